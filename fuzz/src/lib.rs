@@ -1,5 +1,6 @@
 //! Helpers of the targets. Run `./seed.sh` once, then `cargo +nightly fuzz run keys_any`, and so on for each target.
 
+mod batches;
 mod bytes;
 mod records;
 mod secrets;
@@ -7,6 +8,7 @@ mod secrets;
 use oarlock_core::Key;
 use oarlock_keys::{Passphrase, WorkLimits, export, import};
 
+pub use batches::check_batch;
 pub use bytes::Bytes;
 pub use records::check_file;
 pub use secrets::check_error;

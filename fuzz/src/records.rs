@@ -6,7 +6,7 @@ use oarlock::Accelerator;
 use oarlock::BlockCipher;
 use oarlock::table::{KeyTable, KeyType, KeyPolicy};
 use oarlock_records::{
-    RowCipher, ChunkResult, Encoding, FileFormat, GcmColumns, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker,
+    RowCipher, ChunkResult, FileFormat, GcmColumns, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker,
 };
 
 static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
@@ -27,16 +27,9 @@ pub fn check_file(format: FileFormat, text: &[u8]) {
             true => RowOperation::Encrypt { cipher, iv, padding, gcm },
             false => RowOperation::Decrypt { cipher, iv, padding, gcm },
         };
-        let (value, key) = ("v".to_owned(), KeyFrom::One(0));
-        RecordJob {
-            operation,
-            value,
-            into: None,
-            key,
-            encoding: Encoding::Hex,
-            drops_ivs: false,
-            keeps_rejected_rows: true,
-        }
+        let mut job = RecordJob::new(operation, "v", KeyFrom::One(0));
+        job.keeps_rejected_rows = true;
+        job
     };
     let Ok((plan, header)) = FilePlan::new(job(true), KeyNames::default(), format, text) else { return };
     let rows = &text[header..];

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use der::asn1::{AnyRef, Null, ObjectIdentifier, OctetStringRef};
-use der::{Encode, Header, Length, Tag};
+use der::asn1::{AnyRef, Null, ObjectIdentifier};
+#[cfg(feature = "key-files")]
+use der::{Encode, Header, Length, Tag, asn1::OctetStringRef};
 use oarlock_core::Curve;
 use spki::AlgorithmIdentifierRef;
 
@@ -86,7 +87,8 @@ fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
     }
 }
 
-/// Encodes a SEQUENCE of encoded members.
+/// Encodes a SEQUENCE of encoded members. The result is made in one piece, so that a caller who wipes it leaves no copy.
+#[cfg(feature = "key-files")]
 pub(crate) fn sequence(members: &[&[u8]]) -> Result<Vec<u8>, KeyError> {
     let content_len = members.iter().map(|member| member.len()).sum::<usize>();
     let len = Length::try_from(content_len).map_err(not_encoded)?;
@@ -99,6 +101,7 @@ pub(crate) fn sequence(members: &[&[u8]]) -> Result<Vec<u8>, KeyError> {
 }
 
 /// An OCTET STRING.
+#[cfg(feature = "key-files")]
 pub(crate) fn octets(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
     OctetStringRef::new(bytes).and_then(|octets| octets.to_der()).map_err(not_encoded)
 }

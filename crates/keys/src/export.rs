@@ -3,48 +3,25 @@
 //! Symmetric keys, modulus-exponent keys and held keys are not exported. Private keys have the form that OpenSSL
 //! writes: PKCS#8 version 1, and EC keys with their public point.
 
-use std::num::NonZeroU32;
+#[cfg(feature = "key-files")]
+mod files;
 
 use der::Encode;
 use der::asn1::{BitStringRef, OctetStringRef, UintRef};
 use oarlock_core::{EcPrivateParts, Key, KeyHome, KeyParts, RsaPrivateParts, RsaPublicParts};
-use pem_rfc7468::LineEnding;
 use pkcs1::{RsaPrivateKey, RsaPublicKeyRef};
 use pkcs8::PrivateKeyInfoRef;
 use sec1::EcPrivateKey;
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
+use crate::KeyError;
 use crate::asn1::{AlgorithmId, not_encoded};
-use crate::pbes2::{self, KeyDerivation};
-use crate::{KeyError, Passphrase, random};
 
-/// The function that derives the encryption key of a private key from a passphrase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Protection {
-    /// scrypt with `N = 2^log_n`, `128 * N * r` bytes of memory. RFC 7914.
-    Scrypt {
-        /// The logarithm of the cost N, 1 to 63.
-        log_n: u8,
-        /// The block size, from 1.
-        r: u32,
-        /// The parallelization, from 1.
-        p: u32,
-    },
-    /// PBKDF2 with HMAC-SHA-256. RFC 8018 5.2.
-    Pbkdf2 {
-        /// The number of iterations.
-        iterations: NonZeroU32,
-    },
-}
-
-/// The default is scrypt with 16 MiB, as in OpenSSL. By default OpenSSL reads no more than 32 MiB.
-impl Default for Protection {
-    fn default() -> Self {
-        Self::Scrypt { log_n: 14, r: 8, p: 1 }
-    }
-}
+#[cfg(feature = "threshold")]
+pub(crate) use self::files::encrypted;
+#[cfg(feature = "key-files")]
+pub use self::files::{Protection, encrypted_pkcs8_der, encrypted_pkcs8_pem, private_pkcs8_pem, spki_pem};
 
 /// Returns the public half as SubjectPublicKeyInfo: RSA with NULL parameters, EC on its named curve and uncompressed.
 /// RFC 5280 4.1.2.7.
@@ -55,14 +32,6 @@ pub fn spki_der(key: &Key) -> Result<Vec<u8>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "public key", reason };
     let parts = key.parts().ok_or(refused("its holder has not reported it"))?;
     spki_of(parts)?.ok_or(refused("this kind of key has none"))
-}
-
-/// Returns the public half as a PEM block `PUBLIC KEY`.
-///
-/// # Errors
-/// As [`spki_der`].
-pub fn spki_pem(key: &Key) -> Result<String, KeyError> {
-    pem_rfc7468::encode_string("PUBLIC KEY", LineEnding::LF, &spki_der(key)?).map_err(not_encoded)
 }
 
 /// Returns the private key, unencrypted, as PKCS#8.
@@ -84,57 +53,6 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         KeyParts::ModExp(_) => Err(refused("there is no PKCS#8 for a modulus with a secret exponent")),
         _ => Err(refused("it is a public key")),
     }
-}
-
-/// Returns the private key, unencrypted, as a PEM block `PRIVATE KEY`.
-///
-/// # Errors
-/// As [`private_pkcs8_der`].
-pub fn private_pkcs8_pem(key: &Key) -> Result<Zeroizing<String>, KeyError> {
-    let der = private_pkcs8_der(key)?;
-    pem_rfc7468::encode_string("PRIVATE KEY", LineEnding::LF, &der).map(Zeroizing::new).map_err(not_encoded)
-}
-
-/// Returns the private key encrypted with AES-256-CBC under a key from the passphrase, as PKCS#8. The passphrase's
-/// limits apply to `protection` too, so that the result can be read back.
-///
-/// # Errors
-/// As [`private_pkcs8_der`], and [`KeyError::TooCostly`] or [`KeyError::EncryptionParameter`] for `protection`.
-pub fn encrypted_pkcs8_der(
-    key: &Key,
-    passphrase: &Passphrase,
-    protection: Protection,
-) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    encrypted(&private_pkcs8_der(key)?, passphrase, protection)
-}
-
-/// Encrypts `plain` into an EncryptedPrivateKeyInfo.
-pub(crate) fn encrypted(
-    plain: &[u8],
-    passphrase: &Passphrase,
-    protection: Protection,
-) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    // NIST SP 800-132 5.1 requires 16 bytes of salt, RFC 8018 4.1 only 8.
-    let salt: [u8; 16] = random::draw_bytes()?;
-    let kdf = match protection {
-        Protection::Scrypt { log_n, r, p } => KeyDerivation::scrypt(&salt, log_n, r, p)?,
-        Protection::Pbkdf2 { iterations } => KeyDerivation::pbkdf2_sha256(&salt, iterations),
-    };
-    pbes2::encrypt(plain, passphrase, &kdf).map(Zeroizing::new)
-}
-
-/// Returns the private key, encrypted as by [`encrypted_pkcs8_der`], as a PEM block `ENCRYPTED PRIVATE KEY`.
-///
-/// # Errors
-/// As [`encrypted_pkcs8_der`].
-pub fn encrypted_pkcs8_pem(
-    key: &Key,
-    passphrase: &Passphrase,
-    protection: Protection,
-) -> Result<Zeroizing<String>, KeyError> {
-    let der = encrypted_pkcs8_der(key, passphrase, protection)?;
-    let pem = pem_rfc7468::encode_string("ENCRYPTED PRIVATE KEY", LineEnding::LF, &der);
-    pem.map(Zeroizing::new).map_err(not_encoded)
 }
 
 /// Returns the SubjectPublicKeyInfo of parts that have a public half.

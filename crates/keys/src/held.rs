@@ -4,7 +4,7 @@ use oarlock_core::{Key, KeyKind};
 
 use crate::{KeyError, import};
 
-/// Creates a held key from its public half, a SubjectPublicKeyInfo in PEM or DER.
+/// Creates a held key from its public half, a SubjectPublicKeyInfo in DER or, with the feature `key-files`, in PEM.
 ///
 /// The key is of the private kind and has the fingerprint that the local key would have. `holder` is
 /// [`Holder::name`](oarlock_core::Holder::name), and `reference` the holder's name for the key.
@@ -17,7 +17,7 @@ pub fn from_spki(spki: &[u8], holder: &str, reference: &str) -> Result<Key, KeyE
             return Err(KeyError::EmptyName { what });
         }
     }
-    let public = import::spki(spki)?;
+    let public = import::public_key(spki)?;
     // The fingerprint depends on the public half only, so the held key and a local copy have the same one.
     let kind = private_kind(public.kind());
     Ok(Key::held(kind, holder, reference, public.parts().cloned(), public.fingerprint()))

@@ -3,33 +3,43 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`import`] | PEM and DER: PKCS#8 (also encrypted), PKCS#1, SEC 1, SPKI; [`import::any`] finds the format |
-//! | [`bind`] | BIND's private key files |
+//! | [`import`] | DER: PKCS#8, PKCS#1, SEC 1, SPKI; with `key-files` PEM and encrypted PKCS#8 too |
+//! | `bind` | BIND's private key files; only with `key-files` |
 //! | [`raw`] | bare scalars, points, seeds and symmetric secrets |
 //! | [`rsa`] | RSA from its numbers, a modulus with a secret exponent, and the consistency checks |
 //! | [`held`] | keys whose private part lives with a holder |
-//! | [`mod@reference`] | files that name a key at a server |
+//! | `reference` | files that name a key at a server; only with `key-files` |
 //! | [`generate`] | new keys |
-//! | `threshold` | RSA keys split into shares, of which some sign together; only with the feature `threshold` |
-//! | [`export`] | SPKI of any asymmetric key, PKCS#8 (also encrypted) of local private keys |
+//! | `threshold` | RSA keys split into shares, of which some sign together; only with `threshold` |
+//! | [`export`] | SPKI of any asymmetric key, PKCS#8 of local private keys; with `key-files` as PEM and encrypted too |
 //!
 //! ```
 //! # fn main() -> Result<(), oarlock_keys::KeyError> {
 //! use oarlock_keys::{export, generate, import};
 //!
 //! let key = generate::ed25519()?;
-//! let public = import::any(export::spki_pem(&key)?.as_bytes(), None)?;
+//! let public = import::spki_der(&export::spki_der(&key)?)?;
 //! assert_eq!(public.fingerprint(), key.fingerprint());
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `key-files` | no | the formats of key files: PEM, encrypted PKCS#8, BIND's files, references to keys at a server |
+//! | `threshold` | no | the module `threshold`; turns `key-files` on, because shares are kept in such files |
+//!
+//! # Errors
+//!
 //! Every failure is a [`KeyError`] with the value that was expected and the value that was found, and without key
 //! material. Inputs are hostile until they are validated: lengths are checked before any arithmetic, and the cost of a
-//! passphrase before the attempt ([`WorkLimits`]).
+//! passphrase before the attempt (`WorkLimits`).
 #![forbid(unsafe_code)]
 
 mod asn1;
+#[cfg(feature = "key-files")]
 pub mod bind;
 mod ec;
 mod edwards;
@@ -40,14 +50,18 @@ pub mod generate;
 pub mod held;
 pub mod import;
 mod oid;
+#[cfg(feature = "key-files")]
 mod passphrase;
+#[cfg(feature = "key-files")]
 mod pbes2;
 mod random;
 pub mod raw;
+#[cfg(feature = "key-files")]
 pub mod reference;
 pub mod rsa;
 #[cfg(feature = "threshold")]
 pub mod threshold;
 
 pub use error::KeyError;
+#[cfg(feature = "key-files")]
 pub use passphrase::{Passphrase, WorkLimits};

@@ -115,6 +115,7 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Op
     let jobs = |ops: usize| Jobs::Operations(shape, &operations[..ops]);
     let timing = |ops, took_ns| BatchTiming { ops, bytes: 0, took_ns };
     let one = timing(best, fastest(engine, &jobs(best), Duration::ZERO)?);
+    // Four slow groups would take long, and the fixed share of a slow batch is too small to matter.
     if one.took_ns > QUICK_NS || many == best {
         return Some(CostFit::of(&[one], best)?.cost);
     }
@@ -176,6 +177,7 @@ fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], min: Duration) -> 
         rounds += 1;
     }
     let clock_ns = clock_ns();
+    // Never zero or less: the fit divides by the time.
     Some(best.into_iter().map(|best| (best - clock_ns).max(1.0)).collect())
 }
 
@@ -218,6 +220,7 @@ impl CacheRow {
     fn parse(line: &str) -> Option<Self> {
         let fields: Vec<&str> = line.split(' ').collect();
         let [engine, shape, numbers @ ..] = fields.as_slice() else { return None };
+        // A negative or infinite cost in a damaged file would make an engine look best for ever.
         let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
         let numbers: Option<Vec<f64>> = numbers.iter().copied().map(number).collect();
         let [per_batch_ns, per_op_ns, per_byte_ns] = numbers?.try_into().ok()?;
@@ -253,6 +256,7 @@ fn write_rows(rows: &[CacheRow], path: &Path) -> io::Result<()> {
         fs::create_dir_all(directory)?;
     }
     let own = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    // Threads and processes write at once, so each needs a file of its own.
     let beside = path.with_extension(format!("{}-{own}", std::process::id()));
     fs::write(&beside, text)?;
     fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
@@ -271,8 +275,8 @@ fn machine() -> String {
 }
 
 fn processor() -> String {
-    // Only the first processor is read. The system generates this text on each read, which takes long on a large
-    // machine.
+    // Only the first processor is read. The system generates this text on each read, which takes long on a
+    // large machine.
     let lines: Vec<String> = fs::File::open("/proc/cpuinfo").map_or_else(
         |_| Vec::new(),
         |file| {

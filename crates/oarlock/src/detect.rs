@@ -28,6 +28,7 @@ pub const KNOWN_ENGINES: [&str; 2] = ["lanes", "scalar"];
 
 /// A known engine that is allowed and unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AbsentEngine {
     /// Its name.
     pub name: &'static str,
@@ -152,7 +153,7 @@ fn lanes(_: &[String], _: Option<usize>) -> Result<EngineCandidate, UnavailableR
 /// Returns the engines named in [`DISABLE_VARIABLE`].
 ///
 /// # Errors
-/// The first name that is not in [`KNOWN_ENGINES`]: a misspelt name would leave an engine on that somebody meant to turn off.
+/// The first name that is not in [`KNOWN_ENGINES`]. If it were ignored, a misspelt name would leave an engine on.
 pub(crate) fn disabled_by_environment() -> Result<Vec<String>, String> {
     disabled_by(&std::env::var_os(DISABLE_VARIABLE).unwrap_or_default().to_string_lossy())
 }
@@ -216,6 +217,7 @@ impl SelfTestedEngine {
     pub(crate) fn new(candidate: EngineCandidate, referee: Arc<dyn Engine>) -> Self {
         let own = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
         for shape in proved_shapes() {
+            // The verdict stays in `known`. A failure withdraws one shape, not the engine.
             let _ = own.verdict(shape);
         }
         own
@@ -246,6 +248,8 @@ impl SelfTestedEngine {
     /// not claim the shape.
     pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         let known = &self.known.get(&shape)?.verdict;
+        // Not `get_or_init`: it would block other threads for the time of a self test, and a forked child for
+        // ever.
         if known.get().is_none() {
             let start = Instant::now();
             let _ = known.set((self.prove(shape), start.elapsed()));
@@ -290,6 +294,7 @@ impl SelfTestedEngine {
         let known = &self.known.get(&shape)?.cost;
         self.offers(shape)?;
         if known.get().is_none() {
+            // Two threads may measure at once. The first result counts, and both are right.
             let _ = known.set(costs.cost(&self.plain(), shape));
         }
         *known.get()?
@@ -310,6 +315,7 @@ impl SelfTestedEngine {
         };
         self.engine.drop_tables();
         self.eager.drop_tables();
+        // A shape that never passed is not offered, so it cannot keep the engine in quarantine.
         let is_proved = |shape: &Shape| self.verdict_so_far(vouching(*shape)).is_some_and(Result::is_ok);
         let mut offered = shapes.into_iter().filter(is_proved).peekable();
         offered.peek().is_some() && offered.all(|shape| self.prove(shape).is_ok())
@@ -374,6 +380,7 @@ fn prove_both(
     shape: Shape,
 ) -> Result<SelfTestProof, SelfTestFailure> {
     let mut proof = prove(engine, referee, shape)?;
+    // An engine may claim tables and build none for this shape. Then the second proof shows nothing new.
     let before = eager.table_usage().bytes;
     if eager.table_usage().max_bytes > 0 && is_verification(shape) {
         let with_tables = prove(eager, referee, shape)?;
@@ -460,7 +467,10 @@ mod tests {
     #[cfg(feature = "lanes")]
     #[test]
     fn tables_are_built_where_they_are_to_be_proved() {
-        let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else { return };
+        let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else {
+            eprintln!("SKIPPED: this processor has no AVX-512 IFMA");
+            return;
+        };
         for shape in proved_shapes().into_iter().filter(|shape| is_verification(*shape)) {
             if eager.offers(shape).is_some() {
                 eager.drop_tables();

@@ -48,6 +48,8 @@ impl DigestChain {
     pub fn finish(mut self, accelerator: &Accelerator) -> Result<Vec<u8>, JobError> {
         // FIPS 180-4 5.1: a one bit, zeros, and the length in bits: 64 bits of it, or 128.
         let (block, state) = (self.alg.block_len(), self.alg.state_len());
+        // SHA-384 and SHA-512 have 128 bits for the length. A message of 2^61 bytes cannot come, so the upper
+        // half is zero.
         let end = (self.data.len() - state + 1 + block / 8).next_multiple_of(block);
         self.data.push(0x80);
         self.data.resize(state + end - 8, 0);
@@ -81,6 +83,7 @@ impl DigestChain {
         if let Some(error) = outcomes.statuses().iter().find_map(|status| status.error(shape)) {
             return Err(error);
         }
+        // State and rest lie in one buffer, so that a record reads both from the same data.
         self.data.drain(..whole);
         self.data[..state].copy_from_slice(outcomes.bytes());
         Ok(())

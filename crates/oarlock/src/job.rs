@@ -81,6 +81,7 @@ impl<'a> Job<'a> {
     /// scheme that takes messages.
     pub fn to_held(&self) -> Result<HeldJob, JobError> {
         let input = match self.scheme.message_digest() {
+            // The message itself never leaves this process if its digest is enough.
             Some(alg) => self.digest(Digester::of(alg)?)?.as_ref().to_vec(),
             None => self.message()?.to_vec(),
         };

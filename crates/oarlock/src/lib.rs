@@ -20,6 +20,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Read a key from a file
+//!
+//! [`keys::import`] reads DER. With the feature `key-files`, `keys::import::any` also reads PEM, encrypted PKCS#8 and
+//! BIND's private keys. The crate opens no files: the caller passes the bytes.
+//!
+//! ```
+//! # #[cfg(feature = "key-files")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let pem = b"-----BEGIN PUBLIC KEY-----
+//! MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+//! -----END PUBLIC KEY-----
+//! ";
+//! let key = oarlock::keys::import::any(pem, None)?;
+//! assert_eq!(key.kind(), oarlock::KeyKind::Ed25519Public);
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "key-files"))]
+//! # fn main() {}
+//! ```
+//!
 //! # Encrypt a column
 //!
 //! [`Records`] are a structure of arrays. A value that all records share is written once, and values that lie side by
@@ -58,7 +78,8 @@
 //! # Use a key that arrives wrapped
 //!
 //! A [`KeyTable`](table::KeyTable) holds named keys with policies, and a [`batch`] mixes tasks. Here one record unwraps a
-//! key into a secret slot, and the records behind it encrypt under it. The slot ends with the call:
+//! key into a secret slot, and the records behind it encrypt under it. The slot ends with the call. Every record has a
+//! status of its own, so the last one fails alone:
 //!
 //! ```
 //! use oarlock::batch::{BatchBuilder, BatchEntry, KeyWrap, EntryIv, EntryOutput, BatchTask};
@@ -79,7 +100,8 @@
 //! let slot = batch.slot(16);
 //! let unwrap = BatchTask::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
 //! batch.add(BatchEntry::new(unwrap).key(master).input(&wrapped).output(EntryOutput::Slot(slot)))?;
-//! let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot)).iv(EntryIv::Generated);
+//! let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot));
+//! let encrypt = encrypt.iv(EntryIv::Generated);
 //! batch.add(encrypt.input(b"12345678"))?;
 //! batch.add(encrypt.input(b"half a block"))?;
 //! let outcome = accelerator.run_batch(&table, &batch.batch())?;
@@ -107,7 +129,10 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `lanes` | yes | the vector engine; without it the scalar engine serves alone |
-//! | `threshold` | no | the module `threshold`, and `keys::threshold` |
+//! | `key-files` | no | PEM, encrypted PKCS#8, BIND's private keys and references to keys at a server, in [`keys`] |
+//! | `threshold` | no | the module `threshold`, and `keys::threshold`; turns `key-files` on |
+//! | `random-batches` | no | `batch::agreement`, random batches on which all paths must agree, for tests |
+//! | `corruption-hook` | no | `selftest::CorruptEngine`, an engine that spoils one lane, for tests |
 #![forbid(unsafe_code)]
 
 mod accelerator;

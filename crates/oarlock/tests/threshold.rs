@@ -1,5 +1,5 @@
-//! Threshold signatures as callers meet them: any k of l make the very signature that the whole key makes, and a server that
-//! answers wrongly is named. Keys of safe primes come from the tests of `oarlock-keys`.
+//! Threshold signatures as callers meet them: any k of l servers make the signature that the whole key makes, and a
+//! server that answers wrongly is named. Keys of safe primes come from the tests of `oarlock-keys`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
 use std::pin::pin;
@@ -334,8 +334,8 @@ fn kept(name: &str) -> String {
     format!("{}/../keys/tests/data/threshold/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A proof of version 1 is what `docs/math/threshold-rsa.md` says: `verify.py` beside the files, which knows nothing of this
-/// code, agrees.
+/// A proof of version 1 is as `docs/math/threshold-rsa.md` says. The script `verify.py` beside the files, which is
+/// independent of this code, agrees.
 #[test]
 fn a_kept_partial_signature_verifies() {
     let public = ThresholdKey::from_pem(&std::fs::read(kept("key512.pem")).unwrap()).unwrap();

@@ -28,7 +28,7 @@ impl SecretBuffer {
 
     /// Reserves capacity for `more` bytes.
     #[inline]
-    pub fn make_room(&mut self, more: usize) {
+    pub fn reserve(&mut self, more: usize) {
         if self.0.capacity() - self.0.len() < more {
             self.grow(more);
         }
@@ -37,21 +37,21 @@ impl SecretBuffer {
     /// Adds bytes.
     #[inline]
     pub fn extend(&mut self, bytes: &[u8]) {
-        self.make_room(bytes.len());
+        self.reserve(bytes.len());
         self.0.extend_from_slice(bytes);
     }
 
     /// Adds one byte.
     #[inline]
     pub fn push(&mut self, byte: u8) {
-        self.make_room(1);
+        self.reserve(1);
         self.0.push(byte);
     }
 
     /// Adds `len` zeros and returns them for writing.
     #[inline]
     pub fn add(&mut self, len: usize) -> &mut [u8] {
-        self.make_room(len);
+        self.reserve(len);
         let start = self.0.len();
         self.0.resize(start + len, 0);
         &mut self.0[start..]

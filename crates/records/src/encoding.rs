@@ -77,12 +77,14 @@ fn decode_hex(text: &[u8], bytes: &mut [u8]) -> bool {
         bad |= high | low;
         *byte = high << 4 | low & 15;
     }
+    // Digits are 0 to 15, and anything else has set the high bits.
     bad < 16
 }
 
 /// Returns 0 to 15, or 255 if the character is not a digit.
 #[inline]
 fn digit(character: u8) -> u8 {
+    // Bit 0x20 turns capital letters into small ones.
     let (decimal, letter) = (character.wrapping_sub(b'0'), (character | 0x20).wrapping_sub(b'a'));
     // All ones if the character is in the range.
     let is_decimal = 0_u8.wrapping_sub(u8::from(decimal < 10));
@@ -99,6 +101,7 @@ fn encode_hex(bytes: &[u8], text: &mut [u8]) {
 #[inline]
 fn character(digit: u8) -> u8 {
     let is_letter = 0_u8.wrapping_sub(u8::from(digit > 9));
+    // In ASCII, the letters begin a fixed distance behind the digits.
     b'0' + digit + (is_letter & (b'a' - b'0' - 10))
 }
 

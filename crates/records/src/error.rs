@@ -2,11 +2,15 @@
 
 use std::fmt;
 
-use oarlock::Status;
+use oarlock::{MacAlg, Status};
+
+/// The shortest code in bytes, as in ANSI X9.9. NIST SP 800-38B appendix A advises at least 8.
+pub(crate) const MIN_MAC_LEN: usize = 4;
 
 /// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {expected}, found {found:?}")]
+#[non_exhaustive]
 pub struct UnknownName {
     /// The known names.
     pub expected: String,
@@ -33,7 +37,7 @@ pub enum PlanError {
     #[error("the file is empty: expected a header")]
     NoHeader,
     /// The header is not a valid row.
-    #[error("the header: {reason}")]
+    #[error("malformed header: {reason}")]
     BadHeader {
         /// The reason.
         reason: String,
@@ -47,16 +51,24 @@ pub enum PlanError {
         found: String,
     },
     /// Two columns have the name.
-    #[error("two columns are named {name:?}")]
+    #[error("two columns are named {name:?}: rename one of them")]
     TwoColumns {
         /// The name.
         name: String,
     },
     /// Two results would go to one column.
-    #[error("two results would go to the column {name:?}")]
+    #[error("two results would go to the column {name:?}: choose another column for one of them")]
     SameColumn {
         /// The name.
         name: String,
+    },
+    /// The job asks for more or fewer bytes of a code than it may have.
+    #[error("{alg}: expected {MIN_MAC_LEN} to {} bytes of the code, found {found}", alg.tag_len())]
+    MacLength {
+        /// The algorithm.
+        alg: MacAlg,
+        /// The number of bytes.
+        found: usize,
     },
     /// The options contradict each other.
     #[error("{what}")]

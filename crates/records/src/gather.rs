@@ -84,6 +84,7 @@ impl GatheredColumns {
     ) -> Result<(), RejectReason> {
         let start = self.data.len();
         let taken = self.take(&RowView { plan, chunk, cells });
+        // All columns of a batch must have the same length, so a rejected row may leave nothing behind.
         if taken.is_err() {
             self.data.truncate(start);
         }
@@ -156,6 +157,7 @@ impl GatheredColumns {
         let binary = plain.of_binary();
         self.decode(row, columns.value, value)?;
         if let Some((padding, block_len)) = row.plan.job.fills() {
+            // Before any other column is decoded: the padding must lie directly behind the value.
             padding.fill(block_len, start, &mut self.data);
         }
         let input = span(start, self.data.len());
@@ -187,6 +189,7 @@ impl GatheredColumns {
             CellKind::Text => encoding.decode(&row.chunk[cell.range()], &mut self.data),
             CellKind::Other => return Err(RejectReason::NotText { column: column as u8 }),
             _ => {
+                // The unescaped copy may be plaintext, so it is erased after the decoding.
                 let mut text = row.text(column)?.into_owned();
                 let decoded = encoding.decode(&text, &mut self.data);
                 erase(&mut text);
@@ -261,7 +264,7 @@ impl<'r> RowView<'r> {
 }
 
 fn span(start: usize, end: usize) -> Span {
-    // Chunks, and what is made of them, are far below 4 GiB.
+    // Chunks and their decoded values are far below 4 GiB.
     Span { start: start as u32, len: (end - start) as u32 }
 }
 

@@ -7,11 +7,12 @@ use oarlock::batch::BatchTask;
 use oarlock::table::KeyType;
 use oarlock::{AeadAlg, BlockCipher, MacAlg};
 
-use crate::error::{PlanError, UnknownName};
+use crate::error::{MIN_MAC_LEN, PlanError, UnknownName};
 use crate::{Encoding, Padding};
 
 /// A job on every row: the operation, its columns, and the column of the results.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RecordJob {
     /// The operation.
     pub operation: RowOperation,
@@ -88,11 +89,20 @@ pub enum RowCipher {
 
 /// The columns of GCM beside value and IV.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct GcmColumns {
     /// Tags: written when encrypting, compared when decrypting.
     pub tag: String,
     /// Associated data, if there is any.
     pub aad: Option<String>,
+}
+
+impl GcmColumns {
+    /// Returns the columns of tags and, if there is one, of associated data.
+    #[must_use]
+    pub fn new(tag: impl Into<String>, aad: Option<String>) -> Self {
+        Self { tag: tag.into(), aad }
+    }
 }
 
 /// The source of a row's key.
@@ -118,31 +128,48 @@ pub enum IvFrom {
 }
 
 impl RecordJob {
+    /// Creates a job that replaces the values of a column, in hexadecimal, by its results.
+    ///
+    /// Change the other fields to write to another column, to choose another encoding, to leave columns out or to keep
+    /// rejected rows.
+    #[must_use]
+    pub fn new(operation: RowOperation, value: impl Into<String>, key: KeyFrom) -> Self {
+        Self {
+            operation,
+            value: value.into(),
+            into: None,
+            key,
+            encoding: Encoding::Hex,
+            drops_ivs: false,
+            keeps_rejected_rows: false,
+        }
+    }
+
     /// Checks that the options do not contradict each other.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
         let fault = |what| Err(PlanError::Contradiction { what });
         match &self.operation {
             RowOperation::Encrypt { cipher: RowCipher::Gcm(_), padding: Padding::Pkcs7, .. }
             | RowOperation::Decrypt { cipher: RowCipher::Gcm(_), padding: Padding::Pkcs7, .. } => {
-                fault("GCM takes values of any length: it has no padding")
+                fault("padding does not fit GCM, which takes values of any length: choose the padding none")
             }
             RowOperation::Encrypt { cipher: RowCipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. }
             | RowOperation::Decrypt { cipher: RowCipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. } => {
-                fault("GCM needs another IV for each value")
+                fault("GCM needs another IV for each value: name a column of IVs, or a column for new IVs")
             }
             RowOperation::Encrypt {
                 cipher: RowCipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, ..
             }
             | RowOperation::Decrypt {
                 cipher: RowCipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, ..
-            } => fault("only GCM has associated data"),
+            } => fault("only GCM has associated data: remove its column, or choose a cipher with GCM"),
             RowOperation::Decrypt { iv: IvFrom::New(_), .. }
             | RowOperation::Translate { iv: IvFrom::New(_), .. } => {
-                fault("an IV to decrypt with is not made")
+                fault("a decryption cannot make its IV: name the column that holds it")
             }
-            RowOperation::Mac { alg, len } if !(4..=alg.tag_len()).contains(len) => fault(
-                "the length of the MAC: expected a number of bytes from 4 to the length of the algorithm",
-            ),
+            RowOperation::Mac { alg, len } if !(MIN_MAC_LEN..=alg.tag_len()).contains(len) => {
+                Err(PlanError::MacLength { alg: *alg, found: *len })
+            }
             _ => Ok(()),
         }
     }

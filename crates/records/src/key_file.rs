@@ -20,6 +20,7 @@ pub struct KeyNames(HashMap<Box<[u8]>, u32>);
 /// The reason why a key file cannot be used. It contains no bytes of a key.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
+#[non_exhaustive]
 pub struct KeyFileError {
     /// The line, from 1.
     pub line: usize,
@@ -33,7 +34,7 @@ pub struct KeyFileError {
 pub enum KeyFault {
     /// The line is not an object with these fields.
     #[error(
-        "byte {byte}: expected an object with \"type\", \"hex\" or \"base64\", and if need be \"name\", \"operations\", \
+        "byte {byte}: expected an object with \"type\" and \"hex\" or \"base64\". It may also have \"name\", \"operations\", \
          \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"weak_keys\""
     )]
     NotAKey {
@@ -41,7 +42,7 @@ pub enum KeyFault {
         byte: usize,
     },
     /// The key is given in no encoding or in both, or it is not in the given encoding.
-    #[error("expected the key in \"hex\" or in \"base64\"")]
+    #[error("the key: expected it in \"hex\" or in \"base64\", and in one of them only")]
     NotEncoded,
     /// An unknown word.
     #[error("{field}: expected one of {expected}")]
@@ -54,8 +55,8 @@ pub enum KeyFault {
     /// A counter without a nonce field. Servers with the same key and separate counters would repeat nonces.
     #[error(
         "expected \"nonce_field\" beside \"counter\": 8 hexadecimal digits that no other counter under this key has. Give \
-         each server a field of its own, such as \"00000001\", \"00000002\"; a key that has counted without one goes on \
-         with \"00000000\""
+         each server a field of its own, such as \"00000001\" and \"00000002\". For a key that has counted without a \
+         field, write \"00000000\""
     )]
     NoNonceField,
     /// The field is not four bytes.
@@ -64,16 +65,16 @@ pub enum KeyFault {
     /// Two lines hold the same key, and both may encrypt. Their nonces could repeat, or one reveals what the other
     /// encrypts.
     #[error(
-        "this key stands in line {line} too, and both encrypt, one of them under GCM: their nonces could repeat, or CBC under \
-         one shows what GCM encrypts under the other. Give each line a key of its own, or let only one of them encrypt \
-         (\"operations\"); lines that count their nonces need different \"nonce_field\"s"
+        "this key stands in line {line} too, and both encrypt, one of them under GCM. Their nonces could repeat, or CBC \
+         under one could reveal what GCM encrypts under the other. Give each line a key of its own, or let only one of \
+         them encrypt (\"operations\"). Lines that count their nonces need different values of \"nonce_field\""
     )]
     SameKey {
         /// The line, from 1.
         line: usize,
     },
     /// The counter of IVs cannot be opened.
-    #[error("the counter: {0}")]
+    #[error("cannot open the counter: {0}")]
     Counter(io::Error),
     /// The table refuses the key.
     #[error(transparent)]
@@ -82,6 +83,7 @@ pub enum KeyFault {
 
 /// The keys of a file, in a table.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct LoadedKeys {
     /// The table.
     pub table: KeyTable,
@@ -169,6 +171,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         let secret = line.secret()?;
         let (policy, encryption) = self.policy(&line, key_type)?;
         let table = &self.loaded.table;
+        // Keys are numbered as they are inserted, so the number of keys so far is the index of this one.
         let name = line.name.unwrap_or_else(|| table.len().to_string());
         let added = table.insert(name.as_str(), key_type, &secret[..], policy)?;
         if let (Some(own), Some(info)) = (encryption, table.info(added.index))
@@ -365,7 +368,7 @@ mod tests {
             (format!("{{\"type\":\"{key}\",\"hex\":\"{key}\"}}"), "type: expected one of des, tdes2"),
             (
                 format!("{{\"type\":\"tdes2\",\"hex\":\"{key}\",\"base64\":\"{key}\"}}"),
-                "\"hex\" or in \"base64\"",
+                "in \"hex\" or in \"base64\"",
             ),
             ("{\"type\":\"tdes2\"}".into(), "\"hex\" or in \"base64\""),
             (format!("{{\"type\":\"tdes2\",\"hex\":\"{key}x\"}}"), "\"hex\" or in \"base64\""),
@@ -416,9 +419,9 @@ mod tests {
 
     /// A counter that outlives the process, as far as a policy asks.
     #[derive(Debug)]
-    struct Kept(MemoryCounter);
+    struct DurableCounter(MemoryCounter);
 
-    impl CounterStore for Kept {
+    impl CounterStore for DurableCounter {
         fn reserve(&self, count: u64) -> io::Result<u64> {
             self.0.reserve(count)
         }
@@ -429,7 +432,7 @@ mod tests {
     }
 
     fn load_at(text: &str, nonce_field: Option<[u8; 4]>) -> Result<LoadedKeys, String> {
-        let open = |_: &str| Ok(Arc::new(Kept(MemoryCounter::new())) as Arc<dyn CounterStore>);
+        let open = |_: &str| Ok(Arc::new(DurableCounter(MemoryCounter::new())) as Arc<dyn CounterStore>);
         load_keys_at(text.as_bytes(), nonce_field, open).map_err(|error| error.to_string())
     }
 

@@ -21,26 +21,19 @@
 //! use oarlock::Accelerator;
 //! use oarlock::BlockCipher;
 //! use oarlock::table::{KeyTable, KeyType, KeyPolicy};
-//! use oarlock_records::{ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames};
+//! use oarlock_records::{ChunkResult, ChunkWorker, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames};
 //! use oarlock_records::{Padding, RecordJob, RowCipher, RowOperation};
 //!
 //! let table = KeyTable::new();
-//! let key = table.insert("pans", KeyType::Tdes2, &b"sixteen byte key"[..], KeyPolicy::any_data(KeyType::Tdes2))?.index;
+//! let policy = KeyPolicy::any_data(KeyType::Tdes2);
+//! let key = table.insert("pans", KeyType::Tdes2, &b"sixteen byte key"[..], policy)?.index;
 //! let operation = RowOperation::Encrypt {
 //!     cipher: RowCipher::Cbc(BlockCipher::Tdes2),
 //!     iv: IvFrom::Zero,
 //!     padding: Padding::None,
 //!     gcm: Default::default(),
 //! };
-//! let job = RecordJob {
-//!     operation,
-//!     value: "pan".into(),
-//!     into: None,
-//!     key: KeyFrom::One(key),
-//!     encoding: Encoding::Hex,
-//!     keeps_rejected_rows: false,
-//!     drops_ivs: false,
-//! };
+//! let job = RecordJob::new(operation, "pan", KeyFrom::One(key));
 //!
 //! let file = b"id,pan\n1,0011223344556677\n2,00112233\n";
 //! let (plan, header) = FilePlan::new(job, KeyNames::default(), FileFormat::CSV, file)?;

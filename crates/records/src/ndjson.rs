@@ -32,6 +32,7 @@ pub(crate) fn row(
     let mut reader = serde_json::Deserializer::from_slice(object.line);
     let parsed = object.read(&mut reader).and_then(|()| reader.end());
     let (append_at, twice) = (object.append_at, object.twice);
+    // Only the position: the message of serde may quote a value of the row.
     let not_object = |error: serde_json::Error| RejectReason::NotObject { byte: error.column() as u32 };
     let fault = parsed.err().map(not_object).or(twice.map(|column| RejectReason::TwoFields { column }));
     // An object without fields is `{`, perhaps spaces, and `}`.
@@ -67,10 +68,13 @@ impl<'l> ObjectReader<'l, '_> {
         let end = start + text.len();
         self.append_at = Some(end);
         let Some(column) = self.columns.names.iter().position(|own| own == name) else { return };
+        // RFC 8259 section 4 leaves open which of two equal names counts. Another reader might take the other
+        // value.
         if self.cells[column].kind != CellKind::Missing {
             self.twice = Some(column as u8);
         }
         self.cells[column] = match text {
+            // Without a backslash the text is its own value and is read in place.
             [b'"', inner @ .., b'"'] if memchr(b'\\', inner).is_none() => {
                 CellSpan::new(start + 1..end - 1, CellKind::Text)
             }
@@ -153,6 +157,7 @@ fn name_start(chunk: &[u8], end: usize) -> usize {
     let mut at = end - 1;
     while let Some(quote) = memrchr(b'"', &chunk[..at]) {
         let escapes = chunk[..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        // An odd number of backslashes escapes the quote.
         if escapes.is_multiple_of(2) {
             return quote;
         }

@@ -37,8 +37,10 @@ impl Padding {
             (Self::Pkcs7, None) => None,
             (Self::Pkcs7, Some(last)) => {
                 let count = u16::from(*last);
+                // The count must be 1 to `block_len`.
                 let mut bad = mask(count, 1) | mask(block_len as u16, count);
                 for (index, byte) in (0..block_len as u16).zip(value.iter().rev()) {
+                    // Every byte of the last block is compared, and the mask selects those of the padding.
                     bad |= mask(index, count) & (byte ^ last);
                 }
                 // A value of whole blocks that is not empty is at least as long as any valid padding.
@@ -50,6 +52,7 @@ impl Padding {
 
 /// Returns all ones if `left` is less than `right`, without a branch.
 fn mask(left: u16, right: u16) -> u8 {
+    // Both are at most 255, so only a negative difference has ones in its high byte.
     (left.wrapping_sub(right) >> 8) as u8
 }
 

@@ -63,13 +63,18 @@ pub(crate) fn describe(reason: &RejectReason, columns: &Columns) -> String {
         RejectReason::Columns { expected, found } => format!("expected {expected} columns, found {found}"),
         RejectReason::AfterQuote => "something follows a closing quote".into(),
         RejectReason::OpenQuote => "a quoted field does not end".into(),
-        RejectReason::NotObject { byte } => format!("not one JSON object: see byte {byte}"),
-        RejectReason::NoField { column } => format!("no field {:?}", name(column)),
-        RejectReason::TwoFields { column } => format!("two fields {:?}", name(column)),
-        RejectReason::NotText { column } => format!("{:?} is no string", name(column)),
+        RejectReason::NotObject { byte } => {
+            format!("not one JSON object: parsing failed at byte {byte} of the line")
+        }
+        RejectReason::NoField { column } => format!("no field {:?}: every row needs it", name(column)),
+        RejectReason::TwoFields { column } => format!("two fields {:?}: expected one", name(column)),
+        RejectReason::NotText { column } => {
+            format!("{:?} is not a string: expected text in quotes", name(column))
+        }
         RejectReason::Encoding { column } => format!("{:?} is not in the encoding of the file", name(column)),
         RejectReason::NotUtf8 => {
-            "what was decrypted is no text in UTF-8: another key, or --encoding hex or base64".to_owned()
+            "the decrypted value is not UTF-8 text: the key is wrong, or choose the encoding hex or base64"
+                .into()
         }
         RejectReason::UnknownKey => Status::UnknownKey.to_string(),
         RejectReason::Refused { status, expected: Some(expected) } => {
@@ -77,7 +82,7 @@ pub(crate) fn describe(reason: &RejectReason, columns: &Columns) -> String {
         }
         RejectReason::Refused { status, expected: None } => status.to_string(),
         RejectReason::Padding => {
-            "no padding: another key or IV, a changed value, or one that was not padded".into()
+            "no padding: the key or IV is wrong, or the value was changed or was never padded".into()
         }
     }
 }

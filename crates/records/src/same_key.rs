@@ -28,6 +28,7 @@ impl LineEncryption {
     ) -> Option<Self> {
         let encrypts = operations.contains(&KeyOperation::Encrypt);
         let translates = operations.contains(&KeyOperation::TranslateTo);
+        // A client foresees a counted IV, which is as bad for CBC as one that the client chooses.
         let foresees_ivs = nonce_field.is_some() || ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
         (encrypts || translates).then(|| Self {
             does_gcm: encrypts && algorithms.contains(&KeyAlgorithm::Gcm),
@@ -39,6 +40,7 @@ impl LineEncryption {
     /// True if nonces may repeat, or if CBC under one line reveals the key stream of GCM under the other.
     fn endangers(&self, other: &Self) -> bool {
         let fields = [self.nonce_field, other.nonce_field];
+        // Random nonces may meet counted ones. Only two counters with different fields are apart for certain.
         let may_share_nonces = fields.contains(&None) || fields[0] == fields[1];
         (self.does_gcm && other.does_gcm && may_share_nonces)
             || (self.does_gcm && other.does_foreseen_cbc)

@@ -27,6 +27,7 @@ pub struct ChunkWorker<'w> {
 
 /// The result of a chunk.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct ChunkResult {
     /// The rows of the output.
     pub output: SecretBuffer,
@@ -97,6 +98,7 @@ impl<'w> ChunkWorker<'w> {
         self.read(chunk, done);
         done.lines = count_lines(chunk);
         self.compute(chunk, done)?;
+        // Rows rejected while reading came first, and rows rejected by the accelerator behind them.
         done.rejects.sort_by_key(|reject| reject.row_start);
         let is_cut = chunk.last().is_some_and(|byte| *byte != b'\n');
         let last = done.rejects.last().filter(|last| last.row_end == chunk.len());
@@ -145,6 +147,7 @@ impl<'w> ChunkWorker<'w> {
                 _ => {
                     let error = outcome.error(table, &batch, index);
                     let expected = error.as_ref().and_then(|error| error.expected());
+                    // A row must not be rejected for a fault of the machine: a second run would accept it.
                     if error.is_none_or(|error| error.blame() == Blame::Machine) {
                         return Err(RunError::machine(status));
                     }

@@ -33,7 +33,7 @@ impl<'w> RowWriter<'w> {
         let appended: Vec<_> = plan.columns.writes.iter().map(|(column, _)| frame(plan, *column)).collect();
         // Base64 is at most four characters longer than hexadecimal, and a value may get quotes.
         let frames: usize = appended.iter().map(|before| before.len() + 8).sum();
-        output.make_room(chunk.len() + 2 * results.len() + rows.len() * frames);
+        output.reserve(chunk.len() + 2 * results.len() + rows.len() * frames);
         Self { plan, chunk, results, output, appended }
     }
 
@@ -44,6 +44,7 @@ impl<'w> RowWriter<'w> {
         placement: &RowPlacement,
         result_spans: ResultSpans,
     ) -> Result<(), RejectReason> {
+        // Padding and UTF-8 are checked before the first byte is written.
         let result_spans = ResultSpans { result: self.stripped(result_spans.result)?, ..result_spans };
         let row_start = placement.start as usize;
         let (mut at, mut dropped) = (row_start, self.drops(placement));
@@ -98,6 +99,7 @@ impl<'w> RowWriter<'w> {
     fn drops(&self, placement: &RowPlacement) -> [Option<Range<usize>>; MAX_DROPS] {
         let mut cells = placement.dropped;
         cells.sort_unstable_by_key(|cell| cell.start);
+        // Each range needs the end of the one before it, to know whether a separator is still there.
         let mut from = placement.start as usize;
         cells.map(|cell| {
             if cell.kind == CellKind::Missing {
@@ -133,6 +135,7 @@ impl<'w> RowWriter<'w> {
             if placement.cells[usize::from(write)].kind == CellKind::Missing {
                 continue;
             }
+            // Insertion into an array of three: a row may have its columns in any order.
             let comes_before = |other: &&Option<u8>| other.is_some_and(|other| start(other) < start(write));
             let place = order.iter().take_while(comes_before).count();
             order[place..].rotate_right(1);

@@ -378,21 +378,18 @@ impl RecordsArgs {
                 RowOperation::Mac { alg: args.alg, len: args.length.unwrap_or(args.alg.tag_len()) }
             }
         };
-        Ok(RecordJob {
-            operation,
-            value: files.column.clone(),
-            into,
-            key: keys.from.clone(),
-            encoding: files.encoding,
-            drops_ivs: matches!(&self.command, RecordsCommand::Decrypt(args) if args.drop_iv),
-            keeps_rejected_rows: files.reject_rows,
-        })
+        let mut job = RecordJob::new(operation, files.column.clone(), keys.from.clone());
+        job.into = into;
+        job.encoding = files.encoding;
+        job.drops_ivs = matches!(&self.command, RecordsCommand::Decrypt(args) if args.drop_iv);
+        job.keeps_rejected_rows = files.reject_rows;
+        Ok(job)
     }
 }
 
 impl CipherArgs {
     fn gcm(&self) -> GcmColumns {
-        GcmColumns { tag: self.tag_column.clone(), aad: self.aad_column.clone() }
+        GcmColumns::new(self.tag_column.clone(), self.aad_column.clone())
     }
 }
 

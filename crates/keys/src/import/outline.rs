@@ -47,6 +47,7 @@ impl Structure {
     }
 
     /// Returns the PEM label. RFC 7468 sections 5, 10, 11 and 13; the labels for RSA and EC are OpenSSL's.
+    #[cfg(feature = "key-files")]
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Pkcs8 => "PRIVATE KEY",
@@ -60,6 +61,7 @@ impl Structure {
     }
 
     /// The structures that hold one key.
+    #[cfg(feature = "key-files")]
     pub(super) const KEYS: [Self; 6] =
         [Self::Pkcs8, Self::EncryptedPkcs8, Self::Pkcs1Private, Self::Pkcs1Public, Self::Sec1, Self::Spki];
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use oarlock_core::{JobError, Span, erase};
 use zeroize::Zeroizing;
 
-use crate::schemes::{Finisher, make_room, raise};
+use crate::schemes::{Finisher, raise, reserve_erasing};
 
 /// The bytes of one answer: a signature, a message or a shared secret. They are empty if the answer is yes, and
 /// zeroized on drop.
@@ -68,6 +68,7 @@ impl Answers {
     pub(super) fn into_single(mut self) -> Result<AnswerBytes, JobError> {
         let span = self.results.first().cloned().unwrap_or(Err(JobError::Cancelled))?;
         let mut bytes = AnswerBytes::new(std::mem::take(&mut self.bytes));
+        // A single answer begins at 0, so cutting the end leaves exactly its bytes.
         bytes.truncate(span.range().end);
         Ok(bytes)
     }
@@ -92,14 +93,14 @@ impl Answers {
     pub(super) fn take(&mut self, index: usize, answer: Result<&[u8], JobError>) {
         let start = self.bytes.len();
         self.results[index] = answer.and_then(|bytes| {
-            make_room(&mut self.bytes, bytes.len());
+            reserve_erasing(&mut self.bytes, bytes.len());
             self.bytes.extend_from_slice(bytes);
             span(start, self.bytes.len())
         });
     }
 
     pub(super) fn reserve(&mut self, bytes: usize) {
-        make_room(&mut self.bytes, bytes);
+        reserve_erasing(&mut self.bytes, bytes);
     }
 }
 

@@ -28,7 +28,7 @@ pub struct AcceleratorBuilder {
     is_lazy: bool,
 }
 
-/// The reason why there is no accelerator.
+/// The reason why an accelerator could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -49,24 +49,25 @@ pub enum BuildError {
         known: Vec<String>,
     },
     /// The caller allowed no engine at all.
-    #[error("no engine is allowed: expected some of {}", .known.join(", "))]
+    #[error("no engine is allowed: name one or more of {}", .known.join(", "))]
     NoEngine {
         /// The names that are allowed.
         known: Vec<String>,
     },
     /// The caller asked for an impossible share of cross-checks.
-    #[error("share of cross-checks: expected 0 to 1, found {found}")]
+    #[error("share of cross-checks: expected a number from 0 to 1, found {found}")]
     CrossCheck {
-        /// The thing that was asked for.
+        /// The share that was given.
         found: String,
     },
     /// The scalar engine, which every accelerator needs, is not available on this machine.
-    #[error("the scalar engine is not available on this machine")]
+    #[error("the scalar engine is not available on this machine, and every accelerator needs it")]
     NoReferee,
 }
 
 /// The findings about an engine.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EngineReport {
     /// Its name.
     pub name: &'static str,
@@ -82,6 +83,7 @@ pub struct EngineReport {
 
 /// The findings about an engine and a shape.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ShapeReport {
     /// The shape.
     pub shape: Shape,
@@ -120,7 +122,8 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Sets the longest predicted time of the work that one tenant may have waiting ([`SchedulerConfig::max_tenant_backlog`]).
+    /// Sets the longest predicted time of the work that one tenant may have waiting
+    /// ([`SchedulerConfig::max_tenant_backlog`]).
     #[must_use]
     pub fn max_tenant_backlog(mut self, max: Duration) -> Self {
         self.max_tenant_backlog = Some(max);
@@ -215,6 +218,8 @@ impl AcceleratorBuilder {
             .ok_or(BuildError::NoReferee)?;
         let has_others = !found.others.is_empty() || !self.extra.is_empty();
         let mut candidates = vec![found.scalar(has_others)];
+        // The referee is a plain scalar engine even if the scalar engine also serves: its tables may not
+        // decide disputes about their own results.
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
         candidates.extend(found.others);
         candidates.extend(self.extra.iter().cloned().map(EngineCandidate::uniform));

@@ -79,6 +79,7 @@ impl JobGroups {
     fn local_group(&mut self, shape: Shape, jobs_left: usize, input_len: usize) -> &mut Local {
         let at = self.local.iter().rposition(|group| group.set.shape() == shape);
         let at = at.unwrap_or_else(|| {
+            // A guess from the first job. A wrong guess costs a reallocation, not correctness.
             let per_job = shape.input_len().unwrap_or(input_len) + shape.signature_len().unwrap_or(32);
             let set = OperationSet::with_capacity(shape, jobs_left, (jobs_left * per_job).min(MAX_RESERVED));
             self.local.push(Local { set, left: Vec::with_capacity(jobs_left) });
@@ -116,6 +117,7 @@ impl JobGroups {
 
     /// Runs local groups on this thread while holders work on theirs.
     pub(super) fn run(&mut self, dispatcher: &Dispatcher) {
+        // Held jobs first: their holders work in other threads or processes while this thread computes.
         let held = self.start_held(dispatcher, SubmitOptions::default());
         for group in std::mem::take(&mut self.local) {
             raise_all(group.left, &dispatcher.run_all(&group.set), &mut self.answers);
@@ -165,6 +167,7 @@ impl PendingGroup {
 }
 
 fn raise_all(left: Vec<(u32, Finisher)>, results: &Results, answers: &mut Answers) {
+    // One reservation for the group. Each growth of the buffer would copy secrets and wipe the old memory.
     if left.first().is_some_and(|(_, finisher)| finisher.has_output()) {
         answers.reserve(results.outcomes().bytes().len());
     }

@@ -30,7 +30,9 @@ use crate::detect::{AbsentEngine, SelfTestedEngine};
 use crate::selftest::SelfTestFailure;
 use crate::table::KeyTable;
 
-/// The one way in: takes jobs, answers them from the best unit in reach. Cheap to clone, safe to share.
+/// The entry point: takes jobs from any thread and computes them on the engine that is fastest for them.
+///
+/// It is cheap to clone and safe to share.
 ///
 /// ```
 /// use oarlock::{Accelerator, Input, Job, SigningScheme, VerifyingScheme};
@@ -311,6 +313,7 @@ impl Future for PendingAnswers {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answers> {
         let this = &mut *self;
+        // Polled again after the end: a future may not panic for that, so it is empty.
         let Some(answers) = &mut this.answers else { return Poll::Ready(Answers::default()) };
         this.pending.retain_mut(|pending| !pending.poll(context, answers));
         if this.pending.is_empty() {

@@ -1,4 +1,4 @@
-//! A batch made record by record, in memory that is kept from batch to batch.
+//! A batch made record by record, in memory that later batches use again.
 
 use std::fmt;
 
@@ -9,10 +9,12 @@ use oarlock_core::{
 };
 
 use super::{Batch, BatchTask, IvSource};
-use crate::schemes::make_room;
+use crate::schemes::reserve_erasing;
 
-/// Makes a [`Batch`] record by record: inputs are copied side by side, results get places in the order of the records.
-/// No allocation per record; [`clear`](BatchBuilder::clear) keeps the memory for the next batch.
+/// Makes a [`Batch`] record by record.
+///
+/// Inputs are copied side by side, and results lie in the order of the records. A record needs no allocation of its
+/// own, and [`clear`](BatchBuilder::clear) keeps the memory for the next batch.
 ///
 /// ```
 /// use oarlock::batch::{BatchBuilder, BatchEntry, EntryIv, BatchTask};
@@ -71,10 +73,10 @@ pub struct BatchEntry<'e> {
     tag: &'e [u8],
 }
 
-/// The place of a record's input.
+/// The source of a record's input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EntryInput<'e> {
-    /// Here.
+    /// These bytes.
     Here(&'e [u8]),
     /// In a slot that an earlier record fills.
     Slot(u32),
@@ -83,7 +85,7 @@ pub enum EntryInput<'e> {
 /// The source of a record's IV.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EntryIv<'e> {
-    /// The caller.
+    /// These bytes.
     Bytes(&'e [u8]),
     /// A slot that an earlier record fills.
     Slot(u32),
@@ -91,25 +93,25 @@ pub enum EntryIv<'e> {
     Zero,
     /// The leading bytes of the key.
     KeyItself,
-    /// Made as the key's policy says; [`BatchOutcome::iv`](super::BatchOutcome::iv) has it.
+    /// A new IV, made as the key's policy says. [`BatchOutcome::iv`](super::BatchOutcome::iv) returns it.
     Generated,
-    /// Made as the key's policy says, and kept in a slot.
+    /// A new IV, made as the key's policy says and written to a slot.
     GeneratedInto(u32),
 }
 
-/// The place of a record's result.
+/// The target of a record's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryOutput {
-    /// Into the output, all of it; [`BatchOutcome::result`](super::BatchOutcome::result) has it.
+    /// The output. [`BatchOutcome::result`](super::BatchOutcome::result) returns the result.
     Output,
-    /// The first bytes of the result, in the output: a truncated MAC.
+    /// The output, for the first bytes of the result only, such as a truncated MAC.
     Leading(u32),
-    /// Into a slot, for a later record.
+    /// A slot, for a later record.
     Slot(u32),
 }
 
 impl<'e> BatchEntry<'e> {
-    /// A record without input, key or IV.
+    /// Creates a record without input, key or IV.
     #[must_use]
     pub fn new(task: BatchTask) -> Self {
         Self {
@@ -185,7 +187,7 @@ impl<'e> BatchEntry<'e> {
         Self { input, ..self }
     }
 
-    /// Sets the place of the result.
+    /// Sets the target of the result.
     #[must_use]
     pub fn output(self, output: EntryOutput) -> Self {
         Self { output, ..self }
@@ -199,13 +201,13 @@ impl<'e> BatchEntry<'e> {
 }
 
 impl BatchBuilder {
-    /// An empty batch.
+    /// Creates an empty batch.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -217,26 +219,27 @@ impl BatchBuilder {
         self.len == 0
     }
 
-    /// Creates a slot with room for `len` bytes: the length of the result that fills it.
+    /// Creates a slot of `len` bytes: the length of the result that fills it.
     pub fn slot(&mut self, len: u32) -> u32 {
         self.slots.push(len);
         // unreachable because four billion slots take more memory than there is
         u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Takes a key along that is not in the table; see [`Batch::outside_key`].
+    /// Adds a key that is not in the table, and returns its source for records. See [`Batch::outside_key`].
     pub fn outside_key(&mut self, key: &Key) -> KeySource {
         self.keys.push(key.clone());
         Batch::outside_key(u32::try_from(self.keys.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Adds a record and says its place in the batch.
+    /// Adds a record and returns its index in the batch.
     ///
     /// # Errors
-    /// Data or results would exceed 4 GiB: the batch is then as it was.
+    /// Data or results would exceed 4 GiB. The batch is then unchanged.
     pub fn add(&mut self, entry: BatchEntry<'_>) -> Result<usize, JobError> {
         let (data_len, output_len) = (self.data.len(), self.output_len);
         let added = self.lay_out(&entry);
+        // Half of a record must not stay behind, because the caller may go on without it.
         if added.is_none() {
             self.data.truncate(data_len);
             self.output_len = output_len;
@@ -258,7 +261,7 @@ impl BatchBuilder {
         Ok(self.len - 1)
     }
 
-    /// The batch.
+    /// Returns the batch.
     #[must_use]
     pub fn batch(&self) -> Batch<'_> {
         let nothing = Span::default();
@@ -286,9 +289,10 @@ impl BatchBuilder {
         }
     }
 
-    /// Forgets all records, slots and keys, wipes the data and keeps the memory.
+    /// Removes all records, slots and keys, wipes the data and keeps the memory.
     pub fn clear(&mut self) {
         let mut data = std::mem::take(&mut self.data);
+        // Inputs may be plaintext, and the next batch may be shorter than this one.
         erase(&mut data);
         let mut emptied = std::mem::take(self);
         emptied.keys.clear();
@@ -316,9 +320,10 @@ impl BatchBuilder {
     fn lay_out(&mut self, entry: &BatchEntry<'_>) -> Option<EntryLayout> {
         let (input, input_len) = match entry.input {
             EntryInput::Here(bytes) => (InputSource::Data(self.store(bytes)?), bytes.len()),
-            EntryInput::Slot(slot) => {
-                (InputSource::Slot(slot), self.slots.get(slot as usize).map_or(0, |room| *room as usize))
-            }
+            EntryInput::Slot(slot) => (
+                InputSource::Slot(slot),
+                self.slots.get(slot as usize).map_or(0, |capacity| *capacity as usize),
+            ),
         };
         let iv = self.lay_iv(entry.iv, entry.task.iv_len())?;
         let second_iv = self.lay_iv(entry.second_iv, entry.task.second_iv_len())?;
@@ -343,13 +348,14 @@ impl BatchBuilder {
         Some((Span::default(), from))
     }
 
-    /// Nothing at all has no place, so that columns of nothing stay one value.
+    /// Copies bytes behind the data. Empty bytes have one span wherever they come from, so that their column stays one
+    /// value.
     fn store(&mut self, bytes: &[u8]) -> Option<Span> {
         if bytes.is_empty() {
             return Some(Span::default());
         }
         let span = Span::new(self.data.len(), bytes.len())?;
-        make_room(&mut self.data, bytes.len());
+        reserve_erasing(&mut self.data, bytes.len());
         self.data.extend_from_slice(bytes);
         Some(span)
     }
@@ -361,10 +367,10 @@ impl BatchBuilder {
     }
 }
 
-/// Bytes of a tag that is made.
+/// The length of a tag that a record makes, in bytes.
 const TAG_LEN: usize = 16;
 
-/// The places of the parts of a record.
+/// The spans, slots and IV sources of one record.
 struct EntryLayout {
     iv: (Span, IvSource),
     second_iv: (Span, IvSource),
@@ -374,7 +380,7 @@ struct EntryLayout {
     tag: Span,
 }
 
-/// Bytes of a task's whole result.
+/// Returns the length of a task's whole result, in bytes.
 fn result_len(task: BatchTask, input_len: usize) -> usize {
     match task.shape() {
         Shape::Mac { alg } => alg.tag_len(),
@@ -431,7 +437,7 @@ impl fmt::Debug for EntryIv<'_> {
     }
 }
 
-/// A column that grows, and stays two numbers as long as values are one stride apart.
+/// A column that grows. It stays two numbers as long as its values are one stride apart.
 #[derive(Debug)]
 struct GrowingColumn<T> {
     first: Option<T>,

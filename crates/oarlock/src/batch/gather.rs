@@ -10,7 +10,7 @@ use super::plan::BatchRow;
 
 /// Columns of one group, kept from group to group.
 #[derive(Default)]
-pub(super) struct GatheredColumns {
+pub(super) struct GroupColumns {
     /// The indices of the records in the batch.
     pub(super) members: Vec<u32>,
     key: Vec<KeySource>,
@@ -24,13 +24,13 @@ pub(super) struct GatheredColumns {
     /// The check values of unwrapped keys.
     pub(super) check_values: Vec<Span>,
     output_len: usize,
-    /// The room of the group's own slots.
-    rooms: Vec<u32>,
+    /// The capacities of the group's own slots, in bytes.
+    capacities: Vec<u32>,
     /// Slots of the batch that the group reads, and its own slots for them.
     reads: HashMap<u32, u32>,
 }
 
-impl GatheredColumns {
+impl GroupColumns {
     pub(super) fn clear(&mut self) {
         self.members.clear();
         self.key.clear();
@@ -42,7 +42,7 @@ impl GatheredColumns {
         self.output.clear();
         self.tag.clear();
         self.check_values.clear();
-        self.rooms.clear();
+        self.capacities.clear();
         self.reads.clear();
         self.output_len = 0;
     }
@@ -55,7 +55,7 @@ impl GatheredColumns {
         keys: [KeySource; 2],
         ivs: [Span; 2],
         slots: &SecretSlots,
-        room: impl Fn(u32) -> Option<u32>,
+        capacity: impl Fn(u32) -> Option<u32>,
     ) -> Result<(), Status> {
         let key = if row.task.has_key() { self.key_in(keys[0], slots)? } else { KeySource::Table(0) };
         let second =
@@ -65,7 +65,9 @@ impl GatheredColumns {
             data @ InputSource::Data(_) => data,
         };
         let output = match row.output {
-            OutputSink::Slot(slot) => OutputSink::Slot(self.own_slot(room(slot).ok_or(Status::Malformed)?)?),
+            OutputSink::Slot(slot) => {
+                OutputSink::Slot(self.own_slot(capacity(slot).ok_or(Status::Malformed)?)?)
+            }
             OutputSink::Output(span) => OutputSink::Output(self.place(span.len)?),
         };
         let (tag, check_value) = match row.task {
@@ -87,8 +89,9 @@ impl GatheredColumns {
         Ok(())
     }
 
-    /// Adds a record of a task that reads nothing but data and writes nothing but output. Columns that the task does not read stay
-    /// empty.
+    /// Adds a record of a task that reads nothing but data and writes nothing but output.
+    ///
+    /// Columns that the task does not read stay empty.
     pub(super) fn push_plain(&mut self, index: u32, task: BatchTask, records: &Records<'_>) {
         let at = index as usize;
         self.members.push(index);
@@ -131,9 +134,9 @@ impl GatheredColumns {
         Ok(own)
     }
 
-    fn own_slot(&mut self, room: u32) -> Result<u32, Status> {
-        let own = u32::try_from(self.rooms.len()).map_err(|_| Status::Malformed)?;
-        self.rooms.push(room);
+    fn own_slot(&mut self, capacity: u32) -> Result<u32, Status> {
+        let own = u32::try_from(self.capacities.len()).map_err(|_| Status::Malformed)?;
+        self.capacities.push(capacity);
         Ok(own)
     }
 
@@ -146,7 +149,7 @@ impl GatheredColumns {
     /// The group's own slots, with the secrets that it reads.
     pub(super) fn slots(&self, all: &SecretSlots) -> SecretSlots {
         // unreachable because all slots of the batch fit, and the group has each at most once
-        let mut own = SecretSlots::with_capacities(&self.rooms).unwrap_or_default();
+        let mut own = SecretSlots::with_capacities(&self.capacities).unwrap_or_default();
         for (from, to) in &self.reads {
             let secret = all.get(*from).unwrap_or_default();
             if let Some(place) = own.fill(*to, secret.len()) {

@@ -1,4 +1,4 @@
-//! The IVs that are made here: zeros, keys, random values and counters.
+//! The IVs that the accelerator makes: zeros, keys, random values and counters.
 //!
 //! They lie behind a copy of the caller's data, so that spans of the IV column reach them.
 
@@ -51,6 +51,7 @@ impl BatchIvs {
         let zeros = maker.place(ZEROS)?;
         let first = makes_first.then(|| maker.lay_out(First, statuses)).transpose()?;
         let second = makes_second.then(|| maker.lay_out(Second, statuses)).transpose()?;
+        // At full capacity from the start: a vector that grew would leave keys in freed memory.
         let mut data = IvData(Vec::with_capacity(maker.end));
         data.0.extend_from_slice(&batch.records.data);
         data.0.resize(maker.end, 0);
@@ -87,7 +88,7 @@ impl BatchIvs {
         }
     }
 
-    /// Puts what an earlier wave left in a slot if a record finds it as its IV.
+    /// Copies the content of a slot, which an earlier wave filled, to the IV of a record that reads it.
     pub(super) fn take_from_slots(
         &mut self,
         batch: &Batch<'_>,
@@ -114,7 +115,7 @@ impl BatchIvs {
         Ok(())
     }
 
-    /// Hands the IVs that were made for a record to if they were asked for.
+    /// Copies the IVs that were made for a record to the sinks that it names.
     pub(super) fn give(&self, row: &BatchRow, index: usize, output: &mut [u8], slots: &mut SecretSlots) {
         for (from, places) in [(row.iv_from, &self.first), (row.second_iv_from, &self.second)] {
             let IvSource::Generated(sink) = from else { continue };
@@ -214,6 +215,7 @@ impl<'a> IvMaker<'a> {
             let Some(place) = span.of_mut(data) else { continue };
             let status = &mut statuses[*index as usize];
             match made {
+                // A record without randomness is refused. A constant IV would be a silent flaw.
                 IvMethod::Random if !has_randomness => *status = Status::NoIv,
                 IvMethod::Random => {}
                 IvMethod::Zero => place.fill(0),

@@ -7,9 +7,9 @@ use oarlock_core::{InputSource, KeySource, OutputSink, Records, Span, Status};
 use super::plan::BatchRow;
 use super::slots::{SlotClaim, SlotClaims, SlotContent, SlotKey};
 use super::{Batch, BatchTask, IvSource, KeyWrap};
-use crate::table::{KeyOperation, KeyPolicy, KeyRights, KeyType, TableSnapshot};
+use crate::table::{KeyOperation, KeyPolicy, KeyType, RightSet, TableSnapshot};
 
-/// Bytes of a check value.
+/// The length of a check value, in bytes.
 pub(super) const CHECK_VALUE_LEN: usize = 3;
 
 /// The largest growth of a result over its input: a digest of nothing has 64 bytes.
@@ -29,7 +29,7 @@ pub(super) struct RecordJudge<'a, 'b> {
 
 /// The rights of a record's key, and what its policy says beyond them.
 struct KeyGrant<'a> {
-    rights: KeyRights,
+    rights: RightSet,
     /// None for a key that the caller brings along.
     policy: Option<&'a Arc<KeyPolicy>>,
     /// The table's key, itself or what it came out of.
@@ -57,6 +57,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     /// depends on a failure.
     pub(super) fn judge(&mut self, row: &BatchRow) -> (u32, Result<(), Status>) {
         let wave = self.wave(row);
+        // The slots are claimed below even if the check fails. Otherwise a later record could take the slot,
+        // and records that meant the first one would read the wrong secret.
         let judged = wave.and_then(|_| self.check(row));
         let written =
             [output_slot(row.output), generated_slot(row.iv_from), generated_slot(row.second_iv_from)];
@@ -142,13 +144,13 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     fn check_translation(&mut self, row: &BatchRow, first: &KeyGrant<'a>) -> Result<SlotContent<'a>, Status> {
         let second = self.find(row.second_key)?;
         self.is_counted |= !second.rights.is_uncounted(false);
-        let unless = |needed: KeyRights, is_known, operation| {
+        let unless = |needed: RightSet, is_known, operation| {
             if is_known { needed.doing_instead(operation) } else { needed }
         };
-        let from = unless(KeyRights::needed(row.task), second.is_known(), KeyOperation::Decrypt);
-        let to = unless(KeyRights::needed_second(row.task), first.is_known(), KeyOperation::Encrypt);
+        let from = unless(RightSet::needed(row.task), second.is_known(), KeyOperation::Decrypt);
+        let to = unless(RightSet::needed_second(row.task), first.is_known(), KeyOperation::Encrypt);
         allow(first.rights, from)?;
-        allow(second.rights, to.and(KeyRights::needed_to_encrypt(row.second_iv_from, false)))?;
+        allow(second.rights, to.and(RightSet::needed_to_encrypt(row.second_iv_from, false)))?;
         self.check_input(row)?;
         self.check_generated(row.second_iv_from, row.task.second_iv_len())?;
         self.check_iv_slot(row.second_iv_from)?;
@@ -165,7 +167,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
                 let place = (index - TableSnapshot::FIRST_OUTSIDE) as usize;
                 let is_there = place < self.batch.records.keys.len();
                 is_there
-                    .then_some(KeyGrant { rights: KeyRights::CALLERS, policy: None, root: None })
+                    .then_some(KeyGrant { rights: RightSet::CALLERS, policy: None, root: None })
                     .ok_or(Status::UnknownKey)
             }
             KeySource::Table(index) => {
@@ -178,12 +180,15 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
 
     /// Checks the rights that the record needs for its input and its output.
     fn check_rights(&self, row: &BatchRow, found: &KeyGrant<'a>) -> Result<SlotContent<'a>, Status> {
-        let (rights, needed) = (found.rights, KeyRights::needed(row.task));
+        let (rights, needed) = (found.rights, RightSet::needed(row.task));
         if let InputSource::Slot(slot) = row.input {
             match &self.claims.read(slot)?.holds {
+                // A key leaves under its own right to be exported, whatever wraps it.
                 SlotContent::Key(key) if row.task.is_wrapping() => return check_export(key, found, needed),
                 SlotContent::Data { is_open, may_translate } if row.task.encrypts() => {
                     let translates = needed.doing_instead(KeyOperation::TranslateTo);
+                    // A caller who knows this key could decrypt what the other key hid. So a known key gets
+                    // open data only.
                     let may_as_translation = *may_translate && !found.is_known() && rights.has(translates);
                     let may = may_as_translation || (*is_open && rights.has(needed));
                     return if may { Ok(OPEN) } else { Err(first_refusal(rights, needed)) };
@@ -213,16 +218,17 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         }
     }
 
-    fn check_iv(&self, row: &BatchRow, rights: KeyRights) -> Result<(), Status> {
+    fn check_iv(&self, row: &BatchRow, rights: RightSet) -> Result<(), Status> {
         let Some(len) = row.task.iv_len() else {
             return if row.iv_from == IvSource::Given { Ok(()) } else { Err(Status::Malformed) };
         };
         let needed = if row.task.encrypts() {
-            KeyRights::needed_to_encrypt(row.iv_from, row.task.is_seal())
+            RightSet::needed_to_encrypt(row.iv_from, row.task.is_seal())
         } else if matches!(row.iv_from, IvSource::Generated(_)) {
+            // The IV of a decryption exists already. A new one would decrypt to noise.
             return Err(Status::Malformed);
         } else {
-            KeyRights::needed_to_decrypt(row.iv_from)
+            RightSet::needed_to_decrypt(row.iv_from)
         };
         allow(rights, needed)?;
         self.check_generated(row.iv_from, Some(len))?;
@@ -257,7 +263,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             }
             IvSource::Generated(OutputSink::Output(span)) => self.in_output(span),
             IvSource::Generated(OutputSink::Slot(slot)) => match self.batch.slots.get(slot as usize) {
-                Some(room) if *room as usize >= len => Ok(()),
+                Some(capacity) if *capacity as usize >= len => Ok(()),
                 Some(_) => Err(Status::BadLength),
                 None => Err(Status::Malformed),
             },
@@ -272,7 +278,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         wrap: KeyWrap,
         key_type: KeyType,
     ) -> Result<SlotContent<'a>, Status> {
-        allow(found.rights, KeyRights::needed(row.task))?;
+        allow(found.rights, RightSet::needed(row.task))?;
         if !matches!(row.output, OutputSink::Slot(_))
             || (row.iv_from, row.second_iv_from) != (IvSource::Given, IvSource::Given)
         {
@@ -281,12 +287,14 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         self.check_input(row)?;
         row.tag.of(&self.batch.records.data).ok_or(Status::Malformed)?;
         self.check_wrap(row, wrap, key_type)?;
+        // The master's policy must name the type. Otherwise anyone who can wrap would choose the rights of
+        // what comes out.
         let policy = match found.policy {
             Some(policy) => Some(policy.of_unwrapped(key_type).ok_or(Status::Forbidden)?),
             None => None,
         };
         Ok(SlotContent::Key(SlotKey {
-            rights: policy.map_or(KeyRights::callers_of(key_type), |own| KeyRights::compile(key_type, own)),
+            rights: policy.map_or(RightSet::callers_of(key_type), |own| RightSet::compile(key_type, own)),
             policy,
             root: found.root,
             uses_left: policy.and_then(|own| own.max_uses).unwrap_or(u64::MAX),
@@ -298,6 +306,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         let check_value_len = row.tag.len as usize;
         match wrap {
             KeyWrap::Aes(_) if check_value_len == 0 => Ok(()),
+            // The check value of an HMAC key is not defined: there is no block cipher to encrypt zeros with.
             KeyWrap::Aes(_) if key_type == KeyType::Hmac => Err(Status::Malformed),
             KeyWrap::LegacyEcb(alg) | KeyWrap::LegacyCbc(alg)
                 if alg.block_len() != 8 || !key_type.is_des_family() =>
@@ -313,8 +322,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         }
     }
 
-    /// Checks that given spans lie in the caller's data, without the IVs behind it, and that outputs have room and
-    /// are no longer than any result.
+    /// Checks that given spans lie in the caller's data, without the IVs behind it. Outputs must lie within the output
+    /// and must not be longer than any result.
     fn check_places(&self, row: &BatchRow) -> Result<(), Status> {
         let given =
             [row.iv, row.second_iv, row.aad, if row.task.is_open() { row.tag } else { Span::default() }];
@@ -332,6 +341,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             OutputSink::Slot(_) => return Err(Status::Malformed),
             OutputSink::Output(span) => {
                 self.in_output(span)?;
+                // Many records may name one long span, and a group has memory for each of them. The bound
+                // keeps that memory in proportion to the input.
                 if span.len as usize > input_len.saturating_add(MAX_GROWTH as usize) {
                     return Err(Status::BadLength);
                 }
@@ -351,7 +362,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     }
 }
 
-/// True if the output has room for a span.
+/// True if a span lies within the output.
 #[inline]
 pub(super) fn is_in_output(records: &Records<'_>, span: Span) -> bool {
     span.range().end <= records.output_len
@@ -370,21 +381,22 @@ fn generated_slot(from: IvSource) -> Option<u32> {
 fn check_export<'a>(
     key: &SlotKey<'_>,
     under: &KeyGrant<'_>,
-    needed: KeyRights,
+    needed: RightSet,
 ) -> Result<SlotContent<'a>, Status> {
     allow(under.rights, needed.doing_instead(KeyOperation::Wrap))?;
-    let may_leave = key.rights.has(KeyRights::to(KeyOperation::Export));
+    // A caller who knows the wrapping key unwraps the exported key at home.
+    let may_leave = key.rights.has(RightSet::to(KeyOperation::Export));
     let would_be_shown = under.is_known() && key.policy.is_some();
     if may_leave && !would_be_shown { Ok(OPEN) } else { Err(Status::Forbidden) }
 }
 
-fn allow(rights: KeyRights, needed: KeyRights) -> Result<(), Status> {
+fn allow(rights: RightSet, needed: RightSet) -> Result<(), Status> {
     if rights.has(needed) { Ok(()) } else { Err(rights.refusal(needed)) }
 }
 
 /// Returns the reason of a refusal if both of two rights are missing: the lack of the first, else that the policy
 /// forbids it.
-fn first_refusal(rights: KeyRights, needed: KeyRights) -> Status {
+fn first_refusal(rights: RightSet, needed: RightSet) -> Status {
     match rights.refusal(needed) {
         Status::Done => Status::Forbidden,
         status => status,

@@ -1,28 +1,28 @@
 //! Batches of several tasks whose records are plain: the table's keys, the caller's IVs, no slots.
 //!
-//! The records of each task go to the engines as one run. A record costs a look at the rights of its key, a copy of the columns that
-//! its task reads, and a copy of its result.
+//! The records of each task go to the engines as one run. A record costs a look at the rights of its key, a copy of
+//! the columns that its task reads, and a copy of its result.
 
 use std::borrow::Cow;
 
 use oarlock_core::{Column, InputSource, Outcomes, OutputSink, Records, SecretSlots, Shape, Span, Status};
 
-use super::gather::GatheredColumns;
+use super::gather::GroupColumns;
 use super::judge::{MAX_GROWTH, MAX_TAG, is_in_output};
 use super::plain::{needed, rights_of};
 use super::reserve::{UseTally, reserve_all};
 use super::waves::{copy, status_of};
 use super::{Batch, BatchTask, IvSource};
 use crate::Accelerator;
-use crate::table::{KeyRights, TableSnapshot};
+use crate::table::{RightSet, TableSnapshot};
 
 /// The records of one task.
 pub(super) struct TaskRecords {
     task: BatchTask,
     /// The rights that the task needs of a key.
-    needed: KeyRights,
+    needed: RightSet,
     /// The rights that all its keys have in common.
-    common: KeyRights,
+    common: RightSet,
     /// Their places in the batch, in order.
     members: Vec<u32>,
     /// Bytes of their outputs and tags.
@@ -46,7 +46,7 @@ impl TaskRecords {
             _ => return None,
         }
         let members = Vec::new();
-        Some(Self { task, needed: needed(task), common: KeyRights::ALL, members, output_len: 0 })
+        Some(Self { task, needed: needed(task), common: RightSet::ALL, members, output_len: 0 })
     }
 
     /// True if the records may run as far as their keys are concerned.
@@ -76,6 +76,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Vec<T
     let places = records.input.cursor().zip(records.output.cursor().zip(records.tag.cursor()));
     let indices = 0..u32::try_from(records.len).ok()?;
     for (index, ((task, key), (input, (output, tag)))) in indices.zip(what.zip(places)) {
+        // Neighbours mostly have the same task, so the search begins with the latest one.
         if lots.get(latest).is_none_or(|lot| lot.task != task) {
             latest = place_of(task, &mut lots)?;
         }
@@ -87,6 +88,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Vec<T
             is_placed &= is_in_output(records, tag) && tag.len <= MAX_TAG;
             lot.output_len += u64::from(tag.len);
         }
+        // The general path says which record it is, and why.
         if !is_placed {
             return None;
         }
@@ -127,13 +129,14 @@ pub(super) fn run(
     outcomes: &mut Outcomes,
 ) {
     outcomes.reset_mixed(records.len, records.output_len);
-    let (mut gathered, mut results) = (GatheredColumns::default(), Outcomes::default());
+    let (mut gathered, mut results) = (GroupColumns::default(), Outcomes::default());
     for lot in lots {
         gathered.clear();
         lot.members.iter().for_each(|index| gathered.push_plain(*index, lot.task, records));
         let own = gathered.records(&snapshot.keys, Cow::Borrowed(&records.data), SecretSlots::default());
         match accelerator.run_records_into(lot.task.shape(), &own, &mut results) {
             Ok(()) => scatter(lot.task, &gathered, records, &mut results, outcomes),
+            // A task that no engine could compute does not spoil the others.
             Err(error) => {
                 lot.members.iter().for_each(|index| outcomes.set(*index as usize, status_of(&error)));
             }
@@ -144,7 +147,7 @@ pub(super) fn run(
 /// Copies the results of a task to the places that its records name.
 fn scatter(
     task: BatchTask,
-    gathered: &GatheredColumns,
+    gathered: &GroupColumns,
     records: &Records<'_>,
     results: &mut Outcomes,
     outcomes: &mut Outcomes,

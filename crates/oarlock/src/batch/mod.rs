@@ -1,9 +1,9 @@
 //! Mixed batches: records of any tasks, under keys of a table, in one call.
 //!
-//! A [`Batch`] consists of columns, like [`Records`], and of a task for each record. A [`BatchBuilder`] makes one record by
-//! record. [`Accelerator::run_batch`] checks each record against the policy of its key, groups the records by shape, and
-//! answers in the caller's order. A record that reads a secret slot runs in a later wave than the record that fills it. A
-//! batch of one shape, with the caller's IVs and without slots, goes to the engines unchanged.
+//! A [`Batch`] consists of columns, like [`Records`], and of a task for each record. A [`BatchBuilder`] makes it record
+//! by record. [`Accelerator::run_batch`] checks each record against the policy of its key, groups the records by
+//! shape, and answers in the caller's order. A record that reads a secret slot runs in a later wave than the record
+//! that fills it. A batch of one shape, with the caller's IVs and without slots, goes to the engines unchanged.
 //!
 //! | file | content |
 //! |---|---|
@@ -18,7 +18,10 @@
 //! | `waves`, `gather` | groups of one shape, run and put back into order |
 //! | `unwrapped` | the checks of an unwrapped key before its use |
 //! | `unwrap_key` | keys that come into the table wrapped |
+//! | `agreement` | random batches on which all paths must agree; only with the feature `random-batches` |
 
+#[cfg(any(test, feature = "random-batches"))]
+pub mod agreement;
 mod builder;
 mod gather;
 mod ivs;
@@ -66,25 +69,25 @@ pub struct Batch<'a> {
     pub iv_from: Column<'a, IvSource>,
     /// The source of the IV of the encrypting half of a translation.
     pub second_iv_from: Column<'a, IvSource>,
-    /// Bytes that each secret slot has room for.
+    /// The capacity of each secret slot, in bytes.
     pub slots: Cow<'a, [u32]>,
 }
 
 impl<'a> Batch<'a> {
-    /// Records of mixed tasks, with the caller's IVs and without slots.
+    /// Creates a batch of mixed tasks, with the caller's IVs and without slots.
     #[must_use]
     pub fn new(task: Column<'a, BatchTask>, records: Records<'a>) -> Self {
         let iv = Column::One(IvSource::Given);
         Self { task, records, iv_from: iv.clone(), second_iv_from: iv, slots: Cow::Borrowed(&[]) }
     }
 
-    /// Records of one task, with the caller's IVs and without slots.
+    /// Creates a batch of one task, with the caller's IVs and without slots.
     #[must_use]
     pub fn of(task: impl Into<BatchTask>, records: Records<'a>) -> Self {
         Self::new(Column::One(task.into()), records)
     }
 
-    /// Names the key at `index` of `records.keys`, which the caller brings along.
+    /// Names the key at `index` of `records.keys`, which the caller brings instead of the table.
     ///
     /// No policy holds for it. No IV for GCM is made under it, because nobody counts its uses.
     #[must_use]
@@ -180,7 +183,7 @@ pub(crate) fn run(
         return Ok(SecretSlots::default());
     }
     let slots;
-    (*outcome, slots) = waves::run(accelerator, &flat, plan::BatchPlan::of(&flat, &snapshot)?, memory)?;
+    (*outcome, slots) = waves::run(accelerator, &flat, plan::WavePlan::of(&flat, &snapshot)?, memory)?;
     table.count_weak(outcome.warnings().len() as u64);
     Ok(slots)
 }

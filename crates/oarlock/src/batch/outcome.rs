@@ -20,8 +20,9 @@ pub struct BatchOutcome {
 ///
 /// It names the record, its task, its key and the expected lengths. It contains no data and no key material.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordError {
-    /// Its place in the batch.
+    /// The index of the record in the batch.
     pub record: usize,
     /// The task of the record.
     pub task: BatchTask,
@@ -37,12 +38,12 @@ impl BatchOutcome {
         Self { outcomes, warnings }
     }
 
-    /// The memory of what was there, which is gone.
+    /// Takes the memory out and drops the outcome that it held.
     pub(super) fn take_memory(&mut self) -> Outcomes {
         std::mem::take(self).outcomes
     }
 
-    /// One status per record, in the caller's order.
+    /// Returns one status per record, in the caller's order.
     #[must_use]
     pub fn statuses(&self) -> &[Status] {
         self.outcomes.statuses()
@@ -54,7 +55,8 @@ impl BatchOutcome {
         self.statuses().iter().all(|status| *status == Status::Done)
     }
 
-    /// The output buffer, with the results at the places that the batch named; zeros if a record is not done.
+    /// Returns the output buffer, with the results at the spans that the batch names. The span of a record that is not
+    /// done holds zeros.
     #[must_use]
     pub fn output(&self) -> &[u8] {
         self.outcomes.bytes()
@@ -72,14 +74,14 @@ impl BatchOutcome {
         }
     }
 
-    /// The tag that a record made.
+    /// Returns the tag that a record made.
     #[must_use]
     pub fn tag(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
         batch.task.get(record).filter(|task| task.is_seal())?;
         self.done(record, batch.records.tag.get(record)?)
     }
 
-    /// The IV that was made for a record; for a translation, that of the encrypting half.
+    /// Returns the IV that was made for a record. For a translation, it is the IV of the encrypting half.
     #[must_use]
     pub fn iv(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
         let second = batch.second_iv_from.get(record)?;
@@ -90,13 +92,13 @@ impl BatchOutcome {
         }
     }
 
-    /// The real length of a result that is shorter than its place.
+    /// Returns the real length of a result that is shorter than its span.
     #[must_use]
     pub fn short_len(&self, record: usize) -> Option<usize> {
         self.outcomes.short_len(0, record)
     }
 
-    /// Keys that were let in with a warning, by the record that unwrapped them.
+    /// Returns the weaknesses of keys that were accepted with a warning, by the record that unwrapped them.
     #[must_use]
     pub fn warnings(&self) -> &[(u32, KeyWeakness)] {
         &self.warnings
@@ -114,7 +116,7 @@ impl BatchOutcome {
         Some(RecordError { record, task: row.task, key, status })
     }
 
-    /// Every record that has no result, in order.
+    /// Returns the reasons of all records that have no result, in order.
     pub fn errors<'a>(
         &'a self,
         table: &'a KeyTable,

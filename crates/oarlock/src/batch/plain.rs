@@ -10,7 +10,7 @@ use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, SecretSlots, 
 use super::reserve::{UseTally, reserve_all};
 use super::{Batch, BatchTask, IvSource};
 use crate::Accelerator;
-use crate::table::{KeyRights, TableSnapshot};
+use crate::table::{RightSet, TableSnapshot};
 
 /// The shape of a batch that may go as it is; its uses are then reserved. None if a record has to be looked at.
 pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape> {
@@ -22,6 +22,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape
     else {
         return None;
     };
+    // Slots order the records, and public-key shapes are refused. Both are the business of the general path.
     if batch.names_slots() || !shape.is_record() {
         return None;
     }
@@ -30,10 +31,10 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape
         keys.push((&batch.records.key, needed(*task)));
     }
     if task.has_second_key() {
-        let needed =
-            KeyRights::needed_second(*task).and(KeyRights::needed_to_encrypt(IvSource::Given, false));
+        let needed = RightSet::needed_second(*task).and(RightSet::needed_to_encrypt(IvSource::Given, false));
         keys.push((&batch.records.second_key, needed));
     }
+    // All keys must have the rights. If one lacks them, the general path finds out which records fail.
     let mut is_uncounted = true;
     for (column, needed) in &keys {
         let common = common(&snapshot.rights, column, batch.records.len);
@@ -72,10 +73,10 @@ pub(super) fn run(
 }
 
 /// Returns the rights that a task needs of its key, under the caller's IV.
-pub(super) fn needed(task: BatchTask) -> KeyRights {
-    let needed = KeyRights::needed(task);
+pub(super) fn needed(task: BatchTask) -> RightSet {
+    let needed = RightSet::needed(task);
     if task.encrypts() {
-        needed.and(KeyRights::needed_to_encrypt(IvSource::Given, task.is_seal()))
+        needed.and(RightSet::needed_to_encrypt(IvSource::Given, task.is_seal()))
     } else {
         needed
     }
@@ -83,7 +84,7 @@ pub(super) fn needed(task: BatchTask) -> KeyRights {
 
 /// The rights of a key; nothing if it is not the table's.
 #[inline]
-pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
+pub(super) fn rights_of(rights: &[RightSet], source: KeySource) -> RightSet {
     // An index past the end finds the last entry, which has no rights. This saves a branch per record.
     let last = rights.len() - 1;
     match source {
@@ -93,18 +94,18 @@ pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
 }
 
 /// Returns the rights that all keys of a column have in common, or none if a key is not in the table.
-fn common(rights: &[KeyRights], column: &Column<'_, KeySource>, len: usize) -> KeyRights {
+fn common(rights: &[RightSet], column: &Column<'_, KeySource>, len: usize) -> RightSet {
     let of = |source| rights_of(rights, source);
     match column {
         Column::One(source) => of(*source),
         Column::Runs(runs) => {
-            runs.iter().fold(KeyRights::ALL, |common, (_, source)| common.common(of(*source)))
+            runs.iter().fold(RightSet::ALL, |common, (_, source)| common.common(of(*source)))
         }
         Column::Each(sources) => {
-            sources.iter().fold(KeyRights::ALL, |common, source| common.common(of(*source)))
+            sources.iter().fold(RightSet::ALL, |common, source| common.common(of(*source)))
         }
         Column::Stride { .. } => {
-            column.cursor().take(len).fold(KeyRights::ALL, |common, source| common.common(of(source)))
+            column.cursor().take(len).fold(RightSet::ALL, |common, source| common.common(of(source)))
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct BatchRow {
 }
 
 /// A batch whose records have been judged and whose uses are reserved.
-pub(super) struct BatchPlan<'a> {
+pub(super) struct WavePlan<'a> {
     pub(super) snapshot: &'a TableSnapshot,
     /// Pending if a record is to run, else why not.
     pub(super) statuses: Vec<Status>,
@@ -46,7 +46,7 @@ pub(super) struct RecordGroup {
     pub(super) members: Vec<u32>,
 }
 
-impl<'a> BatchPlan<'a> {
+impl<'a> WavePlan<'a> {
     /// Judges, reserves and groups. The batch's columns have no runs.
     pub(super) fn of(batch: &Batch<'_>, snapshot: &'a TableSnapshot) -> Result<Self, JobError> {
         if u32::try_from(batch.records.len).is_err() {

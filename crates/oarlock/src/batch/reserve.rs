@@ -101,6 +101,7 @@ pub(super) fn reserve_all(
     count_seals(&mut sealed);
     sealed.keep(|index| snapshot.rights[index as usize].counts_gcm());
     let is_reserved = sealed.reserve_all(snapshot, LIMITS[SEALS]);
+    // The general path reserves again and refuses only the records that are too many.
     if !is_reserved {
         records.give_back(snapshot, LIMITS[RECORDS]);
     }
@@ -128,6 +129,7 @@ pub(super) fn reserve(
             tallies[tally].add(key);
         }
     }
+    // One atomic step per key and limit: batches of other threads reserve at the same time.
     for (tally, limit) in tallies.iter_mut().zip(LIMITS) {
         tally.reserve(snapshot, limit);
     }
@@ -136,6 +138,7 @@ pub(super) fn reserve(
             statuses[index] = Status::KeyUsedUp;
         }
     }
+    // Uses that no record has spent go back, such as the first use of a record that lacks a second one.
     for (tally, limit) in tallies.iter().zip(LIMITS) {
         tally.give_back(snapshot, limit);
     }
@@ -151,6 +154,7 @@ fn spend(
     let counted = counted(row, snapshot, claims);
     for (at, (tally, key)) in counted.iter().flatten().copied().enumerate() {
         if !tallies[tally].spend(key) {
+            // A record counts for all its keys or for none.
             for (tally, key) in counted.iter().flatten().take(at) {
                 tallies[*tally].uses[*key as usize] += 1;
             }

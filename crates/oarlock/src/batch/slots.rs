@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oarlock_core::Status;
 
-use crate::table::{KeyPolicy, KeyRights};
+use crate::table::{KeyPolicy, RightSet};
 
 /// The content that a slot will have.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub(super) enum SlotContent<'a> {
 /// A key that comes out of another.
 #[derive(Clone, Debug)]
 pub(super) struct SlotKey<'a> {
-    pub(super) rights: KeyRights,
+    pub(super) rights: RightSet,
     /// None if a key that the caller brings along wrapped it.
     pub(super) policy: Option<&'a Arc<KeyPolicy>>,
     /// The table's key that it came out of, over any number of steps.

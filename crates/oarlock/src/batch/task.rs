@@ -13,7 +13,7 @@ use crate::table::KeyType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BatchTask {
-    /// A raw shape.
+    /// Computes a raw shape.
     Do(Shape),
     /// Unwraps a key into a slot, for later records of the batch.
     ///
@@ -34,25 +34,25 @@ pub enum BatchTask {
 pub enum KeyWrap {
     /// AES key wrap, with or without padding. RFC 3394 and RFC 5649.
     Aes(WrapAlg),
-    /// Block by block under a triple-DES key, which keeps no block from being moved or left out.
+    /// Block by block under a triple-DES key. Nothing detects a block that was moved or left out.
     LegacyEcb(BlockCipher),
-    /// In CBC mode under a triple-DES key and a zero IV, which keeps no block from being left out.
+    /// CBC mode under a triple-DES key and a zero IV. Nothing detects a block that was left out.
     LegacyCbc(BlockCipher),
 }
 
 /// The source of an IV.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IvSource {
-    /// In the data, at the span of the IV column.
+    /// The data, at the span of the IV column.
     #[default]
     Given,
-    /// In a slot that an earlier record filled with data.
+    /// A slot that an earlier record filled with data.
     Slot(u32),
     /// Zeros.
     Zero,
     /// The leading bytes of the key.
     KeyItself,
-    /// Made by the accelerator, as the key's policy says, and written there.
+    /// A new IV, made as the key's policy says and written to this sink.
     Generated(OutputSink),
 }
 
@@ -69,25 +69,25 @@ impl BatchTask {
         Self::Do(Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Decrypt })
     }
 
-    /// Seals.
+    /// Encrypts and authenticates with an AEAD algorithm.
     #[must_use]
     pub fn seal(alg: AeadAlg) -> Self {
         Self::Do(Shape::Aead { alg, direction: Direction::Encrypt })
     }
 
-    /// Opens.
+    /// Checks the tag and decrypts with an AEAD algorithm.
     #[must_use]
     pub fn open(alg: AeadAlg) -> Self {
         Self::Do(Shape::Aead { alg, direction: Direction::Decrypt })
     }
 
-    /// Makes a MAC.
+    /// Makes a message authentication code.
     #[must_use]
     pub fn mac(alg: MacAlg) -> Self {
         Self::Do(Shape::Mac { alg })
     }
 
-    /// Hashes.
+    /// Hashes a message.
     #[must_use]
     pub fn digest(alg: DigestAlg) -> Self {
         Self::Do(Shape::Digest { alg })

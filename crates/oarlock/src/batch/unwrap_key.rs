@@ -22,12 +22,14 @@ pub struct WrappedKey<'a> {
 }
 
 impl KeyTable {
-    /// Unwraps a key under the table's key `master` and takes it in as `name`, with the policy that `master`'s policy has for
-    /// keys of its type ([`KeyPolicy::unwraps`](crate::table::KeyPolicy::unwraps)).
+    /// Unwraps a key under the table's key `master` and inserts it as `name`.
+    ///
+    /// Its policy is the one that the policy of `master` has for keys of its type
+    /// ([`KeyPolicy::unwraps`](crate::table::KeyPolicy::unwraps)).
     ///
     /// # Errors
-    /// There is no such master key, the name is taken, or the key was not unwrapped, with the reason that a record of a batch
-    /// would have.
+    /// There is no such master key, the name is taken, or the key was not unwrapped, with the reason that a record of
+    /// a batch would have.
     pub fn unwrap_key(
         &self,
         accelerator: &Accelerator,
@@ -39,8 +41,8 @@ impl KeyTable {
         let index = self.index(master).ok_or_else(|| TableError::UnknownKey { name: master.into() })?;
         let policy = self.info(index).and_then(|info| info.policy.of_unwrapped(wrapped.key_type).cloned());
         let mut builder = BatchBuilder::new();
-        let room = u32::try_from(wrapped.bytes.len()).map_err(|_| refused(Status::BadLength))?;
-        let slot = builder.slot(room);
+        let capacity = u32::try_from(wrapped.bytes.len()).map_err(|_| refused(Status::BadLength))?;
+        let slot = builder.slot(capacity);
         let entry = BatchEntry::new(BatchTask::unwrap_key(wrapped.wrap, wrapped.key_type))
             .key(index)
             .input(wrapped.bytes)

@@ -8,7 +8,7 @@ use oarlock_core::{
 };
 use subtle::ConstantTimeEq;
 
-use super::gather::GatheredColumns;
+use super::gather::GroupColumns;
 use super::judge::CHECK_VALUE_LEN;
 use super::{BatchTask, KeyWrap};
 use crate::Accelerator;
@@ -28,7 +28,7 @@ impl UnwrappedKeys<'_> {
     /// a record and a weakness.
     pub(super) fn check<'w>(
         &self,
-        group: &GatheredColumns,
+        group: &GroupColumns,
         data: &[u8],
         part: &mut PartMut<'_>,
         wrapped: impl Fn(u32) -> Option<&'w [u8]>,
@@ -40,6 +40,8 @@ impl UnwrappedKeys<'_> {
                 settle(part, local, slot, finished);
             }
         }
+        // A check value needs the finished key, and a weakness is reported only for a key whose check value
+        // fits.
         self.compare_check_values(group, data, part);
         let mut warnings = Vec::new();
         for (local, index) in group.members.iter().enumerate() {
@@ -69,7 +71,7 @@ impl UnwrappedKeys<'_> {
         Ok(())
     }
 
-    fn compare_check_values(&self, group: &GatheredColumns, data: &[u8], part: &mut PartMut<'_>) {
+    fn compare_check_values(&self, group: &GroupColumns, data: &[u8], part: &mut PartMut<'_>) {
         let Some(alg) = self.key_type.cipher() else { return };
         let (mut locals, mut keys) = (Vec::new(), Vec::new());
         for local in 0..group.members.len() {
@@ -86,6 +88,7 @@ impl UnwrappedKeys<'_> {
             let expected = group.check_values[local].of(data).unwrap_or_default();
             let compared = made.as_ref().map_or(Err(Status::EngineFailed), |made| {
                 let found = &made.bytes()[at * alg.block_len()..][..CHECK_VALUE_LEN];
+                // In constant time, so that nobody finds the check value of an unknown key byte by byte.
                 let is_same = made.statuses()[at] == Status::Done && bool::from(found.ct_eq(expected));
                 if is_same { Ok(()) } else { Err(Status::BadCheckValue) }
             });
@@ -126,7 +129,7 @@ impl UnwrappedKeys<'_> {
 }
 
 /// The group's own slot of a record that is done.
-fn done_slot(group: &GatheredColumns, part: &PartMut<'_>, local: usize) -> Option<u32> {
+fn done_slot(group: &GroupColumns, part: &PartMut<'_>, local: usize) -> Option<u32> {
     match group.output[local] {
         OutputSink::Slot(slot) if part.statuses[local] == Status::Done => Some(slot),
         _ => None,

@@ -7,8 +7,8 @@ use oarlock_core::{
     Column, InputSource, JobError, Key, KeySource, Outcomes, OutputSink, Records, SecretSlots, Status,
 };
 
-use super::gather::GatheredColumns;
-use super::plan::{BatchPlan, BatchRow, RecordGroup};
+use super::gather::GroupColumns;
+use super::plan::{BatchRow, RecordGroup, WavePlan};
 use super::unwrapped::UnwrappedKeys;
 use super::{Batch, BatchOutcome, BatchTask};
 use crate::Accelerator;
@@ -18,7 +18,7 @@ use crate::table::{KeyWeakness, TableSnapshot, WeakKeyRule};
 pub(super) fn run(
     accelerator: &Accelerator,
     batch: &Batch<'_>,
-    plan: BatchPlan<'_>,
+    plan: WavePlan<'_>,
     outcomes: Outcomes,
 ) -> Result<(BatchOutcome, SecretSlots), JobError> {
     let slots = SecretSlots::with_capacities(&batch.slots);
@@ -40,7 +40,7 @@ struct PlanRun<'a, 'p> {
     accelerator: &'a Accelerator,
     batch: &'a Batch<'a>,
     keys: Cow<'a, [Key]>,
-    plan: BatchPlan<'p>,
+    plan: WavePlan<'p>,
     slots: SecretSlots,
     outcomes: Outcomes,
     warnings: Vec<(u32, KeyWeakness)>,
@@ -54,6 +54,8 @@ impl PlanRun<'_, '_> {
     fn is_whole(&self) -> bool {
         let is_refused = |group: &RecordGroup| group.members.len() < self.batch.records.len;
         match &self.plan.groups[..] {
+            // A refused record gets no key, so that no engine computes it. A task without a key has no such
+            // means.
             [group] => !self.batch.names_slots() && (group.task.has_key() || !is_refused(group)),
             _ => false,
         }
@@ -115,7 +117,7 @@ impl PlanRun<'_, '_> {
     fn run_waves(mut self) -> Result<(BatchOutcome, SecretSlots), JobError> {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         outcomes.reset_mixed(self.batch.records.len, self.batch.records.output_len);
-        let mut gathered = GatheredColumns::default();
+        let mut gathered = GroupColumns::default();
         for group in std::mem::take(&mut self.plan.groups) {
             self.run_group(&group, &mut gathered, &mut outcomes);
         }
@@ -123,7 +125,7 @@ impl PlanRun<'_, '_> {
         Ok((BatchOutcome::of(outcomes, self.warnings), self.slots))
     }
 
-    fn run_group(&mut self, group: &RecordGroup, gathered: &mut GatheredColumns, outcomes: &mut Outcomes) {
+    fn run_group(&mut self, group: &RecordGroup, gathered: &mut GroupColumns, outcomes: &mut Outcomes) {
         gathered.clear();
         for index in &group.members {
             let index = *index as usize;
@@ -146,20 +148,15 @@ impl PlanRun<'_, '_> {
         }
     }
 
-    fn gather(
-        &mut self,
-        task: BatchTask,
-        index: usize,
-        gathered: &mut GatheredColumns,
-    ) -> Result<(), Status> {
+    fn gather(&mut self, task: BatchTask, index: usize, gathered: &mut GroupColumns) -> Result<(), Status> {
         let row = BatchRow::at(self.batch, index);
         if self.batch.names_slots() {
             self.plan.ivs.take_from_slots(self.batch, index, &self.slots)?;
         }
         let keys = [self.key(row.key), self.key(row.second_key)];
         let ivs = self.plan.ivs.of(&self.batch.records, task, index);
-        let room = |slot: u32| self.batch.slots.get(slot as usize).copied();
-        gathered.push(index as u32, &row, keys, ivs, &self.slots, room)
+        let capacity = |slot: u32| self.batch.slots.get(slot as usize).copied();
+        gathered.push(index as u32, &row, keys, ivs, &self.slots, capacity)
     }
 
     /// Returns the place of a key in the engines' key column.
@@ -177,12 +174,13 @@ impl PlanRun<'_, '_> {
     fn scatter(
         &mut self,
         task: BatchTask,
-        gathered: &GatheredColumns,
+        gathered: &GroupColumns,
         mut results: Outcomes,
         outcomes: &mut Outcomes,
     ) {
         let part = outcomes.part_mut(0);
         let mut from = results.part_mut(0);
+        // Before any slot is filled: a key that fails its checks must never be used by a later wave.
         if let BatchTask::UnwrapKey { wrap, key } = task {
             let unwrapped = UnwrappedKeys { accelerator: self.accelerator, wrap, key_type: key };
             let wrapped = |index: u32| self.input(index);

@@ -34,7 +34,8 @@ impl FirstUseCosts {
     }
 
     fn known(&self) -> &[CacheRow] {
-        // `get` comes before `set`: a fork inside `get_or_init` would leave the child a lock that nobody opens.
+        // `get` comes before `set`: a fork inside `get_or_init` would leave the child a lock that nobody
+        // opens.
         if self.known.get().is_none() {
             let rows = self.cache.as_deref().and_then(read_rows).unwrap_or_default();
             let _ = self.known.set(rows);
@@ -42,8 +43,9 @@ impl FirstUseCosts {
         self.known.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a row to what the file has now. A row that is lost, because two write at once or nothing can be written, is measured again
-    /// by the next process.
+    /// Adds a row to the present content of the file.
+    ///
+    /// A row is lost if two threads write at once or the file cannot be written. The next process measures it again.
     fn keep(&self, row: CacheRow) {
         let (Some(path), Ok(_guard)) = (&self.cache, self.writing.try_lock()) else { return };
         let mut rows = read_rows(path).unwrap_or_default();

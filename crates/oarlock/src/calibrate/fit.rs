@@ -21,6 +21,7 @@ pub struct BatchTiming {
 
 /// The model that comes closest to some timings, with its deviation. Deviations are relative: 0.1 is a tenth.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CostFit {
     /// The constants.
     pub cost: EngineCost,
@@ -56,6 +57,7 @@ impl CostFit {
         for set in SETS {
             let Some([per_batch_ns, per_op_ns, per_byte_ns]) = solve(&rows, set) else { continue };
             let fit = Self::judge(EngineCost { per_batch_ns, per_op_ns, per_byte_ns }, &timings, lanes);
+            // Strictly better: among equal fits the earlier set, with fewer constants, stays.
             if best.is_none_or(|best| fit.rms < best.rms - TIE) {
                 best = Some(fit);
             }

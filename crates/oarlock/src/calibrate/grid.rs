@@ -10,6 +10,7 @@ use crate::selftest::{sample_operations, sample_records};
 
 /// The batches to time: every size with every length.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TimingGrid {
     /// Operations per batch; an engine is asked for no more than it takes.
     pub sizes: Vec<usize>,

@@ -50,6 +50,8 @@ pub(super) fn lower_verify(
     let mut fixed = [0; 2 * WIDEST];
     let signature = match encoding {
         EcdsaEncoding::Fixed if job.second.len() == 2 * curve.scalar_len() => job.second,
+        // A signature of a wrong length comes from the peer. It is a bad signature and not the caller's
+        // error.
         EcdsaEncoding::Fixed => return Err(JobError::Rejected),
         EcdsaEncoding::Der => read_der(curve, job.second, &mut fixed).ok_or(JobError::Rejected)?,
     };
@@ -93,6 +95,7 @@ fn read_element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
 fn put_integer(content: &[u8], out: &mut [u8]) -> Option<()> {
     let magnitude = match content {
         [0] => content,
+        // X.690 8.3.2: a leading zero is allowed only in front of a bit that would be a sign.
         [0, rest @ ..] if rest.first().is_some_and(|byte| *byte >= 0x80) => rest,
         [1..=0x7F, ..] => content,
         _ => return None,
@@ -110,6 +113,7 @@ pub(super) fn write_der(fixed: &[u8], out: &mut Vec<u8>) {
     out.extend([0x30, body_len as u8]);
     for integer in [r, s] {
         out.extend([0x02, (integer_len(integer) - 2) as u8]);
+        // Zero has no digits left, and a leading 1 bit would make the INTEGER negative.
         if integer.first().is_none_or(|byte| *byte >= 0x80) {
             out.push(0);
         }

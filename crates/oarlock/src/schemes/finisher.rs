@@ -63,8 +63,9 @@ pub fn raise(
     out: &mut Vec<u8>,
 ) -> Result<JobAnswer, JobError> {
     let raw = raw.map_err(|error| finisher.explain(error))?;
+    // Reserved before any secret is written, so that `out` never moves with a secret in it.
     if finisher.has_output() {
-        make_room(out, raw.len() + ecdsa::MAX_DER_EXTRA);
+        reserve_erasing(out, raw.len() + ecdsa::MAX_DER_EXTRA);
     }
     match finisher.0 {
         FinishStep::Verified => Ok(JobAnswer::Valid),
@@ -92,8 +93,10 @@ pub fn raise(
     }
 }
 
-/// Makes room for `more` bytes, like `Vec::reserve` but for the old place, which may hold secrets and is zeroized.
-pub(crate) fn make_room(out: &mut Vec<u8>, more: usize) {
+/// Reserves capacity for `more` bytes, and zeroizes the old memory, which may hold secrets.
+///
+/// `Vec::reserve` would leave the old memory as it is.
+pub(crate) fn reserve_erasing(out: &mut Vec<u8>, more: usize) {
     if out.capacity() - out.len() < more {
         let mut moved = Vec::with_capacity((out.len() + more).max(2 * out.capacity()));
         moved.extend_from_slice(out);
@@ -161,7 +164,7 @@ mod tests {
 
     /// So no growth of `Vec`'s own leaves a copy of a secret behind.
     #[test]
-    fn every_answer_fits_into_the_room_that_is_made_for_it() {
+    fn every_answer_fits_into_the_reserved_capacity() {
         let kinds: [fn() -> FinishStep; 4] = [
             || FinishStep::Copy,
             || FinishStep::EcdsaDer,
@@ -177,12 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn room_is_made_without_touching_what_is_there() {
+    fn reserving_capacity_keeps_the_bytes() {
         let mut out = vec![1, 2, 3];
-        make_room(&mut out, 100);
+        reserve_erasing(&mut out, 100);
         assert!(out == [1, 2, 3] && out.capacity() >= 103);
         let place = out.as_ptr();
-        make_room(&mut out, 100);
+        reserve_erasing(&mut out, 100);
         assert_eq!(out.as_ptr(), place);
     }
 }

@@ -91,6 +91,7 @@ pub(super) fn mgf1_xor(mgf: &Digester, seed: &[u8], target: &mut [u8]) {
             *byte ^= mask;
         }
     }
+    // In OAEP the seed is secret, because the mask and the message follow from it.
     used.zeroize();
 }
 

@@ -24,7 +24,7 @@ use oarlock_core::{
 
 pub use self::direct::{compute_on, raw_result};
 use self::finisher::FinishStep;
-pub(crate) use self::finisher::make_room;
+pub(crate) use self::finisher::reserve_erasing;
 pub use self::finisher::{Finisher, JobAnswer, raise};
 use self::hash::Digester;
 pub use self::nonce::NonceSource;
@@ -146,6 +146,7 @@ pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobErr
 
 fn lower_ed25519_verify(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let message = job.message()?;
+    // The length comes from the peer: a bad signature, not a malformed job.
     if job.second.len() != 64 {
         return Err(JobError::Rejected);
     }
@@ -178,6 +179,7 @@ fn rsa_private_shape(job: &Job<'_>) -> Result<Shape, JobError> {
 }
 
 fn within_rsa_bounds(shape: Shape) -> Result<Shape, JobError> {
+    // Longer moduli would exceed the buffers of the encodings, and shorter ones protect nothing.
     match shape {
         Shape::RsaPrivate { bits: 512..=8192 } | Shape::RsaPublic { bits: 512..=8192, .. } => Ok(shape),
         _ => Err(JobError::Unsupported { wanted: shape.to_string() }),

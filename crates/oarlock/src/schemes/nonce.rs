@@ -31,6 +31,7 @@ impl NonceSource {
         let mut nonce = Zeroizing::new([0; 32]);
         let rest = self.drawn.len().saturating_sub(32);
         nonce.copy_from_slice(&self.drawn[rest..]);
+        // `truncate` alone would leave the nonce in the capacity of the vector.
         self.drawn[rest..].zeroize();
         self.drawn.truncate(rest);
         Ok(nonce)
@@ -41,6 +42,7 @@ impl NonceSource {
         self.jobs_left = self.jobs_left.saturating_sub(count);
         self.drawn.resize(count * 32, 0);
         let filled = fill(shape, &mut self.drawn);
+        // A failed draw must not leave zeros that look like nonces.
         if filled.is_err() {
             self.drawn.clear();
         }

@@ -2,7 +2,7 @@
 
 use oarlock_core::{JobError, Key, OperationSet, SecondInput, Shape};
 
-/// Returns the number of bytes of the modulus, if there are at least `min`. A shorter modulus has no room for the
+/// Returns the number of bytes of the modulus, if there are at least `min`. A shorter modulus cannot hold the
 /// encoding.
 pub(super) fn modulus_len(key: &Key, min: usize) -> Result<usize, JobError> {
     let len = key.rsa_public_shape().and_then(Shape::input_len).unwrap_or(0);

@@ -43,12 +43,15 @@ struct ExponentHash(Zeroizing<[u8; 32]>);
 pub(super) fn raise(seed: &[u8; 32], encoded: &[u8], out: &mut Vec<u8>) -> usize {
     let mut buffer = [0; MAX_MODULUS_LEN];
     let chosen = &mut buffer[..encoded.len().min(MAX_MODULUS_LEN)];
+    // The alternative is always computed. A branch on the padding would be Bleichenbacher's oracle.
     prf(seed, b"message", chosen);
     let (is_good, separator) = find_separator(encoded);
     let start = u32::conditional_select(&alternative_start(seed, chosen.len()), &(separator + 1), is_good);
     for (byte, real) in chosen.iter_mut().zip(encoded) {
         byte.conditional_assign(real, is_good);
     }
+    // Only the length of the answer depends on the padding, and an alternative has a plausible length of its
+    // own.
     let message = &chosen[start as usize..];
     let len = message.len();
     out.extend_from_slice(message);
@@ -66,6 +69,7 @@ fn find_separator(encoded: &[u8]) -> (Choice, u32) {
         separator.conditional_assign(&index, is_looking & is_zero);
         is_looking &= !is_zero;
     }
+    // Without any zero byte the separator is 0, which this bound excludes too.
     is_good &= separator.ct_gt(&(MIN_PADDING as u32 - 1));
     (is_good, separator)
 }
@@ -79,6 +83,8 @@ fn alternative_start(seed: &[u8; 32], modulus_len: usize) -> u32 {
     let bound = u16::try_from(modulus_len - MIN_PADDING).unwrap_or(u16::MAX);
     let mask = u16::MAX >> bound.leading_zeros();
     let mut len = 0_u16;
+    // All candidates are read, and the last fitting one wins. A loop that stopped early would show which one
+    // fits.
     for candidate in candidates.chunks_exact(2) {
         let candidate = u16::from_be_bytes([candidate[0], candidate[1]]) & mask;
         len.conditional_assign(&candidate, candidate.ct_lt(&bound));

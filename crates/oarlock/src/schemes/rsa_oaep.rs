@@ -31,6 +31,7 @@ pub(super) fn raise(
     let copy = &mut buffer[..encoded.len().min(MAX_MODULUS_LEN)];
     copy.copy_from_slice(&encoded[..copy.len()]);
     let (is_good, start) = unmask((digest, mgf), label, copy);
+    // From here on, the answer itself says whether the form was good.
     let result = if is_good.into() {
         let message = &copy[start..];
         out.extend_from_slice(message);
@@ -54,6 +55,7 @@ fn unmask(
     mgf1_xor(mgf, block, seed);
     mgf1_xor(mgf, seed, block);
     let (found_label, padded) = block.split_at(hash_len);
+    // The first byte gets no error of its own: that would be Manger's oracle.
     let mut is_good = first[0].ct_eq(&0) & found_label.ct_eq(label.as_ref());
     let mut is_looking = Choice::from(1);
     let mut end_of_padding = 0_u32;
@@ -61,6 +63,7 @@ fn unmask(
         let (is_zero, is_one) = (byte.ct_eq(&0), byte.ct_eq(&1));
         end_of_padding.conditional_assign(&index, is_looking & is_one);
         is_looking &= !is_one;
+        // Before the 1 that ends the padding, every byte must be zero. Behind it, any byte may stand.
         is_good &= !is_looking | is_zero;
     }
     (is_good & !is_looking, 1 + 2 * hash_len + end_of_padding as usize)

@@ -16,7 +16,7 @@ pub(super) fn lower_sign(
     Ok(Finisher(FinishStep::Copy))
 }
 
-/// The integer that is signed, at the modulus's width, which the buffer has room for.
+/// Returns the integer to sign, in `buffer`, at the width of the modulus.
 pub(super) fn encoded<'a>(
     job: &Job<'_>,
     digest: &Digester,
@@ -73,7 +73,7 @@ pub(super) fn is_encoding_of([prefix, hash]: [&[u8]; 2], recovered: &[u8]) -> bo
         && found_hash == hash
 }
 
-/// `00 01 FF .. FF 00 T`, into a place of the modulus's length that has room for it.
+/// Writes `00 01 FF .. FF 00 T` into a buffer of the modulus's length, which is long enough for it.
 fn encode([prefix, hash]: [&[u8]; 2], out: &mut [u8]) {
     let (padding, info) = out.split_at_mut(out.len() - prefix.len() - hash.len());
     let (start, end) = (2, padding.len() - 1);
@@ -83,7 +83,7 @@ fn encode([prefix, hash]: [&[u8]; 2], out: &mut [u8]) {
     info[prefix.len()..].copy_from_slice(hash);
 }
 
-/// The modulus's length, if it has room for the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
+/// Returns the length of the modulus if it can hold the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
 fn checked_len(job: &Job<'_>, digest: &Digester) -> Result<usize, JobError> {
     rsa::modulus_len(job.key, digest.info_prefix.len() + digest.len() + PADDING_LEN)
 }

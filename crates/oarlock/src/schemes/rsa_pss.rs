@@ -33,7 +33,7 @@ pub(super) fn lower_sign(
     Ok(Finisher(FinishStep::Copy))
 }
 
-/// Returns the integer to sign, at the width of the modulus, which the buffer has room for.
+/// Returns the integer to sign, in `buffer`, at the width of the modulus.
 ///
 /// It has a leading zero byte if the modulus has 8n + 1 bits.
 pub(super) fn encoded<'a>(
@@ -59,6 +59,7 @@ pub(super) fn lower_verify(
     let hash = job.digest(digest)?;
     let salt_len = match salt {
         SaltLength::Exactly(len) => usize::from(len),
+        // The shortest salt makes the weakest demand on the modulus.
         SaltLength::Any => 0,
     };
     let (_, bits) = rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
@@ -81,6 +82,7 @@ fn encode(
     block[salt_start - 1] = 1;
     block[salt_start..].copy_from_slice(salt);
     mgf1_xor(mgf, salted.as_ref(), block);
+    // RFC 8017 9.1.1 step 11: the integer must be below the modulus.
     block[0] &= 0xFF >> unused_bits;
     tail[..digest.len()].copy_from_slice(salted.as_ref());
     tail[digest.len()] = 0xBC;
@@ -108,6 +110,7 @@ fn unmask<'a>(expected: &PssExpectation, encoded: &'a mut [u8]) -> Option<(&'a [
     if *last != 0xBC || block[0] & !(0xFF >> unused_bits) != 0 {
         return None;
     }
+    // Everything here is public, so the checks may end at the first flaw.
     mgf1_xor(expected.mgf, salted, block);
     block[0] &= 0xFF >> unused_bits;
     let zeros = block.iter().take_while(|byte| **byte == 0).count();

@@ -173,9 +173,9 @@ fn callers_mistakes_have_names() {
     let short_digest = one(Job::with_scheme(pkcs1, &rsa, Input::Digest(&[0; 31]), &[]));
     assert_eq!(short_digest, Err(JobError::Length { what: "digest", expected: "32".into(), found: 31 }));
     let long_salt = Scheme::RsaPssSign { digest: DigestAlg::Sha512, mgf: DigestAlg::Sha512, salt_len: 64 };
-    let no_room = one(Job::with_scheme(long_salt, &rsa, Input::Message(b""), &[]));
+    let too_small = one(Job::with_scheme(long_salt, &rsa, Input::Message(b""), &[]));
     assert_eq!(
-        no_room,
+        too_small,
         Err(JobError::Length { what: "modulus", expected: "at least 130".into(), found: 129 })
     );
     let too_long =
@@ -186,8 +186,11 @@ fn callers_mistakes_have_names() {
     ));
     let tiny = rsa::public(&[&[0xC1; 63][..], &[0xFF]].concat(), &[3]).unwrap();
     let wide = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha512 };
-    let no_room = one(Job::with_scheme(wide, &tiny, Input::Message(b""), &[0; 64]));
-    assert_eq!(no_room, Err(JobError::Length { what: "modulus", expected: "at least 94".into(), found: 64 }));
+    let too_small = one(Job::with_scheme(wide, &tiny, Input::Message(b""), &[0; 64]));
+    assert_eq!(
+        too_small,
+        Err(JobError::Length { what: "modulus", expected: "at least 94".into(), found: 64 })
+    );
 }
 
 #[test]

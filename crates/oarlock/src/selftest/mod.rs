@@ -22,6 +22,7 @@ pub use sample::{sample_operations, sample_records};
 
 /// An engine's answers for a shape were all right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SelfTestProof {
     /// The number of jobs that were compared.
     pub jobs: usize,
@@ -104,8 +105,9 @@ pub enum Difference {
     NonceReused,
 }
 
-/// Runs the known answers of `shape` on `engine`. `referee` verifies ECDSA signatures whose nonces are random; it may be
-/// `engine` itself.
+/// Runs the known answers of `shape` on `engine`.
+///
+/// `referee` verifies ECDSA signatures whose nonces are random. It may be `engine` itself.
 ///
 /// # Errors
 /// The first [`SelfTestFailure`].

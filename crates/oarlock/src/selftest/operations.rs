@@ -23,6 +23,7 @@ pub(super) fn prove(
         _ => cases.len(),
     };
     let batch = batch_len(lanes, min);
+    // The last batch is full too, because a wrong lane may show only when its neighbours work.
     let jobs = min.next_multiple_of(batch);
     for first in (0..jobs).step_by(batch) {
         let chosen: Vec<&KnownOperation> =
@@ -48,6 +49,8 @@ pub(super) fn prove_hedged(
     curve: Curve,
 ) -> Result<SelfTestProof, SelfTestFailure> {
     let cases = cases(Shape::EcdsaSign { curve })?;
+    // A hedged signature has no known answer. With fixed different nonces, equal r betray an engine that
+    // ignores them.
     let nonces: Vec<[u8; 32]> = (0..=u8::MAX).map(|n| [n ^ 0xA5; 32]).collect();
     let chosen: Vec<&KnownOperation> = cases.iter().cycle().take(batch_len(lanes, 4)).collect();
     let hedged: Vec<Operation<'_>> = chosen
@@ -68,6 +71,7 @@ pub(super) fn prove_hedged(
     let mut seen = std::collections::HashSet::new();
     for lane in 0..chosen.len() {
         status_is(Status::Done, &signed, lane).map_err(|difference| wrong(lane, difference))?;
+        // After 256 lanes the nonces come again, and with them the keys and digests may.
         if lane < nonces.len() && !seen.insert(&signed.result(lane)[..curve.scalar_len()]) {
             return Err(wrong(lane, Difference::NonceReused));
         }

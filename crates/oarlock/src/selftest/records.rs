@@ -54,10 +54,10 @@ struct KnownPart {
 struct RecordPlace {
     output: OutputSink,
     tag: Span,
-    expected: Result<RecordAnswer, Status>,
+    expected: Result<ExpectedRecord, Status>,
 }
 
-struct RecordAnswer {
+struct ExpectedRecord {
     output: Vec<u8>,
     tag: Vec<u8>,
     /// The result is shorter than its place.
@@ -74,6 +74,7 @@ fn each(shape: Shape, rows: &[KnownRecord], lanes: BatchSize) -> Result<KnownPar
     for row in rows.iter().cycle().take(count.saturating_sub(2)) {
         builder.push(row)?;
     }
+    // An engine that takes fewer than three records at a time gets none with slots.
     if count > 2 {
         builder.push(slotted)?;
         builder.key[count - 2] = KeySource::Slot(key_slot);
@@ -161,6 +162,7 @@ impl<'r> KnownColumns<'r> {
         self.second_iv.push(second_iv?);
         self.aad.push(aad?);
         let input = input?;
+        // A span near 2^32 would wrap around in an engine that adds its start and length in 32 bits.
         self.input.push(InputSource::Data(if row.is_beyond_data {
             Span { start: u32::MAX - 8, ..input }
         } else {
@@ -180,7 +182,7 @@ impl<'r> KnownColumns<'r> {
         };
         self.output.push(output);
         self.tag.push(tag);
-        let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| RecordAnswer {
+        let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| ExpectedRecord {
             output: output.clone(),
             tag: tag.clone(),
             is_short: output.len() < row.place_len,
@@ -221,6 +223,7 @@ impl<'r> KnownColumns<'r> {
     }
 
     fn finish(mut self, form: ColumnForm) -> Result<KnownPart, SelfTestFailure> {
+        // The last record of `each` has got another sink since its place was noted.
         for (place, sink) in self.places.iter_mut().zip(&self.output) {
             place.output = *sink;
         }

@@ -183,6 +183,7 @@ fn made(
     undoing.output_len = offset;
     (undoing.input, undoing.output, undoing.tag) =
         (Column::Each(input.into()), Column::Each(output.into()), Column::Each(tag.into()));
+    // Key wraps have no tag: their integrity check lies inside of the output.
     if matches!(shape, Shape::Wrap { .. }) {
         undoing.tag = Column::One(Span::default());
     }

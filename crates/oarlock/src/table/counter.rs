@@ -25,9 +25,9 @@ pub trait CounterStore: fmt::Debug + Send + Sync {
 
 /// A counter that makes IVs.
 ///
-/// The last eight bytes of an IV are the value, big-endian. Before them stands a fixed field (SP 800-38D 8.2.1) if
-/// there is room. Such IVs never repeat under keys that share the counter, and anyone can predict them. They are
-/// right for GCM. For CBC they are right only if a protocol asks for them, because SP 800-38A appendix C wants
+/// The last eight bytes of an IV are the value, big-endian. In an IV of 12 bytes or more, a fixed field stands before
+/// them (SP 800-38D 8.2.1). Such IVs never repeat under keys that share the counter, and anyone can predict them. They
+/// are right for GCM. For CBC they are right only if a protocol asks for them, because SP 800-38A appendix C wants
 /// unpredictable IVs.
 #[derive(Debug)]
 pub struct IvCounter {
@@ -103,6 +103,8 @@ impl MemoryCounter {
 
 impl CounterStore for MemoryCounter {
     fn reserve(&self, count: u64) -> io::Result<u64> {
+        // Relaxed, because no other memory depends on the count. `checked_add` keeps it from wrapping around
+        // to old values.
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(count));
         taken.map_err(|_| exhausted())
     }
@@ -170,8 +172,11 @@ impl FileCounter {
         let draft = self.beside(".new");
         let mut file = File::create(&draft)?;
         writeln!(file, "{next}")?;
+        // The content must be on disk before the name: after a crash, a renamed empty file would be no
+        // counter.
         file.sync_all()?;
         fs::rename(&draft, &self.path)?;
+        // The rename is durable only once the directory is synced.
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
     }
@@ -181,6 +186,7 @@ impl CounterStore for FileCounter {
     fn reserve(&self, count: u64) -> io::Result<u64> {
         let _lock = self.lock()?;
         let first = self.read()?;
+        // Stored before it is handed out. A crash in between loses values and repeats none.
         self.write(first.checked_add(count).ok_or_else(exhausted)?)?;
         Ok(first)
     }

@@ -1,8 +1,8 @@
 //! The key table: named, indexed keys of stated types, each with a policy.
 //!
-//! Records of a [batch](crate::batch) name keys by index. [`KeyTable::index`] finds the index of a name, once. Every record is
-//! checked against the policy of its key before an engine sees it. A record that a policy refuses fails alone, with the
-//! reason as its [`Status`](oarlock_core::Status).
+//! Records of a [batch](crate::batch) name keys by index. [`KeyTable::index`] finds the index of a name, once. Every
+//! record is checked against the policy of its key before an engine sees it. A record that a policy refuses fails
+//! alone, with the reason as its [`Status`](oarlock_core::Status).
 //!
 //! | file | content |
 //! |---|---|
@@ -40,7 +40,7 @@ pub use self::identity::KeyIdentity;
 pub use self::key_type::KeyType;
 pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
 pub use self::policy_error::PolicyError;
-pub(crate) use self::rights::KeyRights;
+pub(crate) use self::rights::RightSet;
 pub(crate) use self::snapshot::{KeyColumns, SnapshotGuard, TableSnapshot};
 use self::snapshot::{TableKey, TableKeys};
 pub(crate) use self::uses::{KeyUses, UseLimit};
@@ -76,8 +76,9 @@ pub(crate) struct KeyEntry {
     pub(crate) uses: KeyUses,
 }
 
-/// A key that has come into the table.
+/// A key that was inserted into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InsertedKey {
     /// The index by which records name it.
     pub index: u32,
@@ -87,6 +88,7 @@ pub struct InsertedKey {
 
 /// The public facts about a key of the table.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KeyInfo {
     /// Its name.
     pub name: Arc<str>,
@@ -105,17 +107,17 @@ pub struct KeyInfo {
 }
 
 impl KeyTable {
-    /// An empty table.
+    /// Creates an empty table.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a key in under a name.
+    /// Inserts a key under a name.
     ///
     /// # Errors
-    /// The name is taken, the length is not one of the type's, the policy does not suit the type, or the key is weak and
-    /// the policy refuses such keys.
+    /// The name is taken, the length is not one of the type's, the policy does not suit the type, or the key is weak
+    /// and the policy refuses such keys.
     pub fn insert(
         &self,
         name: impl Into<Arc<str>>,
@@ -128,6 +130,7 @@ impl KeyTable {
         if !key_type.takes_len(secret.len()) {
             return Err(TableError::Length { key_type, found: secret.len() });
         }
+        // Before the key enters the table: a batch of another thread could use it at once.
         let warning = policy
             .weak_keys
             .judge(weakness(key_type, secret.expose()))
@@ -135,7 +138,7 @@ impl KeyTable {
         let identity = KeyIdentity::of(secret.expose())?;
         let key = oarlock_keys::raw::secret(secret)?;
         let entry = Arc::new(KeyEntry { name, key_type, uses: KeyUses::of(&policy), policy });
-        let rights = KeyRights::compile(key_type, &entry.policy);
+        let rights = RightSet::compile(key_type, &entry.policy);
         let index = self.write().add(TableKey { key, identity, rights, entry })?;
         self.count_weak(u64::from(warning.is_some()));
         Ok(InsertedKey { index, warning })
@@ -174,6 +177,7 @@ impl KeyTable {
         let mut changed = Vec::new();
         for (index, own) in state.keys.iter() {
             let Some(known) = counted.get(&own.identity) else { continue };
+            // Two lines of a key file may hold one key under different policies, each with uses of its own.
             let namesake = known.iter().find(|entry| entry.name == own.entry.name);
             let Some(before) = namesake.or(known.first()) else { continue };
             let KeyEntry { name, key_type, policy, .. } = &*own.entry;
@@ -185,7 +189,7 @@ impl KeyTable {
         changed.into_iter().for_each(|(index, own)| state.keys.set(index, Some(own)));
     }
 
-    /// The index of a name.
+    /// Returns the index of a name.
     #[must_use]
     pub fn index(&self, name: &str) -> Option<u32> {
         self.read().names.get(name).copied()
@@ -207,13 +211,13 @@ impl KeyTable {
         })
     }
 
-    /// The names, by index.
+    /// Returns the names, by index.
     #[must_use]
     pub fn names(&self) -> Vec<(u32, Arc<str>)> {
         self.read().keys.iter().map(|(index, own)| (index, Arc::clone(&own.entry.name))).collect()
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.read().names.len()
@@ -225,18 +229,21 @@ impl KeyTable {
         self.len() == 0
     }
 
-    /// Weak keys that policies let in with a warning, into the table and inside of batches.
+    /// Returns the number of weak keys that were accepted with a warning, by the table and by batches.
     #[must_use]
     pub fn weak_keys_met(&self) -> u64 {
         self.0.weak_keys_met.load(Ordering::Relaxed)
     }
 
     pub(crate) fn count_weak(&self, keys: u64) {
+        // Relaxed: the count is read for display only.
         self.0.weak_keys_met.fetch_add(keys, Ordering::Relaxed);
     }
 
-    /// The keys that a batch of these records sees. If the snapshot of all keys is behind and cannot be changed, it has only the
-    /// keys that the records name, and the columns name them by their places in it.
+    /// Returns the keys that a batch of these records sees.
+    ///
+    /// If the snapshot of all keys is behind and cannot be changed, the result has only the keys that the records name,
+    /// with key columns that name them by their places in it.
     pub(crate) fn begin(&self, records: &Records<'_>) -> (SnapshotGuard<'_>, Option<KeyColumns>) {
         if let Some(whole) = self.read().keys.whole() {
             return (SnapshotGuard::new(self, whole), None);

@@ -9,23 +9,23 @@ use super::{IvCounter, KeyType, PolicyError, WeakKeyRule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyOperation {
-    /// Encrypt, or seal, what the caller or an earlier record gives.
+    /// Encrypt the input of the caller or of an earlier record.
     Encrypt,
-    /// Decrypt or open, for any caller.
+    /// Decrypt, for any caller.
     Decrypt,
     /// Make message authentication codes.
     Mac,
-    /// Wrap keys that may leave ([`KeyOperation::Export`]) from slots. Not under a key that the caller brings along.
+    /// Wrap keys from slots, if they may leave ([`KeyOperation::Export`]). Keys of the caller cannot do this.
     Wrap,
     /// Wrap the caller's bytes. A caller who may also unwrap them as a key then knows that key.
     WrapInClear,
-    /// Unwrap keys, to be used inside only, under what [`KeyPolicy::unwraps`] says.
+    /// Unwrap keys into slots, for the uses that [`KeyPolicy::unwraps`] states.
     Unwrap,
-    /// Unwrap into the caller's hands.
+    /// Unwrap bytes and return them to the caller.
     UnwrapInClear,
-    /// Decrypt data that another key of the table encrypts at once. Nobody sees the plaintext.
+    /// Decrypt data that another key of the table encrypts in the same record or batch. The plaintext is never output.
     TranslateFrom,
-    /// Encrypt what another key of the table has just decrypted.
+    /// Encrypt the plaintext of a translation.
     TranslateTo,
     /// Leave the table, wrapped under a key that may wrap.
     Export,
@@ -136,7 +136,7 @@ impl KeyPolicy {
             .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
     }
 
-    /// Unwraps keys of `key_type` by `algorithm`, to be used as `then` says.
+    /// Returns a policy that unwraps keys of `key_type` by `algorithm`. The policy of such a key is `then`.
     #[must_use]
     pub fn unwrapping(algorithm: KeyAlgorithm, key_type: KeyType, then: Self) -> Self {
         Self::new().allow([KeyOperation::Unwrap]).with([algorithm]).unwraps(key_type, then)
@@ -156,7 +156,7 @@ impl KeyPolicy {
         self
     }
 
-    /// Allows IVs from there, beside if they may come from already.
+    /// Allows sources of IVs, in addition to those allowed before.
     #[must_use]
     pub fn ivs(mut self, rules: impl IntoIterator<Item = IvRule>) -> Self {
         self.ivs.extend(rules);
@@ -173,7 +173,7 @@ impl KeyPolicy {
         self
     }
 
-    /// Fewer GCM encryptions than the 2^32 that SP 800-38D 8.3 allows a key with random IVs. More are never allowed.
+    /// Limits the GCM encryptions of a key with random IVs. The limit is at most 2^32 (SP 800-38D 8.3), the default.
     #[must_use]
     pub fn max_random_gcm(mut self, records: u64) -> Self {
         self.max_random_gcm = Some(records.min(MAX_RANDOM_GCM));
@@ -187,7 +187,7 @@ impl KeyPolicy {
         self
     }
 
-    /// Lets keys of `key_type` come out of this wrapping key, to be used as `policy` says.
+    /// Allows this wrapping key to unwrap keys of `key_type`. The policy of such a key is `policy`.
     #[must_use]
     pub fn unwraps(mut self, key_type: KeyType, mut policy: Self) -> Self {
         // A caller who has a key unwrapped does not have its bytes, whoever wrote the policy.

@@ -11,7 +11,7 @@ use crate::batch::{BatchTask, IvSource, KeyWrap};
 
 /// The rights of a key, or the needs of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KeyRights(u64);
+pub(crate) struct RightSet(u64);
 
 const TYPES: u32 = 0;
 const OPERATIONS: u32 = 8;
@@ -31,7 +31,7 @@ const EXISTS: u64 = 1 << 50;
 const NEVER_IV: u64 = 1 << 62;
 const NEVER: u64 = 1 << 63;
 
-impl KeyRights {
+impl RightSet {
     /// Those of a key that is not there; what needs nothing, needs no key.
     pub(crate) const NONE: Self = Self(0);
     /// The need that no key satisfies.
@@ -61,11 +61,13 @@ impl KeyRights {
                 IvRule::CallersForCbc => IV_CALLERS,
                 IvRule::Random => IV_GENERATED | IV_GENERATED_GCM,
                 IvRule::Counter(counter) if counter.is_persistent() => IV_GENERATED | IV_GENERATED_GCM,
+                // SP 800-38D 8.2: a GCM nonce must never repeat, and this counter starts again after a crash.
                 IvRule::Counter(_) => IV_GENERATED,
                 IvRule::Zero => IV_ZERO,
                 IvRule::KeyItself => IV_KEY,
             };
         }
+        // The bits say `uncounted`, because `common` keeps a bit only if all keys have it.
         if policy.max_uses.is_none() {
             bits |= UNCOUNTED;
         }
@@ -192,6 +194,7 @@ impl KeyRights {
         let missing = needed.0 & !self.0;
         match missing {
             0 => Status::Done,
+            // The most basic lack is reported first.
             _ if missing & EXISTS != 0 => Status::UnknownKey,
             _ if missing & ((1 << OPERATIONS) - 1) != 0 => Status::WrongKeyType,
             _ if missing & !IVS == 0 => Status::IvForbidden,

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use oarlock_core::{Column, Fingerprint, Key, KeyParts, KeySource, Records, SecretBytes};
 
-use super::{KeyEntry, KeyIdentity, KeyRights, KeyTable};
+use super::{KeyEntry, KeyIdentity, KeyTable, RightSet};
 
 /// The keys that a batch may use, side by side.
 pub(crate) struct TableSnapshot {
     /// The keys by index. A removed key is replaced by one that fits no shape.
     pub(crate) keys: Vec<Key>,
     /// The rights by index, and one more entry: the rights of a key that does not exist.
-    pub(crate) rights: Vec<KeyRights>,
+    pub(crate) rights: Vec<RightSet>,
     pub(crate) entries: Vec<Option<Arc<KeyEntry>>>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct TableSnapshot {
 pub(super) struct TableKey {
     pub(super) key: Key,
     pub(super) identity: KeyIdentity,
-    pub(super) rights: KeyRights,
+    pub(super) rights: RightSet,
     pub(super) entry: Arc<KeyEntry>,
 }
 
@@ -53,7 +53,7 @@ struct BatchEnd<'t>(&'t KeyTable);
 
 impl Default for TableSnapshot {
     fn default() -> Self {
-        Self { keys: Vec::new(), rights: vec![KeyRights::NONE], entries: Vec::new() }
+        Self { keys: Vec::new(), rights: vec![RightSet::NONE], entries: Vec::new() }
     }
 }
 
@@ -67,7 +67,7 @@ impl TableSnapshot {
 
     fn push(&mut self, own: Option<&TableKey>) {
         let last = self.rights.len() - 1;
-        self.rights.insert(last, own.map_or(KeyRights::NONE, |own| own.rights));
+        self.rights.insert(last, own.map_or(RightSet::NONE, |own| own.rights));
         self.keys.push(own.map_or_else(no_key, |own| own.key.clone()));
         self.entries.push(own.map(|own| Arc::clone(&own.entry)));
     }
@@ -77,7 +77,7 @@ impl TableSnapshot {
         if index == self.keys.len() {
             return self.push(own);
         }
-        self.rights[index] = own.map_or(KeyRights::NONE, |own| own.rights);
+        self.rights[index] = own.map_or(RightSet::NONE, |own| own.rights);
         self.keys[index] = own.map_or_else(no_key, |own| own.key.clone());
         self.entries[index] = own.map(|own| Arc::clone(&own.entry));
     }
@@ -174,6 +174,7 @@ impl Gathering<'_> {
         };
         let next = self.snapshot.keys.len() as u32;
         let place = *self.places.entry(index).or_insert(next);
+        // Two records of one key share its copy.
         if place == next {
             self.snapshot.push(Some(own));
         }

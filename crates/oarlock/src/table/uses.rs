@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::policy::{KeyPolicy, MAX_RANDOM_GCM};
 
-/// A bound of uses. Batches that run at the same time never take more than there are, tables that share a count neither.
+/// A bound of uses. Batches that run at the same time, and tables that share a count, never take more than it.
 #[derive(Debug)]
 pub(crate) struct UseLimit {
     max: u64,

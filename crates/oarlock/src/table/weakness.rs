@@ -23,12 +23,12 @@ pub enum KeyWeakness {
 /// The rule of a policy for weak, semi-weak and degenerate keys of the DES family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WeakKeyRule {
-    /// They are not let in.
+    /// Refuse them.
     #[default]
     Refuse,
     /// Accept them, with a warning to the caller.
     Warn,
-    /// They are let in.
+    /// Accept them without a warning.
     Allow,
 }
 
@@ -44,6 +44,7 @@ pub(crate) fn weakness(key_type: KeyType, key: &[u8]) -> Option<KeyWeakness> {
     for (part, bytes) in parts.iter_mut().zip(key.as_chunks().0) {
         *part = Some(u64::from_be_bytes(*bytes) & NO_PARITY);
     }
+    // Parts one and three may be equal: that is two-key triple DES. Only neighbours cancel each other.
     let pairs = parts.iter().zip(&parts[1..]);
     let equal = pairs.fold(Choice::from(0), |found, pair| match pair {
         (Some(left), Some(right)) => found | left.ct_eq(right),

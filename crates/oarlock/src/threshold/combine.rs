@@ -4,13 +4,14 @@ use oarlock_core::{JobError, SaltLength, Scheme};
 use oarlock_keys::threshold::ThresholdKey;
 
 use super::partial::check_index;
-use super::ring::ModularRing;
+use super::ring::RsaRing;
 use super::verify::{culprits, verify};
 use super::{PartialSignature, SigningRequest, ThresholdError, lagrange};
 use crate::{Accelerator, Job};
 
 /// A signature that verifies under the public key, and who stood in its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CombinedSignature {
     /// The signature, as long as the modulus.
     pub signature: Vec<u8>,
@@ -53,6 +54,7 @@ pub fn combine_optimistic(
     check_partials(key, partials)?;
     let needed = usize::from(key.threshold());
     let first: Vec<&PartialSignature> = partials.iter().take(needed).collect();
+    // One public RSA operation instead of four exponentiations per partial signature.
     if let Some(signature) = attempt(accelerator, key, request, &first)? {
         return Ok(CombinedSignature { signature, culprits: Vec::new() });
     }
@@ -107,7 +109,7 @@ fn interpolate(
     encoded: &[u8],
     partials: &[&PartialSignature],
 ) -> Result<Option<Vec<u8>>, ThresholdError> {
-    let ring = ModularRing::of(key)?;
+    let ring = RsaRing::of(key)?;
     let (a, b) = lagrange::bezout(key).ok_or(JobError::OutOfRange { what: "public exponent" })?;
     let indices: Vec<u8> = partials.iter().map(|partial| partial.index()).collect();
     let factorial = lagrange::factorial(key);
@@ -118,6 +120,7 @@ fn interpolate(
     }
     let (mut dividend, mut divisor) = (ring.one(), ring.one());
     for (base, exponent) in &factors {
+        // Negative powers are collected, so that one inversion serves for all of them.
         let side = if *exponent < 0 { &mut divisor } else { &mut dividend };
         *side *= ring.power(base, exponent.unsigned_abs());
     }

@@ -14,6 +14,7 @@ pub(super) fn coefficient(factorial: u128, index: u8, indices: &[u8]) -> i128 {
     let others = || indices.iter().filter(|other| **other != index).map(|other| i128::from(*other));
     let numerator: i128 = others().product();
     let denominator: i128 = others().map(|other| other - i128::from(index)).product();
+    // The division leaves no rest, because l! contains every such denominator. Shoup 2000, Protocol 1.
     factorial.cast_signed() * numerator / denominator
 }
 

@@ -1,14 +1,15 @@
-//! RSA signatures by shares of a key, after Shoup, "Practical Threshold Signatures", EUROCRYPT 2000. No server ever holds the
-//! key, any k of l sign, and a server that answers wrongly is named.
+//! RSA signatures by shares of a key, after Shoup, "Practical Threshold Signatures", EUROCRYPT 2000.
+//!
+//! No server ever holds the key. Any k of l servers sign together, and a server that answers wrongly is named.
 //!
 //! ```text
-//! each of k servers    sign(share, requests)                ->  PartialSignature per request: x_i and a proof (z, c) that it is right
-//! who asked them       combine_optimistic(key, partials)    ->  an ordinary PKCS#1 v1.5 or PSS signature
+//! each of k servers    sign(share, requests)              ->  PartialSignature per request: x_i and its proof (z, c)
+//! the combiner         combine_optimistic(key, partials)  ->  an ordinary PKCS#1 v1.5 or PSS signature
 //! ```
 //!
-//! A server is given the digest and pads it itself, so it computes no raw operation for anyone. Its share lives in an
-//! [`oarlock_keys::threshold::Share`]; [`oarlock_keys::threshold::split`] deals shares. The mathematics and what they rest on
-//! are in `docs/math/threshold-rsa.md`.
+//! A server gets the digest and pads it itself, so it computes no raw operation for anyone. Its share is an
+//! [`oarlock_keys::threshold::Share`], and [`oarlock_keys::threshold::split`] deals shares. The mathematics and the
+//! assumptions are in `docs/math/threshold-rsa.md`.
 //!
 //! ```no_run
 //! use oarlock::threshold::{SigningRequest, combine_optimistic, sign};
@@ -54,6 +55,7 @@ use crate::{Input, Job};
 
 /// A request to sign. Every server and the combiner must have the same.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct SigningRequest<'a> {
     /// [`Scheme::RsaPkcs1Sign`] or [`Scheme::RsaPssSign`].
     pub scheme: Scheme,

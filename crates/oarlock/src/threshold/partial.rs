@@ -83,6 +83,7 @@ impl PartialSignature {
         if is_zero(self.root()) || self.root() >= key.modulus() {
             return Err(refused("x_i"));
         }
+        // Verification raises to z with an exponent of fixed width. A right server never sends a longer z.
         let spare_bits = response_len(key) * 8 - usize::from(response_bits(key));
         let is_long = self.response().first().is_none_or(|first| u16::from(*first) >> (8 - spare_bits) != 0);
         if is_long || is_zero(self.response()) {

@@ -30,6 +30,7 @@ impl PowerBatch {
 
     /// A key for an exponent of this shape, big-endian and not zero.
     pub(super) fn exponent(&self, exponent: &[u8]) -> Result<Key, ThresholdError> {
+        // An exponent takes as many steps as the shape has bits, so the time shows nothing of a secret one.
         Ok(keys::rsa::mod_exp(self.key.modulus(), exponent, self.exponent_bits)?)
     }
 

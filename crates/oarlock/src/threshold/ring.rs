@@ -6,7 +6,7 @@ use oarlock_core::JobError;
 use oarlock_keys::threshold::ThresholdKey;
 
 /// The integers modulo n.
-pub(super) struct ModularRing {
+pub(super) struct RsaRing {
     params: BoxedMontyParams,
     /// Bytes of n.
     len: usize,
@@ -15,7 +15,7 @@ pub(super) struct ModularRing {
 /// An integer modulo n, in Montgomery form.
 pub(super) type Residue = BoxedMontyForm;
 
-impl ModularRing {
+impl RsaRing {
     pub(super) fn of(key: &ThresholdKey) -> Result<Self, JobError> {
         let (n, len) = (key.modulus(), key.modulus_len());
         let n = BoxedUint::from_be_slice(n, precision(len)).map_err(|_| out_of_range("modulus"))?;

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::partial::{PartialSignature, response_bits, response_len};
 use super::power::{FinishedPowers, PowerBatch, PowerIndex};
-use super::ring::ModularRing;
+use super::ring::RsaRing;
 use super::verify::{ProofStatement, challenge};
 use super::{SigningRequest, ThresholdError, lagrange};
 use crate::schemes::hash::{prf, sha256_padded};
@@ -16,7 +16,7 @@ use crate::schemes::hash::{prf, sha256_padded};
 pub(super) struct ShareSigner {
     share: Share,
     secret: SecretBytes,
-    ring: ModularRing,
+    ring: RsaRing,
 }
 
 /// The exponentiations of a call.
@@ -42,11 +42,7 @@ impl ShareSigner {
             let wanted = "a partial signature".to_owned();
             return Err(JobError::KeyType { wanted, found: share.key().kind() }.into());
         };
-        Ok(Self {
-            share: share.clone(),
-            secret: parts.exponent.clone(),
-            ring: ModularRing::of(share.public())?,
-        })
+        Ok(Self { share: share.clone(), secret: parts.exponent.clone(), ring: RsaRing::of(share.public())? })
     }
 
     /// The exponentiations of all requests, and what is left to do with each afterwards.
@@ -144,7 +140,7 @@ impl ShareSigner {
         self.share.public()
     }
 
-    /// At a precision that every number here has room in.
+    /// Reads a number at a precision that holds every number here.
     fn read(&self, bytes: &[u8]) -> Result<Zeroizing<BoxedUint>, ThresholdError> {
         let bits = u32::from(response_bits(self.key())).next_multiple_of(64);
         let read = BoxedUint::from_be_slice(bytes, bits).map(Zeroizing::new);

@@ -8,7 +8,7 @@ use oarlock_keys::import;
 use oarlock_keys::threshold::{Share, ThresholdKey, split};
 
 use super::partial::{PartialSignature, response_len};
-use super::ring::{ModularRing, Residue};
+use super::ring::{Residue, RsaRing};
 use super::verify::{ProofStatement, challenge, verify};
 use super::{SigningRequest, ThresholdError, combine, lagrange, sign};
 use crate::{Accelerator, Input};
@@ -40,7 +40,7 @@ fn verdict(key: &ThresholdKey, partial: PartialSignature) -> Result<(), Threshol
 }
 
 /// A proof for any x_i with the server's own secret and a nonce of its choice, by the book.
-fn proven(share: &Share, root: &Residue, ring: &ModularRing) -> PartialSignature {
+fn proven(share: &Share, root: &Residue, ring: &RsaRing) -> PartialSignature {
     let key = share.public();
     let nonce = 0x0123_4567_89AB_CDEF_u128;
     let encoded = ring.read(&request().encoded(key).unwrap()).unwrap();
@@ -68,7 +68,7 @@ fn proven(share: &Share, root: &Residue, ring: &ModularRing) -> PartialSignature
 #[test]
 fn a_proof_by_the_book_convinces_of_the_right_root_alone() {
     let (key, shares) = deal();
-    let ring = ModularRing::of(&key).unwrap();
+    let ring = RsaRing::of(&key).unwrap();
     let root = ring.read(honest(&shares[0]).root()).unwrap();
     assert_eq!(verdict(&key, proven(&shares[0], &root, &ring)), Ok(()));
     let bad = Err(ThresholdError::BadPartials { indices: vec![1] });
@@ -83,7 +83,7 @@ fn a_proof_by_the_book_convinces_of_the_right_root_alone() {
 #[test]
 fn the_negative_root_is_as_good() {
     let (key, shares) = deal();
-    let ring = ModularRing::of(&key).unwrap();
+    let ring = RsaRing::of(&key).unwrap();
     let good = [honest(&shares[0]), honest(&shares[1])];
     let negative = ring.write(&-ring.read(good[0].root()).unwrap());
     let bytes = [&negative, &good[0].as_bytes()[negative.len()..]].concat();

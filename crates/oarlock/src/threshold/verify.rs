@@ -6,7 +6,7 @@ use oarlock_keys::threshold::ThresholdKey;
 
 use super::partial::{CHALLENGE_BITS, CHALLENGE_LEN, PartialSignature, check_index, response_bits};
 use super::power::{FinishedPowers, PowerBatch, PowerIndex};
-use super::ring::{ModularRing, Residue};
+use super::ring::{Residue, RsaRing};
 use super::{SigningRequest, ThresholdError, lagrange};
 use crate::Accelerator;
 
@@ -17,7 +17,8 @@ const DOMAIN: &[u8] = b"oarlock threshold rsa proof 1";
 ///
 /// # Errors
 /// [`ThresholdError::BadPartials`] with every server whose proof does not hold; [`ThresholdError::Index`];
-/// [`ThresholdError::Job`] if the request does not fit scheme or key, or no engine could compute, which blames no server.
+/// [`ThresholdError::Job`] if the request does not fit scheme or key, or if no engine could compute. It blames no
+/// server.
 pub fn verify(
     accelerator: &Accelerator,
     key: &ThresholdKey,
@@ -89,7 +90,7 @@ pub(super) fn challenge(
 
 struct ProofVerifier<'a> {
     key: &'a ThresholdKey,
-    ring: ModularRing,
+    ring: RsaRing,
     /// `x~ = x^(4 l!)`.
     base: Vec<u8>,
 }
@@ -111,7 +112,7 @@ struct ProofClaim {
 
 impl<'a> ProofVerifier<'a> {
     fn new(key: &'a ThresholdKey, request: &SigningRequest<'_>) -> Result<Self, ThresholdError> {
-        let ring = ModularRing::of(key)?;
+        let ring = RsaRing::of(key)?;
         let encoded = ring.read(&request.encoded(key)?)?;
         let base = ring.write(&ring.power(&encoded, 4 * lagrange::factorial(key)));
         Ok(Self { key, ring, base })
@@ -124,6 +125,7 @@ impl<'a> ProofVerifier<'a> {
         work: &mut ProofPowers,
     ) -> Result<Option<ProofClaim>, ThresholdError> {
         check_index(self.key, partial.index())?;
+        // A partial signature of another modulus is wrong like any other. An error would spare its server.
         let is_sized = partial.as_bytes().len() == PartialSignature::len_under(self.key);
         if !is_sized || partial.check_range(self.key).is_err() {
             return Ok(None);
@@ -150,6 +152,7 @@ impl<'a> ProofVerifier<'a> {
             let (dividend, divisor) = (self.read(long, dividend)?, self.read(short, divisor)?);
             Ok(self.ring.inverse(&divisor).map(|inverse| self.ring.write(&(dividend * inverse))))
         };
+        // A number without an inverse shares a factor with n. No right server sends one.
         let (Some(of_base), Some(of_request)) = (quotient(claim.of_base)?, quotient(claim.of_request)?)
         else {
             return Ok(false);

@@ -15,6 +15,7 @@ pub(crate) fn whole_rows(buffer: &[u8], delimiter: u8) -> usize {
         let is_first = matches!(before.last(), None | Some(b'\n'))
             || before.last() == Some(&delimiter)
             || before == BYTE_ORDER_MARK;
+        // A quote inside of a bare field opens nothing, so line feeds behind it still end rows.
         end = behind_last_feed(buffer, from, quote).unwrap_or(end);
         from = match (is_first, closing_quote(buffer, quote + 1)) {
             (false, _) => quote + 1,

@@ -89,6 +89,7 @@ impl CsvLayout {
         let mut fields = RowFields::of(chunk, start, self.delimiter);
         let (mut count, mut wanted) = (0, self.wanted.iter().peekable());
         for field in fields.by_ref() {
+            // `wanted` is in the order of the fields, so each field costs one comparison.
             if let Some((_, column)) = wanted.next_if(|(own, _)| *own == count) {
                 cells[usize::from(*column)] = field;
             }
@@ -108,6 +109,8 @@ pub(crate) fn dropped(chunk: &[u8], from: usize, delimiter: u8, cell: CellSpan) 
     let (start, end) = (cell.start as usize, cell.end as usize);
     let quotes = usize::from(start > from && chunk[start - 1] == b'"');
     let (start, end) = (start - quotes, end + quotes);
+    // The delimiter before the field goes with it. The first field of a row has none, so it takes the one
+    // behind it.
     if start > from {
         return start - 1..end;
     }
@@ -121,6 +124,7 @@ pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut Se
         return;
     }
     // A quote inside is ordinary text if the first character is not a quote.
+    // A trailing carriage return would become part of the line end.
     let needs_quotes = text.first() == Some(&b'"')
         || text.last() == Some(&b'\r')
         || memchr2(b'\n', delimiter, text).is_some();
@@ -148,9 +152,13 @@ fn find(names: &[String], columns: &Columns) -> Result<Vec<(u32, u8)>, PlanError
 }
 
 fn listed(names: &[String]) -> String {
-    const MOST: usize = 20;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("{name:?}")).collect();
-    let more = if names.len() > MOST { format!(" and {} more", names.len() - MOST) } else { String::new() };
+    // A file may have thousands of columns, and an error should fit on a screen.
+    const MAX_LISTED: usize = 20;
+    let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("{name:?}")).collect();
+    let more = match names.len().saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
     shown.join(", ") + &more
 }
 

@@ -36,6 +36,7 @@ impl<'a> RowFields<'a> {
         let (close, is_escaped) = closing_quote(self.chunk, start);
         let kind = if is_escaped { CellKind::Escaped } else { CellKind::Text };
         let Some(close) = close else {
+            // Nobody knows where this row ends, so it takes the rest of the chunk.
             self.fault = Some(RejectReason::OpenQuote);
             self.end = Some(RowEnd { end: self.chunk.len(), next: self.chunk.len() });
             return CellSpan::new(start..self.chunk.len(), kind);
@@ -86,6 +87,7 @@ impl Iterator for RowFields<'_> {
 pub(super) fn closing_quote(chunk: &[u8], start: usize) -> (Option<usize>, bool) {
     let (mut from, mut is_escaped) = (start, false);
     while let Some(quote) = memchr(b'"', &chunk[from..]).map(|offset| from + offset) {
+        // RFC 4180 2.7: two quotes stand for one.
         if chunk.get(quote + 1) != Some(&b'"') {
             return (Some(quote), is_escaped);
         }

@@ -3,18 +3,15 @@
 use oarlock_core::{AeadAlg, Column, DigestAlg, MacAlg};
 
 use super::*;
+use crate::batch::agreement::{ChoiceSource, RandomBatch};
 
 /// Random numbers, the same at every run. Knuth's multiplier.
 struct Dice(u64);
 
-impl Dice {
+impl ChoiceSource for Dice {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % bound
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.below(256) as u8).collect()
     }
 }
 
@@ -99,94 +96,22 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
     }
 }
 
-/// A policy that allows some things, as it happens, or None if it is not a valid one.
-fn roll_policy(dice: &mut Dice, key_type: KeyType) -> Option<KeyPolicy> {
-    use crate::table::{IvRule, KeyAlgorithm, KeyOperation};
-    let operations = [KeyOperation::Encrypt, KeyOperation::Decrypt, KeyOperation::Mac];
-    let mut policy = KeyPolicy::new()
-        .allow(operations.into_iter().filter(|_| dice.below(4) > 0).collect::<Vec<_>>())
-        .weak_keys(WeakKeyRule::Allow);
-    let algorithms = KeyAlgorithm::ALL.into_iter().filter(|own| own.suits(key_type));
-    policy = policy.with(algorithms.filter(|_| dice.below(4) > 0).collect::<Vec<_>>());
-    if dice.below(5) > 0 {
-        policy = policy.ivs([IvRule::Callers]);
-    }
-    if dice.below(3) == 0 {
-        policy = policy.max_uses(dice.below(12) as u64);
-    }
-    policy.check(key_type).is_ok().then_some(policy)
-}
-
-/// Tables of the same keys under the same policies, each with counts of its own.
-fn roll_tables<const N: usize>(dice: &mut Dice) -> ([KeyTable; N], [u32; 6]) {
-    let tables: [KeyTable; N] = std::array::from_fn(|_| KeyTable::new());
-    let indices = KeyType::ALL.map(|own| {
-        let policy = std::iter::repeat_with(|| roll_policy(dice, own)).find_map(|policy| policy).unwrap();
-        let insert = |table: &KeyTable| {
-            table.insert(own.to_string(), own, secret(own, 1), policy.clone()).unwrap().index
-        };
-        let inserted: Vec<u32> = tables.iter().map(insert).collect();
-        inserted[0]
-    });
-    (tables, indices)
-}
-
-/// The three paths of a batch (unchanged, by task, record by record) must not differ in what they allow, count or compute.
+/// The three paths of a batch (unchanged, by task, record by record) must not differ in what they allow, count or
+/// compute.
 #[test]
 fn all_paths_agree_under_random_policies() {
     let mut dice = Dice(22);
     let (mut plain, mut mixed, mut refused, mut used_up) = (0, 0, 0, 0);
-    for round in 0..400 {
-        let ([as_it_is, planned, one_by_one], indices) = roll_tables(&mut dice);
-        let mut rows: Vec<_> = (0..1 + dice.below(12)).map(|_| roll(&mut dice, indices)).collect();
-        if round % 2 == 0 {
-            // One task for all, so that the batch may go unchanged.
-            let (task, key, _, iv_len) = rows[0].clone();
-            rows.iter_mut().for_each(|row| (row.0, row.1, row.3) = (task, key, iv_len));
-        }
-        let iv: Vec<u8> = (1..17).collect();
-        let mut builder = BatchBuilder::new();
-        let entry = |row: &(BatchTask, u32, Vec<u8>, usize), builder: &mut BatchBuilder| {
-            let entry = BatchEntry::new(row.0).key(row.1).input(&row.2).iv(EntryIv::Bytes(&iv[..row.3]));
-            builder.add(entry).unwrap();
-        };
-        rows.iter().for_each(|row| entry(row, &mut builder));
-        let mut batch = builder.batch();
-        // Admission reserves uses, so it asks tables of its own.
-        let twin = || {
-            let twin = KeyTable::new();
-            for own in KeyType::ALL {
-                let policy = as_it_is.info(as_it_is.index(&own.to_string()).unwrap()).unwrap().policy;
-                twin.insert(own.to_string(), own, secret(own, 1), policy).unwrap();
-            }
-            twin.snapshot()
-        };
-        plain += usize::from(super::super::plain::admit(&batch, &twin()).is_some());
-        mixed += usize::from(super::super::mixed::admit(&batch, &twin()).is_some());
-        let first = accelerator().run_batch(&as_it_is, &batch).unwrap();
-        batch.slots = vec![1].into();
-        let second = accelerator().run_batch(&planned, &batch).unwrap();
-        assert_eq!((first.statuses(), first.output()), (second.statuses(), second.output()), "round {round}");
-        for (at, row) in rows.iter().enumerate() {
-            let mut single = BatchBuilder::new();
-            entry(row, &mut single);
-            let alone = run(&one_by_one, &single);
-            assert_eq!(alone.statuses()[0], first.statuses()[at], "round {round}, record {at}");
-            assert_eq!(
-                alone.result(&single.batch(), 0),
-                first.result(&batch, at),
-                "round {round}, record {at}"
-            );
-        }
-        for index in indices {
-            let left = |table: &KeyTable| table.info(index).unwrap().uses_left;
-            assert_eq!(
-                (left(&as_it_is), left(&planned)),
-                (left(&planned), left(&one_by_one)),
-                "round {round}"
-            );
-        }
-        let count = |status| first.statuses().iter().filter(|own| **own == status).count();
+    for round in 0..600 {
+        let drawn = RandomBatch::draw(&mut dice, 12);
+        let builder = drawn.to_builder().unwrap();
+        // Admission reserves uses, so each asks a table of its own.
+        let snapshot = || drawn.table().unwrap().snapshot();
+        plain += usize::from(super::super::plain::admit(&builder.batch(), &snapshot()).is_some());
+        mixed += usize::from(super::super::mixed::admit(&builder.batch(), &snapshot()).is_some());
+        let statuses =
+            drawn.compare_paths(accelerator()).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        let count = |status| statuses.iter().filter(|own| **own == status).count();
         refused += count(Status::Forbidden) + count(Status::IvForbidden);
         used_up += count(Status::KeyUsedUp);
     }

@@ -12,8 +12,8 @@ use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
 use super::foreign;
-use super::outline::Structure;
 use crate::KeyError;
+use crate::import::outline::Structure;
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";

@@ -27,7 +27,7 @@ const OPENSSH_ED25519: Foreign = Foreign {
     ..OPENSSH
 };
 
-/// Windows and older programs encrypt PKCS#12 with RC2 or 3DES. OpenSSL 3 decrypts that only with its legacy algorithms.
+/// Windows and older programs encrypt with RC2 or 3DES. OpenSSL 3 opens such files only with its legacy algorithms.
 const PKCS12: Foreign = Foreign {
     name: "PKCS#12",
     remedy: "`openssl pkcs12 -in FILE -nodes -nocerts -out key.pem` takes the key out; OpenSSL 3 needs `-legacy`, too, if RC2 or \
@@ -168,8 +168,9 @@ impl Foreign {
 /// The first ten bytes of the object identifiers of PKCS#7 contents, 1.2.840.113549.1.7. The next byte is the kind.
 const PKCS7: [u8; 10] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07];
 
-/// Recognises `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292
-/// section 4.
+/// Recognises `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292 section 4.
+///
+/// Many programs write it in BER, with lengths that are not stated.
 fn is_pkcs12(bytes: &[u8]) -> bool {
     let safe =
         sequence(bytes).and_then(|members| members.strip_prefix(&[0x02, 0x01, 0x03])).and_then(sequence);

@@ -1,0 +1,6 @@
+//! Batches: under any policies, all paths of `run_batch` allow, count and compute the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|choices: &[u8]| oarlock_fuzz::check_batch(choices));
