@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`shape`](Shape) | raw operations that may share a batch, and the algorithms that name them |
 //! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
-//! | [`operation`](Operation) | one public-key operation, and flat sets of them |
+//! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
@@ -47,7 +47,7 @@ pub use key::{
     EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
     RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
-pub use operation::{NonceInput, Operation, OperationSet, SecondInput};
+pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
 pub use records::{Records, ResolvedRecord};
 pub use scheme::{
