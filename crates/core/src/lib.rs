@@ -17,8 +17,8 @@
 //! An **engine** reads [`Jobs`] of one [`Shape`] and writes [`Outcomes`] of its own. So a batch can be run again,
 //! cross-checked on another engine, or abandoned. An engine writes [`Status::Done`] only after the result is there.
 //!
-//! A **holder** takes whole [`Scheme`]s. A raw private RSA operation offered across a process boundary would be an oracle
-//! for every scheme.
+//! A **holder** takes whole [`Scheme`]s. A raw private RSA operation offered across a process boundary would be an
+//! oracle for every scheme.
 #![forbid(unsafe_code)]
 
 mod column;

@@ -94,6 +94,7 @@ impl OperationInputs<'_> {
         if let Some(expected) = shape.input_len() {
             check_len("input", expected, self.input.len())?;
         }
+        // The second input of signing shapes is not checked: scalar may ignore it, lanes report `Malformed`.
         match (shape.signature_len(), self.extra) {
             (Some(expected), SecondInput::Signature(signature)) => {
                 check_len("signature", expected, signature.len())
@@ -149,6 +150,7 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Jo
 #[derive(Clone)]
 pub struct OperationSet {
     shape: Shape,
+    // Inline space for one: a single job allocates the buffer of its data only.
     keys: SmallVec<[Key; 1]>,
     entries: SmallVec<[OperationEntry; 1]>,
     data: Vec<u8>,
@@ -176,7 +178,7 @@ impl OperationSet {
         Self::with_capacity(shape, 0, 0)
     }
 
-    /// Creates an empty set with room for a number of operations and of input bytes.
+    /// Creates an empty set with memory for a number of operations and of input bytes.
     #[must_use]
     pub fn with_capacity(shape: Shape, operations: usize, bytes: usize) -> Self {
         Self {
@@ -263,6 +265,7 @@ impl OperationSet {
 
     /// Returns the index of a key handle. Jobs often repeat their key, so the last few handles are searched first.
     fn intern(&mut self, key: &Key) -> u32 {
+        // A search of all keys would make a set of many keys quadratic. A handle that is missed is stored twice.
         let recent = self.keys.iter().enumerate().rev().take(8);
         let index = recent.into_iter().find(|(_, known)| known.is_same(key)).map(|(index, _)| index);
         let index = index.unwrap_or_else(|| {
@@ -335,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_does_not_fit_leaves_the_set_as_it_was() {
+    fn a_set_does_not_change_if_an_operation_does_not_fit() {
         let key = p256_public();
         let mut set = OperationSet::new(Shape::EcdsaVerify { curve: Curve::P256 });
         let short = set.push(&key, &[0; 31], SecondInput::Signature(&[0; 64])).unwrap_err();
