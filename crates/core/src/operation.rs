@@ -94,7 +94,7 @@ impl OperationInputs<'_> {
         if let Some(expected) = shape.input_len() {
             check_len("input", expected, self.input.len())?;
         }
-        // The second input of signing shapes is not checked: scalar may ignore it, lanes report `Malformed`.
+        // The second input of other shapes is not checked. An ECDSA engine reports `Malformed` if it gets no nonce.
         match (shape.signature_len(), self.extra) {
             (Some(expected), SecondInput::Signature(signature)) => {
                 check_len("signature", expected, signature.len())

@@ -375,8 +375,7 @@ impl LengthRule {
                 };
                 !record.iv.is_empty() && (12..=16).contains(&tag_len) && output.takes(len)
             }
-            // SP 800-38B A.2 advises against tags under 64 bits; ISO 9797-1 and payment formats have 32 bits. The
-            // key table can ask for more.
+            // SP 800-38B A.2 advises against tags under 64 bits, but formats with DES MACs have 32 bits.
             Shape::Mac { alg } => match output {
                 OutputSpace::Exactly(tag_len) => (4..=alg.tag_len()).contains(&tag_len),
                 OutputSpace::UpTo(capacity) => capacity >= alg.tag_len(),

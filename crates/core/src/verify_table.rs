@@ -100,7 +100,11 @@ impl VerifyTableCache {
     ///
     /// A table that is being built does not count, nor does an evicted table that a run still reads.
     pub fn new(budget: usize) -> Self {
-        Self { budget, timing: BuildTiming::Background, own: CacheGeneration::new(std::process::id(), budget) }
+        Self {
+            budget,
+            timing: BuildTiming::Background,
+            own: CacheGeneration::new(std::process::id(), budget),
+        }
     }
 
     /// Returns an empty cache of the same kind with another budget.

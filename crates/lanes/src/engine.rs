@@ -122,6 +122,7 @@ impl LaneEngine {
 
     /// Returns the family of a shape and its batch sizes, or None if this CPU does not compute the shape.
     fn plan(&self, shape: Shape) -> Option<(ShapeFamily, BatchSize)> {
+        // AES needs VAES too, which some CPUs with IFMA lack.
         ShapeFamily::of_shape(shape)
             .filter(|(family, _)| !matches!(family, ShapeFamily::Aes) || self.leaf.has_aes())
     }

@@ -98,9 +98,8 @@ fn ed25519_agrees_with_scalar_for_keys_and_commitments_of_small_order() {
     for key in &keys {
         for signature in &signatures {
             let extra = SecondInput::Signature(signature);
-            let jobs = messages
-                .iter()
-                .map(|input| Operation::new(Shape::Ed25519Verify, key, input, extra).unwrap());
+            let jobs =
+                messages.iter().map(|input| Operation::new(Shape::Ed25519Verify, key, input, extra).unwrap());
             operations.extend(jobs);
         }
     }
@@ -155,8 +154,7 @@ fn x25519_agrees_with_scalar_for_unusual_peers() {
     let operations: Vec<Operation<'_>> = peers
         .iter()
         .flat_map(|input| {
-            keys.iter()
-                .map(move |key| Operation::new(Shape::X25519, key, input, SecondInput::None).unwrap())
+            keys.iter().map(move |key| Operation::new(Shape::X25519, key, input, SecondInput::None).unwrap())
         })
         .collect();
     let results = agree(Shape::X25519, &operations);

@@ -163,7 +163,8 @@ fn rsa_jobs_of_different_keys_do_not_mix() {
     let shape = Shape::RsaPrivate { bits: 1024 };
     let operations: Vec<Operation<'_>> = (0..40)
         .map(|at| {
-            let (key, input) = (&keys[at % keys.len()].private, &inputs[at % keys.len()][at % inputs[0].len()]);
+            let (key, input) =
+                (&keys[at % keys.len()].private, &inputs[at % keys.len()][at % inputs[0].len()]);
             Operation::new(shape, key, input, SecondInput::None).unwrap()
         })
         .collect();

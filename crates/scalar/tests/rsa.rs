@@ -184,9 +184,7 @@ fn rsa_results_do_not_depend_on_the_batch() {
     for size in [0, 1, 2, 7, 64] {
         let operations: Vec<Operation<'_>> = inputs[..size]
             .iter()
-            .map(|input| {
-                Operation::new(private_shape(&key), &key.private, input, SecondInput::None).unwrap()
-            })
+            .map(|input| Operation::new(private_shape(&key), &key.private, input, SecondInput::None).unwrap())
             .collect();
         let out = run(private_shape(&key), &operations);
         assert_eq!(out.len(), size);

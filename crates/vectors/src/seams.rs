@@ -107,9 +107,7 @@ fn operations(
 /// Makes ECDSA use the nonce of RFC 6979, so that results can be compared.
 pub(crate) fn with_fixed_nonce(extra: SecondInput<'_>) -> SecondInput<'_> {
     match extra {
-        SecondInput::NonceInput(_) => {
-            SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256))
-        }
+        SecondInput::NonceInput(_) => SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256)),
         _ => extra,
     }
 }

@@ -95,6 +95,7 @@ impl Simd for IfmaSimd {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
+    // Never inlined: code that is inlined into a caller without these features would be compiled without them.
     let mut line = MaybeUninit::<FrameAligner>::uninit();
     // SAFETY: nothing is done with the address.
     unsafe { asm!("/* {} */", in(reg) line.as_mut_ptr(), options(readonly, nostack, preserves_flags)) };
@@ -371,7 +372,8 @@ impl Vector for ZmmVector {
     fn transpose(r: [Self; LANES]) -> [Self; LANES] {
         // SAFETY: the rows prove AVX-512F.
         unsafe {
-            // First pairs of rows, then pairs of pairs (by permutation), then halves.
+            // First pairs of rows, then pairs of pairs (by permutation), then halves: 24 shuffles instead of 64
+            // single words through memory.
             let lo = |a: Self, b: Self| _mm512_unpacklo_epi64(a.0, b.0);
             let hi = |a: Self, b: Self| _mm512_unpackhi_epi64(a.0, b.0);
             let (a0, a1) = (lo(r[0], r[1]), hi(r[0], r[1]));

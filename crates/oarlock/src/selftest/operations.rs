@@ -56,17 +56,11 @@ pub(super) fn prove_hedged(
     let hedged: Vec<Operation<'_>> = chosen
         .iter()
         .zip(nonces.iter().cycle())
-        .map(|(case, nonce)| {
-            case.operation_with(sign, SecondInput::NonceInput(NonceInput::Hedged(nonce)))
-        })
+        .map(|(case, nonce)| case.operation_with(sign, SecondInput::NonceInput(NonceInput::Hedged(nonce))))
         .collect::<Result<_, _>>()?;
     let signed = run(engine, sign, &hedged)?;
-    let wrong = |lane, difference| SelfTestFailure::Wrong {
-        engine: engine.name(),
-        shape: sign,
-        lane,
-        difference,
-    };
+    let wrong =
+        |lane, difference| SelfTestFailure::Wrong { engine: engine.name(), shape: sign, lane, difference };
     let mut seen = std::collections::HashSet::new();
     for lane in 0..chosen.len() {
         status_is(Status::Done, &signed, lane).map_err(|difference| wrong(lane, difference))?;

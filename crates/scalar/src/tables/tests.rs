@@ -114,13 +114,13 @@ fn is_checked<T: VerifyTable, E: Clone>(
 
 #[test]
 fn the_check_finds_every_wrong_entry_of_a_table() {
-    is_checked::<p256::P256KeyTable, p256::Affine>(
+    is_checked::<p256::P256KeyTable, p256::FinitePoint>(
         &p256().1,
         p256::P256KeyTable::new,
         |table, edit| table.changed(edit),
         |multiple| *multiple = multiple.negated_if(true),
     );
-    is_checked::<ed25519::EdwardsKeyTable, ed25519::Affine>(
+    is_checked::<ed25519::EdwardsKeyTable, ed25519::EdwardsSummand>(
         &ed25519().1,
         ed25519::EdwardsKeyTable::new,
         |table, edit| table.changed(edit),
@@ -184,8 +184,7 @@ fn runs_agree_with_the_engine_without_tables() {
 fn a_table_is_built_after_enough_uses_of_a_key() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
         let cache = VerifyTableCache::new(1 << 20);
-        let operation =
-            Operation::new(shape, &key, &input, SecondInput::Signature(&signature)).unwrap();
+        let operation = Operation::new(shape, &key, &input, SecondInput::Signature(&signature)).unwrap();
         assert_eq!(verdicts(&cache, shape, &[operation]), []);
         verdicts(&cache, shape, &[operation; 64]);
         cache.wait_for_tables();
