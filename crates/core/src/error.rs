@@ -48,7 +48,7 @@ pub enum JobError {
         what: &'static str,
     },
     /// No engine or holder offers the operation.
-    #[error("no engine and no holder offers {wanted}")]
+    #[error("{wanted} is not available: no engine and no holder offers it")]
     Unsupported {
         /// The shape or scheme.
         wanted: String,

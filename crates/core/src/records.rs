@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_a_shape_does_not_read_may_hold_anything() {
+    fn a_shape_accepts_any_values_in_columns_that_it_does_not_read() {
         let nowhere = Column::One(span(1_000, 9));
         let records = Records {
             second_key: Column::One(KeySource::Table(77)),
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_keys_and_slots_that_do_not_exist_are_found() {
+    fn a_record_with_a_missing_span_key_or_slot_gets_a_status() {
         let status = |change: fn(&mut Records<'static>)| {
             let mut records = two_records();
             change(&mut records);

@@ -157,6 +157,7 @@ impl Engine for LaneEngine {
         let shape = jobs.shape();
         // The same function answers `offers`, so a run cannot accept a shape that the engine does not offer.
         let (family, _) = self.plan(shape).ok_or(not_offered(shape))?;
+        // Checked here, because the modules below index statuses and results by the job.
         if out.len() != jobs.len() {
             return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }

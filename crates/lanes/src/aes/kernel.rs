@@ -161,6 +161,7 @@ impl AesKernel for CmacKernel {
         (record, place, key): (RecordRef, ResultSpan, &'a CmacKey),
         last: &mut [u8; BLOCK],
     ) -> ChainedRecord<'a> {
+        // A CMAC is the last block of a CBC encryption under an IV of zeros. SP 800-38B 6.2.
         ChainedRecord {
             schedule: &key.schedule,
             start: &[0; BLOCK],

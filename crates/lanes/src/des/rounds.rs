@@ -89,8 +89,8 @@ impl<V: Vector> DesState<V> {
         let [first, second] = &mut self.halves;
         // The exchange after each cipher is a change of names, which saves 64 moves.
         let (left, right) = if self.is_swapped { (second, first) } else { (first, second) };
-        // Two rounds a call: one would spend more on entering it, and sixteen are more code than the cache of decoded
-        // instructions holds.
+        // Two rounds a call, after which the halves have their first roles again. So one piece of code serves all
+        // rounds of both directions.
         for pair in 0..8 {
             let start = |round: usize| match way {
                 Direction::Encrypt => STARTS[round],

@@ -182,6 +182,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
             *running = group.running::<H>(step);
             left += (*running & group.used).count_ones() as usize;
         }
+        // `used` leaves out the lanes that repeat the last message.
         // From here on the SHA instructions finish the rest faster than a step of mostly idle lanes.
         if left <= N * H::ALONE {
             *chains = states;

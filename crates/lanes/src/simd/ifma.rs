@@ -95,7 +95,6 @@ impl Simd for IfmaSimd {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
-    // Never inlined: code that is inlined into a caller without these features would be compiled without them.
     let mut line = MaybeUninit::<FrameAligner>::uninit();
     // SAFETY: nothing is done with the address.
     unsafe { asm!("/* {} */", in(reg) line.as_mut_ptr(), options(readonly, nostack, preserves_flags)) };

@@ -22,8 +22,7 @@ impl OddModulus<5> for FieldPrime {
         simd: S,
         mut wide: ProductColumns<S::V, 5, N>,
     ) -> LooseElement<S::V, 5, N> {
-        // p + 1 = 2^96 (1 + 2^96 + ...): 2^96 is bit 44 of limb 1, 2^192 bit 36 of limb 3, and the rest, 2^256 -
-        // 2^224, is 2^48 - 2^16 in limb 4.
+        // p + 1 = 2^96 + 2^192 + (2^256 - 2^224): bit 44 of limb 1, bit 36 of limb 3, and 2^48 - 2^16 in limb 4.
         let [first, third, top] =
             [1 << 44, 1 << 36, (1 << 48) - (1 << 16)].map(|word| Interleaved::splat(simd, word));
         for row in 0..5 {
@@ -50,7 +49,8 @@ impl FieldModulus<5> for FieldPrime {
         loose: LooseElement<S::V, 5, N>,
     ) -> Element<S::V, 5, N> {
         let mut limbs = loose.0;
-        // 2^21 is more than what lower limbs can borrow, so t never exceeds the true quotient.
+        // 2^21 covers the borrows of lower limbs and t 2^224, so the result is positive: docs/math/p256.md, Weak
+        // reduction.
         let t = (limbs[4] - Interleaved::splat(simd, 1 << 21)).sar::<48>();
         limbs[0] = limbs[0] + t;
         limbs[1] = limbs[1] - t.shl::<44>();

@@ -56,7 +56,7 @@ impl FieldModulus<8> for FieldPrime {
         loose: LooseElement<S::V, 8, N>,
     ) -> Element<S::V, 8, N> {
         let mut limbs = loose.0;
-        // 2^10 is more than what lower limbs can borrow, so t never exceeds the true quotient.
+        // 2^10 covers the borrows of lower limbs, so the result is positive: docs/math/p384.md, Weak reduction.
         let t = (limbs[7] - Interleaved::splat(simd, 1 << 10)).sar::<20>();
         limbs[0] = limbs[0] + t - t.shl::<32>();
         limbs[1] = limbs[1] + t.shl::<44>();

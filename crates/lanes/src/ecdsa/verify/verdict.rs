@@ -30,8 +30,6 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
     );
     // ZZ is zero after equal or opposite summands. An attacker can choose such signatures, so the answer must be
     // exact.
-    // Each such signature costs its group the slow path, which an attacker can provoke. It bounds his gain that jobs
-    // of other groups keep the fast one.
     if is_exception != [0; N] {
         let keys = keys::<S, C, L, N>(simd, work.block);
         for n in 0..N {
