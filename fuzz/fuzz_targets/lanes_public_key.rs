@@ -66,7 +66,7 @@ fuzz_target!(|bytes: &[u8]| {
     while !bytes.is_empty() && cases.len() < MAX_JOBS {
         cases.push(case(world, shape, &mut bytes));
     }
-    let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(shape)).collect();
+    let jobs = OperationCase::operations(&cases, shape).expect("every case has the lengths of the shape");
     let expected = run(&world.scalar, shape, &jobs);
     for engine in &world.engines {
         assert_eq!(expected, run(&**engine, shape, &jobs), "{shape} on {engine:?}");
@@ -91,7 +91,10 @@ fn case(world: &World, shape: Shape, bytes: &mut Bytes<'_>) -> OperationCase {
     let mut case =
         OperationCase { key: edges.keys[key].clone(), input, signature: Vec::new(), nonce: [0; 32] };
     match signed {
-        Some(signing) => case.signature = run(&world.scalar, signing, &[case.operation(signing)]).remove(0).1,
+        Some(signing) => {
+            let job = case.operation(signing).expect("every case has the lengths of the shape");
+            case.signature = run(&world.scalar, signing, &[job]).remove(0).1;
+        }
         None => {
             let halves = edges.halves.each_ref().map(|half| half.get(bytes.below(half.len())).cloned());
             case.signature = halves.into_iter().flatten().flatten().collect();

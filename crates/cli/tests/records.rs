@@ -206,7 +206,7 @@ fn rejects_bad_rows_and_handles_the_others() {
         "line,reason",
         "3,\"the table has no such key\"",
         "4,\"the key's policy forbids the operation\"",
-        "7,\"the key has been used as often as it may be\"",
+        "7,\"the key has reached its maximum number of uses\"",
         "8,\"the key is of another type than the operation needs\"",
         "9,\"a length does not fit: input, IV, tag or place of the output; expected a multiple of 8 bytes, an IV of 8\"",
         "10,\"\"\"v\"\" is not in the encoding of the file\"",
@@ -339,7 +339,7 @@ fn policies_decide_the_source_of_ivs() {
         let output = folder.records(&format!("encrypt in -o out {how} {words}"));
         (code(&output), folder.get("bad").lines().nth(1).unwrap_or_default().to_owned())
     };
-    let forbidden = (1, "2,\"the key's policy forbids an IV from there\"".to_owned());
+    let forbidden = (1, "2,\"the key's policy forbids an IV from this source\"".to_owned());
     key(",\"ivs\":[\"random\"]");
     assert_eq!(run("--cipher aes128-cbc --iv column"), forbidden);
     assert_eq!(run("--cipher aes128-cbc --iv zero"), forbidden);

@@ -119,6 +119,7 @@ impl<T: ColumnValue> Column<'_, T> {
         match self {
             Self::One(_) => true,
             Self::Stride { first, stride } => {
+                // Strides are not negative, so the last value exists only if all others do.
                 strides(*stride, len.saturating_sub(1)).is_some_and(|by| first.further(by).is_some())
             }
             Self::Runs(runs) => runs.iter().map(|(count, _)| *count as usize).sum::<usize>() == len,
@@ -168,6 +169,7 @@ impl<T: ColumnValue> Column<'_, T> {
 impl<T: ColumnValue + PartialEq> From<Vec<T>> for Column<'static, T> {
     fn from(values: Vec<T>) -> Self {
         let Some(first) = values.first().copied() else { return Self::Each(Cow::Borrowed(&[])) };
+        // The first two values propose the form, and the comparison of all values accepts or refuses it.
         let stride = values.get(1).and_then(|second| first.stride_to(*second)).unwrap_or(0);
         let strided = if stride == 0 { Self::One(first) } else { Self::Stride { first, stride } };
         let is_even = strided.cursor().zip(&values).all(|(own, value)| own == *value);
@@ -206,6 +208,7 @@ impl<T: ColumnValue> Iterator for ColumnCursor<'_, T> {
                 value
             }
             Column::Runs(runs) => {
+                // Not an `if`: runs of no records are allowed.
                 while self.left_in_run == 0 {
                     self.left_in_run = runs.get(self.index)?.0;
                     self.index += 1;

@@ -38,9 +38,10 @@ pub trait Engine: Debug + Send + Sync {
 
     /// Computes every job of the batch into `out`, and gives each job its own status.
     ///
-    /// The caller guarantees that operations are well-formed ([`Operation::check`](crate::Operation::check)) and that
-    /// columns are complete ([`Records::is_complete`](crate::Records::is_complete)). Values may be out of range and
-    /// records malformed: that is the status of the one job and no fault of the engine.
+    /// The caller guarantees that operations were made for the shape of `jobs`
+    /// ([`Operation::fits`](crate::Operation::fits)) and that columns are complete
+    /// ([`Records::is_complete`](crate::Records::is_complete)). Values may be out of range and records malformed:
+    /// that is the status of the one job and no fault of the engine.
     ///
     /// The engine writes [`Status::Done`](crate::Status::Done) only after the result is in `out`. A job that is not
     /// done leaves zeros in the place of its result. The dispatcher takes a job that is still

@@ -18,7 +18,7 @@ pub enum Blame {
 #[non_exhaustive]
 pub enum JobError {
     /// A length does not fit the shape.
-    #[error("{what}: expected {expected}, found {found} bytes")]
+    #[error("the {what} has {found} bytes, expected {expected}")]
     Length {
         /// The name of the field.
         what: &'static str,
@@ -28,7 +28,7 @@ pub enum JobError {
         found: usize,
     },
     /// The key is of another kind than the job needs.
-    #[error("wrong key type: {wanted} needs another key than {found:?}")]
+    #[error("wrong key type: {wanted} cannot use a key of kind {found:?}")]
     KeyType {
         /// The shape or scheme.
         wanted: String,
@@ -36,52 +36,52 @@ pub enum JobError {
         found: KeyKind,
     },
     /// The key has the right kind, but its parts do not belong together, so no result under it is right.
-    #[error("the key is unusable for {shape}")]
+    #[error("the key cannot be used for {shape}: its parts do not belong together")]
     UnusableKey {
         /// The shape.
         shape: Shape,
     },
     /// An integer is out of its range, such as an RSA input not below the modulus.
-    #[error("{what} is out of range")]
+    #[error("the {what} is out of range")]
     OutOfRange {
         /// The name of the value.
         what: &'static str,
     },
     /// No engine or holder offers the operation.
-    #[error("nothing here offers {wanted}")]
+    #[error("{wanted} is not available: no engine and no holder offers it")]
     Unsupported {
         /// The shape or scheme.
         wanted: String,
     },
-    /// A record names a key, span or slot that does not exist, or two that overlap.
-    #[error("malformed record: {what}")]
+    /// A record names a key, span or slot that does not exist, or a call has more than a batch can hold.
+    #[error("invalid input: {what}")]
     Malformed {
-        /// The flaw of the record.
+        /// The flaw.
         what: &'static str,
     },
     /// The answer is no: a signature, a tag or a wrap does not verify.
-    #[error("verification failed")]
+    #[error("{}", Status::Rejected)]
     Rejected,
     /// A key agreement gave all zeros: the peer's public key is of small order. RFC 7748 6.1.
     #[error("the peer's public key is of small order")]
     SmallOrderPeer,
     /// The key table refuses the record: its key does not exist, or its policy does not allow this.
-    #[error("refused: {reason}")]
+    #[error("the key table refuses the record: {reason}")]
     Refused {
         /// The reason.
         reason: Status,
     },
     /// The unwrapped key does not match its check value.
-    #[error("the check value is not that of the unwrapped key")]
+    #[error("{}", Status::BadCheckValue)]
     BadCheckValue,
     /// No IV could be made: the counter is exhausted or cannot be stored, or random bytes are missing.
-    #[error("no IV could be made")]
+    #[error("{}", Status::NoIv)]
     NoIv,
     /// The record whose secret slot this one needs has failed.
-    #[error("the record that this one depends on failed")]
+    #[error("{}", Status::DependencyFailed)]
     DependencyFailed,
     /// The queue is full. Try again later, or on another machine.
-    #[error("overloaded: {queued} operations queued, {bound} is the bound")]
+    #[error("overloaded: {queued} operations are queued, and the maximum is {bound}; try again later")]
     Overloaded {
         /// The number of operations in the tenant's queue.
         queued: usize,
@@ -89,13 +89,13 @@ pub enum JobError {
         bound: usize,
     },
     /// The deadline passed before there was a result.
-    #[error("the deadline passed")]
+    #[error("the deadline passed before there was a result")]
     DeadlineExceeded,
     /// The job was cancelled.
-    #[error("cancelled")]
+    #[error("the job was cancelled")]
     Cancelled,
     /// The job was submitted before a fork and belongs to the parent process.
-    #[error("submitted before a fork; the result belongs to the parent process")]
+    #[error("the job was submitted before a fork, and its result belongs to the parent process")]
     Forked,
     /// Every engine that offers the shape has failed.
     #[error("no engine could compute {shape}: {reason}")]
@@ -106,14 +106,14 @@ pub enum JobError {
         reason: String,
     },
     /// The holder of the key failed or went away.
-    #[error("holder {holder}: {reason}")]
+    #[error("holder {holder} failed: {reason}")]
     HolderFailed {
         /// The holder's name.
         holder: String,
         /// The holder's explanation.
         reason: String,
     },
-    /// The holder of the key says that it cannot do the job.
+    /// The holder of the key does not do the job.
     #[error("holder {holder} refused: {reason}")]
     HolderRefused {
         /// The holder's name.
@@ -122,7 +122,7 @@ pub enum JobError {
         reason: String,
     },
     /// The operating system gave no worker threads.
-    #[error("cannot start worker threads: {reason}")]
+    #[error("the operating system starts no worker threads: {reason}")]
     NoThreads {
         /// The error of the operating system.
         reason: String,
@@ -169,9 +169,8 @@ impl Status {
             Self::Done => None,
             Self::Rejected => Some(JobError::Rejected),
             Self::OutOfRange => Some(JobError::OutOfRange { what: "input" }),
-            Self::BadLength => Some(JobError::Malformed { what: "a length does not fit the shape" }),
+            Self::BadLength | Self::Malformed => Some(JobError::Malformed { what: self.text() }),
             Self::BadKey => Some(JobError::UnusableKey { shape }),
-            Self::Malformed => Some(JobError::Malformed { what: "no such key, span or slot" }),
             Self::DependencyFailed => Some(JobError::DependencyFailed),
             Self::UnknownKey
             | Self::WrongKeyType
@@ -183,7 +182,7 @@ impl Status {
             Self::NoIv => Some(JobError::NoIv),
             Self::Unsupported => Some(JobError::Unsupported { wanted: shape.to_string() }),
             Self::EngineFailed => {
-                Some(JobError::EngineFailed { shape, reason: "the last of them failed".into() })
+                Some(JobError::EngineFailed { shape, reason: "the last engine that offers it failed".into() })
             }
             Self::Pending => {
                 Some(JobError::EngineFailed { shape, reason: "the engine left the job undone".into() })
@@ -194,36 +193,38 @@ impl Status {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::DigestAlg;
 
     #[test]
     fn every_status_but_done_is_an_error_with_a_message_of_its_own() {
-        use Status::*;
-        let all = [
-            Pending,
-            Done,
-            Rejected,
-            OutOfRange,
-            BadLength,
-            BadKey,
-            Malformed,
-            DependencyFailed,
-            UnknownKey,
-            WrongKeyType,
-            Forbidden,
-            KeyUsedUp,
-            IvForbidden,
-            WeakKey,
-            BadCheckValue,
-            NoIv,
-            Unsupported,
-            EngineFailed,
-        ];
         let shape = Shape::Digest { alg: DigestAlg::Sha1 };
-        let messages: std::collections::BTreeSet<String> = all.iter().map(ToString::to_string).collect();
-        assert_eq!(messages.len(), all.len());
-        assert!(all.iter().all(|status| (*status == Done) == status.error(shape).is_none()));
+        let messages: BTreeSet<String> = Status::ALL.iter().map(ToString::to_string).collect();
+        assert_eq!(messages.len(), Status::ALL.len());
+        assert!(Status::ALL.iter().all(|status| (*status == Status::Done) == status.error(shape).is_none()));
         assert_eq!(std::mem::size_of::<Status>(), 1);
+    }
+
+    #[test]
+    fn an_error_of_a_job_says_what_failed_what_was_found_and_what_is_allowed() {
+        let length = JobError::Length { what: "digest", expected: "32".into(), found: 20 };
+        assert_eq!(length.to_string(), "the digest has 20 bytes, expected 32");
+        let full = JobError::Overloaded { queued: 9, bound: 8 };
+        assert_eq!(
+            full.to_string(),
+            "overloaded: 9 operations are queued, and the maximum is 8; try again later"
+        );
+        let key = JobError::KeyType { wanted: "p256-sign".into(), found: KeyKind::Secret(16) };
+        assert_eq!(key.to_string(), "wrong key type: p256-sign cannot use a key of kind Secret(16)");
+    }
+
+    #[test]
+    fn an_error_without_details_has_the_text_of_its_status() {
+        let shape = Shape::Digest { alg: DigestAlg::Sha1 };
+        for status in [Status::Rejected, Status::BadCheckValue, Status::NoIv, Status::DependencyFailed] {
+            assert_eq!(status.error(shape).unwrap().to_string(), status.to_string());
+        }
     }
 }

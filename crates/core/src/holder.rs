@@ -93,6 +93,7 @@ impl Completion {
     #[must_use = "false means that the answer was not taken"]
     pub fn complete(&self, index: usize, result: Result<Vec<u8>, JobError>) -> bool {
         let Some(is_answered) = self.0.is_answered.get(index) else { return false };
+        // One swap decides between two threads that answer the same job. A load and a store would let both through.
         if is_answered.swap(true, Ordering::AcqRel) {
             return false;
         }
@@ -104,6 +105,7 @@ impl Completion {
 impl Drop for CompletionInner {
     fn drop(&mut self) {
         for (index, is_answered) in self.is_answered.iter().enumerate() {
+            // The last handle is gone, so no `complete` runs beside this and none can follow.
             if !is_answered.load(Ordering::Acquire) {
                 self.sink.dropped(index);
             }

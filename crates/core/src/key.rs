@@ -294,6 +294,7 @@ impl Key {
     pub fn serves(&self, shape: Shape) -> bool {
         match shape {
             Shape::RsaPrivate { bits } => self.kind() == KeyKind::RsaPrivate(bits),
+            // By shape and not by kind: a private key also does the public operation.
             Shape::RsaPublic { .. } => self.rsa_public_shape() == Some(shape),
             Shape::ModExp { bits, exponent_bits } => self.kind() == KeyKind::ModExp { bits, exponent_bits },
             Shape::EcdsaSign { curve } => self.kind() == KeyKind::EcPrivate(curve),
@@ -305,6 +306,7 @@ impl Key {
             Shape::Aead { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Mac { alg } => self.serves_mac(alg),
             Shape::Wrap { alg, .. } => self.is_secret_of(alg.key_len()),
+            // The second key of a translation is checked with its record.
             Shape::Translate { from, .. } => self.is_secret_of(from.alg.key_len()),
             Shape::Digest { .. } | Shape::DigestPart { .. } => true,
         }
@@ -317,6 +319,7 @@ impl Key {
         }
     }
 
+    // By length only: the key table decides about the type of a key, because 16 bytes may be AES or triple DES.
     fn is_secret_of(&self, len: usize) -> bool {
         self.secret().is_some_and(|secret| secret.len() == len)
     }
@@ -465,6 +468,7 @@ impl PreparedValues {
     fn append<T: Any + Send + Sync>(&self, value: Box<T>) -> &T {
         let mut pending: Option<Box<dyn Any + Send + Sync>> = Some(value);
         let mut link = self;
+        // Each round either finds the type or moves past one node, and nodes are never removed.
         loop {
             let node = link.0.get_or_init(|| {
                 // unreachable because the call that takes the value finds it by its type just below

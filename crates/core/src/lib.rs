@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`shape`](Shape) | raw operations that may share a batch, and the algorithms that name them |
 //! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
-//! | [`operation`](Operation) | one public-key operation, and flat sets of them |
+//! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
@@ -17,8 +17,8 @@
 //! An **engine** reads [`Jobs`] of one [`Shape`] and writes [`Outcomes`] of its own. So a batch can be run again,
 //! cross-checked on another engine, or abandoned. An engine writes [`Status::Done`] only after the result is there.
 //!
-//! A **holder** takes whole [`Scheme`]s. A raw private RSA operation offered across a process boundary would be an oracle
-//! for every scheme.
+//! A **holder** takes whole [`Scheme`]s. A raw private RSA operation offered across a process boundary would be an
+//! oracle for every scheme.
 #![forbid(unsafe_code)]
 
 mod column;
@@ -47,7 +47,7 @@ pub use key::{
     EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
     RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
-pub use operation::{NonceInput, Operation, OperationSet, SecondInput};
+pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
 pub use records::{Records, ResolvedRecord};
 pub use scheme::{

@@ -1,14 +1,25 @@
 //! Public-key operations: one that borrows its inputs, and many in one flat buffer.
 
 use std::fmt;
+use std::ops::Deref;
 
 use smallvec::SmallVec;
 
 use crate::{DigestAlg, JobError, Key, Shape, Span};
 
-/// One public-key operation of some [`Shape`]. The shape fixes the lengths.
+/// A public-key operation that fits its [`Shape`]: the key serves it and the lengths are right.
+///
+/// [`Operation::new`] and [`OperationSet::push`] check this, and there is no other way to make an operation. So an
+/// engine need not check again. Values may still be out of range.
 #[derive(Clone, Copy)]
 pub struct Operation<'a> {
+    shape: Shape,
+    inputs: OperationInputs<'a>,
+}
+
+/// The key and the inputs of an [`Operation`].
+#[derive(Clone, Copy)]
+pub struct OperationInputs<'a> {
     /// A local key that serves the shape.
     pub key: &'a Key,
     /// The input. RSA: an integer below n, at the width of the modulus. ECDSA: the leftmost bytes of the digest, at
@@ -40,18 +51,50 @@ pub enum NonceInput<'a> {
     Deterministic(DigestAlg),
 }
 
-impl Operation<'_> {
-    /// Checks everything about the operation that does not depend on values.
+impl<'a> Operation<'a> {
+    /// Makes an operation of `shape`.
     ///
     /// # Errors
-    /// [`JobError::KeyType`] or [`JobError::Length`].
-    pub fn check(&self, shape: Shape) -> Result<(), JobError> {
+    /// [`JobError::KeyType`] if the key does not serve the shape, and [`JobError::Length`] if the input or the
+    /// signature has another length than the shape asks for.
+    pub fn new(
+        shape: Shape,
+        key: &'a Key,
+        input: &'a [u8],
+        extra: SecondInput<'a>,
+    ) -> Result<Self, JobError> {
+        let inputs = OperationInputs { key, input, extra };
+        inputs.check(shape)?;
+        Ok(Self { shape, inputs })
+    }
+
+    /// True if the operation was made for `shape`. An engine asks this of each operation of a run.
+    #[must_use]
+    pub fn fits(&self, shape: Shape) -> bool {
+        debug_assert!(self.inputs.check(self.shape).is_ok(), "{self:?} was not checked");
+        self.shape == shape
+    }
+}
+
+// There is no `DerefMut`: an input that is replaced afterwards would be unchecked.
+impl<'a> Deref for Operation<'a> {
+    type Target = OperationInputs<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.inputs
+    }
+}
+
+impl OperationInputs<'_> {
+    /// Checks everything that does not depend on values.
+    fn check(&self, shape: Shape) -> Result<(), JobError> {
         if !self.key.serves(shape) {
             return Err(JobError::KeyType { wanted: shape.to_string(), found: self.key.kind() });
         }
         if let Some(expected) = shape.input_len() {
             check_len("input", expected, self.input.len())?;
         }
+        // The second input of other shapes is not checked. An ECDSA engine reports `Malformed` if it gets no nonce.
         match (shape.signature_len(), self.extra) {
             (Some(expected), SecondInput::Signature(signature)) => {
                 check_len("signature", expected, signature.len())
@@ -64,7 +107,13 @@ impl Operation<'_> {
 
 impl fmt::Debug for Operation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Operation({:?}, {} bytes)", self.key, self.input.len())
+        write!(f, "Operation({}, {:?})", self.shape, self.inputs)
+    }
+}
+
+impl fmt::Debug for OperationInputs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, {} bytes", self.key, self.input.len())
     }
 }
 
@@ -101,6 +150,7 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Jo
 #[derive(Clone)]
 pub struct OperationSet {
     shape: Shape,
+    // Inline space for one: a single job allocates the buffer of its data only.
     keys: SmallVec<[Key; 1]>,
     entries: SmallVec<[OperationEntry; 1]>,
     data: Vec<u8>,
@@ -128,7 +178,7 @@ impl OperationSet {
         Self::with_capacity(shape, 0, 0)
     }
 
-    /// Creates an empty set with room for a number of operations and of input bytes.
+    /// Creates an empty set with memory for a number of operations and of input bytes.
     #[must_use]
     pub fn with_capacity(shape: Shape, operations: usize, bytes: usize) -> Self {
         Self {
@@ -166,9 +216,10 @@ impl OperationSet {
     /// Checks an operation and appends it.
     ///
     /// # Errors
-    /// Those of [`Operation::check`]. The set is then unchanged.
+    /// Those of [`Operation::new`], and [`JobError::Malformed`] past 4 GiB of input. The set then holds no other
+    /// operation than before.
     pub fn push(&mut self, key: &Key, input: &[u8], extra: SecondInput<'_>) -> Result<(), JobError> {
-        Operation { key, input, extra }.check(self.shape)?;
+        OperationInputs { key, input, extra }.check(self.shape)?;
         let key = self.intern(key);
         let input = self.store(input)?;
         let extra = match extra {
@@ -199,7 +250,10 @@ impl OperationSet {
                 SecondInput::NonceInput(NonceInput::Deterministic(digest))
             }
         };
-        Some(Operation { key: self.keys.get(entry.key as usize)?, input: entry.input.of(&self.data)?, extra })
+        let key = self.keys.get(entry.key as usize)?;
+        // Not checked again: `push` has checked the same inputs against the same shape.
+        let inputs = OperationInputs { key, input: entry.input.of(&self.data)?, extra };
+        Some(Operation { shape: self.shape, inputs })
     }
 
     /// Returns the operations in order.
@@ -211,6 +265,7 @@ impl OperationSet {
 
     /// Returns the index of a key handle. Jobs often repeat their key, so the last few handles are searched first.
     fn intern(&mut self, key: &Key) -> u32 {
+        // A search of all keys would make a set of many keys quadratic. A handle that is missed is stored twice.
         let recent = self.keys.iter().enumerate().rev().take(8);
         let index = recent.into_iter().find(|(_, known)| known.is_same(key)).map(|(index, _)| index);
         let index = index.unwrap_or_else(|| {
@@ -259,7 +314,31 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_does_not_fit_leaves_the_set_as_it_was() {
+    fn an_operation_fits_the_shape_it_was_made_for_and_no_other() {
+        let (key, shape) = (p256_public(), Shape::EcdsaVerify { curve: Curve::P256 });
+        let signature = SecondInput::Signature(&[0; 64]);
+        let operation = Operation::new(shape, &key, &[7; 32], signature).unwrap();
+        assert!(operation.fits(shape) && !operation.fits(Shape::EcdsaVerify { curve: Curve::P384 }));
+        assert_eq!(operation.input, [7; 32]);
+        let mut set = OperationSet::new(shape);
+        set.push(&key, &[7; 32], signature).unwrap();
+        assert!(set.iter().all(|operation| operation.fits(shape)));
+    }
+
+    #[test]
+    fn an_operation_with_a_wrong_key_or_length_cannot_be_made() {
+        let (key, shape) = (p256_public(), Shape::EcdsaVerify { curve: Curve::P256 });
+        let error = |shape, input, extra| Operation::new(shape, &key, input, extra).map(drop).unwrap_err();
+        let signature = SecondInput::Signature(&[0; 64]);
+        let other = Shape::EcdsaVerify { curve: Curve::P384 };
+        assert!(matches!(error(other, &[0; 48], signature), JobError::KeyType { .. }));
+        assert!(matches!(error(shape, &[0; 31], signature), JobError::Length { what: "input", .. }));
+        let short = SecondInput::Signature(&[0; 63]);
+        assert!(matches!(error(shape, &[0; 32], short), JobError::Length { what: "signature", .. }));
+    }
+
+    #[test]
+    fn a_set_does_not_change_if_an_operation_does_not_fit() {
         let key = p256_public();
         let mut set = OperationSet::new(Shape::EcdsaVerify { curve: Curve::P256 });
         let short = set.push(&key, &[0; 31], SecondInput::Signature(&[0; 64])).unwrap_err();

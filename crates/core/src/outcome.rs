@@ -13,6 +13,7 @@ use crate::{Jobs, OutputSink, SecretSlots, Shape, Span, Status, erase};
 /// part. The memory is zeroized on drop if the results of the shape are secret.
 #[derive(Default)]
 pub struct Outcomes {
+    // Inline up to a run of two groups of lanes, so that small batches do not allocate it.
     statuses: SmallVec<[Status; 16]>,
     width: usize,
     bytes: Vec<u8>,
@@ -59,6 +60,7 @@ impl PartMut<'_> {
     /// # Errors
     /// [`Status::Malformed`] if there is no such place.
     pub fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), Status> {
+        // `zip` ends with the shorter one, which is the truncation of a tag.
         let place = self.place(sink, result.len())?;
         place.iter_mut().zip(result).for_each(|(to, from)| *to = *from);
         Ok(())
@@ -79,6 +81,7 @@ impl PartMut<'_> {
     pub fn shorten(&mut self, record: usize, sink: OutputSink, len: usize) -> Result<(), Status> {
         match sink {
             OutputSink::Slot(slot) => self.slots.fill(slot, len).map(|_| ()).ok_or(Status::Malformed)?,
+            // A list of exceptions and not a column: only AES-KWP shortens results.
             OutputSink::Output(span) if (len as u64) < u64::from(span.len) => {
                 let (Ok(record), Ok(len)) = (u32::try_from(record), u32::try_from(len)) else {
                     return Err(Status::Malformed);
@@ -167,6 +170,7 @@ impl Outcomes {
     fn renew(&mut self, jobs: usize, len: usize, is_secret: bool) {
         self.statuses.clear();
         self.statuses.resize(jobs, Status::Pending);
+        // Before the flag changes: it says whether the old results were secret.
         self.erase();
         self.is_secret = is_secret;
         self.bytes.clear();
@@ -174,6 +178,7 @@ impl Outcomes {
             // New memory from the system is zero already.
             self.bytes = vec![0; len];
         } else {
+            // May move the buffer. The old one was erased above if it held secrets.
             self.bytes.resize(len, 0);
         }
     }

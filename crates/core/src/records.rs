@@ -169,6 +169,8 @@ impl<'a> Records<'a> {
     }
 
     fn resolve_row(&self, shape: Shape, row: RecordRow) -> Result<ResolvedRecord<'_>, Status> {
+        // Places come before lengths: a slot that an earlier record failed to fill must give `DependencyFailed`, and
+        // not the error of an empty input.
         let (key, key_bytes) = match LengthRule::key_len(shape) {
             KeyLengthRule::None => (None, &[][..]),
             rule => self.find_key(row.key, rule)?,
@@ -187,6 +189,7 @@ impl<'a> Records<'a> {
         let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
         let is_translation = matches!(shape, Shape::Translate { .. });
         let has_iv = is_translation || matches!(shape, Shape::Cipher { .. } | Shape::DigestPart { .. });
+        // A column that the shape does not read may name places that do not exist.
         let bytes_if = |is_read: bool, span| if is_read { self.bytes(span) } else { Ok(&[][..]) };
         let record = ResolvedRecord {
             key,
@@ -210,6 +213,7 @@ impl<'a> Records<'a> {
 
     fn find_key(&self, source: KeySource, rule: KeyLengthRule) -> Result<(Option<&Key>, &[u8]), Status> {
         let (key, bytes) = match source {
+            // Without a handle there is no cache of the expanded key: a slot's key changes from batch to batch.
             KeySource::Slot(slot) => (None, self.slots.get(slot).ok_or(Status::DependencyFailed)?),
             KeySource::Table(index) => {
                 let key = self.keys.get(index as usize).ok_or(Status::Malformed)?;
@@ -226,14 +230,15 @@ impl<'a> Records<'a> {
         span.of(&self.data).ok_or(Status::Malformed)
     }
 
-    fn output_len_of(&self, sink: OutputSink) -> Result<OutputRoom, Status> {
+    fn output_len_of(&self, sink: OutputSink) -> Result<OutputSpace, Status> {
         match sink {
             OutputSink::Output(span) if span.range().end <= self.output_len => {
-                Ok(OutputRoom::Exactly(span.len as usize))
+                Ok(OutputSpace::Exactly(span.len as usize))
             }
             OutputSink::Output(_) => Err(Status::Malformed),
+            // A slot is as large as its largest result, and remembers the length of the actual one.
             OutputSink::Slot(slot) => {
-                self.slots.capacity(slot).map(OutputRoom::UpTo).ok_or(Status::Malformed)
+                self.slots.capacity(slot).map(OutputSpace::UpTo).ok_or(Status::Malformed)
             }
         }
     }
@@ -316,12 +321,12 @@ impl Iterator for RecordCursor<'_> {
 }
 
 #[derive(Clone, Copy)]
-enum OutputRoom {
+enum OutputSpace {
     Exactly(usize),
     UpTo(usize),
 }
 
-impl OutputRoom {
+impl OutputSpace {
     fn takes(self, len: usize) -> bool {
         match self {
             Self::Exactly(own) => own == len,
@@ -352,7 +357,7 @@ impl LengthRule {
         }
     }
 
-    fn fits(shape: Shape, record: &ResolvedRecord<'_>, output: OutputRoom) -> bool {
+    fn fits(shape: Shape, record: &ResolvedRecord<'_>, output: OutputSpace) -> bool {
         let len = record.input.len();
         match shape {
             Shape::Cipher { alg, .. } => Self::cbc_fits(alg, record.iv, len) && output.takes(len),
@@ -361,6 +366,8 @@ impl LengthRule {
                     && Self::cbc_fits(to.alg, record.second_iv, len)
                     && output.takes(len)
             }
+            // SP 800-38D 5.2.1.1 and 5.2.1.2: an IV of at least one bit, a tag of 12 to 16 bytes. Its shorter tags
+            // are for special applications and not offered.
             Shape::Aead { direction, .. } => {
                 let tag_len = match direction {
                     Direction::Encrypt => record.tag.len as usize,
@@ -368,9 +375,10 @@ impl LengthRule {
                 };
                 !record.iv.is_empty() && (12..=16).contains(&tag_len) && output.takes(len)
             }
+            // SP 800-38B A.2 advises against tags under 64 bits, but formats with DES MACs have 32 bits.
             Shape::Mac { alg } => match output {
-                OutputRoom::Exactly(tag_len) => (4..=alg.tag_len()).contains(&tag_len),
-                OutputRoom::UpTo(capacity) => capacity >= alg.tag_len(),
+                OutputSpace::Exactly(tag_len) => (4..=alg.tag_len()).contains(&tag_len),
+                OutputSpace::UpTo(capacity) => capacity >= alg.tag_len(),
             },
             Shape::Digest { alg } => output.takes(alg.output_len()),
             Shape::DigestPart { alg } => {
@@ -391,12 +399,13 @@ impl LengthRule {
     ///
     /// RFC 3394 2.2 and RFC 5649 4 ask for at least two half-blocks of plaintext in KW, and one byte in KWP. The
     /// place of a KWP plaintext has the padded length, and the outcome reports the real one.
-    fn wrap_fits(alg: WrapAlg, direction: Direction, len: usize, output: OutputRoom) -> bool {
+    fn wrap_fits(alg: WrapAlg, direction: Direction, len: usize, output: OutputSpace) -> bool {
         let is_padded = matches!(alg, WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp);
         match direction {
             Direction::Encrypt if is_padded => len >= 1 && output.takes(len.next_multiple_of(8) + 8),
             Direction::Encrypt => len >= 16 && len.is_multiple_of(8) && output.takes(len + 8),
             Direction::Decrypt => {
+                // One half-block more than the smallest plaintext: the integrity check value.
                 let min = if is_padded { 16 } else { 24 };
                 len >= min && len.is_multiple_of(8) && output.takes(len - 8)
             }
@@ -448,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_a_shape_does_not_read_may_hold_anything() {
+    fn a_shape_accepts_any_values_in_columns_that_it_does_not_read() {
         let nowhere = Column::One(span(1_000, 9));
         let records = Records {
             second_key: Column::One(KeySource::Table(77)),
@@ -475,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_keys_and_slots_that_do_not_exist_are_found() {
+    fn a_record_with_a_missing_span_key_or_slot_gets_a_status() {
         let status = |change: fn(&mut Records<'static>)| {
             let mut records = two_records();
             change(&mut records);

@@ -23,7 +23,8 @@ pub enum Scheme {
     /// T is a DigestInfo of a digest that this crate does not know, or MD5 and SHA-1 of TLS 1.1. It is at least 11
     /// bytes shorter than the modulus. Only local keys can do this. RFC 8017 9.2 from step 3 on, RFC 4346 7.4.8.
     RsaPkcs1SignEncoded,
-    /// RSASSA-PKCS1-v1_5 verification of a signature over T itself, by comparing encodings. RFC 8017 9.2 from step 3 on.
+    /// RSASSA-PKCS1-v1_5 verification of a signature over T itself, by comparing encodings. RFC 8017 9.2 from step 3
+    /// on.
     RsaPkcs1VerifyEncoded,
     /// RSASSA-PSS signature with MGF1. RFC 8017 8.1.1.
     RsaPssSign {

@@ -65,8 +65,10 @@ impl fmt::Debug for SecretBytes {
 ///
 /// `zeroize` writes byte by byte, which costs more than the work on a short record.
 pub fn erase(bytes: &mut Vec<u8>) {
+    // An earlier, longer value may lie behind the length. The capacity stays, so `resize` moves nothing.
     bytes.clear();
     bytes.resize(bytes.capacity(), 0);
+    // Without it the compiler may drop writes to memory that nobody reads again.
     zeroize::optimization_barrier(&bytes[..]);
     bytes.clear();
 }

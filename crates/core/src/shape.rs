@@ -235,6 +235,7 @@ impl Shape {
     #[must_use]
     pub fn public_key() -> Vec<Self> {
         let mut shapes = Vec::new();
+        // The sizes for which self tests have known answers; others run on the next larger proof.
         for bits in [1024, 2048, 3072, 4096] {
             shapes.push(Self::RsaPrivate { bits });
             shapes.push(Self::RsaPublic { bits, exponent: RsaExponent::F4 });
@@ -300,6 +301,8 @@ impl Shape {
     #[must_use]
     pub fn result_is_secret(self) -> bool {
         match self {
+            // Signatures are public in the end, but the same operation decrypts, and shares of a threshold key
+            // become public only after their release checks.
             Self::RsaPrivate { .. } | Self::ModExp { .. } | Self::X25519 => true,
             Self::Cipher { direction, .. } | Self::Aead { direction, .. } | Self::Wrap { direction, .. } => {
                 direction == Direction::Decrypt

@@ -11,6 +11,7 @@ use crate::Span;
 /// drop.
 #[derive(Clone, Default)]
 pub struct SecretSlots {
+    // Never grows: a reallocation would leave a copy of the secrets in freed memory.
     arena: Zeroizing<Vec<u8>>,
     places: Vec<Span>,
     /// The bytes in use, or `None` if nothing has filled the slot.
@@ -97,6 +98,7 @@ impl SecretSlots {
 impl PartialEq for SecretSlots {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |slot| match (self.get(slot), other.get(slot)) {
+            // Engines are compared by this. An early exit would reveal how many bytes of a secret agree.
             (Some(own), Some(theirs)) => own.ct_eq(theirs).into(),
             (own, theirs) => own.is_none() && theirs.is_none(),
         };

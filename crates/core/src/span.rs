@@ -3,6 +3,7 @@
 /// A range of bytes in a buffer of at most 4 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
+    // 32 bits each: a span of short records is as long as the bytes it names, so wider ones would double the traffic.
     /// The index of the first byte.
     pub start: u32,
     /// The number of bytes.

@@ -47,10 +47,32 @@ pub enum Status {
     EngineFailed,
 }
 
-/// Describes the status for a human reader.
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Status {
+    /// Every status, in the order of the enum.
+    pub const ALL: [Self; 18] = [
+        Self::Pending,
+        Self::Done,
+        Self::Rejected,
+        Self::OutOfRange,
+        Self::BadLength,
+        Self::BadKey,
+        Self::Malformed,
+        Self::DependencyFailed,
+        Self::UnknownKey,
+        Self::WrongKeyType,
+        Self::Forbidden,
+        Self::KeyUsedUp,
+        Self::IvForbidden,
+        Self::WeakKey,
+        Self::BadCheckValue,
+        Self::NoIv,
+        Self::Unsupported,
+        Self::EngineFailed,
+    ];
+
+    /// Returns the text of the status, which the error of a job repeats if it has nothing to add.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
             Self::Pending => "not computed",
             Self::Done => "done",
             Self::Rejected => "verification failed",
@@ -62,13 +84,20 @@ impl fmt::Display for Status {
             Self::UnknownKey => "the table has no such key",
             Self::WrongKeyType => "the key is of another type than the operation needs",
             Self::Forbidden => "the key's policy forbids the operation",
-            Self::KeyUsedUp => "the key has been used as often as it may be",
-            Self::IvForbidden => "the key's policy forbids an IV from there",
+            Self::KeyUsedUp => "the key has reached its maximum number of uses",
+            Self::IvForbidden => "the key's policy forbids an IV from this source",
             Self::WeakKey => "the key is weak, and its policy refuses weak keys",
-            Self::BadCheckValue => "the check value is not that of the unwrapped key",
+            Self::BadCheckValue => "the unwrapped key does not match its check value",
             Self::NoIv => "no IV could be made",
-            Self::Unsupported => "nothing here offers the operation",
+            Self::Unsupported => "no engine and no holder offers the operation",
             Self::EngineFailed => "every engine that offers the operation failed",
-        })
+        }
+    }
+}
+
+/// Describes the status for a human reader.
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
     }
 }

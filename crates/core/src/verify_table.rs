@@ -6,11 +6,11 @@
 //! | module | content |
 //! |---|---|
 //! | this one | [`VerifyTableCache`], which a run asks once for the tables of all its jobs |
-//! | `store` | the counts of each key, and the choice of the tables that make room |
+//! | `store` | the counts of each key, and the choice of the tables that are evicted |
 //! | `builder` | the queue of tables to build, and the thread that lives while the queue is not empty |
 //!
-//! A table belongs to a fingerprint and a type of table, and is used only for the public key that it was built from. The
-//! keys here are public halves: no private part is kept.
+//! A table belongs to a fingerprint and a type of table, and is used only for the public key that it was built from.
+//! The keys here are public halves: no private part is kept.
 
 mod builder;
 mod store;
@@ -54,7 +54,7 @@ pub struct VerifyTableCache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BuildTiming {
     /// A thread of the cache builds the table, once the key was used [`VerifyTable::USES`] times.
-    Behind,
+    Background,
     /// The caller builds the table before the first use. For tests.
     AtOnce,
 }
@@ -100,7 +100,11 @@ impl VerifyTableCache {
     ///
     /// A table that is being built does not count, nor does an evicted table that a run still reads.
     pub fn new(budget: usize) -> Self {
-        Self { budget, timing: BuildTiming::Behind, own: CacheGeneration::new(std::process::id(), budget) }
+        Self {
+            budget,
+            timing: BuildTiming::Background,
+            own: CacheGeneration::new(std::process::id(), budget),
+        }
     }
 
     /// Returns an empty cache of the same kind with another budget.
@@ -139,6 +143,7 @@ impl VerifyTableCache {
     ) -> VerifyTables<T> {
         let (wanted, of_jobs) = distinct::<T>(keys);
         if T::BYTES > self.budget {
+            // Such tables are off, so keys need not be counted either.
             return VerifyTables { found: Vec::new(), of_jobs };
         }
         let shared = self.shared();
@@ -167,12 +172,14 @@ impl VerifyTableCache {
         let ordered =
             TableBuilder::push(shared, Box::new(move |shared| drop(shared.make(name, &public, build))));
         if !ordered {
+            // Otherwise the key would stay in the state of being built, and never be counted again.
             shared.store.recount(name, T::USES);
         }
         None
     }
 
     fn shared(&self) -> &Arc<CacheState> {
+        // The locks of a parent process may be held for ever, so a child never touches them. It pays one more look-up.
         let process = std::process::id();
         let mut generation = &self.own;
         while generation.process != process {
@@ -191,6 +198,7 @@ impl CacheState {
         public: &[u8],
         build: impl Fn(&[u8]) -> Option<T>,
     ) -> Option<Arc<T>> {
+        // A panic would end the builder thread and leave every later key without a table.
         let built = catch_unwind(AssertUnwindSafe(|| build(public).filter(|table| table.is_right(public))));
         let Ok(Some(table)) = built else {
             self.store.refuse(name);

@@ -1,6 +1,6 @@
 //! From jobs to groups of lanes.
 
-use oarlock_core::{JobError, Operation, Outcomes, Shape, Status};
+use oarlock_core::{Operation, Outcomes, Shape, Status};
 
 use crate::simd::LANES;
 
@@ -19,22 +19,17 @@ pub(crate) fn accept<'a, T>(
     read: impl Fn(&'a Operation<'a>) -> Result<T, Status>,
 ) -> Vec<LaneJob<T>> {
     let mut accepted = Vec::with_capacity(operations.len());
-    for (place, operation) in operations.iter().enumerate() {
-        // A refused job takes no lane, so its neighbours run as if it were absent.
-        match check(shape, operation).and_then(|()| read(operation)) {
-            Ok(job) => accepted.push(LaneJob { index: place, job }),
-            Err(status) => out.set(place, status),
+    for (index, operation) in operations.iter().enumerate() {
+        // The type proves that key and lengths fit the operation's own shape. If that is not the shape of the run,
+        // the job fails alone.
+        let job = if operation.fits(shape) { read(operation) } else { Err(Status::BadKey) };
+        match job {
+            Ok(job) => accepted.push(LaneJob { index, job }),
+            // A refused job takes no lane, so its neighbours run as if it were absent.
+            Err(status) => out.set(index, status),
         }
     }
     accepted
-}
-
-/// Checks a job again. Jobs arrive checked; this keeps a caller's mistake from affecting another job.
-fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), Status> {
-    operation.check(shape).map_err(|error| match error {
-        JobError::KeyType { .. } => Status::BadKey,
-        _ => Status::BadLength,
-    })
 }
 
 /// Returns `field` of each job of a group of one to eight. Lanes without a job repeat the last one, whose result is

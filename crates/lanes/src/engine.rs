@@ -122,6 +122,7 @@ impl LaneEngine {
 
     /// Returns the family of a shape and its batch sizes, or None if this CPU does not compute the shape.
     fn plan(&self, shape: Shape) -> Option<(ShapeFamily, BatchSize)> {
+        // AES needs VAES too, which some CPUs with IFMA lack.
         ShapeFamily::of_shape(shape)
             .filter(|(family, _)| !matches!(family, ShapeFamily::Aes) || self.leaf.has_aes())
     }
@@ -156,6 +157,7 @@ impl Engine for LaneEngine {
         let shape = jobs.shape();
         // The same function answers `offers`, so a run cannot accept a shape that the engine does not offer.
         let (family, _) = self.plan(shape).ok_or(not_offered(shape))?;
+        // Checked here, because the modules below index statuses and results by the job.
         if out.len() != jobs.len() {
             return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }

@@ -27,6 +27,7 @@ impl<T: WipePolicy> ThreadScratch<T> {
     pub(crate) fn take(make: impl FnOnce() -> T) -> Self {
         let kept = KEPT.try_with(|kept| {
             let mut kept = kept.borrow_mut();
+            // A list of a few types: one per kernel that keeps memory.
             let at = kept.iter().position(|one| one.is::<Vec<T>>())?;
             kept.swap_remove(at).downcast().ok()
         });

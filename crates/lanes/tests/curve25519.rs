@@ -31,7 +31,7 @@ fn run_one(
     input: &[u8],
     extra: SecondInput<'_>,
 ) -> Result<Vec<u8>, Status> {
-    let operations = [Operation { key, input, extra }];
+    let operations = [Operation::new(shape, key, input, extra).unwrap()];
     let jobs = Jobs::Operations(shape, &operations);
     let mut out = Outcomes::for_jobs(&jobs);
     engine.run(&jobs, &mut out).unwrap();
@@ -90,10 +90,9 @@ fn every_changed_bit_of_a_signature_is_rejected() {
         .collect();
     for engine in leaves() {
         for changed in changed.chunks(64) {
-            let job = |signature| Operation {
-                key: &public,
-                input: &message,
-                extra: SecondInput::Signature(signature),
+            let job = |signature| {
+                let extra = SecondInput::Signature(signature);
+                Operation::new(Shape::Ed25519Verify, &public, &message, extra).unwrap()
             };
             let operations: Vec<Operation<'_>> = changed.iter().map(|signature| job(signature)).collect();
             let jobs = Jobs::Operations(Shape::Ed25519Verify, &operations);

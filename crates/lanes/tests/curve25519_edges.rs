@@ -97,11 +97,9 @@ fn ed25519_agrees_with_scalar_for_keys_and_commitments_of_small_order() {
     let mut operations = Vec::new();
     for key in &keys {
         for signature in &signatures {
-            let jobs = messages.iter().map(|input| Operation {
-                key,
-                input,
-                extra: SecondInput::Signature(signature),
-            });
+            let extra = SecondInput::Signature(signature);
+            let jobs =
+                messages.iter().map(|input| Operation::new(Shape::Ed25519Verify, key, input, extra).unwrap());
             operations.extend(jobs);
         }
     }
@@ -130,7 +128,10 @@ fn ed25519_accepts_responses_below_the_order_only() {
         .collect();
     let operations: Vec<Operation<'_>> = signatures
         .iter()
-        .map(|signature| Operation { key: &neutral, input: b"any", extra: SecondInput::Signature(signature) })
+        .map(|signature| {
+            let extra = SecondInput::Signature(signature);
+            Operation::new(Shape::Ed25519Verify, &neutral, b"any", extra).unwrap()
+        })
         .collect();
     let verdicts = agree(Shape::Ed25519Verify, &operations);
     // [L - 1]B is the opposite of B, and [0]B is neutral; every other S is rejected.
@@ -152,7 +153,9 @@ fn x25519_agrees_with_scalar_for_unusual_peers() {
         .collect();
     let operations: Vec<Operation<'_>> = peers
         .iter()
-        .flat_map(|input| keys.iter().map(move |key| Operation { key, input, extra: SecondInput::None }))
+        .flat_map(|input| {
+            keys.iter().map(move |key| Operation::new(Shape::X25519, key, input, SecondInput::None).unwrap())
+        })
         .collect();
     let results = agree(Shape::X25519, &operations);
     assert!(results.iter().any(|(_, result)| *result == [0; 32]));

@@ -67,7 +67,8 @@ fn vectors() -> Vec<Vector> {
 
 impl Vector {
     fn sign<'a>(&'a self, nonce: NonceInput<'a>) -> Operation<'a> {
-        Operation { key: &self.private, input: &self.digest, extra: SecondInput::NonceInput(nonce) }
+        let shape = Shape::EcdsaSign { curve: self.curve };
+        Operation::new(shape, &self.private, &self.digest, SecondInput::NonceInput(nonce)).unwrap()
     }
 }
 
@@ -108,8 +109,9 @@ fn rfc_6979_signatures_are_right_among_hedged_ones() {
                 assert_ne!(pair[1].as_ref().unwrap(), &vector.signature);
                 let verify = |signature| {
                     let extra = SecondInput::Signature(signature);
-                    let operation = Operation { key: &vector.public, input: &vector.digest, extra };
-                    run(&*engine, Shape::EcdsaVerify { curve }, &[operation]).remove(0)
+                    let shape = Shape::EcdsaVerify { curve };
+                    let operation = Operation::new(shape, &vector.public, &vector.digest, extra).unwrap();
+                    run(&*engine, shape, &[operation]).remove(0)
                 };
                 assert_eq!(verify(&vector.signature), Ok(vec![]));
                 assert_eq!(verify(pair[1].as_ref().unwrap()), Ok(vec![]));
@@ -237,10 +239,8 @@ fn sums_that_meet_exceptions_are_exact() {
         let shape = Shape::EcdsaVerify { curve };
         let operations: Vec<_> = jobs
             .iter()
-            .map(|(key, digest, signature)| Operation {
-                key,
-                input: digest,
-                extra: SecondInput::Signature(signature),
+            .map(|(key, digest, signature)| {
+                Operation::new(shape, key, digest, SecondInput::Signature(signature)).unwrap()
             })
             .collect();
         let expected: Vec<_> = operations.chunks(64).flat_map(|part| run(&referee, shape, part)).collect();
@@ -266,15 +266,15 @@ fn rejects_signatures_with_r_or_s_out_of_range() {
                 .iter()
                 .flat_map(|bad| [[bad, s].concat(), [r, bad].concat(), [&bad[..], bad].concat()])
                 .collect();
+            let shape = Shape::EcdsaVerify { curve: vector.curve };
             let operations: Vec<_> = signatures
                 .iter()
-                .map(|signature| Operation {
-                    key: &vector.public,
-                    input: &vector.digest,
-                    extra: SecondInput::Signature(signature),
+                .map(|signature| {
+                    let extra = SecondInput::Signature(signature);
+                    Operation::new(shape, &vector.public, &vector.digest, extra).unwrap()
                 })
                 .collect();
-            let answers = run(&*engine, Shape::EcdsaVerify { curve: vector.curve }, &operations);
+            let answers = run(&*engine, shape, &operations);
             assert!(answers.iter().all(|answer| *answer == Err(Status::Rejected)), "{answers:?}");
         }
     }
@@ -289,15 +289,16 @@ fn rejects_ecdsa_keys_out_of_range_and_off_the_curve() {
                 let parts = EcPrivateParts { curve, scalar: scalar.into(), public: vec![4; 2 * width + 1] };
                 let private = key(KeyParts::EcPrivate(parts));
                 let extra = SecondInput::NonceInput(NonceInput::Hedged(&[3; 32]));
-                let operation = Operation { key: &private, input: &vec![1; width], extra };
-                let answers = run(&*engine, Shape::EcdsaSign { curve }, &[operation]);
+                let (shape, digest) = (Shape::EcdsaSign { curve }, vec![1; width]);
+                let operation = Operation::new(shape, &private, &digest, extra).unwrap();
+                let answers = run(&*engine, shape, &[operation]);
                 assert_eq!(answers, [Err(Status::BadKey)]);
             }
             let public = key(KeyParts::EcPublic(curve, vec![4; 2 * width + 1]));
-            let signature = vec![1; 2 * width];
-            let operation =
-                Operation { key: &public, input: &vec![1; width], extra: SecondInput::Signature(&signature) };
-            let answers = run(&*engine, Shape::EcdsaVerify { curve }, &[operation]);
+            let (shape, signature) = (Shape::EcdsaVerify { curve }, vec![1; 2 * width]);
+            let extra = SecondInput::Signature(&signature);
+            let operation = Operation::new(shape, &public, &signature[width..], extra).unwrap();
+            let answers = run(&*engine, shape, &[operation]);
             assert_eq!(answers, [Err(Status::BadKey)]);
         }
     }
@@ -314,9 +315,11 @@ fn digests_at_the_edges_agree_with_scalar() {
             .map(|edge| wide(&edge, curve));
         let digests: Vec<_> = edges.iter().cloned().chain([vec![0xff; curve.scalar_len()]]).collect();
         let nonce = SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256));
-        let operations: Vec<_> =
-            digests.iter().map(|input| Operation { key: &vector.private, input, extra: nonce }).collect();
-        let shape = Shape::EcdsaSign { curve };
+        let (shape, verify) = (Shape::EcdsaSign { curve }, Shape::EcdsaVerify { curve });
+        let operations: Vec<_> = digests
+            .iter()
+            .map(|input| Operation::new(shape, &vector.private, input, nonce).unwrap())
+            .collect();
         let expected = run(&referee, shape, &operations);
         for engine in verifiers() {
             let signed = run(&*engine, shape, &operations);
@@ -324,13 +327,12 @@ fn digests_at_the_edges_agree_with_scalar() {
             let verifications: Vec<_> = digests
                 .iter()
                 .zip(&signed)
-                .map(|(input, signature)| Operation {
-                    key: &vector.public,
-                    input,
-                    extra: SecondInput::Signature(signature.as_ref().unwrap()),
+                .map(|(input, signature)| {
+                    let extra = SecondInput::Signature(signature.as_ref().unwrap());
+                    Operation::new(verify, &vector.public, input, extra).unwrap()
                 })
                 .collect();
-            let answers = run(&*engine, Shape::EcdsaVerify { curve }, &verifications);
+            let answers = run(&*engine, verify, &verifications);
             assert!(answers.iter().all(|answer| *answer == Ok(vec![])), "{engine:?}: {answers:?}");
         }
     }

@@ -107,8 +107,8 @@ fn assert_like_scalar(shape: Shape, operations: &[Operation<'_>], what: &str) {
     }
 }
 
-fn operations<'a>(key: &'a Key, inputs: &'a [Vec<u8>]) -> Vec<Operation<'a>> {
-    inputs.iter().map(|input| Operation { key, input, extra: SecondInput::None }).collect()
+fn operations<'a>(shape: Shape, key: &'a Key, inputs: &'a [Vec<u8>]) -> Vec<Operation<'a>> {
+    inputs.iter().map(|input| Operation::new(shape, key, input, SecondInput::None).unwrap()).collect()
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn rsa_private_operations_agree_with_scalar() {
     for key in keys().into_iter().filter(|key| !UNBALANCED.contains(&key.name)) {
         let inputs = key.inputs();
         let shape = Shape::RsaPrivate { bits: key.bits() };
-        assert_like_scalar(shape, &operations(&key.private, &inputs), key.name);
+        assert_like_scalar(shape, &operations(shape, &key.private, &inputs), key.name);
     }
 }
 
@@ -125,8 +125,8 @@ fn rsa_public_operations_agree_with_scalar() {
     for key in keys() {
         let inputs = key.inputs();
         let shape = key.public.rsa_public_shape().unwrap();
-        assert_like_scalar(shape, &operations(&key.public, &inputs), key.name);
-        assert_like_scalar(shape, &operations(&key.private, &inputs), key.name);
+        assert_like_scalar(shape, &operations(shape, &key.public, &inputs), key.name);
+        assert_like_scalar(shape, &operations(shape, &key.private, &inputs), key.name);
     }
 }
 
@@ -136,10 +136,10 @@ fn plain_exponentiation_agrees_with_scalar() {
         let inputs = key.inputs();
         for (exponent, bits) in [(&[3][..], 2), (&[3], 7), (&[1, 0, 1], 17), (&[0x81; 100], 800)] {
             let (shape, handle) = key.mod_exp(exponent, bits);
-            assert_like_scalar(shape, &operations(&handle, &inputs), key.name);
+            assert_like_scalar(shape, &operations(shape, &handle, &inputs), key.name);
         }
         let (shape, handle) = key.mod_exp(key.parts.d.expose(), key.bits());
-        assert_like_scalar(shape, &operations(&handle, &inputs[..3]), key.name);
+        assert_like_scalar(shape, &operations(shape, &handle, &inputs[..3]), key.name);
     }
 }
 
@@ -149,7 +149,7 @@ fn rejects_exponents_longer_than_their_bound() {
     let (shape, handle) = key.mod_exp(&[1, 0, 1], 16);
     let inputs = key.inputs();
     for engine in engines() {
-        let out = run(&engine, shape, &operations(&handle, &inputs[..1]));
+        let out = run(&engine, shape, &operations(shape, &handle, &inputs[..1]));
         assert_eq!(out.statuses(), [Status::BadKey]);
     }
 }
@@ -158,19 +158,18 @@ fn rejects_exponents_longer_than_their_bound() {
 fn rsa_jobs_of_different_keys_do_not_mix() {
     let is_meant = |key: &TestKey| key.bits() == 1024 && !UNBALANCED.contains(&key.name);
     let keys: Vec<TestKey> = keys().into_iter().filter(is_meant).collect();
-    if keys.is_empty() {
-        return;
-    }
+    assert!(keys.len() > 1, "the test mixes keys");
     let inputs: Vec<Vec<Vec<u8>>> = keys.iter().map(TestKey::inputs).collect();
+    let shape = Shape::RsaPrivate { bits: 1024 };
     let operations: Vec<Operation<'_>> = (0..40)
-        .map(|at| Operation {
-            key: &keys[at % keys.len()].private,
-            input: &inputs[at % keys.len()][at % inputs[0].len()],
-            extra: SecondInput::None,
+        .map(|at| {
+            let (key, input) =
+                (&keys[at % keys.len()].private, &inputs[at % keys.len()][at % inputs[0].len()]);
+            Operation::new(shape, key, input, SecondInput::None).unwrap()
         })
         .collect();
     for count in [0, 1, 7, 8, 9, 15, 16, 17, 40] {
-        assert_like_scalar(Shape::RsaPrivate { bits: 1024 }, &operations[..count], "mixed");
+        assert_like_scalar(shape, &operations[..count], "mixed");
     }
 }
 
@@ -190,8 +189,9 @@ fn rejects_rsa_keys_whose_parts_do_not_match() {
         let mut parts = good.parts.clone();
         damage(&mut parts, &other.parts);
         let key = local(KeyParts::RsaPrivate(parts));
+        let shape = Shape::RsaPrivate { bits: 1024 };
         for engine in engines() {
-            let out = run(&engine, Shape::RsaPrivate { bits: 1024 }, &operations(&key, &inputs[..1]));
+            let out = run(&engine, shape, &operations(shape, &key, &inputs[..1]));
             assert_eq!(out.statuses(), [Status::BadKey]);
         }
     }
@@ -205,7 +205,7 @@ fn rejects_rsa_keys_with_a_prime_longer_than_half_the_modulus() {
         let inputs = key.inputs();
         let shape = Shape::RsaPrivate { bits: key.bits() };
         for engine in engines() {
-            let out = run(&engine, shape, &operations(&key.private, &inputs[..1]));
+            let out = run(&engine, shape, &operations(shape, &key.private, &inputs[..1]));
             assert_eq!(out.statuses(), [Status::BadKey]);
         }
     }
@@ -221,7 +221,7 @@ fn rejects_rsa_public_keys_with_a_bad_exponent_or_an_even_modulus() {
         let bad = local(KeyParts::RsaPublic(RsaPublicParts { n, e }));
         let shape = bad.rsa_public_shape().unwrap();
         for engine in engines() {
-            let out = run(&engine, shape, &operations(&bad, &inputs[..1]));
+            let out = run(&engine, shape, &operations(shape, &bad, &inputs[..1]));
             assert_eq!(out.statuses(), [Status::BadKey], "{shape}");
         }
     }

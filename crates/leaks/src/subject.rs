@@ -161,8 +161,9 @@ impl SecretBatch {
             _ => SecondInput::None,
         };
         let lanes = self.keys.iter().zip(&self.hedges);
-        let operation = |(key, hedge)| Operation { key, input: &self.input, extra: extra(hedge) };
-        let operations: Vec<Operation<'_>> = lanes.map(operation).collect();
+        let operation = |(key, hedge)| Operation::new(self.shape, key, &self.input, extra(hedge)).ok();
+        // unreachable because the subject made keys and input for its shape
+        let operations: Vec<Operation<'_>> = lanes.map_while(operation).collect();
         take(&Jobs::Operations(self.shape, &operations))
     }
 

@@ -65,7 +65,7 @@ fn fingerprinted(parts: KeyParts) -> Key {
 fn operations(shape: Shape, key: &Key, input: &[u8], extra: SecondInput<'_>, mut bare: impl FnMut()) {
     let scalar = ScalarEngine::detect().unwrap();
     for size in [1, 64] {
-        let operations = vec![Operation { key, input, extra }; size];
+        let operations = vec![Operation::new(shape, key, input, extra).unwrap(); size];
         let jobs = Jobs::Operations(shape, &operations);
         let mut out = Outcomes::default();
         let run_engine = || {

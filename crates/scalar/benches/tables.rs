@@ -38,7 +38,7 @@ fn main() {
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|argument| argument == name);
-    let algorithms = [("p256", p256 as fn(usize) -> Work), ("ed25519", ed25519)];
+    let algorithms = [("p256", p256 as fn(usize) -> SignedWork), ("ed25519", ed25519)];
     let algorithms = || algorithms.iter().filter(|(name, _)| is_wanted(name)).map(|(_, make)| make);
     for make in algorithms() {
         for keys in [1, 8, 64] {
@@ -52,7 +52,7 @@ fn main() {
 }
 
 /// Signatures under several keys in turn.
-struct Work {
+struct SignedWork {
     name: &'static str,
     shape: Shape,
     ring: &'static dyn VerificationAlgorithm,
@@ -61,13 +61,12 @@ struct Work {
     signed: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
 }
 
-impl Work {
+impl SignedWork {
     fn operations(&self) -> Vec<Operation<'_>> {
         let all = self.signed.iter().enumerate();
-        all.map(|(at, (_, input, signature))| Operation {
-            key: &self.keys[at % self.keys.len()].1,
-            input,
-            extra: SecondInput::Signature(signature),
+        all.map(|(at, (_, input, signature))| {
+            let key = &self.keys[at % self.keys.len()].1;
+            Operation::new(self.shape, key, input, SecondInput::Signature(signature)).unwrap()
         })
         .collect()
     }
@@ -83,7 +82,7 @@ fn fingerprint(at: usize) -> Fingerprint {
     Fingerprint::new(bytes)
 }
 
-fn p256(keys: usize) -> Work {
+fn p256(keys: usize) -> SignedWork {
     let random = SystemRandom::new();
     let alg = &ECDSA_P256_SHA256_FIXED_SIGNING;
     let pair = |_| {
@@ -101,7 +100,7 @@ fn p256(keys: usize) -> Work {
         let public = pair.public_key().as_ref().to_vec();
         (public.clone(), Key::local(KeyParts::EcPublic(Curve::P256, public), fingerprint(at)))
     };
-    Work {
+    SignedWork {
         name: "p256",
         shape: Shape::EcdsaVerify { curve: Curve::P256 },
         ring: &ECDSA_P256_SHA256_FIXED,
@@ -110,7 +109,7 @@ fn p256(keys: usize) -> Work {
     }
 }
 
-fn ed25519(keys: usize) -> Work {
+fn ed25519(keys: usize) -> SignedWork {
     let pair = |at: usize| Ed25519KeyPair::from_seed_unchecked(fingerprint(at + 1).as_bytes()).unwrap();
     let pairs: Vec<Ed25519KeyPair> = (0..keys).map(pair).collect();
     let signed = |at: usize| {
@@ -122,7 +121,7 @@ fn ed25519(keys: usize) -> Work {
         let parts = KeyParts::Ed25519Public(public.clone().try_into().unwrap());
         (public, Key::local(parts, fingerprint(at)))
     };
-    Work {
+    SignedWork {
         name: "ed25519",
         shape: Shape::Ed25519Verify,
         ring: &ED25519,
@@ -132,7 +131,7 @@ fn ed25519(keys: usize) -> Work {
 }
 
 /// Prints the row for one number of keys and one size of runs.
-fn compare(work: &Work, keys: usize, size: usize) {
+fn compare(work: &SignedWork, keys: usize, size: usize) {
     let operations = work.operations();
     let (plain, tables) =
         (ScalarEngine::detect().unwrap(), ScalarEngine::detect().unwrap().with_tables_at_once());
@@ -181,7 +180,7 @@ fn medians<const N: usize>(contenders: &mut [&dyn Fn(); N]) -> [f64; N] {
 }
 
 /// Prints the extra cost of the first use of a key, which builds and checks its table.
-fn cost(work: &Work) {
+fn cost(work: &SignedWork) {
     let operations = work.operations();
     let tables = ScalarEngine::detect().unwrap().with_tables_at_once();
     let run = || {

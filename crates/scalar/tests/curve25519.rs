@@ -51,10 +51,9 @@ fn every_changed_bit_of_a_signature_is_rejected() {
         .collect();
     let operations: Vec<Operation<'_>> = changed
         .iter()
-        .map(|signature| Operation {
-            key: &public,
-            input: &message,
-            extra: SecondInput::Signature(signature),
+        .map(|signature| {
+            let extra = SecondInput::Signature(signature);
+            Operation::new(Shape::Ed25519Verify, &public, &message, extra).unwrap()
         })
         .collect();
     assert!(

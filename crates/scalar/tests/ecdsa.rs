@@ -154,15 +154,14 @@ fn changed_digests_and_signatures_are_rejected() {
                 (vector.digest.clone(), signature)
             }))
             .collect();
+        let shape = Shape::EcdsaVerify { curve: vector.curve };
         let operations: Vec<Operation<'_>> = changed
             .iter()
-            .map(|(digest, signature)| Operation {
-                key: &vector.public,
-                input: digest,
-                extra: SecondInput::Signature(signature),
+            .map(|(digest, signature)| {
+                Operation::new(shape, &vector.public, digest, SecondInput::Signature(signature)).unwrap()
             })
             .collect();
-        let out = run(Shape::EcdsaVerify { curve: vector.curve }, &operations);
+        let out = run(shape, &operations);
         assert!(out.statuses().iter().all(|status| *status == Status::Rejected));
     }
 }

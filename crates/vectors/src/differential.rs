@@ -56,12 +56,12 @@ impl EnginePair<'_> {
         let mut dice = SplitMix::new(0x0A12_10C4);
         let inputs = match shape {
             Shape::EcdsaVerify { curve } => {
-                self.signed_cases(Shape::EcdsaSign { curve }, count, &mut dice)?
+                self.signed_cases(shape, Shape::EcdsaSign { curve }, count, &mut dice)?
             }
-            Shape::Ed25519Verify => self.signed_cases(Shape::Ed25519Sign, count, &mut dice)?,
+            Shape::Ed25519Verify => self.signed_cases(shape, Shape::Ed25519Sign, count, &mut dice)?,
             _ => unsigned_cases(shape, count, &mut dice)?,
         };
-        let jobs: Vec<Operation<'_>> = inputs.iter().map(|random| random.operation(shape)).collect();
+        let jobs = OperationCase::operations(&inputs, shape).map_err(|error| error.to_string())?;
         let expected = run_operations(self.referee, shape, &jobs, self.referee_size.max)?;
         let found = run_operations(self.engine, shape, &jobs, self.size.max)?;
         compare_results(&expected, &found)
@@ -76,15 +76,16 @@ impl EnginePair<'_> {
     /// Makes signatures with the referee. One in three has a flipped bit in signature or input.
     fn signed_cases(
         &self,
+        verifying: Shape,
         signing: Shape,
         count: usize,
         dice: &mut SplitMix,
     ) -> Result<Vec<OperationCase>, String> {
         let mut inputs = unsigned_cases(signing, count, dice)?;
-        let jobs: Vec<Operation<'_>> = inputs.iter().map(|random| random.operation(signing)).collect();
+        let jobs = OperationCase::operations(&inputs, signing).map_err(|error| error.to_string())?;
         let signed = run_operations(self.referee, signing, &jobs, self.referee_size.max)?;
         for (random, result) in inputs.iter_mut().zip(signed) {
-            random.signature = result.output;
+            random.set_signature(result.output, verifying);
             let flipped = match dice.below(6) {
                 0 => &mut random.signature,
                 1 => &mut random.input,
@@ -100,21 +101,19 @@ impl EnginePair<'_> {
 
     /// Checks that the referee verifies signatures with random nonces.
     fn check_hedged(&self, verifying: Shape, signing: Shape, inputs: &[OperationCase]) -> Result<(), String> {
-        let hedged = inputs.iter().map(|random| Operation {
-            extra: SecondInput::NonceInput(NonceInput::Hedged(&random.nonce)),
-            ..random.operation(signing)
+        let hedged = inputs.iter().map(|random| {
+            let nonce = SecondInput::NonceInput(NonceInput::Hedged(&random.nonce));
+            Operation::new(signing, &random.key, &random.input, nonce)
         });
-        let signed = run_operations(self.engine, signing, &hedged.collect::<Vec<_>>(), self.size.max)?;
-        let verifications = inputs.iter().zip(&signed).map(|(random, result)| Operation {
-            extra: SecondInput::Signature(&result.output),
-            ..random.operation(signing)
+        let hedged = hedged.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+        let signed = run_operations(self.engine, signing, &hedged, self.size.max)?;
+        let verifications = inputs.iter().zip(&signed).map(|(random, result)| {
+            Operation::new(verifying, &random.key, &random.input, SecondInput::Signature(&result.output))
         });
-        let answers = run_operations(
-            self.referee,
-            verifying,
-            &verifications.collect::<Vec<_>>(),
-            self.referee_size.max,
-        )?;
+        let verifications = verifications
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| format!("a hedged signature was not made: {error}"))?;
+        let answers = run_operations(self.referee, verifying, &verifications, self.referee_size.max)?;
         match answers.iter().position(|result| result.status != Status::Done) {
             Some(at) => Err(format!("the hedged signature {at} does not verify")),
             None => Ok(()),

@@ -10,7 +10,7 @@
 mod values;
 
 use oarlock::selftest::sample_operations;
-use oarlock_core::{BatchSize, Engine, Key, KeyParts, Operation, RsaExponent, Shape};
+use oarlock_core::{BatchSize, Engine, Key, KeyParts, RsaExponent, Shape};
 use oarlock_keys::{import, raw, rsa};
 
 use self::values::{
@@ -94,7 +94,7 @@ fn compare(
     cases.truncate(max);
     cases.extend(signed_cases(shape, (referee, referee_size), &mut dice)?);
     shuffle(&mut cases, &mut dice);
-    let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(shape)).collect();
+    let jobs = OperationCase::operations(&cases, shape).map_err(|error| error.to_string())?;
     let expected = run_operations(referee, shape, &jobs, referee_size.max)?;
     let found = run_operations(engine, shape, &jobs, size.max)?;
     compare_results(&expected, &found)
@@ -115,9 +115,9 @@ fn signed_cases(
     };
     let mut cases = combine(&EdgeCases::of_shape(signing)?, dice);
     cases.truncate(OPERATIONS);
-    let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(signing)).collect();
+    let jobs = OperationCase::operations(&cases, signing).map_err(|error| error.to_string())?;
     let signed = run_operations(referee, signing, &jobs, referee_size.max)?;
-    cases.iter_mut().zip(signed).for_each(|(case, result)| case.signature = result.output);
+    cases.iter_mut().zip(signed).for_each(|(case, result)| case.set_signature(result.output, shape));
     Ok(cases)
 }
 

@@ -1,6 +1,6 @@
 //! A raw operation that owns its inputs.
 
-use oarlock_core::{Key, NonceInput, Operation, SecondInput, Shape};
+use oarlock_core::{JobError, Key, NonceInput, Operation, SecondInput, Shape};
 
 use crate::seams::with_fixed_nonce;
 
@@ -19,13 +19,30 @@ pub struct OperationCase {
 
 impl OperationCase {
     /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared.
-    #[must_use]
-    pub fn operation(&self, shape: Shape) -> Operation<'_> {
+    ///
+    /// # Errors
+    /// The key or a length does not fit the shape.
+    pub fn operation(&self, shape: Shape) -> Result<Operation<'_>, JobError> {
         let extra = match shape {
             Shape::EcdsaSign { .. } => SecondInput::NonceInput(NonceInput::Hedged(&self.nonce)),
             _ if shape.signature_len().is_some() => SecondInput::Signature(&self.signature),
             _ => SecondInput::None,
         };
-        with_fixed_nonce(Operation { key: &self.key, input: &self.input, extra })
+        Operation::new(shape, &self.key, &self.input, with_fixed_nonce(extra))
+    }
+
+    /// Returns the operations of cases of one shape.
+    ///
+    /// # Errors
+    /// The key or a length of a case does not fit the shape.
+    pub fn operations(cases: &[Self], shape: Shape) -> Result<Vec<Operation<'_>>, JobError> {
+        cases.iter().map(|case| case.operation(shape)).collect()
+    }
+
+    /// Takes over the result of signing. If it was refused, the signature is zeros, so that the case still fits the
+    /// verification shape.
+    pub fn set_signature(&mut self, signature: Vec<u8>, verifying: Shape) {
+        self.signature = signature;
+        self.signature.resize(verifying.signature_len().unwrap_or(0), 0);
     }
 }

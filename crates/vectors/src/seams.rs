@@ -2,8 +2,8 @@
 
 use oarlock::selftest::{sample_operations, sample_records};
 use oarlock_core::{
-    BatchSize, BlockCipher, CipherMode, CipherSpec, Column, DigestAlg, Engine, InputSource, Jobs, NonceInput,
-    Operation, Outcomes, Records, SecondInput, Shape, Span, Status,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, Column, DigestAlg, Engine, InputSource, JobError, Jobs,
+    NonceInput, Operation, Outcomes, Records, SecondInput, Shape, Span, Status,
 };
 
 use crate::record_cases::{RecordResult, read_results};
@@ -75,10 +75,15 @@ fn operations(
 ) -> Result<(), String> {
     let max = job_counts(size).last().copied().unwrap_or(1);
     let set = sample_operations(shape, max.max(2)).map_err(|failure| failure.to_string())?;
-    let good: Vec<Operation<'_>> = set.iter().map(with_fixed_nonce).collect();
+    let good: Vec<Operation<'_>> = set
+        .iter()
+        .map(|sample| Operation::new(shape, sample.key, sample.input, with_fixed_nonce(sample.extra)))
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())?;
     let flawed = FlawedInputs::of_operation(good[0]);
+    let flawed_job = flawed.operation(shape, good[0]).map_err(|error| error.to_string())?;
     let known = run_operations(referee, shape, &good, referee_size.max)?;
-    let bad = run_operations(referee, shape, &[flawed.operation(good[0])], referee_size.max)?.remove(0);
+    let bad = run_operations(referee, shape, &[flawed_job], referee_size.max)?.remove(0);
     if flawed.must_fail(shape) && bad.status == Status::Done {
         return Err("the referee accepts the bad job".into());
     }
@@ -87,7 +92,7 @@ fn operations(
             let mut jobs = good[..count].to_vec();
             let mut expected = known[..count].to_vec();
             if let Some(position) = position {
-                jobs[position] = flawed.operation(good[0]);
+                jobs[position] = flawed_job;
                 expected[position] = bad.clone();
             }
             let found = run_operations(engine, shape, &jobs, size.max)?;
@@ -100,13 +105,10 @@ fn operations(
 }
 
 /// Makes ECDSA use the nonce of RFC 6979, so that results can be compared.
-pub(crate) fn with_fixed_nonce(operation: Operation<'_>) -> Operation<'_> {
-    match operation.extra {
-        SecondInput::NonceInput(_) => Operation {
-            extra: SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256)),
-            ..operation
-        },
-        _ => operation,
+pub(crate) fn with_fixed_nonce(extra: SecondInput<'_>) -> SecondInput<'_> {
+    match extra {
+        SecondInput::NonceInput(_) => SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256)),
+        _ => extra,
     }
 }
 
@@ -128,12 +130,12 @@ impl FlawedInputs {
         Self { input, signature }
     }
 
-    fn operation<'a>(&'a self, like: Operation<'a>) -> Operation<'a> {
+    fn operation<'a>(&'a self, shape: Shape, like: Operation<'a>) -> Result<Operation<'a>, JobError> {
         let extra = match like.extra {
             SecondInput::Signature(_) => SecondInput::Signature(&self.signature),
             other => other,
         };
-        Operation { input: &self.input, extra, ..like }
+        Operation::new(shape, like.key, &self.input, extra)
     }
 
     /// True if the flawed job must fail. A signature accepts any input, and X25519 any u-coordinate.

@@ -32,6 +32,7 @@ impl TableBuilder {
             return false;
         }
         if !queue.has_thread {
+            // Spawned under the lock, so that two callers never start two threads. The thread waits for it.
             let own = Arc::clone(shared);
             let started = thread::Builder::new().name("oarlock-tables".into()).spawn(move || work(&own));
             queue.has_thread = started.is_ok();
@@ -75,10 +76,12 @@ fn work(shared: &CacheState) {
     loop {
         let mut queue = shared.builder.lock();
         let Some(task) = queue.tasks.pop_front() else {
+            // Under the same lock as the empty queue was seen, so a task pushed next starts another thread.
             queue.has_thread = false;
             shared.builder.is_idle.notify_all();
             return;
         };
+        // A build takes long, and runs push meanwhile.
         drop(queue);
         task(shared);
     }

@@ -1,4 +1,4 @@
-//! The counts of all keys, and the choice of the tables that make room for another.
+//! The counts of all keys, and the choice of the tables that another table evicts.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::Fingerprint;
 /// about 200 bytes.
 const MAX_ENTRIES: usize = 8192;
 
-/// The factor by which a key waits longer if there was no room for its table.
+/// The factor by which a key waits longer if its table did not fit.
 const PATIENCE: u32 = 8;
 
 /// The owner and the type of a table.
@@ -100,6 +100,7 @@ impl TableStore {
 
     /// Looks all keys up under one lock, and counts their uses.
     pub(super) fn find<T: VerifyTable>(&self, wanted: &[KeyUse<'_>]) -> Vec<TableLookup<T>> {
+        // Relaxed: the clock only ranks the ages of tables. An age that is off by one evicts another idle table.
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         let store = self.read();
         let find = |wanted: &KeyUse<'_>| match store.entries.get(&wanted.name) {
@@ -113,17 +114,19 @@ impl TableStore {
 
     /// Takes note of a key that is due.
     ///
-    /// Returns true if its table is to be built now: `threshold` uses are counted, and there is room for `bytes`
-    /// beside the tables that were used since then.
+    /// Returns true if its table is to be built now: `threshold` uses are counted, and `bytes` fit beside the tables
+    /// that were used since then.
     pub(super) fn claim(&self, wanted: &KeyUse<'_>, threshold: u32, bytes: usize) -> bool {
         let now = self.now();
         let mut store = self.write();
         store.enter(wanted, threshold, now);
         let Some((since, needed)) = store.due(wanted) else { return false };
-        let has_room = store.bytes + bytes <= self.budget
+        // Tables that were idle while this key was counted may be evicted for it; tables in use may not.
+        let is_affordable = store.bytes + bytes <= self.budget
             || store.bytes - store.idle(since).map(|(_, _, bytes)| bytes).sum::<usize>() + bytes
                 <= self.budget;
-        let state = if has_room {
+        // Without a longer wait, a key that never fits would take the lock for every few uses.
+        let state = if is_affordable {
             TableState::Building { since }
         } else {
             TableState::Counted {
@@ -133,14 +136,15 @@ impl TableStore {
             }
         };
         store.set(wanted.name, state);
-        has_room
+        is_affordable
     }
 
-    /// Publishes a table. Returns false if tables in use have taken its room in the meantime.
+    /// Publishes a table. Returns false if tables in use have taken its memory in the meantime.
     pub(super) fn publish<T: VerifyTable>(&self, name: TableName, table: &Arc<T>) -> bool {
         let now = self.now();
         let mut store = self.write();
         let Some(TableState::Building { since }) = store.entries.get(&name).map(|entry| &entry.state) else {
+            // `drop_tables` has run while the table was built, so it is no longer wanted.
             return false;
         };
         let since = *since;
@@ -202,6 +206,7 @@ impl StoredTables {
             |entry: &TableEntry| matches!(entry.state, TableState::Counted { .. } | TableState::Refused);
         let mut ages: Vec<u64> =
             self.entries.values().filter(|entry| is_idle(entry)).map(TableEntry::used).collect();
+        // Half of them at a time, so that this sort is paid once per thousands of new keys.
         let half = ages.len() / 2;
         if half == 0 {
             return;
@@ -224,8 +229,8 @@ impl StoredTables {
 
     /// Returns the last use, the name and the size of every table that was not used since then.
     ///
-    /// Only these tables make room. If more keys recur than there is room for, the tables in use stay, instead of
-    /// being built over and over.
+    /// Only these tables are evicted. If more keys recur than fit into the budget, the tables in use stay, instead
+    /// of being built over and over.
     fn idle(&self, since: u64) -> impl Iterator<Item = (u64, TableName, usize)> {
         self.entries.iter().filter_map(move |(name, entry)| match entry.state {
             TableState::Ready(_, bytes) if entry.used() < since => Some((entry.used(), *name, bytes)),
@@ -235,6 +240,7 @@ impl StoredTables {
 
     fn set(&mut self, name: TableName, state: TableState) {
         let Some(entry) = self.entries.get_mut(&name) else { return };
+        // Every change of state passes here, so the sum of bytes cannot drift from the tables.
         let old = std::mem::replace(&mut entry.state, state);
         self.bytes = self.bytes + entry.state.bytes() - old.bytes();
     }
@@ -242,6 +248,7 @@ impl StoredTables {
 
 impl TableEntry {
     fn find<T: VerifyTable>(&self, uses: u32, now: u64) -> TableLookup<T> {
+        // Relaxed: callers hold the lock for reading, and whoever decides by these numbers holds it for writing.
         self.used.store(now, Ordering::Relaxed);
         match &self.state {
             TableState::Ready(table, _) => {

@@ -5,7 +5,7 @@ use crate::{Fingerprint, KeyParts};
 
 const KILO: usize = 1024;
 
-/// A table of one kilobyte that knows whose it is.
+/// A table of one kilobyte that holds its public key.
 #[derive(Debug)]
 struct ToyTable([u8; 32]);
 
@@ -34,7 +34,7 @@ fn bytes(cache: &VerifyTableCache) -> usize {
     cache.table_usage().bytes
 }
 
-/// Returns for each of these keys whether it has its table.
+/// Asks for the tables of these keys in one run. Returns true for each key that has its own table.
 fn ask(cache: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
     let keys: Vec<Key> = keys.iter().map(|number| key(*number)).collect();
     let tables = cache.tables(keys.iter(), build);
@@ -43,7 +43,7 @@ fn ask(cache: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
 }
 
 #[test]
-fn a_table_is_built_behind_after_so_many_uses() {
+fn a_table_is_built_in_the_background_after_enough_uses() {
     let cache = VerifyTableCache::new(8 * KILO);
     assert_eq!(ask(&cache, &[1, 2, 1]), [false; 3]);
     cache.wait_for_tables();
@@ -58,26 +58,26 @@ fn a_table_is_built_behind_after_so_many_uses() {
 }
 
 #[test]
-fn at_once_the_first_use_has_its_table() {
+fn a_cache_that_builds_at_once_has_a_table_for_the_first_use() {
     let cache = VerifyTableCache::new(8 * KILO).at_once();
     assert_eq!(ask(&cache, &[1, 2, 1, 3]), [true; 4]);
     assert_eq!(bytes(&cache), 3 * KILO);
 }
 
 #[test]
-fn tables_idle_longest_make_room_and_tables_in_use_do_not() {
+fn a_new_table_evicts_the_table_idle_longest_and_never_one_in_use() {
     let cache = VerifyTableCache::new(2 * KILO).at_once();
     assert_eq!(ask(&cache, &[1]), [true]);
     assert_eq!(ask(&cache, &[2]), [true]);
     assert_eq!(ask(&cache, &[1]), [true]);
-    assert_eq!(ask(&cache, &[3]), [true], "in place of 2");
+    assert_eq!(ask(&cache, &[3]), [true], "the table of 3 evicts that of 2");
     assert_eq!(ask(&cache, &[3, 1]), [true, true]);
     assert_eq!(ask(&cache, &[2, 3, 1]), [false, true, true], "all tables are in use");
     assert_eq!(bytes(&cache), 2 * KILO);
 }
 
 #[test]
-fn keys_in_turn_do_not_push_each_other_out() {
+fn more_keys_than_fit_do_not_evict_each_other_in_turn() {
     let (cache, rounds) = (VerifyTableCache::new(3 * KILO), if cfg!(miri) { 20 } else { 100 });
     for _ in 0..rounds {
         (0..6).for_each(|number| drop(ask(&cache, &[number])));
@@ -93,7 +93,7 @@ fn keys_in_turn_do_not_push_each_other_out() {
 }
 
 #[test]
-fn forgotten_tables_are_built_again() {
+fn a_dropped_table_is_built_again() {
     let cache = VerifyTableCache::new(2 * KILO).at_once();
     assert_eq!(ask(&cache, &[1]), [true]);
     cache.drop_tables();
@@ -115,7 +115,7 @@ fn a_table_beyond_the_budget_is_never_built() {
 }
 
 #[test]
-fn what_cannot_be_built_is_tried_once() {
+fn a_table_that_fails_to_build_is_tried_only_once() {
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     let fail = |_: &[u8]| {
         TRIED.fetch_add(1, Ordering::Relaxed);
@@ -127,6 +127,7 @@ fn what_cannot_be_built_is_tried_once() {
     };
     let panics = |_: &[u8]| -> Option<ToyTable> {
         TRIED.fetch_add(1, Ordering::Relaxed);
+        // Without the message of a panic, which would look like a failure in the output of the test.
         std::panic::resume_unwind(Box::new("a build that panics"))
     };
     for cache in [VerifyTableCache::new(8 * KILO), VerifyTableCache::new(8 * KILO).at_once()] {
@@ -141,17 +142,17 @@ fn what_cannot_be_built_is_tried_once() {
         assert_eq!((TRIED.load(Ordering::Relaxed), bytes(&cache)), (3, 0));
         assert_eq!(ask(&cache, &[4, 4, 4, 4]), [cache.timing == BuildTiming::AtOnce; 4]);
         cache.wait_for_tables();
-        assert_eq!(ask(&cache, &[4]), [true], "the builder lives on");
+        assert_eq!(ask(&cache, &[4]), [true], "the builder continues after a panic");
     }
 }
 
 #[test]
-fn a_table_is_no_other_keys_for_having_its_fingerprint() {
+fn a_key_with_the_fingerprint_of_another_key_does_not_get_its_table() {
     let cache = VerifyTableCache::new(8 * KILO).at_once();
     assert_eq!(ask(&cache, &[1]), [true]);
-    let false_one = Key::local(KeyParts::Ed25519Public([2; 32]), Fingerprint::new([1; 32]));
-    assert!(cache.tables([&false_one, &key(1)].into_iter(), build).of(0).is_none());
-    assert!(cache.tables([&key(1), &false_one].into_iter(), build).of(1).is_none());
+    let imitation = Key::local(KeyParts::Ed25519Public([2; 32]), Fingerprint::new([1; 32]));
+    assert!(cache.tables([&imitation, &key(1)].into_iter(), build).of(0).is_none());
+    assert!(cache.tables([&key(1), &imitation].into_iter(), build).of(1).is_none());
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn a_key_of_another_kind_has_no_table() {
 }
 
 #[test]
-fn keys_that_come_once_are_forgotten_in_time() {
+fn keys_that_are_used_once_are_forgotten_when_there_are_too_many() {
     let cache = VerifyTableCache::new(8 * KILO);
     let many = if cfg!(miri) { 20 } else { 20_000 };
     for number in 0..many {
@@ -180,9 +181,9 @@ fn keys_that_come_once_are_forgotten_in_time() {
 }
 
 #[test]
-fn the_child_of_a_fork_builds_for_itself() {
+fn the_child_of_a_fork_builds_its_own_tables() {
     let own = VerifyTableCache::new(8 * KILO);
-    // Of a parent whose builder is lost and whose locks are held.
+    // Inherited from a parent: the builder thread is lost, and its lock is held for ever.
     let inherited = VerifyTableCache {
         own: CacheGeneration::new(std::process::id() ^ 1, 8 * KILO),
         ..VerifyTableCache::new(8 * KILO)
@@ -197,7 +198,7 @@ fn the_child_of_a_fork_builds_for_itself() {
 }
 
 #[test]
-fn many_threads_agree() {
+fn a_cache_shared_by_threads_stays_within_its_budget() {
     let cache = VerifyTableCache::new(4 * KILO);
     let rounds = if cfg!(miri) { 4 } else { 250 };
     std::thread::scope(|scope| {

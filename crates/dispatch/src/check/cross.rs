@@ -132,13 +132,11 @@ impl CheckedBatch<'_> {
         indices: &[usize],
         outcomes: &Outcomes,
     ) -> Option<Vec<usize>> {
-        let operations: Vec<Operation<'_>> = indices
-            .iter()
-            .map(|index| Operation {
-                extra: SecondInput::Signature(outcomes.result(*index)),
-                ..self.operations[*index]
-            })
-            .collect();
+        let check = |index: &usize| {
+            let (signed, signature) = (self.operations[*index], outcomes.result(*index));
+            Operation::new(verify, signed.key, signed.input, SecondInput::Signature(signature)).ok()
+        };
+        let operations: Vec<Operation<'_>> = indices.iter().map(check).collect::<Option<_>>()?;
         let answers = self.run_or_quarantine(engine, &Jobs::Operations(verify, &operations))?;
         let is_wrong = |at: &usize| answers.statuses()[*at] != Status::Done;
         Some((0..indices.len()).filter(is_wrong).map(|at| indices[at]).collect())

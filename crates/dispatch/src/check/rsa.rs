@@ -60,14 +60,14 @@ impl CheckedBatch<'_> {
         indices: &[usize],
         outcomes: &Outcomes,
     ) -> Result<Vec<usize>, EngineFault> {
-        let operations: Vec<Operation<'_>> = indices
-            .iter()
-            .map(|index| Operation {
-                key: self.operations[*index].key,
-                input: outcomes.result(*index),
-                extra: SecondInput::None,
-            })
-            .collect();
+        let check = |index: &usize| {
+            Operation::new(shape, self.operations[*index].key, outcomes.result(*index), SecondInput::None)
+        };
+        let operations: Vec<Operation<'_>> =
+            indices.iter().map(check).collect::<Result<_, _>>().map_err(|error| EngineFault::Failed {
+                engine: self.dispatch().engine(engine).name(),
+                reason: error.to_string(),
+            })?;
         let publics = self.run.run_engine(engine, &Jobs::Operations(shape, &operations))?;
         let is_wrong = |at: &usize| {
             publics.statuses()[*at] != Status::Done
@@ -141,8 +141,8 @@ impl CheckedBatch<'_> {
                 continue;
             }
             let operation = self.operations[*index];
-            let check = [Operation { input: votes.result(at), ..operation }];
             let shape = operation.key.rsa_public_shape()?;
+            let check = [Operation::new(shape, operation.key, votes.result(at), SecondInput::None).ok()?];
             let public = self.run.run_engine(REFEREE, &Jobs::Operations(shape, &check)).ok()?;
             if public.statuses()[0] != Status::Done || public.result(0) != operation.input {
                 votes.set(at, Status::Pending);

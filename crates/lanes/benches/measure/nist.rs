@@ -17,7 +17,7 @@ use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
 use crate::ecdsa::key_table::EcdsaKeyTable;
 use crate::ecdsa::point::{AffinePoint, JacobianPoint, XyzzPoint};
-use crate::ecdsa::ring::{FieldModulus, ModularRing};
+use crate::ecdsa::ring::{FieldModulus, MontgomeryRing};
 use crate::ecdsa::{P256, P384, p256, p384};
 use crate::simd::{IfmaSimd, LANES, Simd};
 
@@ -92,7 +92,7 @@ fn kernels<F: FieldModulus<L>, const L: usize, const N: usize>(
 
 /// N groups of points that pass through kernels repeatedly.
 struct PointStreams<S: Simd, F, const L: usize, const N: usize> {
-    f: ModularRing<S, F, L, N>,
+    f: MontgomeryRing<S, F, L, N>,
     point: JacobianPoint<S::V, L, N>,
     wide: XyzzPoint<S::V, L, N>,
     addend: AffinePoint<S::V, L, N>,
@@ -100,7 +100,7 @@ struct PointStreams<S: Simd, F, const L: usize, const N: usize> {
 
 impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> PointStreams<S, F, L, N> {
     fn new(simd: S) -> Self {
-        let f = ModularRing::<S, F, L, N>::new(simd);
+        let f = MontgomeryRing::<S, F, L, N>::new(simd);
         let e = |n: u64| f.splat(&shifted(small(n), 200, &F::LIMBS));
         Self {
             f,
@@ -213,33 +213,28 @@ impl EngineJobs {
 
     /// Returns a signature of each digest.
     fn sign(&self) -> Option<Vec<Vec<u8>>> {
-        let sign =
-            |digest| Operation { key: &self.private, input: digest, extra: SecondInput::NonceInput(NONCE) };
-        let operations: Vec<_> = self.digests.iter().map(|digest| sign(digest)).collect();
-        let jobs = Jobs::Operations(Shape::EcdsaSign { curve: self.curve }, &operations);
+        let shape = Shape::EcdsaSign { curve: self.curve };
+        let sign = |digest| Operation::new(shape, &self.private, digest, SecondInput::NonceInput(NONCE)).ok();
+        let operations: Vec<_> = self.digests.iter().map(|digest| sign(digest)).collect::<Option<_>>()?;
+        let jobs = Jobs::Operations(shape, &operations);
         let mut out = Outcomes::for_jobs(&jobs);
         LaneEngine::detect()?.run(&jobs, &mut out).ok()?;
         Some((0..JOBS).map(|at| out.result(at).to_vec()).collect())
     }
 
     fn measure(&self, bench: &KernelBench<'_>, name: &str, doing: JobKind) {
-        let operation = |at: usize| match doing {
-            JobKind::Sign => Operation {
-                key: &self.private,
-                input: &self.digests[at],
-                extra: SecondInput::NonceInput(NONCE),
-            },
-            _ => Operation {
-                key: &self.public[at % LANES],
-                input: &self.digests[at],
-                extra: SecondInput::Signature(&self.signatures[at]),
-            },
-        };
-        let operations: Vec<_> = (0..JOBS).map(operation).collect();
         let shape = match doing {
             JobKind::Sign => Shape::EcdsaSign { curve: self.curve },
             _ => Shape::EcdsaVerify { curve: self.curve },
         };
+        let operation = |at: usize| {
+            let (key, extra) = match doing {
+                JobKind::Sign => (&self.private, SecondInput::NonceInput(NONCE)),
+                _ => (&self.public[at % LANES], SecondInput::Signature(&self.signatures[at])),
+            };
+            Operation::new(shape, key, &self.digests[at], extra)
+        };
+        let Ok(operations) = (0..JOBS).map(operation).collect::<Result<Vec<_>, _>>() else { return };
         let jobs = Jobs::Operations(shape, &operations);
         let (mut out, mut counted) = (Outcomes::for_jobs(&jobs), Outcomes::for_jobs(&jobs));
         let (Some(engine), key_table) =

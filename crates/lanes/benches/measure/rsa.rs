@@ -58,11 +58,12 @@ fn whole(bench: &KernelBench<'_>, name: &str, bits: u16, shape: Shape) {
     let (Some(lanes), Some(engine)) = (rsa::offers(shape), LaneEngine::detect()) else { return };
     let inputs: Vec<Vec<u8>> = (0..lanes.max as u8).map(|at| vec![at + 1; usize::from(bits) / 8]).collect();
     let inputs: Vec<Vec<u8>> = inputs.into_iter().map(|input| [&[0], &input[1..]].concat()).collect();
-    let operations: Vec<Operation<'_>> = inputs
+    let operations: Result<Vec<Operation<'_>>, _> = inputs
         .iter()
         .enumerate()
-        .map(|(at, input)| Operation { key: &keys[at % keys.len()], input, extra: SecondInput::None })
+        .map(|(at, input)| Operation::new(shape, &keys[at % keys.len()], input, SecondInput::None))
         .collect();
+    let Ok(operations) = operations else { return };
     let jobs = Jobs::Operations(shape, &operations);
     let mut out = Outcomes::for_jobs(&jobs);
     let kernel = || engine.run(&jobs, &mut out).unwrap_or_default();

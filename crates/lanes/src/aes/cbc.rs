@@ -25,6 +25,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
 ) {
     let mut rest = IDLE;
     loop {
+        // A long record fills several places of a step, so the AES unit is busy even with one record.
         let pieces: [CbcRecord<'_>; PLACES] = std::array::from_fn(
             #[inline(always)]
             |_| piece(&mut rest, &mut next),

@@ -70,6 +70,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
         let mut steps = usize::MAX;
         for place in 0..PLACES {
             let chain = &mut chains[place];
+            // Not an `if`: the next record can be empty too.
             while chain.steps() == 0 {
                 if MAC && chain.tag_len > 0 {
                     let block = simd.first_block(states[place]);
@@ -93,6 +94,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
             #[inline(always)]
             |place| chains[place].schedule,
         );
+        // As many steps as the shortest record has left, so that no slot needs a test for its end inside the loop.
         for step in 0..=steps {
             for place in 0..PLACES {
                 if let Some(block) = chains[place].block::<MAC>(step, &lasts[place]) {

@@ -31,6 +31,7 @@ impl PrepareAes for CmacKey {
 
 /// Multiplies by x in GF(2^128). NIST SP 800-38B 5.3.
 fn doubled(value: u128) -> u128 {
+    // L is secret, so the carry selects by a mask and not by a branch.
     (value << 1) ^ (0x87 & (value >> 127).wrapping_neg())
 }
 
@@ -44,9 +45,11 @@ impl CmacKey {
         message: &'a [u8],
         last: &mut [u8; BLOCK],
     ) -> &'a [[u8; BLOCK]] {
+        // Minus one, so that a whole last block stays in `rest`: it gets a subkey too. An empty message has K2.
         let (blocks, rest) = message.split_at(message.len().saturating_sub(1) / BLOCK * BLOCK);
         let subkey = if rest.len() == BLOCK { &self.k1 } else { &self.k2 };
         *last = simd.first_block(simd.load_prefix(rest) ^ simd.splat_block(subkey));
+        // The lengths are public. A whole block has no place for the mark, and needs none.
         if let Some(end) = last.get_mut(rest.len()) {
             *end ^= 0x80;
         }

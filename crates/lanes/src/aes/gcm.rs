@@ -41,7 +41,7 @@ struct GcmState<'a, S: BlockSimd> {
     /// The number of bytes that are finished.
     done: usize,
     sum: S::V,
-    /// The encrypted counters of the first step, of which the first block masks the tag.
+    /// The encrypted counters of the first step, of which the last block masks the tag.
     first: S::V,
 }
 
@@ -69,6 +69,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
                 *key = &place.message.key.schedule;
             }
         }
+        // Idle slots encrypt zeros under a schedule of zeros, so the rounds below have no branch.
         if places.iter().all(Option::is_none) {
             break;
         }
@@ -95,12 +96,12 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
         Self { message, fixed, counter: low as u32, done: 0, sum, first: simd.zero() }
     }
 
-    /// Returns the counter blocks of the next step: those of the data, preceded by that of the tag in the first
-    /// step.
+    /// Returns the counter blocks of the next step: those of the data, followed by that of the tag in the first step.
     #[inline(always)]
     fn counters(&mut self, simd: S) -> S::V {
         let [low, high] = self.fixed;
         let fixed = simd.splat(low).or_if(ODD, simd.splat(high));
+        // J0 is the counter of the tag; the data begin with J0 + 1. Low words count, high words stay.
         let steps = if self.done == 0 { [1, 0, 2, 0, 3, 0, 0, 0] } else { [0, 0, 1, 0, 2, 0, 3, 0] };
         let counters = simd.splat(u64::from(self.counter)) + simd.load(&steps);
         self.counter = self.counter.wrapping_add(4);
@@ -112,7 +113,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
     /// Encrypts and hashes the next piece. Returns true if it was the last.
     #[inline(always)]
     fn step(&mut self, simd: S, stream: S::V, output: &mut [u8]) -> bool {
-        // The first block of the first step is the counter of the tag, so that step has one block less for data.
+        // The last block of the first step is the counter of the tag, so that step has one block less for data.
         let max = if self.done == 0 { VECTOR_BYTES - BLOCK } else { VECTOR_BYTES };
         if self.done == 0 {
             self.first = stream;
@@ -141,6 +142,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
         let end = |blocks: S::V, place: usize| with_lengths(simd, blocks, place, aad.len(), input.len());
         self.sum = match (is_last, count) {
             (false, _) => key.absorb(simd, self.sum, blocks, count),
+            // The block of lengths fits behind up to three blocks, which saves a product per record.
             (true, 0..=3) => key.absorb(simd, self.sum, end(blocks, count), count + 1),
             (true, _) => {
                 let sum = key.absorb(simd, self.sum, blocks, count);
@@ -152,6 +154,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
     /// Writes the tag, or compares it. If it is wrong, replaces the output with zeros.
     #[inline(always)]
     fn finish(&mut self, simd: S, output: &mut [u8], reject: &mut impl FnMut(usize)) {
+        // J0 was the last counter of the first step. Its block moves to the front, where the sum is.
         let mask = simd.blocks_after(self.first, self.first);
         let tag = simd.reverse_blocks(self.sum) ^ mask;
         let GcmRecord { output: at, input, index, .. } = self.message;
@@ -176,6 +179,7 @@ fn first_counter<S: BlockSimd>(simd: S, key: &GcmKey, iv: &[u8]) -> [u64; 2] {
     if let Ok(iv) = <&[u8; 12]>::try_from(iv) {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *iv;
         let (high, low) = (u64::from_be_bytes([a, b, c, d, e, f, g, h]), u32::from_be_bytes([i, j, k, l]));
+        // J0 = IV || 0^31 || 1, without a hash.
         return [u64::from(low) << 32 | 1, high];
     }
     let sum = key.absorb_bytes(simd, simd.zero(), iv);

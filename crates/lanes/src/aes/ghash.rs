@@ -53,6 +53,7 @@ impl PrepareAes for GcmKey {
 /// Multiplies by x. RFC 8452 appendix A, mulX_POLYVAL.
 fn doubled(value: u128) -> u128 {
     const POLYNOMIAL: u128 = 0xC200_0000_0000_0000_0000_0000_0000_0001;
+    // H is secret, so the carry selects by a mask and not by a branch.
     (value << 1) ^ (POLYNOMIAL & (value >> 127).wrapping_neg())
 }
 
@@ -98,6 +99,7 @@ pub(super) fn with_lengths<S: BlockSimd>(
 fn product<S: BlockSimd>(simd: S, a: S::V, b: S::V) -> S::V {
     let low = simd.multiply_words::<0x00>(a, b);
     let high = simd.multiply_words::<0x11>(a, b);
+    // Schoolbook and not Karatsuba: a fourth product costs less than the two exchanges of words that it would save.
     let middle = simd.swap_words(simd.multiply_words::<0x01>(a, b) ^ simd.multiply_words::<0x10>(a, b));
     let low = low ^ simd.zero().or_if(0b1010_1010, middle);
     let high = high ^ simd.zero().or_if(0b0101_0101, middle);

@@ -83,11 +83,8 @@ pub(super) struct CbcDecryptKernel;
 /// The kernel of CMAC.
 pub(super) struct CmacKernel;
 
-/// The kernel of GCM encryption.
-pub(super) struct SealKernel;
-
-/// The kernel of GCM decryption.
-pub(super) struct OpenKernel;
+/// The kernel of GCM: encryption if `SEALS` is true, else decryption.
+pub(super) struct GcmKernel<const SEALS: bool>;
 
 impl AesKernel for CbcEncryptKernel {
     type Key = Encrypting;
@@ -164,6 +161,7 @@ impl AesKernel for CmacKernel {
         (record, place, key): (RecordRef, ResultSpan, &'a CmacKey),
         last: &mut [u8; BLOCK],
     ) -> ChainedRecord<'a> {
+        // A CMAC is the last block of a CBC encryption under an IV of zeros. SP 800-38B 6.2.
         ChainedRecord {
             schedule: &key.schedule,
             start: &[0; BLOCK],
@@ -185,11 +183,11 @@ impl AesKernel for CmacKernel {
     }
 }
 
-impl AesKernel for SealKernel {
+impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
     type Key = GcmKey;
     type Record<'a> = GcmRecord<'a>;
 
-    const WRITES_TAG: bool = true;
+    const WRITES_TAG: bool = SEALS;
 
     #[inline(always)]
     fn read<'a, S: BlockSimd>(
@@ -198,32 +196,11 @@ impl AesKernel for SealKernel {
         (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
         _last: &mut [u8; BLOCK],
     ) -> GcmRecord<'a> {
-        message(part, record, place, key, TagAction::Write(place.tag, place.tag_len))
-    }
-
-    #[inline(always)]
-    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
-        simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<GcmRecord<'a>>,
-        output: &mut [u8],
-        reject: impl FnMut(usize),
-    ) {
-        gcm::run::<S, ROUNDS>(simd, without_last(next), output, reject);
-    }
-}
-
-impl AesKernel for OpenKernel {
-    type Key = GcmKey;
-    type Record<'a> = GcmRecord<'a>;
-
-    #[inline(always)]
-    fn read<'a, S: BlockSimd>(
-        _simd: S,
-        part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
-        _last: &mut [u8; BLOCK],
-    ) -> GcmRecord<'a> {
-        message(part, record, place, key, TagAction::Compare(bytes(part, part.tag_span(record))))
+        let tag = match SEALS {
+            true => TagAction::Write(place.tag, place.tag_len),
+            false => TagAction::Compare(bytes(part, part.tag_span(record))),
+        };
+        message(part, record, place, key, tag)
     }
 
     #[inline(always)]

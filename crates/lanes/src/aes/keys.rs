@@ -21,6 +21,7 @@ pub(super) fn prepare_table<'a, S: BlockSimd, K: PrepareAes>(
     records: &'a Records<'_>,
     len: usize,
 ) -> Vec<Option<&'a K>> {
+    // The same bound as in `RecordPart::new`: a huge table with few records must not be walked.
     if records.keys.len() > 2 * records.len {
         return Vec::new();
     }

@@ -35,6 +35,7 @@ fn rounds<S: BlockSimd, const ROUNDS: usize>(
     round: impl Fn(S, S::V, S::V) -> S::V,
     last: impl Fn(S, S::V, S::V) -> S::V,
 ) -> [S::V; PLACES] {
+    // Each vector has a key of its own, so round keys are loaded at the place of use and never kept in registers.
     for place in 0..PLACES {
         states[place] = states[place] ^ simd.splat_block(&keys[place].keys[0]);
     }

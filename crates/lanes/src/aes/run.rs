@@ -6,7 +6,7 @@ use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Record
 use zeroize::Zeroizing;
 
 use super::kernel::{
-    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, OpenKernel, ResultSpan, SealKernel, compute,
+    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, GcmKernel, ResultSpan, compute,
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::rounds::PLACES;
@@ -25,8 +25,8 @@ pub(crate) fn run<S: BlockSimd>(
     match shape {
         Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncryptKernel>(simd, shape, parts, out),
         Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecryptKernel>(simd, shape, parts, out),
-        Shape::Aead { direction: Encrypt, .. } => with::<S, SealKernel>(simd, shape, parts, out),
-        Shape::Aead { direction: Decrypt, .. } => with::<S, OpenKernel>(simd, shape, parts, out),
+        Shape::Aead { direction: Encrypt, .. } => with::<S, GcmKernel<true>>(simd, shape, parts, out),
+        Shape::Aead { direction: Decrypt, .. } => with::<S, GcmKernel<false>>(simd, shape, parts, out),
         _ => with::<S, CmacKernel>(simd, shape, parts, out),
     }
 }

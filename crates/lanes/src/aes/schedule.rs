@@ -66,6 +66,7 @@ impl AesSchedule {
     /// Prefetches the cache lines of the schedule.
     #[inline(always)]
     pub(super) fn prefetch<S: BlockSimd>(&self, simd: S) {
+        // Four round keys a line. AES-128 uses three of the lines, and one request more costs nothing.
         for line in [0, 4, 8, 12] {
             simd.prefetch(&self.keys[line]);
         }
@@ -111,6 +112,7 @@ fn substituted<S: BlockSimd>(simd: S, word: u32) -> u32 {
     simd.call(
         #[inline(always)]
         || {
+            // The instruction and not a table of S: an index that is secret would show in the cache.
             simd.encrypt_last(simd.splat(u64::from(word) << 32 | u64::from(word)), simd.zero()).words()[0]
                 as u32
         },

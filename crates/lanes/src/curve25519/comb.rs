@@ -48,6 +48,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
         let digits = DigitLanes::<S::V, WIDTH>::COUNT;
         let mut unit = EdwardsPoint::affine(simd, x, y);
         let mut units = Vec::with_capacity(digits);
+        // A chain of one point: its lanes are equal, and the groups below use them.
         for _ in 0..digits {
             units.push(unit);
             double_times::<S, 1, WIDTH>(simd, std::array::from_mut(&mut unit));
@@ -112,6 +113,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
     #[inline(always)]
     pub(super) fn row(&self, at: usize, digit: u64) -> &CombRow {
         match (digit as usize).checked_sub(1) {
+            // An index by a digit: this table is for public digits only.
             Some(entry) => &self.0[at * Self::ENTRIES + entry],
             None => &NEUTRAL,
         }
@@ -163,6 +165,7 @@ impl CombColumns {
         scalars: &[ScalarLanes<S::V>],
         products: &mut Vec<EdwardsPoint<S::V>>,
     ) {
+        // Two groups alternate by halves of a step: one multiplies while the carries of the other run.
         let (pairs, rest) = scalars.as_chunks::<2>();
         pairs.iter().for_each(|pair| products.extend_from_slice(&*self.times_together(simd, pair)));
         let (ones, _) = rest.as_chunks::<1>();
@@ -182,6 +185,7 @@ impl CombColumns {
                 || scalar.digits(simd),
             )
         }));
+        // Digits outside, groups inside: a window of the table is read from the second cache once for both.
         for (at, columns) in self.0.iter().enumerate() {
             simd.call(
                 #[inline(always)]
@@ -207,9 +211,11 @@ fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (Ni
     let (negative, is_zero) = (digit.is_below(half), digit.is_equal(half));
     let magnitude = (digit - half).or_if(negative, half - digit);
     // Magnitudes 1 to 16 are entries 0 to 15. For magnitude zero an arbitrary entry is selected and then replaced.
+    // The permutation reads four bits, so the index -1 of magnitude zero is entry 15.
     let index = magnitude - simd.splat(1);
     let mut words = [simd.zero(); ROW_WORDS];
     for (at, (word, [low, high])) in words.iter_mut().zip(columns).enumerate() {
+        // (1, 1, 0): the lowest limbs of y+x and y-x are words 0 and 5.
         let neutral = if at == 0 || at == 5 { simd.splat(1) } else { simd.zero() };
         *word = index.pick16(simd.load(low), simd.load(high)).or_if(is_zero, neutral);
     }

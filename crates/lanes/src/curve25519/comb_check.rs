@@ -17,6 +17,8 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
             0 => at - 1,
             beyond => at - beyond,
         };
+        // Eight neighbouring rows a step. Row 0 is compared with the encoding and every other row with rows before
+        // it, so all rows follow from the key by induction.
         let are_sums = (1..rows.len()).step_by(LANES).all(|first| {
             let lane = |lane: usize| (first + lane).min(rows.len() - 1);
             let pick = |of: &dyn Fn(usize) -> usize| std::array::from_fn(|at| &rows[of(lane(at))]);
@@ -33,11 +35,14 @@ fn is_sum<S: Simd>(simd: S, a: &[&CombRow; LANES], b: &[&CombRow; LANES], sum: &
         || {
             let mut point = extended(simd, &load_niels(simd, a));
             point.add_affine::<S, false>(simd, &load_niels(simd, b), 0);
+            // Without inversion: (x : y : 1) is compared with (X : Y : Z) by products with Z, all of them doubled
+            // because a row gives 2x and 2y.
             let sum = load_niels(simd, sum);
             let (twice_x, twice_y) = twice(simd, &sum);
             let (z, d) = (point.z.reduce(simd), FieldFactor::splat(simd, &D));
             let (x, y) = (twice_x.reduce(simd), twice_y.reduce(simd));
             let product = x.times(simd, &y).reduce(simd).times(simd, &d);
+            // (2x)(2y) d is twice 2dxy.
             let double = sum.product.widen(simd) + sum.product.widen(simd);
             is_same(simd, &x.times(simd, &z), &(point.x + point.x))
                 & is_same(simd, &y.times(simd, &z), &(point.y + point.y))

@@ -78,6 +78,7 @@ pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> 
             },
         );
     }
+    // All groups at once, so that four chains of 252 squarings run side by side.
     let powers = power::for_square_roots(simd, &products);
     let mut decoded = Vec::with_capacity(encoded.len());
     for (candidate, power) in candidates.iter().zip(powers.iter()) {
@@ -106,7 +107,9 @@ impl<V: Vector> RootCandidate<V> {
         let y = FieldFactor::from_words(simd, &[a, b, c, top.and_not(d)]);
         let (one, square) = (WideSum::splat(simd, &ONE), y.square(simd));
         let u = square.minus(simd, &one).reduce(simd);
+        // v is not zero for any y, because -1/d is not a square.
         let v = (square.reduce(simd).times(simd, &FieldFactor::splat(simd, &D)) + one).reduce(simd);
+        // RFC 8032 5.1.3, step 1: a y from p on is refused. Its canonical limbs differ from those read.
         let mut is_canonical = Mask::MAX;
         for (limb, canonical) in y.limbs().iter().zip(y.canonical(simd)) {
             is_canonical &= limb.is_equal(canonical);

@@ -62,6 +62,7 @@ impl<V: Vector> FieldFactor<V> {
     pub(crate) fn canonical<S: Simd<V = V>>(&self, simd: S) -> [V; 5] {
         let low = simd.splat(LOW_52);
         let mut limbs = self.0;
+        // Bits above 52 belong to carries that have run on already: multiplications ignore them, comparisons do not.
         for limb in &mut limbs {
             *limb = *limb & low;
         }
@@ -72,6 +73,7 @@ impl<V: Vector> FieldFactor<V> {
             carry = (*limb + carry).shr::<52>();
         }
         let reaches = (limbs[4] + carry).shr::<TOP_BITS>();
+        // 19 or 0: adding it unconditionally keeps the steps the same for all values.
         let mut carry = simd.zero().madd_lo(reaches, simd.splat(19));
         for limb in &mut limbs {
             let sum = *limb + carry;
@@ -129,6 +131,8 @@ impl<V: Vector> FieldFactor<V> {
                 self.check(simd);
                 other.check(simd);
                 let (a, b) = (&self.0, &other.0);
+                // Column k gets at most five low and five high halves, each below 2^52: below 10 * 2^52, so 64 bits
+                // hold every sum and no carry runs in between.
                 let mut columns = [simd.zero(); 10];
                 for i in 0..5 {
                     for j in 0..5 {
@@ -156,6 +160,8 @@ impl<V: Vector> FieldFactor<V> {
                         columns[i + j + 1] = columns[i + j + 1].madd_hi(a[i], a[j]);
                     }
                 }
+                // Products of different limbs occur twice. Doubling columns costs an addition each; doubled limbs
+                // would have 53 bits, and the instruction reads 52.
                 for (at, column) in columns.iter_mut().enumerate() {
                     *column = *column + *column;
                     let limb = a[at / 2];
@@ -182,6 +188,7 @@ impl<V: Vector> FieldFactor<V> {
                         product[at + 1] = product[at + 1].madd_hi(self.0[at], by);
                     }
                 }
+                // The part at 2^260, below 2^16 because the top limb has 48 bits, comes back times 608.
                 let beyond = simd.zero().madd_hi(self.0[4], by);
                 product[0] = product[0].madd_lo(beyond, simd.splat(FOLD));
                 WideSum(product)
@@ -192,6 +199,7 @@ impl<V: Vector> FieldFactor<V> {
     #[inline(always)]
     fn check<S: Simd<V = V>>(&self, simd: S) {
         if cfg!(debug_assertions) {
+            // 2^47 + 2^10 in the top limb is the bound 2^255 + 2^218 of the type.
             let top = self.0[4] & simd.splat(LOW_52);
             debug_assert_eq!(top.is_below(simd.splat((1 << TOP_BITS) + (1 << 10))), Mask::MAX);
         }
@@ -211,6 +219,7 @@ fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
         low[at] = low[at].madd_lo(c[at + 5], by);
         low[at + 1] = low[at + 1].madd_hi(c[at + 5], by);
     }
+    // No high half: column 9 is below 2^42.01, and 608 times that below 2^51.3.
     low[4] = low[4].madd_lo(c[9], by);
     WideSum(low)
 }
@@ -224,6 +233,7 @@ impl<V: Vector> WideSum<V> {
             || {
                 self.check(simd, 1 << 61);
                 let [l0, l1, l2, l3, l4] = self.0;
+                // 2^255 = 19 (mod p). The limbs keep their carried bits: whoever multiplies next reads 52 of them.
                 let top = l4 & simd.splat(LOW_47);
                 let l0 = l0.madd_lo(l4.shr::<TOP_BITS>(), simd.splat(19));
                 let l1 = l1 + l0.shr::<52>();
@@ -240,6 +250,7 @@ impl<V: Vector> WideSum<V> {
         simd.step(
             #[inline(always)]
             || {
+                // Five products are below 55 * 2^52, and every limb of the bias is above.
                 other.check(simd, BIAS[0]);
                 let mut difference = self.0;
                 for at in 0..5 {

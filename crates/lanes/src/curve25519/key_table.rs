@@ -39,6 +39,7 @@ impl<S> Ed25519KeyTable<S> {
 
 impl<S: Simd> VerifyTable for Ed25519KeyTable<S> {
     const BYTES: usize = CombRows::<WIDTH>::BYTES;
+    // 31 uses pay for building and checking a table: docs/performance/public-key.md, "Verification tables in lanes".
     const USES: u32 = 32;
 
     fn public(key: &Key) -> Option<&[u8]> {
@@ -79,6 +80,7 @@ fn sum_together<S: Simd, const N: usize>(
     let h = terms.each_ref().map(|term| SignedDigits::<WIDTH>::new(simd, &term.h));
     let s = terms.each_ref().map(|term| SignedDigits::<BASE_WIDTH>::new(simd, &term.s));
     let mut sums = [EdwardsPoint::neutral(simd); N];
+    // Multiples of B first, then those of -A: each table is walked in order, and only one is in use at a time.
     for at in 0..s[0].len() {
         simd.call(
             #[inline(always)]
@@ -105,6 +107,7 @@ fn sum_together<S: Simd, const N: usize>(
                     #[inline(always)]
                     |group| {
                         let (magnitudes, negative) = h[group].at(at);
+                        // Neutral rows of the right type, each replaced below by one of its lane's own table.
                         let mut rows = base.rows(0, &[0; LANES]);
                         for (lane, row) in rows.iter_mut().enumerate() {
                             *row = terms[group].tables[lane].rows.row(at, magnitudes[lane]);

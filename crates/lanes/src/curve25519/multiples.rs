@@ -49,12 +49,14 @@ fn sum_together<S: Simd, const N: usize>(
     let s = terms.each_ref().map(|term| SignedDigits::<BASE_WIDTH>::new(simd, &term.s));
     let mut sums = [EdwardsPoint::neutral(simd); N];
     for at in (0..h[0].len()).rev() {
+        // The sum is still neutral before the topmost digit.
         if at + 1 < h[0].len() {
             double_times::<S, N, WIDTH>(simd, &mut sums);
         }
         simd.call(
             #[inline(always)]
             || {
+                // With T, because the addition of the multiple of B that may follow reads it.
                 add_all::<S, N, true>(
                     simd,
                     &mut sums,
@@ -95,6 +97,7 @@ impl Multiples {
             #[inline(always)]
             || EdwardsPoint::affine(simd, &q.x, &q.y).cached(simd),
         );
+        // The formulas are complete, so the neutral start needs no special case, nor does a Q of small order.
         for rows in &mut rows {
             simd.call(
                 #[inline(always)]

@@ -89,6 +89,7 @@ impl<V: Vector> EdwardsPoint<V> {
     /// Runs the first half of 2 P, four squarings. It does not read T, and stores E, F, G, H in place of X, Y, Z, T.
     #[inline(always)]
     fn begin_double<S: Simd<V = V>>(&mut self, simd: S) {
+        // 2 X Y is (X + Y)^2 - X^2 - Y^2: a squaring is cheaper than a product.
         let sum = (self.x + self.y).reduce(simd).square(simd);
         let (a, b) = (self.x.reduce(simd).square(simd), self.y.reduce(simd).square(simd));
         let (h, g) = (a + b, a.minus(simd, &b));
@@ -116,6 +117,7 @@ impl<V: Vector> EdwardsPoint<V> {
         twice_z: WideSum<V>,
         negative: Mask,
     ) {
+        // A blend under a mask, because digits of signers are secret.
         let plus = other.plus.or_if(negative, &other.minus);
         let minus = other.minus.or_if(negative, &other.plus);
         let a = self.y.minus(simd, &self.x).reduce(simd).times(simd, &minus);
@@ -132,9 +134,11 @@ impl<V: Vector> EdwardsPoint<V> {
     fn finish<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
         let (e, f) = (self.x.reduce(simd), self.y.reduce(simd));
         let (g, h) = (self.z.reduce(simd), self.t.reduce(simd));
+        // Each factor is reduced once and used twice: four carries for four products.
         self.x = e.times(simd, &f);
         self.z = f.times(simd, &g);
         self.y = g.times(simd, &h);
+        // A doubling reads no T, so the step before one saves this product.
         if WITH_T {
             self.t = e.times(simd, &h);
         }
@@ -146,6 +150,7 @@ impl<V: Vector> EdwardsPoint<V> {
         let product = self.t.reduce(simd).times(simd, &FieldFactor::splat(simd, &TWICE_D)).reduce(simd);
         let plus = (self.y + self.x).reduce(simd);
         let minus = self.y.minus(simd, &self.x).reduce(simd);
+        // 2 Z here, once per table entry, instead of doubling in every addition.
         CachedPoint { niels: NielsPoint { plus, minus, product }, z: (self.z + self.z).reduce(simd) }
     }
 }

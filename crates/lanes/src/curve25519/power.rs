@@ -13,6 +13,7 @@ type Groups<V> = Zeroizing<Vec<FieldFactor<V>>>;
 /// Computes `x^(2^252 - 3)`, whose exponent is (p-5)/8, for every group.
 pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, _) = ones(simd, x);
+    // 2^252 - 3 = (2^250 - 1) 2^2 + 1.
     square_times(simd, &mut power, 2);
     multiply(simd, &mut power, x);
     power
@@ -40,6 +41,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
     }
     let mut inverse = invert(simd, &*product);
     let nothing = FieldFactor::splat(simd, &[0; 5]);
+    // Backwards: `inverse` is that of the product of the values up to this one.
     for ((value, before), is_zero) in x.iter_mut().zip(before.iter()).zip(zeros).rev() {
         simd.call(
             #[inline(always)]
@@ -55,6 +57,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
 /// Computes `x^(p - 2)` for every group with 254 squarings and 11 products.
 fn invert<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, eleventh) = ones(simd, x);
+    // p - 2 = 2^255 - 21 = (2^250 - 1) 2^5 + 11.
     square_times(simd, &mut power, 5);
     multiply(simd, &mut power, &eleventh);
     power
@@ -102,6 +105,7 @@ fn append_ones<S: Simd>(
 
 /// Computes `x^(2^times)` for every group, four groups at a time.
 fn square_times<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) {
+    // A chain alone waits for its carries: 17 ns a squaring, and 6.2 ns each with four chains.
     let (fours, rest) = x.as_chunks_mut::<4>();
     fours.iter_mut().for_each(|four| square_together(simd, four, times));
     let (twos, rest) = rest.as_chunks_mut::<2>();

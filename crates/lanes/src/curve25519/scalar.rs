@@ -68,6 +68,7 @@ impl<V: Vector> ScalarLanes<V> {
     /// Computes `self * factor / 2^260 + term mod L`.
     #[inline(always)]
     pub(super) fn times_plus<S: Simd<V = V>>(&self, simd: S, factor: &Self, term: &Self) -> Self {
+        // Canonical first: two values below L add up to less than 2 L, which one subtraction corrects.
         let mut sum = reduce(simd, product(simd, &self.0, &factor.0)).canonical(simd).0;
         for (sum, term) in sum.iter_mut().zip(&term.0) {
             *sum = *sum + *term;
@@ -80,6 +81,7 @@ impl<V: Vector> ScalarLanes<V> {
     pub(super) fn digits<S: Simd<V = V>, const WIDTH: usize>(&self, simd: S) -> DigitLanes<V, WIDTH> {
         let (offset, low) = (const { offset::<WIDTH>() }, simd.splat(LOW_52));
         let (mut limbs, mut carry) = (self.0, simd.zero());
+        // The sum stays below 2^(WIDTH COUNT), which is at most 2^260, so nothing is carried out of the top limb.
         for (limb, offset) in limbs.iter_mut().zip(offset) {
             let sum = *limb + simd.splat(offset) + carry;
             (*limb, carry) = (sum & low, sum.shr::<52>());
@@ -171,9 +173,11 @@ impl<V: Vector> BelowTwice<V> {
         for at in 0..5 {
             let sum = own[at] + carry;
             (own[at], carry) = (sum & low, sum.shr::<52>());
+            // The arithmetic shift of `borrow` keeps its sign: -1 or 0.
             let difference = own[at] + borrow - simd.splat(ORDER[at]);
             (less[at], borrow) = (difference & low, difference.sar::<52>());
         }
+        // A select and not a branch: the scalar may be a nonce.
         let is_below = borrow.has_any(simd.splat(1));
         for (own, less) in own.iter_mut().zip(less) {
             *own = less.or_if(is_below, *own);
@@ -200,6 +204,7 @@ fn product<S: Simd>(simd: S, a: &[S::V; 5], b: &[S::V; 5]) -> [S::V; 10] {
 fn reduce<S: Simd>(simd: S, mut columns: [S::V; 10]) -> BelowTwice<S::V> {
     let inverse = simd.splat(ORDER_INVERSE);
     for at in 0..5 {
+        // Needs no mask: the products read the low 52 bits of column and quotient.
         let quotient = simd.zero().madd_lo(columns[at], inverse);
         // The fourth limb of L is zero, which saves two multiplications per step.
         for (j, limb) in ORDER.into_iter().enumerate().filter(|(_, limb)| *limb != 0) {
@@ -207,6 +212,7 @@ fn reduce<S: Simd>(simd: S, mut columns: [S::V; 10]) -> BelowTwice<S::V> {
             columns[at + j] = columns[at + j].madd_lo(quotient, limb);
             columns[at + j + 1] = columns[at + j + 1].madd_hi(quotient, limb);
         }
+        // The low 52 bits of this column are zero now, so the shift loses nothing.
         columns[at + 1] = columns[at + 1] + columns[at].shr::<52>();
     }
     let [_, _, _, _, _, a, b, c, d, e] = columns;

@@ -42,6 +42,7 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
         // R is part of the challenge, so all commitments are encoded first, with one inversion for the run.
         let responses = respond(simd, group, nonce, commitments);
         for ((job, commitment), response) in group.iter().zip(commitments).zip(&responses) {
+            // Lanes past the last job repeat it, and `zip` ends with the jobs.
             let signature = out.result_mut(job.index);
             signature[..32].copy_from_slice(commitment);
             signature[32..].copy_from_slice(response);
@@ -88,6 +89,7 @@ pub(super) fn hash_to_scalar<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> 
     simd.call(
         #[inline(always)]
         || {
+            // SHA-512 gives big-endian words; RFC 8032 reads the digest as a little-endian integer.
             for word in words.iter_mut() {
                 *word = word.swap_bytes();
             }
@@ -102,6 +104,7 @@ fn expand<S: Simd>(simd: S, key: &Key) -> Result<Expanded, Status> {
     if parts.seed.len() != 32 {
         return Err(Status::BadKey);
     }
+    // All lanes hash the same seed: this runs once per key, and a scalar SHA-512 would be more code.
     let digests = Zeroizing::new(digest(simd, [&[parts.seed.expose()]; LANES]));
     let (scalar, prefix) = digests[0].split_at(32);
     let mut clamped = Zeroizing::new([0; 32]);

@@ -41,10 +41,12 @@ pub(crate) fn run<S: Simd>(
             None => without.push(accepted),
         }
     }
+    // The two kinds never share a group, because their steps differ. They share the inversion of `encode`.
     let groups = || without.chunks(LANES).chain(with_table.chunks(LANES));
     let mut points = Vec::with_capacity(groups().count());
     let mut masks = cold_points(simd, &without, &mut points);
     table_points(simd, &with_table, &tables_of, &mut points);
+    // A key with a table has been decoded when the table was built.
     masks.resize(points.len(), Mask::MAX);
     for ((group, encoded), mask) in groups().zip(encode(simd, &points)).zip(masks) {
         for (lane, (accepted, encoded)) in group.iter().zip(encoded).enumerate() {
@@ -58,7 +60,8 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let (commitment, response) = signature.split_at_checked(32).ok_or(Status::BadLength)?;
-    // Without this test S + L would verify too. RFC 8032 5.1.7, step 1.
+    // Without this test S + L would verify too. RFC 8032 5.1.7, step 1. Both are little-endian, so the comparison
+    // begins with the last byte.
     if !response.iter().rev().lt(ORDER_BYTES.iter().rev()) {
         return Err(Status::Rejected);
     }

@@ -9,6 +9,7 @@ pub(super) const RADIX: usize = 52;
 
 /// Loads `N` words of 64 bits from `8 N` bytes of each lane. The bytes can be secret.
 pub(super) fn load<S: Simd, const N: usize>(simd: S, lanes: [&[u8]; LANES]) -> [S::V; N] {
+    // Through memory and not by `gather`: the byte strings of the lanes lie anywhere, and need not be aligned.
     let mut columns = Zeroizing::new([[0; LANES]; N]);
     for (lane, bytes) in lanes.into_iter().enumerate() {
         debug_assert_eq!(bytes.len(), 8 * N);
@@ -77,6 +78,7 @@ pub(super) fn window<S: Simd, const DIGIT: usize>(
     count: usize,
 ) -> S::V {
     let mut bits = simd.zero();
+    // Positions are public and the same in all lanes, so the shifts are constants after unrolling.
     let (first, last) = (from / DIGIT, (from + count - 1) / DIGIT);
     for (at, digit) in digits.iter().enumerate().take(last + 1).skip(first) {
         let start = at * DIGIT;

@@ -36,6 +36,7 @@ struct FieldRatio<V> {
 /// Computes every job. A job with the base point, which makes a public key, uses the comb of the Edwards form.
 pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(Shape::X25519, operations, out, read);
+    // The peer is public, so the path may depend on it. Other encodings of the base point take the ladder.
     let (of_base, of_peers): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.peer == BASE_U);
     let mut ratios = Zeroizing::new(Vec::with_capacity(operations.len() / LANES + 2));
     base_ratios(simd, &of_base, &mut ratios);
@@ -43,6 +44,7 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
     let mut inverses = Zeroizing::new(ratios.iter().map(|ratio| ratio.under).collect::<Vec<_>>());
     power::invert_all(simd, &mut inverses);
     let groups = of_base.chunks(LANES).chain(of_peers.chunks(LANES));
+    // Z = 0 for a peer of small order: its inverse is zero, and so is the result, as RFC 7748 asks for.
     for ((group, ratio), inverse) in groups.zip(ratios.iter()).zip(inverses.iter()) {
         let words = simd.call(
             #[inline(always)]
@@ -93,6 +95,8 @@ fn base_ratios<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut V
     for point in points.iter() {
         ratios.push(simd.call(
             #[inline(always)]
+            // y = Y/Z, so u = (Z + Y) / (Z - Y). Z - Y is zero only for the neutral point, and no clamped scalar is a
+            // multiple of L.
             || FieldRatio {
                 over: (point.z + point.y).reduce(simd),
                 under: point.z.minus(simd, &point.y).reduce(simd),
@@ -185,6 +189,7 @@ impl<V: Vector> MontgomeryLadder<V> {
         self.swapped = is_set;
         let (x2, x3) = (self.x2.or_if(swap, &self.x3), self.x3.or_if(swap, &self.x2));
         let (z2, z3) = (self.z2.or_if(swap, &self.z3), self.z3.or_if(swap, &self.z2));
+        // Both points are blended in every step, so memory accesses and time do not depend on the scalar.
         let (a, b) = ((x2 + z2).reduce(simd), x2.minus(simd, &z2).reduce(simd));
         let (c, d) = ((x3 + z3).reduce(simd), x3.minus(simd, &z3).reduce(simd));
         (self.x2, self.z2) = (a.square(simd), b.square(simd));
@@ -196,6 +201,7 @@ impl<V: Vector> MontgomeryLadder<V> {
     fn continue_step<S: Simd<V = V>>(&mut self, simd: S) {
         let (aa, bb, da, cb) = (self.x2, self.z2, self.x3, self.z3);
         self.e = aa.minus(simd, &bb).reduce(simd);
+        // RFC 7748: Z2 = E (AA + a24 E). The factor E follows in the last third.
         self.z2 = aa + self.e.times_small(simd, A24);
         self.x2 = aa.reduce(simd).times(simd, &bb.reduce(simd));
         self.x3 = (da + cb).reduce(simd).square(simd);

@@ -61,6 +61,7 @@ fn both_passes<S: Simd>(
     simd.call(
         #[inline(always)]
         || {
+            // Steps of 32, 16 and 8 rows mix only rows with equal lower bits, steps of 4, 2 and 1 only neighbours.
             for first in 0..8 {
                 // Eight rows at a time stay in registers; all 64 at once would be spilled after every step.
                 let mut part = [simd.zero(); 8];
@@ -126,5 +127,6 @@ fn swap<V: Vector, const N: u32>(rows: &mut [V; 8], low: usize, high: usize, mas
 /// Returns the bits of `yes` if the mask bit is one, and the bits of `no` otherwise.
 #[inline(always)]
 pub(crate) fn choose<V: Vector>(mask: V, yes: V, no: V) -> V {
+    // 0xCA is `mask ? yes : no`, one instruction instead of three.
     mask.ternary::<0xCA>(yes, no)
 }

@@ -58,6 +58,7 @@ pub(super) fn run<S: Simd>(
                     );
                 }
                 Direction::Decrypt => {
+                    // Both copies of the ciphertext are written here: `next` is the chaining value of the next block.
                     transpose_to(
                         simd,
                         rows,
@@ -95,6 +96,7 @@ pub(super) fn translate<S: Simd>(
     let DesScratch { chunk, chain, other_chain, state, keys, other_keys, table } = scratch;
     group.schedules(simd, chain, &mut keys[..from.schedules()], table);
     group.schedules_of(simd, chain, &mut other_keys[..to.schedules()], RecordPart::second_key_bytes);
+    // After the schedules, which use the chain as a buffer.
     group.ivs(simd, chain);
     group.second_ivs(simd, other_chain);
     each_chunk(group, |first, blocks| {

@@ -70,6 +70,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
             #[inline(always)]
             |records| {
                 let start = records[0].iv as usize;
+                // Eight IVs side by side are one load instead of eight.
                 match self.part.strides(records).filter(|strides| strides.iv as usize == BLOCK) {
                     Some(_) => simd.load_prefix(data.get(start..start + BLOCK * LANES).unwrap_or_default()),
                     None => {
@@ -130,6 +131,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         key: impl Fn(&RecordPart<'p>, RecordRef) -> &'p [u8],
     ) {
         let len = BLOCK * schedules.len();
+        // Keys from slots lie anywhere, so they are copied side by side first. The capacity is exact: nothing moves.
         let mut keys = Zeroizing::new(vec![0; len * self.records.len()]);
         for (place, record) in keys.chunks_exact_mut(len).zip(self.records) {
             place.iter_mut().zip(key(self.part, *record)).for_each(|(to, from)| *to = *from);
@@ -183,6 +185,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
             #[inline(always)]
             || {
                 for (at, row) in rows.iter_mut().enumerate() {
+                    // Zeros and not what was there: rows without a record would otherwise show an earlier run's.
                     *row = match self.row(at) {
                         Some(records) => load(records),
                         None => simd.zero(),
@@ -220,6 +223,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
                             input = input.get(strides.input as usize..).unwrap_or_default();
                         }
                     } else {
+                        // All eight inputs are found before any is loaded, so that their cache misses overlap.
                         let mut inputs = [&[][..]; LANES];
                         for (input, record) in inputs.iter_mut().zip(records) {
                             *input = self.part.input(record, first);
@@ -247,6 +251,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
                         *block = rows[row];
                     }
                     let messages = S::V::transpose(blocks);
+                    // Adjoining records are written as one stretch, with one check of its bounds.
                     if let Some(strides) = self.part.strides(records) {
                         let len = (records[0].len as usize).saturating_sub(first).min(BLOCK * CHUNK);
                         let (start, stride) = (records[0].output as usize + first, strides.output as usize);
@@ -279,6 +284,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
             for (word, record) in words.iter().zip(eight) {
                 take(*record, &word.to_le_bytes());
             }
+            // The tags of MACs in slots are secret.
             words.zeroize();
         }
     }

@@ -86,6 +86,7 @@ impl DesMac {
             );
             for (blocks, rows) in (first + 1..).zip(chunk) {
                 transpose(simd, rows);
+                // Until the shortest message ends no lane is at its last block, which saves the loop over 512 lengths.
                 let last = match blocks < min {
                     true => simd.zero(),
                     false => self.lanes(simd, group, |len| self.blocks(len) == blocks),
@@ -118,6 +119,7 @@ impl DesMac {
         out: &mut PartMut<'_>,
     ) {
         let DesScratch { other_chain: tag, state, keys, .. } = scratch;
+        // Algorithm 3: the last block of the single-DES chain is also decrypted under K' and encrypted under K.
         if self.keying == DesKeying::Des && self.schedules == 2 {
             state.load(
                 simd,
@@ -175,6 +177,7 @@ impl DesMac {
             MacEnding::OneThenZeros => true,
             MacEnding::Subkey => len == 0 || !len.is_multiple_of(BLOCK),
         };
+        // Lengths are public. A message that ended in an earlier chunk, or ends in a later one, gets no bit here.
         match len.checked_sub(first).and_then(|at| (ONE.len() / 2).checked_sub(at)) {
             Some(start) if is_padded => message | simd.load_prefix(&ONE[start..]),
             _ => message,
@@ -207,6 +210,7 @@ fn double<V: Vector>(rows: &mut Rows<V>) {
         rows[place_of(number)] = rows[place_of(number + 1)];
     }
     rows[place_of(64)] = carry;
+    // x^64 = x^4 + x^3 + x + 1, and bit 64 of the standard is x^0.
     for number in [60, 61, 63] {
         let row = &mut rows[place_of(number)];
         *row = *row ^ carry;

@@ -131,6 +131,7 @@ struct DesScratch<V: Vector> {
 impl<S: Simd> DesRun<S> {
     /// Prepares a run of records of an offered shape.
     pub(crate) fn new(simd: S, shape: Shape) -> Self {
+        // Some 90 KB, which the system would map page by page for every batch of some hundred records.
         let scratch = ThreadScratch::take(|| {
             let (rows, keys) = ([simd.zero(); bits::BITS], [DesSchedule::new(simd); 3]);
             DesScratch {

@@ -89,6 +89,8 @@ impl<V: Vector> DesState<V> {
         let [first, second] = &mut self.halves;
         // The exchange after each cipher is a change of names, which saves 64 moves.
         let (left, right) = if self.is_swapped { (second, first) } else { (first, second) };
+        // Two rounds a call, after which the halves have their first roles again. So one piece of code serves all
+        // rounds of both directions.
         for pair in 0..8 {
             let start = |round: usize| match way {
                 Direction::Encrypt => STARTS[round],
@@ -144,6 +146,7 @@ fn inputs<V: Vector, const BOX: usize>(right: &Half<V>, key: &[V; WINDOW]) -> [V
 
 #[inline(always)]
 fn input<V: Vector, const BOX: usize, const BIT: usize>(right: &Half<V>, key: &[V; WINDOW]) -> V {
+    // E and PC-2 are constants of the two parameters, so each input is a load at a fixed offset.
     right[(4 * BOX + BIT + 31) % 32] ^ key[PLACES[6 * BOX + BIT]]
 }
 

@@ -33,12 +33,14 @@ impl SecretComb {
     pub(crate) fn of_base<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
         let (window, count) = (C::SECRET_WINDOW, 1 << (C::SECRET_WINDOW - 1));
         let points = windows::<S, C, L>(simd, &base::<C, L>(), window);
+        // Limb by limb and not point by point: a lookup reads all multiples of one limb as whole vectors.
         let mut lines = vec![CacheLine::default(); digits(C::BITS, window) * 2 * L * count / LANES];
         for (eight, points) in points.chunks(count).enumerate() {
             for (at, point) in points.iter().enumerate() {
                 for (limb, interleaved) in point.x.0.iter().chain(&point.y.0).enumerate() {
                     for (lane, word) in interleaved.0[0].words().into_iter().enumerate() {
                         let place = ((eight * LANES + lane) * 2 * L + limb) * count + at;
+                        // The last group of eight windows has lanes past the last window.
                         if let Some(line) = lines.get_mut(place / LANES) {
                             line.0[place % LANES] = word;
                         }
@@ -62,6 +64,7 @@ impl SecretComb {
         let mut point = [[Interleaved::splat(simd, 0); L]; 2];
         for coordinate in 0..2 {
             for limb in 0..L {
+                // Addresses depend on window and limb only, never on the digit.
                 let from = (coordinate * L + limb) * lines_per_limb;
                 point[coordinate][limb] = pick(simd, &own[from..from + lines_per_limb], index);
             }
@@ -118,6 +121,7 @@ impl PublicComb {
             let own = &mut lines[eight * LANES * count * C::LINES..][..LANES * count * C::LINES];
             write_rows::<S, C, L, 1>(simd, points, own);
         }
+        // Lanes past the last window have repeated it.
         lines.truncate(all * count * C::LINES);
         Self { lines }
     }
@@ -184,6 +188,7 @@ pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize
                     entry.x.0[limb].0[n] = x[limb];
                     entry.y.0[limb].0[n] = y[limb];
                 }
+                // Rows of a comb lie far apart and are found by index, so the processor does not fetch them by itself.
                 if let Some(next) = next {
                     for lane in 0..LANES {
                         row(n, lane, next[n]).iter().for_each(|line| simd.prefetch(line));

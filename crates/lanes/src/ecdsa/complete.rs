@@ -5,7 +5,7 @@ use super::curve::CurveParams;
 use super::element::{Element, LooseElement};
 use super::interleaved::Masks;
 use super::point::AffinePoint;
-use super::ring::{ModularRing, OddModulus};
+use super::ring::{MontgomeryRing, OddModulus};
 use crate::ecdsa::constants::shifted;
 use crate::simd::{LANES, Simd, Vector};
 
@@ -20,7 +20,7 @@ pub(crate) struct ProjectivePoint<V, const L: usize> {
 /// The group of a curve on a CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurveGroup<S, C: CurveParams<L>, const L: usize> {
-    pub(crate) f: ModularRing<S, C::Field, L, 1>,
+    pub(crate) f: MontgomeryRing<S, C::Field, L, 1>,
 }
 
 type E<S, const L: usize> = Element<<S as Simd>::V, L, 1>;
@@ -28,7 +28,7 @@ type Pair<'a, S, const L: usize> = (&'a E<S, L>, &'a E<S, L>);
 
 impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     pub(crate) fn new(simd: S) -> Self {
-        Self { f: ModularRing::new(simd) }
+        Self { f: MontgomeryRing::new(simd) }
     }
 
     #[inline(always)]
@@ -75,6 +75,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
             || {
                 let b = f.splat(&const { shifted(C::B, 52 * L, &<C::Field as OddModulus<L>>::LIMBS) });
                 let (xx, yy, zz) = (f.mul(&p.x, &q.x), f.mul(&p.y, &q.y), f.mul(&p.z, &q.z));
+                // Each is a cross term such as X1 Y2 + X2 Y1, for one product instead of two.
                 let xy = self.mixed((&p.x, &p.y), (&q.x, &q.y), (&xx, &yy));
                 let yz = self.mixed((&p.y, &p.z), (&q.y, &q.z), (&yy, &zz));
                 let xz = self.mixed((&p.x, &p.z), (&q.x, &q.z), (&xx, &zz));
@@ -114,6 +115,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
         (v, q): (&E<S, L>, &ProjectivePoint<S::V, L>),
     ) -> ProjectivePoint<S::V, L> {
         let mut sum = self.infinity();
+        // No windows and no tables: it runs for a few lanes of a crafted signature, and short code is easy to check.
         for bit in (0..C::BITS).rev() {
             sum = self.sum(&sum, &sum);
             for (scalar, point) in [(u, p), (v, q)] {
@@ -155,6 +157,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
                 || f.is_zero(&f.leave(&self.sub(&f.mul(a, b), &f.mul(c, d)))),
             )
         };
+        // Compared crosswise by Z, and both coordinates: opposite points share x.
         let [same_x] = same(&p.x, &q.z, &q.x, &p.z);
         let [same_y] = same(&p.y, &q.z, &q.y, &p.z);
         [same_x & same_y]

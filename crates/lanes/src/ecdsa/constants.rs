@@ -8,6 +8,7 @@ pub(crate) const fn limbs<const L: usize>(hex: &str) -> [u64; L] {
     while at < digits.len() {
         let digit = digits[digits.len() - 1 - at];
         let value = if digit.is_ascii_digit() { digit - b'0' } else { digit - b'a' + 10 };
+        // 13 hexadecimal digits are the 52 bits of a limb.
         limbs[at / 13] |= (value as u64) << (4 * (at % 13));
         at += 1;
     }
@@ -17,6 +18,7 @@ pub(crate) const fn limbs<const L: usize>(hex: &str) -> [u64; L] {
 /// Computes `a * 2^bits mod m` for `a` below `m`.
 pub(crate) const fn shifted<const L: usize>(a: [u64; L], bits: usize, m: &[u64; L]) -> [u64; L] {
     let (mut a, mut left) = (a, bits);
+    // Bit by bit: this runs in the compiler only, and needs no product wider than a word.
     while left > 0 {
         let doubled = multiple(&a, 2);
         let (less, is_negative) = minus(&doubled, m);

@@ -4,10 +4,10 @@
 use super::constants::{LOW_52, minus, small};
 use super::element::Element;
 use super::interleaved::{Interleaved, part};
-use super::ring::{ModularRing, OddModulus};
+use super::ring::{MontgomeryRing, OddModulus};
 use crate::simd::{LANES, Simd, Vector, Words};
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Replaces each of `all` by its inverse. The values must be public and not zero.
     pub(crate) fn invert_all_public(self, all: &mut [Element<S::V, L, N>]) {
         self.invert_all_by(all, |product| self.invert_public(product));
@@ -18,7 +18,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     /// The lanes are multiplied up by rotations of 4, 2 and 1 lanes. Each lane also keeps the product of all values
     /// that it met; times the inverse of the whole product, this is its own inverse.
     fn invert_public(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
-        let single = ModularRing::<S, M, L, 1>::new(self.simd);
+        let single = MontgomeryRing::<S, M, L, 1>::new(self.simd);
         self.simd.call(
             #[inline(always)]
             || {
@@ -26,6 +26,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
                 // With one part this is the first again and stays unused.
                 let second: Element<_, L, 1> = a.part(N - 1);
                 let mut product = if N == 2 { single.mul(&first, &second) } else { first };
+                // After each turn a lane has met twice as many values, so three turns bring all eight together.
                 let mut others = single.one();
                 for distance in [4, 2, 1] {
                     let turned = turn(self.simd, &product, distance);
@@ -85,6 +86,7 @@ fn inverse<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L
         } else {
             subtract(&mut v, &u);
             add(&mut s, &r);
+            // Zero has no lowest set bit to shift to. The phase ends with one more doubling, as Kaliski's does.
             if v == [0; L] {
                 shift_left(&mut r, 1);
                 k += 1;
@@ -102,6 +104,7 @@ fn inverse<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L
         }
     };
     reduce(&mut r);
+    // The power must be below R to be a plain factor.
     while k <= 52 * L {
         shift_left(&mut r, 1);
         reduce(&mut r);
@@ -119,6 +122,7 @@ fn words<const L: usize>(limbs: &[u64; L]) -> [u64; L] {
     for (at, limb) in limbs.iter().enumerate() {
         let (word, bit) = (52 * at / 64, 52 * at % 64);
         words[word] |= limb << bit;
+        // 64 - 52 = 12: a limb that begins later reaches into the next word.
         if bit > 12 && word + 1 < L {
             words[word + 1] |= limb >> (64 - bit);
         }
@@ -146,6 +150,7 @@ fn limbs<const L: usize>(words: &[u64; L]) -> [u64; L] {
 fn shift_out<const L: usize>(even: &mut [u64; L], other: &mut [u64; L]) -> usize {
     let mut all = 0;
     loop {
+        // A shift by 64 is undefined for words. A lowest word of zero takes two rounds.
         let zeros = even[0].trailing_zeros().min(63);
         if zeros == 0 {
             return all;
@@ -160,6 +165,7 @@ fn shift_out<const L: usize>(even: &mut [u64; L], other: &mut [u64; L]) -> usize
 fn shift_right<const L: usize>(a: &mut [u64; L], bits: u32) {
     for at in 0..L {
         let above = if at + 1 < L { a[at + 1] } else { 0 };
+        // In two steps, because `above << 64` would overflow if `bits` is zero.
         a[at] = a[at] >> bits | above << 1 << (63 - bits);
     }
 }

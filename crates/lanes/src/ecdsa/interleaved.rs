@@ -9,6 +9,7 @@ use crate::simd::{Mask, Simd, Vector};
 
 /// N vectors, one or two: one limb of 8 N integers. The steps are written out for both, because loops take the
 /// compiler long.
+// Not more than two: two elements of five limbs and their columns already take the 32 registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interleaved<V, const N: usize>(pub(crate) [V; N]);
 

@@ -4,13 +4,13 @@ use zeroize::Zeroizing;
 
 use super::constants::{minus, small};
 use super::element::Element;
-use super::ring::{ModularRing, OddModulus};
+use super::ring::{MontgomeryRing, OddModulus};
 use crate::simd::Simd;
 
 /// The bits of the exponent that are processed together.
 const WINDOW: usize = 4;
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Computes `1/a` in Montgomery form as `a^(m-2)` (Fermat). The exponent is public, so the time is the same for
     /// every `a`. Zero gives zero.
     pub(crate) fn invert(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
@@ -18,6 +18,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
             #[inline(always)]
             || {
                 let mut powers = Zeroizing::new([self.one(); 1 << WINDOW]);
+                // Secret values, public indices: the digits below are those of m - 2.
                 for power in 1..1 << WINDOW {
                     powers[power] = self.mul(&powers[power - 1], a);
                 }
@@ -54,6 +55,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
                 || *product = self.mul(&product, element),
             );
         }
+        // One zero would make the whole product zero. Callers replace zeros before, under a mask if they are secret.
         let mut inverse = Zeroizing::new(invert(&product));
         for (element, before) in all.iter_mut().zip(before.iter()).rev() {
             self.simd.call(

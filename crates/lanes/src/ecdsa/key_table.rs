@@ -43,6 +43,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> VerifyTable for EcdsaKeyTable<S
         let Some([x, y]) = read_point::<S, C, L>(self.simd, public) else { return false };
         let group = CurveGroup::<S, C, L>::new(self.simd);
         let key = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
+        // One wrong entry changes the sum of all, so one comparison with a value that is computed otherwise suffices.
         let double = |point: ProjectivePoint<S::V, L>| group.sum(&point, &point);
         let mut expected = key;
         for _ in 1..digits(C::BITS, C::KEY_WINDOW) {

@@ -5,10 +5,10 @@ use super::element::Element;
 use super::interleaved::Interleaved;
 use super::point::{AffinePoint, JacobianPoint, XyzzPoint};
 use super::recode::digits;
-use super::ring::{FieldModulus, ModularRing};
+use super::ring::{FieldModulus, MontgomeryRing};
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 
-impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
+impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
     /// Appends `count` odd multiples P, 3P, 5P, ... to `out`. Every other one has its sign turned.
     ///
     /// 2P is used as the affine point (X, Y) of the isomorphic curve on which its Z is one. P is mapped to that
@@ -20,6 +20,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         count: usize,
         out: &mut Vec<XyzzPoint<S::V, L, N>>,
     ) {
+        // With 2P affine, every further multiple is a mixed addition (8M + 2S), and the inversion comes at the end.
         let mut twice = self.lift(p);
         self.double_times(&mut twice, 1);
         let step = AffinePoint { x: twice.x, y: twice.y };
@@ -49,6 +50,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         points: &mut [XyzzPoint<S::V, L, N>],
         run: usize,
     ) -> Vec<AffinePoint<S::V, L, N>> {
+        // One inversion for the whole table: docs/math/ecdsa.md, Verifying.
         let mut inverses: Vec<_> = points.iter().map(|point| point.zzz).collect();
         self.invert_all_public(&mut inverses);
         let mut affine = Vec::with_capacity(points.len());
@@ -85,7 +87,7 @@ pub(crate) fn windows<S: Simd, C: CurveParams<L>, const L: usize>(
     p: &[[u64; L]; 2],
     window: usize,
 ) -> Vec<AffinePoint<S::V, L, 1>> {
-    let f = ModularRing::<S, C::Field, L, 1>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
     let mut bases = bases::<S, C, L>(simd, p, window);
     let bases = f.normalise(&mut bases, 1);
     let (count, mut points) = (1 << (window - 1), Vec::new());
@@ -101,7 +103,7 @@ fn bases<S: Simd, C: CurveParams<L>, const L: usize>(
     p: &[[u64; L]; 2],
     window: usize,
 ) -> Vec<XyzzPoint<S::V, L, 1>> {
-    let f = ModularRing::<S, C::Field, L, 1>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
     let mut point = f.lift(&AffinePoint { x: f.splat(&p[0]), y: f.splat(&p[1]) });
     let mut chain = vec![point];
     for _ in 1..digits(C::BITS, window) {

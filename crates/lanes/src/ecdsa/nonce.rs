@@ -13,7 +13,7 @@ use super::constants::shifted;
 use super::curve::CurveParams;
 use super::element::Element;
 use super::rfc6979;
-use super::ring::{ModularRing, OddModulus};
+use super::ring::{MontgomeryRing, OddModulus};
 use super::rows::limbs_of_words;
 use super::scalars::lanes;
 use super::sign::EcdsaSignJob;
@@ -28,12 +28,13 @@ pub(crate) fn nonces<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
     block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
 ) -> Element<S::V, L, N> {
-    let order = ModularRing::<S, C::Order, L, N>::new(simd);
+    let order = MontgomeryRing::<S, C::Order, L, N>::new(simd);
     let is_hedged = |job: &EcdsaSignJob<'_>| matches!(job.nonce, NonceInput::Hedged(_));
     let mut all = order.zero();
     if block.iter().any(|accepted| is_hedged(&accepted.job)) {
         all = hedged::<S, C, L, N>(simd, block, attempt);
     }
+    // The kind of a nonce is public. All hedged is the usual case, and HMAC lane by lane is slow.
     if block.iter().all(|accepted| is_hedged(&accepted.job)) {
         return all;
     }
@@ -47,7 +48,7 @@ fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
 ) -> Element<S::V, L, N> {
-    let order = ModularRing::<S, C::Order, L, N>::new(simd);
+    let order = MontgomeryRing::<S, C::Order, L, N>::new(simd);
     let (mut high, mut low) = (order.zero(), order.zero());
     let messages: [[[&[u8]; 5]; LANES]; N] = lanes(block, |job| {
         let random: &[u8] = if let NonceInput::Hedged(random) = job.nonce { random } else { &[0; 32] };
@@ -55,6 +56,7 @@ fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     });
     let attempt = [attempt];
     for (n, mut parts) in messages.into_iter().enumerate() {
+        // Another attempt must give another nonce, or a refused one would come again.
         parts.iter_mut().for_each(|parts| parts[1] = &attempt);
         let mut words = Zeroizing::new(digest_words(simd, parts.each_ref().map(|parts| &parts[..])));
         // Digest words are big-endian; limbs start with the lowest.
@@ -89,7 +91,8 @@ fn deterministic<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
 ) -> (Element<S::V, L, N>, [u8; N]) {
-    let order = ModularRing::<S, C::Order, L, N>::new(simd);
+    let order = MontgomeryRing::<S, C::Order, L, N>::new(simd);
+    // Ones for the lanes with hedged nonces: any value but zero, which the mask then discards.
     let mut given = Zeroizing::new(vec![[1_u8; 48]; block.len()]);
     let mut chosen = [0; N];
     for (place, accepted) in block.iter().enumerate() {

@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::element::Element;
 use super::interleaved::{Masks, not};
-use super::ring::{FieldModulus, ModularRing};
+use super::ring::{FieldModulus, MontgomeryRing};
 use crate::simd::{Simd, Vector};
 
 /// A point `(x, y)`.
@@ -43,7 +43,7 @@ struct PartialSum<V, const L: usize, const N: usize> {
     y: Element<V, L, N>,
 }
 
-impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
+impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
     /// Computes `2 a` with 4M + 4S. One product and one square share a reduction. After dbl-2001-b of the
     /// Explicit-Formulas Database.
     #[inline(always)]
@@ -51,6 +51,8 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         let delta = self.sqr(&a.z);
         let gamma = self.sqr(&a.y);
         let z = self.carry(self.times(&a.y, &a.z).shl::<1>());
+        // Constants of `carry_plus` are the multiples of p that make each difference positive: docs/math/ecdsa.md has
+        // the bounds of every line.
         let below = self.carry_plus::<2>(a.x.loose() - delta);
         let above = a.x.loose() + delta;
         let above = self.carry(above + above.shl::<1>());
@@ -102,12 +104,14 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
     ) -> PartialSum<S::V, L, N> {
         let h = self.carry_plus::<2>(self.times(&b.x, zz) - *x);
         let s = self.times(&b.y, zzz);
+        // y - s for an addition: the opposite of the textbook's sign, and so is Y of the sum.
         let r = self.carry_plus::<2>(y.loose().sub_or_add(not(minus), s));
         let square = self.sqr(&h);
         let r2 = self.squared(&r);
         let cube = self.mul(&h, &square);
         let v = self.mul(x, &square);
         let new_x = self.reduce_weakly(r2 - cube - v.loose().shl::<1>());
+        // Columns of two products gather before one reduction: below 2^57, and 62 bits are allowed.
         let first = self.product(y, &cube);
         let away = self.carry_plus::<2>(v.loose() - new_x);
         let y = self.carry(self.times_onto(first, &r, &away));
@@ -126,7 +130,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         );
     }
 
-    /// Runs [`ModularRing::add_to_jacobian`] in place, in a separate function.
+    /// Runs [`MontgomeryRing::add_to_jacobian`] in place, in a separate function.
     pub(crate) fn add_in_jacobian(
         self,
         sum: &mut JacobianPoint<S::V, L, N>,
@@ -139,7 +143,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         );
     }
 
-    /// Runs [`ModularRing::add_to_xyzz`] in place, in a separate function.
+    /// Runs [`MontgomeryRing::add_to_xyzz`] in place, in a separate function.
     pub(crate) fn add_in_xyzz(
         self,
         sum: &mut XyzzPoint<S::V, L, N>,

@@ -58,6 +58,7 @@ pub(crate) fn digit<S: Simd, const L: usize>(
     at: usize,
     window: usize,
 ) -> DigitVector<S::V> {
+    // Window and position are public. The shift by 52 of a digit at bit 0 brings in bits that the mask cuts.
     let (limb, bit) = (at * window / 52, (at * window % 52) as u64);
     let mut bits = half[limb].shr_each(simd.splat(bit));
     if limb + 1 < L {

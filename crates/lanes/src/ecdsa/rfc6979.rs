@@ -40,6 +40,7 @@ fn generate<M: Mac + KeyInit, C: CurveParams<L>, const L: usize>(
     k: &mut [u8],
 ) {
     let mut nonces = NonceState::<M>::new(scalar, &reduced::<C, L>(digest));
+    // From the start for each attempt: nothing of a refused nonce is kept between attempts.
     for _ in 0..=refused {
         nonces.next::<C, L>(k);
     }
@@ -88,6 +89,7 @@ impl<M: Mac + KeyInit> NonceState<M> {
         parts.iter().for_each(|part| Mac::update(&mut mac, part));
         let mut output = mac.finalize().into_bytes();
         let bytes = Zeroizing::new(output.to_vec());
+        // The array is a copy of the secret; `bytes` erases itself.
         output.as_mut_slice().zeroize();
         bytes
     }

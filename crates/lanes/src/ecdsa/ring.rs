@@ -56,12 +56,12 @@ pub(crate) trait FieldModulus<const L: usize>: OddModulus<L> {
 
 /// The integers modulo M on a CPU.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ModularRing<S, M, const L: usize, const N: usize> {
+pub(crate) struct MontgomeryRing<S, M, const L: usize, const N: usize> {
     pub(crate) simd: S,
     modulus: PhantomData<M>,
 }
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// True if the N parts take turns by whole steps. The order is pinned, because the compiler would mix the steps
     /// and spill. The multiplications of one part run while the carries of the other wait, as far as the CPU looks
     /// ahead. It does not look beyond a step of eight limbs, so there the instructions are mixed.
@@ -141,6 +141,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     }
 
     #[inline(always)]
+    // K parts go through the step together: one if the parts take turns, all N if they are mixed.
     fn times_onto_by<const K: usize>(
         self,
         wide: ProductColumns<S::V, L, N>,
@@ -288,6 +289,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     /// Returns the residue in [0, m) of a value below 2 m.
     #[inline(always)]
     pub(crate) fn below_modulus(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
+        // Always subtracted and then selected, so the time does not show whether the value was at or above m.
         let (less, is_below) = self.minus_modulus(a);
         self.select(is_below, &less, a)
     }
@@ -333,7 +335,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     }
 }
 
-impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
+impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
     /// As [`FieldModulus::reduce_weakly`].
     #[inline(always)]
     pub(crate) fn reduce_weakly(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {

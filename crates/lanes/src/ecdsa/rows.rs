@@ -41,6 +41,7 @@ pub(crate) fn words_of_limbs<S: Simd, const L: usize>(simd: S, limbs: &[S::V; L]
     for (at, place) in words.iter_mut().enumerate() {
         let (limb, bit) = (64 * at / 52, (64 * at % 52) as u64);
         *place = limbs[limb].shr_each(simd.splat(bit));
+        // 64 bits can reach into three limbs of 52.
         for next in 1..=2 {
             let shift = 52 * next as u64 - bit;
             if shift < 64 && limb + next < L {

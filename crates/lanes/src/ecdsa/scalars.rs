@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use super::constants::{LOW_52, minus};
 use super::element::Element;
-use super::ring::{ModularRing, OddModulus};
+use super::ring::{MontgomeryRing, OddModulus};
 use super::rows::{limbs_of_words, words_of_limbs};
 use crate::batch::{LaneJob, per_lane};
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
@@ -15,7 +15,7 @@ const WORDS: usize = 6;
 /// Integers as 64-bit words, lowest first.
 pub(crate) type Integers<const N: usize> = [[Words; WORDS]; N];
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Loads big-endian integers of at most 48 bytes.
     pub(crate) fn read(self, integers: &[[&[u8]; LANES]; N]) -> Element<S::V, L, N> {
         let mut element = self.zero();
@@ -51,6 +51,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
                         *limb = interleaved.0[n];
                     }
                     let mut words = [self.simd.zero(); WORDS];
+                    // 260 bits of limbs are four whole words, 416 bits six; plain integers have no bits above.
                     words_of_limbs(self.simd, &limbs, &mut words[..52 * L / 64]);
                     for (place, word) in all.iter_mut().zip(words) {
                         *place = word.words();
@@ -88,6 +89,7 @@ pub(crate) fn limbs_of_bytes<const L: usize>(integer: &[u8]) -> [u64; L] {
         if limb + 1 < L {
             limbs[limb + 1] |= word >> (52 - bit) & LOW_52;
         }
+        // From bit 41 on a word of 64 bits reaches into a third limb.
         if bit > 40 && limb + 2 < L {
             limbs[limb + 2] |= word >> (104 - bit);
         }

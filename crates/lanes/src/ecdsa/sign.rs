@@ -11,7 +11,7 @@ use super::multiples::turned;
 use super::nonce::{has_rule, nonces};
 use super::point::{JacobianPoint, XyzzPoint};
 use super::recode::{digit, digits, halve};
-use super::ring::{ModularRing, OddModulus};
+use super::ring::{MontgomeryRing, OddModulus};
 use super::scalars::{Integers, is_in_range, is_set, lanes, write};
 use crate::batch::{LaneJob, accept};
 use crate::simd::{LANES, Simd, Vector, declassify};
@@ -49,6 +49,7 @@ pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
             sign::<S, C, L, 1>(simd, &mut left, attempt, out);
         }
     }
+    // Four refused nonces in a row mean a broken hash and not bad luck, so no signature leaves the engine.
     for job in left {
         out.set(job.index, Status::Malformed);
     }
@@ -130,7 +131,7 @@ fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     k: &Element<S::V, L, N>,
 ) -> SignBlock<S::V, L, N> {
     let (f, order) =
-        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
+        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     simd.call(
         #[inline(always)]
         || {
@@ -163,7 +164,7 @@ fn multiply_base<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     works: &mut [SignBlock<S::V, L, N>],
 ) {
-    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
     let comb = C::secret_comb(simd);
     for window in 0..digits(C::BITS, C::SECRET_WINDOW) {
         for work in works.iter_mut() {
@@ -178,6 +179,7 @@ fn multiply_base<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
                     (comb.look_up::<S, C, L, N>(simd, window, index), minus)
                 },
             );
+            // The number of the window is public. The first entry starts the sum, because infinity is not a summand.
             if window == 0 {
                 let JacobianPoint { x, y, z } = f.first(&entry, minus);
                 work.point = XyzzPoint { x, y, zz: z, zzz: z };
@@ -199,7 +201,7 @@ fn invert<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     works: &mut [SignBlock<S::V, L, N>],
 ) {
     let (f, order) =
-        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
+        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let mut zz = Zeroizing::new(Vec::with_capacity(works.len()));
     for work in works.iter_mut() {
         let is_zero = simd.call(
@@ -215,6 +217,7 @@ fn invert<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         ));
     }
     let mut k = Zeroizing::new(works.iter().map(|work| work.k).collect::<Vec<_>>());
+    // By Fermat and not by Euclid: k is secret, and ZZ depends on it beyond the point.
     f.invert_all(&mut zz);
     order.invert_all(&mut k);
     for ((work, zz), k) in works.iter_mut().zip(zz.iter()).zip(k.iter()) {
@@ -229,7 +232,7 @@ fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     work: &mut SignBlock<S::V, L, N>,
 ) -> [Integers<N>; 2] {
     let (f, order) =
-        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
+        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let e = order.read(&lanes(block, |job| job.digest));
     let d = Zeroizing::new(order.read(&lanes(block, |job| job.scalar)));
     let (r, s, zero) = simd.call(
@@ -237,6 +240,7 @@ fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         || {
             let r = order.below_modulus(&f.leave(&f.mul(&work.point.x, &work.point.zz)));
             let rd = order.mul(&r, &order.enter(&d));
+            // e is below R and r d below 2 n, so the sum is below R; the product reduces it.
             let sum = order.carry(rd.loose() + e);
             let s = order.below_modulus(&order.mul(&sum, &work.k));
             let mut zero = order.is_zero(&r);

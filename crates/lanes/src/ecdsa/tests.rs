@@ -10,7 +10,7 @@ use super::element::Element;
 use super::key_table::EcdsaKeyTable;
 use super::point::{AffinePoint, JacobianPoint};
 use super::recode::{digit, digits, halve};
-use super::ring::{FieldModulus, ModularRing, OddModulus};
+use super::ring::{FieldModulus, MontgomeryRing, OddModulus};
 use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::IfmaSimd;
@@ -62,7 +62,7 @@ fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
 /// Products and squares are right for any values below R whose product is below R m, and so are the values that
 /// leave Montgomery form.
 fn products<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
-    let (ring, m) = (ModularRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+    let (ring, m) = (MontgomeryRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let r = BigUint::from(1_u32) << (52 * L);
     for seed in 0..ROUNDS {
         let (a, b) = (
@@ -97,7 +97,7 @@ fn products_agree_with_big_integers() {
 
 /// A weak reduction of a difference within the bound keeps the residue, and stays below the documented bound.
 fn weak_reduction<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
-    let (f, p) = (ModularRing::<S, F, L, 1>::new(simd), number(&F::LIMBS));
+    let (f, p) = (MontgomeryRing::<S, F, L, 1>::new(simd), number(&F::LIMBS));
     for seed in 0..ROUNDS {
         let (a, b) =
             (f.load([&samples(seed, p.bits() as usize + 1)]), f.load([&samples(!seed, p.bits() as usize)]));
@@ -121,7 +121,7 @@ fn weak_reduction_keeps_the_residue_and_the_bound() {
 }
 
 fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
-    let (ring, m) = (ModularRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+    let (ring, m) = (MontgomeryRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let values: Vec<_> = (1..4).map(|seed| ring.load([&samples(seed, m.bits() as usize)])).collect();
     let mut inverses = values.clone();
     ring.invert_all(&mut inverses);
@@ -137,7 +137,7 @@ fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
 
 /// Inverts N groups of lanes with values from one to m - 1, small and large ones among them.
 fn public_inverses<S: Simd, M: OddModulus<L>, const L: usize, const N: usize>(simd: S) {
-    let (ring, m) = (ModularRing::<S, M, L, N>::new(simd), number(&M::LIMBS));
+    let (ring, m) = (MontgomeryRing::<S, M, L, N>::new(simd), number(&M::LIMBS));
     let part = |seed| {
         let mut limbs: [Words; L] = samples(seed, m.bits() as usize - 1);
         limbs[0].iter_mut().for_each(|word| *word |= 1);
@@ -187,7 +187,7 @@ fn secret_inverses_times_their_values_are_one() {
 
 /// Compares doublings and additions of the fast path with complete ones: G, 2G, 2G + G, ... with both signs.
 fn formulas<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
-    let (f, group) = (ModularRing::<S, C::Field, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
+    let (f, group) = (MontgomeryRing::<S, C::Field, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
     let [x, y] = base::<C, L>();
     let g = AffinePoint { x: f.splat(&x), y: f.splat(&y) };
     let mut fast = f.first(&g, [0b1100_1010]);

@@ -23,7 +23,7 @@ use super::key_table::EcdsaKeyTable;
 use super::multiples::turned;
 use super::point::{JacobianPoint, XyzzPoint};
 use super::recode::{RowDigits, digits};
-use super::ring::ModularRing;
+use super::ring::MontgomeryRing;
 use super::rows::CacheLine;
 use super::scalars::{is_set, lanes};
 use crate::batch::{LaneJob, accept};
@@ -46,6 +46,7 @@ pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
         EcdsaKeyTable::<S, C, L>::new(simd, public)
     });
     let mut jobs = accept(shape, operations, out, |operation| read::<S, C, L>(simd, operation));
+    // Tables are found by the index in the run, which the accepted jobs no longer show by their order.
     jobs.iter_mut().for_each(|accepted| accepted.job.index = accepted.index);
     let (with_table, without_table): (Vec<_>, Vec<_>) =
         jobs.into_iter().partition(|accepted| tables.of(accepted.index).is_some());
@@ -98,7 +99,7 @@ fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     table: TableWindows,
 ) -> Vec<VerifyBlock<'a, S::V, L, N>> {
     let (f, order) =
-        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
+        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let blocks = jobs.chunks(N * LANES);
     let mut inverses: Vec<_> = blocks
         .clone()
@@ -136,6 +137,7 @@ fn add_key_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
     blocks: &mut [VerifyBlock<'_, S::V, L, N>],
 ) {
+    // Lanes past the last job repeat it, so every lane has a table; `any` only satisfies the types.
     let Some(any) = blocks.first().and_then(|work| tables.of(work.block[0].index)) else { return };
     let rows = |work: &VerifyBlock<'_, S::V, L, N>| {
         lanes(work.block, |job| tables.of(job.index).unwrap_or(any).comb.rows())
@@ -170,7 +172,7 @@ fn add_entry<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     (which, at): (usize, usize),
     term: usize,
 ) {
-    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
     let digits = &work.digits[which];
     let table_digits = std::array::from_fn(|n| &digits[n][at]);
     let next = (at + 1 < digits[0].len()).then(|| std::array::from_fn(|n| &digits[n][at + 1]));
@@ -201,7 +203,7 @@ fn multiply_key<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     blocks: &mut [VerifyBlock<'_, S::V, L, N>],
 ) {
-    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
     let tables = cold_tables::<S, C, L, N>(simd, blocks);
     let rows: Vec<Rows<'_, N>> = tables
         .chunks_exact(N * LANES * COLD_ROWS * C::LINES)
@@ -242,7 +244,7 @@ fn cold_tables<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     blocks: &[VerifyBlock<'_, S::V, L, N>],
 ) -> Vec<CacheLine> {
-    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
     let mut points = Vec::with_capacity(blocks.len() * COLD_ROWS);
     for work in blocks {
         f.odd_multiples(&keys::<S, C, L, N>(simd, work.block), COLD_ROWS, &mut points);

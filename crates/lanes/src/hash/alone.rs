@@ -14,6 +14,7 @@ pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usi
     let rest = message.get(at..).unwrap_or_default();
     let (blocks, end) = rest.split_at(rest.len() / H::BLOCK * H::BLOCK);
     H::compress_alone(state, blocks);
+    // With an open end nothing is left, and no padding follows.
     let left = (ending.blocks::<H>(message.len()) * H::BLOCK).saturating_sub(at + blocks.len());
     let mut padded = Zeroizing::new([0; LONGEST_END]);
     if let Some(padded) = padded.get_mut(..left)

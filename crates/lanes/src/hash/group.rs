@@ -65,6 +65,7 @@ impl<'a> MessageGroup<'a> {
     pub(crate) fn fill<H: LaneHash>(&mut self, mut messages: impl Iterator<Item = &'a [u8]>) {
         let (mut last, mut blocks) = (&[][..], 0);
         (self.used, self.max, self.min, self.whole) = (0, 0, usize::MAX, usize::MAX);
+        // Lanes past the last message repeat it: they read memory that exists, and nobody reads their results.
         for lane in 0..H::LANES {
             if let Some(message) = messages.next() {
                 self.used |= 1 << lane;
@@ -117,6 +118,7 @@ impl<'a> MessageGroup<'a> {
         H::arrange(&mut words);
         let in_all = self.min == step + 1 && self.max == step + 1;
         let last = self.mask::<H>(in_all, step + 1 >= self.min, |blocks| blocks == step + 1);
+        // The length goes to lanes whose last block this is. Others may have ended before or have blocks to come.
         if last != 0 {
             let mut bits = [0; WORDS];
             for (bits, message) in bits.iter_mut().zip(self.messages) {
@@ -180,6 +182,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
             *running = group.running::<H>(step);
             left += (*running & group.used).count_ones() as usize;
         }
+        // `used` leaves out the lanes that repeat the last message.
         // From here on the SHA instructions finish the rest faster than a step of mostly idle lanes.
         if left <= N * H::ALONE {
             *chains = states;
@@ -220,6 +223,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
 #[inline(always)]
 fn row_and_mark<S: Simd>(simd: S, message: &[u8], at: usize) -> S::V {
     let row = simd.load_prefix(&message[at.min(message.len())..]);
+    // Past the end the difference wraps to a large number, so a lane gets the mark once only.
     let end = message.len().wrapping_sub(at).min(ROW);
     match MARK[ROW - end..].first_chunk() {
         Some(mark) => row | simd.load_bytes(mark),
@@ -242,6 +246,7 @@ fn finish_alone<S: Simd, H: LaneHash>(
     group: &MessageGroup<'_>,
     step: usize,
 ) {
+    // Through memory: each lane's chaining value becomes the state of a scalar hash and comes back.
     let mut rows = [[0; ROW]; WORDS];
     simd.call(
         #[inline(always)]

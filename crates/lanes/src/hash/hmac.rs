@@ -39,6 +39,7 @@ impl<H: HmacHash> HmacStates<H> {
         for (half, mask) in prepared.states.as_chunks_mut::<{ ROW / 2 }>().0.iter_mut().zip([0x36, 0x5C]) {
             let (mut state, masked) =
                 (Zeroizing::new(H::initial()), Zeroizing::new(pad.map(|byte| byte ^ mask)));
+            // One block each, once per key: lanes would gain nothing.
             H::compress_alone(&mut state, &masked[..]);
             half.copy_from_slice(&state[..ROW / 2]);
         }

@@ -107,6 +107,7 @@ fn compress<S: Simd, H: LaneHash, const N: usize>(
     let mut sums = H::rounds(simd, chains, words, meanwhile);
     for ((sums, chain), running) in sums.iter_mut().zip(chains).zip(running) {
         for (sum, word) in sums.iter_mut().zip(chain) {
+            // A lane that has ended computes too; the mask discards its sum, and its chaining value stays.
             *sum = H::add_if(word, running, *sum);
         }
     }

@@ -36,6 +36,7 @@ pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64
 pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Chain<S::V> {
     let mut chain = initial(simd);
     let (mut lanes, mut buffers) = (messages.map(PaddedMessage::new), Buffers::new());
+    // Lengths are public, so the number of blocks may be that of the longest message.
     let last = lanes.iter().map(|lane| lane.blocks).max().unwrap_or(0);
     for block in 0..last {
         let running = mask_of(&lanes, |lane| block < lane.blocks);
@@ -93,6 +94,7 @@ impl<'a> PaddedMessage<'a> {
     #[inline(always)]
     fn new(parts: Parts<'a>) -> Self {
         let left = parts.iter().map(|part| part.len()).sum::<usize>();
+        // One byte for the mark and sixteen for the length. FIPS 180-4 5.1.2.
         let (blocks, bits) = ((left + 17).div_ceil(BLOCK), left as u128 * 8);
         Self { parts, used: 0, left, blocks, bits, is_marked: false }
     }

@@ -29,6 +29,7 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
         Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => LaneSha256::LANES,
         _ => return None,
     };
+    // Two groups in turn: a round of one group waits for the round before it (docs/performance/records.md, Hashes).
     Some(BatchSize { preferred: 2 * lanes, max: 65_536 })
 }
 
@@ -84,6 +85,7 @@ impl<S: Simd> HashBatch<'_, S> {
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
         let Self { simd, shape, parts } = self;
+        // Erased with the run: whoever has the chaining values of HMAC can forge its MACs.
         let zero = [simd.zero(); WORDS / 2];
         let scratch = Zeroizing::new(HashScratch { chains: [zero; 2], kept: [zero; 2] });
         let mut hashing = HashRun { simd, shape, kind, result_len, scratch, hash: PhantomData::<H> };

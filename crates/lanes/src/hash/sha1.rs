@@ -24,6 +24,7 @@ const MAJORITY: i32 = 0xE8;
 impl LaneHash for LaneSha1 {
     type Word = u32;
 
+    // Measured: docs/performance/records.md, "One message at a time".
     const ALONE: usize = 2;
 
     fn initial() -> Row {
@@ -41,6 +42,7 @@ impl LaneHash for LaneSha1 {
             #[inline(always)]
             |word| simd.splat32(word),
         );
+        // The kind of round changes after 20, 40 and 60 rounds, which are not multiples of 16: hence a table per four.
         let mut all = Sha1Groups { states, words };
         all.sixteen_rounds::<0, CHOICE, CHOICE, CHOICE, CHOICE>([k0, k0, k0, k0], &mut meanwhile);
         all.sixteen_rounds::<16, CHOICE, PARITY, PARITY, PARITY>([k0, k1, k1, k1], &mut meanwhile);
@@ -106,6 +108,7 @@ fn extended<V: Vector>(w: &[V; WORDS], t: usize) -> V {
 /// added last.
 #[inline(always)]
 fn round<const TABLE: i32, V: Vector>([a, b, c, d, e, x, y, z]: Chain<V>, word: V) -> Chain<V> {
+    // `a` is the newest word. All that does not need it is added before it is there.
     let early = e.add32(word).add32(b.ternary::<TABLE>(c, d));
     [early.add32(a.rotr32::<27>()), a, b.rotr32::<2>(), c, d, x, y, z]
 }

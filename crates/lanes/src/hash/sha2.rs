@@ -29,6 +29,7 @@ pub(super) fn rounds<S: Simd, F: Sha2Rounds, const N: usize>(
     mut words: [[S::V; WORDS]; N],
     mut meanwhile: impl FnMut(usize),
 ) -> [Chain<S::V>; N] {
+    // The last sixteen rounds are apart, because they extend no words.
     if let Some((last, others)) = F::ROUND.as_chunks().0.split_last() {
         for (at, constants) in others.iter().enumerate() {
             sixteen_rounds::<true, S, F, N>(

@@ -12,6 +12,7 @@ pub(crate) struct LaneSha256;
 impl LaneHash for LaneSha256 {
     type Word = u32;
 
+    // A step of sixteen lanes takes 196 ns, a block alone 34 ns: docs/performance/records.md, Hashes.
     const ALONE: usize = 4;
 
     /// Returns the initial hash value. FIPS 180-4 5.3.3.

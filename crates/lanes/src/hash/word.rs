@@ -83,6 +83,7 @@ impl HashWord for u64 {
 
     #[inline(always)]
     fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
+        // Rows 0 to 7 are the first halves of the eight blocks, rows 8 to 15 the second halves.
         for half in rows.as_chunks_mut().0 {
             *half = V::transpose(*half);
         }

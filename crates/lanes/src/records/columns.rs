@@ -18,6 +18,7 @@ impl<'a, T: ColumnValue> FlatColumn<'a, T> {
             Column::One(value) => (vec![*value].into(), Some(0)),
             Column::Stride { first, stride } => (vec![*first].into(), Some(*stride)),
             Column::Each(values) => (Cow::Borrowed(&values[..]), None),
+            // Runs have no random access. Expanding them costs one pass, and records are visited out of order.
             Column::Runs(_) => (column.cursor().take(len).collect(), None),
         };
         Self { values, stride }

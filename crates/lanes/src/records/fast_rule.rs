@@ -48,6 +48,7 @@ impl FastRule {
     /// Returns the rule of a shape, or None if the shape has no fast check.
     pub(super) fn for_shape(shape: Shape, records: &Records<'_>) -> Option<Self> {
         let mut tag = TagRule::NoTag;
+        // Wraps and translations are missing: their rules look at more than one length, and their records are few.
         let (key_len, iv_len, block_len, output) = match shape {
             Shape::Cipher { alg, .. } => (
                 KeyLenRule::Exactly(alg.key_len()),
@@ -75,6 +76,7 @@ impl FastRule {
             min_iv_len: iv_len as u32,
             max_iv_len: if tag == TagRule::NoTag { iv_len as u32 } else { u32::MAX },
             tag,
+            // Block lengths are powers of two: a length is a multiple if these bits are clear.
             partial: block_len as u32 - 1,
             output,
             data_len: records.data.len() as u64,
@@ -160,6 +162,7 @@ impl FastRule {
             TagRule::InOutput => self.output_len,
             TagRule::InData => self.data_len,
         };
+        // A closure, so that shapes without tags never read these columns.
         let [aad, tag] = spans();
         (end(aad) <= self.data_len) & (end(tag) <= limit) & TAG_LENS.contains(&tag.len)
     }

@@ -111,6 +111,7 @@ fn run_part(work: &mut impl RecordKernel, part: &RecordPart<'_>, out: &mut PartM
         out.statuses[window.clone()].fill(Status::Pending);
         part.accept(window.clone(), &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
+        // Window by window, so that records, outputs and statuses are still in the cache.
         work.compute(part, records, out);
         finish_pending(&mut out.statuses[window]);
     }
@@ -221,6 +222,7 @@ impl<'a> RecordPart<'a> {
         // Both columns must have a constant stride too, because the check of the first and the last record covers
         // them.
         self.aad.stride().and(self.tag.stride())?;
+        // Key 0 stands for any: keys are compared record by record when a window is accepted.
         let first = self.fit_record(0, 0)?;
         self.fit_record(last, 0)?;
         Some(EqualRecords { first, strides })
@@ -377,6 +379,7 @@ impl<'a> RecordPart<'a> {
     #[inline(always)]
     fn secret_of(&self, source: KeySource) -> Option<&'a [u8]> {
         match source {
+            // An index past the table gives no bytes; the check of the record has refused it.
             KeySource::Table(index) if self.keys.is_empty() => {
                 self.records.keys.get(index as usize).map(secret)
             }
@@ -482,6 +485,7 @@ impl<'a> RecordPart<'a> {
         if last_key >= self.valid_keys || !do_ivs_fit || !together.fit() {
             return None;
         }
+        // Counted in the loop above, so the list is sorted by one pass that puts each record into its place.
         let mut ordered = ordered.counted(&counts);
         for (((index, key), input), output) in (window.start as u32..).zip(keys).zip(inputs).zip(outputs) {
             let (key, Span { start, len }, output) = in_memory(*key, *input, *output)?;
@@ -546,6 +550,7 @@ impl<'a> RecordPart<'a> {
             KeySource::Table(key) => key,
             KeySource::Slot(_) => ELSEWHERE,
         };
+        // Cannot fail for spans, which have 32 bits; a slot is bounded by its capacity.
         let len = u32::try_from(record.input.len()).map_err(|_| Status::BadLength)?;
         Ok(RecordRef { index, len, input, output, iv: self.iv.at(index).start, key })
     }

@@ -86,6 +86,7 @@ impl OrderedRecords {
             self.order = counts.order();
         }
         let SortState::Buckets { longest } = self.order else { return &self.accepted };
+        // Only the first bucket mixes costs. It is short: records of 96 steps and more are rare in a batch.
         self.sorted[..longest as usize].sort_by_key(|record| Reverse(steps(record)));
         &self.sorted
     }

@@ -24,6 +24,7 @@ pub(super) fn subtract_from<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S
         || {
             let mut carry = simd.zero();
             for ((a, b), n) in a.iter_mut().zip(b).zip(n) {
+                // Below 2^54 in magnitude, so no order of the terms can overflow.
                 *a = carry_column(simd, *b + *n + *n - *a, &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
@@ -36,12 +37,14 @@ pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
     simd.call(
         #[inline(always)]
         || {
+            // Two passes, because the sign of the difference is known at the top only. The first one stores nothing.
             let mut borrow = simd.zero();
             for (value, n) in value.iter().zip(n) {
                 carry_column(simd, *value - *n, &mut borrow);
             }
             let mut carry = simd.zero();
             for (value, n) in value.iter_mut().zip(n) {
+                // The borrow is 0 or all ones, and lanes that are below n subtract 0: the same steps for all.
                 *value = carry_column(simd, *value - borrow.and_not(*n), &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
@@ -56,6 +59,7 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V],
     simd.call(
         #[inline(always)]
         || {
+            // Plain loops through memory: once per signature, against hundreds of Montgomery products.
             for (i, a) in a.iter().enumerate() {
                 for (j, b) in b.iter().enumerate() {
                     out[i + j] = out[i + j].madd_lo(*a, *b);

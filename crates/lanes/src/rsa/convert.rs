@@ -16,6 +16,7 @@ const MARGIN: usize = 2;
 #[inline(always)]
 pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::V]) {
     for (at, block) in out.chunks_mut(LANES).enumerate() {
+        // Eight loads of whole lines and a transposition, instead of one gather of eight words per limb.
         let mut rows = [simd.zero(); LANES];
         for (row, number) in rows.iter_mut().zip(numbers) {
             *row = simd.load(&words_at(number, at * LANES));
@@ -107,6 +108,7 @@ impl<S: Simd> Staging<S> {
 
     /// Writes a lane's number, which must fit.
     pub(super) fn write(&self, lane: usize, place: &mut [u8]) {
+        // `zip` stops at the length of the result; higher words are zero, because the number is below its modulus.
         let words = &self.words[lane * self.count..(lane + 1) * self.count];
         let (first, whole) = place.as_rchunks_mut::<8>();
         let (low, high) = words.split_at(whole.len());
@@ -136,6 +138,7 @@ fn words_of(number: &[u8], words: &mut [u64]) {
 /// Returns 64 bits from bit `at` on of a number in digits of `width` bits.
 #[inline(always)]
 fn bits_at<S: Simd>(simd: S, digits: &[S::V], width: usize, at: usize) -> S::V {
+    // Positions are public and the same in every lane.
     let (first, shift) = (at / width, at % width);
     let mut bits = simd.zero();
     if let Some(digit) = digits.get(first) {

@@ -109,6 +109,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
     pub(super) fn leave_montgomery(&mut self, at: usize) -> &[S::V] {
         let simd = self.streams.simd();
         let entry = &mut *self.windows[at].entry;
+        // A product with 1 divides by R.
         entry.fill(simd.zero());
         entry[0] = simd.splat(1);
         self.streams.multiply(at, &[PlainFactor(&*entry)]);
@@ -123,6 +124,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         self.fill(ones);
         let count = ones.len();
         let simd = self.streams.simd();
+        // The number of digits comes from the shape, not from the exponents: leading zeros take their steps too.
         for step in 0..self.windows[0].digits.len() {
             let mut choices = self.windows[..count].iter_mut().map(|window| SecretChoice {
                 table: window.table,

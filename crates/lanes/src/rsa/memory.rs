@@ -73,6 +73,7 @@ pub(crate) struct FreeSpans<'m, V> {
 impl<'m, V> FreeSpans<'m, V> {
     /// Takes the next spans.
     pub(crate) fn take<const N: usize>(&mut self, spans: [VectorSpan; N]) -> [&'m mut [V]; N] {
+        // Same order as in `SpanMemory::new`, or the gaps differ. `split_at_mut` would panic past the end.
         spans.map(|span| {
             let gap = span.gap(self.end);
             let (_, rest) = std::mem::take(&mut self.rest).split_at_mut(gap);

@@ -46,6 +46,7 @@ const MAX_BITS: u16 = 4096;
 const MIN_BITS: u16 = 512;
 
 /// The longest secret exponent in bits. Shoup 2000, section 3.
+// The random number of a proof is longer than the share that it hides: docs/math/threshold-rsa.md.
 const MAX_EXPONENT_BITS: u16 = 16_384;
 
 /// Returns the batch sizes of `shape`, or None if it is not one of RSA. A run of private operations takes 1 to 4 ms,
@@ -57,6 +58,8 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
         Shape::RsaPublic { bits, .. } => (bits, 64),
         Shape::RsaPrivate { bits } if bits <= 2048 => (bits, 64),
         Shape::RsaPrivate { bits } => (bits, if bits <= 3072 { 16 } else { LANES }),
+        // Two groups of 2048 bits with an exponent of 2048 bits take as long as one group of private operations of 4096
+        // bits, which has two such powers per key.
         Shape::ModExp { bits, exponent_bits } if (1..=MAX_EXPONENT_BITS).contains(&exponent_bits) => {
             (bits, if u32::from(bits) * u32::from(exponent_bits) <= 1 << 22 { 16 } else { LANES })
         }

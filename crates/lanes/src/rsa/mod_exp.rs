@@ -6,14 +6,14 @@ use super::convert::{Staging, gather_into};
 use super::exponent::{Digits, PowerGroups, digits};
 use super::memory::SpanMemory;
 use super::number::{self as integer, Limbs};
-use super::public::PublicModulus;
+use super::public::MontgomeryModulus;
 use super::{check_range, write_results};
 use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
 /// The prepared form of a key. The modulus is public.
 struct ModExpKey {
-    modulus: PublicModulus,
+    modulus: MontgomeryModulus,
     /// The residue R mod n.
     radix: Limbs,
     digits: Digits,
@@ -26,7 +26,8 @@ struct ModExpJob<'a> {
 
 impl ModExpKey {
     fn new(parts: &ModExpParts, bits: u16) -> Result<Self, Status> {
-        let modulus = PublicModulus::new(&parts.n, bits)?;
+        let modulus = MontgomeryModulus::new(&parts.n, bits)?;
+        // The modulus is public, so a division may compute the constants. Its time depends on n.
         let radix = integer::power_of_two_mod(52 * modulus.limbs, &modulus.n);
         let digits = digits(parts.exponent.expose(), parts.exponent_bits.into()).ok_or(Status::BadKey)?;
         Ok(Self { modulus, radix, digits })
@@ -38,6 +39,7 @@ pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     let jobs = accept(shape, operations, out, |operation| read(shape, operation));
     let Some(first) = jobs.first() else { return };
     let (limbs, digits) = (first.job.key.modulus.limbs, first.job.key.digits.len());
+    // All jobs of the shape have the same limbs and digits, so the first one decides the sizes for all.
     let count = jobs.len().div_ceil(LANES).min(2);
     let mut memory = SpanMemory::new(simd, PowerGroups::<S>::spans(limbs, digits, count));
     let mut powers = PowerGroups::new(simd, limbs, digits, count, &mut memory.places());

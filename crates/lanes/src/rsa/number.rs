@@ -12,6 +12,7 @@ pub(super) type Limbs = Zeroizing<Vec<u64>>;
 /// Converts a big-endian integer to `limbs` limbs, or returns None if it has more bits.
 pub(super) fn from_bytes(bytes: &[u8], limbs: usize) -> Option<Limbs> {
     let mut out = Zeroizing::new(vec![0; limbs]);
+    // Bits that do not fit are gathered and tested at the end: primes are secret, and an early exit shows a position.
     let mut beyond = 0;
     for (at, byte) in bytes.iter().rev().enumerate() {
         let (limb, bit) = (8 * at / LIMB_BITS as usize, 8 * at % LIMB_BITS as usize);
@@ -37,6 +38,7 @@ pub(super) fn padded(limbs: &[u64]) -> Limbs {
 /// doubles their number.
 pub(super) fn negated_inverse(n: u64) -> u64 {
     let mut inverse = n;
+    // 3, 6, 12, 24, 48, 96 right bits.
     for _ in 0..5 {
         inverse = inverse.wrapping_mul(2_u64.wrapping_sub(n.wrapping_mul(inverse)));
     }
@@ -53,6 +55,7 @@ pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
         let quotient = (first as u64).wrapping_mul(inverse) & LIMB;
         let mut carry = (first + u128::from(quotient) * u128::from(n[0])) >> LIMB_BITS;
         for j in 1..n.len() {
+            // Two products of 104 bits, a limb and a carry: below 2^106.
             carry += u128::from(sum[j])
                 + u128::from(*a) * u128::from(b[j])
                 + u128::from(quotient) * u128::from(n[j]);
@@ -72,6 +75,7 @@ pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
 pub(super) fn radix_mod(n: &[u64]) -> Limbs {
     let mut value = Zeroizing::new(vec![0; n.len()]);
     value[0] = 1;
+    // Not a division: n is a secret prime. It runs once per key.
     for _ in 0..n.len() * LIMB_BITS as usize {
         double_mod(&mut value, n);
     }
@@ -120,6 +124,7 @@ fn subtract(value: &mut [u64], n: &[u64], mask: u64) -> u64 {
     for (limb, n) in value.iter_mut().zip(n) {
         let difference = limb.wrapping_sub(n & mask).wrapping_sub(borrow);
         *limb = difference & LIMB;
+        // Limbs have 52 bits, so bit 63 is set only by a borrow.
         borrow = difference >> 63;
     }
     borrow.wrapping_neg()
@@ -167,6 +172,7 @@ pub(super) fn product(a: &[u64], b: &[u64]) -> Limbs {
 /// Computer Programming, volume 2, 4.3.1, algorithm D. The time depends on n.
 pub(super) fn power_of_two_mod(power: usize, n: &[u64]) -> Limbs {
     let width = n.len() - n.iter().rev().take_while(|limb| **limb == 0).count();
+    // Algorithm D wants the highest bit of the divisor set. The remainder is shifted back below.
     let shift = n[width - 1].leading_zeros() - (u64::BITS - LIMB_BITS);
     let divisor = shifted_left(&n[..width], shift);
     let (limb, bit) =
@@ -201,6 +207,7 @@ fn divide_step(value: &mut [u64], divisor: &[u64]) {
         carry >>= LIMB_BITS;
     }
     carry += i128::from(value[width]);
+    // At most twice. The values are public, so the number of rounds may show.
     while carry < 0 {
         let mut up = 0;
         for (limb, divisor) in value.iter_mut().zip(divisor) {

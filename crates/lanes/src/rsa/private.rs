@@ -43,13 +43,15 @@ impl PrivateKey {
     /// Prepares a key. Rejects parts that are too long or even, and primes whose product is not n. Other defects of
     /// a key show when its results are confirmed.
     fn new(parts: &RsaPrivateParts) -> Result<Self, Status> {
+        // Both primes get half the bits, rounded up. A longer prime would need other steps than the shape's.
         let half = usize::from(parts.public.bits()).div_ceil(2);
         let limbs = limbs_for(half).ok_or(Status::BadKey)?;
         let p = PrimeHalf::new(parts.p.expose(), parts.dp.expose(), half, limbs)?;
         let q = PrimeHalf::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
         let n = integer::from_bytes(&parts.public.n, 2 * limbs).ok_or(Status::BadKey)?;
         let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
-        // The recombination is only right for the primes of n.
+        // The recombination is only right for the primes of n. Whether p is prime is not checked: a result that is not
+        // right fails the dispatcher's confirmation.
         let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
             && integer::is_below(&coefficient, &p.modulus);
         let coefficient = integer::padded(&coefficient);
@@ -87,6 +89,7 @@ impl PrimeHalf {
 pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
+    // The shape fixes both numbers, so they are those of every job.
     let (limbs, digits) = (first.job.key.limbs, first.job.key.p.digits.len());
     let spans = PowerGroups::<S>::spans(limbs, digits, 2).chain(CrtHalves::<S>::spans(limbs));
     let mut memory = SpanMemory::new(simd, spans);
@@ -168,10 +171,12 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
         m_q.copy_from_slice(powers.leave_montgomery(1));
         let (value, _) = powers.streams.value_mut(0);
         value.copy_from_slice(m_q);
+        // m_q below q can exceed p. A product with R^2 brings it into Montgomery form modulo p, below 2 p.
         powers.multiply_by_constant(0, keys.map(|key| &key.p.radix[1][..]));
         let (value, p) = powers.streams.value_mut(0);
         // The difference is between 0 and 4 p, as multiplication requires.
         carry::subtract_from(simd, value, m_p, p);
+        // The coefficient is plain, so this product also leaves Montgomery form.
         powers.multiply_by_constant(0, keys.map(|key| &key.coefficient[..]));
         let (h, p) = powers.streams.value_mut(0);
         carry::reduce(simd, h, p);

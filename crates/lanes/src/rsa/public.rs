@@ -19,7 +19,7 @@ const F4_SQUARES: usize = 16;
 
 /// The prepared form of a modulus. Numbers are padded to a multiple of eight words.
 #[derive(Debug)]
-pub(super) struct PublicModulus {
+pub(super) struct MontgomeryModulus {
     /// The number of limbs without padding.
     pub(super) limbs: usize,
     pub(super) n: Limbs,
@@ -31,7 +31,7 @@ pub(super) struct PublicModulus {
 
 #[derive(Debug)]
 struct PublicPower {
-    modulus: PublicModulus,
+    modulus: MontgomeryModulus,
     e: u64,
 }
 
@@ -40,7 +40,7 @@ struct PublicJob<'a> {
     input: &'a [u8],
 }
 
-impl PublicModulus {
+impl MontgomeryModulus {
     pub(super) fn new(n: &[u8], bits: u16) -> Result<Self, Status> {
         let limbs = limbs_for(bits.into()).ok_or(Status::BadKey)?;
         let n = integer::from_bytes(n, limbs).ok_or(Status::BadKey)?;
@@ -55,10 +55,11 @@ impl PublicModulus {
 impl PublicPower {
     fn new(parts: &RsaPublicParts) -> Result<Self, Status> {
         let e = integer::from_bytes(&parts.e, 1).ok_or(Status::BadKey)?[0];
+        // The bound of `RsaExponent::Other`, which AWS-LC has too. Larger exponents only slow verification down.
         if e < 3 || e % 2 == 0 || e >> 33 != 0 {
             return Err(Status::BadKey);
         }
-        Ok(Self { modulus: PublicModulus::new(&parts.n, parts.bits())?, e })
+        Ok(Self { modulus: MontgomeryModulus::new(&parts.n, parts.bits())?, e })
     }
 }
 
@@ -138,6 +139,7 @@ impl<'m, S: Simd> PublicGroups<'m, S> {
     /// Raises to 65,537. The last product takes the input in plain form, which leaves Montgomery form without a step
     /// of its own.
     fn power_f4(&mut self, count: usize) {
+        // The first factor is x R, so x^65536 R times the plain x, divided by R, is x^65537.
         self.streams.square(0..count, F4_SQUARES);
         self.multiply_by_inputs(count);
     }
@@ -163,6 +165,7 @@ impl<'m, S: Simd> PublicGroups<'m, S> {
         // Multiplying R^2 by 1 divides it by R, and R is 1 in Montgomery form.
         streams.value_mut(at).0.copy_from_slice(radix_squared[at]);
         streams.multiply(at, &[PlainFactor(&one)]);
+        // Lanes with shorter exponents square one until their highest bit.
         for bit in (0..bits).rev() {
             streams.square(at..at + 1, 1);
             squared.copy_from_slice(streams.value(at));

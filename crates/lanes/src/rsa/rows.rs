@@ -7,6 +7,7 @@ use super::window::ColumnWindow;
 use crate::simd::{Simd, Vector};
 
 /// The widest tile.
+// 21 columns, two factors and what a row needs leave a few of the 32 registers.
 const WIDEST: usize = 20;
 
 /// The quotients, limbs and columns of the current product.
@@ -53,6 +54,7 @@ pub(super) struct ProductTask<'a, V, A> {
 impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
     pub(super) fn run<S: Simd<V = V>>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
         match self.value.len() {
+            // 30 is no multiple of 20; two tiles of 15 waste nothing.
             30 => self.rows::<S, 15>(simd, scratch),
             _ => self.rows::<S, WIDEST>(simd, scratch),
         }

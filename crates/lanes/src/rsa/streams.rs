@@ -16,6 +16,7 @@ use crate::simd::Simd;
 const SPARE_BITS: usize = 4;
 
 /// The numbers of limbs that have kernels.
+// For primes of 1024, 2048, 3072 and 4096 bits of modulus, and for these moduli themselves: docs/math/rsa.md.
 const SIZES: [usize; 6] = [10, 20, 30, 40, 60, 80];
 
 /// The maximum number of limbs of a product whose window fits in registers.
@@ -167,6 +168,7 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
         if self.limbs() <= SINGLE {
             return single(self.simd, &mut self.streams[..choices.len()], WindowKernel { choices });
         }
+        // Longer numbers pick each limb while the limb before is multiplied, which takes far longer than the scan.
         self.square(0..choices.len(), WINDOW_BITS);
         let simd = self.simd;
         let picked: Vec<PickedFactor<'_, S::V>> = choices.iter().map(|choice| choice.picked(simd)).collect();
@@ -249,6 +251,7 @@ fn both<S: Simd>(
     second: &mut ModulusStream<'_, S>,
     kernel: impl StreamKernel<S>,
 ) -> Option<()> {
+    // One after the other: two windows of 21 columns do not fit in the registers.
     kernel.run::<SINGLE, 1>(simd, &mut [[first.operands()?], [second.operands()?]]);
     Some(())
 }
@@ -323,6 +326,8 @@ fn square_and_choose<S: Simd, const W: usize, const N: usize>(
     choices: &mut [SecretChoice<'_, S::V>; N],
     part: usize,
 ) {
+    // The scan of the table would fill both load ports beside a product, which loads two vectors a cycle. A square
+    // loads 1.5, so five limbs of the entry fit beside each of the four.
     let first = part * CHOSEN;
     let choice = &mut choices[first / W % N];
     let picked = choice.picked(simd);

@@ -59,6 +59,7 @@ impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
             #[inline(always)]
             |row: usize| {
                 self.add_part::<PART, PRODUCES>(row, &mut window);
+                // Only the tile of the lowest limbs of n sees the column that the quotient must cancel.
                 if PRODUCES {
                     self.quotients[row] = window.cancel_row(simd, V::fetch(inverse), self.modulus);
                 } else {

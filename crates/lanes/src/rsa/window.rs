@@ -117,6 +117,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
     /// column needs no product: it is one more than its high bits, unless its low bits were zero.
     #[inline(always)]
     pub(super) fn cancel_row<S: Simd<V = V>>(&mut self, simd: S, inverse: V, n: &[V; W]) -> V {
+        // Needs no mask: the instruction reads the low 52 bits of the column.
         let quotient = simd.zero().pinned_lo(self.low[0], inverse);
         // Adding the largest limb rounds up, so any nonzero low bits carry one.
         let carry = (self.low[0] + simd.splat(LIMB)).shr::<LIMB_BITS>();
@@ -132,6 +133,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
     #[inline(always)]
     fn add_limb(&mut self, column: usize, x: V, y: V) {
         self.low[column] = self.low[column].pinned_lo(x, y);
+        // Pinned: in another order the compiler keeps more products waiting than there are registers.
         let above = if column + 1 < W { &mut self.low[column + 1] } else { &mut self.top };
         *above = above.pinned_hi(x, y);
     }
@@ -201,6 +203,8 @@ pub(super) fn rounds<V: Vector, const N: usize>(first: usize, mut body: impl FnM
             }
         },
     );
+    // Calls and not a loop: columns are registers only if their indices are constants, and the compiler does not unroll
+    // loops of this size.
     at(0);
     at(1);
     at(2);

@@ -371,7 +371,8 @@ impl Vector for ZmmVector {
     fn transpose(r: [Self; LANES]) -> [Self; LANES] {
         // SAFETY: the rows prove AVX-512F.
         unsafe {
-            // First pairs of rows, then pairs of pairs (by permutation), then halves.
+            // First pairs of rows, then pairs of pairs (by permutation), then halves: 24 shuffles instead of 64
+            // single words through memory.
             let lo = |a: Self, b: Self| _mm512_unpacklo_epi64(a.0, b.0);
             let hi = |a: Self, b: Self| _mm512_unpackhi_epi64(a.0, b.0);
             let (a0, a1) = (lo(r[0], r[1]), hi(r[0], r[1]));

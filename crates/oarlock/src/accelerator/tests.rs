@@ -83,7 +83,8 @@ fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
         match (shape, results.get(index)) {
             (Shape::EcdsaSign { curve }, Ok(signature)) => {
                 let verify = Shape::EcdsaVerify { curve };
-                let check = Operation { extra: oarlock_core::SecondInput::Signature(signature), ..operation };
+                let extra = oarlock_core::SecondInput::Signature(signature);
+                let check = Operation::new(verify, operation.key, operation.input, extra).unwrap();
                 assert_eq!(alone(&scalar, verify, &check).statuses(), [Status::Done], "{shape} {index}");
             }
             (_, Ok(result)) => {

@@ -61,7 +61,8 @@ fn mix(good: Vec<KnownOperation>, bad: Vec<KnownOperation>) -> Vec<KnownOperatio
 }
 
 impl KnownOperation {
-    pub(super) fn operation(&self) -> Operation<'_> {
+    /// Returns the case as an operation of its shape.
+    pub(super) fn operation(&self, shape: Shape) -> Result<Operation<'_>, SelfTestFailure> {
         let extra = match &self.extra {
             KnownSecondInput::None => SecondInput::None,
             KnownSecondInput::Signature(signature) => SecondInput::Signature(signature),
@@ -69,7 +70,17 @@ impl KnownOperation {
                 SecondInput::NonceInput(NonceInput::Deterministic(*digest))
             }
         };
-        Operation { key: &self.key, input: &self.input, extra }
+        self.operation_with(shape, extra)
+    }
+
+    /// Returns an operation with the key and the input of the case, and another second input.
+    pub(super) fn operation_with<'a>(
+        &'a self,
+        shape: Shape,
+        extra: SecondInput<'a>,
+    ) -> Result<Operation<'a>, SelfTestFailure> {
+        Operation::new(shape, &self.key, &self.input, extra)
+            .map_err(|error| SelfTestFailure::Vectors { what: error.to_string() })
     }
 
     /// True if the job is done and not refused.

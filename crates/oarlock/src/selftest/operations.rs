@@ -28,7 +28,9 @@ pub(super) fn prove(
     for first in (0..jobs).step_by(batch) {
         let chosen: Vec<&KnownOperation> =
             cases.iter().cycle().skip(first % cases.len()).take(batch).collect();
-        let outcomes = run(engine, shape, &chosen.iter().map(|case| case.operation()).collect::<Vec<_>>())?;
+        let operations: Vec<Operation<'_>> =
+            chosen.iter().map(|case| case.operation(shape)).collect::<Result<_, _>>()?;
+        let outcomes = run(engine, shape, &operations)?;
         for (lane, case) in chosen.iter().enumerate() {
             case.check(&outcomes, lane).map_err(|difference| SelfTestFailure::Wrong {
                 engine: engine.name(),
@@ -48,7 +50,8 @@ pub(super) fn prove_hedged(
     lanes: BatchSize,
     curve: Curve,
 ) -> Result<SelfTestProof, SelfTestFailure> {
-    let cases = cases(Shape::EcdsaSign { curve })?;
+    let (sign, verify) = (Shape::EcdsaSign { curve }, Shape::EcdsaVerify { curve });
+    let cases = cases(sign)?;
     // A hedged signature has no known answer. With fixed different nonces, equal r betray an engine that
     // ignores them.
     let nonces: Vec<[u8; 32]> = (0..=u8::MAX).map(|n| [n ^ 0xA5; 32]).collect();
@@ -56,18 +59,11 @@ pub(super) fn prove_hedged(
     let hedged: Vec<Operation<'_>> = chosen
         .iter()
         .zip(nonces.iter().cycle())
-        .map(|(case, nonce)| Operation {
-            extra: SecondInput::NonceInput(NonceInput::Hedged(nonce)),
-            ..case.operation()
-        })
-        .collect();
-    let signed = run(engine, Shape::EcdsaSign { curve }, &hedged)?;
-    let wrong = |lane, difference| SelfTestFailure::Wrong {
-        engine: engine.name(),
-        shape: Shape::EcdsaSign { curve },
-        lane,
-        difference,
-    };
+        .map(|(case, nonce)| case.operation_with(sign, SecondInput::NonceInput(NonceInput::Hedged(nonce))))
+        .collect::<Result<_, _>>()?;
+    let signed = run(engine, sign, &hedged)?;
+    let wrong =
+        |lane, difference| SelfTestFailure::Wrong { engine: engine.name(), shape: sign, lane, difference };
     let mut seen = std::collections::HashSet::new();
     for lane in 0..chosen.len() {
         status_is(Status::Done, &signed, lane).map_err(|difference| wrong(lane, difference))?;
@@ -76,11 +72,12 @@ pub(super) fn prove_hedged(
             return Err(wrong(lane, Difference::NonceReused));
         }
     }
-    let signatures = chosen.iter().enumerate().map(|(lane, case)| Operation {
-        extra: SecondInput::Signature(signed.result(lane)),
-        ..case.operation()
-    });
-    let verified = run_all(referee, Shape::EcdsaVerify { curve }, &signatures.collect::<Vec<_>>())?;
+    let signatures: Vec<Operation<'_>> = chosen
+        .iter()
+        .enumerate()
+        .map(|(lane, case)| case.operation_with(verify, SecondInput::Signature(signed.result(lane))))
+        .collect::<Result<_, _>>()?;
+    let verified = run_all(referee, verify, &signatures)?;
     match verified.iter().position(|status| *status != Status::Done) {
         Some(lane) => Err(wrong(lane, Difference::DoesNotVerify)),
         None => Ok(SelfTestProof { jobs: chosen.len() }),

@@ -23,7 +23,7 @@ pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, Sel
     let mut set = OperationSet::new(shape);
     for (index, case) in cases.iter().cycle().take(count).enumerate() {
         let nonce = [index as u8; 32];
-        let operation = case.operation();
+        let operation = case.operation(shape)?;
         let extra = match operation.extra {
             SecondInput::NonceInput(_) => SecondInput::NonceInput(NonceInput::Hedged(&nonce)),
             other => other,

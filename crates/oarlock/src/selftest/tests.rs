@@ -73,10 +73,8 @@ impl Engine for BadHedger {
     }
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         self.0.run(jobs, out)?;
-        if let Jobs::Operations(
-            _,
-            [Operation { extra: SecondInput::NonceInput(NonceInput::Hedged(_)), .. }, ..],
-        ) = jobs
+        if let Jobs::Operations(_, [first, ..]) = jobs
+            && let SecondInput::NonceInput(NonceInput::Hedged(_)) = first.extra
         {
             self.1(out);
         }

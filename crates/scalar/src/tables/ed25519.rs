@@ -14,9 +14,9 @@ use crate::ffi::{HashState, Sha512};
 /// The bits of a scalar, which is below 2^252 + 2^125.
 const BITS: usize = 253;
 /// The multiples of a key.
-type KeyComb = PointComb<Affine, BITS, 6>;
+type KeyComb = PointComb<EdwardsSummand, BITS, 6>;
 /// The multiples of the base point. There is one such table, so its windows can be wider.
-type BaseComb = PointComb<Affine, BITS, 8>;
+type BaseComb = PointComb<EdwardsSummand, BITS, 8>;
 
 /// The table of a public key A, which holds multiples of -A.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct EdwardsKeyTable {
 /// A point in the form of the second summand.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub(super) struct Affine {
+pub(super) struct EdwardsSummand {
     /// y + x
     sum: GF25519,
     /// y - x
@@ -55,8 +55,8 @@ impl EdwardsKeyTable {
 
     /// Returns a copy with changed multiples.
     #[cfg(test)]
-    pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
-        let mut multiples: Vec<Affine> = self.comb.windows().flatten().copied().collect();
+    pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<EdwardsSummand>)) -> Self {
+        let mut multiples: Vec<EdwardsSummand> = self.comb.windows().flatten().copied().collect();
         change(&mut multiples);
         Self { public: self.public, comb: PointComb::new(multiples) }
     }
@@ -104,7 +104,10 @@ pub(super) fn verify(signed: &[SignedInput<'_, EdwardsKeyTable>]) -> Vec<Option<
 }
 
 /// Computes S B - h A, which must equal R, with h = SHA-512(R || A || M) mod L. Returns None if S is not below L.
-fn commitment(signed: &SignedInput<'_, EdwardsKeyTable>, terms: &mut Vec<Affine>) -> Option<Extended> {
+fn commitment(
+    signed: &SignedInput<'_, EdwardsKeyTable>,
+    terms: &mut Vec<EdwardsSummand>,
+) -> Option<Extended> {
     let (commitment, response) = signed.signature.split_at(32);
     // Decoding fails for S at or above L, as RFC 8032 5.1.7 requires.
     let response = Scalar::decode(response)?.encode();
@@ -114,7 +117,7 @@ fn commitment(signed: &SignedInput<'_, EdwardsKeyTable>, terms: &mut Vec<Affine>
     hash.finish(&mut challenge);
     // All terms are collected first: so the loads of all rows are in flight before the first addition needs one.
     terms.clear();
-    let mut take = |point: &Affine, is_negative| terms.push(point.negated_if(is_negative));
+    let mut take = |point: &EdwardsSummand, is_negative| terms.push(point.negated_if(is_negative));
     signed.table.comb.terms(&Scalar::decode_reduce(&challenge).encode(), &mut take);
     base().terms(&response, &mut take);
     Some(terms.iter().fold(Extended::NEUTRAL, Extended::plus))
@@ -162,7 +165,7 @@ impl Extended {
     }
 
     /// Adds a point by the complete mixed addition `madd-2008-hwcd-3`.
-    fn plus(self, point: &Affine) -> Self {
+    fn plus(self, point: &EdwardsSummand) -> Self {
         let a = (self.y - self.x) * point.difference;
         let b = (self.y + self.x) * point.sum;
         let c = self.t * point.product;
@@ -188,13 +191,13 @@ impl Extended {
     }
 
     /// Returns the form of a second summand, given 1 / Z.
-    fn affine(&self, inverse: GF25519) -> Affine {
+    fn affine(&self, inverse: GF25519) -> EdwardsSummand {
         let (x, y) = (self.x * inverse, self.y * inverse);
-        Affine { sum: y + x, difference: y - x, product: (x * y * D).mul2() }
+        EdwardsSummand { sum: y + x, difference: y - x, product: (x * y * D).mul2() }
     }
 }
 
-impl Affine {
+impl EdwardsSummand {
     pub(super) fn negated_if(&self, is_negative: bool) -> Self {
         let (mut point, mask) = (*self, u32::from(is_negative).wrapping_neg());
         // Negation exchanges y + x and y - x and turns the sign of the product. The masks avoid a branch that would
@@ -222,18 +225,18 @@ impl std::ops::Neg for Extended {
     }
 }
 
-fn multiples<const W: usize>(point: Extended) -> PointComb<Affine, BITS, W> {
+fn multiples<const W: usize>(point: Extended) -> PointComb<EdwardsSummand, BITS, W> {
     let next = |base: &Extended| Some((0..W).fold(*base, |point, _| point.double()));
     let bases: Vec<Extended> =
-        successors(Some(point), next).take(PointComb::<Affine, BITS, W>::WINDOWS).collect();
+        successors(Some(point), next).take(PointComb::<EdwardsSummand, BITS, W>::WINDOWS).collect();
     let windows = bases.iter().zip(affine(&bases)).flat_map(|(base, step)| {
         let multiples = successors(Some(*base), move |sum| Some(sum.plus(&step)));
-        multiples.take(PointComb::<Affine, BITS, W>::MULTIPLES)
+        multiples.take(PointComb::<EdwardsSummand, BITS, W>::MULTIPLES)
     });
     PointComb::new(affine(&windows.collect::<Vec<_>>()))
 }
 
-fn affine(points: &[Extended]) -> Vec<Affine> {
+fn affine(points: &[Extended]) -> Vec<EdwardsSummand> {
     let mut inverses: Vec<GF25519> = points.iter().map(|point| point.z).collect();
     GF25519::batch_invert(&mut inverses);
     points.iter().zip(inverses).map(|(point, inverse)| point.affine(inverse)).collect()

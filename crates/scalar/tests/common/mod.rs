@@ -50,14 +50,18 @@ pub(crate) fn run(shape: Shape, operations: &[Operation<'_>]) -> Outcomes {
     out
 }
 
-/// Runs one operation and returns its result, or its status if it is not done.
+/// Runs one operation and returns its result, or its status if it is not done or does not fit the shape.
 pub(crate) fn run_one(
     shape: Shape,
     key: &Key,
     input: &[u8],
     extra: SecondInput<'_>,
 ) -> Result<Vec<u8>, Status> {
-    let out = run(shape, &[Operation { key, input, extra }]);
+    let operation = Operation::new(shape, key, input, extra).map_err(|error| match error {
+        JobError::KeyType { .. } => Status::BadKey,
+        _ => Status::BadLength,
+    })?;
+    let out = run(shape, &[operation]);
     match out.statuses()[0] {
         Status::Done => Ok(out.result(0).to_vec()),
         status => {

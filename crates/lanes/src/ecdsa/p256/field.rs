@@ -22,11 +22,13 @@ impl OddModulus<5> for FieldPrime {
         simd: S,
         mut wide: ProductColumns<S::V, 5, N>,
     ) -> LooseElement<S::V, 5, N> {
+        // p + 1 = 2^96 + 2^192 + (2^256 - 2^224): bit 44 of limb 1, bit 36 of limb 3, and 2^48 - 2^16 in limb 4.
         let [first, third, top] =
             [1 << 44, 1 << 36, (1 << 48) - (1 << 16)].map(|word| Interleaved::splat(simd, word));
         for row in 0..5 {
             let digit = wide.at(row);
             wide.set(row + 1, wide.at(row + 1).madd_lo(digit, first));
+            // Arithmetic, because columns are signed: `double` reduces a negative multiple of a square.
             wide.add(row + 1, digit.sar::<52>());
             wide.set(row + 2, wide.at(row + 2).madd_hi(digit, first));
             wide.set(row + 3, wide.at(row + 3).madd_lo(digit, third));
@@ -47,6 +49,8 @@ impl FieldModulus<5> for FieldPrime {
         loose: LooseElement<S::V, 5, N>,
     ) -> Element<S::V, 5, N> {
         let mut limbs = loose.0;
+        // 2^21 covers the borrows of lower limbs and t 2^224, so the result is positive: docs/math/p256.md, Weak
+        // reduction.
         let t = (limbs[4] - Interleaved::splat(simd, 1 << 21)).sar::<48>();
         limbs[0] = limbs[0] + t;
         limbs[1] = limbs[1] - t.shl::<44>();

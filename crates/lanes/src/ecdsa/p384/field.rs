@@ -30,6 +30,8 @@ impl OddModulus<8> for FieldPrime {
             |row| {
                 let column = wide.at(row);
                 let digit = column + column.shl::<32>();
+                // Shifts to the left and back cut q to its 52 bits without a mask. q 2^96 begins at bit 44 of limb
+                // row + 1, and q 2^128 at bit 24 of limb row + 2; each is split between two limbs.
                 let aligned = digit.shl::<12>();
                 wide.add(row + 1, column.madd_lo(digit, bottom).sar::<52>());
                 wide.set(row + 1, wide.at(row + 1).madd_hi(digit, bottom));
@@ -54,6 +56,7 @@ impl FieldModulus<8> for FieldPrime {
         loose: LooseElement<S::V, 8, N>,
     ) -> Element<S::V, 8, N> {
         let mut limbs = loose.0;
+        // 2^10 covers the borrows of lower limbs, so the result is positive: docs/math/p384.md, Weak reduction.
         let t = (limbs[7] - Interleaved::splat(simd, 1 << 10)).sar::<20>();
         limbs[0] = limbs[0] + t - t.shl::<32>();
         limbs[1] = limbs[1] + t.shl::<44>();

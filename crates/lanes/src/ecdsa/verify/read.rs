@@ -6,7 +6,7 @@ use crate::batch::LaneJob;
 use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
 use crate::ecdsa::point::AffinePoint;
-use crate::ecdsa::ring::ModularRing;
+use crate::ecdsa::ring::MontgomeryRing;
 use crate::ecdsa::scalars::{is_in_range, lanes, limbs_of_bytes};
 use crate::simd::{LANES, Simd, Vector};
 
@@ -32,6 +32,7 @@ pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     // A bad key takes precedence over a bad signature, as on the scalar engine.
     let key = public_key::<S, C, L>(simd, operation.key).ok_or(Status::BadKey)?;
+    // The type of the operation proves the length, which is twice the width of the curve.
     let (r, s) = signature.split_at(C::BYTES);
     if !is_in_range::<C::Order, L>(r) || !is_in_range::<C::Order, L>(s) {
         return Err(Status::Rejected);
@@ -73,9 +74,10 @@ fn on_curve<S: Simd, C: CurveParams<L>, const L: usize>(
     x: &[u64; L],
     y: &[u64; L],
 ) -> Option<[[u64; L]; 2]> {
-    let f = ModularRing::<S, C::Field, L, 1>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
     let (x, y) = (f.splat(x), f.splat(y));
     let is_reduced = f.is_below_modulus(&x)[0] & f.is_below_modulus(&y)[0];
+    // Canonical, because tables and comparisons of keys take the stored limbs as they are.
     let (x, y) = (f.below_modulus(&f.enter(&x)), f.below_modulus(&f.enter(&y)));
     let cube = f.mul(&f.sqr(&x), &x);
     let right = f.reduce_weakly(cube.loose() - x.loose().shl::<1>() - x + f.enter(&f.splat(&C::B)));
@@ -90,7 +92,7 @@ pub(super) fn keys<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaVerifyJob<'_>>],
 ) -> AffinePoint<S::V, L, N> {
-    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
     let keys: [[&[Vec<u64>; 2]; LANES]; N] = lanes(block, |job| job.key);
     let [x, y] = [0, 1].map(|coordinate| {
         let limbs: [[[u64; LANES]; L]; N] = std::array::from_fn(|n| {

@@ -3,7 +3,7 @@
 use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
 use crate::ecdsa::recode::{RowDigits, digit, digits, halve};
-use crate::ecdsa::ring::{ModularRing, OddModulus};
+use crate::ecdsa::ring::{MontgomeryRing, OddModulus};
 use crate::simd::{Simd, Vector};
 
 /// The layout of a table: the rows of each digit.
@@ -33,7 +33,7 @@ pub(super) fn table_digits<S: Simd, C: CurveParams<L>, const L: usize, const N: 
     scalar: &Element<S::V, L, N>,
     TableWindows { window, rows }: TableWindows,
 ) -> [Vec<RowDigits>; N] {
-    let order = ModularRing::<S, C::Order, L, N>::new(simd);
+    let order = MontgomeryRing::<S, C::Order, L, N>::new(simd);
     let count = digits(C::BITS, window);
     let mut all = std::array::from_fn(|_| Vec::with_capacity(count));
     simd.call(
@@ -51,6 +51,7 @@ pub(super) fn table_digits<S: Simd, C: CurveParams<L>, const L: usize, const N: 
                 for at in 0..count {
                     let digit = digit(simd, &half, at, window);
                     let index = digit.index + simd.splat((at * rows) as u64);
+                    // The sign of n - u is folded into each digit, so the sum needs no negation.
                     places.push(RowDigits { index: index.words(), minus: digit.minus ^ !is_odd[n] });
                 }
             }

@@ -9,7 +9,7 @@ use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
 use crate::ecdsa::interleaved::Masks;
 use crate::ecdsa::point::AffinePoint;
-use crate::ecdsa::ring::{ModularRing, OddModulus};
+use crate::ecdsa::ring::{MontgomeryRing, OddModulus};
 use crate::ecdsa::scalars::lanes;
 use crate::simd::Simd;
 
@@ -19,7 +19,7 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
     work: &VerifyBlock<'_, S::V, L, N>,
 ) -> Masks<N> {
     let (f, order) =
-        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
+        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let r = order.read(&lanes(work.block, |job| job.r));
     let (mut is_good, is_exception) = simd.call(
         #[inline(always)]
@@ -54,7 +54,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     x: &Element<S::V, L, N>,
     z: &Element<S::V, L, N>,
 ) -> Masks<N> {
-    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
     // r is x mod n, and p is above n: for small r there are two candidates for x.
     let other = f.carry(r.loose() + f.splat(&C::Order::LIMBS));
     let is_below = f.is_below_modulus(&other);

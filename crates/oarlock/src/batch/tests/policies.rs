@@ -115,7 +115,7 @@ fn one_refused_record_fails_alone_with_its_reason_and_its_place_stays_zero() {
             "record 2, des-cbc-encrypt under key \"aes256\": the key is of another type than the operation needs",
             "record 4, des-cbc-encrypt under key \"des\": a length does not fit: input, IV, tag or place of the \
              output; expected a multiple of 8 bytes, an IV of 8",
-            "record 5, des-cbc-encrypt under key \"des\": the key's policy forbids an IV from there",
+            "record 5, des-cbc-encrypt under key \"des\": the key's policy forbids an IV from this source",
         ]
     );
 }

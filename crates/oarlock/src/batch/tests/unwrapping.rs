@@ -195,7 +195,7 @@ fn table_unwrapping_says_what_was_wrong() {
     assert!(matches!(unwrap("nobody", "other", wrapped), Err(TableError::UnknownKey { .. })));
     let bad = unwrap("master", "other", WrappedKey { check_value: &[1, 2, 3], ..wrapped }).unwrap_err();
     assert_eq!(bad.blame(), Blame::Peer);
-    assert_eq!(bad.to_string(), "not unwrapped: the check value is not that of the unwrapped key");
+    assert_eq!(bad.to_string(), "not unwrapped: the unwrapped key does not match its check value");
     assert_eq!(table.len(), 2);
 }
 

@@ -22,9 +22,9 @@ use super::SignedInput;
 use super::comb::{PointComb, built_once};
 
 /// The multiples of a key.
-type KeyComb = PointComb<Affine, 256, 7>;
+type KeyComb = PointComb<FinitePoint, 256, 7>;
 /// The multiples of the base point. There is one such table, so its windows can be wider.
-type BaseComb = PointComb<Affine, 256, 8>;
+type BaseComb = PointComb<FinitePoint, 256, 8>;
 
 /// The table of a public key.
 #[derive(Debug)]
@@ -33,12 +33,12 @@ pub(super) struct P256KeyTable(KeyComb);
 /// A finite point, on a cache line of its own.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Affine {
+pub(super) struct FinitePoint {
     x: GFp256,
     y: GFp256,
 }
 
-impl Affine {
+impl FinitePoint {
     pub(super) fn negated_if(&self, is_negative: bool) -> Self {
         let mask = u32::from(is_negative).wrapping_neg();
         Self { x: self.x, y: GFp256::select(&self.y, &-self.y, mask) }
@@ -59,8 +59,8 @@ impl P256KeyTable {
 
     /// Returns a copy with changed multiples.
     #[cfg(test)]
-    pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
-        let mut multiples: Vec<Affine> = self.0.windows().flatten().copied().collect();
+    pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<FinitePoint>)) -> Self {
+        let mut multiples: Vec<FinitePoint> = self.0.windows().flatten().copied().collect();
         change(&mut multiples);
         Self(PointComb::new(multiples))
     }
@@ -120,7 +120,7 @@ fn split(signature: &[u8; 64]) -> Option<[Scalar; 2]> {
 /// needed, which hides the latency of memory.
 fn add_terms(signed: &SignedInput<'_, P256KeyTable>, r: Scalar, inverse: Scalar, sums: &mut PointSums) {
     let e = Scalar::decode_reduce(&reversed(signed.input));
-    let mut take = |point: &Affine, is_negative| sums.add(point.negated_if(is_negative));
+    let mut take = |point: &FinitePoint, is_negative| sums.add(point.negated_if(is_negative));
     signed.table.0.terms(&(r * inverse).encode32(), &mut take);
     base().terms(&(e * inverse).encode32(), &mut take);
 }
