@@ -87,7 +87,8 @@ fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
     }
 }
 
-/// Encodes a SEQUENCE of encoded members. The result is made in one piece, so that a caller who wipes it leaves no copy.
+/// Encodes a SEQUENCE of encoded members. The result is made in one piece, so that a caller who wipes it leaves no
+/// copy.
 #[cfg(feature = "key-files")]
 pub(crate) fn sequence(members: &[&[u8]]) -> Result<Vec<u8>, KeyError> {
     let content_len = members.iter().map(|member| member.len()).sum::<usize>();

@@ -32,12 +32,12 @@ pub(super) struct KeyRing {
     /// The key that wraps the others.
     pub(super) master: Key,
     pub(super) keys: Vec<Key>,
-    pub(super) wrapped: Vec<WrappedKey>,
+    pub(super) wrapped: Vec<WrappedCardKey>,
 }
 
 /// A wrapped key.
 #[derive(Clone, Debug)]
-pub(super) struct WrappedKey {
+pub(super) struct WrappedCardKey {
     pub(super) bytes: Vec<u8>,
     pub(super) check_value: [u8; CHECK],
 }
@@ -91,7 +91,7 @@ impl KeyRing {
         )?;
         let checks = cbc_of_zero_iv(referee, alg, &keys, &vec![0; BLOCK * count], BLOCK)?;
         let pairs = wrapped.chunks(alg.key_len()).zip(checks.chunks(BLOCK));
-        let wrapped = pairs.map(|(bytes, check)| WrappedKey {
+        let wrapped = pairs.map(|(bytes, check)| WrappedCardKey {
             bytes: bytes.to_vec(),
             check_value: [check[0], check[1], check[2]],
         });
@@ -311,7 +311,7 @@ mod tests {
             let ring = KeyRing::new(accelerator.diagnostics().referee(), cipher, 3).unwrap();
             let (table, _) = ring.master_table().unwrap();
             for (index, wrapped) in ring.wrapped.iter().enumerate() {
-                let wrapped = oarlock::batch::WrappedKey {
+                let wrapped = oarlock::batch::WrappedCardKey {
                     wrap: WRAP,
                     key_type: cipher.key_type(),
                     bytes: &wrapped.bytes,

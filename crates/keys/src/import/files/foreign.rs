@@ -168,7 +168,8 @@ impl Foreign {
 /// The first ten bytes of the object identifiers of PKCS#7 contents, 1.2.840.113549.1.7. The next byte is the kind.
 const PKCS7: [u8; 10] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07];
 
-/// Recognises `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292 section 4.
+/// Recognises `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292
+/// section 4.
 ///
 /// Many programs write it in BER, with lengths that are not stated.
 fn is_pkcs12(bytes: &[u8]) -> bool {
