@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oarlock::batch::WrappedCardKey;
+use oarlock::batch::WrappedKey;
 use oarlock::batch::{BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv, EntryOutput};
 use oarlock::table::KeyTable;
 use oarlock::{Accelerator, Records};
@@ -67,7 +67,7 @@ impl Unwrapping {
             return Ok(KeySource::Table(*index));
         }
         let wrapped =
-            WrappedCardKey { wrap: WRAP, key_type, bytes: request.wrapped, check_value: request.check_value };
+            WrappedKey { wrap: WRAP, key_type, bytes: request.wrapped, check_value: request.check_value };
         let name = format!("kept {}", cache.len());
         let added = self.table.unwrap_key(&self.accelerator, MASTER, name, wrapped)?;
         cache.insert(request.wrapped.to_vec(), added.index);
@@ -135,7 +135,7 @@ impl SameKey {
         results: &mut Vec<u8>,
     ) -> Result<(), LadderError> {
         const NAME: &str = "of this message";
-        let wrapped = WrappedCardKey {
+        let wrapped = WrappedKey {
             wrap: WRAP,
             key_type: self.ring.cipher.key_type(),
             bytes: key.wrapped,

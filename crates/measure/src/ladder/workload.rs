@@ -311,7 +311,7 @@ mod tests {
             let ring = KeyRing::new(accelerator.diagnostics().referee(), cipher, 3).unwrap();
             let (table, _) = ring.master_table().unwrap();
             for (index, wrapped) in ring.wrapped.iter().enumerate() {
-                let wrapped = oarlock::batch::WrappedCardKey {
+                let wrapped = oarlock::batch::WrappedKey {
                     wrap: WRAP,
                     key_type: cipher.key_type(),
                     bytes: &wrapped.bytes,
