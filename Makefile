@@ -58,9 +58,9 @@ uninstall:
 	  $(SYSUSERSDIR)/oarlock.conf $(SYSUSERSDIR)/oarlock-milter.conf
 	rm -rf $(SHAREDIR)/doc/oarlock
 
-# Built separately, so that it contains no features that only the programs need.
+# The program is named too. Then shared crates have the features that `make build` gave them, and none is built again.
 provider: setup-build
-	$(CARGO) build --release --package oarlock-openssl
+	$(CARGO) build --release --package oarlock-cli --package oarlock-openssl
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
 	@echo 'built $(PROVIDER)'
 

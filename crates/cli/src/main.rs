@@ -25,6 +25,7 @@ mod load;
 mod manual;
 mod milter;
 mod records;
+mod runtime;
 mod serve;
 mod time;
 mod usage;

@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
+use crate::runtime::run_future;
 use crate::serve::{LogFormat, harden, log, report_state, stopped};
 use oarlock_measure::table::count;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
@@ -94,7 +95,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     raise_open_files(config.limits.max_connections);
     harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
-    runtime.block_on(async {
+    run_future(&runtime, async {
         if args.check {
             return check(global, args, &config).await;
         }

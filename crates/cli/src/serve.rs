@@ -17,6 +17,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::runtime::run_future;
 use oarlock_measure::terminal;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
@@ -114,7 +115,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
     oarlock_server::keep_little_memory();
     harden();
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;
-    runtime.block_on(async {
+    run_future(&runtime, async {
         // From now on the signal is handled: before, it ends the process.
         let hangups = signal(SignalKind::hangup());
         keep_user_signals();

@@ -259,7 +259,7 @@ fn rejects_a_bad_zone_with_the_line() {
     let absent = place.path("absent").to_str().unwrap().to_owned();
     for (more, said) in [
         (&["--expiry", "-30m"][..], "expired already"),
-        (&["--inception", "+31d"], "before they hold"),
+        (&["--inception", "+31d"], "before they become valid"),
         (&["--jitter", "30d"], "a jitter of 2592000 s"),
         (&["--nsec3", "--iterations", "151"], "151"),
         (&["--salt", "aa"], "--nsec3"),

@@ -23,6 +23,7 @@ pub(crate) use self::args::{CallArgs, ServerArgs};
 use self::args::{CallCommand, CallKeyArgs, InputArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::CallPeers;
+use crate::runtime::run_future;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::{CellAlign, TableCell, TextTable, count};
 use oarlock_measure::terminal::wants_colour;
@@ -30,7 +31,7 @@ use oarlock_measure::terminal::wants_colour;
 pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
-    runtime.block_on(async {
+    run_future(&runtime, async {
         let call = CallSession { global, peers: CallPeers::of(global, args).await? };
         match &args.command {
             CallCommand::Sign(own) => call.sign(own).await,
