@@ -464,7 +464,10 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
             "expected one of --to-key-file",
         ),
         ("mac in --column v --mac md5 --key-file key".into(), "expected one of des-mac, des-mac-pad2"),
-        ("mac in --column v --mac aes128-cmac --length 17 --key-file key".into(), "from 4 to the length"),
+        (
+            "mac in --column v --mac aes128-cmac --length 17 --key-file key".into(),
+            "a MAC of aes128-cmac has 4 to 16 bytes, found 17",
+        ),
         (
             "decrypt in --column v --cipher aes128-cbc --iv new --key-file key".into(),
             "possible values: column",

@@ -63,7 +63,7 @@ pub enum PlanError {
         name: String,
     },
     /// The job asks for more or fewer bytes of a code than it may have.
-    #[error("{alg}: expected {MIN_MAC_LEN} to {} bytes of the code, found {found}", alg.tag_len())]
+    #[error("a MAC of {alg} has {MIN_MAC_LEN} to {} bytes, found {found}", alg.tag_len())]
     MacLength {
         /// The algorithm.
         alg: MacAlg,

@@ -342,7 +342,7 @@ fn columns_that_are_not_there_or_twice_are_told_at_once() {
         ),
         (
             fault(&job(RowOperation::Mac { alg: MacAlg::HmacSha1, len: 21 }), FileFormat::CSV, "v\n"),
-            "hmac-sha1: expected 4 to 20 bytes of the code, found 21",
+            "a MAC of hmac-sha1 has 4 to 20 bytes, found 21",
         ),
     ];
     for (error, said) in cases {
