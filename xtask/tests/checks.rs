@@ -97,8 +97,8 @@ fn reports_unsafe_code_and_long_files() {
 
 #[test]
 fn reports_a_cycle_of_modules_with_the_lines_that_close_it() {
-    let (folder, manifest) = planted(&[("oarlock-keys", "")]);
-    let sources = folder.path().join("oarlock-keys-crate/src");
+    let (folder, manifest) = planted(&[("oarlock-records", "")]);
+    let sources = folder.path().join("oarlock-records-crate/src");
     let names = ["a", "b", "c", "d", "e"];
     fs::write(sources.join("lib.rs"), names.map(|name| format!("mod {name};\n")).concat()).unwrap();
     for (from, to) in names.iter().zip(names.iter().cycle().skip(1)) {
