@@ -77,7 +77,8 @@ impl DispatcherBuilder {
 
     /// Sets the probe that runs at the first use of a shape, in place of [`Engine::offers`] and [`cost`](Self::cost).
     /// It may take long. It runs on a worker or on the thread that computes, never under a lock, and on one thread at
-    /// a time for each shape. If no engine offers the shape, its queued jobs end with [`JobError::Unsupported`].
+    /// a time for each shape. If no engine offers the shape, its queued jobs end with
+    /// [`JobError::Unsupported`](oarlock_core::JobError::Unsupported).
     #[must_use]
     pub fn first_use_probe(
         mut self,
