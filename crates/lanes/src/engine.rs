@@ -1,4 +1,4 @@
-//! The engine: the shapes that it offers, and the module that computes each.
+//! The engine: the shapes that it offers, and the module and leaf that compute each.
 
 use oarlock_core::{
     BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
@@ -11,40 +11,16 @@ use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash;
+use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_vectors};
 use crate::records;
 use crate::rsa;
-#[cfg(any(test, feature = "portable"))]
-use crate::simd::PortableSimd;
-use crate::simd::{BlockSimd, Simd};
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{IfmaSimd, VaesSimd};
+use crate::simd::{Cpu, MulSimd, Simd};
 
-/// An engine that computes eight operations in lockstep, one per 64-bit lane.
+/// An engine that computes many operations in lockstep, one per lane.
 #[derive(Debug)]
 pub struct LaneEngine {
-    leaf: CpuLeaf,
+    leaves: Leaves,
     tables: VerifyTableCache,
-}
-
-/// The leaf that computes vectors on this CPU.
-#[derive(Clone, Copy, Debug)]
-enum CpuLeaf {
-    #[cfg(target_arch = "x86_64")]
-    Ifma(IfmaSimd, Option<VaesSimd>),
-    #[cfg(any(test, feature = "portable"))]
-    Portable(PortableSimd),
-}
-
-impl CpuLeaf {
-    /// True if the leaf computes rounds of AES.
-    fn has_aes(self) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_, vaes) => vaes.is_some(),
-            #[cfg(any(test, feature = "portable"))]
-            Self::Portable(_) => true,
-        }
-    }
 }
 
 /// The module that computes a shape.
@@ -64,43 +40,63 @@ enum ShapeFamily {
 }
 
 impl ShapeFamily {
-    /// Returns the family of a shape and its batch sizes, or None if no module computes the shape.
-    fn of_shape(shape: Shape) -> Option<(Self, BatchSize)> {
-        Some(match shape {
-            Shape::RsaPrivate { .. } => (Self::RsaPrivate, rsa::offers(shape)?),
-            Shape::RsaPublic { .. } => (Self::RsaPublic, rsa::offers(shape)?),
-            Shape::ModExp { .. } => (Self::ModExp, rsa::offers(shape)?),
-            Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
-            Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
-            Shape::X25519 => (Self::X25519, curve25519::OFFERED),
-            Shape::EcdsaSign { curve } if ecdsa::has(curve) => (Self::EcdsaSign(curve), ecdsa::OFFER),
-            Shape::EcdsaVerify { curve } if ecdsa::has(curve) => (Self::EcdsaVerify(curve), ecdsa::OFFER),
-            shape => {
-                let aes = || aes::offers(shape).map(|size| (Self::Aes, size));
-                let des = || des::offers(shape).map(|size| (Self::Des, size));
-                let hash = || hash::offers(shape).map(|size| (Self::Hash, size));
-                aes().or_else(des).or_else(hash)?
-            }
-        })
+    /// Returns the family of a shape and its batch sizes, or None if none of the leaves computes the shape.
+    fn of_shape(shape: Shape, leaves: &Leaves) -> Option<(Self, BatchSize)> {
+        let aes = || leaves.blocks.and_then(|_| aes::offers(shape));
+        let des = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => des::offers(simd, shape)));
+        let hash = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => hash::offers(simd, shape)));
+        let records = || {
+            aes()
+                .map(|size| (Self::Aes, size))
+                .or_else(|| des().map(|size| (Self::Des, size)))
+                .or_else(|| hash().map(|size| (Self::Hash, size)))
+        };
+        let public_key = || {
+            Some(match shape {
+                Shape::RsaPrivate { .. } => (Self::RsaPrivate, rsa::offers(shape)?),
+                Shape::RsaPublic { .. } => (Self::RsaPublic, rsa::offers(shape)?),
+                Shape::ModExp { .. } => (Self::ModExp, rsa::offers(shape)?),
+                Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
+                Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
+                Shape::X25519 => (Self::X25519, curve25519::OFFERED),
+                Shape::EcdsaSign { curve } if ecdsa::has(curve) => (Self::EcdsaSign(curve), ecdsa::OFFER),
+                Shape::EcdsaVerify { curve } if ecdsa::has(curve) => (Self::EcdsaVerify(curve), ecdsa::OFFER),
+                _ => return None,
+            })
+        };
+        leaves.multiply.and_then(|_| public_key()).or_else(records)
     }
 }
 
 impl LaneEngine {
-    /// Returns the engine if this CPU has AVX-512 IFMA.
+    /// Returns the engine with the best leaf of this CPU for each shape, or None if the CPU has no leaf.
     #[must_use]
     pub fn detect() -> Option<Self> {
-        #[cfg(target_arch = "x86_64")]
-        return IfmaSimd::detect().map(|ifma| Self::on(CpuLeaf::Ifma(ifma, VaesSimd::detect(ifma))));
-        #[cfg(not(target_arch = "x86_64"))]
-        return None;
+        #[cfg(any(test, feature = "portable"))]
+        return Self::with_leaves(|leaf| leaf != Leaf::Portable);
+        #[cfg(not(any(test, feature = "portable")))]
+        Self::with_leaves(|_| true)
+    }
+
+    /// Returns the engine with the best leaf that `allows` accepts for each shape, or None if the CPU has none of them.
+    #[must_use]
+    pub fn with_leaves(allows: impl Fn(Leaf) -> bool) -> Option<Self> {
+        let leaves = Leaves::choose(allows);
+        let tables = VerifyTableCache::new(DEFAULT_TABLE_BYTES);
+        (!leaves.is_empty()).then_some(Self { leaves, tables })
     }
 
     /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine,
     /// so tests take them as the oracle.
+    ///
+    /// # Panics
+    ///
+    /// Never: every CPU has this leaf.
     #[cfg(any(test, feature = "portable"))]
     #[must_use]
+    #[expect(clippy::expect_used, reason = "the leaf needs no instructions")]
     pub fn portable() -> Self {
-        Self::on(CpuLeaf::Portable(PortableSimd))
+        Self::with_leaves(|leaf| leaf == Leaf::Portable).expect("the portable leaf")
     }
 
     /// Bounds the bytes of verification tables for keys that recur. The default is 64 MiB; 0 switches tables off.
@@ -115,16 +111,21 @@ impl LaneEngine {
         Self { tables: self.tables.at_once(), ..self }
     }
 
-    #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
-    fn on(leaf: CpuLeaf) -> Self {
-        Self { leaf, tables: VerifyTableCache::new(DEFAULT_TABLE_BYTES) }
+    /// Returns the leaf that computes a shape, or None if the engine does not offer it.
+    #[must_use]
+    pub fn leaf(&self, shape: Shape) -> Option<Leaf> {
+        let (family, _) = self.plan(shape)?;
+        match family {
+            ShapeFamily::Aes => self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd))),
+            ShapeFamily::Des | ShapeFamily::Hash => {
+                self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
+            }
+            _ => self.leaves.multiply.map(|leaf| with_multiply!(leaf, simd => leaf_of(simd))),
+        }
     }
 
-    /// Returns the family of a shape and its batch sizes, or None if this CPU does not compute the shape.
     fn plan(&self, shape: Shape) -> Option<(ShapeFamily, BatchSize)> {
-        // AES needs VAES too, which some CPUs with IFMA lack.
-        ShapeFamily::of_shape(shape)
-            .filter(|(family, _)| !matches!(family, ShapeFamily::Aes) || self.leaf.has_aes())
+        ShapeFamily::of_shape(shape, &self.leaves)
     }
 }
 
@@ -161,35 +162,26 @@ impl Engine for LaneEngine {
         if out.len() != jobs.len() {
             return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
-        match self.leaf {
-            #[cfg(target_arch = "x86_64")]
-            CpuLeaf::Ifma(simd, blocks) => self.run_on(simd, blocks, family, jobs, out),
-            #[cfg(any(test, feature = "portable"))]
-            CpuLeaf::Portable(simd) => self.run_on(simd, Some(simd), family, jobs, out),
+        match *jobs {
+            Jobs::Operations(shape, operations) => {
+                let leaf = self.leaves.multiply.ok_or(not_offered(shape))?;
+                with_multiply!(leaf, simd => self.compute(simd, family, shape, operations, out))
+            }
+            Jobs::Records(shape, parts) => match (family, self.leaves) {
+                (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
+                    with_blocks!(leaf, simd => cleared(simd, aes::run(simd, shape, parts, out)))
+                }
+                (ShapeFamily::Des | ShapeFamily::Hash, Leaves { vectors: Some(leaf), .. }) => {
+                    with_vectors!(leaf, simd => compute_records(simd, family, shape, parts, out))
+                }
+                _ => Err(not_offered(shape)),
+            },
         }
     }
 }
 
 impl LaneEngine {
-    /// Computes jobs on a leaf. `blocks` is the same leaf, if it computes rounds of AES.
-    fn run_on<S: Simd, B: BlockSimd>(
-        &self,
-        simd: S,
-        blocks: Option<B>,
-        family: ShapeFamily,
-        jobs: &Jobs<'_>,
-        out: &mut Outcomes,
-    ) -> Result<(), EngineFault> {
-        match *jobs {
-            Jobs::Operations(shape, operations) => self.compute(simd, family, shape, operations, out)?,
-            Jobs::Records(shape, parts) => compute_records(simd, blocks, family, shape, parts, out)?,
-        }
-        // Kernels leave keys and intermediate values in vector registers, which the caller's code may spill.
-        simd.clear_registers();
-        Ok(())
-    }
-
-    fn compute<S: Simd>(
+    fn compute<S: MulSimd>(
         &self,
         simd: S,
         family: ShapeFamily,
@@ -208,22 +200,27 @@ impl LaneEngine {
             ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
             ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash => return Err(not_offered(shape)),
         }
-        Ok(())
+        cleared(simd, Ok(()))
     }
 }
 
-fn compute_records<S: Simd, B: BlockSimd>(
+fn compute_records<S: Simd>(
     simd: S,
-    blocks: Option<B>,
     family: ShapeFamily,
     shape: Shape,
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
-    match (family, blocks) {
-        (ShapeFamily::Aes, Some(blocks)) => aes::run(blocks, shape, parts, out),
-        (ShapeFamily::Des, _) => records::run(&mut DesRun::new(simd, shape), parts, out),
-        (ShapeFamily::Hash, _) => hash::run(simd, shape, parts, out),
-        _ => Err(not_offered(shape)),
-    }
+    let result = match family {
+        ShapeFamily::Des => records::run(&mut DesRun::new(simd, shape), parts, out),
+        _ => hash::run(simd, shape, parts, out),
+    };
+    cleared(simd, result)
+}
+
+/// Clears the vector registers after a run. Kernels leave keys and intermediate values there, which the caller's code
+/// may spill.
+fn cleared<C: Cpu>(cpu: C, result: Result<(), EngineFault>) -> Result<(), EngineFault> {
+    cpu.clear_registers();
+    result
 }

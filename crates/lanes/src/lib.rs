@@ -1,11 +1,12 @@
-//! Multi-buffer kernels: eight public-key operations in lockstep, one per 64-bit lane, with AVX-512 IFMA.
+//! Multi-buffer kernels: many operations in lockstep, one per lane of a vector, on the best vectors of the CPU.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `engine` | [`LaneEngine`], its shapes, and the dispatch of a run |
+//! | `leaf` | the leaves of this CPU, and the choice among them |
 //! | `batch` | jobs that can be computed, refused jobs, padding of the last group |
 //! | `records` | columns of records: reading and ordering |
-//! | `des` | DES and triple DES of 512 messages |
+//! | `des` | DES and triple DES |
 //! | `rsa` | RSA private (CRT), RSA public, plain modular exponentiation |
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
@@ -13,7 +14,7 @@
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
-//! | `simd` | vectors: AVX-512 IFMA, the portable leaf, and all `unsafe` of this crate |
+//! | `simd` | vectors of every leaf, and all `unsafe` of this crate |
 //!
 //! Every algorithm is written once, generic over `simd::Simd`. `docs/math` gives representations, bounds and counts.
 //!
@@ -29,6 +30,7 @@ mod ecdsa;
 mod engine;
 mod fault;
 mod hash;
+mod leaf;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 #[path = "../benches/measure/mod.rs"]
@@ -39,6 +41,7 @@ mod scratch;
 mod simd;
 
 pub use engine::LaneEngine;
+pub use leaf::Leaf;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 #[doc(hidden)]
 pub use simd::leak_check;

@@ -2,11 +2,12 @@
 //! `docs/performance/public-key.md`.
 
 use std::cell::Cell;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
-use crate::simd::{HALVES, HalfMask, LANES, Mask, PortableSimd, PortableVector, Simd, Vector, Words};
+use crate::leaf::Leaf;
+use crate::simd::{Cpu, HalfMask, LANES, Mask, MulVector, PortableSimd, PortableVector, Simd, Vector, Words};
 
 thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };
@@ -33,6 +34,16 @@ fn one_more() {
     MULTIPLICATIONS.set(MULTIPLICATIONS.get() + 1);
 }
 
+impl Cpu for CountingSimd {
+    const LEAF: Leaf = Leaf::Portable;
+
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
+    }
+
+    fn clear_registers(self) {}
+}
+
 impl Simd for CountingSimd {
     type V = CountedVector;
 
@@ -55,15 +66,16 @@ impl Simd for CountingSimd {
     fn load_prefix(self, bytes: &[u8]) -> CountedVector {
         CountedVector(PortableSimd.load_prefix(bytes))
     }
-
-    fn call<R>(self, body: impl FnOnce() -> R) -> R {
-        body()
-    }
-
-    fn clear_registers(self) {}
 }
 
 impl Vector for CountedVector {
+    const WORDS: usize = LANES;
+    const HAS_TERNARY: bool = true;
+    const HASHES_IN_PAIRS: bool = true;
+
+    type Lanes<T: Copy> = [T; LANES];
+    type Bytes = [u8; 8 * LANES];
+
     fn words(self) -> Words {
         self.0.words()
     }
@@ -72,34 +84,12 @@ impl Vector for CountedVector {
         self.0.store_prefix(place);
     }
 
-    fn madd_lo(self, a: Self, b: Self) -> Self {
-        one_more();
-        Self(self.0.madd_lo(a.0, b.0))
-    }
-
-    fn madd_hi(self, a: Self, b: Self) -> Self {
-        one_more();
-        Self(self.0.madd_hi(a.0, b.0))
-    }
-
     fn shl<const N: u32>(self) -> Self {
         Self(self.0.shl::<N>())
     }
 
     fn shr<const N: u32>(self) -> Self {
         Self(self.0.shr::<N>())
-    }
-
-    fn sar<const N: u32>(self) -> Self {
-        Self(self.0.sar::<N>())
-    }
-
-    fn shr_each(self, count: Self) -> Self {
-        Self(self.0.shr_each(count.0))
-    }
-
-    fn shl_each(self, count: Self) -> Self {
-        Self(self.0.shl_each(count.0))
     }
 
     fn rotr<const N: i32>(self) -> Self {
@@ -138,6 +128,44 @@ impl Vector for CountedVector {
         Self(self.0.ternary::<TABLE>(b.0, c.0))
     }
 
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        Self(self.0.add_if(mask, other.0))
+    }
+
+    fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
+        PortableVector::<LANES>::transpose(rows.map(|row| row.0)).map(Self)
+    }
+
+    fn transpose32(rows: &mut [Self; 16]) {
+        let mut plain = rows.map(|row| row.0);
+        PortableVector::<LANES>::transpose32(&mut plain);
+        *rows = plain.map(Self);
+    }
+}
+
+impl MulVector for CountedVector {
+    fn madd_lo(self, a: Self, b: Self) -> Self {
+        one_more();
+        Self(self.0.madd_lo(a.0, b.0))
+    }
+
+    fn madd_hi(self, a: Self, b: Self) -> Self {
+        one_more();
+        Self(self.0.madd_hi(a.0, b.0))
+    }
+
+    fn sar<const N: u32>(self) -> Self {
+        Self(self.0.sar::<N>())
+    }
+
+    fn shr_each(self, count: Self) -> Self {
+        Self(self.0.shr_each(count.0))
+    }
+
+    fn shl_each(self, count: Self) -> Self {
+        Self(self.0.shl_each(count.0))
+    }
+
     fn is_equal(self, other: Self) -> Mask {
         self.0.is_equal(other.0)
     }
@@ -154,10 +182,6 @@ impl Vector for CountedVector {
         Self(self.0.or_if(mask, yes.0))
     }
 
-    fn add_if(self, mask: Mask, other: Self) -> Self {
-        Self(self.0.add_if(mask, other.0))
-    }
-
     fn sub_if(self, mask: Mask, other: Self) -> Self {
         Self(self.0.sub_if(mask, other.0))
     }
@@ -166,12 +190,8 @@ impl Vector for CountedVector {
         Self(self.0.pick16(low.0, high.0))
     }
 
-    fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
-        PortableVector::transpose(rows.map(|row| row.0)).map(Self)
-    }
-
-    fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
-        PortableVector::transpose32(rows.map(|row| row.0)).map(Self)
+    fn transpose8(rows: [Self; LANES]) -> [Self; LANES] {
+        Self::transpose(rows)
     }
 }
 
@@ -194,6 +214,14 @@ impl Sub for CountedVector {
 
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
+    }
+}
+
+impl Not for CountedVector {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self(!self.0)
     }
 }
 

@@ -13,7 +13,7 @@ mod rsa;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::simd::{IfmaSimd, Simd};
+use crate::simd::{Cpu, IfmaSimd, Simd};
 use counting::CountingSimd;
 
 /// Times every kernel whose name contains `filter` and prints a line for each.
@@ -98,7 +98,7 @@ fn best_ns(body: &mut impl FnMut()) -> f64 {
 
 /// Measures the multiply-adds per nanosecond of this core, in sixteen independent chains of registers.
 fn multiply_add_rate(simd: IfmaSimd) -> f64 {
-    use crate::simd::Vector;
+    use crate::simd::MulVector;
     const STEPS: usize = 64;
     let mut chains = [simd.splat(3); 16];
     let ns = best_ns(&mut || {

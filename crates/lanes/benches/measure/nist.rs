@@ -19,7 +19,7 @@ use crate::ecdsa::key_table::EcdsaKeyTable;
 use crate::ecdsa::point::{AffinePoint, JacobianPoint, XyzzPoint};
 use crate::ecdsa::ring::{FieldModulus, MontgomeryRing};
 use crate::ecdsa::{P256, P384, p256, p384};
-use crate::simd::{IfmaSimd, LANES, Simd};
+use crate::simd::{IfmaSimd, LANES, MulSimd};
 
 pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     for (curve, name) in [(CurveName::P256, "p256"), (CurveName::P384, "p384")] {
@@ -91,14 +91,14 @@ fn kernels<F: FieldModulus<L>, const L: usize, const N: usize>(
 }
 
 /// N groups of points that pass through kernels repeatedly.
-struct PointStreams<S: Simd, F, const L: usize, const N: usize> {
+struct PointStreams<S: MulSimd, F, const L: usize, const N: usize> {
     f: MontgomeryRing<S, F, L, N>,
     point: JacobianPoint<S::V, L, N>,
     wide: XyzzPoint<S::V, L, N>,
     addend: AffinePoint<S::V, L, N>,
 }
 
-impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> PointStreams<S, F, L, N> {
+impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> PointStreams<S, F, L, N> {
     fn new(simd: S) -> Self {
         let f = MontgomeryRing::<S, F, L, N>::new(simd);
         let e = |n: u64| f.splat(&shifted(small(n), 200, &F::LIMBS));

@@ -12,7 +12,7 @@ use crate::rsa;
 use crate::rsa::factor::{ENTRIES, PlainFactor, SecretChoice};
 use crate::rsa::memory::SpanMemory;
 use crate::rsa::streams::ModulusStreams;
-use crate::simd::{IfmaSimd, Simd};
+use crate::simd::{IfmaSimd, MulSimd};
 
 /// The calls of a kernel per measurement.
 const ROUNDS: usize = 16;
@@ -93,7 +93,7 @@ fn keys(bits: u16) -> Vec<Key> {
 }
 
 /// Prepares streams of values under arbitrary moduli.
-fn work<S: Simd>(
+fn work<S: MulSimd>(
     simd: S,
     limbs: usize,
     count: usize,
@@ -112,7 +112,7 @@ fn work<S: Simd>(
 }
 
 /// Runs windows of an exponent: four squares, and a product with an entry of a table.
-fn windows<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
+fn windows<S: MulSimd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     let table = vec![simd.splat(77); ENTRIES * limbs];
     let mut entries = vec![simd.splat(0); 2 * limbs];
     work(simd, limbs, count, move |streams| {
@@ -123,11 +123,11 @@ fn windows<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     })
 }
 
-fn squares<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
+fn squares<S: MulSimd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     work(simd, limbs, count, move |streams| streams.square(0..count, ROUNDS))
 }
 
-fn products<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
+fn products<S: MulSimd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     let factor = vec![simd.splat(77); limbs];
     work(simd, limbs, count, move |streams| {
         (0..ROUNDS).for_each(|_| streams.multiply(0, &[PlainFactor(&factor[..]); 2][..count]));

@@ -6,7 +6,7 @@
 use super::ghash::{GcmKey, with_lengths};
 use super::rounds::{PLACES, encrypt};
 use super::schedule::NONE;
-use crate::simd::{BLOCK, BlockSimd, Mask, VECTOR_BYTES, Vector, declassify};
+use crate::simd::{BLOCK, BlockSimd, Mask, MulVector, VECTOR_BYTES, Vector, declassify};
 
 /// A record to seal or to open.
 pub(super) struct GcmRecord<'a> {

@@ -8,7 +8,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::one_block::encrypted;
 use super::schedule::{AesSchedule, Encrypting, PrepareAes};
-use crate::simd::{BLOCK, BlockSimd, VECTOR_BYTES, Vector};
+use crate::simd::{BLOCK, BlockSimd, MulVector, VECTOR_BYTES};
 
 /// The number of powers of H, one per block of a vector.
 const POWERS: usize = 4;

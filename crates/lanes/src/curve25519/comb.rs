@@ -13,7 +13,7 @@ use super::field::FieldFactor;
 use super::point::{CachedPoint, EdwardsPoint, NielsPoint, add_affine_all, double_all};
 use super::scalar::{DigitLanes, ScalarLanes};
 use super::words::load_rows;
-use crate::simd::{LANES, Mask, Simd, Vector, Words};
+use crate::simd::{LANES, Mask, MulSimd, MulVector, Vector, Words};
 
 /// An affine multiple: the limbs of y+x, y-x and 2dxy, and one unused word. It fills two cache lines.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
 
     /// Builds the multiples of the affine point (x, y), which is the same in all lanes, for every digit. The point
     /// must be public.
-    pub(super) fn comb<S: Simd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> Self {
+    pub(super) fn comb<S: MulSimd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> Self {
         let digits = DigitLanes::<S::V, WIDTH>::COUNT;
         let mut unit = EdwardsPoint::affine(simd, x, y);
         let mut units = Vec::with_capacity(digits);
@@ -66,13 +66,13 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
     }
 
     /// Builds the multiples of the base point for every digit.
-    pub(super) fn base_comb<S: Simd>(simd: S) -> Self {
+    pub(super) fn base_comb<S: MulSimd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         Self::comb(simd, &x, &y)
     }
 
     /// Builds the multiples of the base point for the lowest digit only.
-    pub(super) fn base_window<S: Simd>(simd: S) -> Self {
+    pub(super) fn base_window<S: MulSimd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         let point = EdwardsPoint::affine(simd, &x, &y);
         let step = cached(simd, &point);
@@ -130,7 +130,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
 
 /// Loads the affine points of eight rows.
 #[inline(always)]
-pub(super) fn load_niels<S: Simd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoint<S::V> {
+pub(super) fn load_niels<S: MulSimd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoint<S::V> {
     let mut parts = [&rows[0].0; LANES];
     for (part, row) in parts.iter_mut().zip(rows) {
         *part = &row.0;
@@ -145,7 +145,7 @@ pub(super) fn load_niels<S: Simd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoi
 
 impl CombColumns {
     /// Builds the multiples of the base point.
-    pub(super) fn base<S: Simd>(simd: S) -> Self {
+    pub(super) fn base<S: MulSimd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         let rows = CombRows::<COLUMN_WIDTH>::comb(simd, &x, &y);
         let column = |rows: &[CombRow], word: usize| {
@@ -159,7 +159,7 @@ impl CombColumns {
     }
 
     /// Computes `scalar B` for every group in constant time.
-    pub(super) fn times<S: Simd>(
+    pub(super) fn times<S: MulSimd>(
         &self,
         simd: S,
         scalars: &[ScalarLanes<S::V>],
@@ -172,7 +172,7 @@ impl CombColumns {
         ones.iter().for_each(|one| products.extend_from_slice(&*self.times_together(simd, one)));
     }
 
-    fn times_together<S: Simd, const N: usize>(
+    fn times_together<S: MulSimd, const N: usize>(
         &self,
         simd: S,
         scalars: &[ScalarLanes<S::V>; N],
@@ -205,7 +205,7 @@ impl CombColumns {
 
 /// Returns the entry for each lane's digit, and the lanes in which it is subtracted. Reads every entry.
 #[inline(always)]
-fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (NielsPoint<S::V>, Mask) {
+fn pick<S: MulSimd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (NielsPoint<S::V>, Mask) {
     let half = simd.splat(ColumnDigits::<S::V>::HALF);
     // Digits are stored with an offset of half their range, so zero is `half`.
     let (negative, is_zero) = (digit.is_below(half), digit.is_equal(half));
@@ -228,11 +228,11 @@ fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (Ni
     (niels, negative)
 }
 
-fn base_point<S: Simd>(simd: S) -> (FieldFactor<S::V>, FieldFactor<S::V>) {
+fn base_point<S: MulSimd>(simd: S) -> (FieldFactor<S::V>, FieldFactor<S::V>) {
     (FieldFactor::splat(simd, &BASE_X), FieldFactor::splat(simd, &BASE_Y))
 }
 
-fn cached<S: Simd>(simd: S, point: &EdwardsPoint<S::V>) -> CachedPoint<S::V> {
+fn cached<S: MulSimd>(simd: S, point: &EdwardsPoint<S::V>) -> CachedPoint<S::V> {
     simd.call(
         #[inline(always)]
         || point.cached(simd),
@@ -240,7 +240,7 @@ fn cached<S: Simd>(simd: S, point: &EdwardsPoint<S::V>) -> CachedPoint<S::V> {
 }
 
 /// Computes 2^TIMES P for every group, with T.
-pub(super) fn double_times<S: Simd, const N: usize, const TIMES: usize>(
+pub(super) fn double_times<S: MulSimd, const N: usize, const TIMES: usize>(
     simd: S,
     points: &mut [EdwardsPoint<S::V>; N],
 ) {
@@ -257,7 +257,7 @@ pub(super) fn double_times<S: Simd, const N: usize, const TIMES: usize>(
 
 /// Puts one of up to eight points into each lane. Each point is the same in all its lanes. The last point fills the
 /// other lanes.
-fn gather_lanes<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPoint<S::V> {
+fn gather_lanes<S: MulSimd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPoint<S::V> {
     let mut gathered = points[points.len() - 1];
     simd.call(
         #[inline(always)]
@@ -272,7 +272,7 @@ fn gather_lanes<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPoint
 
 /// Computes `len` terms of each arithmetic progression (start, step) as rows: progression by progression, term by
 /// term.
-fn progressions<S: Simd>(
+fn progressions<S: MulSimd>(
     simd: S,
     progressions: impl Iterator<Item = (EdwardsPoint<S::V>, CachedPoint<S::V>)>,
     len: usize,
@@ -293,7 +293,7 @@ fn progressions<S: Simd>(
 }
 
 /// Returns the rows of eight affine points.
-fn rows_of<S: Simd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> [CombRow; LANES] {
+fn rows_of<S: MulSimd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> [CombRow; LANES] {
     let mut rows = [NEUTRAL; LANES];
     simd.call(
         #[inline(always)]
@@ -306,7 +306,7 @@ fn rows_of<S: Simd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> [C
             let [k, l, m, n, o] = product.canonical(simd);
             let halves = [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, simd.zero()]];
             for (at, half) in halves.into_iter().enumerate() {
-                for (row, lane) in rows.iter_mut().zip(S::V::transpose(half)) {
+                for (row, lane) in rows.iter_mut().zip(S::V::transpose8(half)) {
                     row.0[at] = lane.words();
                 }
             }

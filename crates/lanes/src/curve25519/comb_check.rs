@@ -5,13 +5,13 @@ use super::constants::{D, HALF};
 use super::field::{FieldFactor, WideSum};
 use super::point::{EdwardsPoint, NielsPoint};
 use super::words;
-use crate::simd::{LANES, Mask, Simd, Vector};
+use crate::simd::{LANES, Mask, MulSimd, MulVector};
 
 impl<const WIDTH: usize> CombRows<WIDTH> {
     /// Returns true if all rows are right. Every row must be the sum of the row before and the first row of its
     /// digit. The first row of a digit must be twice the last row of the digit before. The first row of all must be
     /// the opposite of the encoded point.
-    pub(super) fn are_multiples_of_opposite<S: Simd>(&self, simd: S, public: &[u8; 32]) -> bool {
+    pub(super) fn are_multiples_of_opposite<S: MulSimd>(&self, simd: S, public: &[u8; 32]) -> bool {
         let rows = self.all();
         let term = |at: usize| match at % Self::ENTRIES {
             0 => at - 1,
@@ -29,7 +29,12 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
 }
 
 /// Returns the lanes in which the third point is the sum of the others and its product is right.
-fn is_sum<S: Simd>(simd: S, a: &[&CombRow; LANES], b: &[&CombRow; LANES], sum: &[&CombRow; LANES]) -> Mask {
+fn is_sum<S: MulSimd>(
+    simd: S,
+    a: &[&CombRow; LANES],
+    b: &[&CombRow; LANES],
+    sum: &[&CombRow; LANES],
+) -> Mask {
     simd.call(
         #[inline(always)]
         || {
@@ -53,14 +58,14 @@ fn is_sum<S: Simd>(simd: S, a: &[&CombRow; LANES], b: &[&CombRow; LANES], sum: &
 
 /// Returns 2x and 2y.
 #[inline(always)]
-fn twice<S: Simd>(simd: S, point: &NielsPoint<S::V>) -> (WideSum<S::V>, WideSum<S::V>) {
+fn twice<S: MulSimd>(simd: S, point: &NielsPoint<S::V>) -> (WideSum<S::V>, WideSum<S::V>) {
     let (plus, minus) = (point.plus.widen(simd), point.minus.widen(simd));
     (plus.minus(simd, &minus), plus + minus)
 }
 
 /// Returns the point as (4x : 4y : 4 : 4xy).
 #[inline(always)]
-fn extended<S: Simd>(simd: S, point: &NielsPoint<S::V>) -> EdwardsPoint<S::V> {
+fn extended<S: MulSimd>(simd: S, point: &NielsPoint<S::V>) -> EdwardsPoint<S::V> {
     let (x, y) = twice(simd, point);
     let (x, y) = (x.reduce(simd), y.reduce(simd));
     let t = x.times(simd, &y);
@@ -69,12 +74,12 @@ fn extended<S: Simd>(simd: S, point: &NielsPoint<S::V>) -> EdwardsPoint<S::V> {
 }
 
 #[inline(always)]
-fn is_same<S: Simd>(simd: S, a: &WideSum<S::V>, b: &WideSum<S::V>) -> Mask {
+fn is_same<S: MulSimd>(simd: S, a: &WideSum<S::V>, b: &WideSum<S::V>) -> Mask {
     a.minus(simd, b).reduce(simd).is_zero(simd)
 }
 
 /// Returns true if y is the encoded one and x, unless zero, has the other parity.
-fn is_opposite<S: Simd>(simd: S, row: &CombRow, public: &[u8; 32]) -> bool {
+fn is_opposite<S: MulSimd>(simd: S, row: &CombRow, public: &[u8; 32]) -> bool {
     let half = FieldFactor::splat(simd, &HALF);
     let (mut y, is_odd, is_zero) = simd.call(
         #[inline(always)]

@@ -7,10 +7,10 @@ use super::field::{FieldFactor, WideSum};
 use super::point::EdwardsPoint;
 use super::power;
 use super::words;
-use crate::simd::{LANES, Mask, Simd, Vector};
+use crate::simd::{LANES, Mask, MulSimd, MulVector};
 
 /// Returns x and y of every group's points. One inversion serves all. Constant time.
-pub(super) fn to_affine<S: Simd>(
+pub(super) fn to_affine<S: MulSimd>(
     simd: S,
     points: &[EdwardsPoint<S::V>],
 ) -> Zeroizing<Vec<[FieldFactor<S::V>; 2]>> {
@@ -36,7 +36,7 @@ pub(super) fn to_affine<S: Simd>(
 }
 
 /// Encodes every group's points: y, and the parity of x in the topmost bit.
-pub(super) fn encode<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[[u8; 32]; LANES]> {
+pub(super) fn encode<S: MulSimd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[[u8; 32]; LANES]> {
     let mut encoded = Vec::with_capacity(points.len());
     for [x, y] in to_affine(simd, points).iter() {
         let words = simd.call(
@@ -64,7 +64,7 @@ pub(super) struct Decoded<V> {
 /// Decodes public bytes and returns the opposites of the points, by AWS-LC's predicate, which is that of RFC 8032
 /// 5.1.3. It rejects a y that is not below p, a y without a point, and x = 0 with the sign bit set. It accepts
 /// points of small order.
-pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> Vec<Decoded<S::V>> {
+pub(super) fn decode_opposites<S: MulSimd>(simd: S, encoded: &[[&[u8]; LANES]]) -> Vec<Decoded<S::V>> {
     let mut candidates = Vec::with_capacity(encoded.len());
     let mut products = Vec::with_capacity(encoded.len());
     for lanes in encoded {
@@ -99,9 +99,9 @@ struct RootCandidate<V> {
     is_canonical: Mask,
 }
 
-impl<V: Vector> RootCandidate<V> {
+impl<V: MulVector> RootCandidate<V> {
     #[inline(always)]
-    fn new<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+    fn new<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         let top = simd.splat(1 << 63);
         let [a, b, c, d] = *words;
         let y = FieldFactor::from_words(simd, &[a, b, c, top.and_not(d)]);
@@ -120,7 +120,7 @@ impl<V: Vector> RootCandidate<V> {
     /// Returns x = u (u v)^((p-5)/8), times the root of -1 if v x^2 = -u. Its parity is the opposite of the sign
     /// bit.
     #[inline(always)]
-    fn finish<S: Simd<V = V>>(&self, simd: S, power: &FieldFactor<V>) -> Decoded<V> {
+    fn finish<S: MulSimd<V = V>>(&self, simd: S, power: &FieldFactor<V>) -> Decoded<V> {
         let x = self.u.times(simd, power).reduce(simd);
         let check = x.square(simd).reduce(simd).times(simd, &self.v);
         let u = self.u.widen(simd);

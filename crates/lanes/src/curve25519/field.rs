@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 
 use super::constants::BIAS;
 use super::words;
-use crate::simd::{Mask, Simd, Vector};
+use crate::simd::{Mask, MulSimd, MulVector, Vector};
 
 /// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
@@ -28,10 +28,10 @@ const TOP_BITS: u32 = 47;
 const LOW_52: u64 = (1 << 52) - 1;
 const LOW_47: u64 = (1 << TOP_BITS) - 1;
 
-impl<V: Vector> FieldFactor<V> {
+impl<V: MulVector> FieldFactor<V> {
     /// Returns the same value in every lane.
     #[inline(always)]
-    pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+    pub(crate) fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         let mut own = [simd.zero(); 5];
         for (own, limb) in own.iter_mut().zip(limbs) {
             *own = simd.splat(*limb);
@@ -53,13 +53,13 @@ impl<V: Vector> FieldFactor<V> {
 
     /// Converts a value below 2^255 from four words.
     #[inline(always)]
-    pub(crate) fn from_words<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+    pub(crate) fn from_words<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         Self(words::split(simd, words))
     }
 
     /// Returns the limbs of the canonical value, which is below p.
     #[inline(always)]
-    pub(crate) fn canonical<S: Simd<V = V>>(&self, simd: S) -> [V; 5] {
+    pub(crate) fn canonical<S: MulSimd<V = V>>(&self, simd: S) -> [V; 5] {
         let low = simd.splat(LOW_52);
         let mut limbs = self.0;
         // Bits above 52 belong to carries that have run on already: multiplications ignore them, comparisons do not.
@@ -85,20 +85,20 @@ impl<V: Vector> FieldFactor<V> {
 
     /// Returns the canonical value in four words.
     #[inline(always)]
-    pub(crate) fn as_words<S: Simd<V = V>>(&self, simd: S) -> [V; 4] {
+    pub(crate) fn as_words<S: MulSimd<V = V>>(&self, simd: S) -> [V; 4] {
         words::join(simd, &self.canonical(simd))
     }
 
     /// Returns the lanes in which the value is zero.
     #[inline(always)]
-    pub(crate) fn is_zero<S: Simd<V = V>>(&self, simd: S) -> Mask {
+    pub(crate) fn is_zero<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
         let [a, b, c, d, e] = self.canonical(simd);
         (a | b | c | d | e).is_equal(simd.zero())
     }
 
     /// Returns the lanes in which the canonical value is odd.
     #[inline(always)]
-    pub(crate) fn is_odd<S: Simd<V = V>>(&self, simd: S) -> Mask {
+    pub(crate) fn is_odd<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
         self.canonical(simd)[0].has_any(simd.splat(1))
     }
 
@@ -114,7 +114,7 @@ impl<V: Vector> FieldFactor<V> {
 
     /// Returns the same value as a term of sums.
     #[inline(always)]
-    pub(crate) fn widen<S: Simd<V = V>>(&self, simd: S) -> WideSum<V> {
+    pub(crate) fn widen<S: MulSimd<V = V>>(&self, simd: S) -> WideSum<V> {
         let mut own = self.0;
         for limb in &mut own {
             *limb = *limb & simd.splat(LOW_52);
@@ -124,7 +124,7 @@ impl<V: Vector> FieldFactor<V> {
 
     /// Multiplies with 59 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    pub(crate) fn times<S: Simd<V = V>>(&self, simd: S, other: &Self) -> WideSum<V> {
+    pub(crate) fn times<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> WideSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -147,7 +147,7 @@ impl<V: Vector> FieldFactor<V> {
 
     /// Squares with 39 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    pub(crate) fn square<S: Simd<V = V>>(&self, simd: S) -> WideSum<V> {
+    pub(crate) fn square<S: MulSimd<V = V>>(&self, simd: S) -> WideSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -175,7 +175,7 @@ impl<V: Vector> FieldFactor<V> {
 
     /// Multiplies by a number below 2^20 with eleven `vpmadd52`. The limbs of the result are below 2^54.
     #[inline(always)]
-    pub(crate) fn times_small<S: Simd<V = V>>(&self, simd: S, number: u64) -> WideSum<V> {
+    pub(crate) fn times_small<S: MulSimd<V = V>>(&self, simd: S, number: u64) -> WideSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -197,7 +197,7 @@ impl<V: Vector> FieldFactor<V> {
     }
 
     #[inline(always)]
-    fn check<S: Simd<V = V>>(&self, simd: S) {
+    fn check<S: MulSimd<V = V>>(&self, simd: S) {
         if cfg!(debug_assertions) {
             // 2^47 + 2^10 in the top limb is the bound 2^255 + 2^218 of the type.
             let top = self.0[4] & simd.splat(LOW_52);
@@ -208,7 +208,7 @@ impl<V: Vector> FieldFactor<V> {
 
 /// Reduces ten columns to five. Each column must be below 10 * 2^52, and the topmost below 2^42.75.
 #[inline(always)]
-fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
+fn fold<S: MulSimd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
     for at in 5..9 {
         // The upper columns are carried first, because `vpmadd52` reads only 52 bits of each.
         c[at + 1] = c[at + 1] + c[at].shr::<52>();
@@ -224,10 +224,10 @@ fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
     WideSum(low)
 }
 
-impl<V: Vector> WideSum<V> {
+impl<V: MulVector> WideSum<V> {
     /// Reduces the value to a factor with one `vpmadd52`. Bits from 255 on fold by 19, and carries run once.
     #[inline(always)]
-    pub(crate) fn reduce<S: Simd<V = V>>(&self, simd: S) -> FieldFactor<V> {
+    pub(crate) fn reduce<S: MulSimd<V = V>>(&self, simd: S) -> FieldFactor<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -246,7 +246,7 @@ impl<V: Vector> WideSum<V> {
 
     /// Computes `self - other`. `other` must be a product or a sum of up to five.
     #[inline(always)]
-    pub(crate) fn minus<S: Simd<V = V>>(&self, simd: S, other: &Self) -> Self {
+    pub(crate) fn minus<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> Self {
         simd.step(
             #[inline(always)]
             || {
@@ -264,7 +264,7 @@ impl<V: Vector> WideSum<V> {
 
     /// Returns the same value in every lane.
     #[inline(always)]
-    pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+    pub(crate) fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         Self(FieldFactor::splat(simd, limbs).0)
     }
 
@@ -275,7 +275,7 @@ impl<V: Vector> WideSum<V> {
     }
 
     #[inline(always)]
-    fn check<S: Simd<V = V>>(&self, simd: S, bound: u64) {
+    fn check<S: MulSimd<V = V>>(&self, simd: S, bound: u64) {
         if cfg!(debug_assertions) {
             for limb in self.0 {
                 debug_assert_eq!(limb.is_below(simd.splat(bound)), Mask::MAX);
@@ -284,7 +284,7 @@ impl<V: Vector> WideSum<V> {
     }
 }
 
-impl<V: Vector> Add for WideSum<V> {
+impl<V: MulVector> Add for WideSum<V> {
     type Output = Self;
 
     #[inline(always)]

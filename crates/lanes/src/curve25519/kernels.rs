@@ -14,7 +14,7 @@ use super::multiples::{MultipleTerm, sums_of_multiples};
 use super::point::EdwardsPoint;
 use super::scalar::ScalarLanes;
 use super::x25519::{MontgomeryLadder, run_ladders};
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// The y of the base point, 4/5, as RFC 8032 encodes it.
 const BASE: &[u8] = &{
@@ -23,7 +23,7 @@ const BASE: &[u8] = &{
     bytes
 };
 
-pub(crate) struct CurveKernels<S: Simd> {
+pub(crate) struct CurveKernels<S: MulSimd> {
     simd: S,
     scalar: ScalarLanes<S::V>,
     key: Decoded<S::V>,
@@ -31,7 +31,7 @@ pub(crate) struct CurveKernels<S: Simd> {
     point: EdwardsPoint<S::V>,
 }
 
-impl<S: Simd> CurveKernels<S> {
+impl<S: MulSimd> CurveKernels<S> {
     pub(crate) fn new(simd: S) -> Self {
         let key = decode_opposites(simd, &[[BASE; LANES]])[0];
         let scalar = ScalarLanes::from_limbs([simd.splat(0x5_4321_9876_0123); 5]);
@@ -102,7 +102,7 @@ impl<S: Simd> CurveKernels<S> {
 }
 
 /// Computes `steps` products in each of `N` chains.
-pub(crate) fn products<S: Simd, const N: usize>(simd: S, steps: usize) {
+pub(crate) fn products<S: MulSimd, const N: usize>(simd: S, steps: usize) {
     let by = FieldFactor::splat(simd, &BASE_Y);
     chains::<S, N>(
         simd,
@@ -113,7 +113,7 @@ pub(crate) fn products<S: Simd, const N: usize>(simd: S, steps: usize) {
 }
 
 /// Computes `steps` squarings in each of `N` chains.
-pub(crate) fn squares<S: Simd, const N: usize>(simd: S, steps: usize) {
+pub(crate) fn squares<S: MulSimd, const N: usize>(simd: S, steps: usize) {
     chains::<S, N>(
         simd,
         steps,
@@ -122,7 +122,7 @@ pub(crate) fn squares<S: Simd, const N: usize>(simd: S, steps: usize) {
     );
 }
 
-fn chains<S: Simd, const N: usize>(
+fn chains<S: MulSimd, const N: usize>(
     simd: S,
     steps: usize,
     next: impl Fn(&FieldFactor<S::V>) -> FieldFactor<S::V>,
@@ -142,7 +142,7 @@ fn chains<S: Simd, const N: usize>(
 }
 
 /// Computes `steps` doublings of `N` groups.
-pub(crate) fn doublings<S: Simd, const N: usize>(simd: S, steps: usize) {
+pub(crate) fn doublings<S: MulSimd, const N: usize>(simd: S, steps: usize) {
     let (x, y) = (FieldFactor::splat(simd, &BASE_X), FieldFactor::splat(simd, &BASE_Y));
     let mut points = black_box([EdwardsPoint::affine(simd, &x, &y); N]);
     for _ in 0..steps / 4 {

@@ -6,7 +6,7 @@ use super::comb::{CombRows, load_niels};
 use super::encoding::decode_opposites;
 use super::point::{EdwardsPoint, add_affine_all};
 use super::scalar::{ScalarLanes, SignedDigits};
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// The bits of a signed digit of h.
 const WIDTH: usize = 5;
@@ -20,7 +20,7 @@ pub(crate) struct Ed25519KeyTable<S> {
     rows: CombRows<WIDTH>,
 }
 
-impl<S: Simd> Ed25519KeyTable<S> {
+impl<S: MulSimd> Ed25519KeyTable<S> {
     /// Builds the table of A, or returns None if A does not decode.
     pub(super) fn build(simd: S, public: &[u8]) -> Option<Self> {
         let decoded = decode_opposites(simd, &[[public; LANES]]);
@@ -37,7 +37,7 @@ impl<S> Ed25519KeyTable<S> {
     }
 }
 
-impl<S: Simd> VerifyTable for Ed25519KeyTable<S> {
+impl<S: MulSimd> VerifyTable for Ed25519KeyTable<S> {
     const BYTES: usize = CombRows::<WIDTH>::BYTES;
     // 31 uses pay for building and checking a table: docs/performance/public-key.md, "Verification tables in lanes".
     const USES: u32 = 32;
@@ -53,14 +53,14 @@ impl<S: Simd> VerifyTable for Ed25519KeyTable<S> {
 }
 
 /// The scalars and tables of a group.
-pub(super) struct TableTerm<'a, S: Simd> {
+pub(super) struct TableTerm<'a, S: MulSimd> {
     pub(super) tables: [&'a Ed25519KeyTable<S>; LANES],
     pub(super) h: ScalarLanes<S::V>,
     pub(super) s: ScalarLanes<S::V>,
 }
 
 /// Computes `[S]B - [h]A` for every group with 32 additions of multiples of B and 51 of -A.
-pub(super) fn table_sums<S: Simd>(
+pub(super) fn table_sums<S: MulSimd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
     terms: &[TableTerm<'_, S>],
@@ -72,7 +72,7 @@ pub(super) fn table_sums<S: Simd>(
     ones.iter().for_each(|one| sums.extend(sum_together(simd, base, one)));
 }
 
-fn sum_together<S: Simd, const N: usize>(
+fn sum_together<S: MulSimd, const N: usize>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
     terms: &[TableTerm<'_, S>; N],

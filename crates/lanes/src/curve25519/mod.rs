@@ -35,7 +35,7 @@ use std::sync::OnceLock;
 use oarlock_core::BatchSize;
 
 use self::comb::{CombColumns, CombRows};
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// Eight groups fill one inversion, whose chain of squarings otherwise waits for itself.
 pub(crate) const OFFERED: BatchSize = BatchSize { preferred: LANES, max: 8 * LANES };
@@ -51,7 +51,7 @@ struct BaseTables {
 }
 
 /// Returns the tables, which the first caller builds. Every leaf builds the same tables.
-fn base<S: Simd>(simd: S) -> &'static BaseTables {
+fn base<S: MulSimd>(simd: S) -> &'static BaseTables {
     // Tables are plain words, so they do not depend on the leaf and one static serves all.
     static BASE: OnceLock<BaseTables> = OnceLock::new();
     BASE.get_or_init(|| {

@@ -6,7 +6,7 @@ use super::field::FieldFactor;
 use super::point::{CachedPoint, EdwardsPoint, NielsPoint, add_affine_all, add_all};
 use super::scalar::{ScalarLanes, SignedDigits};
 use super::words::load_rows;
-use crate::simd::{LANES, Simd, Vector, Words};
+use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
 
 /// The bits of a signed digit of h.
 const WIDTH: usize = 5;
@@ -27,7 +27,7 @@ pub(super) struct MultipleTerm<'a, V> {
 }
 
 /// Computes `[S]B + [h]Q` for every group with 250 doublings, 51 additions of multiples of Q and 26 of B.
-pub(super) fn sums_of_multiples<S: Simd>(
+pub(super) fn sums_of_multiples<S: MulSimd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
     terms: &[MultipleTerm<'_, S::V>],
@@ -39,7 +39,7 @@ pub(super) fn sums_of_multiples<S: Simd>(
     ones.iter().for_each(|one| sums.extend(sum_together(simd, base, one)));
 }
 
-fn sum_together<S: Simd, const N: usize>(
+fn sum_together<S: MulSimd, const N: usize>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
     terms: &[MultipleTerm<'_, S::V>; N],
@@ -90,7 +90,7 @@ fn sum_together<S: Simd, const N: usize>(
 }
 
 impl Multiples {
-    fn new<S: Simd>(simd: S, q: &Decoded<S::V>) -> Self {
+    fn new<S: MulSimd>(simd: S, q: &Decoded<S::V>) -> Self {
         let mut term = EdwardsPoint::neutral(simd);
         let mut rows = vec![[[[0; LANES]; 3]; LANES]; (1 << (WIDTH - 1)) + 1];
         let step = simd.call(
@@ -111,7 +111,7 @@ impl Multiples {
     }
 
     #[inline(always)]
-    fn load<S: Simd>(&self, simd: S, magnitudes: &Words) -> CachedPoint<S::V> {
+    fn load<S: MulSimd>(&self, simd: S, magnitudes: &Words) -> CachedPoint<S::V> {
         let mut rows = [&self.0[0][0]; LANES];
         for (lane, (row, magnitude)) in rows.iter_mut().zip(magnitudes).enumerate() {
             *row = &self.0[*magnitude as usize][lane];
@@ -129,7 +129,7 @@ impl Multiples {
 }
 
 #[inline(always)]
-fn store<S: Simd>(simd: S, rows: &mut [Row; LANES], point: &CachedPoint<S::V>) {
+fn store<S: MulSimd>(simd: S, rows: &mut [Row; LANES], point: &CachedPoint<S::V>) {
     let [a, b, c, d, e] = *point.niels.plus.limbs();
     let [f, g, h, i, j] = *point.niels.minus.limbs();
     let [k, l, m, n, o] = *point.niels.product.limbs();
@@ -137,7 +137,7 @@ fn store<S: Simd>(simd: S, rows: &mut [Row; LANES], point: &CachedPoint<S::V>) {
     let zero = simd.zero();
     let parts = [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, zero, zero, zero, zero]];
     for (at, part) in parts.into_iter().enumerate() {
-        for (row, lane) in rows.iter_mut().zip(S::V::transpose(part)) {
+        for (row, lane) in rows.iter_mut().zip(S::V::transpose8(part)) {
             row[at] = lane.words();
         }
     }

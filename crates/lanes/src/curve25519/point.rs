@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::constants::{ONE, TWICE_D};
 use super::field::{FieldFactor, WideSum};
-use crate::simd::{Mask, Simd, Vector};
+use crate::simd::{Mask, MulSimd, MulVector};
 
 /// A point (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z.
 #[derive(Clone, Copy, Debug, Zeroize)]
@@ -36,17 +36,17 @@ pub(super) struct NielsPoint<V> {
     pub(super) product: FieldFactor<V>,
 }
 
-impl<V: Vector> EdwardsPoint<V> {
+impl<V: MulVector> EdwardsPoint<V> {
     /// Returns the neutral element (0, 1).
     #[inline(always)]
-    pub(super) fn neutral<S: Simd<V = V>>(simd: S) -> Self {
+    pub(super) fn neutral<S: MulSimd<V = V>>(simd: S) -> Self {
         let (zero, one) = (WideSum::splat(simd, &[0; 5]), WideSum::splat(simd, &ONE));
         Self { x: zero, y: one, z: one, t: zero }
     }
 
     /// Returns the affine point (x, y).
     #[inline(always)]
-    pub(super) fn affine<S: Simd<V = V>>(simd: S, x: &FieldFactor<V>, y: &FieldFactor<V>) -> Self {
+    pub(super) fn affine<S: MulSimd<V = V>>(simd: S, x: &FieldFactor<V>, y: &FieldFactor<V>) -> Self {
         let z = WideSum::splat(simd, &ONE);
         Self { x: x.widen(simd), y: y.widen(simd), z, t: x.times(simd, y) }
     }
@@ -64,7 +64,7 @@ impl<V: Vector> EdwardsPoint<V> {
 
     /// Computes P + Q, or P - Q in the lanes of `negative`, with eight products, or seven without T.
     #[inline(always)]
-    pub(super) fn add<S: Simd<V = V>, const WITH_T: bool>(
+    pub(super) fn add<S: MulSimd<V = V>, const WITH_T: bool>(
         &mut self,
         simd: S,
         other: &CachedPoint<V>,
@@ -76,7 +76,7 @@ impl<V: Vector> EdwardsPoint<V> {
 
     /// Computes P + Q, or P - Q in the lanes of `negative`, for an affine Q, with seven products, or six without T.
     #[inline(always)]
-    pub(super) fn add_affine<S: Simd<V = V>, const WITH_T: bool>(
+    pub(super) fn add_affine<S: MulSimd<V = V>, const WITH_T: bool>(
         &mut self,
         simd: S,
         other: &NielsPoint<V>,
@@ -88,7 +88,7 @@ impl<V: Vector> EdwardsPoint<V> {
 
     /// Runs the first half of 2 P, four squarings. It does not read T, and stores E, F, G, H in place of X, Y, Z, T.
     #[inline(always)]
-    fn begin_double<S: Simd<V = V>>(&mut self, simd: S) {
+    fn begin_double<S: MulSimd<V = V>>(&mut self, simd: S) {
         // 2 X Y is (X + Y)^2 - X^2 - Y^2: a squaring is cheaper than a product.
         let sum = (self.x + self.y).reduce(simd).square(simd);
         let (a, b) = (self.x.reduce(simd).square(simd), self.y.reduce(simd).square(simd));
@@ -98,19 +98,19 @@ impl<V: Vector> EdwardsPoint<V> {
     }
 
     #[inline(always)]
-    fn begin_add<S: Simd<V = V>>(&mut self, simd: S, other: &CachedPoint<V>, negative: Mask) {
+    fn begin_add<S: MulSimd<V = V>>(&mut self, simd: S, other: &CachedPoint<V>, negative: Mask) {
         let z = self.z.reduce(simd).times(simd, &other.z);
         self.begin_sum(simd, &other.niels, z, negative);
     }
 
     #[inline(always)]
-    fn begin_add_affine<S: Simd<V = V>>(&mut self, simd: S, other: &NielsPoint<V>, negative: Mask) {
+    fn begin_add_affine<S: MulSimd<V = V>>(&mut self, simd: S, other: &NielsPoint<V>, negative: Mask) {
         self.begin_sum(simd, other, self.z + self.z, negative);
     }
 
     /// Runs the first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X exchanged, and -T.
     #[inline(always)]
-    fn begin_sum<S: Simd<V = V>>(
+    fn begin_sum<S: MulSimd<V = V>>(
         &mut self,
         simd: S,
         other: &NielsPoint<V>,
@@ -131,7 +131,7 @@ impl<V: Vector> EdwardsPoint<V> {
 
     /// Runs the second half: X = EF, Y = GH, Z = FG, T = EH.
     #[inline(always)]
-    fn finish<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
+    fn finish<S: MulSimd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
         let (e, f) = (self.x.reduce(simd), self.y.reduce(simd));
         let (g, h) = (self.z.reduce(simd), self.t.reduce(simd));
         // Each factor is reduced once and used twice: four carries for four products.
@@ -146,7 +146,7 @@ impl<V: Vector> EdwardsPoint<V> {
 
     /// Returns the point as a second summand, with one product.
     #[inline(always)]
-    pub(super) fn cached<S: Simd<V = V>>(&self, simd: S) -> CachedPoint<V> {
+    pub(super) fn cached<S: MulSimd<V = V>>(&self, simd: S) -> CachedPoint<V> {
         let product = self.t.reduce(simd).times(simd, &FieldFactor::splat(simd, &TWICE_D)).reduce(simd);
         let plus = (self.y + self.x).reduce(simd);
         let minus = self.y.minus(simd, &self.x).reduce(simd);
@@ -157,7 +157,7 @@ impl<V: Vector> EdwardsPoint<V> {
 
 /// Computes 2 P for every group. Halves of groups alternate: one multiplies while the carries of the other run.
 #[inline(always)]
-pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
+pub(super) fn double_all<S: MulSimd, const N: usize, const WITH_T: bool>(
     simd: S,
     points: &mut [EdwardsPoint<S::V>; N],
 ) {
@@ -169,7 +169,7 @@ pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
 
 /// Computes P + Q, or P - Q, for every group. `other` returns Q and the lanes in which it is subtracted.
 #[inline(always)]
-pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
+pub(super) fn add_all<S: MulSimd, const N: usize, const WITH_T: bool>(
     simd: S,
     points: &mut [EdwardsPoint<S::V>; N],
     other: impl Fn(usize) -> (CachedPoint<S::V>, Mask),
@@ -183,7 +183,7 @@ pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
 
 /// Computes the same for affine Q.
 #[inline(always)]
-pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
+pub(super) fn add_affine_all<S: MulSimd, const N: usize, const WITH_T: bool>(
     simd: S,
     points: &mut [EdwardsPoint<S::V>; N],
     other: impl Fn(usize) -> (NielsPoint<S::V>, Mask),
@@ -196,7 +196,7 @@ pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
 }
 
 #[inline(always)]
-fn finish_all<S: Simd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [EdwardsPoint<S::V>; N]) {
+fn finish_all<S: MulSimd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [EdwardsPoint<S::V>; N]) {
     for point in points.iter_mut() {
         point.finish::<S, WITH_T>(simd);
     }

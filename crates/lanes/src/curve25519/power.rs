@@ -5,13 +5,13 @@ use zeroize::Zeroizing;
 
 use super::constants::ONE;
 use super::field::FieldFactor;
-use crate::simd::Simd;
+use crate::simd::MulSimd;
 
 /// One vector of eight values per group.
 type Groups<V> = Zeroizing<Vec<FieldFactor<V>>>;
 
 /// Computes `x^(2^252 - 3)`, whose exponent is (p-5)/8, for every group.
-pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
+pub(super) fn for_square_roots<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, _) = ones(simd, x);
     // 2^252 - 3 = (2^250 - 1) 2^2 + 1.
     square_times(simd, &mut power, 2);
@@ -21,7 +21,7 @@ pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Gro
 
 /// Computes `1/x` for every group with one inversion and three products per group (Montgomery's trick). Zero gives
 /// zero and does not affect other groups.
-pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
+pub(super) fn invert_all<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>]) {
     let one = FieldFactor::splat(simd, &ONE);
     let mut before = Zeroizing::new(Vec::with_capacity(x.len()));
     let mut product = Zeroizing::new([one]);
@@ -55,7 +55,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
 }
 
 /// Computes `x^(p - 2)` for every group with 254 squarings and 11 products.
-fn invert<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
+fn invert<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, eleventh) = ones(simd, x);
     // p - 2 = 2^255 - 21 = (2^250 - 1) 2^5 + 11.
     square_times(simd, &mut power, 5);
@@ -64,7 +64,7 @@ fn invert<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
 }
 
 /// Computes `x^(2^250 - 1)` and `x^11`.
-fn ones<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
+fn ones<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
     let own = |values: &[FieldFactor<S::V>]| Zeroizing::new(values.to_vec());
     // x^2, x^8, x^9, x^11, x^22, x^31 = x^(2^5 - 1)
     let mut second = own(x);
@@ -92,7 +92,7 @@ fn ones<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S::V
 
 /// Appends `count` ones to the exponents: computes `x^(2^count) * ones`. `ones` must have `count` ones in its
 /// exponent; the default is `x`.
-fn append_ones<S: Simd>(
+fn append_ones<S: MulSimd>(
     simd: S,
     x: &mut [FieldFactor<S::V>],
     count: usize,
@@ -104,7 +104,7 @@ fn append_ones<S: Simd>(
 }
 
 /// Computes `x^(2^times)` for every group, four groups at a time.
-fn square_times<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) {
+fn square_times<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) {
     // A chain alone waits for its carries: 17 ns a squaring, and 6.2 ns each with four chains.
     let (fours, rest) = x.as_chunks_mut::<4>();
     fours.iter_mut().for_each(|four| square_together(simd, four, times));
@@ -114,7 +114,7 @@ fn square_times<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) {
     ones.iter_mut().for_each(|one| square_together(simd, one, times));
 }
 
-fn square_together<S: Simd, const N: usize>(simd: S, x: &mut [FieldFactor<S::V>; N], times: usize) {
+fn square_together<S: MulSimd, const N: usize>(simd: S, x: &mut [FieldFactor<S::V>; N], times: usize) {
     simd.call(
         #[inline(always)]
         || {
@@ -127,7 +127,7 @@ fn square_together<S: Simd, const N: usize>(simd: S, x: &mut [FieldFactor<S::V>;
     );
 }
 
-fn multiply<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>], y: &[FieldFactor<S::V>]) {
+fn multiply<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>], y: &[FieldFactor<S::V>]) {
     simd.call(
         #[inline(always)]
         || {

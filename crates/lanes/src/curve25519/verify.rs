@@ -12,7 +12,7 @@ use super::scalar::ScalarLanes;
 use super::sign::hash_to_scalar;
 use super::{base, words};
 use crate::batch::{LaneJob, accept, per_lane};
-use crate::simd::{LANES, Mask, Simd};
+use crate::simd::{LANES, Mask, MulSimd};
 
 struct Ed25519VerifyJob<'a> {
     public: &'a [u8; 32],
@@ -22,7 +22,7 @@ struct Ed25519VerifyJob<'a> {
 }
 
 /// Verifies every job. Keys that recur have tables.
-pub(crate) fn run<S: Simd>(
+pub(crate) fn run<S: MulSimd>(
     simd: S,
     cache: &VerifyTableCache,
     operations: &[Operation<'_>],
@@ -69,7 +69,7 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status
 }
 
 /// Computes `[S]B - [h]A` for jobs whose keys have no tables. Returns the lanes of each group whose key decodes.
-fn cold_points<S: Simd>(
+fn cold_points<S: MulSimd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
     points: &mut Vec<EdwardsPoint<S::V>>,
@@ -85,7 +85,7 @@ fn cold_points<S: Simd>(
 }
 
 /// Computes `[S]B - [h]A` for jobs whose keys have tables.
-fn table_points<S: Simd>(
+fn table_points<S: MulSimd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
     tables: &[&Ed25519KeyTable<S>],
@@ -100,7 +100,7 @@ fn table_points<S: Simd>(
 }
 
 /// Returns h = SHA-512(R || A || M) mod L, and S.
-fn scalars<S: Simd>(simd: S, group: &[LaneJob<Ed25519VerifyJob<'_>>]) -> [ScalarLanes<S::V>; 2] {
+fn scalars<S: MulSimd>(simd: S, group: &[LaneJob<Ed25519VerifyJob<'_>>]) -> [ScalarLanes<S::V>; 2] {
     let parts = per_lane(group, |job| [job.commitment, job.public, job.message]);
     let challenge = hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()));
     let response: [_; 4] = words::load(simd, per_lane(group, |job| job.response));

@@ -8,7 +8,7 @@ use super::field::{FieldFactor, WideSum};
 use super::scalar::ScalarLanes;
 use super::{base, power, words};
 use crate::batch::{LaneJob, accept, per_lane};
-use crate::simd::{LANES, Mask, Simd, Vector};
+use crate::simd::{LANES, Mask, MulSimd, MulVector};
 
 /// The curve constant (486662 - 2) / 4. RFC 7748 section 5.
 const A24: u64 = 121_665;
@@ -34,7 +34,7 @@ struct FieldRatio<V> {
 }
 
 /// Computes every job. A job with the base point, which makes a public key, uses the comb of the Edwards form.
-pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn run<S: MulSimd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(Shape::X25519, operations, out, read);
     // The peer is public, so the path may depend on it. Other encodings of the base point take the ladder.
     let (of_base, of_peers): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.peer == BASE_U);
@@ -68,7 +68,7 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<X25519Job<'a>, Status> {
 }
 
 /// Decodes scalars. RFC 7748 section 5.
-fn clamped<S: Simd>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Zeroizing<[S::V; 4]> {
+fn clamped<S: MulSimd>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Zeroizing<[S::V; 4]> {
     let mut words = Zeroizing::new(words::load(simd, per_lane(group, |job| job.scalar)));
     simd.call(
         #[inline(always)]
@@ -81,7 +81,7 @@ fn clamped<S: Simd>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Zeroizing<[S::
 }
 
 /// Computes u = (1 + y) / (1 - y) of multiples of the base point. RFC 7748 4.1.
-fn base_ratios<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<FieldRatio<S::V>>) {
+fn base_ratios<S: MulSimd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<FieldRatio<S::V>>) {
     let mut scalars = Zeroizing::new(Vec::with_capacity(jobs.len() / LANES + 1));
     for group in jobs.chunks(LANES) {
         let words = clamped(simd, group);
@@ -121,7 +121,7 @@ pub(super) struct MontgomeryLadder<V> {
     swapped: Mask,
 }
 
-fn ladders<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<FieldRatio<S::V>>) {
+fn ladders<S: MulSimd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<FieldRatio<S::V>>) {
     let mut ladders = Zeroizing::new(Vec::with_capacity(jobs.len() / LANES + 1));
     jobs.chunks(LANES).for_each(|group| ladders.push(MontgomeryLadder::new(simd, group)));
     let (pairs, rest) = ladders.as_chunks_mut::<2>();
@@ -138,7 +138,7 @@ fn ladders<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<F
 
 /// Runs all 255 steps of several ladders side by side. A step takes 5 products, 4 squarings and a product with a
 /// small number. Thirds of steps alternate between ladders: one multiplies while the carries of another run.
-pub(super) fn run_ladders<S: Simd, const N: usize>(simd: S, ladders: &mut [MontgomeryLadder<S::V>; N]) {
+pub(super) fn run_ladders<S: MulSimd, const N: usize>(simd: S, ladders: &mut [MontgomeryLadder<S::V>; N]) {
     const STEPS: usize = 5;
     for first in (0..255 / STEPS).rev() {
         simd.call(
@@ -160,13 +160,13 @@ pub(super) fn run_ladders<S: Simd, const N: usize>(simd: S, ladders: &mut [Montg
     }
 }
 
-impl<V: Vector> MontgomeryLadder<V> {
-    fn new<S: Simd<V = V>>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Self {
+impl<V: MulVector> MontgomeryLadder<V> {
+    fn new<S: MulSimd<V = V>>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Self {
         let peer = Zeroizing::new(words::load(simd, per_lane(group, |job| job.peer)));
         Self::from_words(simd, &clamped(simd, group), &peer)
     }
 
-    pub(super) fn from_words<S: Simd<V = V>>(simd: S, scalar: &[V; 4], peer: &[V; 4]) -> Self {
+    pub(super) fn from_words<S: MulSimd<V = V>>(simd: S, scalar: &[V; 4], peer: &[V; 4]) -> Self {
         simd.call(
             #[inline(always)]
             || {
@@ -182,7 +182,7 @@ impl<V: Vector> MontgomeryLadder<V> {
 
     /// Runs the first third of a step, which stores A^2, B^2, DA, CB in place of X2, Z2, X3, Z3. RFC 7748 section 5.
     #[inline(always)]
-    fn begin_step<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
+    fn begin_step<S: MulSimd<V = V>>(&mut self, simd: S, bit: usize) {
         let is_set = self.scalar[bit / 64].has_any(simd.splat(1 << (bit % 64)));
         // Swaps of consecutive steps are merged: only a change of the bit swaps. RFC 7748 section 5.
         let swap = is_set ^ self.swapped;
@@ -198,7 +198,7 @@ impl<V: Vector> MontgomeryLadder<V> {
 
     /// Runs the second third, which stores X2 and X3, and the first factors of Z2 and Z3.
     #[inline(always)]
-    fn continue_step<S: Simd<V = V>>(&mut self, simd: S) {
+    fn continue_step<S: MulSimd<V = V>>(&mut self, simd: S) {
         let (aa, bb, da, cb) = (self.x2, self.z2, self.x3, self.z3);
         self.e = aa.minus(simd, &bb).reduce(simd);
         // RFC 7748: Z2 = E (AA + a24 E). The factor E follows in the last third.
@@ -210,13 +210,13 @@ impl<V: Vector> MontgomeryLadder<V> {
 
     /// Runs the last third, which stores Z2 and Z3.
     #[inline(always)]
-    fn finish_step<S: Simd<V = V>>(&mut self, simd: S) {
+    fn finish_step<S: MulSimd<V = V>>(&mut self, simd: S) {
         self.z2 = self.z2.reduce(simd).times(simd, &self.e);
         self.z3 = self.z3.reduce(simd).times(simd, &self.peer);
     }
 
     #[inline(always)]
-    fn ratio<S: Simd<V = V>>(&self, simd: S) -> FieldRatio<V> {
+    fn ratio<S: MulSimd<V = V>>(&self, simd: S) -> FieldRatio<V> {
         let x = self.x2.or_if(self.swapped, &self.x3);
         let z = self.z2.or_if(self.swapped, &self.z3);
         FieldRatio { over: x.reduce(simd), under: z.reduce(simd) }

@@ -1,16 +1,13 @@
-//! Bits of 512 blocks, each in a vector of its own.
+//! Bits of blocks, each in a vector of its own: 64 blocks for each of its `W` words.
 //!
-//! Row `g` has block `8 g + w` in word `w`. Transposing the 64 x 64 bits of each word makes row `p` of bit `p` of
-//! all blocks: block `8 g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte
+//! Row `g` has block `W g + w` in word `w`. Transposing the 64 x 64 bits of each word makes row `p` of bit `p` of
+//! all blocks: block `W g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte
 //! `p / 8`.
 
 use crate::simd::{Simd, Vector};
 
 /// The bits of a block.
 pub(crate) const BITS: usize = 64;
-
-/// The number of blocks side by side.
-pub(crate) const BLOCKS: usize = 512;
 
 /// Transposes the bits of each word in place. The operation is its own inverse.
 pub(crate) fn transpose<S: Simd>(simd: S, rows: &mut [S::V; BITS]) {
@@ -120,8 +117,15 @@ fn eight<S: Simd, const A: u32, const B: u32, const C: u32>(simd: S, rows: &mut 
 #[inline(always)]
 fn swap<V: Vector, const N: u32>(rows: &mut [V; 8], low: usize, high: usize, mask: V) {
     let (a, b) = (rows[low], rows[high]);
-    rows[low] = choose(mask, a, b.shl::<N>());
-    rows[high] = choose(mask, a.shr::<N>(), b);
+    if V::HAS_TERNARY {
+        rows[low] = choose(mask, a, b.shl::<N>());
+        rows[high] = choose(mask, a.shr::<N>(), b);
+    } else {
+        // Six operations instead of two shifts and two selections of three operations each.
+        let changed = (a.shr::<N>() ^ b) & mask;
+        rows[high] = b ^ changed;
+        rows[low] = a ^ changed.shl::<N>();
+    }
 }
 
 /// Returns the bits of `yes` if the mask bit is one, and the bits of `no` otherwise.

@@ -1,20 +1,20 @@
-//! Cipher block chaining of 512 messages. SP 800-38A 6.2.
+//! Cipher block chaining of many messages. SP 800-38A 6.2.
 //!
 //! Chaining values stay in bitsliced form. Only results are turned back into blocks.
 
 use oarlock_core::{Direction, PartMut};
 
 use super::bits::{transpose, transpose_from, transpose_to};
-use super::group::{BLOCK, CHUNK, DesGroup};
+use super::group::{BLOCK, DesGroup};
 use super::{DesKeying, DesScratch};
 use crate::records::RecordPart;
-use crate::simd::Simd;
+use crate::simd::{Simd, Vector};
 
 /// Encrypts or decrypts the records of a group.
 pub(super) fn run<S: Simd>(
     simd: S,
     scratch: &mut DesScratch<S::V>,
-    group: DesGroup<'_, '_>,
+    group: DesGroup<'_, '_, S::V>,
     keying: DesKeying,
     direction: Direction,
     out: &mut PartMut<'_>,
@@ -32,12 +32,12 @@ pub(super) fn run<S: Simd>(
     each_chunk(group, |first, blocks| {
         group.read(
             simd,
-            &mut chunk[..blocks],
+            &mut chunk.as_mut()[..blocks],
             first,
             #[inline(always)]
             |message, _| message,
         );
-        for rows in &mut chunk[..blocks] {
+        for rows in &mut chunk.as_mut()[..blocks] {
             match direction {
                 Direction::Encrypt => {
                     transpose_to(
@@ -88,7 +88,7 @@ pub(super) fn run<S: Simd>(
 pub(super) fn translate<S: Simd>(
     simd: S,
     scratch: &mut DesScratch<S::V>,
-    group: DesGroup<'_, '_>,
+    group: DesGroup<'_, '_, S::V>,
     from: DesKeying,
     to: DesKeying,
     out: &mut PartMut<'_>,
@@ -102,12 +102,12 @@ pub(super) fn translate<S: Simd>(
     each_chunk(group, |first, blocks| {
         group.read(
             simd,
-            &mut chunk[..blocks],
+            &mut chunk.as_mut()[..blocks],
             first,
             #[inline(always)]
             |message, _| message,
         );
-        for rows in &mut chunk[..blocks] {
+        for rows in &mut chunk.as_mut()[..blocks] {
             transpose(simd, rows);
             state.load(
                 simd,
@@ -145,8 +145,8 @@ pub(super) fn translate<S: Simd>(
 
 /// Calls `body` with the first byte of each chunk of a group, and the number of blocks in it that the longest record
 /// has.
-fn each_chunk(group: DesGroup<'_, '_>, mut body: impl FnMut(usize, usize)) {
-    for first in (0..group.max_bytes()).step_by(BLOCK * CHUNK) {
-        body(first, ((group.max_bytes() - first) / BLOCK).min(CHUNK));
+fn each_chunk<V: Vector>(group: DesGroup<'_, '_, V>, mut body: impl FnMut(usize, usize)) {
+    for first in (0..group.max_bytes()).step_by(V::BYTES) {
+        body(first, ((group.max_bytes() - first) / BLOCK).min(V::BYTES / BLOCK));
     }
 }

@@ -1,44 +1,41 @@
-//! Up to 512 records side by side: the path of their bytes into rows and back.
+//! As many records side by side as a vector has bits: the path of their bytes into rows and back.
 
 use oarlock_core::PartMut;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::bits::{BITS, BLOCKS, transpose};
+use super::bits::{BITS, transpose};
 use super::schedule::DesSchedule;
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LaneArray, LanesOf, Simd, Vector};
 
 /// The bytes of a block.
 pub(super) const BLOCK: usize = 8;
 
-/// The blocks of a record that are read at once: a vector of them.
-pub(super) const CHUNK: usize = 8;
-
-/// One bit of 512 blocks in each vector, or eight whole blocks in each.
+/// One bit of all blocks in each vector, or a whole block of each lane.
 pub(super) type Rows<V> = [V; BITS];
 
-/// Eight blocks of each record.
-pub(super) type Chunk<V> = [Rows<V>; CHUNK];
+/// The blocks of each record that are read at once: a vector of them.
+pub(super) type Chunk<V> = LanesOf<V, Rows<V>>;
 
-/// Records side by side, longest first. Record `8 g + w` is bit `g` of word `w`.
+/// Records side by side, longest first. Of vectors with `W` words, record `W g + w` is bit `g` of word `w`.
 #[derive(Clone, Copy)]
-pub(super) struct DesGroup<'a, 'p> {
+pub(super) struct DesGroup<'a, 'p, V: Vector> {
     pub(super) part: &'a RecordPart<'p>,
     pub(super) records: &'a [RecordRef],
     /// The records that form whole rows.
-    whole: &'a [[RecordRef; LANES]],
+    whole: &'a [LanesOf<V, RecordRef>],
     /// The records of a partly filled last row. Its other lanes repeat the first of them without bytes.
-    rest: Option<[RecordRef; LANES]>,
+    rest: Option<LanesOf<V, RecordRef>>,
 }
 
-impl<'a, 'p> DesGroup<'a, 'p> {
+impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
     /// Divides accepted records into groups.
     pub(super) fn all(part: &'a RecordPart<'p>, records: &'a [RecordRef]) -> impl Iterator<Item = Self> {
-        records.chunks(BLOCKS).map(move |records| {
-            let (whole, rest) = records.as_chunks();
+        records.chunks(V::BITS).map(move |records| {
+            let (whole, rest) = LaneArray::chunks(records);
             let rest = rest.first().map(|first| {
                 let nothing = first.emptied();
-                std::array::from_fn(|at| rest.get(at).copied().unwrap_or(nothing))
+                LaneArray::from_fn(|at| rest.get(at).copied().unwrap_or(nothing))
             });
             Self { part, records, whole, rest }
         })
@@ -46,7 +43,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
 
     /// Returns the records of a row, or None past the last row.
     #[inline(always)]
-    fn row(&self, row: usize) -> Option<&[RecordRef; LANES]> {
+    fn row(&self, row: usize) -> Option<&LanesOf<V, RecordRef>> {
         let rest = || self.rest.as_ref().filter(|_| row == self.whole.len());
         self.whole.get(row).or_else(rest)
     }
@@ -62,7 +59,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
     }
 
     /// Loads each record's IV in bitsliced form.
-    pub(super) fn ivs<S: Simd>(&self, simd: S, rows: &mut Rows<S::V>) {
+    pub(super) fn ivs<S: Simd<V = V>>(&self, simd: S, rows: &mut Rows<V>) {
         let data = self.part.data();
         self.each_row(
             simd,
@@ -70,14 +67,14 @@ impl<'a, 'p> DesGroup<'a, 'p> {
             #[inline(always)]
             |records| {
                 let start = records[0].iv as usize;
-                // Eight IVs side by side are one load instead of eight.
+                // IVs side by side are one load instead of one for each.
                 match self.part.strides(records).filter(|strides| strides.iv as usize == BLOCK) {
-                    Some(_) => simd.load_prefix(data.get(start..start + BLOCK * LANES).unwrap_or_default()),
+                    Some(_) => simd.load_prefix(data.get(start..start + V::BYTES).unwrap_or_default()),
                     None => {
-                        let mut starts = [0; LANES];
-                        for (place, record) in starts.iter_mut().zip(records) {
-                            *place = record.iv;
-                        }
+                        let starts = LaneArray::from_fn(
+                            #[inline(always)]
+                            |lane| records[lane].iv,
+                        );
                         words(simd, data, starts)
                     }
                 }
@@ -86,7 +83,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
     }
 
     /// Loads the IV of the encrypting half of each translation in bitsliced form.
-    pub(super) fn second_ivs<S: Simd>(&self, simd: S, rows: &mut Rows<S::V>) {
+    pub(super) fn second_ivs<S: Simd<V = V>>(&self, simd: S, rows: &mut Rows<V>) {
         self.gather(
             simd,
             rows,
@@ -98,11 +95,11 @@ impl<'a, 'p> DesGroup<'a, 'p> {
 
     /// Fills the key schedules of the records' keys. `table` holds all keys of the part; if it is empty, keys are
     /// looked up one by one.
-    pub(super) fn schedules<S: Simd>(
+    pub(super) fn schedules<S: Simd<V = V>>(
         &self,
         simd: S,
-        rows: &mut Rows<S::V>,
-        schedules: &mut [DesSchedule<S::V>],
+        rows: &mut Rows<V>,
+        schedules: &mut [DesSchedule<V>],
         table: &[u8],
     ) {
         if table.is_empty() {
@@ -123,11 +120,11 @@ impl<'a, 'p> DesGroup<'a, 'p> {
     }
 
     /// Fills the key schedules of the keys that `key` returns: one schedule for each eight bytes.
-    pub(super) fn schedules_of<S: Simd>(
+    pub(super) fn schedules_of<S: Simd<V = V>>(
         &self,
         simd: S,
-        rows: &mut Rows<S::V>,
-        schedules: &mut [DesSchedule<S::V>],
+        rows: &mut Rows<V>,
+        schedules: &mut [DesSchedule<V>],
         key: impl Fn(&RecordPart<'p>, RecordRef) -> &'p [u8],
     ) {
         let len = BLOCK * schedules.len();
@@ -152,10 +149,10 @@ impl<'a, 'p> DesGroup<'a, 'p> {
     /// Loads eight bytes of each record in bitsliced form, from the offset that `start` returns. Rows without a
     /// record become zeros.
     #[inline(always)]
-    fn gather<S: Simd>(
+    fn gather<S: Simd<V = V>>(
         &self,
         simd: S,
-        rows: &mut Rows<S::V>,
+        rows: &mut Rows<V>,
         bytes: &[u8],
         mut start: impl FnMut(RecordRef) -> u32,
     ) {
@@ -164,10 +161,10 @@ impl<'a, 'p> DesGroup<'a, 'p> {
             rows,
             #[inline(always)]
             |records| {
-                let mut starts = [0; LANES];
-                for (place, record) in starts.iter_mut().zip(records) {
-                    *place = start(*record);
-                }
+                let starts = LaneArray::from_fn(
+                    #[inline(always)]
+                    |lane| start(records[lane]),
+                );
                 words(simd, bytes, starts)
             },
         );
@@ -175,19 +172,14 @@ impl<'a, 'p> DesGroup<'a, 'p> {
 
     /// Transposes the rows that `load` returns. Rows without a record become zeros.
     #[inline(always)]
-    fn each_row<S: Simd>(
-        &self,
-        simd: S,
-        rows: &mut Rows<S::V>,
-        mut load: impl FnMut(&[RecordRef; LANES]) -> S::V,
-    ) {
+    fn each_row<S: Simd<V = V>>(&self, simd: S, rows: &mut Rows<V>, mut load: impl FnMut(&[RecordRef]) -> V) {
         simd.call(
             #[inline(always)]
             || {
                 for (at, row) in rows.iter_mut().enumerate() {
                     // Zeros and not what was there: rows without a record would otherwise show an earlier run's.
                     *row = match self.row(at) {
-                        Some(records) => load(records),
+                        Some(records) => load(records.as_ref()),
                         None => simd.zero(),
                     };
                 }
@@ -196,40 +188,43 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         transpose(simd, rows);
     }
 
-    /// Reads a chunk of up to eight blocks of each record from byte `first` on, and zeros past the end of a record.
+    /// Reads a chunk of up to a vector of blocks of each record from byte `first` on, and zeros past the end of a record.
     /// `pad` adds padding to the bytes of a record of a given length.
-    pub(super) fn read<S: Simd>(
+    pub(super) fn read<S: Simd<V = V>>(
         &self,
         simd: S,
-        chunk: &mut [Rows<S::V>],
+        chunk: &mut [Rows<V>],
         first: usize,
-        pad: impl Fn(S::V, usize) -> S::V,
+        pad: impl Fn(V, usize) -> V,
     ) {
         simd.call(
             #[inline(always)]
             || {
                 for row in 0..BITS {
-                    let mut messages = [simd.zero(); LANES];
-                    let Some(records) = self.row(row) else {
+                    let mut messages = LanesOf::<V, V>::from_fn(
+                        #[inline(always)]
+                        |_| simd.zero(),
+                    );
+                    let Some(records) = self.row(row).map(AsRef::as_ref) else {
                         store_blocks(chunk, row, messages);
                         continue;
                     };
                     if let Some(strides) = self.part.strides(records) {
                         let len = records[0].len as usize;
                         let mut input = self.part.input_and_beyond(&records[0], first);
-                        for message in &mut messages {
+                        for message in messages.as_mut() {
                             let own = input.get(..len.saturating_sub(first)).unwrap_or_default();
                             *message = pad(simd.load_prefix(own), len);
                             input = input.get(strides.input as usize..).unwrap_or_default();
                         }
                     } else {
-                        // All eight inputs are found before any is loaded, so that their cache misses overlap.
-                        let mut inputs = [&[][..]; LANES];
-                        for (input, record) in inputs.iter_mut().zip(records) {
-                            *input = self.part.input(record, first);
-                        }
-                        for (message, (input, record)) in messages.iter_mut().zip(inputs.iter().zip(records))
-                        {
+                        // All inputs are found before any is loaded, so that their cache misses overlap.
+                        let inputs = LanesOf::<V, &[u8]>::from_fn(
+                            #[inline(always)]
+                            |lane| self.part.input(&records[lane], first),
+                        );
+                        let sources = inputs.as_ref().iter().zip(records);
+                        for (message, (input, record)) in messages.as_mut().iter_mut().zip(sources) {
                             *message = pad(simd.load_prefix(input), record.len as usize);
                         }
                     }
@@ -239,31 +234,37 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         );
     }
 
-    /// Writes up to eight blocks of each record from byte `first` on.
-    pub(super) fn write<S: Simd>(&self, simd: S, chunk: &Chunk<S::V>, first: usize, out: &mut PartMut<'_>) {
+    /// Writes up to a vector of blocks of each record from byte `first` on.
+    pub(super) fn write<S: Simd<V = V>>(
+        &self,
+        simd: S,
+        chunk: &Chunk<V>,
+        first: usize,
+        out: &mut PartMut<'_>,
+    ) {
         simd.call(
             #[inline(always)]
             || {
                 for row in 0..BITS {
-                    let Some(records) = self.row(row) else { return };
-                    let mut blocks = [simd.zero(); CHUNK];
-                    for (block, rows) in blocks.iter_mut().zip(chunk) {
-                        *block = rows[row];
-                    }
-                    let messages = S::V::transpose(blocks);
+                    let Some(records) = self.row(row).map(AsRef::as_ref) else { return };
+                    let blocks = LanesOf::<V, V>::from_fn(
+                        #[inline(always)]
+                        |block| chunk.as_ref()[block][row],
+                    );
+                    let messages = V::transpose(blocks);
                     // Adjoining records are written as one stretch, with one check of its bounds.
                     if let Some(strides) = self.part.strides(records) {
-                        let len = (records[0].len as usize).saturating_sub(first).min(BLOCK * CHUNK);
+                        let len = (records[0].len as usize).saturating_sub(first).min(V::BYTES);
                         let (start, stride) = (records[0].output as usize + first, strides.output as usize);
-                        let stretch = start..start + (LANES - 1) * stride + len;
+                        let stretch = start..start + (V::WORDS - 1) * stride + len;
                         let Some(mut place) = out.output.get_mut(stretch) else { continue };
-                        for message in messages {
+                        for message in messages.as_ref() {
                             message.store_prefix(&mut place[..len]);
                             place = place.get_mut(stride..).unwrap_or_default();
                         }
                         continue;
                     }
-                    for (message, record) in messages.into_iter().zip(records) {
+                    for (message, record) in messages.as_ref().iter().zip(records) {
                         message.store_prefix(self.part.place(record, first, out));
                     }
                 }
@@ -272,31 +273,31 @@ impl<'a, 'p> DesGroup<'a, 'p> {
     }
 
     /// Transposes rows back into blocks and calls `take` with one block of each record.
-    pub(super) fn each_block<S: Simd>(
+    pub(super) fn each_block<S: Simd<V = V>>(
         &self,
         simd: S,
-        rows: &mut Rows<S::V>,
+        rows: &mut Rows<V>,
         mut take: impl FnMut(RecordRef, &[u8; BLOCK]),
     ) {
         transpose(simd, rows);
-        for (row, eight) in rows.iter().zip(self.records.chunks(LANES)) {
+        for (row, records) in rows.iter().zip(self.records.chunks(V::WORDS)) {
             let mut words = row.words();
-            for (word, record) in words.iter().zip(eight) {
+            for (word, record) in words.as_ref().iter().zip(records) {
                 take(*record, &word.to_le_bytes());
             }
             // The tags of MACs in slots are secret.
-            words.zeroize();
+            words.as_mut().zeroize();
         }
     }
 }
 
 /// Loads eight bytes from each offset.
 #[inline(always)]
-fn words<S: Simd>(simd: S, bytes: &[u8], starts: [u32; LANES]) -> S::V {
-    let mut words = [0; LANES];
-    for (place, start) in words.iter_mut().zip(starts) {
-        *place = word(bytes, start);
-    }
+fn words<S: Simd>(simd: S, bytes: &[u8], starts: LanesOf<S::V, u32>) -> S::V {
+    let words = LaneArray::from_fn(
+        #[inline(always)]
+        |lane| word(bytes, starts.as_ref()[lane]),
+    );
     simd.load(&words)
 }
 
@@ -308,10 +309,10 @@ fn word(bytes: &[u8], start: u32) -> u64 {
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Stores the blocks of eight messages, one row of the chunk for each block number.
+/// Stores the blocks of a row of messages, one row of the chunk for each block number.
 #[inline(always)]
-fn store_blocks<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: [V; LANES]) {
-    for (rows, block) in chunk.iter_mut().zip(V::transpose(messages)) {
-        rows[row] = block;
+fn store_blocks<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: LanesOf<V, V>) {
+    for (rows, block) in chunk.iter_mut().zip(V::transpose(messages).as_ref()) {
+        rows[row] = *block;
     }
 }

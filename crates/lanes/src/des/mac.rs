@@ -1,14 +1,14 @@
-//! Message authentication codes of 512 messages: ISO/IEC 9797-1 algorithms 1 and 3, and CMAC (SP 800-38B 6).
+//! Message authentication codes of many messages: ISO/IEC 9797-1 algorithms 1 and 3, and CMAC (SP 800-38B 6).
 
 use oarlock_core::{Direction, MacAlg, MacPadding, PartMut};
 
 use zeroize::Zeroizing;
 
 use super::bits::{BITS, choose, transpose};
-use super::group::{BLOCK, CHUNK, DesGroup, Rows};
+use super::group::{BLOCK, DesGroup, Rows};
 use super::schedule::place_of;
 use super::{DesKeying, DesScratch};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LaneArray, LanesOf, Simd, Vector};
 
 /// A MAC algorithm: its cipher, the number of its keys, and its padding.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl DesMac {
         self,
         simd: S,
         scratch: &mut DesScratch<S::V>,
-        group: DesGroup<'_, '_>,
+        group: DesGroup<'_, '_, S::V>,
         out: &mut PartMut<'_>,
     ) {
         let DesScratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
@@ -75,8 +75,8 @@ impl DesMac {
         }
         let max = self.blocks(group.max_bytes());
         let min = self.blocks(group.min_bytes());
-        for first in (0..max).step_by(CHUNK) {
-            let chunk = &mut chunk[..(max - first).min(CHUNK)];
+        for first in (0..max).step_by(S::V::WORDS) {
+            let chunk = &mut chunk.as_mut()[..(max - first).min(S::V::WORDS)];
             group.read(
                 simd,
                 chunk,
@@ -86,7 +86,7 @@ impl DesMac {
             );
             for (blocks, rows) in (first + 1..).zip(chunk) {
                 transpose(simd, rows);
-                // Until the shortest message ends no lane is at its last block, which saves the loop over 512 lengths.
+                // Until the shortest message ends no lane is at its last block, which saves the loop over all lengths.
                 let last = match blocks < min {
                     true => simd.zero(),
                     false => self.lanes(simd, group, |len| self.blocks(len) == blocks),
@@ -115,7 +115,7 @@ impl DesMac {
         self,
         simd: S,
         scratch: &mut DesScratch<S::V>,
-        group: DesGroup<'_, '_>,
+        group: DesGroup<'_, '_, S::V>,
         out: &mut PartMut<'_>,
     ) {
         let DesScratch { other_chain: tag, state, keys, .. } = scratch;
@@ -143,7 +143,7 @@ impl DesMac {
 
     /// Turns L into the value that is added to each lane's last block: K1 if the block is whole, K2 if it was
     /// padded. SP 800-38B 6.1.
-    fn subkeys<S: Simd>(self, simd: S, group: DesGroup<'_, '_>, l: &mut Rows<S::V>) {
+    fn subkeys<S: Simd>(self, simd: S, group: DesGroup<'_, '_, S::V>, l: &mut Rows<S::V>) {
         let is_padded = self.lanes(simd, group, |len| len == 0 || !len.is_multiple_of(BLOCK));
         simd.call(
             #[inline(always)]
@@ -159,10 +159,10 @@ impl DesMac {
     }
 
     /// Returns ones in the lanes whose message length satisfies `is_set`.
-    fn lanes<S: Simd>(self, simd: S, group: DesGroup<'_, '_>, is_set: impl Fn(usize) -> bool) -> S::V {
-        let mut words = [0; LANES];
-        for (row, eight) in group.records.chunks(LANES).enumerate() {
-            for (word, record) in words.iter_mut().zip(eight) {
+    fn lanes<S: Simd>(self, simd: S, group: DesGroup<'_, '_, S::V>, is_set: impl Fn(usize) -> bool) -> S::V {
+        let mut words = LanesOf::<S::V, u64>::from_fn(|_| 0);
+        for (row, records) in group.records.chunks(S::V::WORDS).enumerate() {
+            for (word, record) in words.as_mut().iter_mut().zip(records) {
                 *word |= u64::from(is_set(record.len as usize)) << row;
             }
         }
@@ -194,10 +194,13 @@ impl MacEnding {
     }
 }
 
+/// The bytes of the widest vector.
+const MAX_BYTES: usize = 64;
+
 /// A one bit in the middle of zeros. A read that starts n bytes before the middle has the bit n bytes from its
 /// start.
-const ONE: [u8; 2 * BLOCK * CHUNK - 1] = {
-    let mut bytes = [0; 2 * BLOCK * CHUNK - 1];
+const ONE: [u8; 2 * MAX_BYTES - 1] = {
+    let mut bytes = [0; 2 * MAX_BYTES - 1];
     bytes[bytes.len() / 2] = 0x80;
     bytes
 };

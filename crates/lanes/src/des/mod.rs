@@ -1,11 +1,11 @@
-//! DES and triple DES, bitsliced: 512 messages side by side, each under its own key. FIPS 46-3, SP 800-67.
+//! DES and triple DES, bitsliced: as many messages side by side as a vector has bits, each under its own key. FIPS 46-3, SP 800-67.
 //!
 //! | module | contents |
 //! |---|---|
 //! | this one | the shapes, and the memory of a run |
 //! | `bits` | blocks to bits and back |
 //! | `cbc` | CBC in both directions, and translation |
-//! | `group` | up to 512 records: the path of their bytes into rows and back |
+//! | `group` | records side by side: the path of their bytes into rows and back |
 //! | `mac` | DES-MAC, retail MAC and CMAC |
 //! | `permutations` | the tables of the standard |
 //! | `rounds` | the sixteen rounds |
@@ -30,18 +30,15 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::records::{RecordKernel, RecordPart, RecordRef};
 use crate::scratch::{ThreadScratch, WipePolicy};
-use crate::simd::{Simd, Vector};
-use bits::BLOCKS;
-use group::{BLOCK, CHUNK, Chunk, DesGroup, Rows};
+use crate::simd::{LaneArray, Simd, Vector};
+use group::{BLOCK, Chunk, DesGroup, Rows};
 use mac::DesMac;
 use rounds::DesState;
 use schedule::DesSchedule;
 
-/// 512 records fill the lanes once. A run of the maximum takes some tens of microseconds to a millisecond.
-const OFFER: BatchSize = BatchSize { preferred: BLOCKS, max: 65_536 };
-
-/// Returns the batch sizes of a shape, or None if it is not one of DES.
-pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
+/// Returns the batch sizes of a shape, or None if it is not one of DES. Records are preferred in numbers that fill
+/// the vectors once. A run of the maximum takes some tens of microseconds to a millisecond.
+pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
     let is_ours = match shape {
         Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => DesKeying::from_alg(alg).is_some(),
         Shape::Mac { alg } => DesMac::from_alg(alg).is_some(),
@@ -51,7 +48,7 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
         } => DesKeying::from_alg(from).is_some() && DesKeying::from_alg(to).is_some(),
         _ => false,
     };
-    is_ours.then_some(OFFER)
+    is_ours.then_some(BatchSize { preferred: S::V::BITS, max: 65_536 })
 }
 
 /// The schedules of a cipher and their order.
@@ -131,11 +128,11 @@ struct DesScratch<V: Vector> {
 impl<S: Simd> DesRun<S> {
     /// Prepares a run of records of an offered shape.
     pub(crate) fn new(simd: S, shape: Shape) -> Self {
-        // Some 90 KB, which the system would map page by page for every batch of some hundred records.
+        // Some 20 to 90 KB, which the system would map page by page for every batch of some hundred records.
         let scratch = ThreadScratch::take(|| {
             let (rows, keys) = ([simd.zero(); bits::BITS], [DesSchedule::new(simd); 3]);
             DesScratch {
-                chunk: [rows; CHUNK],
+                chunk: LaneArray::from_fn(|_| rows),
                 chain: rows,
                 other_chain: rows,
                 state: DesState::new(simd),
@@ -197,7 +194,7 @@ impl<S: Simd> RecordKernel for DesRun<S> {
 
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         let Self { simd, shape, scratch } = self;
-        for group in DesGroup::all(part, records) {
+        for group in DesGroup::<S::V>::all(part, records) {
             match *shape {
                 Shape::Cipher { alg, direction, .. } => {
                     let Some(keying) = DesKeying::from_alg(alg) else { return };
@@ -223,7 +220,7 @@ impl<S: Simd> RecordKernel for DesRun<S> {
 
 impl<V: Vector> WipePolicy for DesScratch<V> {
     fn wipe(&mut self) {
-        self.chunk.zeroize();
+        self.chunk.as_mut().iter_mut().zeroize();
         self.chain.zeroize();
         self.other_chain.zeroize();
         self.state.zeroize();

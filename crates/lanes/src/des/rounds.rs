@@ -1,4 +1,4 @@
-//! The sixteen rounds on 512 blocks. FIPS 46-3.
+//! The sixteen rounds on all blocks. FIPS 46-3.
 
 use oarlock_core::Direction;
 use zeroize::Zeroize;

@@ -1,4 +1,4 @@
-//! The key schedules of 512 keys in bitsliced form.
+//! The key schedules of as many keys as there are lanes, in bitsliced form.
 //!
 //! The key bits of a round are bits of C and D at positions that shift from round to round. C and D are stored twice
 //! in a row, so a round reads the same positions from a moved start. No round needs a schedule of its own, and all

@@ -17,7 +17,7 @@ use super::point::AffinePoint;
 use super::recode::{RowDigits, digits};
 use super::ring::OddModulus;
 use super::rows::CacheLine;
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
 /// The odd multiples of the base point for secret digits.
 pub(crate) struct SecretComb {
@@ -30,7 +30,7 @@ pub(crate) struct PublicComb {
 }
 
 impl SecretComb {
-    pub(crate) fn of_base<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
+    pub(crate) fn of_base<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
         let (window, count) = (C::SECRET_WINDOW, 1 << (C::SECRET_WINDOW - 1));
         let points = windows::<S, C, L>(simd, &base::<C, L>(), window);
         // Limb by limb and not point by point: a lookup reads all multiples of one limb as whole vectors.
@@ -53,7 +53,7 @@ impl SecretComb {
 
     /// Returns the multiples that `index` selects in window `at`. Reads all multiples of the window.
     #[inline(always)]
-    pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+    pub(crate) fn look_up<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
         &self,
         simd: S,
         at: usize,
@@ -75,7 +75,7 @@ impl SecretComb {
 
 /// Returns the word of `lines`, 4 or 8 of them, that each lane of `index` selects.
 #[inline(always)]
-fn pick<S: Simd, const N: usize>(
+fn pick<S: MulSimd, const N: usize>(
     simd: S,
     lines: &[CacheLine],
     index: Interleaved<S::V, N>,
@@ -99,17 +99,17 @@ fn pick<S: Simd, const N: usize>(
 
 /// Returns the word of two lines that each lane of `index` selects.
 #[inline(always)]
-fn sixteen<S: Simd>(simd: S, lines: &[CacheLine], index: S::V) -> S::V {
+fn sixteen<S: MulSimd>(simd: S, lines: &[CacheLine], index: S::V) -> S::V {
     index.pick16(simd.load(&lines[0].0), simd.load(&lines[1].0))
 }
 
 impl PublicComb {
-    pub(crate) fn of_base<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
+    pub(crate) fn of_base<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
         Self::new::<S, C, L>(simd, &base::<C, L>(), C::PUBLIC_WINDOW)
     }
 
     /// Builds the table of an affine point in Montgomery form.
-    pub(crate) fn new<S: Simd, C: CurveParams<L>, const L: usize>(
+    pub(crate) fn new<S: MulSimd, C: CurveParams<L>, const L: usize>(
         simd: S,
         p: &[[u64; L]; 2],
         window: usize,
@@ -144,7 +144,7 @@ impl PublicComb {
     }
 
     /// Returns every row, one point per lane. Lanes past the last row repeat it.
-    pub(crate) fn points<S: Simd, C: CurveParams<L>, const L: usize>(
+    pub(crate) fn points<S: MulSimd, C: CurveParams<L>, const L: usize>(
         &self,
         simd: S,
     ) -> Vec<AffinePoint<S::V, L, 1>> {
@@ -165,7 +165,7 @@ pub(crate) type Rows<'a, const N: usize> = [[&'a [CacheLine]; LANES]; N];
 
 /// Reads the rows that `places` selects, each lane in its own table, into `entry`. Prefetches the rows that `next`
 /// selects.
-pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(crate) fn look_up<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &Rows<'_, N>,
     places: [&RowDigits; N],
@@ -200,13 +200,13 @@ pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize
 }
 
 #[inline(always)]
-fn point<V: Vector, const L: usize>([x, y]: [[V; L]; 2]) -> AffinePoint<V, L, 1> {
+fn point<V: MulVector, const L: usize>([x, y]: [[V; L]; 2]) -> AffinePoint<V, L, 1> {
     let interleaved = |limbs: [V; L]| Element(limbs.map(|limb| Interleaved([limb])));
     AffinePoint { x: interleaved(x), y: interleaved(y) }
 }
 
 /// Writes points as rows of consecutive tables, one table per lane: row `at` of each is its lane of `points[at]`.
-pub(crate) fn write_rows<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(crate) fn write_rows<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     points: &[AffinePoint<S::V, L, N>],
     lines: &mut [CacheLine],

@@ -7,7 +7,7 @@ use super::interleaved::Masks;
 use super::point::AffinePoint;
 use super::ring::{MontgomeryRing, OddModulus};
 use crate::ecdsa::constants::shifted;
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, Vector};
 
 /// A point `(X/Z, Y/Z)`. The point at infinity is (0, 1, 0).
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +23,10 @@ pub(crate) struct CurveGroup<S, C: CurveParams<L>, const L: usize> {
     pub(crate) f: MontgomeryRing<S, C::Field, L, 1>,
 }
 
-type E<S, const L: usize> = Element<<S as Simd>::V, L, 1>;
+type E<S, const L: usize> = Element<<S as crate::simd::Simd>::V, L, 1>;
 type Pair<'a, S, const L: usize> = (&'a E<S, L>, &'a E<S, L>);
 
-impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
+impl<S: MulSimd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     pub(crate) fn new(simd: S) -> Self {
         Self { f: MontgomeryRing::new(simd) }
     }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use super::comb::{PublicComb, SecretComb};
 use super::ring::{FieldModulus, OddModulus};
 use super::rows::CacheLine;
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// A curve over a field of L limbs.
 pub(crate) trait CurveParams<const L: usize>: Copy + Debug + Send + Sync + 'static {
@@ -41,14 +41,14 @@ pub(crate) trait CurveParams<const L: usize>: Copy + Debug + Send + Sync + 'stat
     const LINES: usize;
 
     /// Loads the limbs of x and y of eight rows, one row per lane.
-    fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; L]; 2];
+    fn load_rows<S: MulSimd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; L]; 2];
 
     /// Stores one point per lane as eight rows. The residues must be below p.
-    fn store_rows<S: Simd>(simd: S, point: &[[S::V; L]; 2], rows: [&mut [CacheLine]; LANES]);
+    fn store_rows<S: MulSimd>(simd: S, point: &[[S::V; L]; 2], rows: [&mut [CacheLine]; LANES]);
 
     /// Returns the multiples of the base point for secrets, which are built at first use.
-    fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb;
+    fn secret_comb<S: MulSimd>(simd: S) -> &'static SecretComb;
 
     /// Returns the multiples of the base point for public values, which are built at first use.
-    fn public_comb<S: Simd>(simd: S) -> &'static PublicComb;
+    fn public_comb<S: MulSimd>(simd: S) -> &'static PublicComb;
 }

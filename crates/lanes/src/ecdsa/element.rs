@@ -12,7 +12,7 @@ use std::ops::{Add, Sub};
 use zeroize::Zeroize;
 
 use super::interleaved::{Interleaved, Masks, not, part, set_part};
-use crate::simd::Vector;
+use crate::simd::MulVector;
 
 /// An integer with limbs below 2^52.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub(crate) struct ProductColumns<V, const L: usize, const N: usize> {
     pub(crate) high: [Interleaved<V, N>; L],
 }
 
-impl<V: Vector, const L: usize, const N: usize> Element<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Element<V, L, N> {
     #[inline(always)]
     pub(crate) fn loose(&self) -> LooseElement<V, L, N> {
         LooseElement(self.0)
@@ -48,7 +48,7 @@ impl<V: Vector, const L: usize, const N: usize> Element<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> LooseElement<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> LooseElement<V, L, N> {
     #[inline(always)]
     pub(crate) fn part<const K: usize>(&self, n: usize) -> LooseElement<V, L, K> {
         LooseElement(part(&self.0, n))
@@ -73,7 +73,7 @@ impl<V: Vector, const L: usize, const N: usize> LooseElement<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> ProductColumns<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> ProductColumns<V, L, N> {
     #[inline(always)]
     pub(crate) fn part<const K: usize>(&self, n: usize) -> ProductColumns<V, L, K> {
         ProductColumns { low: part(&self.low, n), high: part(&self.high, n) }
@@ -120,7 +120,7 @@ impl<V: Vector, const L: usize, const N: usize> ProductColumns<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Add for LooseElement<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Add for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -132,7 +132,7 @@ impl<V: Vector, const L: usize, const N: usize> Add for LooseElement<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Sub for LooseElement<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Sub for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -144,7 +144,7 @@ impl<V: Vector, const L: usize, const N: usize> Sub for LooseElement<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Add<Element<V, L, N>> for LooseElement<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Add<Element<V, L, N>> for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -153,7 +153,7 @@ impl<V: Vector, const L: usize, const N: usize> Add<Element<V, L, N>> for LooseE
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Sub<Element<V, L, N>> for LooseElement<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Sub<Element<V, L, N>> for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -162,7 +162,7 @@ impl<V: Vector, const L: usize, const N: usize> Sub<Element<V, L, N>> for LooseE
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Zeroize for Element<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Zeroize for Element<V, L, N> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }

@@ -5,9 +5,9 @@ use super::constants::{LOW_52, minus, small};
 use super::element::Element;
 use super::interleaved::{Interleaved, part};
 use super::ring::{MontgomeryRing, OddModulus};
-use crate::simd::{LANES, Simd, Vector, Words};
+use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
+impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Replaces each of `all` by its inverse. The values must be public and not zero.
     pub(crate) fn invert_all_public(self, all: &mut [Element<S::V, L, N>]) {
         self.invert_all_by(all, |product| self.invert_public(product));
@@ -49,7 +49,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S
 
 /// Returns in each lane the value of the lane `distance` further.
 #[inline(always)]
-fn turn<S: Simd, const L: usize>(
+fn turn<S: MulSimd, const L: usize>(
     simd: S,
     element: &Element<S::V, L, 1>,
     distance: usize,
@@ -63,7 +63,7 @@ fn turn<S: Simd, const L: usize>(
 }
 
 #[inline(always)]
-fn first_lane<V: Vector, const L: usize>(element: &Element<V, L, 1>) -> [u64; L] {
+fn first_lane<V: MulVector, const L: usize>(element: &Element<V, L, 1>) -> [u64; L] {
     part::<V, L, 1, 1>(&element.0, 0).map(|limb| limb.0[0].words()[0])
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Sub};
 
 use zeroize::Zeroize;
 
-use crate::simd::{Mask, Simd, Vector};
+use crate::simd::{Mask, MulSimd, MulVector};
 
 /// N vectors, one or two: one limb of 8 N integers. The steps are written out for both, because loops take the
 /// compiler long.
@@ -27,7 +27,7 @@ pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
 
 /// Returns K parts of limbs from `n` on.
 #[inline(always)]
-pub(crate) fn part<V: Vector, const L: usize, const N: usize, const K: usize>(
+pub(crate) fn part<V: MulVector, const L: usize, const N: usize, const K: usize>(
     limbs: &[Interleaved<V, N>; L],
     n: usize,
 ) -> [Interleaved<V, K>; L] {
@@ -42,7 +42,7 @@ pub(crate) fn part<V: Vector, const L: usize, const N: usize, const K: usize>(
 
 /// Replaces the parts of limbs from `n` on, pinned.
 #[inline(always)]
-pub(crate) fn set_part<V: Vector, const L: usize, const N: usize, const K: usize>(
+pub(crate) fn set_part<V: MulVector, const L: usize, const N: usize, const K: usize>(
     limbs: &mut [Interleaved<V, N>; L],
     n: usize,
     own: &[Interleaved<V, K>; L],
@@ -55,10 +55,10 @@ pub(crate) fn set_part<V: Vector, const L: usize, const N: usize, const K: usize
     }
 }
 
-impl<V: Vector, const N: usize> Interleaved<V, N> {
+impl<V: MulVector, const N: usize> Interleaved<V, N> {
     /// Returns the same word in every lane.
     #[inline(always)]
-    pub(crate) fn splat<S: Simd<V = V>>(simd: S, word: u64) -> Self {
+    pub(crate) fn splat<S: MulSimd<V = V>>(simd: S, word: u64) -> Self {
         Self([simd.splat(word); N])
     }
 
@@ -165,7 +165,7 @@ impl<V: Vector, const N: usize> Interleaved<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> Add for Interleaved<V, N> {
+impl<V: MulVector, const N: usize> Add for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -178,7 +178,7 @@ impl<V: Vector, const N: usize> Add for Interleaved<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> Sub for Interleaved<V, N> {
+impl<V: MulVector, const N: usize> Sub for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -191,7 +191,7 @@ impl<V: Vector, const N: usize> Sub for Interleaved<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> BitAnd for Interleaved<V, N> {
+impl<V: MulVector, const N: usize> BitAnd for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -204,7 +204,7 @@ impl<V: Vector, const N: usize> BitAnd for Interleaved<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> BitOr for Interleaved<V, N> {
+impl<V: MulVector, const N: usize> BitOr for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -217,7 +217,7 @@ impl<V: Vector, const N: usize> BitOr for Interleaved<V, N> {
     }
 }
 
-impl<V: Vector, const N: usize> Zeroize for Interleaved<V, N> {
+impl<V: MulVector, const N: usize> Zeroize for Interleaved<V, N> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }

@@ -5,12 +5,12 @@ use zeroize::Zeroizing;
 use super::constants::{minus, small};
 use super::element::Element;
 use super::ring::{MontgomeryRing, OddModulus};
-use crate::simd::Simd;
+use crate::simd::MulSimd;
 
 /// The bits of the exponent that are processed together.
 const WINDOW: usize = 4;
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
+impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Computes `1/a` in Montgomery form as `a^(m-2)` (Fermat). The exponent is public, so the time is the same for
     /// every `a`. Zero gives zero.
     pub(crate) fn invert(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {

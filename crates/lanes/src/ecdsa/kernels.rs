@@ -3,11 +3,11 @@
 use super::constants::LOW_52;
 use super::element::{Element, LooseElement, ProductColumns};
 use super::interleaved::Interleaved;
-use crate::simd::{Mask, Simd, Vector};
+use crate::simd::{Mask, MulSimd, MulVector};
 
 /// Computes `wide + a b`.
 #[inline(always)]
-pub(crate) fn products<S: Simd, const L: usize, const N: usize>(
+pub(crate) fn products<S: MulSimd, const L: usize, const N: usize>(
     simd: S,
     wide: ProductColumns<S::V, L, N>,
     a: &Element<S::V, L, N>,
@@ -27,7 +27,7 @@ pub(crate) fn products<S: Simd, const L: usize, const N: usize>(
 
 /// Computes `a^2`.
 #[inline(always)]
-pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
+pub(crate) fn square<S: MulSimd, const L: usize, const N: usize>(
     simd: S,
     a: &Element<S::V, L, N>,
 ) -> ProductColumns<S::V, L, N> {
@@ -60,12 +60,12 @@ struct ColumnHalves<V, const L: usize, const N: usize> {
     above: ProductColumns<V, L, N>,
 }
 
-impl<V: Vector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
     // With eight limbs the second set of columns would not fit in the 32 registers.
     const APART: bool = L <= 5;
 
     #[inline(always)]
-    fn new<S: Simd<V = V>>(simd: S, wide: ProductColumns<V, L, N>) -> Self {
+    fn new<S: MulSimd<V = V>>(simd: S, wide: ProductColumns<V, L, N>) -> Self {
         let zeros = [Interleaved::splat(simd, 0); L];
         Self { wide, above: ProductColumns { low: zeros, high: zeros } }
     }
@@ -92,7 +92,7 @@ impl<V: Vector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
 /// Calls `row` with 0 to L-1. The calls are written out: the compiler does not unroll a loop of that size, and
 /// columns are registers only in unrolled code.
 #[inline(always)]
-pub(crate) fn rows<V: Vector, const L: usize>(mut row: impl FnMut(usize)) {
+pub(crate) fn rows<V: MulVector, const L: usize>(mut row: impl FnMut(usize)) {
     if !V::UNROLLS {
         (0..L).for_each(row);
         return;
@@ -112,7 +112,7 @@ pub(crate) fn rows<V: Vector, const L: usize>(mut row: impl FnMut(usize)) {
 
 /// Runs the carries of a value in [0, R).
 #[inline(always)]
-pub(crate) fn carry<S: Simd, const L: usize, const N: usize>(
+pub(crate) fn carry<S: MulSimd, const L: usize, const N: usize>(
     simd: S,
     mut loose: LooseElement<S::V, L, N>,
 ) -> Element<S::V, L, N> {
@@ -126,7 +126,7 @@ pub(crate) fn carry<S: Simd, const L: usize, const N: usize>(
 
 /// Runs carries upwards. The top limb keeps the rest with its sign.
 #[inline(always)]
-pub(crate) fn propagate<S: Simd, const L: usize, const N: usize>(
+pub(crate) fn propagate<S: MulSimd, const L: usize, const N: usize>(
     simd: S,
     limbs: &mut [Interleaved<S::V, N>; L],
 ) {

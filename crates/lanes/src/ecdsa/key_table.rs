@@ -10,7 +10,7 @@ use super::curve::CurveParams;
 use super::point::AffinePoint;
 use super::recode::digits;
 use super::verify::read_point;
-use crate::simd::Simd;
+use crate::simd::MulSimd;
 
 /// The comb of a key.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct EcdsaKeyTable<S, C, const L: usize> {
     curve: PhantomData<C>,
 }
 
-impl<S: Simd, C: CurveParams<L>, const L: usize> EcdsaKeyTable<S, C, L> {
+impl<S: MulSimd, C: CurveParams<L>, const L: usize> EcdsaKeyTable<S, C, L> {
     /// Builds the table of an uncompressed point, or returns None if the point is not on the curve.
     pub(crate) fn new(simd: S, public: &[u8]) -> Option<Self> {
         let point = read_point::<S, C, L>(simd, public)?;
@@ -29,7 +29,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> EcdsaKeyTable<S, C, L> {
     }
 }
 
-impl<S: Simd, C: CurveParams<L>, const L: usize> VerifyTable for EcdsaKeyTable<S, C, L> {
+impl<S: MulSimd, C: CurveParams<L>, const L: usize> VerifyTable for EcdsaKeyTable<S, C, L> {
     const BYTES: usize = PublicComb::bytes(C::BITS, C::KEY_WINDOW, C::LINES);
     const USES: u32 = C::KEY_TABLE_USES;
 

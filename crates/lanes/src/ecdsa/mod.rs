@@ -45,7 +45,7 @@ use oarlock_core::{BatchSize, Curve, Operation, Outcomes, VerifyTableCache};
 
 pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// Eight jobs fill the lanes once. The jobs of a run share its inversions.
 pub(crate) const OFFER: BatchSize = BatchSize { preferred: LANES, max: 64 };
@@ -56,7 +56,7 @@ pub(crate) fn has(curve: Curve) -> bool {
 }
 
 /// Signs every job. [`has`] must be true for the curve.
-pub(crate) fn sign<S: Simd>(simd: S, curve: Curve, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn sign<S: MulSimd>(simd: S, curve: Curve, operations: &[Operation<'_>], out: &mut Outcomes) {
     match curve {
         Curve::P384 => sign::run::<S, P384, 8>(simd, operations, out),
         _ => sign::run::<S, P256, 5>(simd, operations, out),
@@ -64,7 +64,7 @@ pub(crate) fn sign<S: Simd>(simd: S, curve: Curve, operations: &[Operation<'_>],
 }
 
 /// Verifies every job. [`has`] must be true for the curve.
-pub(crate) fn verify<S: Simd>(
+pub(crate) fn verify<S: MulSimd>(
     simd: S,
     cache: &VerifyTableCache,
     curve: Curve,

@@ -6,9 +6,9 @@ use super::interleaved::Interleaved;
 use super::point::{AffinePoint, JacobianPoint, XyzzPoint};
 use super::recode::digits;
 use super::ring::{FieldModulus, MontgomeryRing};
-use crate::simd::{LANES, Mask, Simd, Vector, Words};
+use crate::simd::{LANES, Mask, MulSimd, MulVector, Words};
 
-impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
+impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
     /// Appends `count` odd multiples P, 3P, 5P, ... to `out`. Every other one has its sign turned.
     ///
     /// 2P is used as the affine point (X, Y) of the isomorphic curve on which its Z is one. P is mapped to that
@@ -82,7 +82,7 @@ pub(crate) fn turned<const N: usize>(at: usize) -> [Mask; N] {
 
 /// Computes the odd multiples 1, 3, ... 2^w - 1 of `2^(w i) P` for every window i. Eight windows are side by side,
 /// one per lane.
-pub(crate) fn windows<S: Simd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn windows<S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
     window: usize,
@@ -98,7 +98,7 @@ pub(crate) fn windows<S: Simd, C: CurveParams<L>, const L: usize>(
 }
 
 /// Computes `2^(w i) P` for eight windows side by side. Lanes past the last window repeat it.
-fn bases<S: Simd, C: CurveParams<L>, const L: usize>(
+fn bases<S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
     window: usize,
@@ -131,7 +131,7 @@ fn bases<S: Simd, C: CurveParams<L>, const L: usize>(
     chain.chunks(LANES).map(interleaved).collect()
 }
 
-fn first_lane<V: Vector>(interleaved: Interleaved<V, 1>) -> u64 {
+fn first_lane<V: MulVector>(interleaved: Interleaved<V, 1>) -> u64 {
     let words: Words = interleaved.0[0].words();
     words[0]
 }

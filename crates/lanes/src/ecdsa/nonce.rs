@@ -19,11 +19,11 @@ use super::scalars::lanes;
 use super::sign::EcdsaSignJob;
 use crate::batch::LaneJob;
 use crate::hash::parts::digest_words;
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// Returns the nonces of a block of jobs in Montgomery form, below 2n. `attempt` is the number of nonces that were
 /// refused before.
-pub(crate) fn nonces<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(crate) fn nonces<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
@@ -43,7 +43,7 @@ pub(crate) fn nonces<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
 }
 
 /// Returns the reduced hashes of a block. Lanes with a deterministic nonce hash zeros.
-fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn hedged<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
@@ -86,7 +86,7 @@ fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Returns the nonces of RFC 6979, and the lanes that have one.
-fn deterministic<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn deterministic<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,

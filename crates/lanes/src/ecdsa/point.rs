@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 use super::element::Element;
 use super::interleaved::{Masks, not};
 use super::ring::{FieldModulus, MontgomeryRing};
-use crate::simd::{Simd, Vector};
+use crate::simd::{MulSimd, MulVector};
 
 /// A point `(x, y)`.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ struct PartialSum<V, const L: usize, const N: usize> {
     y: Element<V, L, N>,
 }
 
-impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
+impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
     /// Computes `2 a` with 4M + 4S. One product and one square share a reduction. After dbl-2001-b of the
     /// Explicit-Formulas Database.
     #[inline(always)]
@@ -191,7 +191,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Zeroize for XyzzPoint<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Zeroize for XyzzPoint<V, L, N> {
     fn zeroize(&mut self) {
         for element in [&mut self.x, &mut self.y, &mut self.zz, &mut self.zzz] {
             element.zeroize();

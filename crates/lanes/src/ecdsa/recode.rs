@@ -5,7 +5,7 @@
 //! `b_i` is set. Its other bits are `(|d_i| - 1) / 2`, inverted if the digit is negative. No digit is zero, so no
 //! addition is left out. An even k is replaced by n - k, and all signs are turned.
 
-use crate::simd::{Mask, Simd, Vector, Words};
+use crate::simd::{Mask, MulSimd, MulVector, Vector, Words};
 
 /// One digit of each of eight scalars.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub(crate) const fn digits(bits: usize, window: usize) -> usize {
 
 /// Returns K for odd scalars of L limbs.
 #[inline(always)]
-pub(crate) fn halve<S: Simd, const L: usize>(
+pub(crate) fn halve<S: MulSimd, const L: usize>(
     simd: S,
     scalar: &[S::V; L],
     bits: usize,
@@ -52,7 +52,7 @@ pub(crate) fn halve<S: Simd, const L: usize>(
 
 /// Returns digit `at` of scalars given by their K. The time is the same for every value.
 #[inline(always)]
-pub(crate) fn digit<S: Simd, const L: usize>(
+pub(crate) fn digit<S: MulSimd, const L: usize>(
     simd: S,
     half: &[S::V; L],
     at: usize,

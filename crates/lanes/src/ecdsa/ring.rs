@@ -8,7 +8,7 @@ use super::constants::{multiple, negated_inverse, shifted, small};
 use super::element::{Element, LooseElement, ProductColumns};
 use super::interleaved::{Interleaved, Masks, set_part};
 use super::kernels::{carry, products, propagate, rows, square};
-use crate::simd::{Simd, Words};
+use crate::simd::{MulSimd, Words};
 
 /// An odd modulus of L limbs, and the reduction of products by it. R is 2^(52 L).
 pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + 'static {
@@ -23,7 +23,7 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
 
     /// Runs Montgomery's reduction: `(wide + q m) / R` with q below R, so the result is in `(wide/R, wide/R + m)`.
     #[inline(always)]
-    fn reduce<S: Simd, const N: usize>(
+    fn reduce<S: MulSimd, const N: usize>(
         simd: S,
         mut wide: ProductColumns<S::V, L, N>,
     ) -> LooseElement<S::V, L, N> {
@@ -48,7 +48,7 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
 /// A modulus of coordinates, with a cheap reduction of differences.
 pub(crate) trait FieldModulus<const L: usize>: OddModulus<L> {
     /// Returns the same residue as a positive value below `m (1 + 2^-8)`. The value must be within 31 m of zero.
-    fn reduce_weakly<S: Simd, const N: usize>(
+    fn reduce_weakly<S: MulSimd, const N: usize>(
         simd: S,
         loose: LooseElement<S::V, L, N>,
     ) -> Element<S::V, L, N>;
@@ -61,7 +61,7 @@ pub(crate) struct MontgomeryRing<S, M, const L: usize, const N: usize> {
     modulus: PhantomData<M>,
 }
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
+impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// True if the N parts take turns by whole steps. The order is pinned, because the compiler would mix the steps
     /// and spill. The multiplications of one part run while the carries of the other wait, as far as the CPU looks
     /// ahead. It does not look beyond a step of eight limbs, so there the instructions are mixed.
@@ -335,7 +335,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S
     }
 }
 
-impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
+impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
     /// As [`FieldModulus::reduce_weakly`].
     #[inline(always)]
     pub(crate) fn reduce_weakly(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {

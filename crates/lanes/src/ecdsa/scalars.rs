@@ -7,7 +7,7 @@ use super::element::Element;
 use super::ring::{MontgomeryRing, OddModulus};
 use super::rows::{limbs_of_words, words_of_limbs};
 use crate::batch::{LaneJob, per_lane};
-use crate::simd::{LANES, Mask, Simd, Vector, Words};
+use crate::simd::{LANES, Mask, MulSimd, Vector, Words};
 
 /// The 64-bit words of the longest scalar.
 const WORDS: usize = 6;
@@ -15,7 +15,7 @@ const WORDS: usize = 6;
 /// Integers as 64-bit words, lowest first.
 pub(crate) type Integers<const N: usize> = [[Words; WORDS]; N];
 
-impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
+impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Loads big-endian integers of at most 48 bytes.
     pub(crate) fn read(self, integers: &[[&[u8]; LANES]; N]) -> Element<S::V, L, N> {
         let mut element = self.zero();

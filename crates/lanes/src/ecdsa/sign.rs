@@ -14,7 +14,7 @@ use super::recode::{digit, digits, halve};
 use super::ring::{MontgomeryRing, OddModulus};
 use super::scalars::{Integers, is_in_range, is_set, lanes, write};
 use crate::batch::{LaneJob, accept};
-use crate::simd::{LANES, Simd, Vector, declassify};
+use crate::simd::{LANES, MulSimd, MulVector, Vector, declassify};
 
 /// The inputs of a job.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ pub(crate) struct EcdsaSignJob<'a> {
 const ATTEMPTS: u8 = 4;
 
 /// Signs every job.
-pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn run<S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
@@ -95,7 +95,7 @@ struct SignBlock<V, const L: usize, const N: usize> {
 }
 
 /// Signs jobs. Afterwards `jobs` holds the jobs whose nonce was refused.
-fn sign<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn sign<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &mut Vec<LaneJob<EcdsaSignJob<'_>>>,
     attempt: u8,
@@ -126,7 +126,7 @@ fn sign<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Checks the nonces and recodes them.
-fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn begin<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     k: &Element<S::V, L, N>,
 ) -> SignBlock<S::V, L, N> {
@@ -160,7 +160,7 @@ fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes `k G` for all blocks, window by window, so that each window of the table is loaded once for all blocks.
-fn multiply_base<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn multiply_base<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     works: &mut [SignBlock<S::V, L, N>],
 ) {
@@ -196,7 +196,7 @@ fn multiply_base<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 
 /// Replaces ZZ and k of all blocks by their inverses. ZZ is zero if a sum met an exception; those nonces are
 /// refused.
-fn invert<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn invert<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     works: &mut [SignBlock<S::V, L, N>],
 ) {
@@ -226,7 +226,7 @@ fn invert<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Returns r = x mod n and s = (e + r d) / k mod n as words.
-fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn finish<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
     work: &mut SignBlock<S::V, L, N>,
@@ -257,7 +257,7 @@ fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     [declassify(order.words(&r)), declassify(order.words(&s))]
 }
 
-impl<V: Vector, const L: usize, const N: usize> Zeroize for SignBlock<V, L, N> {
+impl<V: MulVector, const L: usize, const N: usize> Zeroize for SignBlock<V, L, N> {
     fn zeroize(&mut self) {
         self.k.zeroize();
         self.half.iter_mut().for_each(Zeroize::zeroize);

@@ -14,7 +14,7 @@ use super::ring::{FieldModulus, MontgomeryRing, OddModulus};
 use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::IfmaSimd;
-use crate::simd::{LANES, PortableSimd, Simd, Vector, Words};
+use crate::simd::{LANES, MulSimd, MulVector, PortableSimd, Words};
 
 type P256Field = <P256 as CurveParams<5>>::Field;
 type P256Order = <P256 as CurveParams<5>>::Order;
@@ -38,7 +38,7 @@ fn number<const L: usize>(limbs: &[u64; L]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |number, limb| (number << 52_u32) + *limb)
 }
 
-fn lane<V: Vector, const L: usize>(element: &Element<V, L, 1>, lane: usize) -> BigUint {
+fn lane<V: MulVector, const L: usize>(element: &Element<V, L, 1>, lane: usize) -> BigUint {
     number::<L>(&element.0.map(|limb| limb.0[0].words()[lane]))
 }
 
@@ -61,7 +61,7 @@ fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
 
 /// Products and squares are right for any values below R whose product is below R m, and so are the values that
 /// leave Montgomery form.
-fn products<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
+fn products<S: MulSimd, M: OddModulus<L>, const L: usize>(simd: S) {
     let (ring, m) = (MontgomeryRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let r = BigUint::from(1_u32) << (52 * L);
     for seed in 0..ROUNDS {
@@ -96,7 +96,7 @@ fn products_agree_with_big_integers() {
 }
 
 /// A weak reduction of a difference within the bound keeps the residue, and stays below the documented bound.
-fn weak_reduction<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
+fn weak_reduction<S: MulSimd, F: FieldModulus<L>, const L: usize>(simd: S) {
     let (f, p) = (MontgomeryRing::<S, F, L, 1>::new(simd), number(&F::LIMBS));
     for seed in 0..ROUNDS {
         let (a, b) =
@@ -120,7 +120,7 @@ fn weak_reduction_keeps_the_residue_and_the_bound() {
     on_both!(weak_reduction::<P384Field; 8>);
 }
 
-fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
+fn inverses<S: MulSimd, M: OddModulus<L>, const L: usize>(simd: S) {
     let (ring, m) = (MontgomeryRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let values: Vec<_> = (1..4).map(|seed| ring.load([&samples(seed, m.bits() as usize)])).collect();
     let mut inverses = values.clone();
@@ -136,7 +136,7 @@ fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
 }
 
 /// Inverts N groups of lanes with values from one to m - 1, small and large ones among them.
-fn public_inverses<S: Simd, M: OddModulus<L>, const L: usize, const N: usize>(simd: S) {
+fn public_inverses<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize>(simd: S) {
     let (ring, m) = (MontgomeryRing::<S, M, L, N>::new(simd), number(&M::LIMBS));
     let part = |seed| {
         let mut limbs: [Words; L] = samples(seed, m.bits() as usize - 1);
@@ -186,7 +186,7 @@ fn secret_inverses_times_their_values_are_one() {
 }
 
 /// Compares doublings and additions of the fast path with complete ones: G, 2G, 2G + G, ... with both signs.
-fn formulas<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
+fn formulas<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
     let (f, group) = (MontgomeryRing::<S, C::Field, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
     let [x, y] = base::<C, L>();
     let g = AffinePoint { x: f.splat(&x), y: f.splat(&y) };
@@ -221,7 +221,7 @@ fn fast_formulas_agree_with_complete_ones() {
 }
 
 /// The order times the base point is infinity, by complete additions.
-fn orders<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
+fn orders<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
     let group = CurveGroup::<S, C, L>::new(simd);
     let [x, y] = base::<C, L>();
     let g = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
@@ -240,7 +240,7 @@ fn complete_additions_reach_infinity_and_leave_it() {
 }
 
 /// The weighted digits add up to their scalar.
-fn recoding<S: Simd>(simd: S) {
+fn recoding<S: MulSimd>(simd: S) {
     for window in if cfg!(miri) { 8..9 } else { 5..9 } {
         let mut limbs: [Words; 5] = samples(7, 256);
         limbs[0].iter_mut().for_each(|word| *word |= 1);
@@ -267,7 +267,7 @@ fn recoded_digits_add_up_to_their_scalar() {
 }
 
 /// A table passes the check, and a table with a single changed point does not.
-fn tables<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
+fn tables<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
     let bytes = |limbs: &[u64; L]| {
         let bytes = number(limbs).to_bytes_be();
         [vec![0; C::BYTES - bytes.len()], bytes].concat()

@@ -27,7 +27,7 @@ use super::ring::MontgomeryRing;
 use super::rows::CacheLine;
 use super::scalars::{is_set, lanes};
 use crate::batch::{LaneJob, accept};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, Vector};
 
 /// The bits of a digit of u2 if the key has no table.
 const COLD_WINDOW: usize = 5;
@@ -35,7 +35,7 @@ const COLD_WINDOW: usize = 5;
 const COLD_ROWS: usize = 1 << (COLD_WINDOW - 1);
 
 /// Verifies every job.
-pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn run<S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     cache: &VerifyTableCache,
     operations: &[Operation<'_>],
@@ -69,7 +69,7 @@ struct VerifyBlock<'a, V, const L: usize, const N: usize> {
     point: XyzzPoint<V, L, N>,
 }
 
-fn verify<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn verify<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &[LaneJob<EcdsaVerifyJob<'_>>],
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
@@ -93,7 +93,7 @@ fn verify<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes u1 = e/s and u2 = r/s, with one inversion for all jobs, and their digits.
-fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn begin<'a, S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &'a [LaneJob<EcdsaVerifyJob<'a>>],
     table: TableWindows,
@@ -132,7 +132,7 @@ fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes `u2 Q` for lanes whose keys have tables.
-fn add_key_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn add_key_comb<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
     blocks: &mut [VerifyBlock<'_, S::V, L, N>],
@@ -151,7 +151,7 @@ fn add_key_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Adds `u1 G` to the sum, which has `terms` terms.
-fn add_base_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn add_base_comb<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     terms: usize,
     blocks: &mut [VerifyBlock<'_, S::V, L, N>],
@@ -165,7 +165,7 @@ fn add_base_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Adds the entry for digit `at` of scalar `which`, as term number `term` of the sum. Term 0 starts the sum.
-fn add_entry<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn add_entry<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     work: &mut VerifyBlock<'_, S::V, L, N>,
     rows: &Rows<'_, N>,
@@ -199,7 +199,7 @@ fn signs<const N: usize>(table_digits: &[&RowDigits; N], term: usize) -> Masks<N
 }
 
 /// Computes `u2 Q` for lanes whose keys have no table.
-fn multiply_key<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn multiply_key<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     blocks: &mut [VerifyBlock<'_, S::V, L, N>],
 ) {
@@ -240,7 +240,7 @@ fn multiply_key<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes the odd multiples of every lane's Q, lane after lane.
-fn cold_tables<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn cold_tables<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     blocks: &[VerifyBlock<'_, S::V, L, N>],
 ) -> Vec<CacheLine> {

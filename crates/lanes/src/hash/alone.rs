@@ -4,13 +4,18 @@
 use zeroize::{Zeroize, Zeroizing};
 
 use super::group::MessageEnding;
-use super::{LaneHash, ROW, Row};
+use super::{CHAIN_BYTES, ChainBytes, LaneHash};
 
 /// The longest end of a message with its padding: two blocks of SHA-512.
 const LONGEST_END: usize = 256;
 
 /// Advances `state` over a message from byte `at` on, which starts a block, and over its padding.
-pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usize, ending: MessageEnding) {
+pub(super) fn absorb_alone<H: LaneHash>(
+    state: &mut ChainBytes,
+    message: &[u8],
+    at: usize,
+    ending: MessageEnding,
+) {
     let rest = message.get(at..).unwrap_or_default();
     let (blocks, end) = rest.split_at(rest.len() / H::BLOCK * H::BLOCK);
     H::compress_alone(state, blocks);
@@ -28,26 +33,26 @@ pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usi
     }
 }
 
-/// Returns words in big-endian bytes at the start of a row.
-pub(super) fn row_of<const N: usize, const B: usize>(words: [[u8; B]; N]) -> Row {
-    let mut row = [0; ROW];
-    row.iter_mut().zip(words.as_flattened()).for_each(|(to, from)| *to = *from);
-    row
+/// Returns words in big-endian bytes, followed by zeros.
+pub(super) fn chain_bytes<const N: usize, const B: usize>(words: [[u8; B]; N]) -> ChainBytes {
+    let mut bytes = [0; CHAIN_BYTES];
+    bytes.iter_mut().zip(words.as_flattened()).for_each(|(to, from)| *to = *from);
+    bytes
 }
 
-/// Calls `body` with the words of a row, and stores its changes.
+/// Calls `body` with the words of a chaining value, and stores its changes.
 pub(super) fn with_words<T: Copy + Default + Zeroize, const N: usize, const B: usize>(
-    row: &mut Row,
+    chain: &mut ChainBytes,
     from_bytes: impl Fn([u8; B]) -> T,
     to_bytes: impl Fn(T) -> [u8; B],
     body: impl FnOnce(&mut [T; N]),
 ) {
     let mut words = [T::default(); N];
-    for (word, bytes) in words.iter_mut().zip(row.as_chunks().0) {
+    for (word, bytes) in words.iter_mut().zip(chain.as_chunks().0) {
         *word = from_bytes(*bytes);
     }
     body(&mut words);
-    for (bytes, word) in row.as_chunks_mut().0.iter_mut().zip(words) {
+    for (bytes, word) in chain.as_chunks_mut().0.iter_mut().zip(words) {
         *bytes = to_bytes(word);
     }
     words.zeroize();

@@ -4,8 +4,8 @@
 //! keeps its chaining value under a mask. When few lanes are left, they are finished one at a time.
 
 use super::alone::absorb_alone;
-use super::{Chain, LaneHash, ROW, WORDS, chain_of, compress, rows_of};
-use crate::simd::{HalfMask, Simd, Vector, erase};
+use super::{CHAIN_BYTES, Chain, ChainRows, LaneHash, LaneLayout, MAX_LANES, WORDS, compress, load_chains};
+use crate::simd::{HalfMask, LaneArray, Simd, Vector, erase};
 
 /// The end of a message.
 #[derive(Clone, Copy, Debug)]
@@ -42,12 +42,12 @@ impl MessageEnding {
 #[derive(Debug)]
 pub(crate) struct MessageGroup<'a> {
     /// The message of each lane. Lanes without a message repeat the last.
-    messages: [&'a [u8]; WORDS],
+    messages: [&'a [u8]; MAX_LANES],
     /// The mask of lanes with a message of their own: bit `j` for lane `j`.
     used: HalfMask,
     ending: MessageEnding,
     /// The blocks of each lane's message with its end, and their maximum and minimum.
-    blocks: [usize; WORDS],
+    blocks: [usize; MAX_LANES],
     max: usize,
     min: usize,
     /// The number of blocks that are whole in every lane's message.
@@ -57,16 +57,16 @@ pub(crate) struct MessageGroup<'a> {
 impl<'a> MessageGroup<'a> {
     /// Returns a group without messages.
     pub(crate) fn new(ending: MessageEnding) -> Self {
-        Self { messages: [&[]; WORDS], used: 0, ending, blocks: [0; WORDS], max: 0, min: 0, whole: 0 }
+        Self { messages: [&[]; MAX_LANES], used: 0, ending, blocks: [0; MAX_LANES], max: 0, min: 0, whole: 0 }
     }
 
     /// Replaces the messages with the first ones of the iterator, as many as there are lanes.
     #[inline(always)]
-    pub(crate) fn fill<H: LaneHash>(&mut self, mut messages: impl Iterator<Item = &'a [u8]>) {
+    pub(crate) fn fill<V: Vector, H: LaneHash>(&mut self, mut messages: impl Iterator<Item = &'a [u8]>) {
         let (mut last, mut blocks) = (&[][..], 0);
         (self.used, self.max, self.min, self.whole) = (0, 0, usize::MAX, usize::MAX);
         // Lanes past the last message repeat it: they read memory that exists, and nobody reads their results.
-        for lane in 0..H::LANES {
+        for lane in 0..LaneLayout::<V, H>::LANES {
             if let Some(message) = messages.next() {
                 self.used |= 1 << lane;
                 (last, blocks) = (message, self.ending.blocks::<H>(message.len()));
@@ -79,19 +79,24 @@ impl<'a> MessageGroup<'a> {
 
     /// Returns the lanes that have a block at `step`.
     #[inline(always)]
-    fn running<H: LaneHash>(&self, step: usize) -> HalfMask {
-        self.mask::<H>(step < self.min, step < self.max, |blocks| blocks > step)
+    fn running<V: Vector, H: LaneHash>(&self, step: usize) -> HalfMask {
+        self.mask::<V, H>(step < self.min, step < self.max, |blocks| blocks > step)
     }
 
     /// Returns the lanes whose block count satisfies `is_set`. The callers know if it holds in all lanes or in none,
     /// which saves the loop.
     #[inline(always)]
-    fn mask<H: LaneHash>(&self, in_all: bool, in_any: bool, is_set: impl Fn(usize) -> bool) -> HalfMask {
+    fn mask<V: Vector, H: LaneHash>(
+        &self,
+        in_all: bool,
+        in_any: bool,
+        is_set: impl Fn(usize) -> bool,
+    ) -> HalfMask {
         if in_all || !in_any {
             // Most steps take this path, since messages of a group have similar lengths.
             return if in_all { HalfMask::MAX } else { 0 };
         }
-        let lanes = self.blocks[..H::LANES].iter().rev();
+        let lanes = self.blocks[..LaneLayout::<V, H>::LANES].iter().rev();
         lanes.fold(0, |mask, blocks| mask << 1 | HalfMask::from(is_set(*blocks)))
     }
 
@@ -100,8 +105,9 @@ impl<'a> MessageGroup<'a> {
     fn load<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
         let mut rows = [simd.zero(); WORDS];
         for (at, row) in rows.iter_mut().enumerate() {
-            let message = self.messages[at % H::LANES].as_chunks().0;
-            *row = simd.load_bytes(&message[H::ROWS * step + at / H::LANES]);
+            let (lanes, rows) = (LaneLayout::<S::V, H>::LANES, LaneLayout::<S::V, H>::ROWS);
+            let message = LaneArray::chunks(self.messages[at % lanes]).0;
+            *row = simd.load_bytes(&message[rows * step + at / lanes]);
         }
         H::arrange(&mut rows);
         rows
@@ -112,15 +118,16 @@ impl<'a> MessageGroup<'a> {
     fn load_end<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
         let mut words = [simd.zero(); WORDS];
         for (at, word) in words.iter_mut().enumerate() {
-            let message = self.messages[at % H::LANES];
-            *word = row_and_mark(simd, message, H::BLOCK * step + ROW * (at / H::LANES));
+            let lanes = LaneLayout::<S::V, H>::LANES;
+            let message = self.messages[at % lanes];
+            *word = row_and_mark(simd, message, H::BLOCK * step + S::V::BYTES * (at / lanes));
         }
         H::arrange(&mut words);
         let in_all = self.min == step + 1 && self.max == step + 1;
-        let last = self.mask::<H>(in_all, step + 1 >= self.min, |blocks| blocks == step + 1);
+        let last = self.mask::<S::V, H>(in_all, step + 1 >= self.min, |blocks| blocks == step + 1);
         // The length goes to lanes whose last block this is. Others may have ended before or have blocks to come.
         if last != 0 {
-            let mut bits = [0; WORDS];
+            let mut bits = [0; MAX_LANES];
             for (bits, message) in bits.iter_mut().zip(self.messages) {
                 *bits = self.ending.bits(message.len());
             }
@@ -138,7 +145,8 @@ impl<'a> MessageGroup<'a> {
         let later = step + AHEAD.min(whole);
         let (messages, later) =
             if later < whole { (&self.messages, later) } else { (&ahead.messages, later - whole) };
-        if let Some(byte) = messages[row % H::LANES].get(H::BLOCK * later + ROW * (row / H::LANES)) {
+        let lanes = LaneLayout::<S::V, H>::LANES;
+        if let Some(byte) = messages[row % lanes].get(H::BLOCK * later + S::V::BYTES * (row / lanes)) {
             simd.prefetch(byte);
         }
     }
@@ -160,7 +168,7 @@ pub(crate) fn absorb<S: Simd, H: LaneHash, const N: usize>(
         || in_lanes::<S, H, N>(simd, chains, groups, ahead),
     );
     for (chain, group) in chains.iter_mut().zip(groups) {
-        if group.running::<H>(step) & group.used != 0 {
+        if group.running::<S::V, H>(step) & group.used != 0 {
             finish_alone::<S, H>(simd, chain, group, step);
         }
     }
@@ -179,12 +187,12 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
     loop {
         let (mut running, mut left) = ([0; N], 0);
         for (running, group) in running.iter_mut().zip(groups) {
-            *running = group.running::<H>(step);
+            *running = group.running::<S::V, H>(step);
             left += (*running & group.used).count_ones() as usize;
         }
         // `used` leaves out the lanes that repeat the last message.
         // From here on the SHA instructions finish the rest faster than a step of mostly idle lanes.
-        if left <= N * H::ALONE {
+        if left <= N * LaneLayout::<S::V, H>::ALONE {
             *chains = states;
             return step;
         }
@@ -215,7 +223,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
     }
 }
 
-/// Loads sixty-four bytes of a message from `at` on, followed by zeros, and the bit that ends the message. FIPS
+/// Loads a vector of bytes of a message from `at` on, followed by zeros, and the bit that ends the message. FIPS
 /// 180-4 5.1.
 ///
 /// Past the end the masked load still gets an address within the message. With an unmapped address the processor
@@ -224,17 +232,20 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
 fn row_and_mark<S: Simd>(simd: S, message: &[u8], at: usize) -> S::V {
     let row = simd.load_prefix(&message[at.min(message.len())..]);
     // Past the end the difference wraps to a large number, so a lane gets the mark once only.
-    let end = message.len().wrapping_sub(at).min(ROW);
-    match MARK[ROW - end..].first_chunk() {
+    let end = message.len().wrapping_sub(at).min(S::V::BYTES);
+    match LaneArray::chunks(&MARK[MAX_BYTES - end..]).0.first() {
         Some(mark) => row | simd.load_bytes(mark),
         None => row,
     }
 }
 
-/// A mark after a row of zeros. A row that is read from `ROW - n` on has the mark at byte `n`.
-static MARK: [u8; 2 * ROW] = {
-    let mut bytes = [0; 2 * ROW];
-    bytes[ROW] = 0x80;
+/// The bytes of the widest vector.
+const MAX_BYTES: usize = 64;
+
+/// A mark after the zeros of a vector. A vector that is read from `MAX_BYTES - n` on has the mark at byte `n`.
+static MARK: [u8; 2 * MAX_BYTES] = {
+    let mut bytes = [0; 2 * MAX_BYTES];
+    bytes[MAX_BYTES] = 0x80;
     bytes
 };
 
@@ -247,29 +258,35 @@ fn finish_alone<S: Simd, H: LaneHash>(
     step: usize,
 ) {
     // Through memory: each lane's chaining value becomes the state of a scalar hash and comes back.
-    let mut rows = [[0; ROW]; WORDS];
+    let mut values = [[0; CHAIN_BYTES]; MAX_LANES];
+    let lanes = LaneLayout::<S::V, H>::LANES;
     simd.call(
         #[inline(always)]
         || {
-            for (row, vector) in rows.iter_mut().zip(rows_of::<S, H>(simd, chain)) {
-                vector.store_prefix(row);
+            let rows = ChainRows::<_, H>::new(simd, chain);
+            for (lane, value) in values[..lanes].iter_mut().enumerate() {
+                rows.store(lane, value);
             }
         },
     );
-    for (lane, row) in rows[..H::LANES].iter_mut().enumerate() {
+    for (lane, value) in values[..lanes].iter_mut().enumerate() {
         let message = group.messages[lane];
         if group.used >> lane & 1 == 1 && group.blocks[lane] > step {
-            absorb_alone::<H>(row, message, H::BLOCK * step, group.ending);
+            absorb_alone::<H>(value, message, H::BLOCK * step, group.ending);
         }
     }
     simd.call(
         #[inline(always)]
         || {
-            let words = chain_of::<S, H>(simd, rows.each_ref());
+            let words = load_chains::<S, H>(
+                simd,
+                #[inline(always)]
+                |lane| &values[lane],
+            );
             for (word, new) in chain.iter_mut().zip(words) {
                 *word = new;
             }
         },
     );
-    erase(rows.as_flattened_mut());
+    erase(values.as_flattened_mut());
 }

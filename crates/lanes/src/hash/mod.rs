@@ -1,4 +1,5 @@
-//! Hashes of many messages side by side: sixteen in half lanes for words of 32 bits, eight for words of 64 bits.
+//! Hashes of many messages side by side: one in each half lane for words of 32 bits, one in each lane for words of
+//! 64 bits.
 //!
 //! | module | contents |
 //! |---|---|
@@ -24,7 +25,9 @@ pub(crate) mod sha512;
 mod sha512_constants;
 mod word;
 
-use crate::simd::{HalfMask, Simd, Vector};
+use std::marker::PhantomData;
+
+use crate::simd::{HalfMask, LaneArray, Simd, Vector};
 
 #[cfg(feature = "measure")]
 pub(crate) use group::{MessageEnding, MessageGroup, absorb};
@@ -37,31 +40,28 @@ pub(crate) const WORDS: usize = 16;
 /// The chaining values of every lane, word by word. SHA-1 uses five words.
 pub(crate) type Chain<V> = [V; 8];
 
-/// A row of bytes that becomes words of lanes: part of a lane's block, or a chaining value.
-pub(crate) type Row = [u8; ROW];
+/// A chaining value, or two of 32-bit words, in big-endian bytes.
+pub(crate) type ChainBytes = [u8; CHAIN_BYTES];
 
-/// The bytes of a row.
-pub(crate) const ROW: usize = 64;
+/// The bytes of a [`ChainBytes`].
+pub(crate) const CHAIN_BYTES: usize = 64;
 
-/// A hash function in lanes. A block of every lane is sixteen vectors for both sizes of words: 1,024 bytes.
+/// The most messages side by side: one per half lane of the widest vector.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// A hash function in lanes. A block of every lane is sixteen vectors for both sizes of words and every width.
 pub(crate) trait LaneHash: 'static {
     /// The word of the function.
     type Word: HashWord;
 
-    /// The number of messages side by side.
-    const LANES: usize = Self::Word::LANES;
-
-    /// The rows of a block.
-    const ROWS: usize = WORDS / Self::LANES;
-
     /// The bytes of a block.
-    const BLOCK: usize = ROW * Self::ROWS;
+    const BLOCK: usize = WORDS * size_of::<Self::Word>();
 
-    /// The number of messages whose blocks take as long one at a time as one step of the lanes does. Measured.
+    /// The number of messages whose blocks take as long one at a time as one step of eight words does. Measured.
     const ALONE: usize;
 
-    /// Returns the chaining value before any block, as a row.
-    fn initial() -> Row;
+    /// Returns the chaining value before any block.
+    fn initial() -> ChainBytes;
 
     /// Computes the rounds over a block of every lane of `N` groups. While the steps of one group wait, those of
     /// another run. Calls `meanwhile` every four rounds with their number, at least [`WORDS`] times.
@@ -73,7 +73,7 @@ pub(crate) trait LaneHash: 'static {
     ) -> [Chain<S::V>; N];
 
     /// Moves one chaining value over whole blocks.
-    fn compress_alone(state: &mut Row, blocks: &[u8]);
+    fn compress_alone(state: &mut ChainBytes, blocks: &[u8]);
 
     /// As [`HashWord::arrange`].
     #[inline(always)]
@@ -83,7 +83,7 @@ pub(crate) trait LaneHash: 'static {
 
     /// As [`HashWord::lengths`].
     #[inline(always)]
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
+    fn lengths<S: Simd>(simd: S, bits: &[u64; MAX_LANES]) -> [S::V; 2] {
         Self::Word::lengths(simd, bits)
     }
 
@@ -114,24 +114,58 @@ fn compress<S: Simd, H: LaneHash, const N: usize>(
     sums
 }
 
-/// Loads the chaining values of `rows`, one row per lane.
+/// The layout of a hash function in vectors.
+pub(crate) struct LaneLayout<V, H>(PhantomData<(V, H)>);
+
+impl<V: Vector, H: LaneHash> LaneLayout<V, H> {
+    /// The number of messages side by side.
+    pub(crate) const LANES: usize = V::BYTES / size_of::<H::Word>();
+
+    /// The rows of a block: the vectors that its bytes fill.
+    pub(crate) const ROWS: usize = H::BLOCK / V::BYTES;
+
+    /// The number of messages that are hashed one at a time rather than in lanes.
+    pub(crate) const ALONE: usize = (H::ALONE * V::WORDS).div_ceil(8);
+
+    /// The rows of a chaining value.
+    const CHAIN_ROWS: usize = CHAIN_BYTES / V::BYTES;
+}
+
+/// Loads a chaining value for each lane, from the bytes that `value` returns. If its words have 32 bits, the last eight
+/// vectors of the result are those of a second chaining value.
 #[inline(always)]
-fn chain_of<S: Simd, H: LaneHash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
+fn load_chains<'a, S: Simd, H: LaneHash>(simd: S, value: impl Fn(usize) -> &'a ChainBytes) -> [S::V; WORDS] {
+    let lanes = LaneLayout::<S::V, H>::LANES;
     let mut words = [simd.zero(); WORDS];
-    for (word, row) in words.iter_mut().zip(rows).take(H::LANES) {
-        *word = simd.load_bytes(row);
+    for (at, word) in words.iter_mut().enumerate().take(lanes * LaneLayout::<S::V, H>::CHAIN_ROWS) {
+        *word = simd.load_bytes(&LaneArray::chunks(value(at % lanes)).0[at / lanes]);
     }
     H::arrange(&mut words);
     words
 }
 
-/// Returns the chaining values of all lanes, one row per lane.
-#[inline(always)]
-fn rows_of<S: Simd, H: LaneHash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] {
-    let mut rows = [simd.zero(); WORDS];
-    rows[..chain.len()].copy_from_slice(chain);
-    H::arrange(&mut rows);
-    rows
+/// The chaining values of all lanes as big-endian bytes.
+#[derive(Clone, Copy)]
+struct ChainRows<V, H>([V; WORDS], PhantomData<H>);
+
+impl<V: Vector, H: LaneHash> ChainRows<V, H> {
+    /// Arranges words to bytes.
+    #[inline(always)]
+    fn new<S: Simd<V = V>>(simd: S, chain: &Chain<V>) -> Self {
+        let mut rows = [simd.zero(); WORDS];
+        rows[..chain.len()].copy_from_slice(chain);
+        H::arrange(&mut rows);
+        Self(rows, PhantomData)
+    }
+
+    /// Stores the leading bytes of a lane's chaining value, as many as the slice holds.
+    #[inline(always)]
+    fn store(&self, lane: usize, place: &mut [u8]) {
+        let rows = self.0.iter().skip(lane).step_by(LaneLayout::<V, H>::LANES);
+        for (row, place) in rows.zip(place.chunks_mut(V::BYTES)) {
+            row.store_prefix(place);
+        }
+    }
 }
 
 /// Computes `a ^ b ^ c`.

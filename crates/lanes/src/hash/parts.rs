@@ -5,8 +5,8 @@
 //! held them is erased.
 
 use super::sha512::LaneSha512;
-use super::{Chain, LaneHash, WORDS, chain_of, compress, rows_of};
-use crate::simd::{HalfMask, LANES, Simd, Vector, erase};
+use super::{Chain, ChainRows, LaneHash, WORDS, compress, load_chains};
+use crate::simd::{HalfMask, LANES, LaneArray, MulSimd, erase};
 
 /// The bytes of a message block.
 pub(crate) const BLOCK: usize = LaneSha512::BLOCK;
@@ -17,14 +17,15 @@ pub(crate) type Parts<'a> = &'a [&'a [u8]];
 type Block = [u8; BLOCK];
 
 /// Returns the digests of eight messages.
-pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64]; LANES] {
+pub(crate) fn digest<S: MulSimd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64]; LANES] {
     let words = digest_words(simd, messages);
     let mut digests = [[0; 64]; LANES];
     simd.call(
         #[inline(always)]
         || {
-            for (digest, lane) in digests.iter_mut().zip(rows_of::<S, LaneSha512>(simd, &words)) {
-                lane.store_prefix(digest);
+            let rows = ChainRows::<_, LaneSha512>::new(simd, &words);
+            for (lane, digest) in digests.iter_mut().enumerate() {
+                rows.store(lane, digest);
             }
         },
     );
@@ -33,7 +34,7 @@ pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64
 
 /// Returns the digests of `messages` as words that stay in their lanes. The first word holds the first eight bytes,
 /// big-endian. FIPS 180-4 6.4.2.
-pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Chain<S::V> {
+pub(crate) fn digest_words<S: MulSimd>(simd: S, messages: [Parts<'_>; LANES]) -> Chain<S::V> {
     let mut chain = initial(simd);
     let (mut lanes, mut buffers) = (messages.map(PaddedMessage::new), Buffers::new());
     // Lengths are public, so the number of blocks may be that of the longest message.
@@ -53,20 +54,21 @@ pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Ch
     chain
 }
 
-fn initial<S: Simd>(simd: S) -> Chain<S::V> {
+fn initial<S: MulSimd>(simd: S) -> Chain<S::V> {
+    let initial = LaneSha512::initial();
     let words = simd.call(
         #[inline(always)]
-        || chain_of::<S, LaneSha512>(simd, [&LaneSha512::initial(); WORDS]),
+        || load_chains::<S, LaneSha512>(simd, |_| &initial),
     );
     std::array::from_fn(|word| words[word])
 }
 
 /// Loads the sixteen big-endian words of each lane's block.
 #[inline(always)]
-fn load<S: Simd>(simd: S, blocks: [&Block; LANES]) -> [S::V; WORDS] {
+fn load<S: MulSimd>(simd: S, blocks: [&Block; LANES]) -> [S::V; WORDS] {
     let mut words = [simd.zero(); WORDS];
     for (at, word) in words.iter_mut().enumerate() {
-        *word = simd.load_bytes(&blocks[at % LANES].as_chunks().0[at / LANES]);
+        *word = simd.load_bytes(&LaneArray::chunks(blocks[at % LANES]).0[at / LANES]);
     }
     LaneSha512::arrange(&mut words);
     words

@@ -12,25 +12,26 @@ use super::hmac::{self, HmacHash, HmacStates};
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
 use super::sha512::{LaneSha512, initial_384};
-use super::{Chain, LaneHash, ROW, Row, WORDS, chain_of, rows_of};
+use super::{CHAIN_BYTES, Chain, ChainBytes, ChainRows, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains};
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
 use crate::simd::{Simd, Vector, erase};
 
 /// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together; the maximum
 /// keeps other queues from waiting long.
-pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
+pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
     let lanes = match shape {
         Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
-            DigestAlg::Sha1 | DigestAlg::Sha256 => LaneSha256::LANES,
-            DigestAlg::Sha384 | DigestAlg::Sha512 => LaneSha512::LANES,
+            DigestAlg::Sha1 | DigestAlg::Sha256 => S::V::HALVES,
+            DigestAlg::Sha384 | DigestAlg::Sha512 => S::V::WORDS,
             _ => return None,
         },
-        Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => LaneSha256::LANES,
+        Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => S::V::HALVES,
         _ => return None,
     };
     // Two groups in turn: a round of one group waits for the round before it (docs/performance/records.md, Hashes).
-    Some(BatchSize { preferred: 2 * lanes, max: 65_536 })
+    let groups = if S::V::HASHES_IN_PAIRS { 2 } else { 1 };
+    Some(BatchSize { preferred: groups * lanes, max: 65_536 })
 }
 
 /// Hashes every record of every part.
@@ -73,7 +74,12 @@ struct HashBatch<'a, S> {
 }
 
 impl<S: Simd> HashBatch<'_, S> {
-    fn whole<H: LaneHash>(self, initial: Row, alg: DigestAlg, out: &mut Outcomes) -> Result<(), EngineFault> {
+    fn whole<H: LaneHash>(
+        self,
+        initial: ChainBytes,
+        alg: DigestAlg,
+        out: &mut Outcomes,
+    ) -> Result<(), EngineFault> {
         let start = WholeMode::new::<S, H>(self.simd, &initial);
         self.run::<H, _>(start, alg.output_len(), out)
     }
@@ -119,11 +125,11 @@ trait HashMode<S: Simd, H: LaneHash> {
 struct WholeMode<V>(Chain<V>);
 
 impl<V: Vector> WholeMode<V> {
-    fn new<S: Simd<V = V>, H: LaneHash>(simd: S, initial: &Row) -> Self {
+    fn new<S: Simd<V = V>, H: LaneHash>(simd: S, initial: &ChainBytes) -> Self {
         let mut chain = [simd.zero(); WORDS / 2];
         simd.call(
             #[inline(always)]
-            || [chain, _] = halves(chain_of::<S, H>(simd, [initial; WORDS])),
+            || [chain, _] = halves(load_chains::<S, H>(simd, |_| initial)),
         );
         Self(chain)
     }
@@ -165,9 +171,14 @@ impl<S: Simd, H: LaneHash> HashMode<S, H> for PartMode {
         simd.call(
             #[inline(always)]
             || {
+                let lanes = LaneLayout::<S::V, H>::LANES;
                 let mut words = [simd.zero(); WORDS];
-                for (word, record) in words.iter_mut().zip(records) {
-                    *word = simd.load_prefix(part.iv_span(*record).of(part.data()).unwrap_or_default());
+                for (at, word) in words.iter_mut().enumerate() {
+                    if let Some(record) = records.get(at % lanes) {
+                        let value = part.iv_span(*record).of(part.data()).unwrap_or_default();
+                        let rest = value.get(S::V::BYTES * (at / lanes)..).unwrap_or_default();
+                        *word = simd.load_prefix(rest);
+                    }
                 }
                 H::arrange(&mut words);
                 [*chain, _] = halves(words);
@@ -190,15 +201,15 @@ impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
         chain: &mut Chain<S::V>,
         kept: &mut Chain<S::V>,
     ) {
-        let mut rows = [[0; ROW]; WORDS];
-        for (row, record) in rows.iter_mut().zip(records) {
-            copy_states::<H>(row, part, *record);
+        let mut values = [[0; CHAIN_BYTES]; MAX_LANES];
+        for (value, record) in values.iter_mut().zip(records) {
+            copy_states::<H>(value, part, *record);
         }
         simd.call(
             #[inline(always)]
-            || [*chain, *kept] = halves(chain_of::<S, H>(simd, rows.each_ref())),
+            || [*chain, *kept] = halves(load_chains::<S, H>(simd, |lane| &values[lane])),
         );
-        erase(rows.as_flattened_mut());
+        erase(values.as_flattened_mut());
     }
 
     fn finish(&self, simd: S, chain: &mut Chain<S::V>, kept: &Chain<S::V>) {
@@ -208,15 +219,15 @@ impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
 
 /// Copies the prepared form of a record's key, which is cached with its handle, or made for this record if the key
 /// is in a slot.
-fn copy_states<H: HmacHash>(row: &mut Row, part: &RecordPart<'_>, record: RecordRef) {
+fn copy_states<H: HmacHash>(value: &mut ChainBytes, part: &RecordPart<'_>, record: RecordRef) {
     let bytes = part.key_bytes(record);
     let handle = match part.key(record) {
         KeySource::Table(index) => part.key_table().get(index as usize),
         KeySource::Slot(_) => None,
     };
     match handle.map(|key| key.prepared::<_, Infallible>(|_| Ok(HmacStates::<H>::new(bytes)))) {
-        Some(Ok(prepared)) => row.copy_from_slice(prepared.states()),
-        None => row.copy_from_slice(HmacStates::<H>::new(bytes).states()),
+        Some(Ok(prepared)) => value.copy_from_slice(prepared.states()),
+        None => value.copy_from_slice(HmacStates::<H>::new(bytes).states()),
     }
 }
 
@@ -258,7 +269,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
             let (these, others) = records.split_at(self.count_together(records));
             // The next groups are read early, because this pass prefetches their first blocks.
             self.fill(&mut next, part, others);
-            if these.len() > H::LANES {
+            if these.len() > LaneLayout::<S::V, H>::LANES {
                 self.hash(part, these, &now, &next, out);
             } else {
                 self.hash(part, these, array::from_ref(&now[0]), array::from_ref(&next[0]), out);
@@ -275,15 +286,16 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
     fn count_together(&self, records: &[RecordRef]) -> usize {
         let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
         // A second group that is more than an eighth shorter would leave its lanes idle while the first one ends.
-        let are_alike = 8 * steps(H::LANES) >= 7 * steps(0);
-        records.len().min(if are_alike { 2 * H::LANES } else { H::LANES })
+        let lanes = LaneLayout::<S::V, H>::LANES;
+        let are_alike = S::V::HASHES_IN_PAIRS && 8 * steps(lanes) >= 7 * steps(0);
+        records.len().min(if are_alike { 2 * lanes } else { lanes })
     }
 
     fn fill<'a>(&self, groups: &mut [MessageGroup<'a>; 2], part: &RecordPart<'a>, records: &[RecordRef]) {
-        let mut each = records[..self.count_together(records)].chunks(H::LANES);
+        let mut each = records[..self.count_together(records)].chunks(LaneLayout::<S::V, H>::LANES);
         for group in groups {
             let records = each.next().unwrap_or_default();
-            group.fill::<H>(records.iter().map(|record| part.input(record, 0)));
+            group.fill::<S::V, H>(records.iter().map(|record| part.input(record, 0)));
         }
     }
 
@@ -298,7 +310,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
         let Self { simd, kind, scratch, .. } = self;
         let HashScratch { chains, kept } = &mut **scratch;
         let Some(chains) = chains.first_chunk_mut::<N>() else { return };
-        let each = || records.chunks(H::LANES);
+        let each = || records.chunks(LaneLayout::<S::V, H>::LANES);
         for ((chain, kept), records) in chains.iter_mut().zip(&mut *kept).zip(each()) {
             kind.start(*simd, part, records, chain, kept);
         }
@@ -322,10 +334,10 @@ fn write<S: Simd, H: LaneHash>(
     simd.call(
         #[inline(always)]
         || {
-            let rows = rows_of::<S, H>(simd, chain);
-            for (row, record) in rows.iter().zip(records) {
+            let rows = ChainRows::<_, H>::new(simd, chain);
+            for (lane, record) in records.iter().enumerate() {
                 match out.place(part.output(*record), result_len) {
-                    Ok(place) => row.store_prefix(place),
+                    Ok(place) => rows.store(lane, place),
                     Err(status) => out.statuses[record.index as usize] = status,
                 }
             }

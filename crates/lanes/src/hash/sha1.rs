@@ -1,6 +1,6 @@
-//! SHA-1 of sixteen messages side by side, each in a half lane. FIPS 180-4 6.1.2.
+//! SHA-1 of many messages side by side, each in a half lane. FIPS 180-4 6.1.2.
 
-use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
+use super::{Chain, ChainBytes, LaneHash, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
 /// SHA-1 in half lanes.
@@ -27,8 +27,8 @@ impl LaneHash for LaneSha1 {
     // Measured: docs/performance/records.md, "One message at a time".
     const ALONE: usize = 2;
 
-    fn initial() -> Row {
-        alone::row_of(INITIAL.map(u32::to_be_bytes))
+    fn initial() -> ChainBytes {
+        alone::chain_bytes(INITIAL.map(u32::to_be_bytes))
     }
 
     #[inline(always)]
@@ -52,7 +52,7 @@ impl LaneHash for LaneSha1 {
         all.states
     }
 
-    fn compress_alone(state: &mut Row, blocks: &[u8]) {
+    fn compress_alone(state: &mut ChainBytes, blocks: &[u8]) {
         alone::with_words(state, u32::from_be_bytes, u32::to_be_bytes, |words| {
             ::sha1::block_api::compress(words, blocks.as_chunks().0);
         });

@@ -1,8 +1,8 @@
-//! SHA-256 of sixteen messages side by side, each in a half lane.
+//! SHA-256 of many messages side by side, each in a half lane.
 
 use super::sha2::{self, Sha2Rounds};
 use super::sha256_constants::{INITIAL, ROUND};
-use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
+use super::{Chain, ChainBytes, LaneHash, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
 /// SHA-256 in half lanes.
@@ -16,8 +16,8 @@ impl LaneHash for LaneSha256 {
     const ALONE: usize = 4;
 
     /// Returns the initial hash value. FIPS 180-4 5.3.3.
-    fn initial() -> Row {
-        alone::row_of(INITIAL.map(u32::to_be_bytes))
+    fn initial() -> ChainBytes {
+        alone::chain_bytes(INITIAL.map(u32::to_be_bytes))
     }
 
     #[inline(always)]
@@ -30,7 +30,7 @@ impl LaneHash for LaneSha256 {
         sha2::rounds::<S, Self, N>(simd, states, words, meanwhile)
     }
 
-    fn compress_alone(state: &mut Row, blocks: &[u8]) {
+    fn compress_alone(state: &mut ChainBytes, blocks: &[u8]) {
         alone::with_words(state, u32::from_be_bytes, u32::to_be_bytes, |words| {
             ::sha2::block_api::compress256(words, blocks.as_chunks().0);
         });

@@ -1,8 +1,8 @@
-//! SHA-512 and SHA-384 of eight messages side by side.
+//! SHA-512 and SHA-384 of many messages side by side, each in a lane.
 
 use super::sha2::{self, Sha2Rounds};
 use super::sha512_constants::{INITIAL, INITIAL_384, ROUND};
-use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
+use super::{Chain, ChainBytes, LaneHash, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
 /// SHA-512 in lanes. SHA-384 differs only in its initial hash value.
@@ -10,8 +10,8 @@ use crate::simd::{Simd, Vector};
 pub(crate) struct LaneSha512;
 
 /// Returns the initial hash value of SHA-384. FIPS 180-4 5.3.4.
-pub(super) fn initial_384() -> Row {
-    alone::row_of(INITIAL_384.map(u64::to_be_bytes))
+pub(super) fn initial_384() -> ChainBytes {
+    alone::chain_bytes(INITIAL_384.map(u64::to_be_bytes))
 }
 
 impl LaneHash for LaneSha512 {
@@ -20,8 +20,8 @@ impl LaneHash for LaneSha512 {
     const ALONE: usize = 1;
 
     /// Returns the initial hash value. FIPS 180-4 5.3.5.
-    fn initial() -> Row {
-        alone::row_of(INITIAL.map(u64::to_be_bytes))
+    fn initial() -> ChainBytes {
+        alone::chain_bytes(INITIAL.map(u64::to_be_bytes))
     }
 
     #[inline(always)]
@@ -34,7 +34,7 @@ impl LaneHash for LaneSha512 {
         sha2::rounds::<S, Self, N>(simd, states, words, meanwhile)
     }
 
-    fn compress_alone(state: &mut Row, blocks: &[u8]) {
+    fn compress_alone(state: &mut ChainBytes, blocks: &[u8]) {
         alone::with_words(state, u64::from_be_bytes, u64::to_be_bytes, |words| {
             ::sha2::block_api::compress512(words, blocks.as_chunks().0);
         });

@@ -1,13 +1,10 @@
 //! Words of 32 and of 64 bits in vectors: the parts of a hash function that depend on the size of a word alone.
 
-use super::WORDS;
-use crate::simd::{HALVES, HalfMask, LANES, Mask, Simd, VECTOR_BYTES, Vector};
+use super::{MAX_LANES, WORDS};
+use crate::simd::{HalfMask, LaneArray, Mask, Simd, Vector};
 
 /// A word of a hash function.
 pub(crate) trait HashWord: Copy + 'static {
-    /// The number of messages side by side, which is the number of words in a vector.
-    const LANES: usize;
-
     /// Returns a vector of one word in every lane.
     fn splat<S: Simd>(simd: S, word: Self) -> S::V;
 
@@ -21,12 +18,10 @@ pub(crate) trait HashWord: Copy + 'static {
     fn arrange<V: Vector>(rows: &mut [V; WORDS]);
 
     /// Returns the bit lengths that end a padded message, as the last two words of its last block.
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2];
+    fn lengths<S: Simd>(simd: S, bits: &[u64; MAX_LANES]) -> [S::V; 2];
 }
 
 impl HashWord for u32 {
-    const LANES: usize = HALVES;
-
     #[inline(always)]
     fn splat<S: Simd>(simd: S, word: u32) -> S::V {
         simd.splat32(word)
@@ -44,28 +39,26 @@ impl HashWord for u32 {
 
     #[inline(always)]
     fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
-        *rows = V::transpose32(*rows);
+        V::transpose32(rows);
         for word in rows {
             *word = word.swap_bytes32();
         }
     }
 
     #[inline(always)]
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
+    fn lengths<S: Simd>(simd: S, bits: &[u64; MAX_LANES]) -> [S::V; 2] {
         let half = |shift: u32| {
-            let mut bytes = [0; VECTOR_BYTES];
-            for (word, bits) in bytes.as_chunks_mut().0.iter_mut().zip(bits) {
-                *word = ((bits >> shift) as u32).to_le_bytes();
-            }
-            simd.load_bytes(&bytes)
+            let pair = |lane: usize| [bits[2 * lane], bits[2 * lane + 1]].map(|bits| (bits >> shift) as u32);
+            simd.load(&LaneArray::from_fn(|lane| {
+                let [low, high] = pair(lane);
+                u64::from(low) | u64::from(high) << 32
+            }))
         };
         [half(32), half(0)]
     }
 }
 
 impl HashWord for u64 {
-    const LANES: usize = LANES;
-
     #[inline(always)]
     fn splat<S: Simd>(simd: S, word: u64) -> S::V {
         simd.splat(word)
@@ -83,9 +76,9 @@ impl HashWord for u64 {
 
     #[inline(always)]
     fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
-        // Rows 0 to 7 are the first halves of the eight blocks, rows 8 to 15 the second halves.
-        for half in rows.as_chunks_mut().0 {
-            *half = V::transpose(*half);
+        // The first rows are the first parts of all blocks, the next ones the second parts, and so on.
+        for part in V::Lanes::<V>::chunks_mut(rows) {
+            *part = V::transpose(*part);
         }
         for word in rows {
             *word = word.swap_bytes();
@@ -94,8 +87,7 @@ impl HashWord for u64 {
 
     /// The high word is zero: a length in bytes fits a `u64` of bits.
     #[inline(always)]
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
-        let low = bits.first_chunk().map_or(simd.zero(), |bits| simd.load(bits));
-        [simd.zero(), low]
+    fn lengths<S: Simd>(simd: S, bits: &[u64; MAX_LANES]) -> [S::V; 2] {
+        [simd.zero(), simd.load(&LaneArray::from_fn(|lane| bits[lane]))]
     }
 }

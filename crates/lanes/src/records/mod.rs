@@ -23,7 +23,7 @@ use oarlock_core::{
 
 use crate::fault::failed;
 use crate::scratch::ThreadScratch;
-use crate::simd::{LANES, fetch_ahead};
+use crate::simd::fetch_ahead;
 use columns::FlatColumn;
 use fast_rule::FastRule;
 use order::{OrderedRecords, StepCounts};
@@ -341,12 +341,11 @@ impl<'a> RecordPart<'a> {
         }
     }
 
-    /// Returns the strides of eight records that follow each other in the batch, or None if the batch has no
-    /// constant stride.
+    /// Returns the strides of records if they follow each other in the batch and the batch has a constant stride.
     #[inline(always)]
-    pub(crate) fn strides(&self, records: &[RecordRef; LANES]) -> Option<Strides> {
-        let [first, .., last] = records;
-        self.equal.map(|equal| equal.strides).filter(|_| last.index == first.index + (LANES as u32 - 1))
+    pub(crate) fn strides(&self, records: &[RecordRef]) -> Option<Strides> {
+        let ([first, .., last], count) = (records, records.len() as u32) else { return None };
+        self.equal.map(|equal| equal.strides).filter(|_| last.index == first.index + (count - 1))
     }
 
     /// Returns the start of a record's output, or None if it is a slot.

@@ -1,10 +1,10 @@
 //! Sums, differences and plain products of numbers in vectors, with their carries. The time depends on lengths only.
 
 use super::window::{LIMB, LIMB_BITS};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
 /// Replaces a by `a + b`, which must be below R.
-pub(super) fn add<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V]) {
+pub(super) fn add<S: MulSimd>(simd: S, a: &mut [S::V], b: &[S::V]) {
     simd.call(
         #[inline(always)]
         || {
@@ -18,7 +18,7 @@ pub(super) fn add<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V]) {
 }
 
 /// Replaces a by `b + 2 n - a`, which must lie in [0, R).
-pub(super) fn subtract_from<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S::V]) {
+pub(super) fn subtract_from<S: MulSimd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S::V]) {
     simd.call(
         #[inline(always)]
         || {
@@ -33,7 +33,7 @@ pub(super) fn subtract_from<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S
 }
 
 /// Subtracts n in lanes whose value is not below n. The value must be below `2 n`.
-pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
+pub(super) fn reduce<S: MulSimd>(simd: S, value: &mut [S::V], n: &[S::V]) {
     simd.call(
         #[inline(always)]
         || {
@@ -53,7 +53,7 @@ pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
 }
 
 /// Computes `a b + c` in as many limbs as a and b have together.
-pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V], out: &mut [S::V]) {
+pub(super) fn multiply_add<S: MulSimd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V], out: &mut [S::V]) {
     out[..c.len()].copy_from_slice(c);
     out[c.len()..].fill(simd.zero());
     simd.call(
@@ -76,7 +76,7 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V],
 
 /// Returns the limb of a column after the carry from below. Both carries can be negative.
 #[inline(always)]
-fn carry_column<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
+fn carry_column<S: MulSimd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
     let sum = column + *carry;
     // An arithmetic shift, so that a borrow propagates as a negative carry.
     *carry = sum.sar::<LIMB_BITS>();

@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use super::memory::{Number, number};
 use super::window::{LIMB, LIMB_BITS};
-use crate::simd::{LANES, Simd, Vector, Words};
+use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
 
 const WORD_BITS: usize = 64;
 
@@ -14,14 +14,14 @@ const MARGIN: usize = 2;
 /// Loads limb j of every lane's number into vector j. A number that is too short is extended with zeros. Numbers
 /// whose length is a multiple of eight load fastest.
 #[inline(always)]
-pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::V]) {
+pub(super) fn gather<S: MulSimd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::V]) {
     for (at, block) in out.chunks_mut(LANES).enumerate() {
         // Eight loads of whole lines and a transposition, instead of one gather of eight words per limb.
         let mut rows = [simd.zero(); LANES];
         for (row, number) in rows.iter_mut().zip(numbers) {
             *row = simd.load(&words_at(number, at * LANES));
         }
-        let columns = S::V::transpose(rows);
+        let columns = S::V::transpose8(rows);
         for (place, column) in block.iter_mut().zip(columns) {
             *place = column;
         }
@@ -29,7 +29,7 @@ pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::
 }
 
 /// Runs [`gather`] as a separate function.
-pub(super) fn gather_into<S: Simd>(simd: S, numbers: [&[u64]; LANES], out: &mut [S::V]) {
+pub(super) fn gather_into<S: MulSimd>(simd: S, numbers: [&[u64]; LANES], out: &mut [S::V]) {
     simd.call(
         #[inline(always)]
         || gather(simd, &numbers, out),
@@ -50,7 +50,7 @@ fn words_at(number: &[u64], at: usize) -> Words {
 
 /// A buffer for eight big-endian numbers of one length on their way in or out.
 #[derive(Debug)]
-pub(super) struct Staging<S: Simd> {
+pub(super) struct Staging<S: MulSimd> {
     simd: S,
     /// The words of a lane's number, lowest first: a multiple of eight.
     count: usize,
@@ -60,7 +60,7 @@ pub(super) struct Staging<S: Simd> {
     vectors: Number<S>,
 }
 
-impl<S: Simd> Staging<S> {
+impl<S: MulSimd> Staging<S> {
     /// Allocates a buffer for numbers of `len` bytes.
     pub(super) fn new(simd: S, len: usize) -> Self {
         let count = len.div_ceil(8).next_multiple_of(LANES);
@@ -97,7 +97,7 @@ impl<S: Simd> Staging<S> {
                     for (at, column) in columns.iter_mut().enumerate() {
                         *column = bits_at(*simd, limbs, LIMB_BITS as usize, (block + at) * WORD_BITS);
                     }
-                    for (lane, row) in S::V::transpose(columns).iter().enumerate() {
+                    for (lane, row) in S::V::transpose8(columns).iter().enumerate() {
                         let first = lane * *count + block;
                         words[first..first + LANES].copy_from_slice(&row.words());
                     }
@@ -137,7 +137,7 @@ fn words_of(number: &[u8], words: &mut [u64]) {
 
 /// Returns 64 bits from bit `at` on of a number in digits of `width` bits.
 #[inline(always)]
-fn bits_at<S: Simd>(simd: S, digits: &[S::V], width: usize, at: usize) -> S::V {
+fn bits_at<S: MulSimd>(simd: S, digits: &[S::V], width: usize, at: usize) -> S::V {
     // Positions are public and the same in every lane.
     let (first, shift) = (at / width, at % width);
     let mut bits = simd.zero();

@@ -7,7 +7,7 @@ use super::convert::gather_into;
 use super::factor::{ENTRIES, LimbFactor, PlainFactor, SecretChoice, WINDOW_BITS};
 use super::memory::{FreeSpans, VectorSpan};
 use super::streams::ModulusStreams;
-use crate::simd::{LANES, Simd, declassify};
+use crate::simd::{LANES, MulSimd, declassify};
 
 /// The digits of a secret exponent, highest first.
 pub(super) type Digits = Zeroizing<Vec<u64>>;
@@ -29,7 +29,7 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
 
 /// One or two groups of eight powers `base^exponent` in Montgomery form.
 #[derive(Debug)]
-pub(super) struct PowerGroups<'m, S: Simd> {
+pub(super) struct PowerGroups<'m, S: MulSimd> {
     pub(super) streams: ModulusStreams<'m, S>,
     windows: Vec<PowerWindows<'m, S::V>>,
 }
@@ -45,7 +45,7 @@ struct PowerWindows<'m, V> {
     entry: &'m mut [V],
 }
 
-impl<'m, S: Simd> PowerGroups<'m, S> {
+impl<'m, S: MulSimd> PowerGroups<'m, S> {
     /// Returns the memory of `count` groups of powers with exponents of `digits` digits.
     pub(super) fn spans(limbs: usize, digits: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let windows = (0..count).flat_map(move |at| Self::window_spans(limbs, digits, at));
@@ -183,7 +183,7 @@ fn store_entry<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
 }
 
 /// Selects one entry. Reads the whole table.
-fn pick<S: Simd>(simd: S, choice: &SecretChoice<'_, S::V>, out: &mut [S::V]) {
+fn pick<S: MulSimd>(simd: S, choice: &SecretChoice<'_, S::V>, out: &mut [S::V]) {
     simd.call(
         #[inline(always)]
         || {

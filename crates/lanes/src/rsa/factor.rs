@@ -1,6 +1,6 @@
 //! The factors of products: a number, an entry of a table that a secret selects, or the multiplicand itself.
 
-use crate::simd::{Mask, Simd, Vector};
+use crate::simd::{Mask, MulSimd, MulVector};
 
 /// The bits of a window of an exponent.
 // Five bits would save 6 % of the products and double the tables, to 40 KB of a first cache of 48 KB at 20 limbs:
@@ -37,7 +37,7 @@ pub(crate) struct PickedFactor<'a, V> {
     bits: [Mask; WINDOW_BITS],
 }
 
-impl<'a, V: Vector> PickedFactor<'a, V> {
+impl<'a, V: MulVector> PickedFactor<'a, V> {
     /// Selects the entries of `index`. `place(i)` has bit i set in every lane.
     #[inline(always)]
     pub(crate) fn new(table: &'a [V], index: V, place: impl Fn(usize) -> V) -> Self {
@@ -66,10 +66,10 @@ pub(crate) struct SecretChoice<'a, V> {
     pub(crate) entry: &'a mut [V],
 }
 
-impl<'a, V: Vector> SecretChoice<'a, V> {
+impl<'a, V: MulVector> SecretChoice<'a, V> {
     /// Returns the selected entry as a factor.
     #[inline(always)]
-    pub(crate) fn picked<S: Simd<V = V>>(&self, simd: S) -> PickedFactor<'a, V> {
+    pub(crate) fn picked<S: MulSimd<V = V>>(&self, simd: S) -> PickedFactor<'a, V> {
         PickedFactor::new(
             self.table,
             self.index,
@@ -79,14 +79,14 @@ impl<'a, V: Vector> SecretChoice<'a, V> {
     }
 }
 
-impl<V: Vector> LimbFactor<V> for PlainFactor<'_, V> {
+impl<V: MulVector> LimbFactor<V> for PlainFactor<'_, V> {
     #[inline(always)]
     fn limb(self, at: usize) -> V {
         V::fetch(&self.0[at])
     }
 }
 
-impl<V: Vector> LimbFactor<V> for SquareFactor<'_, V> {
+impl<V: MulVector> LimbFactor<V> for SquareFactor<'_, V> {
     const IS_SQUARE: bool = true;
 
     #[inline(always)]
@@ -95,7 +95,7 @@ impl<V: Vector> LimbFactor<V> for SquareFactor<'_, V> {
     }
 }
 
-impl<V: Vector> LimbFactor<V> for PickedFactor<'_, V> {
+impl<V: MulVector> LimbFactor<V> for PickedFactor<'_, V> {
     /// Selects with a tree of choices, one level for each bit, so that few vectors are live at a time.
     #[inline(always)]
     fn limb(self, at: usize) -> V {
@@ -106,16 +106,16 @@ impl<V: Vector> LimbFactor<V> for PickedFactor<'_, V> {
 }
 
 #[inline(always)]
-fn eight<V: Vector>(entries: &[V; ENTRIES], at: usize, bits: [Mask; WINDOW_BITS]) -> V {
+fn eight<V: MulVector>(entries: &[V; ENTRIES], at: usize, bits: [Mask; WINDOW_BITS]) -> V {
     four(entries, at, bits).or_if(bits[2], four(entries, at + 4, bits))
 }
 
 #[inline(always)]
-fn four<V: Vector>(entries: &[V; ENTRIES], at: usize, bits: [Mask; WINDOW_BITS]) -> V {
+fn four<V: MulVector>(entries: &[V; ENTRIES], at: usize, bits: [Mask; WINDOW_BITS]) -> V {
     two(entries, at, bits).or_if(bits[1], two(entries, at + 2, bits))
 }
 
 #[inline(always)]
-fn two<V: Vector>(entries: &[V; ENTRIES], at: usize, bits: [Mask; WINDOW_BITS]) -> V {
+fn two<V: MulVector>(entries: &[V; ENTRIES], at: usize, bits: [Mask; WINDOW_BITS]) -> V {
     V::fetch(&entries[at]).or_if(bits[0], V::fetch(&entries[at + 1]))
 }

@@ -6,13 +6,13 @@
 
 use zeroize::Zeroizing;
 
-use crate::simd::Simd;
+use crate::simd::MulSimd;
 
 /// The vectors of a number, or of other secret values.
-pub(crate) type Number<S> = Zeroizing<Vec<<S as Simd>::V>>;
+pub(crate) type Number<S> = Zeroizing<Vec<<S as crate::simd::Simd>::V>>;
 
 /// Returns zero.
-pub(crate) fn number<S: Simd>(simd: S, limbs: usize) -> Number<S> {
+pub(crate) fn number<S: MulSimd>(simd: S, limbs: usize) -> Number<S> {
     Zeroizing::new(vec![simd.zero(); limbs])
 }
 
@@ -47,9 +47,9 @@ impl VectorSpan {
 
 /// The memory of spans, which is erased on drop.
 #[derive(Debug)]
-pub(crate) struct SpanMemory<S: Simd>(Number<S>);
+pub(crate) struct SpanMemory<S: MulSimd>(Number<S>);
 
-impl<S: Simd> SpanMemory<S> {
+impl<S: MulSimd> SpanMemory<S> {
     /// Allocates zeros for spans, which must be taken in this order.
     pub(crate) fn new(simd: S, spans: impl IntoIterator<Item = VectorSpan>) -> Self {
         let end = spans.into_iter().fold(0, |end, span| end + span.gap(end) + span.vectors);
@@ -88,7 +88,7 @@ impl<'m, V> FreeSpans<'m, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{LANES, PortableSimd, Vector};
+    use crate::simd::{LANES, MulVector, PortableSimd};
 
     #[test]
     fn spans_begin_at_their_places_and_do_not_overlap() {

@@ -37,7 +37,7 @@ pub(crate) use private::private;
 pub(crate) use public::public;
 
 use crate::batch::LaneJob;
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// The longest modulus in bits.
 const MAX_BITS: u16 = 4096;
@@ -75,7 +75,7 @@ fn check_range(input: &[u8], n: &[u8]) -> Result<(), Status> {
 }
 
 /// Writes the results of a group, one number of carried limbs per lane.
-fn write_results<S: Simd, T>(
+fn write_results<S: MulSimd, T>(
     group: &[LaneJob<T>],
     limbs: &[S::V],
     staging: &mut convert::Staging<S>,

@@ -9,7 +9,7 @@ use super::number::{self as integer, Limbs};
 use super::public::MontgomeryModulus;
 use super::{check_range, write_results};
 use crate::batch::{accept, per_lane};
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// The prepared form of a key. The modulus is public.
 struct ModExpKey {
@@ -35,7 +35,7 @@ impl ModExpKey {
 }
 
 /// Computes jobs of a shape with a secret exponent, two groups of eight in turn.
-pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn mod_exp<S: MulSimd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, |operation| read(shape, operation));
     let Some(first) = jobs.first() else { return };
     let (limbs, digits) = (first.job.key.modulus.limbs, first.job.key.digits.len());

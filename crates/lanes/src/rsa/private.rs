@@ -12,7 +12,7 @@ use super::number::{self as integer, Limbs};
 use super::streams::limbs_for;
 use super::{carry, check_range, write_results};
 use crate::batch::{accept, per_lane};
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// The prepared form of a key. Limbs zeroize themselves. Numbers are padded to a multiple of eight words.
 struct PrivateKey {
@@ -86,7 +86,7 @@ impl PrimeHalf {
 }
 
 /// Computes jobs of a private shape, eight at a time. The halves of the eight keys take turns step by step.
-pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn private<S: MulSimd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
     // The shape fixes both numbers, so they are those of every job.
@@ -109,7 +109,7 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<PrivateJob<'a>, Status> {
 }
 
 /// The powers modulo p and q, with their inputs and results.
-struct CrtHalves<'m, S: Simd> {
+struct CrtHalves<'m, S: MulSimd> {
     powers: PowerGroups<'m, S>,
     /// The inputs, with twice as many limbs as a prime.
     input: &'m mut [S::V],
@@ -118,7 +118,7 @@ struct CrtHalves<'m, S: Simd> {
     own: [&'m mut [S::V]; 2],
 }
 
-impl<'m, S: Simd> CrtHalves<'m, S> {
+impl<'m, S: MulSimd> CrtHalves<'m, S> {
     /// Returns the memory in addition to that of the powers.
     fn spans(limbs: usize) -> [VectorSpan; 4] {
         [2 * limbs, 2 * limbs, limbs, limbs].map(VectorSpan::anywhere)

@@ -9,7 +9,7 @@ use super::number::{self as integer, Limbs};
 use super::streams::{ModulusStreams, limbs_for};
 use super::{carry, check_range, write_results};
 use crate::batch::{LaneJob, accept, per_lane};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, MulVector};
 
 /// The fourth Fermat number, the usual exponent.
 const F4: u64 = 65_537;
@@ -65,7 +65,7 @@ impl PublicPower {
 
 /// Computes jobs of a public shape, two groups of eight in turn. The carries of one are hidden under the products of
 /// the other.
-pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn public<S: MulSimd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
     let limbs = first.job.key.modulus.limbs;
@@ -99,14 +99,14 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<PublicJob<'a>, Status> {
 }
 
 /// One or two groups of eight powers.
-struct PublicGroups<'m, S: Simd> {
+struct PublicGroups<'m, S: MulSimd> {
     streams: ModulusStreams<'m, S>,
     inputs: Vec<&'m mut [S::V]>,
     /// R^2 mod n.
     radix_squared: Vec<&'m mut [S::V]>,
 }
 
-impl<'m, S: Simd> PublicGroups<'m, S> {
+impl<'m, S: MulSimd> PublicGroups<'m, S> {
     fn spans(limbs: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         ModulusStreams::<S>::spans(limbs, count)
             .chain((0..2 * count).map(move |_| VectorSpan::anywhere(limbs)))

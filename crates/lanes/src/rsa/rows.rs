@@ -4,7 +4,7 @@ use super::factor::LimbFactor;
 use super::memory::{FreeSpans, VectorSpan};
 use super::tile::{TileOperands, add_square, part};
 use super::window::ColumnWindow;
-use crate::simd::{Simd, Vector};
+use crate::simd::{MulSimd, MulVector};
 
 /// The widest tile.
 // 21 columns, two factors and what a row needs leave a few of the 32 registers.
@@ -51,8 +51,8 @@ pub(super) struct ProductTask<'a, V, A> {
     pub(super) out: &'a mut [V],
 }
 
-impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
-    pub(super) fn run<S: Simd<V = V>>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
+impl<V: MulVector, A: LimbFactor<V>> ProductTask<'_, V, A> {
+    pub(super) fn run<S: MulSimd<V = V>>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
         match self.value.len() {
             // 30 is no multiple of 20; two tiles of 15 waste nothing.
             30 => self.rows::<S, 15>(simd, scratch),
@@ -61,7 +61,7 @@ impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
     }
 
     /// Runs the rows of tiles from the lowest limbs of a to the highest.
-    fn rows<S: Simd<V = V>, const W: usize>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
+    fn rows<S: MulSimd<V = V>, const W: usize>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
         let (b, n) = (self.value.as_chunks::<W>().0, self.modulus.as_chunks::<W>().0);
         let out = self.out.as_chunks_mut::<W>().0;
         let RowScratch { quotients, kept, columns: [from, to], nothing } = scratch;
@@ -108,7 +108,7 @@ impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
 }
 
 /// A row of tiles: `W` limbs of a and of q, times all of b and n.
-struct TileRow<'a, S: Simd, A, const W: usize> {
+struct TileRow<'a, S: MulSimd, A, const W: usize> {
     simd: S,
     inverse: &'a S::V,
     index: usize,
@@ -125,7 +125,7 @@ struct TileRow<'a, S: Simd, A, const W: usize> {
     leaving: &'a mut [[S::V; W]],
 }
 
-impl<S: Simd, A: LimbFactor<S::V>, const W: usize> TileRow<'_, S, A, W> {
+impl<S: MulSimd, A: LimbFactor<S::V>, const W: usize> TileRow<'_, S, A, W> {
     /// Runs the row. Its columns are input of the next row, or the limbs of the result.
     #[inline(always)]
     fn run(&mut self, is_last: bool) {

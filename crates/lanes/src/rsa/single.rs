@@ -3,7 +3,7 @@
 
 use super::factor::LimbFactor;
 use super::window::{ColumnWindow, rounds};
-use crate::simd::{Simd, Vector};
+use crate::simd::{MulSimd, MulVector};
 
 /// A value and its moduli.
 pub(super) struct Operands<'a, V, const W: usize> {
@@ -18,7 +18,7 @@ pub(super) struct Operands<'a, V, const W: usize> {
 /// Replaces each stream's value v by `f v / R mod n`. The rows of streams take turns: the carries of one are hidden
 /// under the products of the other. All windows must fit in registers.
 #[inline(always)]
-pub(super) fn products<S: Simd, A: LimbFactor<S::V>, const W: usize, const N: usize>(
+pub(super) fn products<S: MulSimd, A: LimbFactor<S::V>, const W: usize, const N: usize>(
     simd: S,
     streams: &mut [Operands<'_, S::V, W>; N],
     factors: [A; N],
@@ -43,7 +43,7 @@ pub(super) fn products<S: Simd, A: LimbFactor<S::V>, const W: usize, const N: us
 
 /// Replaces each stream's value by `v^2 / R mod n`, and calls `beside` in each row for other work.
 #[inline(always)]
-pub(super) fn squares<S: Simd, const W: usize, const N: usize>(
+pub(super) fn squares<S: MulSimd, const W: usize, const N: usize>(
     simd: S,
     streams: &mut [Operands<'_, S::V, W>; N],
     mut beside: impl FnMut(usize),
@@ -75,7 +75,7 @@ pub(super) fn squares<S: Simd, const W: usize, const N: usize>(
 }
 
 #[inline(always)]
-fn store_limbs<S: Simd, const W: usize, const N: usize>(
+fn store_limbs<S: MulSimd, const W: usize, const N: usize>(
     simd: S,
     windows: [ColumnWindow<S::V, W>; N],
     streams: &mut [Operands<'_, S::V, W>; N],

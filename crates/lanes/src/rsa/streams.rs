@@ -10,7 +10,7 @@ use super::memory::{FreeSpans, VectorSpan};
 use super::rows::{ProductTask, RowScratch};
 use super::single::{Operands, products, squares};
 use super::window::LIMB_BITS;
-use crate::simd::Simd;
+use crate::simd::MulSimd;
 
 /// The bits that a modulus leaves free in its limbs: `16 n <= R`.
 const SPARE_BITS: usize = 4;
@@ -33,7 +33,7 @@ pub(super) fn limbs_for(bits: usize) -> Option<usize> {
 /// One or two streams of equal length, whose products take turns. The carries of one are hidden under the products
 /// of the other.
 #[derive(Debug)]
-pub(crate) struct ModulusStreams<'m, S: Simd> {
+pub(crate) struct ModulusStreams<'m, S: MulSimd> {
     simd: S,
     streams: Vec<ModulusStream<'m, S>>,
     scratch: RowScratch<'m, S::V>,
@@ -41,7 +41,7 @@ pub(crate) struct ModulusStreams<'m, S: Simd> {
 
 /// Eight odd moduli, one per lane, and eight values.
 #[derive(Debug)]
-struct ModulusStream<'m, S: Simd> {
+struct ModulusStream<'m, S: MulSimd> {
     modulus: &'m mut [S::V],
     /// The constant -n^-1 mod 2^52, in one vector.
     inverse: &'m mut [S::V],
@@ -52,7 +52,7 @@ struct ModulusStream<'m, S: Simd> {
     doubled: &'m mut [S::V],
 }
 
-impl<'m, S: Simd> ModulusStreams<'m, S> {
+impl<'m, S: MulSimd> ModulusStreams<'m, S> {
     /// Returns the memory of `count` streams.
     pub(crate) fn spans(limbs: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let streams = (0..count).flat_map(move |at| Self::stream_spans(limbs, at));
@@ -176,7 +176,7 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
     }
 }
 
-impl<S: Simd> ModulusStream<'_, S> {
+impl<S: MulSimd> ModulusStream<'_, S> {
     /// Multiplies the value by a factor, which can be the value itself.
     fn multiply<'s, A: LimbFactor<S::V>>(
         &'s mut self,
@@ -209,7 +209,7 @@ impl<S: Simd> ModulusStream<'_, S> {
 
 /// A computation on values of at most [`SINGLE`] limbs. The rows of the `N` streams in a group alternate; groups run
 /// one after the other.
-trait StreamKernel<S: Simd> {
+trait StreamKernel<S: MulSimd> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]);
 }
 
@@ -225,7 +225,7 @@ struct WindowKernel<'a, 'm, V> {
     choices: &'a mut [SecretChoice<'m, V>],
 }
 
-fn single<S: Simd>(simd: S, streams: &mut [ModulusStream<'_, S>], kernel: impl StreamKernel<S>) {
+fn single<S: MulSimd>(simd: S, streams: &mut [ModulusStream<'_, S>], kernel: impl StreamKernel<S>) {
     let _done = match (streams[0].value.len(), streams) {
         (PAIRED, [first, second]) => pair(simd, first, second, kernel),
         (PAIRED, [one]) => alone::<S, PAIRED>(simd, one, kernel),
@@ -235,7 +235,7 @@ fn single<S: Simd>(simd: S, streams: &mut [ModulusStream<'_, S>], kernel: impl S
     };
 }
 
-fn pair<S: Simd>(
+fn pair<S: MulSimd>(
     simd: S,
     first: &mut ModulusStream<'_, S>,
     second: &mut ModulusStream<'_, S>,
@@ -245,7 +245,7 @@ fn pair<S: Simd>(
     Some(())
 }
 
-fn both<S: Simd>(
+fn both<S: MulSimd>(
     simd: S,
     first: &mut ModulusStream<'_, S>,
     second: &mut ModulusStream<'_, S>,
@@ -256,7 +256,7 @@ fn both<S: Simd>(
     Some(())
 }
 
-fn alone<S: Simd, const W: usize>(
+fn alone<S: MulSimd, const W: usize>(
     simd: S,
     one: &mut ModulusStream<'_, S>,
     kernel: impl StreamKernel<S>,
@@ -265,7 +265,7 @@ fn alone<S: Simd, const W: usize>(
     Some(())
 }
 
-impl<S: Simd> StreamKernel<S> for SquareKernel {
+impl<S: MulSimd> StreamKernel<S> for SquareKernel {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -280,7 +280,7 @@ impl<S: Simd> StreamKernel<S> for SquareKernel {
     }
 }
 
-impl<S: Simd, A: LimbFactor<S::V>> StreamKernel<S> for ProductKernel<'_, A> {
+impl<S: MulSimd, A: LimbFactor<S::V>> StreamKernel<S> for ProductKernel<'_, A> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -293,7 +293,7 @@ impl<S: Simd, A: LimbFactor<S::V>> StreamKernel<S> for ProductKernel<'_, A> {
     }
 }
 
-impl<S: Simd> StreamKernel<S> for WindowKernel<'_, '_, S::V> {
+impl<S: MulSimd> StreamKernel<S> for WindowKernel<'_, '_, S::V> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -320,7 +320,7 @@ const CHOSEN: usize = SINGLE / WINDOW_BITS;
 
 /// Squares the values, and beside that selects some limbs of the entry of one stream.
 #[inline(always)]
-fn square_and_choose<S: Simd, const W: usize, const N: usize>(
+fn square_and_choose<S: MulSimd, const W: usize, const N: usize>(
     simd: S,
     group: &mut [Operands<'_, S::V, W>; N],
     choices: &mut [SecretChoice<'_, S::V>; N],

@@ -6,7 +6,7 @@
 
 use super::factor::LimbFactor;
 use super::window::{ColumnWindow, inlined, rounds};
-use crate::simd::{Simd, Vector};
+use crate::simd::{MulSimd, MulVector};
 
 /// The terms that a tile adds besides its reduction.
 pub(super) mod part {
@@ -45,11 +45,11 @@ pub(super) struct TileOperands<'a, V, A, const W: usize> {
     pub(super) leaving: &'a mut [V; W],
 }
 
-impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
+impl<V: MulVector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
     /// Adds the tile to the window. If `PRODUCES` is true, q is computed from `inverse`, which is -n^-1 mod 2^52;
     /// otherwise q is given.
     #[inline(always)]
-    pub(super) fn add<S: Simd<V = V>, const PART: u8, const PRODUCES: bool>(
+    pub(super) fn add<S: MulSimd<V = V>, const PART: u8, const PRODUCES: bool>(
         &mut self,
         simd: S,
         inverse: &V,
@@ -114,7 +114,7 @@ impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
 /// separate code: together with their reductions they would not fit in the instruction cache. The doubles must be
 /// there.
 #[inline(always)]
-pub(super) fn add_square<S: Simd, const W: usize>(
+pub(super) fn add_square<S: MulSimd, const W: usize>(
     simd: S,
     limbs: &[S::V; W],
     doubled: &[S::V; W],

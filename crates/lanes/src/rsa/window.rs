@@ -5,7 +5,7 @@
 //! the window moves up by one column. A column is a sum of at most `4 L` halves of products (52 bits each) and
 //! carries, so it stays below 2^61 for L up to 80.
 
-use crate::simd::{Simd, Vector};
+use crate::simd::{MulSimd, MulVector};
 
 /// The bits of a limb.
 pub(super) const LIMB_BITS: u32 = 52;
@@ -20,16 +20,16 @@ pub(super) struct ColumnWindow<V, const W: usize> {
     top: V,
 }
 
-impl<V: Vector, const W: usize> ColumnWindow<V, W> {
+impl<V: MulVector, const W: usize> ColumnWindow<V, W> {
     /// Returns a window of zeros.
     #[inline(always)]
-    pub(super) fn zero<S: Simd<V = V>>(simd: S) -> Self {
+    pub(super) fn zero<S: MulSimd<V = V>>(simd: S) -> Self {
         Self { low: [simd.zero(); W], top: simd.zero() }
     }
 
     /// Returns a window of the lowest columns and the one above them.
     #[inline(always)]
-    pub(super) fn new<S: Simd<V = V>>(simd: S, low: &[V; W], top: V) -> Self {
+    pub(super) fn new<S: MulSimd<V = V>>(simd: S, low: &[V; W], top: V) -> Self {
         let mut window = Self::zero(simd);
         rounds::<V, W>(
             0,
@@ -116,7 +116,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
     /// Adds the multiple of n that makes the lowest column vanish, and returns the multiplier. The carry of the
     /// column needs no product: it is one more than its high bits, unless its low bits were zero.
     #[inline(always)]
-    pub(super) fn cancel_row<S: Simd<V = V>>(&mut self, simd: S, inverse: V, n: &[V; W]) -> V {
+    pub(super) fn cancel_row<S: MulSimd<V = V>>(&mut self, simd: S, inverse: V, n: &[V; W]) -> V {
         // Needs no mask: the instruction reads the low 52 bits of the column.
         let quotient = simd.zero().pinned_lo(self.low[0], inverse);
         // Adding the largest limb rounds up, so any nonzero low bits carry one.
@@ -140,7 +140,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
 
     /// Returns the limb of the lowest column, and adds its carry to the next column.
     #[inline(always)]
-    pub(super) fn take_lowest<S: Simd<V = V>>(&mut self, simd: S) -> V {
+    pub(super) fn take_lowest<S: MulSimd<V = V>>(&mut self, simd: S) -> V {
         self.low[1] = self.low[1] + self.low[0].shr::<LIMB_BITS>();
         self.low[0] & simd.splat(LIMB)
     }
@@ -159,7 +159,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
 
     /// Writes all columns as limbs. The column above them must become zero.
     #[inline(always)]
-    pub(super) fn store_limbs<S: Simd<V = V>>(self, simd: S, limbs: &mut [V; W]) {
+    pub(super) fn store_limbs<S: MulSimd<V = V>>(self, simd: S, limbs: &mut [V; W]) {
         let mut carry = simd.zero();
         rounds::<V, W>(
             0,
@@ -188,7 +188,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
 /// Calls `body` with `first` to `N - 1`, which is at most 19. If the kernels of the CPU unroll, each call is code of
 /// its own.
 #[inline(always)]
-pub(super) fn rounds<V: Vector, const N: usize>(first: usize, mut body: impl FnMut(usize)) {
+pub(super) fn rounds<V: MulVector, const N: usize>(first: usize, mut body: impl FnMut(usize)) {
     // The calls below are written out up to 19.
     const { assert!(N <= 20) };
     if !V::UNROLLS {

@@ -2,7 +2,7 @@
 //!
 //! The bytes of a block are in the order of the standard, the first lowest.
 
-use super::{LANES, Simd};
+use super::{LANES, MulSimd};
 
 /// The bytes of a block.
 pub(crate) const BLOCK: usize = 16;
@@ -12,7 +12,7 @@ pub(crate) const VECTOR_BYTES: usize = 8 * LANES;
 
 /// A CPU with rounds of AES and carry-less products, in each block of a vector by itself. All operations take the
 /// same time for all values.
-pub(crate) trait BlockSimd: Simd {
+pub(crate) trait BlockSimd: MulSimd {
     /// Returns the same block four times.
     fn splat_block(self, block: &[u8; BLOCK]) -> Self::V;
 

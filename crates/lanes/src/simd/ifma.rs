@@ -5,12 +5,13 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
+use super::{Cpu, HalfMask, LANES, Mask, MulVector, Simd, Vector, Words};
+use crate::leaf::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]
@@ -37,6 +38,26 @@ impl IfmaSimd {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2");
         has_all.then_some(Self(()))
+    }
+}
+
+impl Cpu for IfmaSimd {
+    const LEAF: Leaf = Leaf::Avx512;
+
+    #[inline(always)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` proves every feature that the function enables.
+        unsafe { enter(body) }
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, line: &T) {
+        prefetch(line);
+    }
+
+    fn clear_registers(self) {
+        // SAFETY: `self` proves AVX-512F; every register that is written is declared as overwritten.
+        unsafe { clear_registers() }
     }
 }
 
@@ -72,26 +93,9 @@ impl Simd for IfmaSimd {
         // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
         ZmmVector(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
     }
-
-    #[inline(always)]
-    fn prefetch<T>(self, line: &T) {
-        // SAFETY: fetching ahead reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast()) };
-    }
-
-    #[inline(always)]
-    fn call<R>(self, body: impl FnOnce() -> R) -> R {
-        // SAFETY: `self` proves every feature that the function enables.
-        unsafe { enter(body) }
-    }
-
-    fn clear_registers(self) {
-        // SAFETY: `self` proves AVX-512F; every register that is written is declared as overwritten.
-        unsafe { clear_registers() }
-    }
 }
 
-/// Runs a body for [`Simd::call`]. Code that is inlined here is compiled with these features.
+/// Runs a body for [`Cpu::call`]. Code that is inlined here is compiled with these features.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
@@ -106,6 +110,13 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 /// cache lines, and the same kernel takes up to twice as long, depending on its caller.
 #[repr(align(64))]
 pub(super) struct FrameAligner(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
+
+/// Prefetches a cache line.
+#[inline(always)]
+pub(super) fn prefetch<T>(line: &T) {
+    // SAFETY: fetching ahead reads nothing.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast()) };
+}
 
 /// Prefetches the bytes at an offset into the second-level cache. The offset may be out of bounds.
 #[inline(always)]
@@ -181,6 +192,13 @@ fn pinned(mut vector: __m512i) -> __m512i {
 }
 
 impl Vector for ZmmVector {
+    const WORDS: usize = LANES;
+    const HAS_TERNARY: bool = true;
+    const HASHES_IN_PAIRS: bool = true;
+
+    type Lanes<T: Copy> = [T; LANES];
+    type Bytes = [u8; 8 * LANES];
+
     const UNROLLS: bool = true;
 
     #[inline(always)]
@@ -200,42 +218,6 @@ impl Vector for ZmmVector {
     }
 
     #[inline(always)]
-    fn madd_lo(self, a: Self, b: Self) -> Self {
-        // SAFETY: `self` proves AVX-512 IFMA.
-        Self(unsafe { _mm512_madd52lo_epu64(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn madd_hi(self, a: Self, b: Self) -> Self {
-        // SAFETY: `self` proves AVX-512 IFMA.
-        Self(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn pinned_lo(self, a: Self, b: Self) -> Self {
-        // SAFETY: `self` proves AVX-512 IFMA.
-        Self(unsafe { pinned_lo(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn pinned_hi(self, a: Self, b: Self) -> Self {
-        // SAFETY: `self` proves AVX-512 IFMA.
-        Self(unsafe { pinned_hi(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn pinned(self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { pinned(self.0) })
-    }
-
-    #[inline(always)]
-    fn fetch(place: &Self) -> Self {
-        // SAFETY: a reference is readable and aligned; a volatile read is ordered with the pinned steps.
-        unsafe { std::ptr::read_volatile(place) }
-    }
-
-    #[inline(always)]
     fn shl<const N: u32>(self) -> Self {
         // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
@@ -245,24 +227,6 @@ impl Vector for ZmmVector {
     fn shr<const N: u32>(self) -> Self {
         // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
-    }
-
-    #[inline(always)]
-    fn sar<const N: u32>(self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_srai_epi64::<N>(self.0) })
-    }
-
-    #[inline(always)]
-    fn shr_each(self, count: Self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_srlv_epi64(self.0, count.0) })
-    }
-
-    #[inline(always)]
-    fn shl_each(self, count: Self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_sllv_epi64(self.0, count.0) })
     }
 
     #[inline(always)]
@@ -326,6 +290,104 @@ impl Vector for ZmmVector {
     }
 
     #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_mask_add_epi64(self.0, mask, self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
+        Self::transpose8(rows)
+    }
+
+    #[inline(always)]
+    fn transpose32(rows: &mut [Self; 16]) {
+        // SAFETY: the rows prove AVX-512F.
+        unsafe {
+            // First pairs of rows, then pairs of pairs: afterwards the words of one column of four rows are
+            // adjacent, four columns apart.
+            let mut fours = *rows;
+            for four in fours.as_chunks_mut::<4>().0 {
+                let [a, b, c, d] = four.map(|row| row.0);
+                let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+                let (ef, gh) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+                *four = [
+                    Self(_mm512_unpacklo_epi64(ab, cd)),
+                    Self(_mm512_unpackhi_epi64(ab, cd)),
+                    Self(_mm512_unpacklo_epi64(ef, gh)),
+                    Self(_mm512_unpackhi_epi64(ef, gh)),
+                ];
+            }
+            // Then 4 x 4 of these quarters.
+            for column in 0..4 {
+                let [a, b, c, d] = [0, 4, 8, 12].map(|row| fours[row + column].0);
+                let (ab, cd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0x88>(c, d));
+                let (ef, gh) = (_mm512_shuffle_i32x4::<0xDD>(a, b), _mm512_shuffle_i32x4::<0xDD>(c, d));
+                rows[column] = Self(_mm512_shuffle_i32x4::<0x88>(ab, cd));
+                rows[column + 4] = Self(_mm512_shuffle_i32x4::<0x88>(ef, gh));
+                rows[column + 8] = Self(_mm512_shuffle_i32x4::<0xDD>(ab, cd));
+                rows[column + 12] = Self(_mm512_shuffle_i32x4::<0xDD>(ef, gh));
+            }
+        }
+    }
+}
+
+impl MulVector for ZmmVector {
+    #[inline(always)]
+    fn madd_lo(self, a: Self, b: Self) -> Self {
+        // SAFETY: `self` proves AVX-512 IFMA.
+        Self(unsafe { _mm512_madd52lo_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn madd_hi(self, a: Self, b: Self) -> Self {
+        // SAFETY: `self` proves AVX-512 IFMA.
+        Self(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn pinned_lo(self, a: Self, b: Self) -> Self {
+        // SAFETY: `self` proves AVX-512 IFMA.
+        Self(unsafe { pinned_lo(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn pinned_hi(self, a: Self, b: Self) -> Self {
+        // SAFETY: `self` proves AVX-512 IFMA.
+        Self(unsafe { pinned_hi(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn pinned(self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { pinned(self.0) })
+    }
+
+    #[inline(always)]
+    fn fetch(place: &Self) -> Self {
+        // SAFETY: a reference is readable and aligned; a volatile read is ordered with the pinned steps.
+        unsafe { std::ptr::read_volatile(place) }
+    }
+
+    #[inline(always)]
+    fn sar<const N: u32>(self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_srai_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn shr_each(self, count: Self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_srlv_epi64(self.0, count.0) })
+    }
+
+    #[inline(always)]
+    fn shl_each(self, count: Self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_sllv_epi64(self.0, count.0) })
+    }
+
+    #[inline(always)]
     fn is_equal(self, other: Self) -> Mask {
         // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_cmpeq_epi64_mask(self.0, other.0) }
@@ -350,12 +412,6 @@ impl Vector for ZmmVector {
     }
 
     #[inline(always)]
-    fn add_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_mask_add_epi64(self.0, mask, self.0, other.0) })
-    }
-
-    #[inline(always)]
     fn sub_if(self, mask: Mask, other: Self) -> Self {
         // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_sub_epi64(self.0, mask, self.0, other.0) })
@@ -368,7 +424,7 @@ impl Vector for ZmmVector {
     }
 
     #[inline(always)]
-    fn transpose(r: [Self; LANES]) -> [Self; LANES] {
+    fn transpose8(r: [Self; LANES]) -> [Self; LANES] {
         // SAFETY: the rows prove AVX-512F.
         unsafe {
             // First pairs of rows, then pairs of pairs (by permutation), then halves: 24 shuffles instead of 64
@@ -398,39 +454,6 @@ impl Vector for ZmmVector {
                 high(b2, b6),
                 high(b3, b7),
             ]
-        }
-    }
-
-    #[inline(always)]
-    fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
-        // SAFETY: the rows prove AVX-512F.
-        unsafe {
-            // First pairs of rows, then pairs of pairs: afterwards the words of one column of four rows are
-            // adjacent, four columns apart.
-            let mut fours = rows;
-            for four in fours.as_chunks_mut::<4>().0 {
-                let [a, b, c, d] = four.map(|row| row.0);
-                let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
-                let (ef, gh) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
-                *four = [
-                    Self(_mm512_unpacklo_epi64(ab, cd)),
-                    Self(_mm512_unpackhi_epi64(ab, cd)),
-                    Self(_mm512_unpacklo_epi64(ef, gh)),
-                    Self(_mm512_unpackhi_epi64(ef, gh)),
-                ];
-            }
-            // Then 4 x 4 of these quarters.
-            let mut columns = fours;
-            for column in 0..4 {
-                let [a, b, c, d] = [0, 4, 8, 12].map(|row| fours[row + column].0);
-                let (ab, cd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0x88>(c, d));
-                let (ef, gh) = (_mm512_shuffle_i32x4::<0xDD>(a, b), _mm512_shuffle_i32x4::<0xDD>(c, d));
-                columns[column] = Self(_mm512_shuffle_i32x4::<0x88>(ab, cd));
-                columns[column + 4] = Self(_mm512_shuffle_i32x4::<0x88>(ef, gh));
-                columns[column + 8] = Self(_mm512_shuffle_i32x4::<0xDD>(ab, cd));
-                columns[column + 12] = Self(_mm512_shuffle_i32x4::<0xDD>(ef, gh));
-            }
-            columns
         }
     }
 }
@@ -480,6 +503,16 @@ impl BitOr for ZmmVector {
     fn bitor(self, other: Self) -> Self {
         // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+}
+
+impl Not for ZmmVector {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        // SAFETY: `self` proves AVX-512F. 0x55 is the complement of the third operand.
+        Self(unsafe { _mm512_ternarylogic_epi64::<0x55>(self.0, self.0, self.0) })
     }
 }
 

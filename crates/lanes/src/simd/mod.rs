@@ -1,8 +1,9 @@
-//! Vectors of eight 64-bit lanes: one trait, an AVX-512 IFMA leaf and a portable leaf.
+//! Vectors of 64-bit lanes: one trait, and a leaf for each kind of CPU, which decides how many lanes there are.
 //!
 //! | module | contents |
 //! |---|---|
-//! | this one | [`Simd`] (a CPU with the instructions) and [`Vector`] (eight lanes) |
+//! | this one | [`Cpu`] and [`Simd`] (a CPU with the instructions) and [`Vector`] (its lanes) |
+//! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
 //! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `erase` | erasure of bytes that held secrets |
@@ -11,9 +12,9 @@
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
 //!
 //! A vector exists only if its CPU has the instructions. To make a vector, a function must hold a [`Simd`] token,
-//! and the token of `ifma` has one constructor, which asks the CPU. So arithmetic on vectors needs no further proof.
+//! and each token has one constructor, which asks the CPU. So arithmetic on vectors needs no further proof.
 //!
-//! Algorithms are `#[inline(always)]` functions over these traits. [`Simd::call`] compiles them for a CPU. It is a
+//! Algorithms are `#[inline(always)]` functions over these traits. [`Cpu::call`] compiles them for a CPU. It is a
 //! function of its own, so registers are spilled there and nowhere else.
 
 mod blocks;
@@ -22,6 +23,7 @@ mod erase;
 mod ifma;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 pub mod leak_check;
+mod multiply;
 #[cfg(any(test, feature = "portable"))]
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -31,14 +33,17 @@ mod vaes;
 pub(crate) fn fetch_ahead(_bytes: &[u8], _at: u32) {}
 
 use std::fmt::Debug;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
+
+use crate::leaf::Leaf;
 
 pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
+pub(crate) use multiply::{MulSimd, MulVector};
 #[cfg(any(test, feature = "portable"))]
 pub(crate) use portable::PortableSimd;
 #[cfg(feature = "measure")]
@@ -46,24 +51,37 @@ pub(crate) use portable::PortableVector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::VaesSimd;
 
-/// The lanes of a vector.
+/// The lanes of a vector that has products: the operations that the public-key kernels compute side by side.
 pub(crate) const LANES: usize = 8;
 
-/// One word per lane.
+/// One word per lane of such a vector.
 pub(crate) type Words = [u64; LANES];
 
 /// One bit per lane: bit `i` for lane `i`.
 pub(crate) type Mask = u8;
 
-/// The half lanes of a vector, on which the operations on 32-bit words act. Half `2 i` is the low half of lane `i`.
-pub(crate) const HALVES: usize = 2 * LANES;
-
-/// One bit per half lane.
+/// One bit per half lane. Half `2 i` is the low half of lane `i`; the operations on words of 32 bits act on halves.
 pub(crate) type HalfMask = u16;
 
-/// A CPU that has the instructions of its vectors. A value of this type has no size; it is the permission to make
-/// vectors.
-pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
+/// A CPU that has certain instructions. A value of this type has no size; it is the permission to use them.
+pub(crate) trait Cpu: Copy + Debug + Send + Sync + 'static {
+    /// The leaf that these instructions form.
+    const LEAF: Leaf;
+
+    /// Runs `body` as a separate function that is compiled for this CPU. `body` should be an `#[inline(always)]`
+    /// closure.
+    fn call<R>(self, body: impl FnOnce() -> R) -> R;
+
+    /// Prefetches a cache line, whose address must be public.
+    #[inline(always)]
+    fn prefetch<T>(self, _line: &T) {}
+
+    /// Overwrites the vector registers, which can hold secrets.
+    fn clear_registers(self);
+}
+
+/// A CPU that can make vectors.
+pub(crate) trait Simd: Cpu {
     /// The vectors of the CPU.
     type V: Vector;
 
@@ -71,20 +89,17 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
     fn splat(self, word: u64) -> Self::V;
 
     /// Loads one word per lane.
-    fn load(self, words: &Words) -> Self::V;
+    fn load(self, words: &LanesOf<Self::V, u64>) -> Self::V;
 
-    /// Loads sixty-four bytes as eight little-endian words.
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V;
+    /// Loads the bytes of a vector as little-endian words.
+    fn load_bytes(self, bytes: &<Self::V as Vector>::Bytes) -> Self::V;
 
     /// Returns the same word in every half lane.
     fn splat32(self, word: u32) -> Self::V;
 
-    /// Loads the first sixty-four bytes as little-endian words. A shorter slice is followed by zeros.
+    /// Loads the first bytes of a slice as little-endian words, as many as a vector holds. A shorter slice is followed
+    /// by zeros.
     fn load_prefix(self, bytes: &[u8]) -> Self::V;
-
-    /// Prefetches a cache line, whose address must be public.
-    #[inline(always)]
-    fn prefetch<T>(self, _line: &T) {}
 
     /// Returns zero in every lane.
     #[inline(always)]
@@ -92,23 +107,19 @@ pub(crate) trait Simd: Copy + Debug + Send + Sync + 'static {
         self.splat(0)
     }
 
-    /// Runs `body` as a separate function that is compiled for this CPU. `body` should be an `#[inline(always)]`
-    /// closure.
-    fn call<R>(self, body: impl FnOnce() -> R) -> R;
-
     /// Runs a step of a larger body: in place if vectors are registers, and as a separate function otherwise.
     /// Inlined arithmetic on arrays would be a huge amount of code and take minutes to compile.
     #[inline(always)]
     fn step<R>(self, body: impl FnOnce() -> R) -> R {
         if Self::V::UNROLLS { body() } else { self.call(body) }
     }
-
-    /// Overwrites the vector registers, which can hold secrets.
-    fn clear_registers(self);
 }
 
-/// Eight lanes of 64 bits. Unless its documentation says otherwise, an operation works on each lane by itself and
-/// wraps. Every operation takes the same time for all values.
+/// One value per lane of a vector.
+pub(crate) type LanesOf<V, T> = <V as Vector>::Lanes<T>;
+
+/// Lanes of 64 bits. Unless its documentation says otherwise, an operation works on each lane by itself and wraps.
+/// Every operation takes the same time for all values.
 pub(crate) trait Vector:
     Copy
     + Debug
@@ -121,47 +132,42 @@ pub(crate) trait Vector:
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
     + BitXor<Output = Self>
-    + 'static
+    + Not<Output = Self>
 {
+    /// The number of lanes: a power of two up to 8.
+    const WORDS: usize;
+
+    /// The number of half lanes.
+    const HALVES: usize = 2 * Self::WORDS;
+
+    /// The bytes of a vector.
+    const BYTES: usize = 8 * Self::WORDS;
+
+    /// The bits of a vector.
+    const BITS: usize = 64 * Self::WORDS;
+
     /// True if loops with a fixed number of rounds should have a copy of their body per round.
     const UNROLLS: bool = false;
 
+    /// True if [`Vector::ternary`] is one instruction for every table. Otherwise it is a few instructions for the
+    /// tables 0x96, 0xCA and 0xE8, and slow for others.
+    const HAS_TERNARY: bool;
+
+    /// True if two groups of messages are hashed in turn, because a round of one group waits for the round before it.
+    /// That needs more than sixteen registers.
+    const HASHES_IN_PAIRS: bool;
+
+    /// An array with one value per lane.
+    type Lanes<T: Copy>: LaneArray<T>;
+
+    /// The bytes of a vector as an array.
+    type Bytes: LaneArray<u8>;
+
     /// Returns the words of the lanes.
-    fn words(self) -> Words;
+    fn words(self) -> Self::Lanes<u64>;
 
     /// Stores the leading bytes of the little-endian words, as many as the slice holds.
     fn store_prefix(self, place: &mut [u8]);
-
-    /// Computes `self + low52(low52(a) * low52(b))`.
-    fn madd_lo(self, a: Self, b: Self) -> Self;
-
-    /// Computes `self + (low52(a) * low52(b) >> 52)`.
-    fn madd_hi(self, a: Self, b: Self) -> Self;
-
-    /// Computes [`Vector::madd_lo`], pinned: the compiler never moves it across another pinned step. Long kernels
-    /// fix their order themselves, because the compiler's own order spills accumulators.
-    #[inline(always)]
-    fn pinned_lo(self, a: Self, b: Self) -> Self {
-        self.madd_lo(a, b)
-    }
-
-    /// Computes [`Vector::madd_hi`], pinned.
-    #[inline(always)]
-    fn pinned_hi(self, a: Self, b: Self) -> Self {
-        self.madd_hi(a, b)
-    }
-
-    /// Returns the same vector, pinned: the steps that compute it come before every later pinned step.
-    #[inline(always)]
-    fn pinned(self) -> Self {
-        self
-    }
-
-    /// Reads memory at this point, pinned: the compiler neither keeps an earlier copy nor loads ahead.
-    #[inline(always)]
-    fn fetch(place: &Self) -> Self {
-        *place
-    }
 
     /// Shifts to the left by `N` below 64.
     fn shl<const N: u32>(self) -> Self;
@@ -169,16 +175,7 @@ pub(crate) trait Vector:
     /// Shifts to the right by `N` below 64, logically.
     fn shr<const N: u32>(self) -> Self;
 
-    /// Shifts to the right by `N` below 64, arithmetically.
-    fn sar<const N: u32>(self) -> Self;
-
-    /// Shifts to the right by the count in each lane, logically. Counts of 64 and more give zero.
-    fn shr_each(self, count: Self) -> Self;
-
-    /// Shifts to the left by the count in each lane. Counts of 64 and more give zero.
-    fn shl_each(self, count: Self) -> Self;
-
-    /// Rotates to the right by `N` below 64.
+    /// Rotates to the right by `N` from 1 to 63.
     fn rotr<const N: i32>(self) -> Self;
 
     /// Reverses the bytes of each word.
@@ -193,7 +190,7 @@ pub(crate) trait Vector:
     /// Shifts each half lane to the right by `N` below 32, logically.
     fn shr32<const N: u32>(self) -> Self;
 
-    /// Rotates each half lane to the right by `N` below 32.
+    /// Rotates each half lane to the right by `N` from 1 to 31.
     fn rotr32<const N: i32>(self) -> Self;
 
     /// Reverses the bytes of each half lane.
@@ -205,33 +202,44 @@ pub(crate) trait Vector:
     /// Computes any function of three bits: for bits a of self, b and c, the result is bit `4a + 2b + c` of `TABLE`.
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self;
 
-    /// Returns the lanes in which both words are equal.
-    fn is_equal(self, other: Self) -> Mask;
-
-    /// Returns the lanes in which this word is below the other, unsigned.
-    fn is_below(self, other: Self) -> Mask;
-
-    /// Returns the lanes in which both words share a set bit.
-    fn has_any(self, other: Self) -> Mask;
-
-    /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
-    fn or_if(self, mask: Mask, yes: Self) -> Self;
-
     /// Computes `self + other` in lanes whose mask bit is set, and returns `self` in the others.
     fn add_if(self, mask: Mask, other: Self) -> Self;
 
-    /// Computes `self - other` in lanes whose mask bit is set, and returns `self` in the others.
-    fn sub_if(self, mask: Mask, other: Self) -> Self;
+    /// Transposes one row per lane: lane `j` of row `i` becomes lane `i` of row `j`.
+    fn transpose(rows: Self::Lanes<Self>) -> Self::Lanes<Self>;
 
-    /// Selects one of the sixteen words of `low` and `high` by the low four bits of each lane. Reads both vectors
-    /// whole and takes the same time for every index.
-    fn pick16(self, low: Self, high: Self) -> Self;
+    /// Transposes sixteen rows, in groups of as many as a row has half lanes: half lane `j` of row `i` of a group
+    /// becomes half lane `i` of row `j`.
+    fn transpose32(rows: &mut [Self; 16]);
+}
 
-    /// Transposes eight rows: lane `j` of row `i` becomes lane `i` of row `j`.
-    fn transpose(rows: [Self; LANES]) -> [Self; LANES];
+/// An array whose length is known from its type alone.
+pub(crate) trait LaneArray<T>: Copy + AsRef<[T]> + AsMut<[T]> {
+    /// Returns an array of the values of a function at 0, 1 and so on.
+    fn from_fn(value: impl FnMut(usize) -> T) -> Self;
 
-    /// Transposes sixteen rows: half lane `j` of row `i` becomes half lane `i` of row `j`.
-    fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES];
+    /// Divides a slice into arrays, and returns the elements after the last array too.
+    fn chunks(slice: &[T]) -> (&[Self], &[T]);
+
+    /// As [`LaneArray::chunks`], without the elements after the last array.
+    fn chunks_mut(slice: &mut [T]) -> &mut [Self];
+}
+
+impl<T: Copy, const N: usize> LaneArray<T> for [T; N] {
+    #[inline(always)]
+    fn from_fn(value: impl FnMut(usize) -> T) -> Self {
+        std::array::from_fn(value)
+    }
+
+    #[inline(always)]
+    fn chunks(slice: &[T]) -> (&[Self], &[T]) {
+        slice.as_chunks()
+    }
+
+    #[inline(always)]
+    fn chunks_mut(slice: &mut [T]) -> &mut [Self] {
+        slice.as_chunks_mut().0
+    }
 }
 
 /// Returns the same value, which is public from here on although it was computed from secrets. Examples are the r of

@@ -8,7 +8,8 @@ use std::mem::MaybeUninit;
 
 use super::blocks::{BLOCK, BlockSimd};
 use super::ifma::{FrameAligner, ZmmVector, prefix_mask};
-use super::{IfmaSimd, LANES, Simd, Words};
+use super::{Cpu, IfmaSimd, LANES, Simd, Words};
+use crate::leaf::Leaf;
 
 /// A CPU with VAES and VPCLMULQDQ in addition. [`VaesSimd::detect`] is the only constructor.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,25 @@ impl VaesSimd {
             && is_x86_feature_detected!("pclmulqdq")
             && is_x86_feature_detected!("vpclmulqdq");
         has_all.then_some(Self(ifma))
+    }
+}
+
+impl Cpu for VaesSimd {
+    const LEAF: Leaf = Leaf::Vaes512;
+
+    #[inline(always)]
+    fn prefetch<T>(self, line: &T) {
+        self.0.prefetch(line);
+    }
+
+    #[inline(always)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` proves every feature that the function enables.
+        unsafe { enter(body) }
+    }
+
+    fn clear_registers(self) {
+        self.0.clear_registers();
     }
 }
 
@@ -51,21 +71,6 @@ impl Simd for VaesSimd {
     #[inline(always)]
     fn load_prefix(self, bytes: &[u8]) -> ZmmVector {
         self.0.load_prefix(bytes)
-    }
-
-    #[inline(always)]
-    fn prefetch<T>(self, line: &T) {
-        self.0.prefetch(line);
-    }
-
-    #[inline(always)]
-    fn call<R>(self, body: impl FnOnce() -> R) -> R {
-        // SAFETY: `self` proves every feature that the function enables.
-        unsafe { enter(body) }
-    }
-
-    fn clear_registers(self) {
-        self.0.clear_registers();
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::constants::*;
 use super::super::field::{FieldFactor, WideSum};
 use super::super::{power, words};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, MulVector};
 
 /// Returns values at the bounds of a factor, and others.
 fn samples(dice: &mut Dice) -> [BigUint; LANES] {
@@ -27,11 +27,11 @@ fn samples(dice: &mut Dice) -> [BigUint; LANES] {
     })
 }
 
-fn value<S: Simd>(simd: S, wide: &WideSum<S::V>) -> [BigUint; LANES] {
+fn value<S: MulSimd>(simd: S, wide: &WideSum<S::V>) -> [BigUint; LANES] {
     integers(&wide.reduce(simd).canonical(simd))
 }
 
-fn arithmetic<S: Simd>(simd: S) {
+fn arithmetic<S: MulSimd>(simd: S) {
     let mut dice = Dice(1);
     for _ in 0..if cfg!(miri) { 1 } else { 300 } {
         let (a, b, c) = (samples(&mut dice), samples(&mut dice), samples(&mut dice));
@@ -63,7 +63,7 @@ fn arithmetic<S: Simd>(simd: S) {
 }
 
 /// Products ignore bits above 52 of each limb of a reduced value, and the value stays near p.
-fn reduction<S: Simd>(simd: S) {
+fn reduction<S: MulSimd>(simd: S) {
     let wide = WideSum::splat(simd, &[(1 << 61) - 1; 5]);
     let factor = wide.reduce(simd);
     let expected = (0..5).map(|at| BigUint::from((1_u64 << 61) - 1) << (52 * at)).sum::<BigUint>();
@@ -72,7 +72,7 @@ fn reduction<S: Simd>(simd: S) {
     assert_eq!(&found[0] % p(), expected % p());
 }
 
-fn powers<S: Simd>(simd: S) {
+fn powers<S: MulSimd>(simd: S) {
     let mut dice = Dice(2);
     for groups in 1..=9 {
         let values: Vec<_> = (0..groups).map(|_| samples(&mut dice)).collect();
@@ -92,7 +92,7 @@ fn powers<S: Simd>(simd: S) {
     }
 }
 
-fn masks<S: Simd>(simd: S) {
+fn masks<S: MulSimd>(simd: S) {
     let one = BigUint::from(1_u8);
     let values =
         [BigUint::default(), p(), one.clone(), p() - 1_u8, p() + 1_u8, &one + &one, p() * 2_u8, p() + 18_u8];
@@ -105,7 +105,7 @@ fn masks<S: Simd>(simd: S) {
     assert_eq!(factor.is_odd(simd), bit(&|value| value.bit(0)));
 }
 
-fn bytes_and_words<S: Simd>(simd: S) {
+fn bytes_and_words<S: MulSimd>(simd: S) {
     let mut dice = Dice(3);
     let lanes: [[u8; 32]; LANES] = std::array::from_fn(|_| dice.bytes());
     let words: [S::V; 4] = words::load(simd, lanes.each_ref().map(|lane| lane.as_slice()));
@@ -113,7 +113,7 @@ fn bytes_and_words<S: Simd>(simd: S) {
     let split: [S::V; 5] = words::split(simd, &words);
     assert_eq!(integers(&split), lanes.map(|lane| BigUint::from_bytes_le(&lane)));
     let joined = words::join(simd, &split);
-    assert_eq!(joined.map(Vector::words), words.map(Vector::words));
+    assert_eq!(joined.map(MulVector::words), words.map(MulVector::words));
 }
 
 #[test]

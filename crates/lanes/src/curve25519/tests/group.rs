@@ -12,7 +12,7 @@ use super::super::multiples::{MultipleTerm, sums_of_multiples};
 use super::super::point::{EdwardsPoint, double_all};
 use super::super::scalar::ScalarLanes;
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 type Affine = (BigUint, BigUint);
 
@@ -91,13 +91,13 @@ fn samples() -> [Affine; LANES] {
     })
 }
 
-fn load<S: Simd>(simd: S, points: &[Affine; LANES]) -> [FieldFactor<S::V>; 2] {
+fn load<S: MulSimd>(simd: S, points: &[Affine; LANES]) -> [FieldFactor<S::V>; 2] {
     let [x, y] =
         [points.each_ref().map(|point| point.0.clone()), points.each_ref().map(|point| point.1.clone())];
     [FieldFactor::from_limbs(limbs(simd, &x)), FieldFactor::from_limbs(limbs(simd, &y))]
 }
 
-fn affine<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[Affine; LANES]> {
+fn affine<S: MulSimd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[Affine; LANES]> {
     let affine = to_affine(simd, points);
     let lanes = affine.iter().map(|[x, y]| {
         let (x, y) = (integers(&x.canonical(simd)), integers(&y.canonical(simd)));
@@ -106,7 +106,7 @@ fn affine<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[Affine; LANES
     lanes.collect()
 }
 
-fn group_law<S: Simd>(simd: S) {
+fn group_law<S: MulSimd>(simd: S) {
     let points = samples();
     let [x, y] = load(simd, &points);
     let start = EdwardsPoint::affine(simd, &x, &y);
@@ -132,7 +132,7 @@ fn group_law<S: Simd>(simd: S) {
     }
 }
 
-fn encodings<S: Simd>(simd: S) {
+fn encodings<S: MulSimd>(simd: S) {
     let points = samples();
     let bytes = points.each_ref().map(encoded);
     let [x, y] = load(simd, &points);
@@ -152,7 +152,7 @@ fn scalars(dice: &mut Dice) -> [BigUint; LANES] {
     })
 }
 
-fn multiplications<S: Simd>(simd: S) {
+fn multiplications<S: MulSimd>(simd: S) {
     let mut dice = Dice(7);
     let (h, s, points) = (scalars(&mut dice), scalars(&mut dice), samples());
     let bytes = points.each_ref().map(encoded);
@@ -179,7 +179,7 @@ fn multiplications<S: Simd>(simd: S) {
 }
 
 /// A table passes the check of its own key only, and the check finds a wrong bit in any row.
-fn checks<S: Simd>(simd: S) {
+fn checks<S: MulSimd>(simd: S) {
     let points = samples();
     let [own, other] = [&points[5], &points[6]].map(encoded);
     let x_is_zero = encoded(&points[1]);

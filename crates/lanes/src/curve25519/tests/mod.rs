@@ -6,7 +6,7 @@ mod scalars;
 
 use num_bigint::BigUint;
 
-use crate::simd::{LANES, Simd, Vector, Words};
+use crate::simd::{LANES, MulSimd, MulVector, Words};
 
 /// Pseudorandom numbers (SplitMix64).
 pub(super) struct Dice(pub(super) u64);
@@ -46,7 +46,7 @@ pub(super) fn order() -> BigUint {
 }
 
 /// Returns the integer of each lane from limbs of which the low 52 bits count.
-pub(super) fn integers<V: Vector>(limbs: &[V]) -> [BigUint; LANES] {
+pub(super) fn integers<V: MulVector>(limbs: &[V]) -> [BigUint; LANES] {
     let words: Vec<Words> = limbs.iter().map(|limb| limb.words()).collect();
     std::array::from_fn(|lane| {
         words.iter().rev().fold(BigUint::default(), |sum, limb| (sum << 52) + (limb[lane] & ((1 << 52) - 1)))
@@ -54,7 +54,7 @@ pub(super) fn integers<V: Vector>(limbs: &[V]) -> [BigUint; LANES] {
 }
 
 /// Returns one integer per lane as limbs of radix 2^52.
-pub(super) fn limbs<S: Simd>(simd: S, lanes: &[BigUint; LANES]) -> [S::V; 5] {
+pub(super) fn limbs<S: MulSimd>(simd: S, lanes: &[BigUint; LANES]) -> [S::V; 5] {
     std::array::from_fn(|at| {
         let limb = |value: &BigUint| (value >> (52 * at)) & BigUint::from((1_u64 << 52) - 1);
         simd.load(&lanes.each_ref().map(|value| limb(value).try_into().unwrap()))

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use super::super::scalar::{ScalarLanes, SignedDigits};
 use super::super::words;
 use super::{Dice, integers, limbs, on_every_leaf, order};
-use crate::simd::{LANES, Simd};
+use crate::simd::{LANES, MulSimd};
 
 /// Returns 512-bit numbers: multiples of L and their neighbours, the largest, and others.
 fn wide_samples(dice: &mut Dice) -> [[u8; 64]; LANES] {
@@ -26,7 +26,7 @@ fn wide_samples(dice: &mut Dice) -> [[u8; 64]; LANES] {
     })
 }
 
-fn reduction<S: Simd>(simd: S) {
+fn reduction<S: MulSimd>(simd: S) {
     let mut dice = Dice(4);
     for _ in 0..if cfg!(miri) { 1 } else { 200 } {
         let (a, b, c) = (wide_samples(&mut dice), wide_samples(&mut dice), wide_samples(&mut dice));
@@ -45,7 +45,7 @@ fn reduction<S: Simd>(simd: S) {
 }
 
 /// The weighted sum of the digits is the scalar, and every digit is in bounds.
-fn digits<S: Simd, const WIDTH: usize>(simd: S) {
+fn digits<S: MulSimd, const WIDTH: usize>(simd: S) {
     let mut dice = Dice(5);
     let scalars: [BigUint; LANES] = std::array::from_fn(|lane| match lane {
         0 => BigUint::default(),
@@ -65,7 +65,7 @@ fn digits<S: Simd, const WIDTH: usize>(simd: S) {
     }
 }
 
-fn every_width<S: Simd>(simd: S) {
+fn every_width<S: MulSimd>(simd: S) {
     digits::<S, 4>(simd);
     // Other widths run the same code.
     if cfg!(miri) {

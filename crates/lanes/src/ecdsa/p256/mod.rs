@@ -11,7 +11,7 @@ use super::comb::{PublicComb, SecretComb};
 use super::constants::limbs;
 use super::curve::CurveParams;
 use super::rows::{CacheLine, limbs_of_words, words_of_limbs};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
 /// The curve P-256.
 #[derive(Clone, Copy, Debug)]
@@ -41,33 +41,33 @@ impl CurveParams<5> for P256 {
 
     /// Loads rows of four words of x and four of y.
     #[inline(always)]
-    fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 5]; 2] {
+    fn load_rows<S: MulSimd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 5]; 2] {
         let mut lines = [simd.zero(); LANES];
         for lane in 0..LANES {
             lines[lane] = simd.load(&rows[lane][0].0);
         }
         // One line per point: 64-bit words instead of limbs, which would take two. The split costs a few shifts.
-        let words = S::V::transpose(lines);
+        let words = S::V::transpose8(lines);
         [limbs_of_words(simd, &words[..4]), limbs_of_words(simd, &words[4..])]
     }
 
     #[inline(always)]
-    fn store_rows<S: Simd>(simd: S, point: &[[S::V; 5]; 2], rows: [&mut [CacheLine]; LANES]) {
+    fn store_rows<S: MulSimd>(simd: S, point: &[[S::V; 5]; 2], rows: [&mut [CacheLine]; LANES]) {
         let mut words = [simd.zero(); LANES];
         words_of_limbs(simd, &point[0], &mut words[..4]);
         words_of_limbs(simd, &point[1], &mut words[4..]);
-        for (row, line) in rows.into_iter().zip(S::V::transpose(words)) {
+        for (row, line) in rows.into_iter().zip(S::V::transpose8(words)) {
             row[0] = CacheLine(line.words());
         }
     }
 
-    fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb {
+    fn secret_comb<S: MulSimd>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
         // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 5>(simd))
     }
 
-    fn public_comb<S: Simd>(simd: S) -> &'static PublicComb {
+    fn public_comb<S: MulSimd>(simd: S) -> &'static PublicComb {
         static COMB: OnceLock<PublicComb> = OnceLock::new();
         COMB.get_or_init(|| PublicComb::of_base::<S, Self, 5>(simd))
     }

@@ -11,7 +11,7 @@ use super::comb::{PublicComb, SecretComb};
 use super::constants::limbs;
 use super::curve::CurveParams;
 use super::rows::CacheLine;
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
 /// The curve P-384.
 #[derive(Clone, Copy, Debug)]
@@ -44,31 +44,31 @@ impl CurveParams<8> for P384 {
 
     /// Loads rows of eight limbs of x and eight of y.
     #[inline(always)]
-    fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 8]; 2] {
+    fn load_rows<S: MulSimd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 8]; 2] {
         let mut lines = [[simd.zero(); LANES]; 2];
         for lane in 0..LANES {
             lines[0][lane] = simd.load(&rows[lane][0].0);
             lines[1][lane] = simd.load(&rows[lane][1].0);
         }
-        [S::V::transpose(lines[0]), S::V::transpose(lines[1])]
+        [S::V::transpose8(lines[0]), S::V::transpose8(lines[1])]
     }
 
     #[inline(always)]
-    fn store_rows<S: Simd>(_simd: S, point: &[[S::V; 8]; 2], rows: [&mut [CacheLine]; LANES]) {
-        let [x, y] = [S::V::transpose(point[0]), S::V::transpose(point[1])];
+    fn store_rows<S: MulSimd>(_simd: S, point: &[[S::V; 8]; 2], rows: [&mut [CacheLine]; LANES]) {
+        let [x, y] = [S::V::transpose8(point[0]), S::V::transpose8(point[1])];
         for (lane, row) in rows.into_iter().enumerate() {
             row[0] = CacheLine(x[lane].words());
             row[1] = CacheLine(y[lane].words());
         }
     }
 
-    fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb {
+    fn secret_comb<S: MulSimd>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
         // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 8>(simd))
     }
 
-    fn public_comb<S: Simd>(simd: S) -> &'static PublicComb {
+    fn public_comb<S: MulSimd>(simd: S) -> &'static PublicComb {
         static COMB: OnceLock<PublicComb> = OnceLock::new();
         COMB.get_or_init(|| PublicComb::of_base::<S, Self, 8>(simd))
     }

@@ -8,7 +8,7 @@ use crate::ecdsa::element::Element;
 use crate::ecdsa::point::AffinePoint;
 use crate::ecdsa::ring::MontgomeryRing;
 use crate::ecdsa::scalars::{is_in_range, lanes, limbs_of_bytes};
-use crate::simd::{LANES, Simd, Vector};
+use crate::simd::{LANES, MulSimd, Vector};
 
 /// The inputs of a job.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct EcdsaVerifyJob<'a> {
 /// A public key in Montgomery form, or None if it is not on its curve.
 struct CheckedPoint(Option<[Vec<u64>; 2]>);
 
-pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
+pub(super) fn read<'a, S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     operation: &'a Operation<'a>,
 ) -> Result<EcdsaVerifyJob<'a>, Status> {
@@ -41,7 +41,7 @@ pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
 }
 
 /// Returns the point of a key. The check of the point is cached with the key.
-fn public_key<S: Simd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) -> Option<&[Vec<u64>; 2]> {
+fn public_key<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) -> Option<&[Vec<u64>; 2]> {
     let checked = key.prepared(|key| {
         let point = key.ec_public().and_then(|(_, point)| read_point::<S, C, L>(simd, point));
         Ok::<_, std::convert::Infallible>(CheckedPoint(point.map(|point| point.map(Vec::from))))
@@ -51,7 +51,7 @@ fn public_key<S: Simd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) ->
 
 /// Returns the coordinates of an uncompressed point in Montgomery form, or None if it is not on the curve. SEC 1
 /// 2.3.4.
-pub(crate) fn read_point<S: Simd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn read_point<S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     point: &[u8],
 ) -> Option<[[u64; L]; 2]> {
@@ -69,7 +69,7 @@ pub(crate) fn read_point<S: Simd, C: CurveParams<L>, const L: usize>(
 
 /// Returns plain coordinates in Montgomery form, or None if they are not below p or not on the curve.
 #[inline(always)]
-fn on_curve<S: Simd, C: CurveParams<L>, const L: usize>(
+fn on_curve<S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     x: &[u64; L],
     y: &[u64; L],
@@ -88,7 +88,7 @@ fn on_curve<S: Simd, C: CurveParams<L>, const L: usize>(
 }
 
 /// Loads the points of a block's keys.
-pub(super) fn keys<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(super) fn keys<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaVerifyJob<'_>>],
 ) -> AffinePoint<S::V, L, N> {

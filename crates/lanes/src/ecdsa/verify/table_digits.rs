@@ -4,7 +4,7 @@ use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
 use crate::ecdsa::recode::{RowDigits, digit, digits, halve};
 use crate::ecdsa::ring::{MontgomeryRing, OddModulus};
-use crate::simd::{Simd, Vector};
+use crate::simd::{MulSimd, Vector};
 
 /// The layout of a table: the rows of each digit.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ impl TableWindows {
 }
 
 /// Returns the digits of scalars below n. An even scalar u is replaced by n - u.
-pub(super) fn table_digits<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(super) fn table_digits<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     scalar: &Element<S::V, L, N>,
     TableWindows { window, rows }: TableWindows,

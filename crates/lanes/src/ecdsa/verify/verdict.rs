@@ -11,10 +11,10 @@ use crate::ecdsa::interleaved::Masks;
 use crate::ecdsa::point::AffinePoint;
 use crate::ecdsa::ring::{MontgomeryRing, OddModulus};
 use crate::ecdsa::scalars::lanes;
-use crate::simd::Simd;
+use crate::simd::MulSimd;
 
 /// Returns the lanes whose signature is valid.
-pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(super) fn finish<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     work: &VerifyBlock<'_, S::V, L, N>,
 ) -> Masks<N> {
@@ -48,7 +48,7 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
 /// Returns the lanes in which `X/Z = r mod n`. The test is X = r Z, or X = (r + n) Z if r + n is below p. Z must not
 /// be zero.
 #[inline(always)]
-fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn is_x<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     r: &Element<S::V, L, N>,
     x: &Element<S::V, L, N>,
@@ -68,7 +68,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes the same for one group by complete additions.
-fn is_valid_exactly<S: Simd, C: CurveParams<L>, const L: usize>(
+fn is_valid_exactly<S: MulSimd, C: CurveParams<L>, const L: usize>(
     simd: S,
     [u1, u2]: [Element<S::V, L, 1>; 2],
     key: &AffinePoint<S::V, L, 1>,

@@ -8,7 +8,7 @@ use super::super::memory::SpanMemory;
 use super::super::number::negated_inverse;
 use super::super::window::LIMB;
 use super::*;
-use crate::simd::{LANES, PortableSimd, Vector, Words};
+use crate::simd::{LANES, MulVector, PortableSimd, Words};
 
 /// The limbs of eight numbers.
 type Numbers = Vec<Words>;
@@ -35,7 +35,7 @@ fn value(numbers: &Numbers, lane: usize) -> BigUint {
 
 /// Returns the square of a, the product of a and b, and the product of b, as a selected entry, with a squared four
 /// times. Each is computed by one stream alone and by two.
-fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numbers>; 3] {
+fn results<S: MulSimd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numbers>; 3] {
     let load = |words: &Numbers| -> Vec<S::V> { words.iter().map(|words| simd.load(words)).collect() };
     let (limbs, factor) = (n.len(), load(b));
     let mut table = vec![simd.zero(); limbs * ENTRIES];
@@ -70,7 +70,7 @@ fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numb
     out
 }
 
-fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
+fn check<S: MulSimd>(simd: S, limbs: usize, seed: u64) {
     let mut n = numbers(limbs, SPARE_BITS as u32, 3 * seed);
     n[0].iter_mut().for_each(|limb| *limb |= 1);
     // The values are below 4 n.

@@ -1,0 +1,152 @@
+//! The leaves: which of them this CPU has, and which computes a kind of shape.
+
+use crate::simd::Cpu;
+#[cfg(any(test, feature = "portable"))]
+use crate::simd::PortableSimd;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{IfmaSimd, VaesSimd};
+
+/// A group of instructions for which kernels of this crate are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Leaf {
+    /// AVX-512 with IFMA: public keys, DES and hashes.
+    Avx512,
+    /// VAES and VPCLMULQDQ on 512 bits: AES.
+    Vaes512,
+    /// Plain Rust: every shape. For tests.
+    #[cfg(any(test, feature = "portable"))]
+    Portable,
+}
+
+impl Leaf {
+    /// Every leaf of this build. Of two leaves for one kind of shape the better one comes first.
+    pub const ALL: &[Self] = &[
+        Self::Avx512,
+        Self::Vaes512,
+        #[cfg(any(test, feature = "portable"))]
+        Self::Portable,
+    ];
+
+    /// Returns the name, as it is typed and printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Vaes512 => "vaes512",
+            #[cfg(any(test, feature = "portable"))]
+            Self::Portable => "portable",
+        }
+    }
+}
+
+/// The leaf of each kind of kernel. None if the CPU lacks the instructions of all its leaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Leaves {
+    pub(crate) multiply: Option<MultiplyLeaf>,
+    pub(crate) vectors: Option<VectorLeaf>,
+    pub(crate) blocks: Option<BlockLeaf>,
+}
+
+/// A leaf of the public-key kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MultiplyLeaf {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(IfmaSimd),
+    #[cfg(any(test, feature = "portable"))]
+    Portable(PortableSimd),
+}
+
+/// A leaf of the kernels of DES and hashes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum VectorLeaf {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(IfmaSimd),
+    #[cfg(any(test, feature = "portable"))]
+    Portable(PortableSimd),
+}
+
+/// A leaf of the kernels of AES.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BlockLeaf {
+    #[cfg(target_arch = "x86_64")]
+    Vaes512(VaesSimd),
+    #[cfg(any(test, feature = "portable"))]
+    Portable(PortableSimd),
+}
+
+/// Evaluates an expression with the token of a [`MultiplyLeaf`].
+macro_rules! with_multiply {
+    ($leaf:expr, $simd:ident => $body:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::MultiplyLeaf::Avx512($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaf::MultiplyLeaf::Portable($simd) => $body,
+        }
+    };
+}
+
+/// Evaluates an expression with the token of a [`VectorLeaf`].
+macro_rules! with_vectors {
+    ($leaf:expr, $simd:ident => $body:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::VectorLeaf::Avx512($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaf::VectorLeaf::Portable($simd) => $body,
+        }
+    };
+}
+
+/// Evaluates an expression with the token of a [`BlockLeaf`].
+macro_rules! with_blocks {
+    ($leaf:expr, $simd:ident => $body:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::BlockLeaf::Vaes512($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaf::BlockLeaf::Portable($simd) => $body,
+        }
+    };
+}
+
+pub(crate) use {with_blocks, with_multiply, with_vectors};
+
+/// Returns the leaf of a token.
+pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
+    C::LEAF
+}
+
+impl Leaves {
+    /// Returns the best leaf of each kind of kernel among those that `allows` accepts.
+    pub(crate) fn choose(allows: impl Fn(Leaf) -> bool) -> Self {
+        let mut leaves = Self::default();
+        // From the last resort to the best leaf: a better one replaces what was there.
+        #[cfg(any(test, feature = "portable"))]
+        if allows(Leaf::Portable) {
+            leaves = Self {
+                multiply: Some(MultiplyLeaf::Portable(PortableSimd)),
+                vectors: Some(VectorLeaf::Portable(PortableSimd)),
+                blocks: Some(BlockLeaf::Portable(PortableSimd)),
+            };
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            let ifma = IfmaSimd::detect();
+            if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
+                leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
+                leaves.vectors = Some(VectorLeaf::Avx512(simd));
+            }
+            if let Some(simd) = ifma.and_then(VaesSimd::detect).filter(|_| allows(Leaf::Vaes512)) {
+                leaves.blocks = Some(BlockLeaf::Vaes512(simd));
+            }
+        }
+        leaves
+    }
+
+    /// Returns true if there is no leaf for any shape.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.multiply.is_none() && self.vectors.is_none() && self.blocks.is_none()
+    }
+}
