@@ -14,6 +14,16 @@ pub enum Leaf {
     Avx512,
     /// VAES and VPCLMULQDQ on 512 bits: AES.
     Vaes512,
+    /// AVX2 with FMA: public keys, by products of doubles.
+    Fma,
+    /// AVX2: DES and hashes.
+    Avx2,
+    /// VAES and VPCLMULQDQ on 256 bits: AES.
+    Vaes256,
+    /// AES-NI and PCLMULQDQ with AVX: AES.
+    AesNi,
+    /// The SHA extensions: SHA-1 and SHA-256.
+    ShaNi,
     /// Plain Rust: every shape. For tests.
     #[cfg(any(test, feature = "portable"))]
     Portable,
@@ -24,6 +34,11 @@ impl Leaf {
     pub const ALL: &[Self] = &[
         Self::Avx512,
         Self::Vaes512,
+        Self::Fma,
+        Self::Vaes256,
+        Self::AesNi,
+        Self::ShaNi,
+        Self::Avx2,
         #[cfg(any(test, feature = "portable"))]
         Self::Portable,
     ];
@@ -34,6 +49,11 @@ impl Leaf {
         match self {
             Self::Avx512 => "avx512",
             Self::Vaes512 => "vaes512",
+            Self::Fma => "fma",
+            Self::Avx2 => "avx2",
+            Self::Vaes256 => "vaes256",
+            Self::AesNi => "aes-ni",
+            Self::ShaNi => "sha-ni",
             #[cfg(any(test, feature = "portable"))]
             Self::Portable => "portable",
         }

@@ -14,7 +14,7 @@ use super::ring::{FieldModulus, MontgomeryRing, OddModulus};
 use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::IfmaSimd;
-use crate::simd::{LANES, MulSimd, MulVector, PortableSimd, Words};
+use crate::simd::{LANES, MulSimd, MulVector, PortableSimd, Vector, Words};
 
 type P256Field = <P256 as CurveParams<5>>::Field;
 type P256Order = <P256 as CurveParams<5>>::Order;

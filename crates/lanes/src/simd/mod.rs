@@ -7,6 +7,7 @@
 //! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `erase` | erasure of bytes that held secrets |
+//! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
@@ -19,6 +20,8 @@
 
 mod blocks;
 mod erase;
+#[cfg(target_arch = "x86_64")]
+mod fma;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
@@ -41,6 +44,8 @@ use crate::leaf::Leaf;
 
 pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
 pub(crate) use erase::erase;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use fma::FmaSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub(crate) use multiply::{MulSimd, MulVector};
