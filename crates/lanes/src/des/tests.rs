@@ -7,7 +7,7 @@ use crate::simd::{PortableSimd, Simd, Vector};
 #[test]
 fn circuits_compute_the_s_boxes_of_the_standard() {
     let input = [5, 4, 3, 2, 1, 0]
-        .map(|bit| PortableSimd.splat((0..64).fold(0, |word, x| word | (x >> bit & 1) << x)));
+        .map(|bit| PortableSimd::<8>.splat((0..64).fold(0, |word, x| word | (x >> bit & 1) << x)));
     let outputs = [s1(input), s2(input), s3(input), s4(input), s5(input), s6(input), s7(input), s8(input)];
     for (table, output) in S_BOXES.iter().zip(outputs) {
         let output = output.map(|bit| bit.words()[0]);

@@ -6,6 +6,7 @@
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
 //! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
+//! | `avx2` | AVX2: four lanes |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
@@ -18,6 +19,8 @@
 //! Algorithms are `#[inline(always)]` functions over these traits. [`Cpu::call`] compiles them for a CPU. It is a
 //! function of its own, so registers are spilled there and nowhere else.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod blocks;
 mod erase;
 #[cfg(target_arch = "x86_64")]
@@ -42,6 +45,8 @@ use zeroize::Zeroize;
 
 use crate::leaf::Leaf;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2Simd;
 pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
