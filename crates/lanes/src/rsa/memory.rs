@@ -88,7 +88,7 @@ impl<'m, V> FreeSpans<'m, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{LANES, PortableSimd, Vector};
+    use crate::simd::{LANES, PortableSimd, Simd, Vector};
 
     #[test]
     fn spans_begin_at_their_places_and_do_not_overlap() {
