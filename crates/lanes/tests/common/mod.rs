@@ -8,7 +8,7 @@ use oarlock_scalar::ScalarEngine;
 /// Returns an engine for every leaf of this machine, with that leaf alone. An engine offers the shapes of its leaf.
 pub(crate) fn leaves() -> impl Iterator<Item = LaneEngine> {
     Leaf::ALL.iter().filter_map(|leaf| {
-        let engine = LaneEngine::with_leaves(|other| other == *leaf);
+        let engine = LaneEngine::of_leaf(*leaf);
         if engine.is_none() {
             eprintln!("SKIPPED: this processor has no leaf {}", leaf.name());
         }
