@@ -283,6 +283,33 @@ impl Vector for YmmVector {
         }
     }
 
+    /// Selects whole bytes with one instruction, which is less than the mask takes.
+    #[inline(always)]
+    fn swap_halves<const N: u32>(low: Self, high: Self, mask: Self) -> (Self, Self) {
+        let (up, down) = (high.shl::<N>(), low.shr::<N>());
+        // SAFETY: `low` proves AVX2.
+        unsafe {
+            match N {
+                32 => (
+                    Self(_mm256_blend_epi32::<0xAA>(low.0, up.0)),
+                    Self(_mm256_blend_epi32::<0xAA>(down.0, high.0)),
+                ),
+                16 => (
+                    Self(_mm256_blend_epi16::<0xAA>(low.0, up.0)),
+                    Self(_mm256_blend_epi16::<0xAA>(down.0, high.0)),
+                ),
+                8 => (
+                    Self(_mm256_blendv_epi8(up.0, low.0, mask.0)),
+                    Self(_mm256_blendv_epi8(high.0, down.0, mask.0)),
+                ),
+                _ => {
+                    let changed = (down ^ high) & mask;
+                    (low ^ changed.shl::<N>(), high ^ changed)
+                }
+            }
+        }
+    }
+
     #[inline(always)]
     fn transpose([a, b, c, d]: [Self; WORDS]) -> [Self; WORDS] {
         // SAFETY: the rows prove AVX2.

@@ -215,6 +215,19 @@ pub(crate) trait Vector:
     /// Computes `self + other` in lanes whose mask bit is set, and returns `self` in the others.
     fn add_if(self, mask: Mask, other: Self) -> Self;
 
+    /// Exchanges the upper half of each `2 N` bits of `low` with the lower half of those of `high`. `mask` has ones in the
+    /// lower halves.
+    #[inline(always)]
+    fn swap_halves<const N: u32>(low: Self, high: Self, mask: Self) -> (Self, Self) {
+        if Self::HAS_TERNARY {
+            // 0xCA is `mask ? yes : no`.
+            return (mask.ternary::<0xCA>(low, high.shl::<N>()), mask.ternary::<0xCA>(low.shr::<N>(), high));
+        }
+        // Six operations, and not two shifts and two selections of three operations each.
+        let changed = (low.shr::<N>() ^ high) & mask;
+        (low ^ changed.shl::<N>(), high ^ changed)
+    }
+
     /// Transposes one row per lane: lane `j` of row `i` becomes lane `i` of row `j`.
     fn transpose(rows: Self::Lanes<Self>) -> Self::Lanes<Self>;
 
