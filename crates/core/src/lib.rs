@@ -39,7 +39,7 @@ mod status;
 mod verify_table;
 
 pub use column::{Column, ColumnCursor, ColumnValue};
-pub use engine::{BatchSize, Engine, EngineFault, EngineLocation, TableUsage};
+pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
 pub use jobs::Jobs;
