@@ -10,8 +10,8 @@ use crate::curve25519;
 use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
-use crate::hash;
-use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_vectors};
+use crate::hash::{self, streams};
+use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_streams, with_vectors};
 use crate::records;
 use crate::rsa;
 use crate::simd::{Cpu, MulSimd, Simd};
@@ -37,6 +37,7 @@ enum ShapeFamily {
     Aes,
     Des,
     Hash,
+    HashStreams,
 }
 
 impl ShapeFamily {
@@ -45,9 +46,12 @@ impl ShapeFamily {
         let aes = || leaves.blocks.and_then(|_| aes::offers(shape));
         let des = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => des::offers(simd, shape)));
         let hash = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => hash::offers(simd, shape)));
+        let streams =
+            || leaves.streams.and_then(|leaf| with_streams!(leaf, simd => streams::offers(simd, shape)));
         let records = || {
             aes()
                 .map(|size| (Self::Aes, size))
+                .or_else(|| streams().map(|size| (Self::HashStreams, size)))
                 .or_else(|| des().map(|size| (Self::Des, size)))
                 .or_else(|| hash().map(|size| (Self::Hash, size)))
         };
@@ -117,6 +121,9 @@ impl LaneEngine {
         let (family, _) = self.plan(shape)?;
         match family {
             ShapeFamily::Aes => self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd))),
+            ShapeFamily::HashStreams => {
+                self.leaves.streams.map(|leaf| with_streams!(leaf, simd => leaf_of(simd)))
+            }
             ShapeFamily::Des | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
             }
@@ -171,6 +178,9 @@ impl Engine for LaneEngine {
                 (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
                     with_blocks!(leaf, simd => cleared(simd, aes::run(simd, shape, parts, out)))
                 }
+                (ShapeFamily::HashStreams, Leaves { streams: Some(leaf), .. }) => {
+                    with_streams!(leaf, simd => cleared(simd, streams::run(simd, shape, parts, out)))
+                }
                 (ShapeFamily::Des | ShapeFamily::Hash, Leaves { vectors: Some(leaf), .. }) => {
                     with_vectors!(leaf, simd => compute_records(simd, family, shape, parts, out))
                 }
@@ -198,7 +208,9 @@ impl LaneEngine {
             ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
             ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
             ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash => return Err(not_offered(shape)),
+            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash | ShapeFamily::HashStreams => {
+                return Err(not_offered(shape));
+            }
         }
         cleared(simd, Ok(()))
     }
