@@ -90,6 +90,12 @@ impl LaneEngine {
         (!leaves.is_empty()).then_some(Self { leaves, tables })
     }
 
+    /// Returns an engine with one leaf, or None if the CPU does not have it. It offers the shapes of that leaf alone.
+    #[must_use]
+    pub fn of_leaf(leaf: Leaf) -> Option<Self> {
+        Self::with_leaves(|other| other == leaf)
+    }
+
     /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine,
     /// so tests take them as the oracle.
     ///
@@ -100,7 +106,7 @@ impl LaneEngine {
     #[must_use]
     #[expect(clippy::expect_used, reason = "the leaf needs no instructions")]
     pub fn portable() -> Self {
-        Self::with_leaves(|leaf| leaf == Leaf::Portable).expect("the portable leaf")
+        Self::of_leaf(Leaf::Portable).expect("the portable leaf")
     }
 
     /// Bounds the bytes of verification tables for keys that recur. The default is 64 MiB; 0 switches tables off.

@@ -4,7 +4,7 @@ use crate::simd::Cpu;
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{IfmaSimd, ShaNiSimd, VaesSimd};
+use crate::simd::{Avx2Simd, IfmaSimd, ShaNiSimd, VaesSimd};
 
 /// A group of instructions for which kernels of this crate are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,6 +83,8 @@ pub(crate) enum MultiplyLeaf {
 pub(crate) enum VectorLeaf {
     #[cfg(target_arch = "x86_64")]
     Avx512(IfmaSimd),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2Simd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
 }
@@ -122,6 +124,8 @@ macro_rules! with_vectors {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
             $crate::leaf::VectorLeaf::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::VectorLeaf::Avx2($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
             $crate::leaf::VectorLeaf::Portable($simd) => $body,
         }
@@ -173,6 +177,9 @@ impl Leaves {
         }
         #[cfg(target_arch = "x86_64")]
         {
+            if let Some(simd) = Avx2Simd::detect().filter(|_| allows(Leaf::Avx2)) {
+                leaves.vectors = Some(VectorLeaf::Avx2(simd));
+            }
             let ifma = IfmaSimd::detect();
             if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
                 leaves.multiply = Some(MultiplyLeaf::Avx512(simd));

@@ -7,6 +7,7 @@
 //! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
 //! | `sha` | [`ShaSimd`] (rounds of SHA-1 and SHA-256 by instructions of their own) |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
+//! | `avx2` | AVX2: four lanes |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
@@ -20,6 +21,8 @@
 //! Algorithms are `#[inline(always)]` functions over these traits. [`Cpu::call`] compiles them for a CPU. It is a
 //! function of its own, so registers are spilled there and nowhere else.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod blocks;
 mod erase;
 #[cfg(target_arch = "x86_64")]
@@ -47,6 +50,8 @@ use zeroize::Zeroize;
 
 use crate::leaf::Leaf;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2Simd;
 pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
@@ -217,6 +222,19 @@ pub(crate) trait Vector:
 
     /// Computes `self + other` in lanes whose mask bit is set, and returns `self` in the others.
     fn add_if(self, mask: Mask, other: Self) -> Self;
+
+    /// Exchanges the upper half of each `2 N` bits of `low` with the lower half of those of `high`. `mask` has ones in the
+    /// lower halves.
+    #[inline(always)]
+    fn swap_halves<const N: u32>(low: Self, high: Self, mask: Self) -> (Self, Self) {
+        if Self::HAS_TERNARY {
+            // 0xCA is `mask ? yes : no`.
+            return (mask.ternary::<0xCA>(low, high.shl::<N>()), mask.ternary::<0xCA>(low.shr::<N>(), high));
+        }
+        // Six operations, and not two shifts and two selections of three operations each.
+        let changed = (low.shr::<N>() ^ high) & mask;
+        (low ^ changed.shl::<N>(), high ^ changed)
+    }
 
     /// Transposes one row per lane: lane `j` of row `i` becomes lane `i` of row `j`.
     fn transpose(rows: Self::Lanes<Self>) -> Self::Lanes<Self>;

@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 use std::fmt;
 
 use super::Cpu;
+use super::ifma::prefetch;
 use super::sha::{ShaSimd, ShaVector};
 use crate::leaf::Leaf;
 
@@ -37,8 +38,7 @@ impl Cpu for ShaNiSimd {
 
     #[inline(always)]
     fn prefetch<T>(self, line: &T) {
-        // SAFETY: SSE is part of x86-64, and a prefetch reads nothing that the program can see.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *line).cast()) };
+        prefetch(line);
     }
 
     fn clear_registers(self) {
