@@ -10,8 +10,8 @@ use crate::curve25519;
 use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
-use crate::hash;
-use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_vectors};
+use crate::hash::{self, streams};
+use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_streams, with_vectors};
 use crate::records;
 use crate::rsa;
 use crate::simd::{Cpu, MulSimd, Simd};
@@ -39,6 +39,7 @@ enum ShapeFamily {
     Aes,
     Des,
     Hash,
+    HashStreams,
 }
 
 impl ShapeFamily {
@@ -47,9 +48,12 @@ impl ShapeFamily {
         let aes = || leaves.blocks.and_then(|_| aes::offers(shape));
         let des = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => des::offers(simd, shape)));
         let hash = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => hash::offers(simd, shape)));
+        let streams =
+            || leaves.streams.and_then(|leaf| with_streams!(leaf, simd => streams::offers(simd, shape)));
         let records = || {
             aes()
                 .map(|size| (Self::Aes, size))
+                .or_else(|| streams().map(|size| (Self::HashStreams, size)))
                 .or_else(|| des().map(|size| (Self::Des, size)))
                 .or_else(|| hash().map(|size| (Self::Hash, size)))
         };
@@ -142,6 +146,9 @@ impl LaneEngine {
     fn leaf_of_family(&self, family: ShapeFamily) -> Option<Leaf> {
         match family {
             ShapeFamily::Aes => self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd))),
+            ShapeFamily::HashStreams => {
+                self.leaves.streams.map(|leaf| with_streams!(leaf, simd => leaf_of(simd)))
+            }
             ShapeFamily::Des | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
             }
@@ -212,6 +219,9 @@ impl Engine for LaneEngine {
                 (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
                     with_blocks!(leaf, simd => cleared(simd, aes::run(simd, shape, parts, out)))
                 }
+                (ShapeFamily::HashStreams, Leaves { streams: Some(leaf), .. }) => {
+                    with_streams!(leaf, simd => cleared(simd, streams::run(simd, shape, parts, out)))
+                }
                 (ShapeFamily::Des | ShapeFamily::Hash, Leaves { vectors: Some(leaf), .. }) => {
                     with_vectors!(leaf, simd => compute_records(simd, family, shape, parts, out))
                 }
@@ -239,7 +249,9 @@ impl LaneEngine {
             ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
             ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
             ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash => return Err(not_offered(shape)),
+            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash | ShapeFamily::HashStreams => {
+                return Err(not_offered(shape));
+            }
         }
         cleared(simd, Ok(()))
     }

@@ -4,7 +4,7 @@ use crate::simd::Cpu;
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2Simd, IfmaSimd, VaesSimd};
+use crate::simd::{Avx2Simd, IfmaSimd, ShaNiSimd, VaesSimd};
 
 /// A group of instructions for which kernels of this crate are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,6 +66,7 @@ pub(crate) struct Leaves {
     pub(crate) multiply: Option<MultiplyLeaf>,
     pub(crate) vectors: Option<VectorLeaf>,
     pub(crate) blocks: Option<BlockLeaf>,
+    pub(crate) streams: Option<StreamLeaf>,
 }
 
 /// A leaf of the public-key kernels.
@@ -95,6 +96,14 @@ pub(crate) enum BlockLeaf {
     Vaes512(VaesSimd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
+}
+
+/// A leaf of the kernels of SHA-1 and SHA-256 by instructions of their own. Tests run the portable one directly, since
+/// [`VectorLeaf::Portable`] has the same shapes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StreamLeaf {
+    #[cfg(target_arch = "x86_64")]
+    ShaNi(ShaNiSimd),
 }
 
 /// Evaluates an expression with the token of a [`MultiplyLeaf`].
@@ -135,7 +144,17 @@ macro_rules! with_blocks {
     };
 }
 
-pub(crate) use {with_blocks, with_multiply, with_vectors};
+/// Evaluates an expression with the token of a [`StreamLeaf`].
+macro_rules! with_streams {
+    ($leaf:expr, $simd:ident => $body:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::StreamLeaf::ShaNi($simd) => $body,
+        }
+    };
+}
+
+pub(crate) use {with_blocks, with_multiply, with_streams, with_vectors};
 
 /// Returns the leaf of a token.
 pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
@@ -153,6 +172,7 @@ impl Leaves {
                 multiply: Some(MultiplyLeaf::Portable(PortableSimd)),
                 vectors: Some(VectorLeaf::Portable(PortableSimd)),
                 blocks: Some(BlockLeaf::Portable(PortableSimd)),
+                streams: None,
             };
         }
         #[cfg(target_arch = "x86_64")]
@@ -168,12 +188,17 @@ impl Leaves {
             if let Some(simd) = ifma.and_then(VaesSimd::detect).filter(|_| allows(Leaf::Vaes512)) {
                 leaves.blocks = Some(BlockLeaf::Vaes512(simd));
             }
+            // Sixteen lanes of AVX-512 are faster than streams.
+            let has_wide_lanes = matches!(leaves.vectors, Some(VectorLeaf::Avx512(_)));
+            if let Some(simd) = ShaNiSimd::detect().filter(|_| allows(Leaf::ShaNi) && !has_wide_lanes) {
+                leaves.streams = Some(StreamLeaf::ShaNi(simd));
+            }
         }
         leaves
     }
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        self.multiply.is_none() && self.vectors.is_none() && self.blocks.is_none()
+        self.multiply.is_none() && self.vectors.is_none() && self.blocks.is_none() && self.streams.is_none()
     }
 }

@@ -5,11 +5,13 @@
 //! | this one | [`Cpu`] and [`Simd`] (a CPU with the instructions) and [`Vector`] (its lanes) |
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
 //! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
+//! | `sha` | [`ShaSimd`] (rounds of SHA-1 and SHA-256 by instructions of their own) |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `avx2` | AVX2: four lanes |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
+//! | `sha_ni` | the SHA extensions of x86-64 |
 //! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
 //!
@@ -32,6 +34,9 @@ pub mod leak_check;
 mod multiply;
 #[cfg(any(test, feature = "portable"))]
 mod portable;
+mod sha;
+#[cfg(target_arch = "x86_64")]
+mod sha_ni;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
 
@@ -58,6 +63,9 @@ pub(crate) use multiply::{MulSimd, MulVector};
 pub(crate) use portable::PortableSimd;
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
+pub(crate) use sha::{ShaSimd, ShaVector};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sha_ni::ShaNiSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::VaesSimd;
 

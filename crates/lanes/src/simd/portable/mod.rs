@@ -1,6 +1,7 @@
 //! The portable leaf: words in an array. Its width is a parameter, so that code for narrow leaves has an oracle too.
 
 mod blocks;
+mod sha;
 
 use std::hint::black_box;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
