@@ -70,6 +70,7 @@ impl PartMut<'_> {
     ///
     /// # Errors
     /// [`Status::Malformed`] if there is no such place.
+    #[inline]
     pub fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         match sink {
             OutputSink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),

@@ -15,6 +15,9 @@ pub(crate) struct RecordBatch<'a, 'o> {
     out: PartMut<'o>,
 }
 
+/// The number of records from which a window costs less than the check of each record by itself.
+const FEW: usize = 8;
+
 /// The number of records that are accepted together. Their list and the bytes that they read and write stay in the
 /// first-level cache, and a longer window does not lower the cost of a record.
 const WINDOW: usize = 256;
@@ -42,14 +45,19 @@ impl<'a, 'o> RecordBatch<'a, 'o> {
         mut compute: impl FnMut(AcceptedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
     ) -> Result<(), EngineFault> {
         let mut target = RecordTarget { index: 0, out: self.out };
-        let mut accepted = OrderedRecords::default();
+        let (mut few, mut many) = ([RecordRef::default(); FEW], OrderedRecords::default());
         for first in (0..self.part.len()).step_by(WINDOW) {
             let window = first..self.part.len().min(first + WINDOW);
             target.out.begin_window(window.clone());
-            // Equal costs keep the order of the batch. Prefetching gains nothing: one record after the other is slow
-            // enough for the CPU's own.
-            self.part.accept(window.clone(), &mut accepted, &mut target.out, |_| 1, |_, _| {});
-            for record in accepted.longest_first(|_| 1) {
+            let accepted = if self.part.len() <= FEW {
+                accept_few(self.part, &mut few, &mut target.out)
+            } else {
+                // Equal costs keep the order of the batch. Prefetching gains nothing here: the CPU's own is fast
+                // enough for one record after the other.
+                self.part.accept(window.clone(), &mut many, &mut target.out, |_| 1, |_, _| {});
+                many.longest_first(|_| 1)
+            };
+            for record in accepted {
                 target.index = record.index;
                 let record = AcceptedRecord { part: self.part, record: *record };
                 if let Err(error) = compute(record, &mut target) {
@@ -91,6 +99,25 @@ impl<'a, 'o> RecordBatch<'a, 'o> {
             },
         )
     }
+}
+
+/// Accepts the records of a short part without an allocation.
+fn accept_few<'l>(
+    part: &RecordPart<'_>,
+    list: &'l mut [RecordRef; FEW],
+    out: &mut PartMut<'_>,
+) -> &'l [RecordRef] {
+    let mut count = 0;
+    for (index, status) in (0..).zip(&mut out.statuses[..part.len()]) {
+        match part.accept_one(index) {
+            Ok(record) => {
+                list[count] = record;
+                count += 1;
+            }
+            Err(rejected) => *status = rejected,
+        }
+    }
+    &list[..count]
 }
 
 /// A record that was accepted: its lengths fit the shape, and all places that it names exist.
@@ -176,16 +203,26 @@ impl RecordTarget<'_> {
         self.out.place(sink, len)
     }
 
-    /// As [`PartMut::write`].
+    /// Writes a result, as [`PartMut::write`]. A shorter span takes the leading bytes.
     #[inline(always)]
-    pub(crate) fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), OpError> {
-        Ok(self.out.write(sink, result)?)
+    pub(crate) fn write<const N: usize>(
+        &mut self,
+        sink: OutputSink,
+        result: &[u8; N],
+    ) -> Result<(), OpError> {
+        let place = self.out.place(sink, N)?;
+        match <&mut [u8; N]>::try_from(&mut *place) {
+            // One store, and no loop over bytes.
+            Ok(whole) => *whole = *result,
+            Err(_) => place.iter_mut().zip(result).for_each(|(to, from)| *to = *from),
+        }
+        Ok(())
     }
 
-    /// As [`PartMut::write_tag`].
+    /// Writes a detached tag. A shorter span takes the leading bytes.
     #[inline(always)]
-    pub(crate) fn write_tag(&mut self, span: Span, tag: &[u8]) -> Result<(), OpError> {
-        Ok(self.out.write_tag(span, tag)?)
+    pub(crate) fn write_tag<const N: usize>(&mut self, span: Span, tag: &[u8; N]) -> Result<(), OpError> {
+        self.write(OutputSink::Output(span), tag)
     }
 
     /// As [`PartMut::shorten`].

@@ -20,11 +20,15 @@ pub(crate) struct KeyTable<'a, K> {
     own: Option<(u32, K)>,
 }
 
+/// The number of records from which a table of their keys costs less than it saves.
+const MIN_RECORDS: usize = 4;
+
 impl<'a, K: PrepareKey> KeyTable<'a, K> {
     pub(crate) fn new(part: &'a RecordPart<'a>) -> Self {
-        // A huge table with few records must not be walked.
-        let len = if part.key_table().len() <= 2 * part.len() { part.key_table().len() } else { 0 };
-        Self { part, found: vec![None; len], own: None }
+        let keys = part.key_table().len();
+        // A few records do not pay for an allocation, nor do they for a huge table.
+        let is_worth = part.len() >= MIN_RECORDS && keys <= 2 * part.len();
+        Self { part, found: vec![None; if is_worth { keys } else { 0 }], own: None }
     }
 
     /// Returns the key of an accepted record.

@@ -22,8 +22,15 @@ pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> R
         // If a column ends early, the records past its end have no meaning.
         let covered = records.covered();
         out.statuses[covered..].fill(Status::Malformed);
-        let records = Records { len: covered, ..records.borrowed() };
-        run_part(RecordBatch::new(shape, &RecordPart::new(shape, &records), out))?;
+        let shortened;
+        let records = if covered == records.len {
+            *records
+        } else {
+            shortened = Records { len: covered, ..records.borrowed() };
+            &shortened
+        };
+        let part = RecordPart::without_key_bytes(shape, records);
+        run_part(RecordBatch::new(shape, &part, out))?;
     }
     Ok(())
 }

@@ -62,8 +62,11 @@ const ELSEWHERE: u32 = u32::MAX;
 pub struct RecordPart<'a> {
     shape: Shape,
     records: &'a Records<'a>,
-    /// The bytes of each key, if keys recur. Otherwise empty, and keys are looked up one by one.
+    /// The bytes of each key, if keys recur and the engine reads them. Otherwise empty, and keys are looked up one by
+    /// one.
     keys: Vec<&'a [u8]>,
+    /// True if there are at most two keys for each record, so that one pass over all of them pays.
+    do_keys_recur: bool,
     key: FlatColumn<'a, KeySource>,
     second_key: FlatColumn<'a, KeySource>,
     iv: FlatColumn<'a, Span>,
@@ -74,7 +77,7 @@ pub struct RecordPart<'a> {
     output: FlatColumn<'a, OutputSink>,
     /// The conditions of the fast check.
     rule: Option<FastRule>,
-    /// The number of keys in `keys` if all pass the fast check, and zero otherwise.
+    /// The number of keys if they recur and all pass the fast check, and zero otherwise.
     valid_keys: u32,
     /// The layout of records of equal length at a constant stride, if all pass the fast check but for their keys.
     equal: Option<EqualRecords>,
@@ -120,21 +123,31 @@ impl<'a> RecordPart<'a> {
     /// [`Records::covered`] states.
     #[must_use]
     pub fn new(shape: Shape, records: &'a Records<'a>) -> Self {
+        let mut part = Self::without_key_bytes(shape, records);
+        if part.do_keys_recur {
+            part.keys = records.keys.iter().map(secret).collect();
+        }
+        part
+    }
+
+    /// As [`RecordPart::new`], for an engine that keeps prepared keys: reads no list of the keys' bytes.
+    #[must_use]
+    pub fn without_key_bytes(shape: Shape, records: &'a Records<'a>) -> Self {
         // A table of all keys pays if each is used at least about half a time; a huge key table with few records
         // must not be walked.
-        let recur = records.keys.len() <= 2 * records.len;
-        let keys: Vec<_> = if recur { records.keys.iter().map(secret).collect() } else { Vec::new() };
+        let do_keys_recur = !records.keys.is_empty() && records.keys.len() <= 2 * records.len;
         let rule = FastRule::for_shape(shape, records);
         let are_keys_valid = rule.is_some_and(|rule| {
             let mut lens = records.keys.iter().map(|key| key.secret().map(SecretBytes::len));
-            recur && lens.all(|len| rule.accepts_key(len))
+            do_keys_recur && lens.all(|len| rule.accepts_key(len))
         });
         let mut part = Self {
             shape,
             records,
             rule,
-            valid_keys: if are_keys_valid { keys.len() as u32 } else { 0 },
-            keys,
+            valid_keys: if are_keys_valid { records.keys.len() as u32 } else { 0 },
+            keys: Vec::new(),
+            do_keys_recur,
             key: FlatColumn::new(&records.key, records.len),
             second_key: FlatColumn::new(&records.second_key, records.len),
             iv: FlatColumn::new(&records.iv, records.len),
@@ -385,12 +398,7 @@ impl<'a> RecordPart<'a> {
         ordered.clear();
         let first = window.start as u32;
         for (index, status) in (first..).zip(&mut out.statuses[window]) {
-            let plain = match (self.valid_key(index), &self.equal) {
-                (Some(key), Some(places)) => Some(places.record(index, key)),
-                (Some(key), None) => self.fit_record(index, key),
-                (None, _) => None,
-            };
-            match plain.map_or_else(|| self.check_fully(index), Ok) {
+            match self.accept_one(index) {
                 Ok(accepted) => {
                     fetch(self.data(), accepted.input);
                     fetch(out.output, accepted.output);
@@ -399,6 +407,20 @@ impl<'a> RecordPart<'a> {
                 Err(rejected) => *status = rejected,
             }
         }
+    }
+
+    /// Accepts one record, or returns its status.
+    ///
+    /// # Errors
+    /// The status of a record that cannot be computed.
+    #[inline(always)]
+    pub fn accept_one(&self, index: u32) -> Result<RecordRef, Status> {
+        let plain = match (self.valid_key(index), &self.equal) {
+            (Some(key), Some(places)) => Some(places.record(index, key)),
+            (Some(key), None) => self.fit_record(index, key),
+            (None, _) => None,
+        };
+        plain.map_or_else(|| self.check_fully(index), Ok)
     }
 
     /// Accepts all records of a window at once if they have a constant stride and all their keys pass the fast
@@ -508,9 +530,9 @@ impl<'a> RecordPart<'a> {
 
     #[inline(always)]
     fn is_valid_key(&self, key: u32) -> bool {
-        match self.keys.is_empty() {
-            false => key < self.valid_keys,
-            true => {
+        match self.do_keys_recur {
+            true => key < self.valid_keys,
+            false => {
                 let len = self.records.keys.get(key as usize).and_then(Key::secret).map(SecretBytes::len);
                 self.rule.is_some_and(|rule| rule.accepts_key(len))
             }
