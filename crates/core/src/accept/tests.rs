@@ -67,7 +67,9 @@ fn lens(shape: Shape, random: &mut Random) -> [usize; 7] {
 struct Mix {
     one_bad_in: usize,
     has_slots: bool,
+    /// True if there are too many keys for a pass over all of them.
     has_many_keys: bool,
+    has_bad_keys: bool,
 }
 
 /// Returns records with one value for each, some of them bad.
@@ -84,7 +86,9 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
     for _ in 0..count {
         let mut own = lens(shape, random);
         if random.is_one_in(mix.one_bad_in) {
-            own[random.below(7)] = random.below(40);
+            let len = &mut own[if mix.has_bad_keys { random.below(7) } else { 2 + random.below(5) }];
+            // Most wrong lengths are off by one, the others are any.
+            *len = [*len + 1, len.saturating_sub(1), 11, 17, random.below(40)][random.below(5)];
         }
         let [key_len, second_key_len, iv, second_iv, input_len, output_len_of, tag] = own;
         let mut place = |end: &mut usize, len: usize| {
@@ -102,15 +106,21 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
         let mut slot = |value: u32| (mix.has_slots && random.is_one_in(5)).then_some(value);
         let (slot_key, slot_input, slot_output) = (slot(3), slot(6), slot(4));
         let mut table = |len: usize| {
-            if mix.has_many_keys || keys.is_empty() || random.is_one_in(10) {
-                keys.push(Key::local(KeyParts::Secret(vec![0; len].into()), Fingerprint::new([0; 32])));
+            let copies = if mix.has_many_keys { 3 } else { usize::from(random.is_one_in(10)) };
+            let find =
+                |keys: &[Key]| keys.iter().rposition(|key| key.secret().is_some_and(|own| own.len() == len));
+            let copies = copies.max(usize::from(find(&keys).is_none()));
+            let new = || Key::local(KeyParts::Secret(vec![0; len].into()), Fingerprint::new([0; 32]));
+            keys.extend(std::iter::repeat_with(new).take(copies));
+            match mix.has_bad_keys && random.is_one_in(mix.one_bad_in) {
+                // One past the end at times.
+                true => KeySource::Table(random.below(keys.len() + 1) as u32),
+                false => KeySource::Table(find(&keys).unwrap() as u32),
             }
-            let same = keys.iter().position(|key: &Key| key.secret().is_some_and(|key| key.len() == len));
-            let beyond = usize::from(random.is_one_in(mix.one_bad_in));
-            let any = random.below(keys.len() + beyond);
-            KeySource::Table(same.filter(|_| !random.is_one_in(mix.one_bad_in)).unwrap_or(any) as u32)
         };
-        let (first, second) = (table(key_len), table(second_key_len));
+        let first = table(key_len);
+        let is_translation = matches!(shape, Shape::Translate { .. });
+        let second = if is_translation { table(second_key_len) } else { KeySource::Table(9) };
         key.push(slot_key.map_or(first, KeySource::Slot));
         second_key.push(second);
         input.push(slot_input.map_or(InputSource::Data(from), |slot| InputSource::Slot(slot - from.len % 2)));
@@ -217,8 +227,9 @@ fn is_same(shape: Shape, part: &RecordPart<'_>, record: RecordRef, expected: &Re
 fn each_mix(test: impl Fn(Shape, Mix, &mut Random)) {
     for (seed, shape) in (1..).zip(shapes()) {
         for one_bad_in in [4, 40, 1_000_000] {
-            for flags in 0..4 {
-                let mix = Mix { one_bad_in, has_slots: flags & 1 > 0, has_many_keys: flags & 2 > 0 };
+            for flags in 0..8 {
+                let [has_slots, has_many_keys, has_bad_keys] = [1, 2, 4].map(|flag| flags & flag > 0);
+                let mix = Mix { one_bad_in, has_slots, has_many_keys, has_bad_keys };
                 test(shape, mix, &mut Random(seed));
             }
         }
@@ -327,7 +338,7 @@ fn only_covered_records_are_counted() {
 
 #[test]
 fn digests_ignore_keys_and_macs_take_shorter_tags() {
-    let mix = Mix { one_bad_in: 1_000_000, has_slots: false, has_many_keys: false };
+    let mix = Mix { one_bad_in: 1_000_000, has_slots: false, has_many_keys: false, has_bad_keys: false };
     let mut random = Random(7);
     let digest = Shape::Digest { alg: DigestAlg::Sha256 };
     let mut records = random_records(digest, 9, mix, &mut random);
