@@ -82,7 +82,7 @@ fn cbc_mac<K: CbcMacSteps + PrepareKey>(
         }
         xor(&mut state, &last);
         key.last(&mut state);
-        target.write(record.output(), &*state)
+        target.write(record.output(), &state)
     })
 }
 
@@ -160,7 +160,7 @@ fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
                 }
             }
             key.cipher.encrypt(&mut state);
-            target.write(record.output(), &*state)
+            target.write(record.output(), &state)
         },
     )
 }
