@@ -396,14 +396,21 @@ impl<'a> RecordPart<'a> {
             return;
         }
         ordered.clear();
+        let mut take = #[inline(always)]
+        |accepted: RecordRef| {
+            fetch(self.data(), accepted.input);
+            fetch(out.output, accepted.output);
+            ordered.push(accepted);
+        };
         let first = window.start as u32;
         for (index, status) in (first..).zip(&mut out.statuses[window]) {
-            match self.accept_one(index) {
-                Ok(accepted) => {
-                    fetch(self.data(), accepted.input);
-                    fetch(out.output, accepted.output);
-                    ordered.push(accepted);
-                }
+            // Two calls, because a record that can come from either check would pass through memory.
+            if let Some(accepted) = self.accept_plain(index) {
+                take(accepted);
+                continue;
+            }
+            match self.check_fully(index) {
+                Ok(accepted) => take(accepted),
                 Err(rejected) => *status = rejected,
             }
         }
@@ -413,14 +420,19 @@ impl<'a> RecordPart<'a> {
     ///
     /// # Errors
     /// The status of a record that cannot be computed.
-    #[inline(always)]
+    #[inline]
     pub fn accept_one(&self, index: u32) -> Result<RecordRef, Status> {
-        let plain = match (self.valid_key(index), &self.equal) {
+        self.accept_plain(index).map_or_else(|| self.check_fully(index), Ok)
+    }
+
+    /// Returns a record if it passes the fast check.
+    #[inline(always)]
+    fn accept_plain(&self, index: u32) -> Option<RecordRef> {
+        match (self.valid_key(index), &self.equal) {
             (Some(key), Some(places)) => Some(places.record(index, key)),
             (Some(key), None) => self.fit_record(index, key),
             (None, _) => None,
-        };
-        plain.map_or_else(|| self.check_fully(index), Ok)
+        }
     }
 
     /// Accepts all records of a window at once if they have a constant stride and all their keys pass the fast
