@@ -396,8 +396,7 @@ impl<'a> RecordPart<'a> {
             return;
         }
         ordered.clear();
-        let mut take = #[inline(always)]
-        |accepted: RecordRef| {
+        let mut take = |accepted: RecordRef| {
             fetch(self.data(), accepted.input);
             fetch(out.output, accepted.output);
             ordered.push(accepted);
