@@ -6,7 +6,7 @@ use oarlock_core::{
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
-use crate::prepare::{KeyTable, PrepareKey};
+use crate::prepare::{PrepareKey, PreparedKeyTable};
 
 /// The records of one part and their outcomes.
 pub(crate) struct RecordBatch<'a, 'o> {
@@ -77,7 +77,7 @@ impl<'a, 'o> RecordBatch<'a, 'o> {
         self,
         mut compute: impl FnMut(&K, AcceptedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
     ) -> Result<(), EngineFault> {
-        let mut keys = KeyTable::<K>::new(self.part);
+        let mut keys = PreparedKeyTable::<K>::new(self.part);
         self.each(
             #[inline(always)]
             |record, target| compute(keys.find(record.record)?, record, target),
@@ -90,8 +90,8 @@ impl<'a, 'o> RecordBatch<'a, 'o> {
         self,
         mut compute: impl FnMut(&D, &E, AcceptedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
     ) -> Result<(), EngineFault> {
-        let mut keys = KeyTable::<D>::new(self.part);
-        let mut second_keys = KeyTable::<E>::new(self.part);
+        let mut keys = PreparedKeyTable::<D>::new(self.part);
+        let mut second_keys = PreparedKeyTable::<E>::new(self.part);
         self.each(
             #[inline(always)]
             |record, target| {

@@ -12,7 +12,7 @@ pub(crate) trait PrepareKey: Sized + Send + Sync + 'static {
 
 /// The prepared keys of one part. A key is looked up in its handle once, and a key in a slot is prepared once as long
 /// as records use it one after the other.
-pub(crate) struct KeyTable<'a, K> {
+pub(crate) struct PreparedKeyTable<'a, K> {
     part: &'a RecordPart<'a>,
     /// The prepared keys that were looked up, by index in the key table. Empty if keys do not recur.
     found: Vec<Option<&'a K>>,
@@ -23,7 +23,7 @@ pub(crate) struct KeyTable<'a, K> {
 /// The number of records from which a table of their keys costs less than it saves.
 const MIN_RECORDS: usize = 4;
 
-impl<'a, K: PrepareKey> KeyTable<'a, K> {
+impl<'a, K: PrepareKey> PreparedKeyTable<'a, K> {
     pub(crate) fn new(part: &'a RecordPart<'a>) -> Self {
         let keys = part.key_table().len();
         // A few records do not pay for an allocation, nor do they for a huge table.
