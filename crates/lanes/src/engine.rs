@@ -86,7 +86,7 @@ impl ShapeFamily {
             (Self::Hash, Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }) => {
                 &[Leaf::Avx512, Leaf::Avx2]
             }
-            (Self::Hash, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
+            (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
             _ => &[Leaf::Avx512, Leaf::Fma],
         }
     }
