@@ -4,7 +4,7 @@ use crate::simd::Cpu;
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2Simd, IfmaSimd, VaesSimd};
+use crate::simd::{AesSimd, Avx2Simd, IfmaSimd, VaesSimd, VaesYmmSimd};
 
 /// A group of instructions for which kernels of this crate are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -92,6 +92,10 @@ pub(crate) enum VectorLeaf {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BlockLeaf {
     #[cfg(target_arch = "x86_64")]
+    AesNi(AesSimd),
+    #[cfg(target_arch = "x86_64")]
+    Vaes256(VaesYmmSimd),
+    #[cfg(target_arch = "x86_64")]
     Vaes512(VaesSimd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
@@ -127,6 +131,10 @@ macro_rules! with_vectors {
 macro_rules! with_blocks {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::BlockLeaf::AesNi($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::BlockLeaf::Vaes256($simd) => $body,
             #[cfg(target_arch = "x86_64")]
             $crate::leaf::BlockLeaf::Vaes512($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
@@ -165,7 +173,15 @@ impl Leaves {
                 leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
                 leaves.vectors = Some(VectorLeaf::Avx512(simd));
             }
-            if let Some(simd) = ifma.and_then(VaesSimd::detect).filter(|_| allows(Leaf::Vaes512)) {
+            let aes = AesSimd::detect();
+            if let Some(simd) = aes.filter(|_| allows(Leaf::AesNi)) {
+                leaves.blocks = Some(BlockLeaf::AesNi(simd));
+            }
+            if let Some(simd) = aes.and_then(VaesYmmSimd::detect).filter(|_| allows(Leaf::Vaes256)) {
+                leaves.blocks = Some(BlockLeaf::Vaes256(simd));
+            }
+            let vaes = ifma.zip(aes).and_then(|(ifma, aes)| VaesSimd::detect(ifma, aes));
+            if let Some(simd) = vaes.filter(|_| allows(Leaf::Vaes512)) {
                 leaves.blocks = Some(BlockLeaf::Vaes512(simd));
             }
         }

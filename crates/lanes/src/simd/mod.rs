@@ -4,13 +4,15 @@
 //! |---|---|
 //! | this one | [`Cpu`] and [`Simd`] (a CPU with the instructions) and [`Vector`] (its lanes) |
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
-//! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
+//! | `blocks` | [`SingleSimd`] and [`BlockSimd`]: rounds of AES on one and on four blocks, products of GHASH |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `avx2` | AVX2: four lanes |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
-//! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
+//! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
+//! | `vaes256` | VAES and VPCLMULQDQ with AVX2 |
+//! | `vaes` | VAES and VPCLMULQDQ with AVX-512 |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
 //!
 //! A vector exists only if its CPU has the instructions. To make a vector, a function must hold a [`Simd`] token,
@@ -19,6 +21,8 @@
 //! Algorithms are `#[inline(always)]` functions over these traits. [`Cpu::call`] compiles them for a CPU. It is a
 //! function of its own, so registers are spilled there and nowhere else.
 
+#[cfg(target_arch = "x86_64")]
+mod aes_ni;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod blocks;
@@ -34,6 +38,8 @@ mod multiply;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
+#[cfg(target_arch = "x86_64")]
+mod vaes256;
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn fetch_ahead(_bytes: &[u8], _at: u32) {}
@@ -46,8 +52,12 @@ use zeroize::Zeroize;
 use crate::leaf::Leaf;
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) use aes_ni::AesSimd;
+#[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2Simd;
-pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
+pub(crate) use blocks::{
+    AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, OneBlock, SingleSimd,
+};
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use fma::FmaSimd;
@@ -60,6 +70,8 @@ pub(crate) use portable::PortableSimd;
 pub(crate) use portable::PortableVector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::VaesSimd;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes256::VaesYmmSimd;
 
 /// The lanes of a vector that has products: the operations that the public-key kernels compute side by side.
 pub(crate) const LANES: usize = 8;
