@@ -124,7 +124,8 @@ fn leaves_of_the_lanes_can_be_forced_and_turned_off() {
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("unknown leaf \"avx4096\": expected one of"), "{}", stderr(&output));
     let rows = document(&command(&["engines", "--json"]).output().unwrap());
-    let leaves: BTreeSet<&str> = rows.as_array().unwrap().iter().filter_map(|row| row["leaf"].as_str()).collect();
+    let leaves: BTreeSet<&str> =
+        rows.as_array().unwrap().iter().filter_map(|row| row["leaf"].as_str()).collect();
     if leaves.is_empty() {
         eprintln!("SKIPPED: this processor has no leaf of the lanes");
     }

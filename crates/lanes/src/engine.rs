@@ -87,7 +87,7 @@ impl ShapeFamily {
                 &[Leaf::Avx512, Leaf::Avx2]
             }
             (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
-            _ => &[Leaf::Avx512, Leaf::Fma],
+            _ => &[Leaf::Avx512],
         }
     }
 }
