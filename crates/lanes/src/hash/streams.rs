@@ -67,8 +67,9 @@ impl StreamState {
     /// Returns the big-endian bytes of the chaining value.
     fn bytes<H: StreamHash>(&self) -> [u8; CHAIN_BYTES / 2] {
         let mut bytes = [0; CHAIN_BYTES / 2];
-        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(H::ORDER) {
-            *place = self.0[word].to_be_bytes();
+        let places = bytes.as_chunks_mut().0;
+        for (word, place) in self.0.iter().zip(H::ORDER) {
+            places[place] = word.to_be_bytes();
         }
         bytes
     }

@@ -127,7 +127,7 @@ impl SingleSimd for AesSimd {
         let mut same = std::ptr::from_ref(value);
         // SAFETY: nothing is done with the pointer, so it still is the reference.
         unsafe {
-            asm!("/* {} */", inout(reg) same, options(nomem, nostack, preserves_flags));
+            asm!("/* {} */", inout(reg) same, options(readonly, nostack, preserves_flags));
             &*same
         }
     }
