@@ -10,7 +10,7 @@ use super::Cpu;
 use super::blocks::{AesBlocks, BLOCK, BlockBytes, BlockSimd, HashPowers, SingleSimd};
 use super::ifma::prefetch;
 use super::registers::clear_registers;
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX, AES-NI and PCLMULQDQ. [`AesSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]

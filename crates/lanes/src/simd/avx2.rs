@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use super::ifma::prefetch;
 use super::registers::clear_registers;
 use super::{Cpu, HalfMask, Mask, Simd, Vector};
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// The lanes of a vector.
 const WORDS: usize = 4;

@@ -8,7 +8,7 @@ use std::fmt;
 use super::Cpu;
 use super::ifma::prefetch;
 use super::sha::{ShaSimd, ShaVector};
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// A CPU with the SHA extensions, SSSE3 and SSE4.1. [`ShaNiSimd::detect`] is the only constructor.
 ///
