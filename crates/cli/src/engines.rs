@@ -77,7 +77,7 @@ fn missing_leaves(engine: &EngineReport) -> String {
 fn shapes_table(engine: &EngineReport) -> TextTable {
     let mut table = TextTable::new([
         ("shape", CellAlign::Left),
-        ("self test", CellAlign::Left),
+        ("failure", CellAlign::Left),
         ("leaf", CellAlign::Left),
         ("batch", CellAlign::Right),
         ("max", CellAlign::Right),
@@ -87,14 +87,14 @@ fn shapes_table(engine: &EngineReport) -> TextTable {
         ("C3/byte", CellAlign::Right),
     ]);
     for shape in &engine.shapes {
-        let verdict = match &shape.verdict {
-            Ok(_) => TableCell::toned("passed", CellTone::Good),
+        let failure = match &shape.verdict {
+            Ok(_) => TableCell::none(),
             Err(failure) => TableCell::toned(failure.to_string(), CellTone::Bad),
         };
         let cost = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| duration(ns * 1e-9).into());
         table.row([
             shape.shape.to_string().into(),
-            verdict,
+            failure,
             shape.leaf.map_or_else(TableCell::none, |leaf| leaf.name.into()),
             shape.lanes.preferred.to_string().into(),
             shape.lanes.max.to_string().into(),
@@ -104,7 +104,7 @@ fn shapes_table(engine: &EngineReport) -> TextTable {
             cost(shape.cost.map(|cost| cost.per_byte_ns).filter(|_| shape.shape.is_record())),
         ]);
     }
-    table
+    table.without_empty_columns()
 }
 
 fn origin(accelerator: &Accelerator) -> String {

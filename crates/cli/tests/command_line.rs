@@ -135,6 +135,14 @@ fn leaves_of_the_lanes_can_be_forced_and_turned_off() {
         assert!(used["lanes"].as_u64().unwrap() > 0, "{used}");
         let output = command(&["engines", "--json"]).env("OARLOCK_DISABLE", leaf).output().unwrap();
         assert!(!document(&output).as_array().unwrap().iter().any(|row| of_leaf(&row)), "{leaf}");
+        let ops = "rsa1024-verify,des-cbc-40,aes128-cbc-48,sha256-64";
+        let line = ["speed", "--leaf", leaf, "--ops", ops, "--seconds", "0.01", "--no-check", "--json"];
+        let output = command(&line).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let rows = document(&output);
+        let lanes: Vec<&Value> =
+            rows.as_array().unwrap().iter().filter(|row| row["engine"] == "lanes").collect();
+        assert!(!lanes.is_empty() && lanes.iter().all(|row| row["leaf"] == leaf), "{leaf}: {lanes:?}");
     }
 }
 

@@ -80,13 +80,12 @@ impl ShapeFamily {
     fn leaves(self, shape: Shape) -> &'static [Leaf] {
         match (self, shape) {
             (Self::Aes, _) => &[Leaf::Vaes512, Leaf::Vaes256, Leaf::AesNi],
-            (Self::Des, _) => &[Leaf::Avx512, Leaf::Avx2],
-            (Self::Hash, Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }) => {
-                &[Leaf::Avx512, Leaf::Avx2]
-            }
-            (Self::Hash, Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }) => {
-                &[Leaf::Avx512, Leaf::Avx2]
-            }
+            (Self::Des, _)
+            | (
+                Self::Hash,
+                Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }
+                | Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 },
+            ) => &[Leaf::Avx512, Leaf::Avx2],
             (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
             _ => &[Leaf::Avx512],
         }
@@ -128,7 +127,7 @@ impl LaneEngine {
     #[must_use]
     #[expect(clippy::expect_used, reason = "the leaf needs no instructions")]
     pub fn portable() -> Self {
-        Self::of_leaf(Leaf::Portable).expect("the portable leaf")
+        Self::of_leaf(Leaf::Portable).expect("the portable leaf needs no instructions, so every CPU has it")
     }
 
     /// Bounds the bytes of verification tables for keys that recur. The default is 64 MiB; 0 switches tables off.

@@ -79,6 +79,19 @@ impl TextTable {
         Self { max_columns, ..self }
     }
 
+    /// Drops the columns in which every cell is empty or `-`.
+    pub fn without_empty_columns(mut self) -> Self {
+        for at in (0..self.head.len()).rev() {
+            if self.rows.iter().all(|row| row[at].is_empty()) {
+                self.head.remove(at);
+                for row in &mut self.rows {
+                    row.remove(at);
+                }
+            }
+        }
+        self
+    }
+
     /// Adds a row; missing cells are empty, cells beyond the head are dropped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = TableCell>) {
         let mut row: Vec<TableCell> = cells.into_iter().take(self.head.len()).collect();
@@ -308,6 +321,22 @@ p256-sign     65,000      -
 short
 ";
         assert_eq!(sample().render(false), expected);
+    }
+
+    #[test]
+    fn a_column_without_values_can_be_dropped() {
+        let mut table = TextTable::new([
+            ("shape", CellAlign::Left),
+            ("failure", CellAlign::Left),
+            ("leaf", CellAlign::Left),
+            ("max", CellAlign::Right),
+        ]);
+        table.row(["sha1".into(), TableCell::none(), TableCell::none(), "8".into()]);
+        table.row(["p256".into(), "".into(), "fma".into()]);
+        assert_eq!(
+            table.without_empty_columns().render(false),
+            "shape  leaf  max\n────────────────\nsha1   -       8\np256   fma\n"
+        );
     }
 
     #[test]

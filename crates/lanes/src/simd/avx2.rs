@@ -159,8 +159,8 @@ impl Vector for YmmVector {
         }
         // Halves, then words, then bytes: masked stores take many cycles on some processors.
         // SAFETY: `self` proves AVX2.
-        let (mut half, high) =
-            unsafe { (_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0)) };
+        let halves = unsafe { (_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0)) };
+        let (mut half, high) = halves;
         let (halves, rest) = place.as_chunks_mut::<16>();
         if let Some(first) = halves.first_mut() {
             // SAFETY: the array is 16 writable bytes, and the store may be unaligned.

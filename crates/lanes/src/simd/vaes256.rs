@@ -34,9 +34,10 @@ impl VaesYmmSimd {
     /// Joins four blocks.
     #[inline(always)]
     fn join(self, [a, b, c, d]: [XmmBlock; 4]) -> YmmBlocks {
-        // SAFETY: `self` proves AVX.
-        let pair =
-            |low: XmmBlock, high: XmmBlock| unsafe { _mm256_set_m128i(high.register(), low.register()) };
+        let pair = |low: XmmBlock, high: XmmBlock| {
+            // SAFETY: `self` proves AVX.
+            unsafe { _mm256_set_m128i(high.register(), low.register()) }
+        };
         YmmBlocks([pair(a, b), pair(c, d)])
     }
 
