@@ -11,9 +11,9 @@ use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash;
-use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_vectors};
+use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_rsa, with_vectors};
 use crate::records;
-use crate::rsa;
+use crate::rsa::{self, RsaLeaf};
 use crate::simd::{Cpu, MulSimd, Simd};
 
 /// An engine that computes many operations in lockstep, one per lane.
@@ -51,11 +51,16 @@ impl ShapeFamily {
                 .or_else(|| des().map(|size| (Self::Des, size)))
                 .or_else(|| hash().map(|size| (Self::Hash, size)))
         };
+        let rsa = || {
+            let size = with_rsa!(leaves.rsa_for(shape)?, leaf => rsa::offers(leaf, shape)?);
+            Some(match shape {
+                Shape::RsaPrivate { .. } => (Self::RsaPrivate, size),
+                Shape::RsaPublic { .. } => (Self::RsaPublic, size),
+                _ => (Self::ModExp, size),
+            })
+        };
         let public_key = || {
             Some(match shape {
-                Shape::RsaPrivate { .. } => (Self::RsaPrivate, rsa::offers(shape)?),
-                Shape::RsaPublic { .. } => (Self::RsaPublic, rsa::offers(shape)?),
-                Shape::ModExp { .. } => (Self::ModExp, rsa::offers(shape)?),
                 Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
                 Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
                 Shape::X25519 => (Self::X25519, curve25519::OFFERED),
@@ -64,7 +69,7 @@ impl ShapeFamily {
                 _ => return None,
             })
         };
-        leaves.multiply.and_then(|_| public_key()).or_else(records)
+        rsa().or_else(|| leaves.multiply.and_then(|_| public_key())).or_else(records)
     }
 }
 
@@ -111,6 +116,14 @@ impl LaneEngine {
         Self { tables: self.tables.at_once(), ..self }
     }
 
+    /// Removes the shapes with secrets from the leaf of FMA, so that another engine computes them. Public operations
+    /// stay.
+    // No vendor's list of instructions with data-independent timing names floating point: SECURITY.md.
+    #[must_use]
+    pub fn without_secrets_on_fma(self) -> Self {
+        Self { leaves: Leaves { fma_secrets: false, ..self.leaves }, ..self }
+    }
+
     /// Returns the leaf that computes a shape, or None if the engine does not offer it.
     #[must_use]
     pub fn leaf(&self, shape: Shape) -> Option<Leaf> {
@@ -119,6 +132,9 @@ impl LaneEngine {
             ShapeFamily::Aes => self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd))),
             ShapeFamily::Des | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
+            }
+            ShapeFamily::RsaPrivate | ShapeFamily::RsaPublic | ShapeFamily::ModExp => {
+                self.leaves.rsa_for(shape).map(|leaf| with_rsa!(leaf, leaf => leaf_of(leaf)))
             }
             _ => self.leaves.multiply.map(|leaf| with_multiply!(leaf, simd => leaf_of(simd))),
         }
@@ -163,6 +179,14 @@ impl Engine for LaneEngine {
             return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
         match *jobs {
+            Jobs::Operations(
+                shape @ (Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. }),
+                operations,
+            ) => {
+                let leaf = self.leaves.rsa_for(shape).ok_or(not_offered(shape))?;
+                with_rsa!(leaf, leaf => compute_rsa(leaf, shape, operations, out));
+                Ok(())
+            }
             Jobs::Operations(shape, operations) => {
                 let leaf = self.leaves.multiply.ok_or(not_offered(shape))?;
                 with_multiply!(leaf, simd => self.compute(simd, family, shape, operations, out))
@@ -190,18 +214,30 @@ impl LaneEngine {
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
         match family {
-            ShapeFamily::RsaPrivate => rsa::private(simd, shape, operations, out),
-            ShapeFamily::RsaPublic => rsa::public(simd, shape, operations, out),
-            ShapeFamily::ModExp => rsa::mod_exp(simd, shape, operations, out),
             ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
             ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
             ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
             ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
             ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash => return Err(not_offered(shape)),
+            _ => return Err(not_offered(shape)),
         }
         cleared(simd, Ok(()))
     }
+}
+
+fn compute_rsa<L: RsaLeaf<N>, const N: usize>(
+    leaf: L,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
+    let _state = leaf.run_state();
+    match shape {
+        Shape::RsaPrivate { .. } => rsa::private(leaf, shape, operations, out),
+        Shape::RsaPublic { .. } => rsa::public(leaf, shape, operations, out),
+        _ => rsa::mod_exp(leaf, shape, operations, out),
+    }
+    leaf.clear_registers();
 }
 
 fn compute_records<S: Simd>(

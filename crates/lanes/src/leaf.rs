@@ -1,5 +1,7 @@
 //! The leaves: which of them this CPU has, and which computes a kind of shape.
 
+use oarlock_core::Shape;
+
 use crate::simd::Cpu;
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::PortableSimd;
@@ -61,16 +63,28 @@ impl Leaf {
 }
 
 /// The leaf of each kind of kernel. None if the CPU lacks the instructions of all its leaves.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaves {
     pub(crate) multiply: Option<MultiplyLeaf>,
     pub(crate) vectors: Option<VectorLeaf>,
     pub(crate) blocks: Option<BlockLeaf>,
+    pub(crate) rsa: Option<RsaKernels>,
+    /// True if the leaf of FMA computes with secrets.
+    pub(crate) fma_secrets: bool,
 }
 
 /// A leaf of the public-key kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MultiplyLeaf {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(IfmaSimd),
+    #[cfg(any(test, feature = "portable"))]
+    Portable(PortableSimd),
+}
+
+/// A leaf of the RSA kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RsaKernels {
     #[cfg(target_arch = "x86_64")]
     Avx512(IfmaSimd),
     #[cfg(any(test, feature = "portable"))]
@@ -107,6 +121,18 @@ macro_rules! with_multiply {
     };
 }
 
+/// Evaluates an expression with the token of a [`RsaKernels`].
+macro_rules! with_rsa {
+    ($leaf:expr, $simd:ident => $body:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::RsaKernels::Avx512($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaf::RsaKernels::Portable($simd) => $body,
+        }
+    };
+}
+
 /// Evaluates an expression with the token of a [`VectorLeaf`].
 macro_rules! with_vectors {
     ($leaf:expr, $simd:ident => $body:expr) => {
@@ -131,7 +157,7 @@ macro_rules! with_blocks {
     };
 }
 
-pub(crate) use {with_blocks, with_multiply, with_vectors};
+pub(crate) use {with_blocks, with_multiply, with_rsa, with_vectors};
 
 /// Returns the leaf of a token.
 pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
@@ -141,7 +167,7 @@ pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
 impl Leaves {
     /// Returns the best leaf of each kind of kernel among those that `allows` accepts.
     pub(crate) fn choose(allows: impl Fn(Leaf) -> bool) -> Self {
-        let mut leaves = Self::default();
+        let mut leaves = Self { multiply: None, vectors: None, blocks: None, rsa: None, fma_secrets: true };
         // From the last resort to the best leaf: a better one replaces what was there.
         #[cfg(any(test, feature = "portable"))]
         if allows(Leaf::Portable) {
@@ -149,6 +175,8 @@ impl Leaves {
                 multiply: Some(MultiplyLeaf::Portable(PortableSimd)),
                 vectors: Some(VectorLeaf::Portable(PortableSimd)),
                 blocks: Some(BlockLeaf::Portable(PortableSimd)),
+                rsa: Some(RsaKernels::Portable(PortableSimd)),
+                ..leaves
             };
         }
         #[cfg(target_arch = "x86_64")]
@@ -157,6 +185,7 @@ impl Leaves {
             if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
                 leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
                 leaves.vectors = Some(VectorLeaf::Avx512(simd));
+                leaves.rsa = Some(RsaKernels::Avx512(simd));
             }
             if let Some(simd) = ifma.and_then(VaesSimd::detect).filter(|_| allows(Leaf::Vaes512)) {
                 leaves.blocks = Some(BlockLeaf::Vaes512(simd));
@@ -167,6 +196,18 @@ impl Leaves {
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        self.multiply.is_none() && self.vectors.is_none() && self.blocks.is_none()
+        self.multiply.is_none() && self.vectors.is_none() && self.blocks.is_none() && self.rsa.is_none()
+    }
+
+    /// Returns the leaf of a shape of RSA, or None if the shape is not one of RSA or may not be computed.
+    pub(crate) fn rsa_for(&self, shape: Shape) -> Option<RsaKernels> {
+        let is_secret = match shape {
+            Shape::RsaPublic { .. } => false,
+            Shape::RsaPrivate { .. } | Shape::ModExp { .. } => true,
+            _ => return None,
+        };
+        let is_allowed =
+            |leaf: &RsaKernels| self.fma_secrets || !is_secret || with_rsa!(*leaf, leaf => leaf_of(leaf)) != Leaf::Fma;
+        self.rsa.filter(is_allowed)
     }
 }
