@@ -78,7 +78,7 @@ impl LaneEngine {
     #[must_use]
     pub fn detect() -> Option<Self> {
         #[cfg(any(test, feature = "portable"))]
-        return Self::with_leaves(|leaf| leaf != Leaf::Portable);
+        return Self::with_leaves(|leaf| !matches!(leaf, Leaf::Portable | Leaf::PortableFma));
         #[cfg(not(any(test, feature = "portable")))]
         Self::with_leaves(|_| true)
     }

@@ -2,11 +2,13 @@
 
 use oarlock_core::Shape;
 
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+use crate::rsa::DoubleLeaf;
 use crate::simd::Cpu;
-#[cfg(any(test, feature = "portable"))]
-use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{IfmaSimd, VaesSimd};
+use crate::simd::{FmaSimd, IfmaSimd, VaesSimd};
+#[cfg(any(test, feature = "portable"))]
+use crate::simd::{PortableDoubles, PortableSimd};
 
 /// A group of instructions for which kernels of this crate are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +31,9 @@ pub enum Leaf {
     /// Plain Rust: every shape. For tests.
     #[cfg(any(test, feature = "portable"))]
     Portable,
+    /// Plain Rust with the arithmetic of [`Leaf::Fma`]. For tests.
+    #[cfg(any(test, feature = "portable"))]
+    PortableFma,
 }
 
 impl Leaf {
@@ -43,6 +48,8 @@ impl Leaf {
         Self::Avx2,
         #[cfg(any(test, feature = "portable"))]
         Self::Portable,
+        #[cfg(any(test, feature = "portable"))]
+        Self::PortableFma,
     ];
 
     /// Returns the name, as it is typed and printed.
@@ -58,6 +65,8 @@ impl Leaf {
             Self::ShaNi => "sha-ni",
             #[cfg(any(test, feature = "portable"))]
             Self::Portable => "portable",
+            #[cfg(any(test, feature = "portable"))]
+            Self::PortableFma => "portable-fma",
         }
     }
 }
@@ -87,8 +96,12 @@ pub(crate) enum MultiplyLeaf {
 pub(crate) enum RsaKernels {
     #[cfg(target_arch = "x86_64")]
     Avx512(IfmaSimd),
+    #[cfg(target_arch = "x86_64")]
+    Fma(DoubleLeaf<FmaSimd>),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
+    #[cfg(any(test, feature = "portable"))]
+    PortableFma(DoubleLeaf<PortableDoubles>),
 }
 
 /// A leaf of the kernels of DES and hashes.
@@ -127,8 +140,12 @@ macro_rules! with_rsa {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
             $crate::leaf::RsaKernels::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::RsaKernels::Fma($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
             $crate::leaf::RsaKernels::Portable($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaf::RsaKernels::PortableFma($simd) => $body,
         }
     };
 }
@@ -170,6 +187,10 @@ impl Leaves {
         let mut leaves = Self { multiply: None, vectors: None, blocks: None, rsa: None, fma_secrets: true };
         // From the last resort to the best leaf: a better one replaces what was there.
         #[cfg(any(test, feature = "portable"))]
+        if allows(Leaf::PortableFma) {
+            leaves.rsa = Some(RsaKernels::PortableFma(DoubleLeaf(PortableDoubles)));
+        }
+        #[cfg(any(test, feature = "portable"))]
         if allows(Leaf::Portable) {
             leaves = Self {
                 multiply: Some(MultiplyLeaf::Portable(PortableSimd)),
@@ -181,6 +202,9 @@ impl Leaves {
         }
         #[cfg(target_arch = "x86_64")]
         {
+            if let Some(simd) = FmaSimd::detect().filter(|_| allows(Leaf::Fma)) {
+                leaves.rsa = Some(RsaKernels::Fma(DoubleLeaf(simd)));
+            }
             let ifma = IfmaSimd::detect();
             if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
                 leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
@@ -206,8 +230,9 @@ impl Leaves {
             Shape::RsaPrivate { .. } | Shape::ModExp { .. } => true,
             _ => return None,
         };
-        let is_allowed =
-            |leaf: &RsaKernels| self.fma_secrets || !is_secret || with_rsa!(*leaf, leaf => leaf_of(leaf)) != Leaf::Fma;
+        let is_allowed = |leaf: &RsaKernels| {
+            self.fma_secrets || !is_secret || with_rsa!(*leaf, leaf => leaf_of(leaf)) != Leaf::Fma
+        };
         self.rsa.filter(is_allowed)
     }
 }

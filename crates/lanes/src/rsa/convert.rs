@@ -53,6 +53,8 @@ fn words_at(number: &[u64], at: usize) -> Words {
 #[derive(Debug)]
 pub(super) struct Staging<L: RsaLeaf<N>, const N: usize> {
     leaf: L,
+    /// The limbs of the moduli.
+    limbs: usize,
     /// The words of a lane's number, lowest first: a multiple of eight.
     count: usize,
     /// The words lane by lane.
@@ -62,26 +64,26 @@ pub(super) struct Staging<L: RsaLeaf<N>, const N: usize> {
 }
 
 impl<L: RsaLeaf<N>, const N: usize> Staging<L, N> {
-    /// Allocates a buffer for numbers of `len` bytes.
-    pub(super) fn new(leaf: L, len: usize) -> Self {
+    /// Allocates a buffer for numbers of `len` bytes under moduli of `limbs` limbs.
+    pub(super) fn new(leaf: L, limbs: usize, len: usize) -> Self {
         let count = len.div_ceil(8).next_multiple_of(8);
         let words = Zeroizing::new(vec![0; N * count]);
-        Self { leaf, count, words, vectors: number(leaf, count + MARGIN) }
+        Self { leaf, limbs, count, words, vectors: number(leaf, count + MARGIN) }
     }
 
     /// Reads numbers as limbs.
     pub(super) fn read(&mut self, numbers: [&[u8]; N], limbs: &mut [L::Limb]) {
-        let Self { leaf, count, words, vectors } = self;
+        let Self { leaf, limbs: modulus_limbs, count, words, vectors } = self;
         for (number, words) in numbers.iter().zip(words.chunks_exact_mut(*count)) {
             words_of(number, words);
         }
         let lanes: [&[u64]; N] = std::array::from_fn(|lane| &words[lane * *count..(lane + 1) * *count]);
-        leaf.limbs_of_words(lanes, vectors, limbs);
+        leaf.limbs_of_words(*modulus_limbs, lanes, vectors, limbs);
     }
 
     /// Stores numbers of reduced limbs, for [`Staging::write`].
     pub(super) fn take(&mut self, limbs: &[L::Limb]) {
-        self.leaf.words_of_limbs(limbs, &mut self.words, self.count);
+        self.leaf.words_of_limbs(self.limbs, limbs, &mut self.words, self.count);
     }
 
     /// Writes a lane's number, which must fit.

@@ -19,8 +19,7 @@ pub(super) fn digits(exponent: &[u8], bits: usize, window: usize) -> Option<Digi
     };
     // Folds all bits above the bound without a branch on them.
     let beyond = (bits..8 * exponent.len()).fold(0, |beyond, at| beyond | bit(at));
-    let digit =
-        |at: usize| (0..window).fold(0, |digit, place| digit | bit(at * window + place) << place);
+    let digit = |at: usize| (0..window).fold(0, |digit, place| digit | bit(at * window + place) << place);
     (declassify(beyond) == 0).then(|| Zeroizing::new((0..bits.div_ceil(window)).rev().map(digit).collect()))
 }
 

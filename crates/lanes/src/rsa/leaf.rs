@@ -63,12 +63,19 @@ pub(crate) trait RsaLeaf<const N: usize>: LimbLeaf {
     /// Loads the words of every lane's number. A number that is too short is extended with zeros.
     fn gather(self, numbers: [&[u64]; N], out: &mut [Self::Limb]);
 
-    /// Converts one number of 64-bit words per lane to limbs. `space` has a vector per word and some more.
-    fn limbs_of_words(self, words: [&[u64]; N], space: &mut [Self::Limb], limbs: &mut [Self::Limb]);
+    /// Converts one number of 64-bit words per lane to limbs, once or twice as many as the modulus has. `space` has a
+    /// vector per word and some more.
+    fn limbs_of_words(
+        self,
+        modulus_limbs: usize,
+        words: [&[u64]; N],
+        space: &mut [Self::Limb],
+        limbs: &mut [Self::Limb],
+    );
 
     /// Converts numbers that [`RsaLeaf::reduce`] or [`RsaLeaf::multiply_add`] returned to words of 64 bits, `count` for
     /// each lane.
-    fn words_of_limbs(self, limbs: &[Self::Limb], words: &mut [u64], count: usize);
+    fn words_of_limbs(self, modulus_limbs: usize, limbs: &[Self::Limb], words: &mut [u64], count: usize);
 
     /// Replaces a number by 1 in every lane.
     fn set_one(self, number: &mut [Self::Limb]);
@@ -83,13 +90,7 @@ pub(crate) trait RsaLeaf<const N: usize>: LimbLeaf {
     fn reduce(self, value: &mut [Self::Limb], n: &[Self::Limb]);
 
     /// Computes `a b + c` of numbers that are not negative, in as many limbs as a and b have together.
-    fn multiply_add(
-        self,
-        a: &[Self::Limb],
-        b: &[Self::Limb],
-        c: &[Self::Limb],
-        out: &mut [Self::Limb],
-    );
+    fn multiply_add(self, a: &[Self::Limb], b: &[Self::Limb], c: &[Self::Limb], out: &mut [Self::Limb]);
 
     /// Replaces the value by the other number in lanes that `keep` does not name. The lanes are public.
     fn keep_lanes(self, keep: [bool; N], value: &mut [Self::Limb], other: &[Self::Limb]);

@@ -8,6 +8,7 @@
 //! | `mod_exp` | `input^x mod n` with a secret x and no primes |
 //! | `exponent` | powers with a secret exponent |
 //! | `leaf` | the seam: what RSA needs of the arithmetic of a leaf |
+//! | `doubles` | the leaf of four lanes of doubles |
 //! | `vectors` | the leaf of eight lanes with products of 52 bits, to which all below belongs |
 //! | `factor` | factors of products: a number, a secret entry of a table, or the multiplicand itself |
 //! | `streams` | eight moduli each, and values that products and squares under them replace |
@@ -21,6 +22,7 @@
 
 mod carry;
 mod convert;
+mod doubles;
 mod exponent;
 pub(crate) mod factor;
 pub(crate) mod leaf;
@@ -38,6 +40,7 @@ mod window;
 
 use oarlock_core::{BatchSize, Outcomes, Shape, Status};
 
+pub(crate) use doubles::DoubleLeaf;
 pub(crate) use leaf::RsaLeaf;
 pub(crate) use mod_exp::mod_exp;
 pub(crate) use private::private;

@@ -56,7 +56,7 @@ pub(crate) fn mod_exp<L: RsaLeaf<N>, const N: usize>(
     let count = jobs.len().div_ceil(N).min(2);
     let mut memory = SpanMemory::new(leaf, PowerGroups::<L, N>::spans(limbs, digits, count));
     let mut powers = PowerGroups::new(leaf, limbs, digits, count, &mut memory.places());
-    let mut staging = Staging::new(leaf, shape.output_len());
+    let mut staging = Staging::new(leaf, limbs, shape.output_len());
     for pair in jobs.chunks(2 * N) {
         let groups = || pair.chunks(N);
         for (at, group) in groups().enumerate() {
@@ -85,7 +85,10 @@ fn read<'a, L: RsaLeaf<N>, const N: usize>(
         return Err(Status::BadKey);
     };
     check_range(operation.input, &parts.n)?;
-    Ok(ModExpJob { key: operation.key.prepared(|_| ModExpKey::new::<N>(parts, bits))?, input: operation.input })
+    Ok(ModExpJob {
+        key: operation.key.prepared(|_| ModExpKey::new::<N>(parts, bits))?,
+        input: operation.input,
+    })
 }
 
 /// Prints no part of the exponent.

@@ -110,7 +110,7 @@ pub(crate) fn private<L: RsaLeaf<N>, const N: usize>(
     let spans = PowerGroups::<L, N>::spans(limbs, digits, 2).chain(CrtHalves::<L, N>::spans(limbs));
     let mut memory = SpanMemory::new(leaf, spans);
     let mut halves = CrtHalves::new(leaf, limbs, digits, &mut memory.places());
-    let mut staging = Staging::new(leaf, shape.output_len());
+    let mut staging = Staging::new(leaf, limbs, shape.output_len());
     for group in jobs.chunks(N) {
         staging.read(per_lane(group, |job| job.input), halves.input);
         halves.transform(per_lane(group, |job| job.key));

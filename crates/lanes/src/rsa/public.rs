@@ -91,7 +91,7 @@ pub(crate) fn public<L: RsaLeaf<N>, const N: usize>(
     let count = jobs.len().div_ceil(N).min(2);
     let mut memory = SpanMemory::new(leaf, PublicGroups::<L, N>::spans(limbs, count));
     let mut groups = PublicGroups::new(leaf, limbs, count, &mut memory.places());
-    let mut staging = Staging::new(leaf, shape.output_len());
+    let mut staging = Staging::new(leaf, limbs, shape.output_len());
     for pair in jobs.chunks(2 * N) {
         for (at, jobs) in pair.chunks(N).enumerate() {
             groups.start(at, jobs, &mut staging);
@@ -110,9 +110,7 @@ pub(crate) fn public<L: RsaLeaf<N>, const N: usize>(
     }
 }
 
-fn read<'a, L: RsaLeaf<N>, const N: usize>(
-    operation: &'a Operation<'a>,
-) -> Result<PublicJob<'a, L>, Status> {
+fn read<'a, L: RsaLeaf<N>, const N: usize>(operation: &'a Operation<'a>) -> Result<PublicJob<'a, L>, Status> {
     let parts = operation.key.rsa_public().ok_or(Status::BadKey)?;
     check_range(operation.input, &parts.n)?;
     Ok(PublicJob { key: operation.key.prepared(|_| PublicPower::new::<N>(parts))?, input: operation.input })

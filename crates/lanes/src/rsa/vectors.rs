@@ -61,11 +61,17 @@ impl<S: MulSimd> RsaLeaf<LANES> for S {
         convert::gather_into(self, numbers, out);
     }
 
-    fn limbs_of_words(self, words: [&[u64]; LANES], space: &mut [S::V], limbs: &mut [S::V]) {
+    fn limbs_of_words(
+        self,
+        _modulus_limbs: usize,
+        words: [&[u64]; LANES],
+        space: &mut [S::V],
+        limbs: &mut [S::V],
+    ) {
         convert::limbs_of_words(self, &words, space, limbs);
     }
 
-    fn words_of_limbs(self, limbs: &[S::V], words: &mut [u64], count: usize) {
+    fn words_of_limbs(self, _modulus_limbs: usize, limbs: &[S::V], words: &mut [u64], count: usize) {
         convert::words_of_limbs(self, limbs, words, count);
     }
 

@@ -6,8 +6,9 @@
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
 //! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
+//! | `doubles` | numbers in limbs of doubles, and their products |
 //! | `erase` | erasure of bytes that held secrets |
-//! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
+//! | `fma` | AVX2 with FMA: the token, the state of the floating-point unit, and the kernels of doubles |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
@@ -19,6 +20,7 @@
 //! function of its own, so registers are spilled there and nowhere else.
 
 mod blocks;
+pub(crate) mod doubles;
 mod erase;
 #[cfg(target_arch = "x86_64")]
 mod fma;
@@ -49,10 +51,10 @@ pub(crate) use fma::FmaSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub(crate) use multiply::{MulSimd, MulVector};
-#[cfg(any(test, feature = "portable"))]
-pub(crate) use portable::PortableSimd;
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
+#[cfg(any(test, feature = "portable"))]
+pub(crate) use portable::{PortableDoubles, PortableSimd};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::VaesSimd;
 

@@ -1,6 +1,8 @@
 //! The token of CPUs with AVX2 and FMA, and the state of their floating-point unit during a run.
 #![allow(unsafe_code, reason = "the one place where MXCSR is read and written")]
 
+mod rsa;
+
 use std::arch::asm;
 use std::fmt;
 

@@ -1,0 +1,138 @@
+//! The kernels of numbers in limbs of doubles. `cargo xtask fma` makes the assembly; its twin in plain Rust is
+//! `simd::doubles::twin`.
+#![allow(unsafe_code, reason = "calls of assembly")]
+
+use std::arch::naked_asm;
+
+use super::{FloatState, FmaSimd};
+use crate::simd::doubles::{DoubleModulus, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS, SHAPES};
+
+/// Runs the kernel of this number: square, product and look-up of the first of [`SHAPES`], then of the next one.
+///
+/// | kernel | `result` | `a` | `b` |
+/// |---|---|---|---|
+/// | square, product | `a b / R mod n`, may be `a` or `b` | factor | factor; not read by a square |
+/// | look-up | the entry | the table | one vector of indices |
+///
+/// # Safety
+///
+/// The CPU has AVX2 and FMA, and MXCSR rounds to the nearest with exceptions masked. All pointers are to numbers of the
+/// shape's limbs, the table to [`PICK_BITS`] bits of them, `scratch` to the shape's layout; only `result` and `scratch`
+/// are written. A look-up reads neither moduli nor scratch.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn kernel(
+    result: *mut DoubleVector,
+    a: *const DoubleVector,
+    b: *const DoubleVector,
+    modulus: *const DoubleVector,
+    inverse: *const DoubleVector,
+    scratch: *mut DoubleVector,
+    kernel: usize,
+) {
+    naked_asm!(include_str!("rsa_kernels.s"), options(att_syntax, raw));
+}
+
+/// The kernels of a shape.
+#[derive(Clone, Copy)]
+enum KernelKind {
+    Square,
+    Product,
+    Pick,
+}
+
+fn number_of(shape: &DoubleShape, kind: KernelKind) -> usize {
+    // unreachable because shapes come from the list.
+    let shape = SHAPES.iter().position(|other| other == shape).unwrap_or(0);
+    3 * shape + kind as usize
+}
+
+/// Checks the lengths that the assembly relies on.
+fn assert_lengths(
+    shape: &DoubleShape,
+    numbers: [&[DoubleVector]; 2],
+    modulus: DoubleModulus<'_>,
+    scratch: &[DoubleVector],
+) {
+    let all = [numbers[0], numbers[1], modulus.n, modulus.inverse];
+    assert!(
+        SHAPES.contains(shape) && all.iter().all(|number| number.len() == shape.limbs),
+        "a number of other limbs"
+    );
+    assert!(scratch.len() >= shape.scratch().len, "too little scratch");
+    all.iter().for_each(|number| shape.check(number));
+}
+
+impl DoubleSimd for FmaSimd {
+    type FloatState = FloatState;
+
+    fn float_state(self) -> FloatState {
+        self.float_state()
+    }
+
+    fn multiply(
+        self,
+        shape: &DoubleShape,
+        value: &mut [DoubleVector],
+        factor: &[DoubleVector],
+        modulus: DoubleModulus<'_>,
+        scratch: &mut [DoubleVector],
+    ) {
+        assert_lengths(shape, [value, factor], modulus, scratch);
+        let at = value.as_mut_ptr();
+        // SAFETY: `self` proves the instructions; the lengths are checked above; a run holds the state of MXCSR.
+        unsafe {
+            kernel(
+                at,
+                at,
+                factor.as_ptr(),
+                modulus.n.as_ptr(),
+                modulus.inverse.as_ptr(),
+                scratch.as_mut_ptr(),
+                number_of(shape, KernelKind::Product),
+            );
+        }
+        shape.check(value);
+    }
+
+    fn square(
+        self,
+        shape: &DoubleShape,
+        value: &mut [DoubleVector],
+        modulus: DoubleModulus<'_>,
+        scratch: &mut [DoubleVector],
+    ) {
+        assert_lengths(shape, [value, value], modulus, scratch);
+        let at = value.as_mut_ptr();
+        // SAFETY: as for a product; a square does not read the second factor.
+        unsafe {
+            kernel(
+                at,
+                at,
+                at,
+                modulus.n.as_ptr(),
+                modulus.inverse.as_ptr(),
+                scratch.as_mut_ptr(),
+                number_of(shape, KernelKind::Square),
+            );
+        }
+        shape.check(value);
+    }
+
+    fn pick(
+        self,
+        shape: &DoubleShape,
+        table: &[DoubleVector],
+        index: DoubleVector,
+        entry: &mut [DoubleVector],
+    ) {
+        assert!(
+            SHAPES.contains(shape) && entry.len() == shape.limbs && table.len() == shape.limbs << PICK_BITS,
+            "a table of another size"
+        );
+        let at = entry.as_mut_ptr();
+        // SAFETY: `self` proves the instructions; the lengths are checked above; the other pointers are not read.
+        unsafe {
+            kernel(at, table.as_ptr(), &raw const index, at, at, at, number_of(shape, KernelKind::Pick))
+        };
+    }
+}
