@@ -374,7 +374,7 @@ impl Kernel<'_> {
             for register in ["r14", "r13", "r12", "rbx"] {
                 self.line(&format!("pop %{register}"));
             }
-            self.line("ret");
+            self.leave();
         }
         self.out.label(&format!(".Lfma_pick_{limbs}"));
         self.pick();
@@ -382,6 +382,12 @@ impl Kernel<'_> {
 
     fn line(&mut self, instruction: &str) {
         self.out.line(instruction);
+    }
+
+    /// Returns to the caller. The next instruction of the old encoding of SSE would wait for dirty upper halves.
+    fn leave(&mut self) {
+        self.line("vzeroupper");
+        self.line("ret");
     }
 
     fn call(&mut self, piece: &str) {
@@ -584,6 +590,6 @@ impl Kernel<'_> {
                 self.line(&format!("vmovapd %ymm{limb}, {}", at("rdi", (first + limb) as isize)));
             }
         }
-        self.line("ret");
+        self.leave();
     }
 }

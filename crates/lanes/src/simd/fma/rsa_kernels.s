@@ -2995,6 +2995,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_product_12:
@@ -3142,6 +3143,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_pick_12:
@@ -3192,6 +3194,7 @@
 	vmovapd %ymm9, 288(%rdi)
 	vmovapd %ymm10, 320(%rdi)
 	vmovapd %ymm11, 352(%rdi)
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_square_21:
@@ -3442,6 +3445,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_product_21:
@@ -3635,6 +3639,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_pick_21:
@@ -3721,6 +3726,7 @@
 	vmovapd %ymm7, 576(%rdi)
 	vmovapd %ymm8, 608(%rdi)
 	vmovapd %ymm9, 640(%rdi)
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_square_35:
@@ -4126,6 +4132,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_product_35:
@@ -4449,6 +4456,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_pick_35:
@@ -4586,6 +4594,7 @@
 	vmovapd %ymm8, 1024(%rdi)
 	vmovapd %ymm9, 1056(%rdi)
 	vmovapd %ymm10, 1088(%rdi)
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_square_45:
@@ -5321,6 +5330,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_product_45:
@@ -6014,6 +6024,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_pick_45:
@@ -6190,6 +6201,7 @@
 	vmovapd %ymm6, 1344(%rdi)
 	vmovapd %ymm7, 1376(%rdi)
 	vmovapd %ymm8, 1408(%rdi)
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_square_70:
@@ -7108,6 +7120,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_product_70:
@@ -7934,6 +7947,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_pick_70:
@@ -8203,6 +8217,7 @@
 	vmovapd %ymm7, 2144(%rdi)
 	vmovapd %ymm8, 2176(%rdi)
 	vmovapd %ymm9, 2208(%rdi)
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_square_91:
@@ -9541,6 +9556,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_product_91:
@@ -10817,6 +10833,7 @@
 	pop %r13
 	pop %r12
 	pop %rbx
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_pick_91:
@@ -11167,6 +11184,7 @@
 	vmovapd %ymm4, 2816(%rdi)
 	vmovapd %ymm5, 2848(%rdi)
 	vmovapd %ymm6, 2880(%rdi)
+	vzeroupper
 	ret
 	.p2align 6
 .Lfma_constants_12:
