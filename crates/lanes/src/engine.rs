@@ -1,8 +1,8 @@
 //! The engine: the shapes that it offers, and the module and leaf that compute each.
 
 use oarlock_core::{
-    BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
-    TableUsage, VerifyTableCache,
+    BatchSize, Curve, DEFAULT_TABLE_BYTES, DigestAlg, Engine, EngineFault, EngineLeaf, Jobs, LeafAbsence,
+    Operation, Outcomes, Records, Shape, TableUsage, VerifyTableCache,
 };
 
 use crate::aes;
@@ -10,8 +10,8 @@ use crate::curve25519;
 use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
-use crate::hash;
-use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_rsa, with_vectors};
+use crate::hash::{self, streams};
+use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_rsa, with_streams, with_vectors};
 use crate::records;
 use crate::rsa::{self, RsaLeaf};
 use crate::simd::{Cpu, MulSimd, Simd};
@@ -20,6 +20,8 @@ use crate::simd::{Cpu, MulSimd, Simd};
 #[derive(Debug)]
 pub struct LaneEngine {
     leaves: Leaves,
+    /// The leaves that the caller has turned off.
+    turned_off: Vec<Leaf>,
     tables: VerifyTableCache,
 }
 
@@ -37,6 +39,7 @@ enum ShapeFamily {
     Aes,
     Des,
     Hash,
+    HashStreams,
 }
 
 impl ShapeFamily {
@@ -45,9 +48,12 @@ impl ShapeFamily {
         let aes = || leaves.blocks.and_then(|_| aes::offers(shape));
         let des = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => des::offers(simd, shape)));
         let hash = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => hash::offers(simd, shape)));
+        let streams =
+            || leaves.streams.and_then(|leaf| with_streams!(leaf, simd => streams::offers(simd, shape)));
         let records = || {
             aes()
                 .map(|size| (Self::Aes, size))
+                .or_else(|| streams().map(|size| (Self::HashStreams, size)))
                 .or_else(|| des().map(|size| (Self::Des, size)))
                 .or_else(|| hash().map(|size| (Self::Hash, size)))
         };
@@ -73,6 +79,25 @@ impl ShapeFamily {
     }
 }
 
+impl ShapeFamily {
+    /// Returns the leaves that compute a shape of the family, the best first.
+    fn leaves(self, shape: Shape) -> &'static [Leaf] {
+        match (self, shape) {
+            (Self::Aes, _) => &[Leaf::Vaes512, Leaf::Vaes256, Leaf::AesNi],
+            (Self::Des, _) => &[Leaf::Avx512, Leaf::Avx2],
+            (Self::Hash, Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }) => {
+                &[Leaf::Avx512, Leaf::Avx2]
+            }
+            (Self::Hash, Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }) => {
+                &[Leaf::Avx512, Leaf::Avx2]
+            }
+            (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
+            (Self::RsaPrivate | Self::RsaPublic | Self::ModExp, _) => &[Leaf::Avx512, Leaf::Fma],
+            _ => &[Leaf::Avx512],
+        }
+    }
+}
+
 impl LaneEngine {
     /// Returns the engine with the best leaf of this CPU for each shape, or None if the CPU has no leaf.
     #[must_use]
@@ -86,9 +111,16 @@ impl LaneEngine {
     /// Returns the engine with the best leaf that `allows` accepts for each shape, or None if the CPU has none of them.
     #[must_use]
     pub fn with_leaves(allows: impl Fn(Leaf) -> bool) -> Option<Self> {
-        let leaves = Leaves::choose(allows);
+        let leaves = Leaves::choose(&allows);
+        let turned_off = Leaf::ALL.iter().copied().filter(|leaf| !allows(*leaf)).collect();
         let tables = VerifyTableCache::new(DEFAULT_TABLE_BYTES);
-        (!leaves.is_empty()).then_some(Self { leaves, tables })
+        (!leaves.is_empty()).then_some(Self { leaves, turned_off, tables })
+    }
+
+    /// Returns an engine with one leaf, or None if the CPU does not have it. It offers the shapes of that leaf alone.
+    #[must_use]
+    pub fn of_leaf(leaf: Leaf) -> Option<Self> {
+        Self::with_leaves(|other| other == leaf)
     }
 
     /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine,
@@ -101,7 +133,7 @@ impl LaneEngine {
     #[must_use]
     #[expect(clippy::expect_used, reason = "the leaf needs no instructions")]
     pub fn portable() -> Self {
-        Self::with_leaves(|leaf| leaf == Leaf::Portable).expect("the portable leaf")
+        Self::of_leaf(Leaf::Portable).expect("the portable leaf")
     }
 
     /// Bounds the bytes of verification tables for keys that recur. The default is 64 MiB; 0 switches tables off.
@@ -124,17 +156,18 @@ impl LaneEngine {
         Self { leaves: Leaves { fma_secrets: false, ..self.leaves }, ..self }
     }
 
-    /// Returns the leaf that computes a shape, or None if the engine does not offer it.
-    #[must_use]
-    pub fn leaf(&self, shape: Shape) -> Option<Leaf> {
-        let (family, _) = self.plan(shape)?;
+    /// Returns the leaf that computes the shapes of a family.
+    fn leaf_of_family(&self, family: ShapeFamily) -> Option<Leaf> {
         match family {
             ShapeFamily::Aes => self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd))),
+            ShapeFamily::HashStreams => {
+                self.leaves.streams.map(|leaf| with_streams!(leaf, simd => leaf_of(simd)))
+            }
             ShapeFamily::Des | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
             }
             ShapeFamily::RsaPrivate | ShapeFamily::RsaPublic | ShapeFamily::ModExp => {
-                self.leaves.rsa_for(shape).map(|leaf| with_rsa!(leaf, leaf => leaf_of(leaf)))
+                self.leaves.rsa.map(|leaf| with_rsa!(leaf, leaf => leaf_of(leaf)))
             }
             _ => self.leaves.multiply.map(|leaf| with_multiply!(leaf, simd => leaf_of(simd))),
         }
@@ -156,6 +189,22 @@ impl Engine for LaneEngine {
 
     fn confirms(&self, _shape: Shape) -> bool {
         false
+    }
+
+    fn leaf(&self, shape: Shape) -> Option<EngineLeaf> {
+        let (family, size) = self.plan(shape)?;
+        let leaf = self.leaf_of_family(family)?;
+        // The first leaf of the family is the best. A leaf outside the list, as the portable one, has all of them above it.
+        let better = family.leaves(shape).first().filter(|better| **better != leaf);
+        let absence = |better: &Leaf| match self.turned_off.contains(better) {
+            true => LeafAbsence::TurnedOff,
+            false => LeafAbsence::Processor,
+        };
+        Some(EngineLeaf {
+            name: leaf.name(),
+            width: size.preferred,
+            better: better.map(|better| (better.name(), absence(better))),
+        })
     }
 
     fn table_usage(&self) -> TableUsage {
@@ -194,6 +243,9 @@ impl Engine for LaneEngine {
             Jobs::Records(shape, parts) => match (family, self.leaves) {
                 (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
                     with_blocks!(leaf, simd => cleared(simd, aes::run(simd, shape, parts, out)))
+                }
+                (ShapeFamily::HashStreams, Leaves { streams: Some(leaf), .. }) => {
+                    with_streams!(leaf, simd => cleared(simd, streams::run(simd, shape, parts, out)))
                 }
                 (ShapeFamily::Des | ShapeFamily::Hash, Leaves { vectors: Some(leaf), .. }) => {
                     with_vectors!(leaf, simd => compute_records(simd, family, shape, parts, out))

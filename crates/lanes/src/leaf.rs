@@ -6,7 +6,7 @@ use oarlock_core::Shape;
 use crate::rsa::DoubleLeaf;
 use crate::simd::Cpu;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{FmaSimd, IfmaSimd, VaesSimd};
+use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::{PortableDoubles, PortableSimd};
 
@@ -80,6 +80,7 @@ pub(crate) struct Leaves {
     pub(crate) rsa: Option<RsaKernels>,
     /// True if the leaf of FMA computes with secrets.
     pub(crate) fma_secrets: bool,
+    pub(crate) streams: Option<StreamLeaf>,
 }
 
 /// A leaf of the public-key kernels.
@@ -109,6 +110,8 @@ pub(crate) enum RsaKernels {
 pub(crate) enum VectorLeaf {
     #[cfg(target_arch = "x86_64")]
     Avx512(IfmaSimd),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2Simd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
 }
@@ -117,9 +120,21 @@ pub(crate) enum VectorLeaf {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BlockLeaf {
     #[cfg(target_arch = "x86_64")]
+    AesNi(AesSimd),
+    #[cfg(target_arch = "x86_64")]
+    Vaes256(VaesYmmSimd),
+    #[cfg(target_arch = "x86_64")]
     Vaes512(VaesSimd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
+}
+
+/// A leaf of the kernels of SHA-1 and SHA-256 by instructions of their own. Tests run the portable one directly, since
+/// [`VectorLeaf::Portable`] has the same shapes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StreamLeaf {
+    #[cfg(target_arch = "x86_64")]
+    ShaNi(ShaNiSimd),
 }
 
 /// Evaluates an expression with the token of a [`MultiplyLeaf`].
@@ -156,6 +171,8 @@ macro_rules! with_vectors {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
             $crate::leaf::VectorLeaf::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::VectorLeaf::Avx2($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
             $crate::leaf::VectorLeaf::Portable($simd) => $body,
         }
@@ -167,6 +184,10 @@ macro_rules! with_blocks {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
+            $crate::leaf::BlockLeaf::AesNi($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::BlockLeaf::Vaes256($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
             $crate::leaf::BlockLeaf::Vaes512($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
             $crate::leaf::BlockLeaf::Portable($simd) => $body,
@@ -174,7 +195,17 @@ macro_rules! with_blocks {
     };
 }
 
-pub(crate) use {with_blocks, with_multiply, with_rsa, with_vectors};
+/// Evaluates an expression with the token of a [`StreamLeaf`].
+macro_rules! with_streams {
+    ($leaf:expr, $simd:ident => $body:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::StreamLeaf::ShaNi($simd) => $body,
+        }
+    };
+}
+
+pub(crate) use {with_blocks, with_multiply, with_rsa, with_streams, with_vectors};
 
 /// Returns the leaf of a token.
 pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
@@ -184,7 +215,14 @@ pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
 impl Leaves {
     /// Returns the best leaf of each kind of kernel among those that `allows` accepts.
     pub(crate) fn choose(allows: impl Fn(Leaf) -> bool) -> Self {
-        let mut leaves = Self { multiply: None, vectors: None, blocks: None, rsa: None, fma_secrets: true };
+        let mut leaves = Self {
+            multiply: None,
+            vectors: None,
+            blocks: None,
+            streams: None,
+            rsa: None,
+            fma_secrets: true,
+        };
         // From the last resort to the best leaf: a better one replaces what was there.
         #[cfg(any(test, feature = "portable"))]
         if allows(Leaf::PortableFma) {
@@ -205,14 +243,30 @@ impl Leaves {
             if let Some(simd) = FmaSimd::detect().filter(|_| allows(Leaf::Fma)) {
                 leaves.rsa = Some(RsaKernels::Fma(DoubleLeaf(simd)));
             }
+            if let Some(simd) = Avx2Simd::detect().filter(|_| allows(Leaf::Avx2)) {
+                leaves.vectors = Some(VectorLeaf::Avx2(simd));
+            }
             let ifma = IfmaSimd::detect();
             if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
                 leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
                 leaves.vectors = Some(VectorLeaf::Avx512(simd));
                 leaves.rsa = Some(RsaKernels::Avx512(simd));
             }
-            if let Some(simd) = ifma.and_then(VaesSimd::detect).filter(|_| allows(Leaf::Vaes512)) {
+            let aes = AesSimd::detect();
+            if let Some(simd) = aes.filter(|_| allows(Leaf::AesNi)) {
+                leaves.blocks = Some(BlockLeaf::AesNi(simd));
+            }
+            if let Some(simd) = aes.and_then(VaesYmmSimd::detect).filter(|_| allows(Leaf::Vaes256)) {
+                leaves.blocks = Some(BlockLeaf::Vaes256(simd));
+            }
+            let vaes = ifma.zip(aes).and_then(|(ifma, aes)| VaesSimd::detect(ifma, aes));
+            if let Some(simd) = vaes.filter(|_| allows(Leaf::Vaes512)) {
                 leaves.blocks = Some(BlockLeaf::Vaes512(simd));
+            }
+            // Sixteen lanes of AVX-512 are faster than streams.
+            let has_wide_lanes = matches!(leaves.vectors, Some(VectorLeaf::Avx512(_)));
+            if let Some(simd) = ShaNiSimd::detect().filter(|_| allows(Leaf::ShaNi) && !has_wide_lanes) {
+                leaves.streams = Some(StreamLeaf::ShaNi(simd));
             }
         }
         leaves
@@ -220,7 +274,8 @@ impl Leaves {
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        self.multiply.is_none() && self.vectors.is_none() && self.blocks.is_none() && self.rsa.is_none()
+        let Self { multiply, vectors, blocks, streams, rsa, .. } = self;
+        multiply.is_none() && vectors.is_none() && blocks.is_none() && streams.is_none() && rsa.is_none()
     }
 
     /// Returns the leaf of a shape of RSA, or None if the shape is not one of RSA or may not be computed.

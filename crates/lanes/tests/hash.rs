@@ -2,13 +2,12 @@
 //! that join.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
-use oarlock_core::*;
-use oarlock_lanes::LaneEngine;
-use oarlock_scalar::ScalarEngine;
+mod common;
 
-fn leaves() -> impl Iterator<Item = LaneEngine> {
-    LaneEngine::detect().into_iter().chain([LaneEngine::portable()])
-}
+use common::leaves_for;
+use oarlock_core::*;
+use oarlock_lanes::{LaneEngine, Leaf};
+use oarlock_scalar::ScalarEngine;
 
 fn hex(text: &str) -> Vec<u8> {
     let digits = if text == "-" { "" } else { text };
@@ -77,7 +76,7 @@ fn run(engine: &dyn Engine, shape: Shape, ones: &[One]) -> Vec<Vec<u8>> {
 
 /// Runs vectors of one shape in one batch, each in every lane once.
 fn check_published(shape: Shape, ones: &[One], results: &[Vec<u8>]) {
-    for engine in leaves() {
+    for engine in leaves_for(shape) {
         for first in 0..16 {
             let turned: Vec<One> = ones.iter().cycle().skip(first).take(48).cloned().collect();
             let expected: Vec<Vec<u8>> = results.iter().cycle().skip(first).take(48).cloned().collect();
@@ -137,9 +136,10 @@ fn digests_match_the_published_million_letters() {
     ] {
         let mut ones = vec![one(3, hex(digest).len()); 40];
         ones[21] = one(1_000_000, hex(digest).len());
-        for engine in leaves() {
-            assert_eq!(run(&engine, shape(name).unwrap(), &ones[21..22]), [hex(digest)]);
-            assert_eq!(run(&engine, shape(name).unwrap(), &ones)[21], hex(digest));
+        let shape = shape(name).unwrap();
+        for engine in leaves_for(shape) {
+            assert_eq!(run(&engine, shape, &ones[21..22]), [hex(digest)]);
+            assert_eq!(run(&engine, shape, &ones)[21], hex(digest));
         }
     }
 }
@@ -169,12 +169,12 @@ fn batch(shape: Shape, lens: impl Iterator<Item = usize>) -> Vec<One> {
 }
 
 fn agree(what: &str, lens: &[usize]) {
-    for engine in leaves() {
-        for shape in Shape::records().into_iter().filter(|shape| is_hash(*shape)) {
-            assert!(engine.offers(shape).is_some(), "{shape}");
-            let ones = batch(shape, lens.iter().copied());
-            let expected = run(&ScalarEngine::detect().unwrap(), shape, &ones);
-            assert_eq!(run(&engine, shape, &ones), expected, "{shape}, {what}");
+    for shape in Shape::records().into_iter().filter(|shape| is_hash(*shape)) {
+        let ones = batch(shape, lens.iter().copied());
+        let expected = run(&ScalarEngine::detect().unwrap(), shape, &ones);
+        for engine in leaves_for(shape) {
+            let leaf = engine.leaf(shape).unwrap().name;
+            assert_eq!(run(&engine, shape, &ones), expected, "{shape}, {what}, leaf {leaf}");
         }
     }
 }
@@ -183,6 +183,37 @@ fn is_hash(shape: Shape) -> bool {
     match shape {
         Shape::Mac { alg } => alg.key_len().is_none(),
         _ => matches!(shape, Shape::Digest { .. } | Shape::DigestPart { .. }),
+    }
+}
+
+/// Returns the leaf by which an engine computes a shape.
+fn leaf_of(engine: &LaneEngine, shape: Shape) -> Option<Leaf> {
+    let name = engine.leaf(shape)?.name;
+    Leaf::ALL.iter().copied().find(|leaf| leaf.name() == name)
+}
+
+/// The portable leaf has every hash, and the SHA extensions have SHA-1 and SHA-256 alone. AVX-512 comes before them, they
+/// before AVX2.
+#[test]
+fn every_hash_has_a_leaf_and_the_best_one_is_chosen() {
+    for shape in Shape::records().into_iter().filter(|shape| is_hash(*shape)) {
+        assert_eq!(leaf_of(&LaneEngine::portable(), shape), Some(Leaf::Portable), "{shape}");
+        let is_short = !matches!(
+            shape,
+            Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }
+                | Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }
+        );
+        let Some(streams) = LaneEngine::of_leaf(Leaf::ShaNi) else {
+            eprintln!("SKIPPED: this processor has no leaf {}", Leaf::ShaNi.name());
+            continue;
+        };
+        assert_eq!(leaf_of(&streams, shape), is_short.then_some(Leaf::ShaNi), "{shape}");
+        let expected = match LaneEngine::of_leaf(Leaf::Avx512) {
+            Some(_) => Some(Leaf::Avx512),
+            None if is_short => Some(Leaf::ShaNi),
+            None => LaneEngine::of_leaf(Leaf::Avx2).map(|_| Leaf::Avx2),
+        };
+        assert_eq!(leaf_of(&LaneEngine::detect().unwrap(), shape), expected, "{shape}");
     }
 }
 
@@ -227,15 +258,15 @@ fn hashes_agree_with_scalar_if_all_other_lanes_have_ended() {
 /// The state after some blocks, continued over the rest with its padding, gives the digest.
 #[test]
 fn parts_of_a_digest_join_to_the_digest() {
-    for engine in leaves() {
-        for alg in DigestAlg::ALL {
+    for alg in DigestAlg::ALL {
+        for engine in leaves_for(Shape::DigestPart { alg }) {
             let whole = One { message: vec![7; 1000], result_len: alg.output_len(), ..One::default() };
             let digest = run(&engine, Shape::Digest { alg }, &[whole]).remove(0);
             let mut padded = [vec![7; 1000], vec![0x80]].concat();
             padded.resize((padded.len() + alg.block_len() / 8).next_multiple_of(alg.block_len()) - 8, 0);
             padded.extend_from_slice(&8000_u64.to_be_bytes());
             let mut state = initial(alg);
-            for blocks in [&padded[..alg.block_len()], &padded[alg.block_len()..]] {
+            for blocks in [&padded[..alg.block_len()], &[], &padded[alg.block_len()..]] {
                 let one = One { message: blocks.to_vec(), result_len: state.len(), state, ..One::default() };
                 let ones = vec![one; 9];
                 state = run(&engine, Shape::DigestPart { alg }, &ones).remove(8);

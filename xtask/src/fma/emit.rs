@@ -13,7 +13,7 @@
 
 use std::fmt::Write;
 
-use super::shapes::{CARRY_CHAINS, DoubleShape, Piece, SHAPES, ScratchLayout};
+use super::shapes::{CARRY_CHAINS, DoubleShape, Piece, SHAPES};
 
 /// The bytes of a vector.
 const VECTOR: usize = 32;
@@ -47,7 +47,7 @@ pub(crate) fn kernels() -> String {
         Pieces::new(&mut out, tile).emit();
     }
     for shape in &SHAPES {
-        Kernel { out: &mut out, shape, scratch: shape.scratch() }.emit();
+        Kernel { out: &mut out, shape, scratch: ScratchLayout::new(shape) }.emit();
     }
     for shape in &SHAPES {
         out.constants(shape);
@@ -332,6 +332,24 @@ fn at(base: &str, vector: isize) -> String {
     match vector * VECTOR as isize {
         0 => format!("(%{base})"),
         offset => format!("{offset}(%{base})"),
+    }
+}
+
+/// The first vectors of the numbers in scratch memory. Before them are the high sum of the column below the next block,
+/// the carry into that block, and the high sums of a block before their restart.
+struct ScratchLayout {
+    doubled: usize,
+    product: usize,
+    quotient: usize,
+}
+
+impl ScratchLayout {
+    fn new(shape: &DoubleShape) -> Self {
+        let doubled = 2 + shape.tile;
+        let product = doubled + shape.limbs;
+        let layout = Self { doubled, product, quotient: product + 2 * shape.limbs };
+        assert_eq!(layout.quotient + shape.limbs, shape.scratch_len(), "the length of scratch memory");
+        layout
     }
 }
 

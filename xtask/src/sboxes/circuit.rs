@@ -1,4 +1,4 @@
-//! Circuits of three-input gates, and their values for all 64 inputs at once.
+//! Circuits of gates with up to three inputs, and their values for all 64 inputs at once.
 
 use std::fmt;
 
@@ -37,7 +37,23 @@ pub(super) struct Circuit {
     pub(super) outputs: [usize; OUTPUTS],
 }
 
+/// The gates that every CPU has, as names of functions of the first two operands. The third operand is the second once
+/// more. `andn a b` is a and not b.
+pub(super) const NAMED: [(&str, u8); 5] =
+    [("and", 0xC0), ("or", 0xFC), ("xor", 0x3C), ("andn", 0x30), ("not", 0x0F)];
+
 impl CircuitGate {
+    /// Returns the gate's name and its one or two operands, or None if it has three inputs.
+    pub(super) fn named(&self) -> Option<(&'static str, &[usize])> {
+        let [a, b, c] = self.operands;
+        let (name, _) = NAMED.iter().find(|(_, table)| *table == self.table && b == c)?;
+        match *name {
+            "not" if a == b => Some((name, &self.operands[..1])),
+            "not" => None,
+            _ => Some((name, &self.operands[..2])),
+        }
+    }
+
     /// Returns the gate's value for every input.
     pub(super) fn of(self, signals: &[Truth]) -> Truth {
         let [a, b, c] = self.operands.map(|operand| signals[operand]);
@@ -96,11 +112,20 @@ pub(super) fn truths_of(table: &[u8; 64]) -> [Truth; OUTPUTS] {
     })
 }
 
-/// Writes one line per gate, `table a b c`, and a last line of outputs.
+/// Writes one line per gate, `table a b c` or `name a b`, and a last line of outputs.
 impl fmt::Display for Circuit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for CircuitGate { table, operands: [a, b, c] } in &self.gates {
-            writeln!(f, "{table:02x} {a} {b} {c}")?;
+        for gate in &self.gates {
+            match gate.named() {
+                Some((name, operands)) => {
+                    let operands: Vec<String> = operands.iter().map(usize::to_string).collect();
+                    writeln!(f, "{name} {}", operands.join(" "))?;
+                }
+                None => {
+                    let CircuitGate { table, operands: [a, b, c] } = gate;
+                    writeln!(f, "{table:02x} {a} {b} {c}")?;
+                }
+            }
         }
         let [a, b, c, d] = self.outputs;
         writeln!(f, "out {a} {b} {c} {d}")

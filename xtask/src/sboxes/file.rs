@@ -1,6 +1,6 @@
 //! The table of circuits as text, which the search writes and the kernel's code is made from.
 
-use super::circuit::{Circuit, CircuitGate, INPUTS, OUTPUTS};
+use super::circuit::{Circuit, CircuitGate, INPUTS, NAMED, OUTPUTS};
 
 const HEAD: &str = "\
 # Circuits of three-input gates for the S-boxes of DES, found by `cargo xtask sboxes`.
@@ -28,6 +28,17 @@ pub(super) fn parse(text: &str) -> Result<Vec<Circuit>, usize> {
             ["out", a, b, c, d] => {
                 let outputs = signals([a, b, c, d], gates.len()).ok_or(number)?;
                 circuits.push(Circuit { gates: std::mem::take(&mut gates), outputs });
+            }
+            [name, a, ref rest @ ..] if NAMED.iter().any(|(known, _)| *known == name) => {
+                let b = match (name, rest) {
+                    ("not", []) => a,
+                    ("not", _) => return Err(number),
+                    (_, [b]) => b,
+                    _ => return Err(number),
+                };
+                let table = NAMED.iter().find(|(known, _)| *known == name).map(|(_, table)| *table);
+                let (table, operands) = table.zip(signals([a, b, b], gates.len())).ok_or(number)?;
+                gates.push(CircuitGate { table, operands });
             }
             [table, a, b, c] => {
                 let table = u8::from_str_radix(table, 16).map_err(|_| number)?;

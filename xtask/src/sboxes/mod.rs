@@ -1,4 +1,5 @@
-//! `cargo xtask sboxes`: circuits of three-input gates for the S-boxes of DES, and the kernel's code made from them.
+//! `cargo xtask sboxes`: circuits for the S-boxes of DES, and the kernel's code made from them. There are two sets: one of
+//! three-input gates, which the search finds, and a published one of two-input gates.
 //!
 //! | module | content |
 //! |---|---|
@@ -6,8 +7,8 @@
 //! | `build` | a first circuit, output by output; `fit` and `pair` are its smallest steps |
 //! | `walk` | a random walk to smaller circuits |
 //! | `order` | the order of gates that spares copies and registers |
-//! | `file` | the table of circuits, `crates/lanes/src/des/circuits.txt` |
-//! | `emit` | Rust made of it, `crates/lanes/src/des/sboxes.rs` |
+//! | `file` | a table of circuits, such as `crates/lanes/src/des/circuits.txt` |
+//! | `emit` | Rust made of it, such as `crates/lanes/src/des/sboxes.rs` |
 //!
 //! The search starts from the circuits in the table and never makes them worse. The same seed and number of rounds give
 //! the same circuits. Each circuit is proved: it is compared with the standard's table for all 64 inputs.
@@ -34,7 +35,15 @@ use random::SearchRandom;
 use standard::S_BOXES;
 
 const CIRCUITS: &str = "circuits.txt";
-const CODE: &str = "sboxes.rs";
+
+/// A set of circuits: the table, the code made from it, and the inputs of a gate in words.
+type CircuitSet = (&'static str, &'static str, &'static str);
+
+/// The set that the search improves.
+const THREE: CircuitSet = (CIRCUITS, "sboxes.rs", "three");
+
+/// The published set.
+const TWO: CircuitSet = ("circuits_two.txt", "sboxes_two.rs", "two");
 
 /// The number of steps of the walk from each circuit that is built.
 const STEPS: usize = 1000;
@@ -42,9 +51,11 @@ const STEPS: usize = 1000;
 /// Searches for smaller circuits and writes the table and the code after every round over the eight S-boxes.
 pub(crate) fn search(workspace: &Workspace, rounds: usize, seed: u64) -> Result<(), WorkspaceError> {
     let Some(folder) = folder(workspace) else { return Ok(()) };
-    let (table, code) = (folder.join(CIRCUITS), folder.join(CODE));
+    let (table, code) = (folder.join(CIRCUITS), folder.join(THREE.1));
+    let two = parsed(&read(&folder.join(TWO.0))?, TWO.0)?;
+    write(&folder.join(TWO.1), &emit::rust(&two, TWO.0, TWO.2))?;
     let mut random = SearchRandom::new(seed);
-    let mut circuits = if table.exists() { parsed(&read(&table)?)? } else { Vec::new() };
+    let mut circuits = if table.exists() { parsed(&read(&table)?, CIRCUITS)? } else { Vec::new() };
     for s_box in S_BOXES.iter().skip(circuits.len()) {
         circuits.push(order::ordered(&build::build(&truths_of(s_box), FULL, &mut random)));
     }
@@ -53,7 +64,7 @@ pub(crate) fn search(workspace: &Workspace, rounds: usize, seed: u64) -> Result<
             circuits.iter_mut().zip(&S_BOXES).for_each(|(best, s_box)| improve(best, s_box, &mut random));
         }
         write(&table, &file::text(&circuits))?;
-        write(&code, &emit::rust(&circuits))?;
+        write(&code, &emit::rust(&circuits, CIRCUITS, THREE.2))?;
         println!("round {round}: {}", summary(&circuits));
     }
     Ok(())
@@ -77,24 +88,27 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
     let Some(folder) = folder(workspace) else {
         return Ok(CheckResult::new(Vec::new(), "no S-boxes here".into()));
     };
-    let circuits = parsed(&read(&folder.join(CIRCUITS))?)?;
-    let mut faults = Vec::new();
-    if circuits.len() != S_BOXES.len() {
-        faults.push(format!("{CIRCUITS} has {} circuits for {} S-boxes", circuits.len(), S_BOXES.len()));
-    }
-    for (number, (circuit, s_box)) in (1..).zip(circuits.iter().zip(&S_BOXES)) {
-        if circuit.truths() != truths_of(s_box) {
-            faults.push(format!("{CIRCUITS}: s{number} is not the S-box of the standard"));
+    let (mut faults, mut summaries) = (Vec::new(), Vec::new());
+    for (table, code, inputs) in [THREE, TWO] {
+        let circuits = parsed(&read(&folder.join(table))?, table)?;
+        if circuits.len() != S_BOXES.len() {
+            faults.push(format!("{table} has {} circuits for {} S-boxes", circuits.len(), S_BOXES.len()));
         }
+        for (number, (circuit, s_box)) in (1..).zip(circuits.iter().zip(&S_BOXES)) {
+            if circuit.truths() != truths_of(s_box) {
+                faults.push(format!("{table}: s{number} is not the S-box of the standard"));
+            }
+        }
+        if read(&folder.join(code))? != emit::rust(&circuits, table, inputs) {
+            faults.push(format!("{code} is not what `cargo xtask sboxes` makes of {table}"));
+        }
+        summaries.push(summary(&circuits));
     }
-    if read(&folder.join(CODE))? != emit::rust(&circuits) {
-        faults.push(format!("{CODE} is not what `cargo xtask sboxes` makes of {CIRCUITS}"));
-    }
-    Ok(CheckResult::new(faults, summary(&circuits)))
+    Ok(CheckResult::new(faults, summaries.join("; ")))
 }
 
-fn parsed(text: &str) -> Result<Vec<Circuit>, WorkspaceError> {
-    file::parse(text).map_err(|line| WorkspaceError::Table { name: CIRCUITS, line })
+fn parsed(text: &str, name: &'static str) -> Result<Vec<Circuit>, WorkspaceError> {
+    file::parse(text).map_err(|line| WorkspaceError::Table { name, line })
 }
 
 /// Returns the folder of the kernel, or None in another workspace.

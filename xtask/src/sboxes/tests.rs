@@ -52,8 +52,29 @@ fn the_table_of_circuits_survives_writing_and_parsing() {
 }
 
 #[test]
+fn named_gates_compute_what_their_names_say() {
+    let text = "s1\nand 0 1\nor 0 1\nxor 0 1\nandn 0 1\nnot 0\nout 6 7 8 9\n";
+    let circuits = file::parse(text).unwrap();
+    let [a, b, ..] = VARIABLES;
+    assert_eq!(circuits[0].signals()[6..], [a & b, a | b, a ^ b, a & !b, !a]);
+    assert_eq!(format!("s1\n{}", circuits[0]), text);
+    let code = emit::rust(&circuits, "table", "two");
+    for line in ["g1 = b1 & b2;", "g2 = b1 | b2;", "g3 = b1 ^ b2;", "g4 = b2.and_not(b1);", "g5 = !b1;"] {
+        assert!(code.contains(line), "{line} in {code}");
+    }
+}
+
+#[test]
 fn an_invalid_table_of_circuits_reports_its_line() {
-    for (text, line) in [("s2", 1), ("s1\nxy 0 1 2", 2), ("s1\n00 0 1 6", 2), ("s1\n\nout 0 1 2", 3)] {
+    for (text, line) in [
+        ("s2", 1),
+        ("s1\nand 0", 2),
+        ("s1\nnot 0 1", 2),
+        ("s1\nxor 0 6", 2),
+        ("s1\nxy 0 1 2", 2),
+        ("s1\n00 0 1 6", 2),
+        ("s1\n\nout 0 1 2", 3),
+    ] {
         assert_eq!(file::parse(text), Err(line), "{text}");
     }
 }

@@ -6,17 +6,16 @@ use super::KernelBench;
 use super::records::whole;
 use crate::LaneEngine;
 
-pub(crate) fn run(bench: &KernelBench<'_>) {
-    let Some(engine) = LaneEngine::detect() else { return };
+pub(crate) fn run(bench: &KernelBench<'_>, engine: &LaneEngine) {
     let cbc = |direction| Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction };
     let cmac = Shape::Mac { alg: MacAlg::Aes128Cmac };
     let gcm = Shape::Aead { alg: AeadAlg::Aes128Gcm, direction: Direction::Encrypt };
     for (shape, len) in [(cbc(Direction::Encrypt), 48), (cbc(Direction::Decrypt), 48), (gcm, 40), (cmac, 48)]
     {
         for (len, count) in [(len, 512), (len, 4096), (len, 65_536), (1024, 4096), (16_384, 256)] {
-            whole(bench, &engine, shape, &format!("{shape} {len} B, {count} records"), &vec![len; count]);
+            whole(bench, engine, shape, &format!("{shape} {len} B, {count} records"), &vec![len; count]);
         }
         let mixed: Vec<usize> = (0..65_536_usize).map(|at| 16 * (1 + at * 7919 % 5)).collect();
-        whole(bench, &engine, shape, &format!("{shape} 16-80 B, 65536 records"), &mixed);
+        whole(bench, engine, shape, &format!("{shape} 16-80 B, 65536 records"), &mixed);
     }
 }

@@ -13,20 +13,32 @@ mod rsa;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::simd::{Cpu, IfmaSimd, Simd};
+use crate::simd::{Avx2Simd, Cpu, IfmaSimd, Simd};
+use crate::{LaneEngine, Leaf};
 use counting::CountingSimd;
 
 /// Times every kernel whose name contains `filter` and prints a line for each.
 pub fn run(filter: &str) {
-    let Some(simd) = IfmaSimd::detect() else {
-        eprintln!("this CPU has no AVX-512 IFMA: there is nothing to measure");
+    let ifma = IfmaSimd::detect();
+    let bench = KernelBench { filter, multiply_adds_per_ns: ifma.map_or(f64::NAN, multiply_add_rate) };
+    // The portable leaf serves tests; its speed means nothing.
+    let leaves = Leaf::ALL.iter().filter(|leaf| **leaf != Leaf::Portable);
+    for (leaf, engine) in leaves.filter_map(|leaf| Some((leaf, LaneEngine::of_leaf(*leaf)?))) {
+        println!("leaf {}", leaf.name());
+        aes::run(&bench, &engine);
+        des::run(&bench, &engine);
+    }
+    if let Some(simd) = Avx2Simd::detect() {
+        println!("kernels of leaf avx2");
+        des::kernels(&bench, simd);
+    }
+    let Some(simd) = ifma else {
+        eprintln!("SKIPPED: this CPU has no AVX-512 IFMA, so its kernels are not measured");
         return;
     };
-    let bench = KernelBench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
-    println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
-    aes::run(&bench);
+    println!("kernels of leaf avx512, at {:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
     curve25519::run(&bench, simd);
-    des::run(&bench, simd);
+    des::kernels(&bench, simd);
     hash::run(&bench, simd);
     nist::run(&bench, simd);
     rsa::run(&bench, simd);

@@ -26,7 +26,7 @@ impl RecordSizes {
 /// Times a run of records of these lengths and prints nanoseconds per record. Each record has its own IV, and one of
 /// 1,024 keys in random order. Every column has one value per record.
 pub(super) fn whole(bench: &KernelBench<'_>, engine: &LaneEngine, shape: Shape, name: &str, lens: &[usize]) {
-    if !bench.wants(name) {
+    if !bench.wants(name) || engine.offers(shape).is_none() {
         return;
     }
     let Some(RecordSizes { key_len, iv_len, tag_len }) = RecordSizes::of(shape) else { return };

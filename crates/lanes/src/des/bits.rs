@@ -116,16 +116,7 @@ fn eight<S: Simd, const A: u32, const B: u32, const C: u32>(simd: S, rows: &mut 
 /// Exchanges the upper half of each `2 N` bits of one row with the lower half of the other row.
 #[inline(always)]
 fn swap<V: Vector, const N: u32>(rows: &mut [V; 8], low: usize, high: usize, mask: V) {
-    let (a, b) = (rows[low], rows[high]);
-    if V::HAS_TERNARY {
-        rows[low] = choose(mask, a, b.shl::<N>());
-        rows[high] = choose(mask, a.shr::<N>(), b);
-    } else {
-        // Six operations instead of two shifts and two selections of three operations each.
-        let changed = (a.shr::<N>() ^ b) & mask;
-        rows[high] = b ^ changed;
-        rows[low] = a ^ changed.shl::<N>();
-    }
+    (rows[low], rows[high]) = V::swap_halves::<N>(rows[low], rows[high], mask);
 }
 
 /// Returns the bits of `yes` if the mask bit is one, and the bits of `no` otherwise.

@@ -5,7 +5,7 @@
 use oarlock_core::{Direction, PartMut};
 
 use super::bits::{transpose, transpose_from, transpose_to};
-use super::group::{BLOCK, DesGroup};
+use super::group::{BLOCK, Chunk, DesGroup};
 use super::{DesKeying, DesScratch};
 use crate::records::RecordPart;
 use crate::simd::{Simd, Vector};
@@ -30,13 +30,7 @@ pub(super) fn run<S: Simd>(
         |row| previous[row],
     );
     each_chunk(group, |first, blocks| {
-        group.read(
-            simd,
-            &mut chunk.as_mut()[..blocks],
-            first,
-            #[inline(always)]
-            |message, _| message,
-        );
+        read(simd, group, chunk, first, blocks);
         for rows in &mut chunk.as_mut()[..blocks] {
             match direction {
                 Direction::Encrypt => {
@@ -80,7 +74,7 @@ pub(super) fn run<S: Simd>(
                 }
             }
         }
-        group.write(simd, chunk, first, out);
+        write(simd, group, chunk, first, blocks, out);
     });
 }
 
@@ -100,13 +94,7 @@ pub(super) fn translate<S: Simd>(
     group.ivs(simd, chain);
     group.second_ivs(simd, other_chain);
     each_chunk(group, |first, blocks| {
-        group.read(
-            simd,
-            &mut chunk.as_mut()[..blocks],
-            first,
-            #[inline(always)]
-            |message, _| message,
-        );
+        read(simd, group, chunk, first, blocks);
         for rows in &mut chunk.as_mut()[..blocks] {
             transpose(simd, rows);
             state.load(
@@ -139,8 +127,43 @@ pub(super) fn translate<S: Simd>(
             );
             transpose(simd, rows);
         }
-        group.write(simd, chunk, first, out);
+        write(simd, group, chunk, first, blocks, out);
     });
+}
+
+/// Reads the blocks of each record from byte `first` on.
+fn read<S: Simd>(
+    simd: S,
+    group: DesGroup<'_, '_, S::V>,
+    chunk: &mut Chunk<S::V>,
+    first: usize,
+    blocks: usize,
+) {
+    match &mut chunk.as_mut()[..blocks] {
+        [rows] => group.read_block(simd, rows, first),
+        chunk => group.read(
+            simd,
+            chunk,
+            first,
+            #[inline(always)]
+            |message, _| message,
+        ),
+    }
+}
+
+/// Writes the blocks of each record from byte `first` on.
+fn write<S: Simd>(
+    simd: S,
+    group: DesGroup<'_, '_, S::V>,
+    chunk: &Chunk<S::V>,
+    first: usize,
+    blocks: usize,
+    out: &mut PartMut<'_>,
+) {
+    match chunk.as_ref() {
+        [rows, ..] if blocks == 1 => group.write_block(simd, rows, first, out),
+        _ => group.write(simd, chunk, first, out),
+    }
 }
 
 /// Calls `body` with the first byte of each chunk of a group, and the number of blocks in it that the longest record

@@ -188,6 +188,51 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
         transpose(simd, rows);
     }
 
+    /// Reads one block of each record from byte `first` on, and zeros past the end of a record. Words that become lanes need
+    /// no transposition, which [`DesGroup::read`] does.
+    pub(super) fn read_block<S: Simd<V = V>>(&self, simd: S, rows: &mut Rows<V>, first: usize) {
+        simd.call(
+            #[inline(always)]
+            || {
+                for (at, row) in rows.iter_mut().enumerate() {
+                    let Some(records) = self.row(at).map(AsRef::as_ref) else {
+                        *row = simd.zero();
+                        continue;
+                    };
+                    *row = simd.load(&LaneArray::from_fn(
+                        #[inline(always)]
+                        |lane| word(self.part.input(&records[lane], first), 0),
+                    ));
+                }
+            },
+        );
+    }
+
+    /// Writes one block of each record from byte `first` on.
+    pub(super) fn write_block<S: Simd<V = V>>(
+        &self,
+        simd: S,
+        rows: &Rows<V>,
+        first: usize,
+        out: &mut PartMut<'_>,
+    ) {
+        simd.call(
+            #[inline(always)]
+            || {
+                for (at, row) in rows.iter().enumerate() {
+                    let Some(records) = self.row(at).map(AsRef::as_ref) else { return };
+                    let words = row.words();
+                    for (word, record) in words.as_ref().iter().zip(records) {
+                        let place = self.part.place(record, first, out);
+                        if let Some(place) = place.first_chunk_mut() {
+                            *place = word.to_le_bytes();
+                        }
+                    }
+                }
+            },
+        );
+    }
+
     /// Reads a chunk of up to a vector of blocks of each record from byte `first` on, and zeros past the end of a record.
     /// `pad` adds padding to the bytes of a record of a given length.
     pub(super) fn read<S: Simd<V = V>>(

@@ -10,7 +10,7 @@
 //! | `permutations` | the tables of the standard |
 //! | `rounds` | the sixteen rounds |
 //! | `schedule` | key bits |
-//! | `sboxes` | the S-boxes as circuits of three-input gates |
+//! | `sboxes`, `sboxes_two` | the S-boxes as circuits of three-input gates and of two-input gates |
 
 mod bits;
 mod cbc;
@@ -19,6 +19,7 @@ mod mac;
 mod permutations;
 mod rounds;
 mod sboxes;
+mod sboxes_two;
 mod schedule;
 #[cfg(test)]
 mod standard;

@@ -5,8 +5,8 @@ use zeroize::Zeroize;
 
 use super::bits::BITS;
 use super::permutations::{IP, P};
-use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
 use super::schedule::{DesSchedule, PLACES, STARTS, WINDOW, place_of};
+use super::{sboxes, sboxes_two};
 use crate::simd::{Simd, Vector};
 
 /// Half a block of each lane, with bit 1 first.
@@ -121,14 +121,37 @@ impl<V: Zeroize> Zeroize for DesState<V> {
 /// order none waits for the last S-box of that round; it was the fastest of forty such orders.
 #[inline(always)]
 fn round<V: Vector>(left: &mut Half<V>, right: &Half<V>, key: &[V; WINDOW]) {
-    add::<V, 0>(left, s1(inputs::<V, 0>(right, key)));
-    add::<V, 3>(left, s4(inputs::<V, 3>(right, key)));
-    add::<V, 1>(left, s2(inputs::<V, 1>(right, key)));
-    add::<V, 7>(left, s8(inputs::<V, 7>(right, key)));
-    add::<V, 6>(left, s7(inputs::<V, 6>(right, key)));
-    add::<V, 4>(left, s5(inputs::<V, 4>(right, key)));
-    add::<V, 5>(left, s6(inputs::<V, 5>(right, key)));
-    add::<V, 2>(left, s3(inputs::<V, 2>(right, key)));
+    add::<V, 0>(left, s_box::<V, 0>(inputs::<V, 0>(right, key)));
+    add::<V, 3>(left, s_box::<V, 3>(inputs::<V, 3>(right, key)));
+    add::<V, 1>(left, s_box::<V, 1>(inputs::<V, 1>(right, key)));
+    add::<V, 7>(left, s_box::<V, 7>(inputs::<V, 7>(right, key)));
+    add::<V, 6>(left, s_box::<V, 6>(inputs::<V, 6>(right, key)));
+    add::<V, 4>(left, s_box::<V, 4>(inputs::<V, 4>(right, key)));
+    add::<V, 5>(left, s_box::<V, 5>(inputs::<V, 5>(right, key)));
+    add::<V, 2>(left, s_box::<V, 2>(inputs::<V, 2>(right, key)));
+}
+
+/// Computes S-box `BOX`, counted from 0, by the gates that the CPU has.
+#[inline(always)]
+fn s_box<V: Vector, const BOX: usize>(inputs: [V; 6]) -> [V; 4] {
+    match (BOX, V::HAS_TERNARY) {
+        (0, true) => sboxes::s1(inputs),
+        (1, true) => sboxes::s2(inputs),
+        (2, true) => sboxes::s3(inputs),
+        (3, true) => sboxes::s4(inputs),
+        (4, true) => sboxes::s5(inputs),
+        (5, true) => sboxes::s6(inputs),
+        (6, true) => sboxes::s7(inputs),
+        (_, true) => sboxes::s8(inputs),
+        (0, false) => sboxes_two::s1(inputs),
+        (1, false) => sboxes_two::s2(inputs),
+        (2, false) => sboxes_two::s3(inputs),
+        (3, false) => sboxes_two::s4(inputs),
+        (4, false) => sboxes_two::s5(inputs),
+        (5, false) => sboxes_two::s6(inputs),
+        (6, false) => sboxes_two::s7(inputs),
+        (_, false) => sboxes_two::s8(inputs),
+    }
 }
 
 /// Returns the inputs of S-box `BOX` XORed with the key: bits `4 BOX` to `4 BOX + 5` of the half. Bit 0 is bit 32.

@@ -1,5 +1,5 @@
-//! The S-boxes of DES as three-input gates, one bit of each lane at a time. `cargo xtask sboxes` makes this file from
-//! `circuits.txt`, and `cargo xtask check` rejects other changes.
+//! The S-boxes of DES as three-input gates, one bit of each lane at a time. `cargo xtask sboxes` makes this
+//! file from `circuits.txt`, and `cargo xtask check` rejects other changes.
 //!
 //! The input is b1 to b6 as the expansion E gives them. The first output is the most significant bit. FIPS 46-3.
 

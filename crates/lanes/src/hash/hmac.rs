@@ -12,7 +12,7 @@ use super::{CHAIN_BYTES, Chain, ChainBytes, LaneHash, WORDS, compress};
 use crate::simd::{HalfMask, Simd, erase};
 
 /// A hash of 32-bit words for HMAC.
-pub(super) trait HmacHash: LaneHash {
+pub(crate) trait HmacHash: LaneHash {
     /// The bytes of a digest.
     const OUTPUT: usize;
 }

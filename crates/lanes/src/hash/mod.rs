@@ -9,6 +9,7 @@
 //! | `group` | messages of different lengths in the lanes, block by block, and their padding |
 //! | `alone` | one message at a time, for the last few of a group |
 //! | `hmac` | keys as chaining values, the outer hash |
+//! | `streams` | SHA-1 and SHA-256 by instructions of their own, several messages in turn |
 //! | `run` | records: digests, parts of digests, HMAC |
 //! | `parts` | SHA-512 of messages in several pieces, for signatures |
 
@@ -23,6 +24,7 @@ pub(crate) mod sha256;
 mod sha256_constants;
 pub(crate) mod sha512;
 mod sha512_constants;
+pub(crate) mod streams;
 mod word;
 
 use std::marker::PhantomData;

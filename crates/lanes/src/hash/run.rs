@@ -219,7 +219,7 @@ impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
 
 /// Copies the prepared form of a record's key, which is cached with its handle, or made for this record if the key
 /// is in a slot.
-fn copy_states<H: HmacHash>(value: &mut ChainBytes, part: &RecordPart<'_>, record: RecordRef) {
+pub(super) fn copy_states<H: HmacHash>(value: &mut ChainBytes, part: &RecordPart<'_>, record: RecordRef) {
     let bytes = part.key_bytes(record);
     let handle = match part.key(record) {
         KeySource::Table(index) => part.key_table().get(index as usize),

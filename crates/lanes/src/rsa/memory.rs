@@ -91,7 +91,7 @@ impl<'m, V> FreeSpans<'m, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{LANES, PortableSimd, Vector};
+    use crate::simd::{LANES, PortableSimd, Simd, Vector};
 
     #[test]
     fn spans_begin_at_their_places_and_do_not_overlap() {
@@ -104,7 +104,7 @@ mod tests {
         ];
         let mut memory = SpanMemory::new(PortableSimd, spans);
         for (mark, span) in (1..).zip(memory.places().take(spans)) {
-            span.fill(PortableSimd.splat(mark));
+            span.fill(PortableSimd::<LANES>.splat(mark));
         }
         let marks: Vec<u64> = memory.0.iter().map(|vector| vector.words()[LANES - 1]).collect();
         let expected = [(0, 3), (1, 70), (2, 2), (0, 56), (3, 1), (0, 62), (4, 5)];

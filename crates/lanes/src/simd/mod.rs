@@ -4,13 +4,19 @@
 //! |---|---|
 //! | this one | [`Cpu`] and [`Simd`] (a CPU with the instructions) and [`Vector`] (its lanes) |
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
-//! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
+//! | `blocks` | [`SingleSimd`] and [`BlockSimd`]: rounds of AES on one and on four blocks, products of GHASH |
+//! | `sha` | [`ShaSimd`]: rounds of SHA-1 and SHA-256 by instructions of their own |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `doubles` | numbers in limbs of doubles, and their products |
+//! | `avx2` | AVX2: four lanes |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `fma` | AVX2 with FMA: the token, the state of the floating-point unit, and the kernels of doubles |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
-//! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
+//! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
+//! | `vaes256` | VAES and VPCLMULQDQ with AVX2 |
+//! | `vaes` | VAES and VPCLMULQDQ with AVX-512 |
+//! | `sha_ni` | the SHA extensions of x86-64 |
+//! | `registers` | clearing of the vector registers |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
 //!
 //! A vector exists only if its CPU has the instructions. To make a vector, a function must hold a [`Simd`] token,
@@ -19,6 +25,10 @@
 //! Algorithms are `#[inline(always)]` functions over these traits. [`Cpu::call`] compiles them for a CPU. It is a
 //! function of its own, so registers are spilled there and nowhere else.
 
+#[cfg(target_arch = "x86_64")]
+mod aes_ni;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod blocks;
 pub(crate) mod doubles;
 mod erase;
@@ -32,7 +42,14 @@ mod multiply;
 #[cfg(any(test, feature = "portable"))]
 mod portable;
 #[cfg(target_arch = "x86_64")]
+mod registers;
+mod sha;
+#[cfg(target_arch = "x86_64")]
+mod sha_ni;
+#[cfg(target_arch = "x86_64")]
 mod vaes;
+#[cfg(target_arch = "x86_64")]
+mod vaes256;
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn fetch_ahead(_bytes: &[u8], _at: u32) {}
@@ -44,8 +61,16 @@ use zeroize::Zeroize;
 
 use crate::leaf::Leaf;
 
-pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use aes_ni::AesSimd;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2Simd;
+pub(crate) use blocks::{
+    AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, OneBlock, SingleSimd,
+};
 pub(crate) use erase::erase;
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) use fma::with_mxcsr;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use fma::FmaSimd;
 #[cfg(target_arch = "x86_64")]
@@ -55,8 +80,13 @@ pub(crate) use multiply::{MulSimd, MulVector};
 pub(crate) use portable::PortableVector;
 #[cfg(any(test, feature = "portable"))]
 pub(crate) use portable::{PortableDoubles, PortableSimd};
+pub(crate) use sha::{ShaSimd, ShaVector};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sha_ni::ShaNiSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::VaesSimd;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes256::VaesYmmSimd;
 
 /// The lanes of a vector that has products: the operations that the public-key kernels compute side by side.
 pub(crate) const LANES: usize = 8;
@@ -211,6 +241,19 @@ pub(crate) trait Vector:
 
     /// Computes `self + other` in lanes whose mask bit is set, and returns `self` in the others.
     fn add_if(self, mask: Mask, other: Self) -> Self;
+
+    /// Exchanges the upper half of each `2 N` bits of `low` with the lower half of those of `high`. `mask` has ones in the
+    /// lower halves.
+    #[inline(always)]
+    fn swap_halves<const N: u32>(low: Self, high: Self, mask: Self) -> (Self, Self) {
+        if Self::HAS_TERNARY {
+            // 0xCA is `mask ? yes : no`.
+            return (mask.ternary::<0xCA>(low, high.shl::<N>()), mask.ternary::<0xCA>(low.shr::<N>(), high));
+        }
+        // Six operations, and not two shifts and two selections of three operations each.
+        let changed = (low.shr::<N>() ^ high) & mask;
+        (low ^ changed.shl::<N>(), high ^ changed)
+    }
 
     /// Transposes one row per lane: lane `j` of row `i` becomes lane `i` of row `j`.
     fn transpose(rows: Self::Lanes<Self>) -> Self::Lanes<Self>;

@@ -2,12 +2,23 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use oarlock_core::*;
-use oarlock_lanes::LaneEngine;
+use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::ScalarEngine;
 
-/// Returns every leaf of this machine.
+/// Returns an engine for every leaf of this machine, with that leaf alone. An engine offers the shapes of its leaf.
 pub(crate) fn leaves() -> impl Iterator<Item = LaneEngine> {
-    LaneEngine::detect().into_iter().chain([LaneEngine::portable()])
+    Leaf::ALL.iter().filter_map(|leaf| {
+        let engine = LaneEngine::of_leaf(*leaf);
+        if engine.is_none() {
+            eprintln!("SKIPPED: this processor has no leaf {}", leaf.name());
+        }
+        engine
+    })
+}
+
+/// Returns an engine for every leaf of this machine that computes a shape.
+pub(crate) fn leaves_for(shape: Shape) -> impl Iterator<Item = LaneEngine> {
+    leaves().filter(move |engine| engine.offers(shape).is_some())
 }
 
 /// Returns both leaves, with and without tables, and the scalar engine with its tables.

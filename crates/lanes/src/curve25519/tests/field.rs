@@ -6,7 +6,7 @@ use super::super::constants::*;
 use super::super::field::{FieldFactor, WideSum};
 use super::super::{power, words};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
-use crate::simd::{LANES, MulSimd, MulVector};
+use crate::simd::{LANES, MulSimd, Vector};
 
 /// Returns values at the bounds of a factor, and others.
 fn samples(dice: &mut Dice) -> [BigUint; LANES] {
@@ -113,7 +113,7 @@ fn bytes_and_words<S: MulSimd>(simd: S) {
     let split: [S::V; 5] = words::split(simd, &words);
     assert_eq!(integers(&split), lanes.map(|lane| BigUint::from_bytes_le(&lane)));
     let joined = words::join(simd, &split);
-    assert_eq!(joined.map(MulVector::words), words.map(MulVector::words));
+    assert_eq!(joined.map(Vector::words), words.map(Vector::words));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::super::memory::{FreeSpans, VectorSpan};
 use super::{DoubleLeaf, shape_of};
 use crate::simd::doubles::{DOUBLES, DoubleModulus, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS};
 
-/// Streams of equal length, which are computed one after the other: a product alone fills the units of the CPU.
+/// Streams of equal length, whose products take turns.
 #[derive(Debug)]
 pub(crate) struct DoubleStreams<'m, D> {
     leaf: DoubleLeaf<D>,
@@ -40,7 +40,7 @@ impl DoubleStream<'_> {
 
 impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams<'m, D> {
     fn spans(limbs: usize, count: usize) -> Vec<VectorSpan> {
-        let scratch = VectorSpan::at(0, shape_of(limbs).scratch().len);
+        let scratch = VectorSpan::at(0, shape_of(limbs).scratch_len());
         std::iter::once(scratch).chain((0..count).flat_map(|_| DoubleStream::spans(limbs))).collect()
     }
 
@@ -55,7 +55,7 @@ impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams
         places: &mut FreeSpans<'m, DoubleVector>,
     ) -> Self {
         let shape = shape_of(limbs);
-        let [scratch] = places.take([VectorSpan::at(0, shape.scratch().len)]);
+        let [scratch] = places.take([VectorSpan::at(0, shape.scratch_len())]);
         let stream = |_| {
             let [n, inverse, value] = places.take(DoubleStream::spans(limbs));
             DoubleStream { n, inverse, value }
@@ -88,10 +88,9 @@ impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams
 
     fn square(&mut self, range: Range<usize>, times: usize) {
         let Self { leaf, shape, streams, scratch } = self;
-        for stream in &mut streams[range] {
-            for _ in 0..times {
-                stream.square(leaf.0, shape, scratch);
-            }
+        // In turn, so that the first steps of one square overlap with the last carries of the other.
+        for _ in 0..times {
+            streams[range.clone()].iter_mut().for_each(|stream| stream.square(leaf.0, shape, scratch));
         }
     }
 
@@ -103,11 +102,9 @@ impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams
     }
 
     fn raise(&mut self, choices: &mut [SecretChoice<'_, DoubleVector>]) {
+        self.square(0..choices.len(), PICK_BITS);
         let Self { leaf, shape, streams, scratch } = self;
         for (stream, choice) in streams.iter_mut().zip(choices) {
-            for _ in 0..PICK_BITS {
-                stream.square(leaf.0, shape, scratch);
-            }
             leaf.0.pick(shape, choice.table, choice.index, choice.entry);
             stream.multiply(leaf.0, shape, choice.entry, scratch);
         }

@@ -50,7 +50,7 @@ pub(crate) trait DoubleSimd: Cpu {
     /// Prepares the floating-point unit for a run. The state before returns when the value is dropped.
     fn float_state(self) -> Self::FloatState;
 
-    /// Replaces the value v by `f v / R mod n`. `scratch` has the vectors that the shape's layout names.
+    /// Replaces the value v by `f v / R mod n`. `scratch` has [`DoubleShape::scratch_len`] vectors.
     fn multiply(
         self,
         shape: &DoubleShape,

@@ -3,6 +3,8 @@
 /// A size of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DoubleShape {
+    /// The index in [`SHAPES`].
+    pub(crate) number: usize,
     /// The number of limbs, a multiple of `tile`.
     pub(crate) limbs: usize,
     /// The columns of a block, whose sums stay in registers.
@@ -13,34 +15,16 @@ pub(crate) struct DoubleShape {
 
 /// Every size, smallest first: for primes of 512, 1024, 1536 and 2048 bits, and moduli of 3072 and 4096 bits.
 pub(crate) const SHAPES: [DoubleShape; 6] = [
-    DoubleShape { limbs: 12, tile: 6, limb_bits: 44 },
-    DoubleShape { limbs: 21, tile: 7, limb_bits: 49 },
-    DoubleShape { limbs: 35, tile: 7, limb_bits: 45 },
-    DoubleShape { limbs: 45, tile: 5, limb_bits: 46 },
-    DoubleShape { limbs: 70, tile: 7, limb_bits: 44 },
-    DoubleShape { limbs: 91, tile: 7, limb_bits: 46 },
+    DoubleShape { number: 0, limbs: 12, tile: 6, limb_bits: 44 },
+    DoubleShape { number: 1, limbs: 21, tile: 7, limb_bits: 49 },
+    DoubleShape { number: 2, limbs: 35, tile: 7, limb_bits: 45 },
+    DoubleShape { number: 3, limbs: 45, tile: 5, limb_bits: 46 },
+    DoubleShape { number: 4, limbs: 70, tile: 7, limb_bits: 44 },
+    DoubleShape { number: 5, limbs: 91, tile: 7, limb_bits: 46 },
 ];
 
 /// The chains into which the carry of the low half is divided. One chain would wait for the sum before at every step.
 pub(crate) const CARRY_CHAINS: usize = 3;
-
-/// The vectors that a number's kernels need besides the number.
-pub(crate) struct ScratchLayout {
-    /// The high sum of the column below the next block, without its constant.
-    pub(crate) high_below: usize,
-    /// The carry into the next block.
-    pub(crate) carry: usize,
-    /// The high sums of a block before their restart.
-    pub(crate) saved: usize,
-    /// The doubled multiplicand of a square.
-    pub(crate) doubled: usize,
-    /// The product, twice as long as a number.
-    pub(crate) product: usize,
-    /// The multiplier of the modulus.
-    pub(crate) quotient: usize,
-    /// The number of vectors.
-    pub(crate) len: usize,
-}
 
 /// The products of a block of rows and two neighbouring blocks of the other factor that belong to a block of columns.
 /// Row r and column c have the product with limb `c - r` of the upper one of these two blocks.
@@ -84,20 +68,10 @@ impl DoubleShape {
         (first, first + length + (at < longer) as usize)
     }
 
-    /// Returns the layout of the memory of a product.
-    pub(crate) const fn scratch(&self) -> ScratchLayout {
-        let doubled = 2 + self.tile;
-        let product = doubled + self.limbs;
-        let quotient = product + 2 * self.limbs;
-        ScratchLayout {
-            high_below: 0,
-            carry: 1,
-            saved: 2,
-            doubled,
-            product,
-            quotient,
-            len: quotient + self.limbs,
-        }
+    /// Returns the vectors that a product needs besides its numbers: two between blocks, the saved sums of a block, the
+    /// doubled multiplicand, the product of double length, and the multiplier of the modulus.
+    pub(crate) const fn scratch_len(&self) -> usize {
+        2 + self.tile + 4 * self.limbs
     }
 
     /// Returns the pieces of a block of columns of a square besides the product of a block with itself, each with its

@@ -1,4 +1,5 @@
-//! The token of CPUs with AVX2 and FMA, and the state of their floating-point unit during a run.
+//! The token of CPUs with AVX2 and FMA, the state of their floating-point unit during a run, and in `rsa` their kernels of
+//! numbers in limbs of doubles.
 #![allow(unsafe_code, reason = "the one place where MXCSR is read and written")]
 
 mod rsa;
@@ -7,6 +8,7 @@ use std::arch::asm;
 use std::fmt;
 
 use super::Cpu;
+use super::registers::clear_registers;
 use crate::leaf::Leaf;
 
 /// A CPU and an operating system with AVX2 and FMA. [`FmaSimd::detect`] is the only constructor.
@@ -53,22 +55,6 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Overwrites the sixteen vector registers.
-#[inline(never)]
-#[target_feature(enable = "avx")]
-pub(super) fn clear_registers() {
-    // SAFETY: only registers are written, and all of them are named as clobbered.
-    unsafe {
-        asm!(
-            "vzeroall",
-            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _, out("ymm5") _,
-            out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
-            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
-            options(nomem, nostack, preserves_flags),
-        );
-    }
-}
-
 /// MXCSR with rounding to nearest, all exceptions masked, no flags, and denormals as IEEE 754 defines them. It is the
 /// state that Rust code assumes.
 const DEFAULT: u32 = 0x1F80;
@@ -103,4 +89,16 @@ impl fmt::Debug for FmaSimd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AVX2 and FMA")
     }
+}
+
+/// Runs a body with another MXCSR, and returns its result and the MXCSR after it. For tests.
+// The body must prepare its own state before it computes: Rust assumes the default state.
+#[cfg(test)]
+pub(crate) fn with_mxcsr<R>(state: u32, body: impl FnOnce() -> R) -> (R, u32) {
+    let before = mxcsr();
+    set_mxcsr(state);
+    let result = body();
+    let after = mxcsr();
+    set_mxcsr(before);
+    (result, after)
 }

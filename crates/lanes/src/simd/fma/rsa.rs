@@ -17,7 +17,7 @@ use crate::simd::doubles::{DoubleModulus, DoubleShape, DoubleSimd, DoubleVector,
 /// # Safety
 ///
 /// The CPU has AVX2 and FMA, and MXCSR rounds to the nearest with exceptions masked. All pointers are to numbers of the
-/// shape's limbs, the table to [`PICK_BITS`] bits of them, `scratch` to the shape's layout; only `result` and `scratch`
+/// shape's limbs, the table to two to the power of [`PICK_BITS`] of them, `scratch` to [`DoubleShape::scratch_len`]; only `result` and `scratch`
 /// are written. A look-up reads neither moduli nor scratch.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn kernel(
@@ -41,12 +41,11 @@ enum KernelKind {
 }
 
 fn number_of(shape: &DoubleShape, kind: KernelKind) -> usize {
-    // unreachable because shapes come from the list.
-    let shape = SHAPES.iter().position(|other| other == shape).unwrap_or(0);
-    3 * shape + kind as usize
+    3 * shape.number + kind as usize
 }
 
-/// Checks the lengths that the assembly relies on.
+/// Checks the shape and the lengths that the assembly relies on.
+#[inline]
 fn assert_lengths(
     shape: &DoubleShape,
     numbers: [&[DoubleVector]; 2],
@@ -54,11 +53,9 @@ fn assert_lengths(
     scratch: &[DoubleVector],
 ) {
     let all = [numbers[0], numbers[1], modulus.n, modulus.inverse];
-    assert!(
-        SHAPES.contains(shape) && all.iter().all(|number| number.len() == shape.limbs),
-        "a number of other limbs"
-    );
-    assert!(scratch.len() >= shape.scratch().len, "too little scratch");
+    let has_lengths = all.iter().all(|number| number.len() == shape.limbs);
+    assert!(SHAPES.get(shape.number) == Some(shape) && has_lengths, "a number of other limbs");
+    assert!(scratch.len() >= shape.scratch_len(), "too little scratch");
     all.iter().for_each(|number| shape.check(number));
 }
 

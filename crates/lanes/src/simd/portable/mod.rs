@@ -2,6 +2,7 @@
 
 mod blocks;
 mod doubles;
+mod sha;
 
 use std::hint::black_box;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};

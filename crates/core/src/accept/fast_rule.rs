@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use oarlock_core::{AeadAlg, Direction, Records, Shape, Span};
+use crate::{AeadAlg, Direction, Records, Shape, Span};
 
 /// The conditions of the fast check for a shape.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,301 @@
+//! SHA-1 and SHA-256 by instructions for their rounds, several messages in turn.
+//!
+//! The instructions hash one message, and each waits for the one before. So the rounds of a few messages alternate. A
+//! message that ends makes room for the next one at once. There is no order by length, and nothing is transposed.
+//!
+//! | module | contents |
+//! |---|---|
+//! | this one | shapes, and the loop over records |
+//! | `mode` | the chaining values before and after the messages of a shape |
+//! | `source` | the blocks of a message that are left, and its padding |
+//! | `sha1`, `sha256` | the rounds of several messages |
+
+mod mode;
+mod sha1;
+mod sha256;
+mod source;
+
+use std::marker::PhantomData;
+
+use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut, Records, Shape};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::CHAIN_BYTES;
+use super::hmac::HmacHash;
+use super::sha1::LaneSha1;
+use super::sha256::LaneSha256;
+use crate::fault::not_offered;
+use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::simd::{ShaSimd, ShaVector};
+use mode::{HmacMode, PartMode, StreamMode, WholeMode};
+use source::MessageSource;
+
+/// A block of either function.
+type Block = [u8; BLOCK];
+
+/// The bytes of a block.
+const BLOCK: usize = 64;
+
+/// The most messages in turn.
+const MAX_STREAMS: usize = 4;
+
+/// A hash function with instructions for its rounds.
+pub(crate) trait StreamHash: HmacHash {
+    /// The number of messages in turn, at most [`MAX_STREAMS`]. Measured: docs/performance/records.md.
+    const STREAMS: usize;
+
+    /// The word of the chaining value in each place of a [`StreamState`]. Exchanges of pairs, so that it is its own
+    /// inverse.
+    const ORDER: [usize; 8];
+
+    /// Hashes blocks of `N` messages, as many of each as the first has. The others must have no fewer.
+    fn compress<S: ShaSimd, const N: usize>(simd: S, states: &mut [StreamState; N], blocks: [&[Block]; N]);
+}
+
+/// A chaining value in the order of the instructions.
+#[derive(Clone, Copy, Default, Zeroize)]
+#[repr(align(16))]
+pub(crate) struct StreamState([u32; 8]);
+
+impl StreamState {
+    /// Reads the first half of a chaining value.
+    fn new<H: StreamHash>(bytes: &[u8; CHAIN_BYTES / 2]) -> Self {
+        let words = bytes.as_chunks().0;
+        Self(H::ORDER.map(|word| u32::from_be_bytes(words[word])))
+    }
+
+    /// Returns the big-endian bytes of the chaining value.
+    fn bytes<H: StreamHash>(&self) -> [u8; CHAIN_BYTES / 2] {
+        let mut bytes = [0; CHAIN_BYTES / 2];
+        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(H::ORDER) {
+            *place = self.0[word].to_be_bytes();
+        }
+        bytes
+    }
+
+    #[inline(always)]
+    fn load<S: ShaSimd>(&self, simd: S) -> [S::W; 2] {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        [simd.load_words(&[a, b, c, d]), simd.load_words(&[e, f, g, h])]
+    }
+
+    #[inline(always)]
+    fn store<S: ShaSimd>(&mut self, variables: [S::W; 2]) {
+        for (words, variables) in self.0.as_chunks_mut().0.iter_mut().zip(variables) {
+            *words = variables.words();
+        }
+    }
+}
+
+/// Returns the batch sizes of a shape, or None if it is not SHA-1, SHA-256 or an HMAC of them.
+pub(crate) fn offers<S: ShaSimd>(_simd: S, shape: Shape) -> Option<BatchSize> {
+    let preferred = match shape {
+        Shape::Digest { alg: DigestAlg::Sha1 }
+        | Shape::DigestPart { alg: DigestAlg::Sha1 }
+        | Shape::Mac { alg: MacAlg::HmacSha1 } => LaneSha1::STREAMS,
+        Shape::Digest { alg: DigestAlg::Sha256 }
+        | Shape::DigestPart { alg: DigestAlg::Sha256 }
+        | Shape::Mac { alg: MacAlg::HmacSha256 } => LaneSha256::STREAMS,
+        _ => return None,
+    };
+    // The maximum keeps other queues from waiting long.
+    Some(BatchSize { preferred, max: 65_536 })
+}
+
+/// Hashes every record of every part.
+pub(crate) fn run<S: ShaSimd>(
+    simd: S,
+    shape: Shape,
+    parts: &[&Records<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    let batch = StreamBatch { simd, shape, parts };
+    match shape {
+        Shape::Digest { alg: alg @ DigestAlg::Sha1 } => {
+            batch.run::<LaneSha1, _>(WholeMode::new::<LaneSha1>(), alg.output_len(), out)
+        }
+        Shape::Digest { alg: alg @ DigestAlg::Sha256 } => {
+            batch.run::<LaneSha256, _>(WholeMode::new::<LaneSha256>(), alg.output_len(), out)
+        }
+        Shape::DigestPart { alg: alg @ DigestAlg::Sha1 } => {
+            batch.run::<LaneSha1, _>(PartMode, alg.state_len(), out)
+        }
+        Shape::DigestPart { alg: alg @ DigestAlg::Sha256 } => {
+            batch.run::<LaneSha256, _>(PartMode, alg.state_len(), out)
+        }
+        Shape::Mac { alg: alg @ MacAlg::HmacSha1 } => batch.run::<LaneSha1, _>(HmacMode, alg.tag_len(), out),
+        Shape::Mac { alg: alg @ MacAlg::HmacSha256 } => {
+            batch.run::<LaneSha256, _>(HmacMode, alg.tag_len(), out)
+        }
+        _ => Err(not_offered(shape)),
+    }
+}
+
+struct StreamBatch<'a, S> {
+    simd: S,
+    shape: Shape,
+    parts: &'a [&'a Records<'a>],
+}
+
+impl<S: ShaSimd> StreamBatch<'_, S> {
+    fn run<H: StreamHash, K: StreamMode<H>>(
+        self,
+        mode: K,
+        result_len: usize,
+        out: &mut Outcomes,
+    ) -> Result<(), EngineFault> {
+        let Self { simd, shape, parts } = self;
+        records::run(&mut StreamRun { simd, shape, mode, result_len, hash: PhantomData::<H> }, parts, out)
+    }
+}
+
+/// A run of records of one shape.
+struct StreamRun<S, H, K> {
+    simd: S,
+    shape: Shape,
+    mode: K,
+    /// The bytes of a result.
+    result_len: usize,
+    hash: PhantomData<H>,
+}
+
+impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, H, K> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Returns 1 for every length. A stream takes the next record as soon as its own is finished, so the order of
+    /// lengths does not matter.
+    fn steps(&self, _len: usize) -> usize {
+        1
+    }
+
+    fn begin(&mut self, _part: &RecordPart<'_>) {}
+
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+        Streams::<H>::default().hash(self, part, records, out);
+    }
+}
+
+/// The messages that are hashed in turn.
+struct Streams<'a, H> {
+    /// The chaining values. Erased afterwards: whoever has those of HMAC can forge its MACs.
+    states: Zeroizing<[StreamState; MAX_STREAMS]>,
+    streams: [Stream<'a>; MAX_STREAMS],
+    /// The number of streams in use. They come first.
+    count: usize,
+    hash: PhantomData<H>,
+}
+
+/// The message of a stream.
+#[derive(Default)]
+struct Stream<'a> {
+    record: RecordRef,
+    source: MessageSource<'a>,
+    /// The chaining value before the hash that follows this one.
+    outer: Zeroizing<StreamState>,
+    /// True if the result of this hash is the message of another.
+    is_inner: bool,
+}
+
+impl<H: StreamHash> Default for Streams<'_, H> {
+    fn default() -> Self {
+        Self {
+            states: Zeroizing::default(),
+            streams: std::array::from_fn(|_| Stream::default()),
+            count: 0,
+            hash: PhantomData,
+        }
+    }
+}
+
+impl<'a, H: StreamHash> Streams<'a, H> {
+    /// Hashes all records of a window.
+    fn hash<S: ShaSimd, K: StreamMode<H>>(
+        &mut self,
+        run: &StreamRun<S, H, K>,
+        part: &RecordPart<'a>,
+        records: &[RecordRef],
+        out: &mut PartMut<'_>,
+    ) {
+        let mut next = records.iter().zip((AHEAD..).map(|later| records.get(later)));
+        let mut start = |stream: &mut Stream<'a>, state: &mut StreamState| {
+            let Some((record, later)) = next.next() else { return false };
+            later
+                .into_iter()
+                .flat_map(|later| part.input(later, 0).chunks(BLOCK))
+                .take(AHEAD_BLOCKS)
+                .for_each(|line| run.simd.prefetch(&line[0]));
+            stream.record = *record;
+            stream.is_inner = K::IS_INNER;
+            stream.source.start::<H>(part.input(record, 0), K::ENDING);
+            run.mode.start(part, *record, state, &mut stream.outer);
+            true
+        };
+        for (stream, state) in self.streams.iter_mut().zip(self.states.iter_mut()).take(H::STREAMS) {
+            self.count += usize::from(start(stream, state));
+        }
+        loop {
+            // From the last to the first, because the last one moves to the place of one that has no more records.
+            for place in (0..self.count).rev() {
+                let (stream, state) = (&mut self.streams[place], &mut self.states[place]);
+                while stream.source.left().is_empty() {
+                    if stream.is_inner {
+                        stream.source.start_outer::<H>(&state.bytes::<H>());
+                        (*state, stream.is_inner) = (*stream.outer, false);
+                        continue;
+                    }
+                    write(part, stream.record, &state.bytes::<H>()[..run.result_len], out);
+                    if !start(stream, state) {
+                        self.count -= 1;
+                        self.streams.swap(place, self.count);
+                        self.states.swap(place, self.count);
+                        break;
+                    }
+                }
+            }
+            match self.count {
+                0 => return,
+                1 => self.step::<S, 1>(run.simd),
+                2 => self.step::<S, 2>(run.simd),
+                3 => self.step::<S, 3>(run.simd),
+                _ => self.step::<S, MAX_STREAMS>(run.simd),
+            }
+        }
+    }
+
+    /// Hashes blocks of the first `N` streams until one of them has none left, or goes on with its padding.
+    fn step<S: ShaSimd, const N: usize>(&mut self, simd: S) {
+        let (Some(states), Some(streams)) =
+            (self.states.first_chunk_mut::<N>(), self.streams.first_chunk_mut::<N>())
+        else {
+            return;
+        };
+        let left = streams.each_ref().map(|stream| stream.source.left());
+        let count = left.iter().map(|blocks| blocks.len()).min().unwrap_or_default();
+        let blocks = left.map(|blocks| &blocks[..count]);
+        simd.call(
+            #[inline(always)]
+            || H::compress(simd, states, blocks),
+        );
+        for stream in streams {
+            stream.source.advance(count);
+        }
+    }
+}
+
+/// The distance between the record that starts and the record whose input is prefetched.
+const AHEAD: usize = 2 * MAX_STREAMS;
+
+/// The blocks of an input that are prefetched. The processor fetches the others when it sees them read in order.
+const AHEAD_BLOCKS: usize = 4;
+
+/// Writes the leading bytes of a result, as many as the output holds.
+fn write(part: &RecordPart<'_>, record: RecordRef, result: &[u8], out: &mut PartMut<'_>) {
+    if let Err(status) = out.write(part.output(record), result) {
+        out.statuses[record.index as usize] = status;
+    }
+}
+
+#[cfg(test)]
+mod tests;

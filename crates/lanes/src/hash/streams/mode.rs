@@ -1,0 +1,89 @@
+//! The chaining values before and after the messages of a shape.
+
+use zeroize::Zeroizing;
+
+use super::{StreamHash, StreamState};
+use crate::hash::group::MessageEnding;
+use crate::hash::run::copy_states;
+use crate::hash::{CHAIN_BYTES, hmac};
+use crate::records::{RecordPart, RecordRef};
+
+/// The steps before and after the messages of a shape.
+pub(super) trait StreamMode<H: StreamHash> {
+    const ENDING: MessageEnding;
+
+    /// True if another hash follows, of the digest.
+    const IS_INNER: bool = false;
+
+    /// Sets the chaining value before a message, and the one before the hash that follows.
+    fn start(
+        &self,
+        part: &RecordPart<'_>,
+        record: RecordRef,
+        state: &mut StreamState,
+        outer: &mut StreamState,
+    );
+}
+
+/// Digests of whole messages, which have the same initial chaining value.
+pub(super) struct WholeMode(StreamState);
+
+impl WholeMode {
+    pub(super) fn new<H: StreamHash>() -> Self {
+        Self(first_half::<H>(&H::initial()))
+    }
+}
+
+impl<H: StreamHash> StreamMode<H> for WholeMode {
+    const ENDING: MessageEnding = MessageEnding::Padded { before: 0 };
+
+    #[inline(always)]
+    fn start(&self, _: &RecordPart<'_>, _: RecordRef, state: &mut StreamState, _: &mut StreamState) {
+        *state = self.0;
+    }
+}
+
+/// Parts of digests: whole blocks from the middle of messages. Their chaining values are in the IV column.
+pub(super) struct PartMode;
+
+impl<H: StreamHash> StreamMode<H> for PartMode {
+    const ENDING: MessageEnding = MessageEnding::Open;
+
+    #[inline(always)]
+    fn start(&self, part: &RecordPart<'_>, record: RecordRef, state: &mut StreamState, _: &mut StreamState) {
+        // A chaining value of SHA-1 is shorter; zeros follow it.
+        let mut bytes = [0; CHAIN_BYTES / 2];
+        let value = part.iv_span(record).of(part.data()).unwrap_or_default();
+        bytes.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
+        *state = StreamState::new::<H>(&bytes);
+    }
+}
+
+/// HMAC: the hash that follows the inner key, and the hash of its digest that follows the outer key.
+pub(super) struct HmacMode;
+
+impl<H: StreamHash> StreamMode<H> for HmacMode {
+    const ENDING: MessageEnding = hmac::INNER;
+    const IS_INNER: bool = true;
+
+    #[inline(always)]
+    fn start(
+        &self,
+        part: &RecordPart<'_>,
+        record: RecordRef,
+        state: &mut StreamState,
+        outer: &mut StreamState,
+    ) {
+        let mut values = Zeroizing::new([0; CHAIN_BYTES]);
+        copy_states::<H>(&mut values, part, record);
+        if let [inner_value, outer_value] = values.as_chunks().0 {
+            *state = StreamState::new::<H>(inner_value);
+            *outer = StreamState::new::<H>(outer_value);
+        }
+    }
+}
+
+/// Reads the first half of a chaining value, which is all of it for words of 32 bits.
+fn first_half<H: StreamHash>(value: &[u8; CHAIN_BYTES]) -> StreamState {
+    value.first_chunk().map(StreamState::new::<H>).unwrap_or_default()
+}

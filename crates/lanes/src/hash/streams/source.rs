@@ -1,0 +1,89 @@
+//! The blocks of a message that are left, and its padding.
+
+use super::{BLOCK, Block, StreamHash};
+use crate::hash::group::MessageEnding;
+use crate::simd::erase;
+
+/// A message whose hash has begun: whole blocks, which are read where they are, and then the end with its padding,
+/// which is copied.
+pub(super) struct MessageSource<'a> {
+    whole: &'a [Block],
+    /// The end of the message and its padding, in the last blocks.
+    tail: [Block; TAIL],
+    /// The first block of `tail` that is left.
+    first: usize,
+}
+
+/// The most blocks of an end with its padding.
+const TAIL: usize = 2;
+
+/// The bytes of an end with its padding.
+const TAIL_BYTES: usize = TAIL * BLOCK;
+
+/// The bit that ends a message. FIPS 180-4 5.1.1.
+const MARK: u8 = 0x80;
+
+impl Default for MessageSource<'_> {
+    fn default() -> Self {
+        Self { whole: &[], tail: [[0; BLOCK]; TAIL], first: TAIL }
+    }
+}
+
+impl<'a> MessageSource<'a> {
+    /// Begins a message.
+    #[inline]
+    pub(super) fn start<H: StreamHash>(&mut self, message: &'a [u8], ending: MessageEnding) {
+        let (whole, rest) = message.as_chunks();
+        self.whole = whole;
+        // Not below 0: an end that is not whole takes one or two blocks with its padding.
+        self.first = TAIL + whole.len() - ending.blocks::<H>(message.len());
+        if self.first == TAIL {
+            return;
+        }
+        self.tail = [[0; BLOCK]; TAIL];
+        let tail = &mut self.tail.as_flattened_mut()[self.first * BLOCK..];
+        tail[..rest.len()].copy_from_slice(rest);
+        tail[rest.len()] = MARK;
+        self.set_bits(ending.bits(message.len()));
+    }
+
+    /// Begins the outer hash of HMAC: of a digest, which follows one block. RFC 2104 section 2.
+    #[inline]
+    pub(super) fn start_outer<H: StreamHash>(&mut self, digest: &[u8; 32]) {
+        let tail = &mut self.tail[TAIL - 1];
+        *tail = [0; BLOCK];
+        tail[..H::OUTPUT].copy_from_slice(&digest[..H::OUTPUT]);
+        tail[H::OUTPUT] = MARK;
+        self.set_bits(8 * (BLOCK + H::OUTPUT) as u64);
+        self.first = TAIL - 1;
+    }
+
+    /// Writes the length of the message in bits, which ends the padding.
+    #[inline]
+    fn set_bits(&mut self, bits: u64) {
+        self.tail.as_flattened_mut()[TAIL_BYTES - size_of::<u64>()..].copy_from_slice(&bits.to_be_bytes());
+    }
+
+    /// Returns the next blocks: all whole ones of the message, or those of its end. Empty if the message has ended.
+    #[inline]
+    pub(super) fn left(&self) -> &[Block] {
+        if self.whole.is_empty() { &self.tail[self.first..] } else { self.whole }
+    }
+
+    /// Moves on by a number of blocks, at most as many as [`MessageSource::left`] returned.
+    #[inline]
+    pub(super) fn advance(&mut self, blocks: usize) {
+        if self.whole.is_empty() {
+            self.first += blocks;
+        } else {
+            self.whole = &self.whole[blocks..];
+        }
+    }
+}
+
+impl Drop for MessageSource<'_> {
+    fn drop(&mut self) {
+        // A message can be secret, and so is the inner digest of HMAC.
+        erase(self.tail.as_flattened_mut());
+    }
+}

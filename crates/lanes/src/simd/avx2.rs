@@ -1,0 +1,435 @@
+//! The AVX2 leaf: four lanes of 64 bits, for DES and hashes.
+#![allow(unsafe_code, reason = "intrinsics are called here")]
+
+use std::arch::x86_64::*;
+use std::fmt;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use zeroize::Zeroize;
+
+use super::ifma::prefetch;
+use super::registers::clear_registers;
+use super::{Cpu, HalfMask, Mask, Simd, Vector};
+use crate::leaf::Leaf;
+
+/// The lanes of a vector.
+const WORDS: usize = 4;
+
+/// A CPU and an operating system with AVX2. [`Avx2Simd::detect`] is the only constructor.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2Simd(());
+
+/// A 256-bit register.
+///
+/// The field is private to this module, and every function that makes a `YmmVector` takes an [`Avx2Simd`] or another
+/// `YmmVector`. So a `YmmVector` proves AVX2.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct YmmVector(__m256i);
+
+impl Avx2Simd {
+    /// Returns the token if the CPU has every instruction of this module and the system saves its registers.
+    pub(crate) fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1");
+        has_all.then_some(Self(()))
+    }
+}
+
+impl Cpu for Avx2Simd {
+    const LEAF: Leaf = Leaf::Avx2;
+
+    #[inline(always)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` proves every feature that the function enables.
+        unsafe { enter(body) }
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, line: &T) {
+        prefetch(line);
+    }
+
+    fn clear_registers(self) {
+        // SAFETY: `self` proves AVX.
+        unsafe { clear_registers() }
+    }
+}
+
+/// Runs a body for [`Cpu::call`]. Code that is inlined here is compiled with these features.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1")]
+fn enter<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+impl Simd for Avx2Simd {
+    type V = YmmVector;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> YmmVector {
+        // SAFETY: `self` proves AVX2.
+        YmmVector(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
+    }
+
+    #[inline(always)]
+    fn load(self, words: &[u64; WORDS]) -> YmmVector {
+        // SAFETY: `self` proves AVX2; the reference is to 32 readable bytes, and the load may be unaligned.
+        YmmVector(unsafe { _mm256_loadu_si256(words.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 8 * WORDS]) -> YmmVector {
+        // SAFETY: `self` proves AVX2; the reference is to 32 readable bytes, and the load may be unaligned.
+        YmmVector(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn splat32(self, word: u32) -> YmmVector {
+        // SAFETY: `self` proves AVX2.
+        YmmVector(unsafe { _mm256_set1_epi32(word.cast_signed()) })
+    }
+
+    #[inline(always)]
+    fn load_prefix(self, bytes: &[u8]) -> YmmVector {
+        if let Some(whole) = bytes.first_chunk() {
+            return self.load_bytes(whole);
+        }
+        let (words, tail) = bytes.as_chunks::<8>();
+        // SAFETY: `self` proves AVX2; words whose mask is zero are not touched.
+        let whole = unsafe {
+            let mask = _mm256_loadu_si256(PREFIX_MASKS[WORDS - words.len()..][..WORDS].as_ptr().cast());
+            YmmVector(_mm256_maskload_epi64(bytes.as_ptr().cast(), mask))
+        };
+        if tail.is_empty() {
+            return whole;
+        }
+        let mut single = [0; WORDS];
+        if let Some(place) = single.get_mut(words.len()) {
+            *place = word_of(tail);
+        }
+        whole | self.load(&single)
+    }
+}
+
+/// Masks of prefixes: a vector that is read from word `WORDS - n` on has `n` words of ones.
+static PREFIX_MASKS: [u64; 2 * WORDS] = [u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0, 0, 0, 0];
+
+/// Returns up to seven bytes as a little-endian word.
+#[inline(always)]
+fn word_of(bytes: &[u8]) -> u64 {
+    // Two reads that may overlap replace a loop over the bytes.
+    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>(), bytes) {
+        (Some(first), Some(last), _) => {
+            let high = u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4));
+            u64::from(u32::from_le_bytes(*first)) | high
+        }
+        (_, _, [first, .., last]) => {
+            let (middle, end) = (bytes.len() / 2, bytes.len() - 1);
+            u64::from(*first) | u64::from(bytes[middle]) << (8 * middle) | u64::from(*last) << (8 * end)
+        }
+        (_, _, [only]) => u64::from(*only),
+        (_, _, []) => 0,
+    }
+}
+
+impl Vector for YmmVector {
+    const WORDS: usize = WORDS;
+    const UNROLLS: bool = true;
+    const HAS_TERNARY: bool = false;
+    const HASHES_IN_PAIRS: bool = false;
+
+    type Lanes<T: Copy> = [T; WORDS];
+    type Bytes = [u8; 8 * WORDS];
+
+    #[inline(always)]
+    fn words(self) -> [u64; WORDS] {
+        let mut words = [0; WORDS];
+        // SAFETY: `self` proves AVX2; the array is 32 writable bytes, and the store may be unaligned.
+        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), self.0) };
+        words
+    }
+
+    #[inline(always)]
+    fn store_prefix(self, place: &mut [u8]) {
+        if let Some(whole) = place.first_chunk_mut::<{ 8 * WORDS }>() {
+            // SAFETY: `self` proves AVX2; the array is 32 writable bytes, and the store may be unaligned.
+            unsafe { _mm256_storeu_si256(whole.as_mut_ptr().cast(), self.0) };
+            return;
+        }
+        // Halves, then words, then bytes: masked stores take many cycles on some processors.
+        // SAFETY: `self` proves AVX2.
+        let (mut half, high) =
+            unsafe { (_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0)) };
+        let (halves, rest) = place.as_chunks_mut::<16>();
+        if let Some(first) = halves.first_mut() {
+            // SAFETY: the array is 16 writable bytes, and the store may be unaligned.
+            unsafe { _mm_storeu_si128(first.as_mut_ptr().cast(), half) };
+            half = high;
+        }
+        let (words, rest) = rest.as_chunks_mut::<8>();
+        if let Some(first) = words.first_mut() {
+            // SAFETY: the array is 8 writable bytes, and the store may be unaligned.
+            unsafe { _mm_storel_epi64(first.as_mut_ptr().cast(), half) };
+            // SAFETY: SSE2 is part of x86-64.
+            half = unsafe { _mm_unpackhi_epi64(half, half) };
+        }
+        if !rest.is_empty() {
+            // SAFETY: SSE2 is part of x86-64.
+            let word = unsafe { _mm_cvtsi128_si64(half) }.to_le_bytes();
+            rest.iter_mut().zip(word).for_each(|(to, from)| *to = from);
+        }
+    }
+
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        // SAFETY: `self` proves AVX2. The count is a constant, which the compiler puts into the instruction.
+        Self(unsafe { _mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        // SAFETY: as for `shl`.
+        Self(unsafe { _mm256_srl_epi64(self.0, _mm_cvtsi32_si128(N.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn rotr<const N: i32>(self) -> Self {
+        // SAFETY: as for `shl`.
+        unsafe {
+            let right = _mm256_srl_epi64(self.0, _mm_cvtsi32_si128(N));
+            Self(_mm256_or_si256(right, _mm256_sll_epi64(self.0, _mm_cvtsi32_si128(64 - N))))
+        }
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        // SAFETY: `self` proves AVX2. The indices count within each half of the register.
+        unsafe {
+            let reversed = _mm_set_epi32(0x0809_0A0B, 0x0C0D_0E0F, 0x0001_0203, 0x0405_0607);
+            Self(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(reversed)))
+        }
+    }
+
+    #[inline(always)]
+    fn add32(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_add_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add32_if(self, mask: HalfMask, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let set = _mm256_and_si256(_mm256_set1_epi32(i32::from(mask)), bits);
+            let ones = _mm256_cmpeq_epi32(set, bits);
+            Self(_mm256_add_epi32(self.0, _mm256_and_si256(other.0, ones)))
+        }
+    }
+
+    #[inline(always)]
+    fn shr32<const N: u32>(self) -> Self {
+        // SAFETY: as for `shl`.
+        Self(unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(N.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn rotr32<const N: i32>(self) -> Self {
+        // SAFETY: as for `shl`.
+        unsafe {
+            let right = _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(N));
+            Self(_mm256_or_si256(right, _mm256_sll_epi32(self.0, _mm_cvtsi32_si128(32 - N))))
+        }
+    }
+
+    #[inline(always)]
+    fn swap_bytes32(self) -> Self {
+        // SAFETY: `self` proves AVX2. The indices count within each half of the register.
+        unsafe {
+            let reversed = _mm_set_epi32(0x0C0D_0E0F, 0x0809_0A0B, 0x0405_0607, 0x0001_0203);
+            Self(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(reversed)))
+        }
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_andnot_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
+        match TABLE {
+            0x96 => self ^ b ^ c,
+            0xCA => c ^ (self & (b ^ c)),
+            0xE8 => (self & b) | (c & (self | b)),
+            // The sum of the rows of the table that are one. No kernel of this leaf comes here.
+            _ => (0..8).filter(|row| TABLE >> row & 1 == 1).fold(self ^ self, |sum, row| {
+                let input = |vector: Self, bit: i32| if row & bit != 0 { vector } else { !vector };
+                sum | (input(self, 4) & input(b, 2) & input(c, 1))
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+            let set = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask)), bits);
+            let ones = _mm256_cmpeq_epi64(set, bits);
+            Self(_mm256_add_epi64(self.0, _mm256_and_si256(other.0, ones)))
+        }
+    }
+
+    /// Selects whole bytes with one instruction, which is less than the mask takes.
+    #[inline(always)]
+    fn swap_halves<const N: u32>(low: Self, high: Self, mask: Self) -> (Self, Self) {
+        let (up, down) = (high.shl::<N>(), low.shr::<N>());
+        // SAFETY: `low` proves AVX2.
+        unsafe {
+            match N {
+                32 => (
+                    Self(_mm256_blend_epi32::<0xAA>(low.0, up.0)),
+                    Self(_mm256_blend_epi32::<0xAA>(down.0, high.0)),
+                ),
+                16 => (
+                    Self(_mm256_blend_epi16::<0xAA>(low.0, up.0)),
+                    Self(_mm256_blend_epi16::<0xAA>(down.0, high.0)),
+                ),
+                8 => (
+                    Self(_mm256_blendv_epi8(up.0, low.0, mask.0)),
+                    Self(_mm256_blendv_epi8(high.0, down.0, mask.0)),
+                ),
+                _ => {
+                    let changed = (down ^ high) & mask;
+                    (low ^ changed.shl::<N>(), high ^ changed)
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn transpose([a, b, c, d]: [Self; WORDS]) -> [Self; WORDS] {
+        // SAFETY: the rows prove AVX2.
+        unsafe {
+            let (ab, cd) = (_mm256_unpacklo_epi64(a.0, b.0), _mm256_unpacklo_epi64(c.0, d.0));
+            let (ef, gh) = (_mm256_unpackhi_epi64(a.0, b.0), _mm256_unpackhi_epi64(c.0, d.0));
+            [
+                Self(_mm256_permute2x128_si256::<0x20>(ab, cd)),
+                Self(_mm256_permute2x128_si256::<0x20>(ef, gh)),
+                Self(_mm256_permute2x128_si256::<0x31>(ab, cd)),
+                Self(_mm256_permute2x128_si256::<0x31>(ef, gh)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn transpose32(rows: &mut [Self; 16]) {
+        for group in rows.as_chunks_mut::<8>().0 {
+            // SAFETY: the rows prove AVX2.
+            unsafe {
+                // First pairs of rows, then pairs of pairs: afterwards the words of one column of four rows are adjacent.
+                let mut fours = *group;
+                for four in fours.as_chunks_mut::<4>().0 {
+                    let [a, b, c, d] = four.map(|row| row.0);
+                    let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+                    let (ef, gh) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+                    *four = [
+                        Self(_mm256_unpacklo_epi64(ab, cd)),
+                        Self(_mm256_unpackhi_epi64(ab, cd)),
+                        Self(_mm256_unpacklo_epi64(ef, gh)),
+                        Self(_mm256_unpackhi_epi64(ef, gh)),
+                    ];
+                }
+                for column in 0..4 {
+                    let (upper, lower) = (fours[column].0, fours[column + 4].0);
+                    group[column] = Self(_mm256_permute2x128_si256::<0x20>(upper, lower));
+                    group[column + 4] = Self(_mm256_permute2x128_si256::<0x31>(upper, lower));
+                }
+            }
+        }
+    }
+}
+
+impl Zeroize for YmmVector {
+    fn zeroize(&mut self) {
+        // SAFETY: the place is a valid `YmmVector`, and zero bits are one; a volatile write is not optimised away.
+        unsafe { std::ptr::write_volatile(self, Self(std::mem::zeroed())) };
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+impl Add for YmmVector {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_add_epi64(self.0, other.0) })
+    }
+}
+
+impl Sub for YmmVector {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_sub_epi64(self.0, other.0) })
+    }
+}
+
+impl BitAnd for YmmVector {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_and_si256(self.0, other.0) })
+    }
+}
+
+impl BitOr for YmmVector {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_or_si256(self.0, other.0) })
+    }
+}
+
+impl BitXor for YmmVector {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_xor_si256(self.0, other.0) })
+    }
+}
+
+impl Not for YmmVector {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_xor_si256(self.0, _mm256_set1_epi8(-1)) })
+    }
+}
+
+impl fmt::Debug for Avx2Simd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AVX2")
+    }
+}
+
+/// Prints no lanes, which can hold secrets.
+impl fmt::Debug for YmmVector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ymm")
+    }
+}
