@@ -125,22 +125,30 @@ impl<'m, L: RsaLeaf<N>, const N: usize> PowerGroups<'m, L, N> {
     pub(super) fn raise(&mut self, ones: &[[&[u64]; N]]) {
         self.fill(ones);
         let count = ones.len();
+        let side_by_side = if L::ALTERNATES { count.max(1) } else { 1 };
+        for first in (0..count).step_by(side_by_side) {
+            self.raise_group(first, (first + side_by_side).min(count));
+        }
+    }
+
+    /// Raises the values of one or two streams, window by window.
+    fn raise_group(&mut self, first: usize, end: usize) {
         // The number of digits comes from the shape, not from the exponents: leading zeros take their steps too.
-        for step in 0..self.windows[0].digits.len() {
-            let mut choices = self.windows[..count].iter_mut().map(|window| SecretChoice {
+        for step in 0..self.windows[first].digits.len() {
+            let mut choices = self.windows[first..end].iter_mut().map(|window| SecretChoice {
                 table: window.table,
                 index: window.digits[step],
                 entry: window.entry,
             });
-            // The first digit selects the start value, which saves four squares of one.
+            // The first digit selects the start value, which saves the squares of one.
             if step == 0 {
-                choices
-                    .enumerate()
+                (first..)
+                    .zip(choices)
                     .for_each(|(at, choice)| self.leaf.pick(&choice, self.streams.value_mut(at).0));
-            } else if let (Some(first), second) = (choices.next(), choices.next()) {
+            } else if let (Some(one), second) = (choices.next(), choices.next()) {
                 match second {
-                    Some(second) => self.streams.raise(&mut [first, second]),
-                    None => self.streams.raise(&mut [first]),
+                    Some(second) => self.streams.raise(first, &mut [one, second]),
+                    None => self.streams.raise(first, &mut [one]),
                 }
             }
         }

@@ -36,6 +36,9 @@ pub(crate) trait RsaLeaf<const N: usize>: LimbLeaf {
     /// The bits of a window of a secret exponent.
     const WINDOW_BITS: usize;
 
+    /// True if the windows of two streams take turns, and false if one power follows the other.
+    const ALTERNATES: bool;
+
     /// The groups of private operations of 2048 bits that take about 4 ms.
     const GROUPS_PER_RUN: usize;
 
@@ -137,6 +140,7 @@ pub(crate) trait RsaStreams<'m, L: RsaLeaf<N>, const N: usize>: Debug + Sized {
     /// Replaces the values v of streams from `first` on by `f v / R mod n`, with one factor f each.
     fn multiply(&mut self, first: usize, factors: &[PlainFactor<'_, L::Limb>]);
 
-    /// Squares each value once for every bit of a window, then multiplies it by the selected entry.
-    fn raise(&mut self, choices: &mut [SecretChoice<'_, L::Limb>]);
+    /// Squares the values of streams from `first` on once for every bit of a window, then multiplies each by the selected
+    /// entry.
+    fn raise(&mut self, first: usize, choices: &mut [SecretChoice<'_, L::Limb>]);
 }

@@ -25,6 +25,7 @@ impl<S: MulSimd> LimbLeaf for S {
 
 impl<S: MulSimd> RsaLeaf<LANES> for S {
     const WINDOW_BITS: usize = WINDOW_BITS;
+    const ALTERNATES: bool = true;
     const GROUPS_PER_RUN: usize = 8;
 
     type Streams<'m> = ModulusStreams<'m, S>;
@@ -173,7 +174,8 @@ impl<'m, S: MulSimd> RsaStreams<'m, S, LANES> for ModulusStreams<'m, S> {
         self.multiply(first, factors);
     }
 
-    fn raise(&mut self, choices: &mut [SecretChoice<'_, S::V>]) {
+    fn raise(&mut self, first: usize, choices: &mut [SecretChoice<'_, S::V>]) {
+        debug_assert_eq!(first, 0, "streams that take turns");
         self.raise(choices);
     }
 }

@@ -64,6 +64,8 @@ impl<D: DoubleSimd> LimbLeaf for DoubleLeaf<D> {
 
 impl<D: DoubleSimd> RsaLeaf<DOUBLES> for DoubleLeaf<D> {
     const WINDOW_BITS: usize = PICK_BITS;
+    // Two tables do not fit in the first cache: 22 KB each at 21 limbs.
+    const ALTERNATES: bool = false;
     const GROUPS_PER_RUN: usize = 4;
 
     type Streams<'m> = DoubleStreams<'m, D>;

@@ -101,10 +101,10 @@ impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams
         }
     }
 
-    fn raise(&mut self, choices: &mut [SecretChoice<'_, DoubleVector>]) {
-        self.square(0..choices.len(), PICK_BITS);
+    fn raise(&mut self, first: usize, choices: &mut [SecretChoice<'_, DoubleVector>]) {
+        self.square(first..first + choices.len(), PICK_BITS);
         let Self { leaf, shape, streams, scratch } = self;
-        for (stream, choice) in streams.iter_mut().zip(choices) {
+        for (stream, choice) in streams[first..].iter_mut().zip(choices) {
             leaf.0.pick(shape, choice.table, choice.index, choice.entry);
             stream.multiply(leaf.0, shape, choice.entry, scratch);
         }
