@@ -11,7 +11,9 @@
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
-//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and x#![forbid(unsafe_code)]
+//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the
+//! code. `cargo xtask fma` makes the kernels of doubles.
+#![forbid(unsafe_code)]
 
 mod checks;
 mod counts;

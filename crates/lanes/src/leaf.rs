@@ -2,9 +2,9 @@
 
 use oarlock_core::Shape;
 
-#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
-use crate::rsa::DoubleLeaf;
 use crate::simd::Cpu;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+use crate::simd::doubles::DoubleLeaf;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
 #[cfg(any(test, feature = "portable"))]
@@ -215,14 +215,8 @@ pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
 impl Leaves {
     /// Returns the best leaf of each kind of kernel among those that `allows` accepts.
     pub(crate) fn choose(allows: impl Fn(Leaf) -> bool) -> Self {
-        let mut leaves = Self {
-            multiply: None,
-            vectors: None,
-            blocks: None,
-            streams: None,
-            rsa: None,
-            fma_secrets: true,
-        };
+        let mut leaves =
+            Self { multiply: None, vectors: None, blocks: None, streams: None, rsa: None, fma_secrets: true };
         // From the last resort to the best leaf: a better one replaces what was there.
         #[cfg(any(test, feature = "portable"))]
         if allows(Leaf::PortableFma) {

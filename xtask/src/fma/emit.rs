@@ -426,7 +426,7 @@ impl Kernel<'_> {
     }
 
     /// Restarts the high sums if another block of rows would exceed what they hold, and counts the rows.
-    fn make_room(&mut self, products: &mut usize) {
+    fn reserve_tile(&mut self, products: &mut usize) {
         if *products + self.shape.tile > self.shape.products_before_restart() {
             self.call("restart");
             *products = 0;
@@ -440,7 +440,7 @@ impl Kernel<'_> {
         for block in 0..self.shape.tiles() {
             let mut products = 0;
             for at in 0..=block {
-                self.make_room(&mut products);
+                self.reserve_tile(&mut products);
                 let piece = if at == block { Piece::Low } else { Piece::Full };
                 let first = if at == 0 { "_first" } else { "" };
                 self.add(
@@ -461,7 +461,7 @@ impl Kernel<'_> {
             let mut products = tile;
             self.add(Piece::High.name(), (a.0, a.1 + tile * block), (b.0, b.1 + tile * tiles));
             for at in block + 1..tiles {
-                self.make_room(&mut products);
+                self.reserve_tile(&mut products);
                 self.add(
                     Piece::Full.name(),
                     (a.0, a.1 + tile * at),
@@ -517,7 +517,8 @@ impl Kernel<'_> {
         self.upper(("r9", self.scratch.quotient), ("rcx", 0), "start_from");
     }
 
-    /// Computes the carry of the low half of `T + q n`, from its highest column and the high halves of the column below.
+    /// Computes the carry of the low half of `T + q n`, from its highest column and the high halves of the column
+    /// below.
     fn carry_of_low_half(&mut self) {
         let shape = *self.shape;
         self.line(&format!("vmovapd {CENTRE}, %ymm0"));

@@ -140,7 +140,7 @@ pub(crate) trait RsaStreams<'m, L: RsaLeaf<N>, const N: usize>: Debug + Sized {
     /// Replaces the values v of streams from `first` on by `f v / R mod n`, with one factor f each.
     fn multiply(&mut self, first: usize, factors: &[PlainFactor<'_, L::Limb>]);
 
-    /// Squares the values of streams from `first` on once for every bit of a window, then multiplies each by the selected
-    /// entry.
+    /// Squares the values of streams from `first` on once for every bit of a window, then multiplies each by its
+    /// selected entry.
     fn raise(&mut self, first: usize, choices: &mut [SecretChoice<'_, L::Limb>]);
 }

@@ -22,6 +22,7 @@
 
 mod carry;
 mod convert;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 mod doubles;
 mod exponent;
 pub(crate) mod factor;
@@ -40,7 +41,6 @@ mod window;
 
 use oarlock_core::{BatchSize, Outcomes, Shape, Status};
 
-pub(crate) use doubles::DoubleLeaf;
 pub(crate) use leaf::RsaLeaf;
 pub(crate) use mod_exp::mod_exp;
 pub(crate) use private::private;

@@ -30,6 +30,7 @@ mod aes_ni;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod blocks;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 pub(crate) mod doubles;
 mod erase;
 #[cfg(target_arch = "x86_64")]

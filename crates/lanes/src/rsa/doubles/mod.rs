@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | this one | [`DoubleLeaf`] |
+//! | this one | [`RsaLeaf`] for [`DoubleLeaf`] |
 //! | `streams` | moduli and values |
 //! | `words` | conversion between integers and limbs |
 //! | `sums` | sums, reduction and plain products, with carries |
@@ -18,35 +18,17 @@ mod words;
 use super::factor::SecretChoice;
 use super::leaf::{LimbLeaf, RsaLeaf};
 use super::number::{self as integer, LIMB_BITS, Limbs};
-use crate::leaf::Leaf;
 use crate::simd::Cpu;
-use crate::simd::doubles::{DOUBLES, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS, SHAPES};
+use crate::simd::doubles::{DOUBLES, DoubleLeaf, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS, SHAPES};
 use streams::DoubleStreams;
 
 /// The bits that a modulus leaves free in its limbs: `16 n <= R`.
 const SPARE_BITS: usize = 4;
 
-/// A CPU with kernels of doubles, as a leaf of RSA.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DoubleLeaf<D>(pub(crate) D);
-
 /// Returns the shape of a number of limbs.
 fn shape_of(limbs: usize) -> &'static DoubleShape {
     // unreachable because limbs come from `limbs_for`, so the default never counts.
     SHAPES.iter().find(|shape| shape.limbs == limbs).unwrap_or(&SHAPES[0])
-}
-
-impl<D: DoubleSimd> Cpu for DoubleLeaf<D> {
-    const LEAF: Leaf = D::LEAF;
-
-    #[inline(always)]
-    fn call<R>(self, body: impl FnOnce() -> R) -> R {
-        self.0.call(body)
-    }
-
-    fn clear_registers(self) {
-        self.0.clear_registers();
-    }
 }
 
 impl<D: DoubleSimd> LimbLeaf for DoubleLeaf<D> {

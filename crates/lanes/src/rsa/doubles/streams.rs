@@ -5,8 +5,10 @@ use std::ops::Range;
 use super::super::factor::{PlainFactor, SecretChoice};
 use super::super::leaf::{RsaLeaf, RsaStreams};
 use super::super::memory::{FreeSpans, VectorSpan};
-use super::{DoubleLeaf, shape_of};
-use crate::simd::doubles::{DOUBLES, DoubleModulus, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS};
+use super::shape_of;
+use crate::simd::doubles::{
+    DOUBLES, DoubleLeaf, DoubleModulus, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS,
+};
 
 /// Streams of equal length, whose products take turns.
 #[derive(Debug)]

@@ -54,7 +54,7 @@ pub(super) fn multiply_add(
     let centre = DoubleVector::splat(1.5 * 2_f64.powi(52 + bits));
     let mut below = DoubleVector::ZERO;
     for (column, out) in out.iter_mut().enumerate() {
-        let mut sums = (DoubleVector::ZERO, c.get(column).copied().unwrap_or(DoubleVector::ZERO));
+        let mut sums = (DoubleVector::ZERO, DoubleVector::ZERO);
         let (first, end) = (column.saturating_sub(limbs - 1), limbs.min(column + 1));
         for start in (first..end).step_by(shape.products_before_restart()) {
             let mut high = centre;
@@ -67,6 +67,11 @@ pub(super) fn multiply_add(
         }
         *out = below.mul_add(DoubleVector::splat(2_f64.powi(-bits)), sums.1);
         below = sums.0;
+    }
+    settle(shape, out);
+    // Not before the carries: a column of 21 products has no space for another limb.
+    for (out, c) in out.iter_mut().zip(c) {
+        *out = *out + *c;
     }
     settle(shape, out);
 }

@@ -79,9 +79,9 @@ impl TestModuli {
                 .map(|at| DoubleVector::from_bits(words.each_ref().map(|words| words[at])))
                 .collect::<Numbers>()
         };
-        let integers = moduli.each_ref().map(|n| {
-            n.iter().rev().fold(BigInt::ZERO, |value, limb| (value << LIMB_BITS as usize) + *limb)
-        });
+        let integers = moduli
+            .each_ref()
+            .map(|n| n.iter().rev().fold(BigInt::ZERO, |value, limb| (value << LIMB_BITS as usize) + *limb));
         Self { shape, n: load(&stored), inverse: load(&inverses), integers }
     }
 
@@ -111,7 +111,11 @@ impl TestModuli {
             let radix = BigInt::from(1) << (limb_bits as usize * self.shape.limbs);
             assert_eq!((&found * &radix - &product) % n, BigInt::ZERO, "{:?} lane {lane}", self.shape);
             let bound = product.magnitude() + radix.magnitude() * n.magnitude();
-            assert!(found.magnitude() * radix.magnitude() <= bound, "{:?} lane {lane}: too large", self.shape);
+            assert!(
+                found.magnitude() * radix.magnitude() <= bound,
+                "{:?} lane {lane}: too large",
+                self.shape
+            );
         }
     }
 }
@@ -119,7 +123,9 @@ impl TestModuli {
 /// The shapes, and the number of cases of each.
 fn cases() -> impl Iterator<Item = (&'static DoubleShape, u64)> {
     let shapes = if cfg!(miri) { &SHAPES[..2] } else { &SHAPES[..] };
-    shapes.iter().map(|shape| (shape, if cfg!(miri) { 1 } else { (2000 / shape.limbs / shape.limbs + 3) as u64 }))
+    shapes
+        .iter()
+        .map(|shape| (shape, if cfg!(miri) { 1 } else { (2000 / shape.limbs / shape.limbs + 3) as u64 }))
 }
 
 #[test]

@@ -17,6 +17,7 @@ use std::ops::{Add, Sub};
 use zeroize::Zeroize;
 
 use super::Cpu;
+use crate::leaf::Leaf;
 
 pub(crate) use shapes::{DoubleShape, SHAPES};
 
@@ -78,6 +79,24 @@ pub(crate) trait DoubleSimd: Cpu {
         index: DoubleVector,
         entry: &mut [DoubleVector],
     );
+}
+
+/// A CPU with kernels of doubles, as a leaf.
+// A type of its own, because the traits of RSA have an implementation for every CPU with other vectors already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DoubleLeaf<D>(pub(crate) D);
+
+impl<D: DoubleSimd> Cpu for DoubleLeaf<D> {
+    const LEAF: Leaf = D::LEAF;
+
+    #[inline(always)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        self.0.call(body)
+    }
+
+    fn clear_registers(self) {
+        self.0.clear_registers();
+    }
 }
 
 impl DoubleShape {

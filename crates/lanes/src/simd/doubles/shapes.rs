@@ -92,8 +92,8 @@ impl DoubleShape {
         })
     }
 
-    /// Returns true if the high sums of a block of columns of a square restart after the product of a block with itself,
-    /// which brings at most `tile + 1` of the products.
+    /// Returns true if the high sums of a block of columns of a square restart after the product of a block with
+    /// itself, which brings at most `tile + 1` of the products.
     pub(crate) const fn restarts_square(&self, block: usize) -> bool {
         let (tiles, tile) = (self.tiles(), self.tile);
         let blocks = if block < tiles { block + 1 } else { 2 * tiles - block };

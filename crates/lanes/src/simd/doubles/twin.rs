@@ -32,7 +32,7 @@ pub(crate) fn square(shape: &DoubleShape, a: &[DoubleVector], modulus: DoubleMod
     let mut below = BelowBlock::default();
     let mut out = Number::default();
     for block in 0..2 * shape.tiles() {
-        let mut columns = Columns::new(shape, None);
+        let mut columns = ColumnBlock::new(shape, None);
         columns.add_own(block, &a[tile * (block / 2)..], &doubled[tile * (block / 2)..]);
         if shape.restarts_square(block) {
             columns.restart();
@@ -65,9 +65,9 @@ fn lower(shape: &DoubleShape, a: &[DoubleVector], b: &[DoubleVector], below: &mu
     let tile = shape.tile;
     let mut out = Number::default();
     for block in 0..shape.tiles() {
-        let mut columns = Columns::new(shape, None);
+        let mut columns = ColumnBlock::new(shape, None);
         for rows in 0..=block {
-            columns.make_room();
+            columns.reserve_tile();
             let piece = if rows == block { Piece::Low } else { Piece::Full };
             columns.add(piece, &a[tile * rows..], b, tile * (block - rows));
         }
@@ -87,11 +87,11 @@ fn upper(
     let (tile, tiles) = (shape.tile, shape.tiles());
     let mut out = Number::default();
     for block in 0..tiles {
-        let mut columns = Columns::new(shape, start.map(|start| &start[tile * block..]));
+        let mut columns = ColumnBlock::new(shape, start.map(|start| &start[tile * block..]));
         columns.products = tile;
         columns.add(Piece::High, &a[tile * block..], b, tile * tiles);
         for rows in block + 1..tiles {
-            columns.make_room();
+            columns.reserve_tile();
             columns.add(Piece::Full, &a[tile * rows..], b, tile * (tiles + block - rows));
         }
         columns.finish(below, &mut out);
@@ -135,7 +135,8 @@ fn carry_of_low_half(
     };
     let inverse = DoubleVector::splat(inverse_radix(shape));
     let column = sum_of(high_below).mul_add(inverse, sums[0] + sums[1] + sums[2]);
-    debug_assert!(column.is_within(2_f64.powi(53)));
+    // A bound beyond which rounding could matter; exactness is not needed here: docs/math/fma.md.
+    debug_assert!(column.is_within(2_f64.powi(53) + 128.0), "the highest column");
     let rounding = DoubleVector::splat(ROUNDING);
     let carry = column.mul_add(inverse, rounding) - rounding;
     // The other columns below add less than 2^-30, and the sum of all is an integer.
@@ -151,7 +152,7 @@ fn inverse_radix(shape: &DoubleShape) -> f64 {
     2_f64.powi(-(shape.limb_bits as i32))
 }
 
-/// What a block of columns leaves to the block above.
+/// The high sum and the carry that a block of columns leaves to the block above.
 #[derive(Default)]
 struct BelowBlock {
     /// The high sum of the highest column, without its constant.
@@ -166,11 +167,11 @@ impl Default for DoubleVector {
 }
 
 /// A block of columns.
-struct Columns<'a> {
+struct ColumnBlock<'a> {
     shape: &'a DoubleShape,
     high: [DoubleVector; WIDEST],
     low: [DoubleVector; WIDEST],
-    /// What is added to the high sums at the end: minus the constant, or the sums before a restart.
+    /// The addends of the high sums at the end: minus the constant, or the sums before a restart.
     saved: [DoubleVector; WIDEST],
     /// The constant from which the high sums have started.
     start: f64,
@@ -178,7 +179,7 @@ struct Columns<'a> {
     products: usize,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> ColumnBlock<'a> {
     fn new(shape: &'a DoubleShape, low: Option<&[DoubleVector]>) -> Self {
         let start = centre(shape);
         let mut columns = Self {
@@ -237,7 +238,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Restarts the high sums if another block of rows would exceed what they hold.
-    fn make_room(&mut self) {
+    fn reserve_tile(&mut self) {
         if self.products + self.shape.tile > self.shape.products_before_restart() {
             self.restart();
             self.products = 0;

@@ -1,5 +1,5 @@
-//! The token of CPUs with AVX2 and FMA, the state of their floating-point unit during a run, and in `rsa` their kernels of
-//! numbers in limbs of doubles.
+//! The token of CPUs with AVX2 and FMA, the state of their floating-point unit during a run, and in `rsa` their kernels
+//! of numbers in limbs of doubles.
 #![allow(unsafe_code, reason = "the one place where MXCSR is read and written")]
 
 mod rsa;
@@ -59,8 +59,8 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 /// state that Rust code assumes.
 const DEFAULT: u32 = 0x1F80;
 
-/// The state of the floating-point unit before a run, which returns when this value is dropped. A caller may have another
-/// rounding mode or unmasked exceptions, and kernels raise the flag of inexact results.
+/// The state of the floating-point unit before a run, which returns when this value is dropped. A caller may have
+/// another rounding mode or unmasked exceptions, and kernels raise the flag of inexact results.
 #[derive(Debug)]
 pub(crate) struct FloatState {
     before: u32,
