@@ -2,7 +2,7 @@
 //!
 //! | register | content |
 //! |---|---|
-//! | rdi, rsi, r13 | result, first and second factor |
+//! | rdi, rsi, r13 | result, first and second factor, or the number of squares |
 //! | rcx, r8 | modulus, and its inverse |
 //! | r9 | scratch |
 //! | r10, r11 | the row's limbs, the other factor's limbs |
@@ -384,11 +384,17 @@ impl Kernel<'_> {
             self.line("mov %rdx, %r13");
             self.line(&format!("lea .Lfma_constants_{limbs}+128(%rip), %r14"));
             if is_square {
-                self.square()
+                // The number of squares is in the place of the second factor.
+                self.line("2:");
+                self.square();
+                self.reduce();
+                self.line("mov %rdi, %rsi");
+                self.line("dec %r13");
+                self.line("jnz 2b");
             } else {
-                self.product()
+                self.product();
+                self.reduce();
             }
-            self.reduce();
             for register in ["r14", "r13", "r12", "rbx"] {
                 self.line(&format!("pop %{register}"));
             }

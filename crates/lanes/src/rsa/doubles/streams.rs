@@ -1,5 +1,6 @@
 //! Streams of four moduli, and values that Montgomery products replace.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use super::super::factor::{PlainFactor, SecretChoice};
@@ -10,7 +11,7 @@ use crate::simd::doubles::{
     DOUBLES, DoubleLeaf, DoubleModulus, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS,
 };
 
-/// Streams of equal length, whose products take turns.
+/// Streams of equal length.
 #[derive(Debug)]
 pub(crate) struct DoubleStreams<'m, D> {
     leaf: DoubleLeaf<D>,
@@ -90,9 +91,9 @@ impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams
 
     fn square(&mut self, range: Range<usize>, times: usize) {
         let Self { leaf, shape, streams, scratch } = self;
-        // In turn, so that the first steps of one square overlap with the last carries of the other.
-        for _ in 0..times {
-            streams[range.clone()].iter_mut().for_each(|stream| stream.square(leaf.0, shape, scratch));
+        let Some(times) = NonZeroUsize::new(times) else { return };
+        for DoubleStream { n, inverse, value } in &mut streams[range] {
+            leaf.0.square(shape, times, value, DoubleModulus { n, inverse }, scratch);
         }
     }
 
@@ -123,10 +124,5 @@ impl DoubleStream<'_> {
     ) {
         let modulus = DoubleModulus { n: self.n, inverse: self.inverse };
         simd.multiply(shape, self.value, factor, modulus, scratch);
-    }
-
-    fn square(&mut self, simd: impl DoubleSimd, shape: &DoubleShape, scratch: &mut [DoubleVector]) {
-        let modulus = DoubleModulus { n: self.n, inverse: self.inverse };
-        simd.square(shape, self.value, modulus, scratch);
     }
 }

@@ -12,6 +12,7 @@ mod shapes;
 pub(super) mod twin;
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::ops::{Add, Sub};
 
 use zeroize::Zeroize;
@@ -61,10 +62,11 @@ pub(crate) trait DoubleSimd: Cpu {
         scratch: &mut [DoubleVector],
     );
 
-    /// Replaces the value v by `v^2 / R mod n`.
+    /// Replaces the value v `times` times by `v^2 / R mod n`.
     fn square(
         self,
         shape: &DoubleShape,
+        times: NonZeroUsize,
         value: &mut [DoubleVector],
         modulus: DoubleModulus<'_>,
         scratch: &mut [DoubleVector],

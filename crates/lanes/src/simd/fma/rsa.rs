@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "calls of assembly")]
 
 use std::arch::naked_asm;
+use std::num::NonZeroUsize;
 
 use super::{FloatState, FmaSimd};
 use crate::simd::doubles::{DoubleModulus, DoubleShape, DoubleSimd, DoubleVector, PICK_BITS, SHAPES};
@@ -11,7 +12,8 @@ use crate::simd::doubles::{DoubleModulus, DoubleShape, DoubleSimd, DoubleVector,
 ///
 /// | kernel | `result` | `a` | `b` |
 /// |---|---|---|---|
-/// | square, product | `a b / R mod n`, may be `a` or `b` | factor | factor; not read by a square |
+/// | square | `a^2 / R mod n`, may be `a` | factor | the number of squares, at least 1, not a pointer |
+/// | product | `a b / R mod n`, may be `a` or `b` | factor | factor |
 /// | look-up | the entry | the table | one vector of indices |
 ///
 /// # Safety
@@ -94,18 +96,19 @@ impl DoubleSimd for FmaSimd {
     fn square(
         self,
         shape: &DoubleShape,
+        times: NonZeroUsize,
         value: &mut [DoubleVector],
         modulus: DoubleModulus<'_>,
         scratch: &mut [DoubleVector],
     ) {
         assert_lengths(shape, [value, value], modulus, scratch);
         let at = value.as_mut_ptr();
-        // SAFETY: as for a product; a square does not read the second factor.
+        // SAFETY: as for a product; a square takes a number that is not zero in place of the second factor.
         unsafe {
             kernel(
                 at,
                 at,
-                at,
+                std::ptr::without_provenance(times.get()),
                 modulus.n.as_ptr(),
                 modulus.inverse.as_ptr(),
                 scratch.as_mut_ptr(),

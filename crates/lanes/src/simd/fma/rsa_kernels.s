@@ -2823,6 +2823,7 @@
 	push %r14
 	mov %rdx, %r13
 	lea .Lfma_constants_12+128(%rip), %r14
+	2:
 	vmovapd (%rsi), %ymm0
 	vaddpd %ymm0, %ymm0, %ymm0
 	vmovapd %ymm0, 256(%r9)
@@ -2991,6 +2992,9 @@
 	lea 384(%rcx), %r11
 	call .Lfma6_high
 	call .Lfma6_finish
+	mov %rdi, %rsi
+	dec %r13
+	jnz 2b
 	pop %r14
 	pop %r13
 	pop %r12
@@ -3204,6 +3208,7 @@
 	push %r14
 	mov %rdx, %r13
 	lea .Lfma_constants_21+128(%rip), %r14
+	2:
 	vmovapd (%rsi), %ymm0
 	vaddpd %ymm0, %ymm0, %ymm0
 	vmovapd %ymm0, 288(%r9)
@@ -3441,6 +3446,9 @@
 	lea 672(%rcx), %r11
 	call .Lfma7_high
 	call .Lfma7_finish
+	mov %rdi, %rsi
+	dec %r13
+	jnz 2b
 	pop %r14
 	pop %r13
 	pop %r12
@@ -3736,6 +3744,7 @@
 	push %r14
 	mov %rdx, %r13
 	lea .Lfma_constants_35+128(%rip), %r14
+	2:
 	vmovapd (%rsi), %ymm0
 	vaddpd %ymm0, %ymm0, %ymm0
 	vmovapd %ymm0, 288(%r9)
@@ -4128,6 +4137,9 @@
 	lea 1120(%rcx), %r11
 	call .Lfma7_high
 	call .Lfma7_finish
+	mov %rdi, %rsi
+	dec %r13
+	jnz 2b
 	pop %r14
 	pop %r13
 	pop %r12
@@ -4604,6 +4616,7 @@
 	push %r14
 	mov %rdx, %r13
 	lea .Lfma_constants_45+128(%rip), %r14
+	2:
 	vmovapd (%rsi), %ymm0
 	vaddpd %ymm0, %ymm0, %ymm0
 	vmovapd %ymm0, 224(%r9)
@@ -5326,6 +5339,9 @@
 	lea 1440(%rcx), %r11
 	call .Lfma5_high
 	call .Lfma5_finish
+	mov %rdi, %rsi
+	dec %r13
+	jnz 2b
 	pop %r14
 	pop %r13
 	pop %r12
@@ -6211,6 +6227,7 @@
 	push %r14
 	mov %rdx, %r13
 	lea .Lfma_constants_70+128(%rip), %r14
+	2:
 	vmovapd (%rsi), %ymm0
 	vaddpd %ymm0, %ymm0, %ymm0
 	vmovapd %ymm0, 288(%r9)
@@ -7116,6 +7133,9 @@
 	lea 2240(%rcx), %r11
 	call .Lfma7_high
 	call .Lfma7_finish
+	mov %rdi, %rsi
+	dec %r13
+	jnz 2b
 	pop %r14
 	pop %r13
 	pop %r12
@@ -8227,6 +8247,7 @@
 	push %r14
 	mov %rdx, %r13
 	lea .Lfma_constants_91+128(%rip), %r14
+	2:
 	vmovapd (%rsi), %ymm0
 	vaddpd %ymm0, %ymm0, %ymm0
 	vmovapd %ymm0, 288(%r9)
@@ -9552,6 +9573,9 @@
 	lea 2912(%rcx), %r11
 	call .Lfma7_high
 	call .Lfma7_finish
+	mov %rdi, %rsi
+	dec %r13
+	jnz 2b
 	pop %r14
 	pop %r13
 	pop %r12

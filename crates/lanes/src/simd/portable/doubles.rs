@@ -1,6 +1,8 @@
 //! Numbers in limbs of doubles on any CPU. `f64::mul_add` rounds once on every machine, so results are those of the
 //! assembly.
 
+use std::num::NonZeroUsize;
+
 use super::super::doubles::{DoubleModulus, DoubleShape, DoubleSimd, DoubleVector, twin};
 use super::Cpu;
 use crate::leaf::Leaf;
@@ -40,11 +42,14 @@ impl DoubleSimd for PortableDoubles {
     fn square(
         self,
         shape: &DoubleShape,
+        times: NonZeroUsize,
         value: &mut [DoubleVector],
         modulus: DoubleModulus<'_>,
         _scratch: &mut [DoubleVector],
     ) {
-        value.copy_from_slice(&twin::square(shape, value, modulus));
+        for _ in 0..times.get() {
+            value.copy_from_slice(&twin::square(shape, value, modulus));
+        }
     }
 
     fn pick(
