@@ -257,7 +257,7 @@ fn words_become_limbs_and_come_back() {
                 _ => 0,
             };
             let mut words: Vec<u64> = (0..count).map(word).collect();
-            if bits % 64 > 0 {
+            if !bits.is_multiple_of(64) {
                 words[count - 1] &= (1 << (bits % 64)) - 1;
             }
             words

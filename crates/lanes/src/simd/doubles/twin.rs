@@ -119,13 +119,13 @@ fn carry_of_low_half(
     let (mut high, mut high_below) = ([centre; CARRY_CHAINS], [centre; CARRY_CHAINS]);
     for chain in 0..CARRY_CHAINS {
         let (first, end) = shape.chain(chain);
-        for limb in first..end {
-            let other = shape.limbs - 1 - limb;
+        for (at, limb) in (first..).zip(&quotient[first..end]) {
+            let other = shape.limbs - 1 - at;
             let before = high[chain];
-            high[chain] = quotient[limb].mul_add(n[other], before);
-            sums[chain] = sums[chain] + quotient[limb].mul_add(n[other], before - high[chain]);
+            high[chain] = limb.mul_add(n[other], before);
+            sums[chain] = sums[chain] + limb.mul_add(n[other], before - high[chain]);
             if other > 0 {
-                high_below[chain] = quotient[limb].mul_add(n[other - 1], high_below[chain]);
+                high_below[chain] = limb.mul_add(n[other - 1], high_below[chain]);
             }
         }
     }

@@ -132,7 +132,7 @@ impl DoubleSimd for FmaSimd {
         let at = entry.as_mut_ptr();
         // SAFETY: `self` proves the instructions; the lengths are checked above; the other pointers are not read.
         unsafe {
-            kernel(at, table.as_ptr(), &raw const index, at, at, at, number_of(shape, KernelKind::Pick))
+            kernel(at, table.as_ptr(), &raw const index, at, at, at, number_of(shape, KernelKind::Pick));
         };
     }
 }
