@@ -70,10 +70,10 @@ pub(crate) use blocks::{
     AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, OneBlock, SingleSimd,
 };
 pub(crate) use erase::erase;
-#[cfg(all(test, target_arch = "x86_64"))]
-pub(crate) use fma::with_mxcsr;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use fma::FmaSimd;
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) use fma::with_mxcsr;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub(crate) use multiply::{MulSimd, MulVector};
