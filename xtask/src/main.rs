@@ -7,16 +7,18 @@
 //! | `files` | a source file over 800 lines that is not a table |
 //! | `language` | private words, vague names and unclear documentation, beyond the findings of `language.baseline` |
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |
+//! | `kernels` | kernels of doubles that are not what their generator makes |
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
 //! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the
-//! code.
+//! code. `cargo xtask fma` makes the kernels of doubles.
 #![forbid(unsafe_code)]
 
 mod checks;
 mod counts;
 mod files;
+mod fma;
 mod language;
 mod plan;
 mod sboxes;
@@ -31,10 +33,12 @@ use std::process::ExitCode;
 use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
-const USAGE: &str = "usage: cargo xtask structure|unsafe|files|language|circuits|check [--manifest-path PATH]
+const USAGE: &str =
+    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|check [--manifest-path PATH]
        cargo xtask language --update|--list [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
-       cargo xtask sboxes [--rounds N] [--seed N]";
+       cargo xtask sboxes [--rounds N] [--seed N]
+       cargo xtask fma";
 
 fn main() -> ExitCode {
     let command = match parse_command(std::env::args().skip(1)) {
@@ -61,6 +65,7 @@ enum XtaskCommand {
     ListLanguage { manifest: Option<PathBuf> },
     Counts { manifest: Option<PathBuf> },
     Sboxes { rounds: usize, seed: u64 },
+    Fma,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,10 +75,12 @@ enum CheckKind {
     Files,
     Language,
     Circuits,
+    Kernels,
 }
 
 impl CheckKind {
-    const ALL: [Self; 5] = [Self::Structure, Self::Unsafe, Self::Files, Self::Language, Self::Circuits];
+    const ALL: [Self; 6] =
+        [Self::Structure, Self::Unsafe, Self::Files, Self::Language, Self::Circuits, Self::Kernels];
 
     fn name(self) -> &'static str {
         match self {
@@ -82,6 +89,7 @@ impl CheckKind {
             Self::Files => "files",
             Self::Language => "language",
             Self::Circuits => "circuits",
+            Self::Kernels => "kernels",
         }
     }
 
@@ -92,6 +100,7 @@ impl CheckKind {
             Self::Files => files::check(workspace),
             Self::Language => language::check(workspace),
             Self::Circuits => sboxes::check(workspace),
+            Self::Kernels => fma::check(workspace),
         }
     }
 }
@@ -120,6 +129,7 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
         (false, false) => {}
     }
     let checks = match name.as_str() {
+        "fma" => return Ok(XtaskCommand::Fma),
         "counts" => return Ok(XtaskCommand::Counts { manifest }),
         "check" => CheckKind::ALL.to_vec(),
         name => CheckKind::ALL.into_iter().filter(|check| check.name() == name).collect(),
@@ -174,6 +184,10 @@ fn run(command: XtaskCommand) -> Result<bool, WorkspaceError> {
             sboxes::search(&Workspace::load(None)?, rounds, seed)?;
             Ok(true)
         }
+        XtaskCommand::Fma => {
+            fma::update(&Workspace::load(None)?)?;
+            Ok(true)
+        }
     }
 }
 
@@ -197,6 +211,7 @@ mod tests {
         assert_eq!(parsed("language --update"), Ok(XtaskCommand::UpdateLanguage { manifest: None }));
         assert_eq!(parsed("language --list"), Ok(XtaskCommand::ListLanguage { manifest: None }));
         assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
+        assert_eq!(parsed("fma"), Ok(XtaskCommand::Fma));
         assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));
     }
 

@@ -11,9 +11,9 @@ use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash::{self, streams};
-use crate::leaves::{Leaves, leaf_of, with_blocks, with_multiply, with_streams, with_vectors};
+use crate::leaves::{Leaves, leaf_of, with_blocks, with_multiply, with_rsa, with_streams, with_vectors};
 use crate::records;
-use crate::rsa;
+use crate::rsa::{self, RsaLeaf};
 use crate::simd::Leaf;
 use crate::simd::{Cpu, MulSimd, Simd};
 
@@ -58,11 +58,16 @@ impl ShapeFamily {
                 .or_else(|| des().map(|size| (Self::Des, size)))
                 .or_else(|| hash().map(|size| (Self::Hash, size)))
         };
+        let rsa = || {
+            let size = with_rsa!(leaves.rsa_for(shape)?, leaf => rsa::offers(leaf, shape)?);
+            Some(match shape {
+                Shape::RsaPrivate { .. } => (Self::RsaPrivate, size),
+                Shape::RsaPublic { .. } => (Self::RsaPublic, size),
+                _ => (Self::ModExp, size),
+            })
+        };
         let public_key = || {
             Some(match shape {
-                Shape::RsaPrivate { .. } => (Self::RsaPrivate, rsa::offers(shape)?),
-                Shape::RsaPublic { .. } => (Self::RsaPublic, rsa::offers(shape)?),
-                Shape::ModExp { .. } => (Self::ModExp, rsa::offers(shape)?),
                 Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
                 Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
                 Shape::X25519 => (Self::X25519, curve25519::OFFERED),
@@ -71,7 +76,7 @@ impl ShapeFamily {
                 _ => return None,
             })
         };
-        leaves.multiply.and_then(|_| public_key()).or_else(records)
+        rsa().or_else(|| leaves.multiply.and_then(|_| public_key())).or_else(records)
     }
 }
 
@@ -87,6 +92,7 @@ impl ShapeFamily {
                 | Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 },
             ) => &[Leaf::Avx512, Leaf::Avx2],
             (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
+            (Self::RsaPrivate | Self::RsaPublic | Self::ModExp, _) => &[Leaf::Avx512, Leaf::Fma],
             _ => &[Leaf::Avx512],
         }
     }
@@ -97,7 +103,7 @@ impl LaneEngine {
     #[must_use]
     pub fn detect() -> Option<Self> {
         #[cfg(any(test, feature = "portable"))]
-        return Self::with_leaves(|leaf| leaf != Leaf::Portable);
+        return Self::with_leaves(|leaf| !matches!(leaf, Leaf::Portable | Leaf::PortableFma));
         #[cfg(not(any(test, feature = "portable")))]
         Self::with_leaves(|_| true)
     }
@@ -142,6 +148,14 @@ impl LaneEngine {
         Self { tables: self.tables.at_once(), ..self }
     }
 
+    /// Removes the shapes with secrets from the leaf of FMA, so that another engine computes them. Public operations
+    /// stay.
+    // No vendor's list of instructions with data-independent timing names floating point: SECURITY.md.
+    #[must_use]
+    pub fn without_secrets_on_fma(self) -> Self {
+        Self { leaves: Leaves { fma_secrets: false, ..self.leaves }, ..self }
+    }
+
     /// Returns the leaf that computes the shapes of a family.
     fn leaf_of_family(&self, family: ShapeFamily) -> Option<Leaf> {
         match family {
@@ -151,6 +165,9 @@ impl LaneEngine {
             }
             ShapeFamily::Des | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
+            }
+            ShapeFamily::RsaPrivate | ShapeFamily::RsaPublic | ShapeFamily::ModExp => {
+                self.leaves.rsa.map(|leaf| with_rsa!(leaf, leaf => leaf_of(leaf)))
             }
             _ => self.leaves.multiply.map(|leaf| with_multiply!(leaf, simd => leaf_of(simd))),
         }
@@ -211,6 +228,14 @@ impl Engine for LaneEngine {
             return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
         match *jobs {
+            Jobs::Operations(
+                shape @ (Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. }),
+                operations,
+            ) => {
+                let leaf = self.leaves.rsa_for(shape).ok_or(not_offered(shape))?;
+                with_rsa!(leaf, leaf => compute_rsa(leaf, shape, operations, out));
+                Ok(())
+            }
             Jobs::Operations(shape, operations) => {
                 let leaf = self.leaves.multiply.ok_or(not_offered(shape))?;
                 with_multiply!(leaf, simd => self.compute(simd, family, shape, operations, out))
@@ -241,20 +266,30 @@ impl LaneEngine {
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
         match family {
-            ShapeFamily::RsaPrivate => rsa::private(simd, shape, operations, out),
-            ShapeFamily::RsaPublic => rsa::public(simd, shape, operations, out),
-            ShapeFamily::ModExp => rsa::mod_exp(simd, shape, operations, out),
             ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
             ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
             ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
             ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
             ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash | ShapeFamily::HashStreams => {
-                return Err(not_offered(shape));
-            }
+            _ => return Err(not_offered(shape)),
         }
         cleared(simd, Ok(()))
     }
+}
+
+fn compute_rsa<L: RsaLeaf<N>, const N: usize>(
+    leaf: L,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
+    let _state = leaf.run_state();
+    match shape {
+        Shape::RsaPrivate { .. } => rsa::private(leaf, shape, operations, out),
+        Shape::RsaPublic { .. } => rsa::public(leaf, shape, operations, out),
+        _ => rsa::mod_exp(leaf, shape, operations, out),
+    }
+    leaf.clear_registers();
 }
 
 fn compute_records<S: Simd>(

@@ -1,17 +1,24 @@
 //! The leaves of this CPU, and the choice of one for each kind of kernel.
 
-#[cfg(any(test, feature = "portable"))]
-use crate::simd::PortableSimd;
+use oarlock_core::Shape;
+
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+use crate::simd::doubles::DoubleLeaf;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{AesSimd, Avx2Simd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
+use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
 use crate::simd::{Cpu, Leaf};
+#[cfg(any(test, feature = "portable"))]
+use crate::simd::{PortableDoubles, PortableSimd};
 
 /// The leaf of each kind of kernel. None if the CPU lacks the instructions of all its leaves.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaves {
     pub(crate) multiply: Option<MultiplyLeaf>,
     pub(crate) vectors: Option<VectorLeaf>,
     pub(crate) blocks: Option<BlockLeaf>,
+    pub(crate) rsa: Option<RsaKernels>,
+    /// True if the leaf of FMA computes with secrets.
+    pub(crate) fma_secrets: bool,
     pub(crate) streams: Option<StreamLeaf>,
 }
 
@@ -22,6 +29,19 @@ pub(crate) enum MultiplyLeaf {
     Avx512(IfmaSimd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
+}
+
+/// A leaf of the RSA kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RsaKernels {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(IfmaSimd),
+    #[cfg(target_arch = "x86_64")]
+    Fma(DoubleLeaf<FmaSimd>),
+    #[cfg(any(test, feature = "portable"))]
+    Portable(PortableSimd),
+    #[cfg(any(test, feature = "portable"))]
+    PortableFma(DoubleLeaf<PortableDoubles>),
 }
 
 /// A leaf of the kernels of DES and hashes.
@@ -68,6 +88,22 @@ macro_rules! with_multiply {
     };
 }
 
+/// Evaluates an expression with the token of a [`RsaKernels`].
+macro_rules! with_rsa {
+    ($leaf:expr, $simd:ident => $body:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaves::RsaKernels::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaves::RsaKernels::Fma($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaves::RsaKernels::Portable($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaves::RsaKernels::PortableFma($simd) => $body,
+        }
+    };
+}
+
 /// Evaluates an expression with the token of a [`VectorLeaf`].
 macro_rules! with_vectors {
     ($leaf:expr, $simd:ident => $body:expr) => {
@@ -108,7 +144,7 @@ macro_rules! with_streams {
     };
 }
 
-pub(crate) use {with_blocks, with_multiply, with_streams, with_vectors};
+pub(crate) use {with_blocks, with_multiply, with_rsa, with_streams, with_vectors};
 
 /// Returns the leaf of a token.
 pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
@@ -118,19 +154,28 @@ pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
 impl Leaves {
     /// Returns the best leaf of each kind of kernel among those that `allows` accepts.
     pub(crate) fn choose(allows: impl Fn(Leaf) -> bool) -> Self {
-        let mut leaves = Self::default();
+        let mut leaves =
+            Self { multiply: None, vectors: None, blocks: None, streams: None, rsa: None, fma_secrets: true };
         // From the last resort to the best leaf: a better one replaces what was there.
+        #[cfg(any(test, feature = "portable"))]
+        if allows(Leaf::PortableFma) {
+            leaves.rsa = Some(RsaKernels::PortableFma(DoubleLeaf(PortableDoubles)));
+        }
         #[cfg(any(test, feature = "portable"))]
         if allows(Leaf::Portable) {
             leaves = Self {
                 multiply: Some(MultiplyLeaf::Portable(PortableSimd)),
                 vectors: Some(VectorLeaf::Portable(PortableSimd)),
                 blocks: Some(BlockLeaf::Portable(PortableSimd)),
-                streams: None,
+                rsa: Some(RsaKernels::Portable(PortableSimd)),
+                ..leaves
             };
         }
         #[cfg(target_arch = "x86_64")]
         {
+            if let Some(simd) = FmaSimd::detect().filter(|_| allows(Leaf::Fma)) {
+                leaves.rsa = Some(RsaKernels::Fma(DoubleLeaf(simd)));
+            }
             if let Some(simd) = Avx2Simd::detect().filter(|_| allows(Leaf::Avx2)) {
                 leaves.vectors = Some(VectorLeaf::Avx2(simd));
             }
@@ -138,6 +183,7 @@ impl Leaves {
             if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
                 leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
                 leaves.vectors = Some(VectorLeaf::Avx512(simd));
+                leaves.rsa = Some(RsaKernels::Avx512(simd));
             }
             let aes = AesSimd::detect();
             if let Some(simd) = aes.filter(|_| allows(Leaf::AesNi)) {
@@ -161,6 +207,20 @@ impl Leaves {
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        self.multiply.is_none() && self.vectors.is_none() && self.blocks.is_none() && self.streams.is_none()
+        let Self { multiply, vectors, blocks, streams, rsa, .. } = self;
+        multiply.is_none() && vectors.is_none() && blocks.is_none() && streams.is_none() && rsa.is_none()
+    }
+
+    /// Returns the leaf of a shape of RSA, or None if the shape is not one of RSA or may not be computed.
+    pub(crate) fn rsa_for(&self, shape: Shape) -> Option<RsaKernels> {
+        let is_secret = match shape {
+            Shape::RsaPublic { .. } => false,
+            Shape::RsaPrivate { .. } | Shape::ModExp { .. } => true,
+            _ => return None,
+        };
+        let is_allowed = |leaf: &RsaKernels| {
+            self.fma_secrets || !is_secret || with_rsa!(*leaf, leaf => leaf_of(leaf)) != Leaf::Fma
+        };
+        self.rsa.filter(is_allowed)
     }
 }

@@ -2,6 +2,7 @@
 
 use zeroize::Zeroizing;
 
+use super::leaf::RsaLeaf;
 use super::memory::{Number, number};
 use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
@@ -48,62 +49,41 @@ fn words_at(number: &[u64], at: usize) -> Words {
     words
 }
 
-/// A buffer for eight big-endian numbers of one length on their way in or out.
+/// A buffer for one big-endian number per lane on their way in or out, all of one length.
 #[derive(Debug)]
-pub(super) struct Staging<S: MulSimd> {
-    simd: S,
+pub(super) struct Staging<L: RsaLeaf<N>, const N: usize> {
+    leaf: L,
+    /// The limbs of the moduli.
+    limbs: usize,
     /// The words of a lane's number, lowest first: a multiple of eight.
     count: usize,
     /// The words lane by lane.
     words: Zeroizing<Vec<u64>>,
     /// The same words vector by vector.
-    vectors: Number<S>,
+    vectors: Number<L>,
 }
 
-impl<S: MulSimd> Staging<S> {
-    /// Allocates a buffer for numbers of `len` bytes.
-    pub(super) fn new(simd: S, len: usize) -> Self {
-        let count = len.div_ceil(8).next_multiple_of(LANES);
-        let words = Zeroizing::new(vec![0; LANES * count]);
-        Self { simd, count, words, vectors: number(simd, count + MARGIN) }
+impl<L: RsaLeaf<N>, const N: usize> Staging<L, N> {
+    /// Allocates a buffer for numbers of `len` bytes under moduli of `limbs` limbs.
+    pub(super) fn new(leaf: L, limbs: usize, len: usize) -> Self {
+        let count = len.div_ceil(8).next_multiple_of(8);
+        let words = Zeroizing::new(vec![0; N * count]);
+        Self { leaf, limbs, count, words, vectors: number(leaf, count + MARGIN) }
     }
 
     /// Reads numbers as limbs.
-    pub(super) fn read(&mut self, numbers: [&[u8]; LANES], limbs: &mut [S::V]) {
-        let Self { simd, count, words, vectors } = self;
+    pub(super) fn read(&mut self, numbers: [&[u8]; N], limbs: &mut [L::Limb]) {
+        let Self { leaf, limbs: modulus_limbs, count, words, vectors } = self;
         for (number, words) in numbers.iter().zip(words.chunks_exact_mut(*count)) {
             words_of(number, words);
         }
-        let lanes: [&[u64]; LANES] = std::array::from_fn(|lane| &words[lane * *count..(lane + 1) * *count]);
-        simd.call(
-            #[inline(always)]
-            || {
-                gather(*simd, &lanes, &mut vectors[..*count]);
-                for (at, limb) in limbs.iter_mut().enumerate() {
-                    *limb = bits_at(*simd, vectors, WORD_BITS, at * LIMB_BITS as usize) & simd.splat(LIMB);
-                }
-            },
-        );
+        let lanes: [&[u64]; N] = std::array::from_fn(|lane| &words[lane * *count..(lane + 1) * *count]);
+        leaf.limbs_of_words(*modulus_limbs, lanes, vectors, limbs);
     }
 
-    /// Stores numbers of carried limbs, for [`Staging::write`].
-    pub(super) fn take(&mut self, limbs: &[S::V]) {
-        let Self { simd, count, words, .. } = self;
-        simd.call(
-            #[inline(always)]
-            || {
-                for block in (0..*count).step_by(LANES) {
-                    let mut columns = [simd.zero(); LANES];
-                    for (at, column) in columns.iter_mut().enumerate() {
-                        *column = bits_at(*simd, limbs, LIMB_BITS as usize, (block + at) * WORD_BITS);
-                    }
-                    for (lane, row) in S::V::transpose8(columns).iter().enumerate() {
-                        let first = lane * *count + block;
-                        words[first..first + LANES].copy_from_slice(&row.words());
-                    }
-                }
-            },
-        );
+    /// Stores numbers of reduced limbs, for [`Staging::write`].
+    pub(super) fn take(&mut self, limbs: &[L::Limb]) {
+        self.leaf.words_of_limbs(self.limbs, limbs, &mut self.words, self.count);
     }
 
     /// Writes a lane's number, which must fit.
@@ -120,6 +100,44 @@ impl<S: MulSimd> Staging<S> {
             first.copy_from_slice(&bytes[bytes.len() - first.len()..]);
         }
     }
+}
+
+/// Converts one number of `space.len() - MARGIN` words per lane to limbs of 52 bits.
+pub(super) fn limbs_of_words<S: MulSimd>(
+    simd: S,
+    words: &[&[u64]; LANES],
+    space: &mut [S::V],
+    limbs: &mut [S::V],
+) {
+    let count = space.len() - MARGIN;
+    simd.call(
+        #[inline(always)]
+        || {
+            gather(simd, words, &mut space[..count]);
+            for (at, limb) in limbs.iter_mut().enumerate() {
+                *limb = bits_at(simd, space, WORD_BITS, at * LIMB_BITS as usize) & simd.splat(LIMB);
+            }
+        },
+    );
+}
+
+/// Converts numbers of carried limbs to `count` words per lane, lane by lane.
+pub(super) fn words_of_limbs<S: MulSimd>(simd: S, limbs: &[S::V], words: &mut [u64], count: usize) {
+    simd.call(
+        #[inline(always)]
+        || {
+            for block in (0..count).step_by(LANES) {
+                let mut columns = [simd.zero(); LANES];
+                for (at, column) in columns.iter_mut().enumerate() {
+                    *column = bits_at(simd, limbs, LIMB_BITS as usize, (block + at) * WORD_BITS);
+                }
+                for (lane, row) in S::V::transpose8(columns).iter().enumerate() {
+                    let first = lane * count + block;
+                    words[first..first + LANES].copy_from_slice(&row.words());
+                }
+            }
+        },
+    );
 }
 
 /// Converts a big-endian number to words, lowest first.

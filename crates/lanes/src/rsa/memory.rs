@@ -1,23 +1,25 @@
 //! The memory of a run in one allocation, so that its speed does not depend on the allocator.
 //!
 //! A core compares a load with earlier stores by the low twelve bits of their addresses. If these bits are equal,
-//! the load waits, even if the rest differs. So each number starts at a chosen offset within a page (4096 bytes, 64
-//! vectors), and a kernel never stores at the offset of a load that follows soon.
+//! the load waits, even if the rest differs. So each number starts at a chosen offset within a page (4096 bytes: 64
+//! vectors of eight lanes, 128 of four), and a kernel never stores at the offset of a load that follows soon.
 
 use zeroize::Zeroizing;
 
-use crate::simd::MulSimd;
+use super::leaf::LimbLeaf;
 
 /// The vectors of a number, or of other secret values.
-pub(crate) type Number<S> = Zeroizing<Vec<<S as crate::simd::Simd>::V>>;
+pub(crate) type Number<L> = Zeroizing<Vec<<L as LimbLeaf>::Limb>>;
 
 /// Returns zero.
-pub(crate) fn number<S: MulSimd>(simd: S, limbs: usize) -> Number<S> {
-    Zeroizing::new(vec![simd.zero(); limbs])
+pub(crate) fn number<L: LimbLeaf>(leaf: L, limbs: usize) -> Number<L> {
+    Zeroizing::new(vec![leaf.zero_limb(); limbs])
 }
 
-/// The vectors of a page.
-const PAGE: usize = 64;
+/// Returns the vectors of a page.
+const fn page<V>() -> usize {
+    4096 / size_of::<V>()
+}
 
 /// A contiguous range of vectors.
 #[derive(Clone, Copy, Debug)]
@@ -38,26 +40,27 @@ impl VectorSpan {
         Self { vectors, place: None }
     }
 
-    /// Returns the number of vectors to skip after `end` vectors.
-    fn gap(self, end: usize) -> usize {
+    /// Returns the number of vectors to skip after `end` vectors, if a page has `page` vectors.
+    fn gap(self, end: usize, page: usize) -> usize {
         // The base of the allocation does not matter: only differences of offsets decide which loads wait.
-        self.place.map_or(0, |place| (place + PAGE - end % PAGE) % PAGE)
+        self.place.map_or(0, |place| (place + page - end % page) % page)
     }
 }
 
 /// The memory of spans, which is erased on drop.
 #[derive(Debug)]
-pub(crate) struct SpanMemory<S: MulSimd>(Number<S>);
+pub(crate) struct SpanMemory<L: LimbLeaf>(Number<L>);
 
-impl<S: MulSimd> SpanMemory<S> {
+impl<L: LimbLeaf> SpanMemory<L> {
     /// Allocates zeros for spans, which must be taken in this order.
-    pub(crate) fn new(simd: S, spans: impl IntoIterator<Item = VectorSpan>) -> Self {
-        let end = spans.into_iter().fold(0, |end, span| end + span.gap(end) + span.vectors);
-        Self(number(simd, end))
+    pub(crate) fn new(leaf: L, spans: impl IntoIterator<Item = VectorSpan>) -> Self {
+        let page = page::<L::Limb>();
+        let end = spans.into_iter().fold(0, |end, span| end + span.gap(end, page) + span.vectors);
+        Self(number(leaf, end))
     }
 
     /// Returns all of the memory.
-    pub(crate) fn places(&mut self) -> FreeSpans<'_, S::V> {
+    pub(crate) fn places(&mut self) -> FreeSpans<'_, L::Limb> {
         FreeSpans { rest: &mut self.0, end: 0 }
     }
 }
@@ -75,7 +78,7 @@ impl<'m, V> FreeSpans<'m, V> {
     pub(crate) fn take<const N: usize>(&mut self, spans: [VectorSpan; N]) -> [&'m mut [V]; N] {
         // Same order as in `SpanMemory::new`, or the gaps differ. `split_at_mut` would panic past the end.
         spans.map(|span| {
-            let gap = span.gap(self.end);
+            let gap = span.gap(self.end, page::<V>());
             let (_, rest) = std::mem::take(&mut self.rest).split_at_mut(gap);
             let (taken, rest) = rest.split_at_mut(span.vectors);
             self.rest = rest;

@@ -1,59 +1,72 @@
 //! Computation of `input^x mod n` with a secret exponent and no primes, for threshold shares.
 
+use std::marker::PhantomData;
+
 use oarlock_core::{KeyParts, ModExpParts, Operation, Outcomes, Shape, Status};
 
-use super::convert::{Staging, gather_into};
+use super::convert::Staging;
 use super::exponent::{Digits, PowerGroups, digits};
+use super::leaf::{RsaLeaf, RsaStreams};
 use super::memory::SpanMemory;
 use super::number::{self as integer, Limbs};
 use super::public::MontgomeryModulus;
-use super::{check_range, write_results};
-use crate::batch::{accept, per_lane};
-use crate::simd::{LANES, MulSimd};
+use super::{check_range, per_lane, write_results};
+use crate::batch::accept;
 
-/// The prepared form of a key. The modulus is public.
-struct ModExpKey {
+/// The prepared form of a key for a leaf. The modulus is public.
+struct ModExpKey<L> {
     modulus: MontgomeryModulus,
     /// The residue R mod n.
     radix: Limbs,
     digits: Digits,
+    leaf: PhantomData<L>,
 }
 
-struct ModExpJob<'a> {
-    key: &'a ModExpKey,
+struct ModExpJob<'a, L> {
+    key: &'a ModExpKey<L>,
     input: &'a [u8],
 }
 
-impl ModExpKey {
-    fn new(parts: &ModExpParts, bits: u16) -> Result<Self, Status> {
-        let modulus = MontgomeryModulus::new(&parts.n, bits)?;
+impl<L> ModExpKey<L> {
+    fn new<const N: usize>(parts: &ModExpParts, bits: u16) -> Result<Self, Status>
+    where
+        L: RsaLeaf<N>,
+    {
+        let modulus = MontgomeryModulus::new::<L, N>(&parts.n, bits)?;
+        let limbs = modulus.limbs;
+        let n = integer::from_bytes(&parts.n, L::integer_limbs(limbs)).ok_or(Status::BadKey)?;
         // The modulus is public, so a division may compute the constants. Its time depends on n.
-        let radix = integer::power_of_two_mod(52 * modulus.limbs, &modulus.n);
-        let digits = digits(parts.exponent.expose(), parts.exponent_bits.into()).ok_or(Status::BadKey)?;
-        Ok(Self { modulus, radix, digits })
+        let radix = L::stored(&integer::power_of_two_mod(L::radix_bits(limbs), &n), limbs);
+        let digits = digits(parts.exponent.expose(), parts.exponent_bits.into(), L::WINDOW_BITS);
+        Ok(Self { modulus, radix, digits: digits.ok_or(Status::BadKey)?, leaf: PhantomData })
     }
 }
 
-/// Computes jobs of a shape with a secret exponent, two groups of eight in turn.
-pub(crate) fn mod_exp<S: MulSimd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
-    let jobs = accept(shape, operations, out, |operation| read(shape, operation));
+/// Computes jobs of a shape with a secret exponent, two groups of `N` in turn.
+pub(crate) fn mod_exp<L: RsaLeaf<N>, const N: usize>(
+    leaf: L,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
+    let jobs = accept(shape, operations, out, |operation| read::<L, N>(shape, operation));
     let Some(first) = jobs.first() else { return };
     let (limbs, digits) = (first.job.key.modulus.limbs, first.job.key.digits.len());
     // All jobs of the shape have the same limbs and digits, so the first one decides the sizes for all.
-    let count = jobs.len().div_ceil(LANES).min(2);
-    let mut memory = SpanMemory::new(simd, PowerGroups::<S>::spans(limbs, digits, count));
-    let mut powers = PowerGroups::new(simd, limbs, digits, count, &mut memory.places());
-    let mut staging = Staging::new(simd, shape.output_len());
-    for pair in jobs.chunks(2 * LANES) {
-        let groups = || pair.chunks(LANES);
+    let count = jobs.len().div_ceil(N).min(2);
+    let mut memory = SpanMemory::new(leaf, PowerGroups::<L, N>::spans(limbs, digits, count));
+    let mut powers = PowerGroups::new(leaf, limbs, digits, count, &mut memory.places());
+    let mut staging = Staging::new(leaf, limbs, shape.output_len());
+    for pair in jobs.chunks(2 * N) {
+        let groups = || pair.chunks(N);
         for (at, group) in groups().enumerate() {
             let keys = per_lane(group, |job| job.key);
-            let place = powers.streams.set_modulus(at, simd.load(&keys.map(|key| key.modulus.inverse)));
-            gather_into(simd, keys.map(|key| &key.modulus.n[..]), place);
+            let inverses = keys.map(|key| &key.modulus.inverse[..]);
+            powers.streams.set_modulus(at, keys.map(|key| &key.modulus.n[..]), inverses);
             powers.set_exponents(at, keys.map(|key| &key.digits[..]));
             staging.read(per_lane(group, |job| job.input), powers.streams.value_mut(at).0);
         }
-        let constants = |of: fn(&ModExpKey) -> &Limbs| -> Vec<[&[u64]; LANES]> {
+        let constants = |of: fn(&ModExpKey<L>) -> &Limbs| -> Vec<[&[u64]; N]> {
             groups().map(|group| per_lane(group, |job| &of(job.key)[..])).collect()
         };
         powers.multiply_by_constants(&constants(|key| &key.modulus.radix_squared));
@@ -64,16 +77,22 @@ pub(crate) fn mod_exp<S: MulSimd>(simd: S, shape: Shape, operations: &[Operation
     }
 }
 
-fn read<'a>(shape: Shape, operation: &'a Operation<'a>) -> Result<ModExpJob<'a>, Status> {
+fn read<'a, L: RsaLeaf<N>, const N: usize>(
+    shape: Shape,
+    operation: &'a Operation<'a>,
+) -> Result<ModExpJob<'a, L>, Status> {
     let (Some(KeyParts::ModExp(parts)), Shape::ModExp { bits, .. }) = (operation.key.parts(), shape) else {
         return Err(Status::BadKey);
     };
     check_range(operation.input, &parts.n)?;
-    Ok(ModExpJob { key: operation.key.prepared(|_| ModExpKey::new(parts, bits))?, input: operation.input })
+    Ok(ModExpJob {
+        key: operation.key.prepared(|_| ModExpKey::new::<N>(parts, bits))?,
+        input: operation.input,
+    })
 }
 
 /// Prints no part of the exponent.
-impl std::fmt::Debug for ModExpKey {
+impl<L> std::fmt::Debug for ModExpKey<L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ModExpKey({:?})", self.modulus.limbs)
     }

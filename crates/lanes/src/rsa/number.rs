@@ -3,7 +3,7 @@
 
 use zeroize::Zeroizing;
 
-use super::window::{LIMB, LIMB_BITS};
+pub(super) use super::window::{LIMB, LIMB_BITS};
 use crate::simd::declassify;
 
 /// The limbs of an integer that can be secret.
@@ -45,6 +45,25 @@ pub(super) fn negated_inverse(n: u64) -> u64 {
     inverse.wrapping_neg() & LIMB
 }
 
+/// Computes `-n^-1 mod R` of an odd n: the digits that a reduction of 1 adds multiples of n by.
+pub(super) fn negated_inverse_mod_radix(n: &[u64]) -> Limbs {
+    let inverse = negated_inverse(n[0]);
+    let mut rest: Limbs = Zeroizing::new(vec![0; n.len()]);
+    rest[0] = 1;
+    let mut out = Zeroizing::new(vec![0; n.len()]);
+    for (at, digit) in out.iter_mut().enumerate() {
+        *digit = rest[at].wrapping_mul(inverse) & LIMB;
+        let mut carry = 0;
+        // Limbs from R on do not matter.
+        for (rest, n) in rest[at..].iter_mut().zip(n) {
+            carry += u128::from(*rest) + u128::from(*digit) * u128::from(*n);
+            *rest = carry as u64 & LIMB;
+            carry >>= LIMB_BITS;
+        }
+    }
+    out
+}
+
 /// Computes `a b / R mod n` for a and b below n. The result is below n.
 pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
     let inverse = negated_inverse(n[0]);
@@ -84,11 +103,22 @@ pub(super) fn radix_mod(n: &[u64]) -> Limbs {
 
 /// Computes `R^2 mod n` from `R mod n`, which is 1 in Montgomery form. R is 2 to the power of its length.
 pub(super) fn radix_squared_mod(radix: &[u64], n: &[u64]) -> Limbs {
-    let bits = n.len() * LIMB_BITS as usize;
+    montgomery_power_of_two(n.len() * LIMB_BITS as usize, radix, n)
+}
+
+/// Computes `2^power mod n` from `R mod n`. The power is public.
+pub(super) fn secret_power_of_two_mod(power: usize, radix: &[u64], n: &[u64]) -> Limbs {
+    let mut one = Zeroizing::new(vec![0; n.len()]);
+    one[0] = 1;
+    montgomery_product(&montgomery_power_of_two(power, radix, n), &one, n)
+}
+
+/// Computes `2^power R mod n` from `R mod n`.
+fn montgomery_power_of_two(exponent: usize, radix: &[u64], n: &[u64]) -> Limbs {
     let mut power = Zeroizing::new(radix.to_vec());
-    for bit in (0..usize::BITS - bits.leading_zeros()).rev() {
+    for bit in (0..usize::BITS - exponent.leading_zeros()).rev() {
         power = montgomery_product(&power, &power, n);
-        if bits >> bit & 1 == 1 {
+        if exponent >> bit & 1 == 1 {
             double_mod(&mut power, n);
         }
     }
@@ -274,6 +304,11 @@ mod tests {
                 assert_eq!(value(&power_of_two_mod(104 * limbs, &n)), &radix * &radix % &big, "{bits}");
                 assert_eq!(value(&power_of_two_mod(5, &n)), BigUint::from(32_u8));
                 assert_eq!(n[0].wrapping_mul(negated_inverse(n[0])) & LIMB, LIMB);
+                assert_eq!(value(&negated_inverse_mod_radix(&n)) * &big % &radix, &radix - 1_u8);
+                for power in [5, 44 * limbs, 3 * 49 * limbs] {
+                    let expected = (BigUint::from(1_u8) << power) % &big;
+                    assert_eq!(value(&secret_power_of_two_mod(power, &one, &n)), expected);
+                }
             }
         }
     }

@@ -3,135 +3,154 @@
 //! or the input, except for the length of the modulus. Results are not confirmed here: the dispatcher does so with
 //! public operations.
 
+use std::marker::PhantomData;
+
 use oarlock_core::{KeyParts, Operation, Outcomes, RsaPrivateParts, Shape, Status};
 
-use super::convert::{Staging, gather_into};
+use super::convert::Staging;
 use super::exponent::{Digits, PowerGroups, digits};
+use super::leaf::{RsaLeaf, RsaStreams};
 use super::memory::{FreeSpans, SpanMemory, VectorSpan};
 use super::number::{self as integer, Limbs};
-use super::streams::limbs_for;
-use super::{carry, check_range, write_results};
-use crate::batch::{accept, per_lane};
-use crate::simd::{LANES, MulSimd};
+use super::{check_range, per_lane, write_results};
+use crate::batch::accept;
 
-/// The prepared form of a key. Limbs zeroize themselves. Numbers are padded to a multiple of eight words.
-struct PrivateKey {
-    /// The number of limbs of a prime without padding.
+/// The prepared form of a key for a leaf, in words of the leaf. They zeroize themselves.
+struct PrivateKey<L> {
+    /// The number of limbs of a prime.
     limbs: usize,
     p: PrimeHalf,
     q: PrimeHalf,
     /// `q^-1 mod p`.
     coefficient: Limbs,
+    leaf: PhantomData<L>,
 }
 
 /// One prime with its exponent.
 struct PrimeHalf {
     modulus: Limbs,
-    /// -p^-1 mod 2^52.
-    inverse: u64,
+    /// -p^-1.
+    inverse: Limbs,
     /// The residues R, R^2 and R^3 modulo the prime.
     radix: [Limbs; 3],
     digits: Digits,
 }
 
-struct PrivateJob<'a> {
-    key: &'a PrivateKey,
+struct PrivateJob<'a, L> {
+    key: &'a PrivateKey<L>,
     input: &'a [u8],
 }
 
-impl PrivateKey {
+impl<L> PrivateKey<L> {
     /// Prepares a key. Rejects parts that are too long or even, and primes whose product is not n. Other defects of
     /// a key show when its results are confirmed.
-    fn new(parts: &RsaPrivateParts) -> Result<Self, Status> {
+    fn new<const N: usize>(parts: &RsaPrivateParts) -> Result<Self, Status>
+    where
+        L: RsaLeaf<N>,
+    {
         // Both primes get half the bits, rounded up. A longer prime would need other steps than the shape's.
         let half = usize::from(parts.public.bits()).div_ceil(2);
-        let limbs = limbs_for(half).ok_or(Status::BadKey)?;
-        let p = PrimeHalf::new(parts.p.expose(), parts.dp.expose(), half, limbs)?;
-        let q = PrimeHalf::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
-        let n = integer::from_bytes(&parts.public.n, 2 * limbs).ok_or(Status::BadKey)?;
-        let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
+        let limbs = L::limbs_for(half).ok_or(Status::BadKey)?;
+        let integer_limbs = L::integer_limbs(limbs);
+        let (p, q) = (parts.p.expose(), parts.q.expose());
+        let (p, q) = (prime_of(p, half, integer_limbs)?, prime_of(q, half, integer_limbs)?);
+        let n = integer::from_bytes(&parts.public.n, 2 * integer_limbs).ok_or(Status::BadKey)?;
+        let coefficient = integer::from_bytes(parts.qinv.expose(), integer_limbs).ok_or(Status::BadKey)?;
         // The recombination is only right for the primes of n. Whether p is prime is not checked: a result that is not
         // right fails the dispatcher's confirmation.
-        let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
-            && integer::is_below(&coefficient, &p.modulus);
-        let coefficient = integer::padded(&coefficient);
-        fits.then_some(Self { limbs, p: p.padded(), q: q.padded(), coefficient }).ok_or(Status::BadKey)
+        if !integer::is_equal(&integer::product(&p, &q), &n) || !integer::is_below(&coefficient, &p) {
+            return Err(Status::BadKey);
+        }
+        Ok(Self {
+            limbs,
+            p: PrimeHalf::new::<L, N>(&p, parts.dp.expose(), half, limbs)?,
+            q: PrimeHalf::new::<L, N>(&q, parts.dq.expose(), half, limbs)?,
+            coefficient: L::stored(&coefficient, limbs),
+            leaf: PhantomData,
+        })
     }
+}
+
+/// Reads an odd prime above 1 of at most `bits` bits.
+fn prime_of(prime: &[u8], bits: usize, limbs: usize) -> Result<Limbs, Status> {
+    let prime = integer::from_bytes(prime, limbs).ok_or(Status::BadKey)?;
+    let one = integer::from_bytes(&[1], limbs).ok_or(Status::BadKey)?;
+    let longest = integer::power_of_two(bits, limbs);
+    let fits =
+        integer::is_odd(&prime) && integer::is_below(&one, &prime) && integer::is_below(&prime, &longest);
+    fits.then_some(prime).ok_or(Status::BadKey)
 }
 
 impl PrimeHalf {
-    fn new(prime: &[u8], exponent: &[u8], bits: usize, limbs: usize) -> Result<Self, Status> {
-        let modulus = integer::from_bytes(prime, limbs).ok_or(Status::BadKey)?;
-        let digits = digits(exponent, bits).ok_or(Status::BadKey)?;
-        let one = integer::from_bytes(&[1], limbs).ok_or(Status::BadKey)?;
-        let longest = integer::power_of_two(bits, limbs);
-        if !integer::is_odd(&modulus)
-            || !integer::is_below(&one, &modulus)
-            || !integer::is_below(&modulus, &longest)
-        {
-            return Err(Status::BadKey);
-        }
+    fn new<L: RsaLeaf<N>, const N: usize>(
+        prime: &[u64],
+        exponent: &[u8],
+        bits: usize,
+        limbs: usize,
+    ) -> Result<Self, Status> {
+        let digits = digits(exponent, bits, L::WINDOW_BITS).ok_or(Status::BadKey)?;
         // Primes are secret, so these constants come from constant-time arithmetic and not from a division.
-        let radix = integer::radix_mod(&modulus);
-        let squared = integer::radix_squared_mod(&radix, &modulus);
-        let cubed = integer::montgomery_product(&squared, &squared, &modulus);
-        let inverse = integer::negated_inverse(modulus[0]);
-        Ok(Self { modulus, inverse, radix: [radix, squared, cubed], digits })
-    }
-
-    fn padded(self) -> Self {
-        let modulus = integer::padded(&self.modulus);
-        Self { modulus, radix: self.radix.map(|power| integer::padded(&power)), ..self }
+        let radix = L::radix_powers(prime, limbs).map(|power| L::stored(&power, limbs));
+        let inverse = L::stored_inverse(prime, limbs);
+        Ok(Self { modulus: L::stored(prime, limbs), inverse, radix, digits })
     }
 }
 
-/// Computes jobs of a private shape, eight at a time. The halves of the eight keys take turns step by step.
-pub(crate) fn private<S: MulSimd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
-    let jobs = accept(shape, operations, out, read);
+/// Computes jobs of a private shape, `N` at a time. The halves of the `N` keys take turns step by step.
+pub(crate) fn private<L: RsaLeaf<N>, const N: usize>(
+    leaf: L,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
+    let jobs = accept(shape, operations, out, read::<L, N>);
     let Some(first) = jobs.first() else { return };
     // The shape fixes both numbers, so they are those of every job.
     let (limbs, digits) = (first.job.key.limbs, first.job.key.p.digits.len());
-    let spans = PowerGroups::<S>::spans(limbs, digits, 2).chain(CrtHalves::<S>::spans(limbs));
-    let mut memory = SpanMemory::new(simd, spans);
-    let mut halves = CrtHalves::new(simd, limbs, digits, &mut memory.places());
-    let mut staging = Staging::new(simd, shape.output_len());
-    for group in jobs.chunks(LANES) {
+    let spans = PowerGroups::<L, N>::spans(limbs, digits, 2).chain(CrtHalves::<L, N>::spans(limbs));
+    let mut memory = SpanMemory::new(leaf, spans);
+    let mut halves = CrtHalves::new(leaf, limbs, digits, &mut memory.places());
+    let mut staging = Staging::new(leaf, limbs, shape.output_len());
+    for group in jobs.chunks(N) {
         staging.read(per_lane(group, |job| job.input), halves.input);
         halves.transform(per_lane(group, |job| job.key));
         write_results(group, halves.result, &mut staging, out);
     }
 }
 
-fn read<'a>(operation: &'a Operation<'a>) -> Result<PrivateJob<'a>, Status> {
+fn read<'a, L: RsaLeaf<N>, const N: usize>(
+    operation: &'a Operation<'a>,
+) -> Result<PrivateJob<'a, L>, Status> {
     let Some(KeyParts::RsaPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey) };
     check_range(operation.input, &parts.public.n)?;
-    Ok(PrivateJob { key: operation.key.prepared(|_| PrivateKey::new(parts))?, input: operation.input })
+    Ok(PrivateJob { key: operation.key.prepared(|_| PrivateKey::new::<N>(parts))?, input: operation.input })
 }
 
 /// The powers modulo p and q, with their inputs and results.
-struct CrtHalves<'m, S: MulSimd> {
-    powers: PowerGroups<'m, S>,
+struct CrtHalves<'m, L: RsaLeaf<N>, const N: usize> {
+    leaf: L,
+    powers: PowerGroups<'m, L, N>,
     /// The inputs, with twice as many limbs as a prime.
-    input: &'m mut [S::V],
-    result: &'m mut [S::V],
+    input: &'m mut [L::Limb],
+    result: &'m mut [L::Limb],
     /// One number for each half.
-    own: [&'m mut [S::V]; 2],
+    own: [&'m mut [L::Limb]; 2],
 }
 
-impl<'m, S: MulSimd> CrtHalves<'m, S> {
+impl<'m, L: RsaLeaf<N>, const N: usize> CrtHalves<'m, L, N> {
     /// Returns the memory in addition to that of the powers.
     fn spans(limbs: usize) -> [VectorSpan; 4] {
         [2 * limbs, 2 * limbs, limbs, limbs].map(VectorSpan::anywhere)
     }
 
-    fn new(simd: S, limbs: usize, digits: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
-        let powers = PowerGroups::new(simd, limbs, digits, 2, places);
+    fn new(leaf: L, limbs: usize, digits: usize, places: &mut FreeSpans<'m, L::Limb>) -> Self {
+        let powers = PowerGroups::new(leaf, limbs, digits, 2, places);
         let [input, result, p, q] = places.take(Self::spans(limbs));
-        Self { powers, input, result, own: [p, q] }
+        Self { leaf, powers, input, result, own: [p, q] }
     }
 
-    /// Computes the result of the input under eight keys.
-    fn transform(&mut self, keys: [&PrivateKey; LANES]) {
+    /// Computes the result of the input under `N` keys.
+    fn transform(&mut self, keys: [&PrivateKey<L>; N]) {
         let primes = [keys.map(|key| &key.p), keys.map(|key| &key.q)];
         self.enter_montgomery(primes);
         self.powers.raise(&primes.map(|primes| primes.map(|prime| &prime.radix[0][..])));
@@ -140,12 +159,11 @@ impl<'m, S: MulSimd> CrtHalves<'m, S> {
 
     /// Brings the input into Montgomery form. The input is `low + high R`, so its form is `low R^2 / R + high R^3 /
     /// R`.
-    fn enter_montgomery(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
-        let Self { powers, input, own, .. } = self;
-        let simd = powers.streams.simd();
+    fn enter_montgomery(&mut self, primes: [[&PrimeHalf; N]; 2]) {
+        let Self { leaf, powers, input, own, .. } = self;
         for (at, primes) in primes.iter().enumerate() {
-            let place = powers.streams.set_modulus(at, simd.load(&primes.map(|prime| prime.inverse)));
-            gather_into(simd, primes.map(|prime| &prime.modulus[..]), place);
+            let inverses = primes.map(|prime| &prime.inverse[..]);
+            powers.streams.set_modulus(at, primes.map(|prime| &prime.modulus[..]), inverses);
             powers.set_exponents(at, primes.map(|prime| &prime.digits[..]));
         }
         // The input has the length of n and is above the primes. Splitting it at R avoids a division.
@@ -158,34 +176,33 @@ impl<'m, S: MulSimd> CrtHalves<'m, S> {
             powers.multiply_by_constants(&primes.map(|primes| primes.map(|prime| &prime.radix[power][..])));
         }
         for (at, low) in own.iter().enumerate() {
-            carry::add(simd, powers.streams.value_mut(at).0, low);
+            leaf.add(powers.streams.value_mut(at).0, low);
         }
     }
 
-    /// Computes `m_q + q h` with `h = (m_p - m_q) qinv mod p`. `m_p` is in Montgomery form below `2 p`, and `m_q` is
-    /// below R.
-    fn recombine(&mut self, keys: [&PrivateKey; LANES]) {
-        let Self { powers, own: [m_p, m_q], result, .. } = self;
-        let simd = powers.streams.simd();
+    /// Computes `m_q + q h` with `h = (m_p - m_q) qinv mod p`. `m_p` is a product in Montgomery form, and
+    /// `m_q` is reduced.
+    fn recombine(&mut self, keys: [&PrivateKey<L>; N]) {
+        let Self { leaf, powers, own: [m_p, m_q], result, .. } = self;
         m_p.copy_from_slice(powers.streams.value(0));
         m_q.copy_from_slice(powers.leave_montgomery(1));
         let (value, _) = powers.streams.value_mut(0);
         value.copy_from_slice(m_q);
-        // m_q below q can exceed p. A product with R^2 brings it into Montgomery form modulo p, below 2 p.
+        // m_q below q can exceed p. A product with R^2 brings it into Montgomery form modulo p.
         powers.multiply_by_constant(0, keys.map(|key| &key.p.radix[1][..]));
         let (value, p) = powers.streams.value_mut(0);
-        // The difference is between 0 and 4 p, as multiplication requires.
-        carry::subtract_from(simd, value, m_p, p);
+        // The difference of two products is a factor.
+        leaf.subtract_from(value, m_p, p);
         // The coefficient is plain, so this product also leaves Montgomery form.
         powers.multiply_by_constant(0, keys.map(|key| &key.coefficient[..]));
         let (h, p) = powers.streams.value_mut(0);
-        carry::reduce(simd, h, p);
-        carry::multiply_add(simd, powers.streams.modulus(1), powers.streams.value(0), m_q, result);
+        leaf.reduce(h, p);
+        leaf.multiply_add(powers.streams.modulus(1), powers.streams.value(0), m_q, result);
     }
 }
 
 /// Prints no part of the key.
-impl std::fmt::Debug for PrivateKey {
+impl<L> std::fmt::Debug for PrivateKey<L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PrivateKey({} limbs)", self.limbs)
     }

@@ -1,15 +1,16 @@
 //! Computation of `input^e mod n`. All values are public, so branches and indices may depend on them.
 
+use std::marker::PhantomData;
+
 use oarlock_core::{Operation, Outcomes, RsaPublicParts, Shape, Status};
 
-use super::convert::{Staging, gather_into};
+use super::convert::Staging;
 use super::factor::PlainFactor;
+use super::leaf::{RsaLeaf, RsaStreams};
 use super::memory::{FreeSpans, SpanMemory, VectorSpan, number};
 use super::number::{self as integer, Limbs};
-use super::streams::{ModulusStreams, limbs_for};
-use super::{carry, check_range, write_results};
-use crate::batch::{LaneJob, accept, per_lane};
-use crate::simd::{LANES, MulSimd, MulVector};
+use super::{check_range, per_lane, write_results};
+use crate::batch::{LaneJob, accept};
 
 /// The fourth Fermat number, the usual exponent.
 const F4: u64 = 65_537;
@@ -17,114 +18,130 @@ const F4: u64 = 65_537;
 /// The squares in `x^65537`.
 const F4_SQUARES: usize = 16;
 
-/// The prepared form of a modulus. Numbers are padded to a multiple of eight words.
+/// The prepared form of a modulus, in words of the leaf.
 #[derive(Debug)]
 pub(super) struct MontgomeryModulus {
-    /// The number of limbs without padding.
+    /// The number of limbs.
     pub(super) limbs: usize,
     pub(super) n: Limbs,
-    /// -n^-1 mod 2^52.
-    pub(super) inverse: u64,
+    /// -n^-1.
+    pub(super) inverse: Limbs,
     /// R^2 mod n.
     pub(super) radix_squared: Limbs,
 }
 
+/// The prepared form of a key for a leaf.
 #[derive(Debug)]
-struct PublicPower {
+struct PublicPower<L> {
     modulus: MontgomeryModulus,
     e: u64,
+    leaf: PhantomData<L>,
 }
 
-struct PublicJob<'a> {
-    key: &'a PublicPower,
+struct PublicJob<'a, L> {
+    key: &'a PublicPower<L>,
     input: &'a [u8],
 }
 
 impl MontgomeryModulus {
-    pub(super) fn new(n: &[u8], bits: u16) -> Result<Self, Status> {
-        let limbs = limbs_for(bits.into()).ok_or(Status::BadKey)?;
-        let n = integer::from_bytes(n, limbs).ok_or(Status::BadKey)?;
+    /// Prepares a modulus. Its time depends on n, which is public.
+    pub(super) fn new<L: RsaLeaf<N>, const N: usize>(n: &[u8], bits: u16) -> Result<Self, Status> {
+        let limbs = L::limbs_for(bits.into()).ok_or(Status::BadKey)?;
+        let n = integer::from_bytes(n, L::integer_limbs(limbs)).ok_or(Status::BadKey)?;
         if n[0] % 2 == 0 || n[0] <= 1 && n[1..].iter().all(|limb| *limb == 0) {
             return Err(Status::BadKey);
         }
-        let radix_squared = integer::padded(&integer::power_of_two_mod(2 * 52 * limbs, &n));
-        Ok(Self { limbs, inverse: integer::negated_inverse(n[0]), radix_squared, n: integer::padded(&n) })
+        let radix_squared = integer::power_of_two_mod(2 * L::radix_bits(limbs), &n);
+        Ok(Self {
+            limbs,
+            n: L::stored(&n, limbs),
+            inverse: L::stored_inverse(&n, limbs),
+            radix_squared: L::stored(&radix_squared, limbs),
+        })
     }
 }
 
-impl PublicPower {
-    fn new(parts: &RsaPublicParts) -> Result<Self, Status> {
+impl<L> PublicPower<L> {
+    fn new<const N: usize>(parts: &RsaPublicParts) -> Result<Self, Status>
+    where
+        L: RsaLeaf<N>,
+    {
         let e = integer::from_bytes(&parts.e, 1).ok_or(Status::BadKey)?[0];
         // The bound of `RsaExponent::Other`, which AWS-LC has too. Larger exponents only slow verification down.
         if e < 3 || e % 2 == 0 || e >> 33 != 0 {
             return Err(Status::BadKey);
         }
-        Ok(Self { modulus: MontgomeryModulus::new(&parts.n, parts.bits())?, e })
+        let modulus = MontgomeryModulus::new::<L, N>(&parts.n, parts.bits())?;
+        Ok(Self { modulus, e, leaf: PhantomData })
     }
 }
 
-/// Computes jobs of a public shape, two groups of eight in turn. The carries of one are hidden under the products of
-/// the other.
-pub(crate) fn public<S: MulSimd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
-    let jobs = accept(shape, operations, out, read);
+/// Computes jobs of a public shape, two groups of `N` in turn. A leaf can hide the carries of one under the products
+/// of the other.
+pub(crate) fn public<L: RsaLeaf<N>, const N: usize>(
+    leaf: L,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) {
+    let jobs = accept(shape, operations, out, read::<L, N>);
     let Some(first) = jobs.first() else { return };
     let limbs = first.job.key.modulus.limbs;
     // A second group costs memory even if it is idle, so small runs allocate one.
-    let count = jobs.len().div_ceil(LANES).min(2);
-    let mut memory = SpanMemory::new(simd, PublicGroups::<S>::spans(limbs, count));
-    let mut groups = PublicGroups::new(simd, limbs, count, &mut memory.places());
-    let mut staging = Staging::new(simd, shape.output_len());
-    for pair in jobs.chunks(2 * LANES) {
-        for (at, jobs) in pair.chunks(LANES).enumerate() {
+    let count = jobs.len().div_ceil(N).min(2);
+    let mut memory = SpanMemory::new(leaf, PublicGroups::<L, N>::spans(limbs, count));
+    let mut groups = PublicGroups::new(leaf, limbs, count, &mut memory.places());
+    let mut staging = Staging::new(leaf, limbs, shape.output_len());
+    for pair in jobs.chunks(2 * N) {
+        for (at, jobs) in pair.chunks(N).enumerate() {
             groups.start(at, jobs, &mut staging);
         }
-        let count = pair.len().div_ceil(LANES);
+        let count = pair.len().div_ceil(N);
         groups.enter_montgomery(count);
         // 65,537 is nearly universal: squares alone, and no test of exponent bits.
         if pair.iter().all(|job| job.job.key.e == F4) {
             groups.power_f4(count);
         } else {
-            pair.chunks(LANES).enumerate().for_each(|(at, jobs)| groups.power_any(at, jobs));
+            pair.chunks(N).enumerate().for_each(|(at, jobs)| groups.power_any(at, jobs));
         }
-        for (at, jobs) in pair.chunks(LANES).enumerate() {
+        for (at, jobs) in pair.chunks(N).enumerate() {
             write_results(jobs, groups.finish(at), &mut staging, out);
         }
     }
 }
 
-fn read<'a>(operation: &'a Operation<'a>) -> Result<PublicJob<'a>, Status> {
+fn read<'a, L: RsaLeaf<N>, const N: usize>(operation: &'a Operation<'a>) -> Result<PublicJob<'a, L>, Status> {
     let parts = operation.key.rsa_public().ok_or(Status::BadKey)?;
     check_range(operation.input, &parts.n)?;
-    Ok(PublicJob { key: operation.key.prepared(|_| PublicPower::new(parts))?, input: operation.input })
+    Ok(PublicJob { key: operation.key.prepared(|_| PublicPower::new::<N>(parts))?, input: operation.input })
 }
 
-/// One or two groups of eight powers.
-struct PublicGroups<'m, S: MulSimd> {
-    streams: ModulusStreams<'m, S>,
-    inputs: Vec<&'m mut [S::V]>,
+/// One or two groups of `N` powers.
+struct PublicGroups<'m, L: RsaLeaf<N>, const N: usize> {
+    leaf: L,
+    streams: L::Streams<'m>,
+    inputs: Vec<&'m mut [L::Limb]>,
     /// R^2 mod n.
-    radix_squared: Vec<&'m mut [S::V]>,
+    radix_squared: Vec<&'m mut [L::Limb]>,
 }
 
-impl<'m, S: MulSimd> PublicGroups<'m, S> {
+impl<'m, L: RsaLeaf<N>, const N: usize> PublicGroups<'m, L, N> {
     fn spans(limbs: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
-        ModulusStreams::<S>::spans(limbs, count)
-            .chain((0..2 * count).map(move |_| VectorSpan::anywhere(limbs)))
+        let numbers = (0..2 * count).map(move |_| VectorSpan::anywhere(limbs));
+        L::Streams::spans(limbs, count).into_iter().chain(numbers)
     }
 
-    fn new(simd: S, limbs: usize, count: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
-        let streams = ModulusStreams::new(simd, limbs, count, places);
+    fn new(leaf: L, limbs: usize, count: usize, places: &mut FreeSpans<'m, L::Limb>) -> Self {
+        let streams = L::Streams::new(leaf, limbs, count, places);
         let mut numbers = || (0..count).flat_map(|_| places.take([VectorSpan::anywhere(limbs)])).collect();
-        Self { streams, inputs: numbers(), radix_squared: numbers() }
+        Self { leaf, streams, inputs: numbers(), radix_squared: numbers() }
     }
 
-    /// Loads the keys and inputs of eight jobs.
-    fn start(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_>>], staging: &mut Staging<S>) {
-        let simd = self.streams.simd();
+    /// Loads the keys and inputs of `N` jobs.
+    fn start(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_, L>>], staging: &mut Staging<L, N>) {
         let keys = per_lane(jobs, |job| &job.key.modulus);
-        let place = self.streams.set_modulus(at, simd.load(&keys.map(|key| key.inverse)));
-        gather_into(simd, keys.map(|key| &key.n[..]), place);
-        gather_into(simd, keys.map(|key| &key.radix_squared[..]), self.radix_squared[at]);
+        self.streams.set_modulus(at, keys.map(|key| &key.n[..]), keys.map(|key| &key.inverse[..]));
+        self.leaf.gather(keys.map(|key| &key.radix_squared[..]), self.radix_squared[at]);
         staging.read(per_lane(jobs, |job| job.input), self.inputs[at]);
     }
 
@@ -153,14 +170,14 @@ impl<'m, S: MulSimd> PublicGroups<'m, S> {
     }
 
     /// Raises to any exponents, bit by bit from the highest bit of the longest.
-    fn power_any(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_>>]) {
-        let Self { streams, radix_squared, .. } = self;
-        let simd = streams.simd();
-        let exponents = simd.load(&per_lane(jobs, |job| job.key.e));
+    fn power_any(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_, L>>]) {
+        let Self { leaf, streams, radix_squared, .. } = self;
+        let leaf = *leaf;
+        let exponents: [u64; N] = per_lane(jobs, |job| job.key.e);
         let bits = jobs.iter().map(|job| u64::BITS - job.job.key.e.leading_zeros()).max().unwrap_or(0);
-        let mut one = number(simd, streams.limbs());
-        one[0] = simd.splat(1);
-        let (mut base, mut squared) = (number(simd, streams.limbs()), number(simd, streams.limbs()));
+        let mut one = number(leaf, streams.limbs());
+        leaf.set_one(&mut one);
+        let (mut base, mut squared) = (number(leaf, streams.limbs()), number(leaf, streams.limbs()));
         base.copy_from_slice(streams.value(at));
         // Multiplying R^2 by 1 divides it by R, and R is 1 in Montgomery form.
         streams.value_mut(at).0.copy_from_slice(radix_squared[at]);
@@ -170,19 +187,16 @@ impl<'m, S: MulSimd> PublicGroups<'m, S> {
             streams.square(at..at + 1, 1);
             squared.copy_from_slice(streams.value(at));
             streams.multiply(at, &[PlainFactor(&base)]);
-            let is_set = exponents.has_any(simd.splat(1 << bit));
-            for (value, squared) in streams.value_mut(at).0.iter_mut().zip(squared.iter()) {
-                *value = squared.or_if(is_set, *value);
-            }
+            let is_set = exponents.map(|exponent| exponent >> bit & 1 == 1);
+            leaf.keep_lanes(is_set, streams.value_mut(at).0, &squared);
         }
         streams.multiply(at, &[PlainFactor(&one)]);
     }
 
-    /// Reduces the value, which is at most n, below n.
-    fn finish(&mut self, at: usize) -> &[S::V] {
-        let simd = self.streams.simd();
+    /// Reduces the value below n.
+    fn finish(&mut self, at: usize) -> &[L::Limb] {
         let (value, n) = self.streams.value_mut(at);
-        carry::reduce(simd, value, n);
+        self.leaf.reduce(value, n);
         value
     }
 }

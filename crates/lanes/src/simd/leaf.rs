@@ -8,6 +8,8 @@ pub enum Leaf {
     Avx512,
     /// VAES and VPCLMULQDQ on 512 bits: AES.
     Vaes512,
+    /// AVX2 with FMA: RSA, by products of doubles.
+    Fma,
     /// AVX2: DES and hashes.
     Avx2,
     /// VAES and VPCLMULQDQ on 256 bits: AES.
@@ -19,6 +21,9 @@ pub enum Leaf {
     /// Plain Rust: every shape. For tests.
     #[cfg(any(test, feature = "portable"))]
     Portable,
+    /// Plain Rust with the arithmetic of [`Leaf::Fma`]. For tests.
+    #[cfg(any(test, feature = "portable"))]
+    PortableFma,
 }
 
 impl Leaf {
@@ -26,12 +31,15 @@ impl Leaf {
     pub const ALL: &[Self] = &[
         Self::Avx512,
         Self::Vaes512,
+        Self::Fma,
         Self::Vaes256,
         Self::AesNi,
         Self::ShaNi,
         Self::Avx2,
         #[cfg(any(test, feature = "portable"))]
         Self::Portable,
+        #[cfg(any(test, feature = "portable"))]
+        Self::PortableFma,
     ];
 
     /// Returns the name, as it is typed and printed.
@@ -40,12 +48,15 @@ impl Leaf {
         match self {
             Self::Avx512 => "avx512",
             Self::Vaes512 => "vaes512",
+            Self::Fma => "fma",
             Self::Avx2 => "avx2",
             Self::Vaes256 => "vaes256",
             Self::AesNi => "aes-ni",
             Self::ShaNi => "sha-ni",
             #[cfg(any(test, feature = "portable"))]
             Self::Portable => "portable",
+            #[cfg(any(test, feature = "portable"))]
+            Self::PortableFma => "portable-fma",
         }
     }
 }

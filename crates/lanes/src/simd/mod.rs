@@ -7,9 +7,11 @@
 //! | `blocks` | [`SingleSimd`] and [`BlockSimd`]: rounds of AES on one and on four blocks, products of GHASH |
 //! | `sha` | [`ShaSimd`]: rounds of SHA-1 and SHA-256 by instructions of their own |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
+//! | `doubles` | numbers in limbs of doubles, and their products |
 //! | `avx2` | AVX2: four lanes |
 //! | `leaf` | the names of the leaves |
 //! | `erase` | erasure of bytes that held secrets |
+//! | `fma` | AVX2 with FMA: the token, the state of the floating-point unit, and the kernels of doubles |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
 //! | `vaes256` | VAES and VPCLMULQDQ with AVX2 |
@@ -29,7 +31,11 @@ mod aes_ni;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod blocks;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+pub(crate) mod doubles;
 mod erase;
+#[cfg(target_arch = "x86_64")]
+mod fma;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod leaf;
@@ -65,13 +71,17 @@ pub(crate) use blocks::{
 };
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
+pub(crate) use fma::FmaSimd;
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) use fma::with_mxcsr;
+#[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub use leaf::Leaf;
 pub(crate) use multiply::{MulSimd, MulVector};
-#[cfg(any(test, feature = "portable"))]
-pub(crate) use portable::PortableSimd;
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
+#[cfg(any(test, feature = "portable"))]
+pub(crate) use portable::{PortableDoubles, PortableSimd};
 pub(crate) use sha::{ShaSimd, ShaVector};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sha_ni::ShaNiSimd;

@@ -1,6 +1,7 @@
 //! The portable leaf: words in an array. Its width is a parameter, so that code for narrow leaves has an oracle too.
 
 mod blocks;
+mod doubles;
 mod sha;
 
 use std::hint::black_box;
@@ -10,6 +11,8 @@ use zeroize::Zeroize;
 
 use super::{Cpu, HalfMask, LANES, LaneArray, Mask, MulVector, Simd, Vector};
 use crate::simd::Leaf;
+
+pub(crate) use doubles::PortableDoubles;
 
 const LOW_52: u64 = (1 << 52) - 1;
 
