@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`subject`] | shapes with a secret: batches under a fixed secret, and under random secrets |
+//! | [`leaves`] | the leaves that are checked |
 //! | [`welch`] | Welch's t over two classes of samples, whole and cropped |
 //! | [`timing`] | batches of both classes timed in random order (dudect: Reparaz, Balasch, Verbauwhede 2017) |
 //! | [`padding`] | decryptions of valid and invalid paddings |
@@ -14,6 +15,7 @@
 //! hours for RSA's; `cargo run --release -p oarlock-leaks --features valgrind -- valgrind` takes minutes.
 #![forbid(unsafe_code)]
 
+pub mod leaves;
 pub mod padding;
 pub mod planted;
 pub mod poison;
@@ -58,8 +60,16 @@ pub enum LeakError {
         /// The names of all subjects.
         known: String,
     },
+    /// No leaf has this name.
+    #[error("unknown leaf {found:?}: expected one of {known}")]
+    UnknownLeaf {
+        /// The name.
+        found: String,
+        /// The names of all leaves.
+        known: String,
+    },
     /// This processor has no leaf to time.
-    #[error("this processor has no such leaf: use --portable to time the portable leaf")]
+    #[error("this processor has no such leaf: --leaf portable times plain Rust")]
     NoLanes,
     /// Valgrind could not be run, or did not finish.
     #[error("valgrind: {0}")]

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use oarlock_core::Engine;
 use oarlock_lanes::LaneEngine;
+use oarlock_leaks::leaves::{self, CheckedLeaf};
 use oarlock_leaks::padding::{NAMES, PaddingSubject};
 use oarlock_leaks::planted::PlantedLeak;
 use oarlock_leaks::report::{LeakFinding, TimeRow, is_clean, write};
@@ -34,7 +35,7 @@ enum LeaksCommand {
     Time(TimeArgs),
     /// Times RSA decryptions of valid and invalid paddings in batches of eight: |t| < 5 means no leak
     Padding(PaddingArgs),
-    /// Runs the portable leaf under Valgrind, which reports every branch on a secret (build with --features valgrind)
+    /// Runs every leaf that Valgrind knows under it, and reports each branch on a secret (build with --features valgrind)
     Valgrind(SubjectArgs),
     #[command(name = poison::WATCHED, hide = true)]
     Watched(SubjectArgs),
@@ -47,9 +48,9 @@ struct TimeArgs {
     /// Number of batches per subject
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(20_000..))]
     samples: u64,
-    /// Time the portable leaf instead of this processor's leaf
-    #[arg(long)]
-    portable: bool,
+    /// Leaves to time, one after the other, or `all` of this processor [default: the best leaf of each shape]
+    #[arg(long = "leaf", value_name = "NAME,...", value_delimiter = ',')]
+    leaves: Vec<String>,
 }
 
 #[derive(Args)]
@@ -78,7 +79,11 @@ fn main() -> ExitCode {
         Err(error) => {
             // A leak is 1. A measurement that failed must not look like a verdict.
             eprintln!("oarlock-leaks: {error}");
-            ExitCode::from(if matches!(error, LeakError::Unknown { .. }) { 2 } else { 3 })
+            ExitCode::from(if matches!(error, LeakError::Unknown { .. } | LeakError::UnknownLeaf { .. }) {
+                2
+            } else {
+                3
+            })
         }
     }
 }
@@ -98,20 +103,22 @@ fn finish<F: LeakFinding + Serialize>(rows: &[F], as_json: bool) -> Result<bool,
 }
 
 fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
-    let engine = match args.portable {
-        true => LaneEngine::portable(),
-        false => LaneEngine::detect().ok_or(LeakError::NoLanes)?,
-    };
-    let names = args.subjects.names_for(&engine);
-    let bar = progress_bar((names.len() as u64 + 1) * args.samples);
+    let checked = leaves::named(&args.leaves, |engine| args.subjects.names_for(engine))?;
+    let count: usize = checked.iter().map(|leaf| leaf.subjects.len()).sum();
+    let bar = progress_bar((count + checked.len()) as u64 * args.samples);
     let one = |engine: &dyn Engine, name: &str| {
         bar.set_message(name.to_owned());
         measure(engine, &mut Subject::new(name)?, args.samples, &mut WallClock, &mut || bar.inc(1))
     };
-    let mut rows = names.iter().map(|name| one(&engine, name)).collect::<Result<Vec<_>, _>>()?;
-    // A fast shape is enough, such as X25519, because the wrapper leaks and not the shape.
-    if let Some(name) = names.iter().find(|name| name.starts_with('x')).or(names.last()) {
-        rows.push(one(&PlantedLeak(engine), name)?);
+    let mut rows = Vec::new();
+    for CheckedLeaf { engine, subjects } in checked {
+        for name in &subjects {
+            rows.push(one(&engine, name)?);
+        }
+        // A fast shape is enough, such as X25519, because the wrapper leaks and not the shape.
+        if let Some(name) = subjects.iter().find(|name| name.starts_with('x')).or(subjects.last()) {
+            rows.push(one(&PlantedLeak(engine), name)?);
+        }
     }
     bar.finish_and_clear();
     Ok(rows)

@@ -104,10 +104,10 @@ impl PaddingSubject {
         }
         let (fixed_ns, random_ns) = cropped.means();
         let (t, samples) = (cropped.t(), cropped.count());
-        let engine = if self.is_planted { "planted" } else { "schemes" };
+        let leaf = if self.is_planted { "planted" } else { "schemes" };
         Ok(TimeRow {
             subject: self.name.clone(),
-            engine: engine.into(),
+            leaf: leaf.into(),
             samples,
             fixed_ns,
             random_ns,

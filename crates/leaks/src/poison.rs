@@ -1,7 +1,7 @@
 //! Batches whose secrets Valgrind watches. It reports a branch or an address that depends on a secret as an error.
 //!
-//! Valgrind does not support AVX-512, so the portable leaf runs there: it shares the algorithms, which are written
-//! once. The kernels in `asm!` have portable twins, and [`crate::timing`] checks them.
+//! Valgrind does not know AVX-512. So the leaves that it knows run there, and those of plain Rust, which share the
+//! algorithms, which are written once. [`crate::timing`] checks every leaf.
 
 use std::process::{Command, Stdio};
 
@@ -37,7 +37,7 @@ pub fn under_valgrind(subjects: &[String]) -> Result<(Vec<PoisonRow>, String), L
     Ok((rows, said))
 }
 
-/// Runs each subject on the portable leaf, and one on the engine that leaks. The program must run under Valgrind.
+/// Runs each subject on every leaf that runs here, and one on the engine that leaks. The program must run under Valgrind.
 ///
 /// # Errors
 /// The program does not run under Valgrind, a key cannot be made, or a job was rejected.
@@ -45,19 +45,22 @@ pub fn under_valgrind(subjects: &[String]) -> Result<(Vec<PoisonRow>, String), L
 pub fn watched(subjects: &[String]) -> Result<Vec<PoisonRow>, LeakError> {
     use oarlock_lanes::{LaneEngine, leak_check};
 
+    use crate::leaves::{self, CheckedLeaf};
     use crate::planted::PlantedLeak;
     use crate::subject::Subject;
 
     if !leak_check::is_watched() {
         return Err(LeakError::Valgrind("this command only runs under Valgrind".into()));
     }
-    let engine = LaneEngine::portable();
     let mut rows = Vec::new();
-    for name in subjects {
-        rows.push(run_subject(&engine, &mut Subject::with_one_key(name)?)?);
+    for CheckedLeaf { engine, subjects } in leaves::running(subjects) {
+        for name in &subjects {
+            rows.push(run_subject(&engine, &mut Subject::with_one_key(name)?)?);
+        }
     }
     if let Some(name) = subjects.first() {
-        rows.push(run_subject(&PlantedLeak(engine), &mut Subject::with_one_key(name)?)?);
+        let planted = PlantedLeak(LaneEngine::portable());
+        rows.push(run_subject(&planted, &mut Subject::with_one_key(name)?)?);
     }
     Ok(rows)
 }
@@ -90,7 +93,7 @@ fn run_subject(
     let errors = leak_check::errors() - before;
     Ok(PoisonRow {
         subject: subject.name().into(),
-        engine: engine.name().into(),
+        leaf: crate::leaves::name_for(engine, subject).into(),
         jobs,
         errors,
         leaks: errors > 0,

@@ -12,8 +12,8 @@ use crate::LeakError;
 pub struct TimeRow {
     /// The subject.
     pub subject: String,
-    /// The engine.
-    pub engine: Cow<'static, str>,
+    /// The leaf that computes the subject, or the name of an engine without leaves.
+    pub leaf: Cow<'static, str>,
     /// The number of counted batches.
     pub samples: u64,
     /// The mean time of a batch under the fixed secret.
@@ -31,8 +31,8 @@ pub struct TimeRow {
 pub struct PoisonRow {
     /// The subject.
     pub subject: String,
-    /// The engine.
-    pub engine: Cow<'static, str>,
+    /// The leaf that computes the subject, or the name of an engine without leaves.
+    pub leaf: Cow<'static, str>,
     /// The number of operations.
     pub jobs: usize,
     /// The number of branches and addresses that depended on a secret.
@@ -43,8 +43,8 @@ pub struct PoisonRow {
 
 /// A finding with a verdict.
 pub trait LeakFinding {
-    /// Returns the engine of the finding.
-    fn engine(&self) -> &str;
+    /// Returns the leaf of the finding.
+    fn leaf(&self) -> &str;
     /// True if the subject leaks.
     fn leaks(&self) -> bool;
     /// Returns the cells of a line of the table.
@@ -54,8 +54,8 @@ pub trait LeakFinding {
 }
 
 impl LeakFinding for TimeRow {
-    fn engine(&self) -> &str {
-        &self.engine
+    fn leaf(&self) -> &str {
+        &self.leaf
     }
 
     fn leaks(&self) -> bool {
@@ -64,17 +64,24 @@ impl LeakFinding for TimeRow {
 
     fn cells(&self) -> Vec<String> {
         let (fixed, random) = (format!("{:.0} ns", self.fixed_ns), format!("{:.0} ns", self.random_ns));
-        vec![self.subject.clone(), self.samples.to_string(), fixed, random, format!("{:.2}", self.t)]
+        vec![
+            self.subject.clone(),
+            self.leaf.to_string(),
+            self.samples.to_string(),
+            fixed,
+            random,
+            format!("{:.2}", self.t),
+        ]
     }
 
     fn heads() -> &'static [&'static str] {
-        &["subject", "samples", "fixed", "random", "|t|"]
+        &["subject", "leaf", "samples", "fixed", "random", "|t|"]
     }
 }
 
 impl LeakFinding for PoisonRow {
-    fn engine(&self) -> &str {
-        &self.engine
+    fn leaf(&self) -> &str {
+        &self.leaf
     }
 
     fn leaks(&self) -> bool {
@@ -82,11 +89,11 @@ impl LeakFinding for PoisonRow {
     }
 
     fn cells(&self) -> Vec<String> {
-        vec![self.subject.clone(), self.jobs.to_string(), self.errors.to_string()]
+        vec![self.subject.clone(), self.leaf.to_string(), self.jobs.to_string(), self.errors.to_string()]
     }
 
     fn heads() -> &'static [&'static str] {
-        &["subject", "jobs", "errors"]
+        &["subject", "leaf", "jobs", "errors"]
     }
 }
 
@@ -98,7 +105,7 @@ pub fn is_clean<F: LeakFinding>(rows: &[F]) -> bool {
 
 fn is_expected<F: LeakFinding>(row: &F) -> bool {
     // The planted leak must be found: a check that finds nothing at all is broken.
-    row.leaks() == (row.engine() == "planted")
+    row.leaks() == (row.leaf() == "planted")
 }
 
 /// Writes the rows as JSON or as a table.
@@ -126,7 +133,7 @@ pub fn write<F: LeakFinding + Serialize>(
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     for line in &lines {
         let cells = line.iter().enumerate().map(|(column, cell)| match column {
-            0 => format!("{cell:<0$}", width(0)),
+            0 | 1 => format!("{cell:<0$}", width(column)),
             _ if column + 1 == line.len() => cell.clone(),
             _ => format!("{cell:>0$}", width(column)),
         });

@@ -5,6 +5,7 @@ use std::time::Instant;
 use oarlock_core::{Engine, Outcomes};
 
 use crate::LeakError;
+use crate::leaves::name_for;
 use crate::report::TimeRow;
 use crate::subject::{SecretBatch, Subject, TestRandom};
 use crate::welch::{CroppedTests, PILOT, SampleClass};
@@ -71,7 +72,7 @@ pub fn measure(
     let t = cropped.t();
     Ok(TimeRow {
         subject: subject.name().to_owned(),
-        engine: engine.name().into(),
+        leaf: name_for(engine, subject).into(),
         samples: cropped.count(),
         fixed_ns,
         random_ns,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, KeyParts, Outcomes, Shape, Status};
-use oarlock_leaks::LeakError;
 use oarlock_leaks::report::{TimeRow, is_clean, write};
 use oarlock_leaks::subject::{Subject, TestRandom};
 use oarlock_leaks::timing::{SampleClock, measure};
+use oarlock_leaks::{LeakError, leaves};
 
 /// Counts steps in place of time.
 #[derive(Clone, Debug, Default)]
@@ -137,4 +137,24 @@ fn paddings_of_both_classes_have_the_expected_results() {
         oarlock_leaks::padding::PaddingSubject::new("rot13", false),
         Err(LeakError::Unknown { .. })
     ));
+}
+
+#[test]
+fn a_leaf_is_checked_by_its_name() {
+    let named = |name: &str| leaves::named(&[name.to_owned()], |engine| Subject::names(engine, 2048));
+    let error = named("avx4096").unwrap_err();
+    assert!(
+        matches!(error, LeakError::UnknownLeaf { .. }) && error.to_string().contains("portable-fma"),
+        "{error}"
+    );
+    let portable = named("portable-fma").unwrap();
+    assert!(portable[0].subjects.contains(&"rsa2048-private".to_owned()), "{portable:?}");
+    let subject = Subject::with_one_key("rsa2048-private").unwrap();
+    assert_eq!(leaves::name_for(&portable[0].engine, &subject), "portable-fma");
+    for leaf in named("all").unwrap() {
+        for name in &leaf.subjects {
+            let name = leaves::name_for(&leaf.engine, &Subject::with_one_key(name).unwrap());
+            assert!(!name.starts_with("portable") && name != "lanes", "{name}");
+        }
+    }
 }

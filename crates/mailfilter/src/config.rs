@@ -260,6 +260,8 @@ pub struct EngineSettings {
     pub threads: Option<usize>,
     /// The share of results that another engine computes again, 0 to 1.
     pub cross_check: Option<f64>,
+    /// False if products by the floating-point unit (the leaf `fma`) may not compute with secrets. Default: true.
+    pub fma_secrets: Option<bool>,
 }
 
 impl Default for FilterConfig {
@@ -612,6 +614,7 @@ impl EngineSettings {
             None => builder,
         };
         let builder = self.threads.into_iter().fold(builder, AcceleratorBuilder::threads);
+        let builder = self.fma_secrets.into_iter().fold(builder, AcceleratorBuilder::fma_secrets);
         self.cross_check.into_iter().fold(builder, AcceleratorBuilder::cross_check)
     }
 }

@@ -19,7 +19,8 @@ use crate::calibrate::FirstUseCosts;
 use crate::selftest::{SelfTestFailure, SelfTestProof, prove, representative};
 
 /// The environment variable that turns engines and leaves off, with names separated by commas: `OARLOCK_DISABLE=lanes`,
-/// `OARLOCK_DISABLE=avx512,vaes512`.
+/// `OARLOCK_DISABLE=avx512,vaes512`. The name `fma-secret` leaves secret operations on the scalar engine where the leaf
+/// `fma` would compute them ([`AcceleratorBuilder::fma_secrets`](crate::AcceleratorBuilder::fma_secrets)).
 ///
 /// The scalar engine cannot be turned off, because it is the referee.
 pub const DISABLE_VARIABLE: &str = "OARLOCK_DISABLE";
@@ -113,7 +114,12 @@ pub(crate) struct LeafRules {
     pub(crate) disabled: Vec<String>,
     /// The only leaf that is allowed, if one is named.
     pub(crate) only: Option<String>,
+    /// True if the leaf of FMA may not compute with secrets.
+    pub(crate) keeps_secrets_off_fma: bool,
 }
+
+/// The name in [`DISABLE_VARIABLE`] that keeps secrets off the leaf of FMA.
+const FMA_SECRET: &str = "fma-secret";
 
 impl LeafRules {
     fn disables(&self, name: &str) -> bool {
@@ -137,7 +143,7 @@ pub fn known_leaves() -> Vec<&'static str> {
 
 /// Returns the names that [`DISABLE_VARIABLE`] may contain.
 pub(crate) fn known_disabled() -> Vec<String> {
-    let names = KNOWN_ENGINES.into_iter().chain(known_leaves());
+    let names = KNOWN_ENGINES.into_iter().chain(known_leaves()).chain([FMA_SECRET]);
     names.map(str::to_owned).collect()
 }
 
@@ -171,7 +177,10 @@ fn lanes(rules: &LeafRules, table_bytes: Option<usize>) -> Result<EngineCandidat
     }
     let detect = || {
         let lacks = if rules.only.is_some() { "such leaf" } else { "leaf that is allowed" };
-        LaneEngine::with_leaves(|leaf| rules.allows(leaf)).ok_or(UnavailableReason::Processor { lacks })
+        let lanes = LaneEngine::with_leaves(|leaf| rules.allows(leaf));
+        let lanes = lanes.ok_or(UnavailableReason::Processor { lacks })?;
+        let keeps_secrets_off_fma = rules.keeps_secrets_off_fma || rules.disables(FMA_SECRET);
+        Ok(if keeps_secrets_off_fma { lanes.without_secrets_on_fma() } else { lanes })
     };
     let serving = match table_bytes {
         Some(bytes) => detect()?.with_table_bytes(bytes),
@@ -447,7 +456,7 @@ fn is_verification(shape: Shape) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use oarlock_core::Curve;
+    use oarlock_core::{Curve, RsaExponent};
 
     use super::*;
     use crate::selftest::CorruptEngine;
@@ -457,6 +466,31 @@ mod tests {
         assert_eq!(disabled_by(""), Ok(Vec::new()));
         assert_eq!(disabled_by(" lanes, ,scalar,"), Ok(vec!["lanes".to_owned(), "scalar".to_owned()]));
         assert_eq!(disabled_by("lanes,lane"), Err("lane".to_owned()));
+    }
+
+    /// Finds the lanes with the leaf of FMA alone, with and without secrets on it.
+    #[cfg(feature = "lanes")]
+    #[test]
+    fn secrets_can_be_kept_off_the_floating_point_unit() {
+        let lanes = |rules: LeafRules| {
+            let rules = LeafRules { only: Some("fma".to_owned()), ..rules };
+            find(|name| name == "lanes", &rules, None).unwrap().others.pop()
+        };
+        let Some(all) = lanes(LeafRules::default()) else {
+            eprintln!("SKIPPED: this processor has no FMA");
+            return;
+        };
+        let secret = Shape::RsaPrivate { bits: 2048 };
+        let public = Shape::RsaPublic { bits: 2048, exponent: RsaExponent::F4 };
+        assert!(all.serving.offers(secret).is_some() && all.serving.offers(public).is_some());
+        let by_name = LeafRules { disabled: vec![FMA_SECRET.to_owned()], ..LeafRules::default() };
+        let by_caller = LeafRules { keeps_secrets_off_fma: true, ..LeafRules::default() };
+        for rules in [by_name, by_caller] {
+            let public_only = lanes(rules).unwrap();
+            for engine in [&public_only.serving, &public_only.plain, &public_only.eager] {
+                assert!(engine.offers(secret).is_none() && engine.offers(public).is_some());
+            }
+        }
     }
 
     #[test]
@@ -532,7 +566,7 @@ mod tests {
     #[test]
     fn the_scalar_engine_has_tables_where_it_is_alone() {
         let found = |names: &[&str]| {
-            let rules = LeafRules { disabled: disabled_by_environment().unwrap(), only: None };
+            let rules = LeafRules { disabled: disabled_by_environment().unwrap(), ..LeafRules::default() };
             find(|name| names.contains(&name), &rules, Some(1 << 20)).unwrap()
         };
         let (alone, beside) = (found(&["scalar"]).scalar(false), found(&["scalar"]).scalar(true));

@@ -314,6 +314,8 @@ pub struct EnginesConfig {
     pub threads: Option<usize>,
     /// The share of results that another engine computes again, 0 to 1.
     pub cross_check: Option<f64>,
+    /// False if products by the floating-point unit (the leaf `fma`) may not compute with secrets; true if absent.
+    pub fma_secrets: Option<bool>,
     /// True if there is a resident key "null" that answers every scheme with zeros. It is a hook for benchmarks: it
     /// measures the service without cryptography, and must be switched on.
     pub null_key: bool,

@@ -221,9 +221,10 @@ pub(crate) fn engine_builder(config: &CryptoserverConfig, engines: AcceleratorBu
         Some(names) => engines.engines(names.iter().map(String::as_str)),
         None => engines,
     };
-    let engines = own.threads.map_or(engines.clone(), |threads| engines.clone().threads(threads));
+    let engines = own.threads.into_iter().fold(engines, AcceleratorBuilder::threads);
     let engines = if own.null_key { engines.holder(Arc::new(NullHolder)) } else { engines };
-    own.cross_check.map_or(engines.clone(), |share| engines.clone().cross_check(share))
+    let engines = own.fma_secrets.into_iter().fold(engines, AcceleratorBuilder::fma_secrets);
+    own.cross_check.into_iter().fold(engines, AcceleratorBuilder::cross_check)
 }
 
 impl Listeners {

@@ -21,6 +21,7 @@ pub struct AcceleratorBuilder {
     max_tenant_backlog: Option<Duration>,
     allowed: Option<Vec<String>>,
     leaf: Option<String>,
+    keeps_secrets_off_fma: bool,
     extra: Vec<Arc<dyn Engine>>,
     table_bytes: Option<usize>,
     holders: Vec<Arc<dyn Holder>>,
@@ -129,6 +130,17 @@ impl AcceleratorBuilder {
         self
     }
 
+    /// Allows the leaf `fma` of the lanes to compute with secrets, or not. The default is true.
+    ///
+    /// That leaf multiplies by the floating-point unit, which the processor vendors' lists of instructions with
+    /// data-independent time do not name. Where that matters more than speed, `false` leaves private RSA, signatures
+    /// and key agreement to the scalar engine. Verification stays.
+    #[must_use]
+    pub fn fma_secrets(mut self, are_allowed: bool) -> Self {
+        self.keeps_secrets_off_fma = !are_allowed;
+        self
+    }
+
     /// Sets the number of worker threads.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -234,7 +246,11 @@ impl AcceleratorBuilder {
     /// to 1; or no scalar engine.
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
-        let rules = LeafRules { disabled: self.disabled()?, only: self.leaf.clone() };
+        let rules = LeafRules {
+            disabled: self.disabled()?,
+            only: self.leaf.clone(),
+            keeps_secrets_off_fma: self.keeps_secrets_off_fma,
+        };
         let found = detect::find(|name| self.is_named(name), &rules, self.table_bytes)
             .ok_or(BuildError::NoReferee)?;
         let has_others = !found.others.is_empty() || !self.extra.is_empty();

@@ -1,0 +1,71 @@
+//! The leaves whose kernels are checked, and the subjects of each.
+
+use oarlock_core::Engine;
+use oarlock_lanes::{LaneEngine, Leaf};
+
+use crate::LeakError;
+use crate::subject::Subject;
+
+/// The name that stands for every leaf of this processor.
+const ALL: &str = "all";
+
+/// An engine and the names of its subjects.
+#[derive(Debug)]
+pub struct CheckedLeaf {
+    /// The engine: one leaf, or the best leaf of each shape.
+    pub engine: LaneEngine,
+    /// The names of the subjects to check.
+    pub subjects: Vec<String>,
+}
+
+/// Returns the leaves of these names, or one engine with the best leaf of each shape if there is no name. `select`
+/// returns the subjects of an engine.
+///
+/// # Errors
+/// A name is unknown, or this processor lacks the leaf.
+pub fn named(
+    names: &[String],
+    select: impl Fn(&LaneEngine) -> Vec<String>,
+) -> Result<Vec<CheckedLeaf>, LeakError> {
+    let engines = match names {
+        [] => vec![LaneEngine::detect().ok_or(LeakError::NoLanes)?],
+        [name] if name == ALL => of_processor(),
+        names => names.iter().map(|name| of_name(name)).collect::<Result<_, _>>()?,
+    };
+    let checked = |engine| CheckedLeaf { subjects: select(&engine), engine };
+    Ok(engines.into_iter().map(checked).collect())
+}
+
+/// Returns each leaf of this processor as an engine of its own.
+fn of_processor() -> Vec<LaneEngine> {
+    let is_portable = |leaf: &Leaf| matches!(leaf, Leaf::Portable | Leaf::PortableFma);
+    Leaf::ALL.iter().copied().filter(|leaf| !is_portable(leaf)).filter_map(LaneEngine::of_leaf).collect()
+}
+
+fn of_name(name: &str) -> Result<LaneEngine, LeakError> {
+    let leaf = Leaf::ALL.iter().copied().find(|leaf| leaf.name() == name);
+    let leaf = leaf.ok_or_else(|| LeakError::UnknownLeaf {
+        found: name.to_owned(),
+        known: Leaf::ALL.iter().map(|leaf| leaf.name()).chain([ALL]).collect::<Vec<_>>().join(", "),
+    })?;
+    LaneEngine::of_leaf(leaf).ok_or(LeakError::NoLanes)
+}
+
+/// Returns every leaf that runs here, the portable ones included, with the subjects among `names` that it offers.
+pub fn running(names: &[String]) -> Vec<CheckedLeaf> {
+    let engines = Leaf::ALL.iter().copied().filter_map(LaneEngine::of_leaf);
+    let checked = engines.map(|engine| {
+        let offered = Subject::names(&engine, u16::MAX);
+        CheckedLeaf {
+            subjects: names.iter().filter(|name| offered.contains(name)).cloned().collect(),
+            engine,
+        }
+    });
+    checked.filter(|leaf| !leaf.subjects.is_empty()).collect()
+}
+
+/// Returns the name of the leaf that computes a subject, or of the engine if it has none.
+#[must_use]
+pub fn name_for(engine: &dyn Engine, subject: &Subject) -> &'static str {
+    engine.leaf(subject.shape()).map_or_else(|| engine.name(), |leaf| leaf.name)
+}
