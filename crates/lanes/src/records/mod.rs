@@ -249,6 +249,11 @@ impl<'a> RecordPart<'a> {
         !self.records.slots.is_empty()
     }
 
+    /// Returns the source of the key of the record at an index.
+    pub(crate) fn key_at(&self, index: u32) -> KeySource {
+        self.key.at(index)
+    }
+
     /// Returns the source of a record's key.
     #[inline(always)]
     pub(crate) fn key(&self, record: RecordRef) -> KeySource {
@@ -302,7 +307,7 @@ impl<'a> RecordPart<'a> {
     pub(crate) fn input(&self, record: &RecordRef, first: usize) -> &'a [u8] {
         let (start, len) = (record.input as usize, record.len as usize);
         let whole = match record.input {
-            ELSEWHERE => return self.slot_input(record).get(first..).unwrap_or_default(),
+            ELSEWHERE => return self.slot_input(record.index).get(first..).unwrap_or_default(),
             _ => self.data().get(start + first.min(len)..start + len),
         };
         whole.unwrap_or_default()
@@ -315,8 +320,8 @@ impl<'a> RecordPart<'a> {
     }
 
     #[cold]
-    fn slot_input(&self, record: &RecordRef) -> &'a [u8] {
-        match self.input.at(record.index) {
+    fn slot_input(&self, index: u32) -> &'a [u8] {
+        match self.input.at(index) {
             InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // An empty input can start at offset 2^32 - 1, which equals the mark.
             InputSource::Data(span) => span.of(self.data()).unwrap_or_default(),

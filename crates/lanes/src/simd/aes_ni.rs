@@ -235,6 +235,7 @@ impl BlockSimd for AesSimd {
     type Four = XmmBlocks;
 
     const FOURS: usize = 2;
+    const READS_CHUNKS: bool = false;
 
     #[inline(always)]
     fn single(self) -> Self {
