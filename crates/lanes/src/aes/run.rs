@@ -5,10 +5,10 @@ use std::cell::Cell;
 use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
+use super::chain::PLACES;
 use super::kernel::{
     AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, GcmKernel, ResultSpan, compute,
 };
-use super::chain::PLACES;
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};

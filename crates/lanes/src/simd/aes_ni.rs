@@ -235,7 +235,6 @@ impl BlockSimd for AesSimd {
     type Four = XmmBlocks;
 
     const FOURS: usize = 2;
-    const READS_CHUNKS: bool = false;
 
     #[inline(always)]
     fn single(self) -> Self {
