@@ -37,7 +37,7 @@ impl<'a, K: PrepareKey> PreparedKeyTable<'a, K> {
         if let Some(Some(key)) = self.found.get(record.key as usize) {
             return Ok(key);
         }
-        self.look_up(self.part.key(record))
+        self.look_up(self.part.key_at(record.index))
     }
 
     /// Returns the second key of a translation.

@@ -220,11 +220,11 @@ impl<'a> RecordPart<'a> {
         !self.records.slots.is_empty()
     }
 
-    /// Returns the source of a record's key.
+    /// Returns the source of the key of the record at an index.
     #[must_use]
     #[inline(always)]
-    pub fn key(&self, record: RecordRef) -> KeySource {
-        self.key.at(record.index)
+    pub fn key_at(&self, index: u32) -> KeySource {
+        self.key.at(index)
     }
 
     /// Returns the bytes of a record's key.
@@ -289,7 +289,7 @@ impl<'a> RecordPart<'a> {
     pub fn input(&self, record: &RecordRef, first: usize) -> &'a [u8] {
         let (start, len) = (record.input as usize, record.len as usize);
         let whole = match record.input {
-            ELSEWHERE => return self.slot_input(record).get(first..).unwrap_or_default(),
+            ELSEWHERE => return self.slot_input(record.index).get(first..).unwrap_or_default(),
             _ => self.data().get(start + first.min(len)..start + len),
         };
         whole.unwrap_or_default()
@@ -303,8 +303,8 @@ impl<'a> RecordPart<'a> {
     }
 
     #[cold]
-    fn slot_input(&self, record: &RecordRef) -> &'a [u8] {
-        match self.input.at(record.index) {
+    fn slot_input(&self, index: u32) -> &'a [u8] {
+        match self.input.at(index) {
             InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // An empty input can start at offset 2^32 - 1, which equals the mark.
             InputSource::Data(span) => span.of(self.data()).unwrap_or_default(),

@@ -25,6 +25,9 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     next: impl FnMut() -> Option<CbcRecord<'a>>,
     output: &mut [u8],
 ) {
+    if !S::READS_CHUNKS {
+        return decrypt_long::<S, PLACES, ROUNDS>(simd, next, output);
+    }
     chunk::each(
         IDLE,
         next,
@@ -38,7 +41,13 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
             } else {
                 rest = records;
             }
-            decrypt_long::<S, PLACES, ROUNDS>(simd, rest, output);
+            let mut rest = rest.iter();
+            decrypt_long::<S, PLACES, ROUNDS>(
+                simd,
+                #[inline(always)]
+                || rest.next().copied(),
+                output,
+            );
         },
     );
 }
@@ -46,12 +55,12 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 /// Decrypts records of any lengths. A long record fills several places of a step, so the AES unit is busy even with
 /// one record.
 #[inline(always)]
-fn decrypt_long<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
+fn decrypt_long<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
-    records: &[CbcRecord<'_>],
+    mut next: impl FnMut() -> Option<CbcRecord<'a>>,
     output: &mut [u8],
 ) {
-    let (mut next, mut rest) = (records.iter(), IDLE);
+    let mut rest = IDLE;
     loop {
         let mut pieces = [IDLE; PLACES];
         for place in &mut pieces {
@@ -93,10 +102,10 @@ fn decrypt_pieces<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 
 /// Returns the next piece as a record of its own, or an empty piece if no record is left.
 #[inline(always)]
-fn piece<'a>(rest: &mut CbcRecord<'a>, next: &mut std::slice::Iter<'_, CbcRecord<'a>>) -> CbcRecord<'a> {
+fn piece<'a>(rest: &mut CbcRecord<'a>, next: &mut impl FnMut() -> Option<CbcRecord<'a>>) -> CbcRecord<'a> {
     while rest.input.is_empty() {
-        let Some(new) = next.next() else { return IDLE };
-        *rest = *new;
+        let Some(new) = next() else { return IDLE };
+        *rest = new;
     }
     let (input, left) = rest.input.split_at(rest.input.len().min(FOUR_BLOCKS));
     let piece = CbcRecord { input, ..*rest };

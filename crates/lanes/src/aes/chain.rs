@@ -79,6 +79,9 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     output: &mut [u8],
 ) {
     let simd = simd.single();
+    if !S::READS_CHUNKS {
+        return chain_unequal::<S::Single, ROUNDS, MAC>(simd, next, output);
+    }
     chunk::each(
         IDLE,
         next,
@@ -93,7 +96,13 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
             } else {
                 rest = records;
             }
-            chain_unequal::<S::Single, ROUNDS, MAC>(simd, rest, output);
+            let mut rest = rest.iter();
+            chain_unequal::<S::Single, ROUNDS, MAC>(
+                simd,
+                #[inline(always)]
+                || rest.next().copied(),
+                output,
+            );
         },
     );
 }
@@ -161,12 +170,11 @@ fn encrypt_again<S: SingleSimd, const ROUNDS: usize>(
 
 /// Chains records of any lengths.
 #[inline(always)]
-fn chain_unequal<S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
+fn chain_unequal<'a, S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
-    records: &[ChainedRecord<'_>],
+    mut next: impl FnMut() -> Option<ChainedRecord<'a>>,
     output: &mut [u8],
 ) {
-    let mut next = records.iter();
     let mut states = [simd.block_of_words([0; 2]); PLACES];
     let mut chains = [IDLE; PLACES];
     // The steps that are done, and those that are left.
@@ -181,8 +189,8 @@ fn chain_unequal<S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
                     chains[place].write_tag(simd, states[place], output);
                 }
                 (chains[place], done[place]) = (IDLE, 0);
-                let Some(new) = next.next() else { break };
-                (chains[place], left[place]) = (*new, new.steps::<MAC>());
+                let Some(new) = next() else { break };
+                (chains[place], left[place]) = (new, new.steps::<MAC>());
                 states[place] = new.start::<S, MAC>(simd);
             }
             // An idle slot has no steps; wrapping makes it the maximum, so it never limits the others.

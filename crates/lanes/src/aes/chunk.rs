@@ -1,7 +1,7 @@
 //! Records in chunks. Reading them by itself, and then computing them, keeps the loops of both in registers.
 
 /// The records of a chunk. Their keys and data fit into the first-level cache.
-pub(super) const CHUNK: usize = 64;
+pub(super) const CHUNK: usize = 32;
 
 /// Calls `compute` with the records of `next`, up to [`CHUNK`] at a time.
 #[inline(always)]

@@ -62,6 +62,9 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     output: &mut [u8],
     mut reject: impl FnMut(usize),
 ) {
+    if !S::READS_CHUNKS {
+        return run_long::<S, PLACES, ROUNDS>(simd, next, output, &mut reject);
+    }
     chunk::each(
         IDLE,
         next,
@@ -75,7 +78,14 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
             } else {
                 rest = records;
             }
-            run_long::<S, PLACES, ROUNDS>(simd, rest, output, &mut reject);
+            let mut rest = rest.iter();
+            run_long::<S, PLACES, ROUNDS>(
+                simd,
+                #[inline(always)]
+                || rest.next().copied(),
+                output,
+                &mut reject,
+            );
         },
     );
 }
@@ -128,20 +138,19 @@ fn run_short<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 #[inline(always)]
 fn run_long<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
-    records: &[GcmRecord<'a>],
+    mut next: impl FnMut() -> Option<GcmRecord<'a>>,
     output: &mut [u8],
     reject: &mut impl FnMut(usize),
 ) {
-    let mut next = records.iter();
     let mut places = [const { None::<GcmState<'a, S>> }; PLACES];
     loop {
         let mut counters = [simd.splat_block(&[0; BLOCK]); PLACES];
         let mut keys = [&NONE; PLACES];
         for ((place, counters), key) in places.iter_mut().zip(&mut counters).zip(&mut keys) {
             if place.is_none() {
-                *place = next.next().map(
+                *place = next().map(
                     #[inline(always)]
-                    |message| GcmState::new(simd, *message),
+                    |message| GcmState::new(simd, message),
                 );
             }
             if let Some(place) = place {

@@ -45,7 +45,7 @@ impl PrepareAes for GcmKey {
     #[inline(always)]
     fn prefetch<S: BlockSimd>(&self, simd: S) {
         self.schedule.prefetch(simd);
-        simd.prefetch(&self.powers);
+        self.powers.prefetch(simd);
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn prepare_slots<S: BlockSimd, K: PrepareAes>(
         return own;
     }
     for record in records {
-        if let KeySource::Slot(slot) = part.key(*record) {
+        if let KeySource::Slot(slot) = part.key_at(record.index) {
             let slot = slot as usize;
             own.resize_with(own.len().max(slot + 1), || None);
             // A slot is written once before this run, so all records that use it can share the prepared key.
@@ -50,22 +50,28 @@ pub(super) fn prepare_slots<S: BlockSimd, K: PrepareAes>(
 }
 
 impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
+    /// Returns the key of a record if it is in the table of recurring keys.
+    #[inline(always)]
+    pub(super) fn recurring(&self, record: &RecordRef) -> Option<&'a K> {
+        *self.table.get(record.key as usize)?
+    }
+
     /// Returns the key of a record.
     #[inline(always)]
     pub(super) fn find<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {
         match self.table.get(record.key as usize) {
             Some(key) => *key,
-            None => self.look_up(simd, record),
+            None => self.look_up(simd, record.index),
         }
     }
 
     #[cold]
-    fn look_up<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {
-        match self.part.key(record) {
+    fn look_up<S: BlockSimd>(&self, simd: S, record: u32) -> Option<&'a K> {
+        match self.part.key_at(record) {
             KeySource::Slot(slot) => self.own.get(slot as usize)?.as_ref(),
             KeySource::Table(index) => {
-                let len = self.part.key_bytes(record).len();
-                prepared(simd, self.part.key_table().get(index as usize)?, len)
+                let key = self.part.key_table().get(index as usize)?;
+                prepared(simd, key, key.secret()?.len())
             }
         }
     }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
+use super::chain::PLACES;
 use super::kernel::{
     AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, GcmKernel, ResultSpan, compute,
 };
@@ -180,22 +181,31 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     ) {
         // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
-        let mut at = 0;
         self.simd.call(
             #[inline(always)]
             || {
+                // Inside of the call, so that it is in a register.
+                let mut records = self.records.iter();
                 compute::<S, K, ROUNDS>(
                     self.simd,
                     self.part,
                     #[inline(always)]
                     || loop {
-                        let record = *self.records.get(at)?;
-                        at += 1;
+                        let record = *records.next()?;
+                        // Without chunks, the key of a later record is fetched while this one is computed.
+                        if !S::READS_CHUNKS
+                            && let Some(later) = records.as_slice().get(AHEAD - 1)
+                            && let Some(key) = keys.recurring(later)
+                        {
+                            key.prefetch(self.simd);
+                        }
                         let Some(place) = place(record) else { continue };
                         match keys.find(self.simd, record) {
                             Some(key) => {
                                 // A chunk is read before it is computed.
-                                key.prefetch(self.simd);
+                                if S::READS_CHUNKS {
+                                    key.prefetch(self.simd);
+                                }
                                 return Some((record, place, key));
                             }
                             None => statuses[record.index as usize].set(Status::BadKey),
@@ -208,3 +218,6 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         );
     }
 }
+
+/// The distance between the record that starts and the record whose key is prefetched.
+const AHEAD: usize = 2 * PLACES;

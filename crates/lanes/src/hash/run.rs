@@ -223,7 +223,7 @@ impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
 /// is in a slot.
 pub(super) fn copy_states<H: HmacHash>(value: &mut ChainBytes, part: &RecordPart<'_>, record: RecordRef) {
     let bytes = part.key_bytes(record);
-    let handle = match part.key(record) {
+    let handle = match part.key_at(record.index) {
         KeySource::Table(index) => part.key_table().get(index as usize),
         KeySource::Slot(_) => None,
     };

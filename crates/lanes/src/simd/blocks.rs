@@ -83,6 +83,10 @@ pub(crate) trait BlockSimd: Cpu {
     /// The number of [`BlockSimd::Four`] whose rounds run side by side: 2, 4 or 8.
     const FOURS: usize;
 
+    /// True if records are read in chunks and then computed. Otherwise each place reads its next record when its own is
+    /// finished, which needs more registers.
+    const READS_CHUNKS: bool = true;
+
     /// Returns the token for single blocks.
     fn single(self) -> Self::Single;
 
@@ -138,6 +142,13 @@ impl HashPowers {
     /// Returns zeros instead of powers.
     pub(crate) const fn empty() -> Self {
         Self { bytes: [0; 2 * FOUR_BLOCKS] }
+    }
+
+    /// Prefetches the cache lines of the powers and of the sums.
+    #[inline(always)]
+    pub(crate) fn prefetch<C: Cpu>(&self, cpu: C) {
+        cpu.prefetch(&self.bytes[0]);
+        cpu.prefetch(&self.bytes[FOUR_BLOCKS]);
     }
 
     /// Stores the power H^n and the sum of its words. `n` is one to four.
