@@ -428,10 +428,15 @@ impl<'a> RecordPart<'a> {
         out: &PartMut<'_>,
     ) -> Option<()> {
         let places = self.equal?;
+        let list = ordered.equal(window.len()).iter_mut().zip(window.start as u32..);
+        if self.is_keyless() {
+            list.for_each(|(place, index)| *place = places.record(index, 0));
+            self.fetch_next(window, &places, out);
+            return Some(());
+        }
         let keys = self.key.values()?.get(window.clone())?;
         let mut are_keys_valid = self.valid_keys > 0;
-        for ((place, index), key) in ordered.equal(keys.len()).iter_mut().zip(window.start as u32..).zip(keys)
-        {
+        for ((place, index), key) in list.zip(keys) {
             let (KeySource::Table(number) | KeySource::Slot(number)) = *key;
             // Looks at every key even after a failure, so that the loop has no branch.
             are_keys_valid &= matches!(key, KeySource::Table(_)) & (number < self.valid_keys);
@@ -440,16 +445,26 @@ impl<'a> RecordPart<'a> {
         if !are_keys_valid {
             return None;
         }
-        // Prefetches what the next window reads and writes; the loads run while this window is computed.
+        self.fetch_next(window, &places, out);
+        Some(())
+    }
+
+    /// Prefetches what the next window reads and writes; the loads run while this window is computed.
+    fn fetch_next(&self, window: &Range<usize>, places: &EqualRecords, out: &PartMut<'_>) {
         let next = |start: u32, stride: u32| {
-            let bytes = stride.saturating_mul(keys.len() as u32);
+            // Long records would fill the cache before they are read. Their kernels prefetch by themselves.
+            let bytes = if stride > MAX_FETCHED { 0 } else { stride.saturating_mul(window.len() as u32) };
             let start = start.saturating_add(bytes);
             (start..start.saturating_add(bytes)).step_by(LINE)
         };
         let first = places.record(window.start as u32, 0);
         next(first.input, places.strides.input).for_each(|at| fetch_ahead(self.data(), at));
         next(first.output, places.strides.output).for_each(|at| fetch_ahead(out.output, at));
-        Some(())
+    }
+
+    /// Returns true if records of the shape have no keys.
+    fn is_keyless(&self) -> bool {
+        self.rule.is_some_and(|rule| rule.is_keyless())
     }
 
     /// Accepts all records of a window at once, in order, if all pass the fast check and each has its own values.
@@ -461,13 +476,16 @@ impl<'a> RecordPart<'a> {
         steps: impl Fn(usize) -> usize,
     ) -> Option<()> {
         let rule = self.rule.filter(FastRule::is_tagless)?;
-        let keys = self.key.values()?.get(window.clone())?;
+        // Shapes without keys read key 0, whatever the column holds.
+        let is_keyless = self.is_keyless();
+        let keys = if is_keyless { &[] } else { self.key.values()?.get(window.clone())? };
+        let key_at = |at: usize| keys.get(at).copied().unwrap_or(KeySource::Table(0));
         let inputs = self.input.values()?.get(window.clone())?;
         let outputs = self.output.values()?.get(window.clone())?;
         let (mut together, mut last_key) = (rule.together(), 0);
         let mut counts = StepCounts::default();
-        for ((key, input), output) in keys.iter().zip(inputs).zip(outputs) {
-            let (key, input, output) = in_memory(*key, *input, *output)?;
+        for (at, (input, output)) in inputs.iter().zip(outputs).enumerate() {
+            let (key, input, output) = in_memory(key_at(at), *input, *output)?;
             fetch_ahead(self.data(), input.start);
             fetch_ahead(out.output, output.start);
             last_key = last_key.max(key);
@@ -481,13 +499,14 @@ impl<'a> RecordPart<'a> {
             None => ivs.all(|iv| rule.fits_iv(iv)),
         };
         // All comparisons come after the loop, so that the loop over the records has no branch.
-        if last_key >= self.valid_keys || !do_ivs_fit || !together.fit() {
+        if (last_key >= self.valid_keys && !is_keyless) || !do_ivs_fit || !together.fit() {
             return None;
         }
         // Counted in the loop above, so the list is sorted by one pass that puts each record into its place.
         let mut ordered = ordered.counted(&counts);
-        for (((index, key), input), output) in (window.start as u32..).zip(keys).zip(inputs).zip(outputs) {
-            let (key, Span { start, len }, output) = in_memory(*key, *input, *output)?;
+        for (at, (input, output)) in inputs.iter().zip(outputs).enumerate() {
+            let (key, Span { start, len }, output) = in_memory(key_at(at), *input, *output)?;
+            let index = (window.start + at) as u32;
             let iv = self.iv.at(index).start;
             let record = RecordRef { index, len, input: start, output: output.start, iv, key };
             ordered.insert(record, steps(len as usize));
@@ -567,6 +586,10 @@ fn in_memory(key: KeySource, input: InputSource, output: OutputSink) -> Option<(
 
 /// The bytes of a cache line.
 const LINE: usize = 64;
+
+/// The longest stride of records that are prefetched for the next window. A window has 1 MiB then, about as much as a
+/// second-level cache.
+const MAX_FETCHED: u32 = 1024;
 
 fn secret(key: &Key) -> &[u8] {
     key.secret().map(SecretBytes::expose).unwrap_or_default()

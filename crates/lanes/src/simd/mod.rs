@@ -63,7 +63,7 @@ pub(crate) use multiply::{MulSimd, MulVector};
 pub(crate) use portable::PortableSimd;
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
-pub(crate) use sha::{ShaSimd, ShaVector};
+pub(crate) use sha::{KeptWords, RoundConstants, ShaSimd};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sha_ni::ShaNiSimd;
 #[cfg(target_arch = "x86_64")]
