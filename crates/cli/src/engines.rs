@@ -1,6 +1,6 @@
 //! `oarlock engines`: the engines of this machine.
 
-use oarlock::engine_api::EngineLocation;
+use oarlock::engine_api::{EngineLocation, LeafAbsence};
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
 use serde::Serialize;
 
@@ -46,6 +46,7 @@ fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
         text += &format!("{name} ({reach}): {shapes}, {answers} in {took}, {verdict}{tables}\n\n");
         text += &shapes_table(engine).render(in_colour);
         text.push('\n');
+        text += &missing_leaves(engine);
     }
     for absent in accelerator.absent() {
         text += &format!("{}: absent, {}\n\n", absent.name, absent.reason);
@@ -55,12 +56,31 @@ fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
         + "\n"
 }
 
+/// Returns a line for each better leaf that some shapes do without, with the reason.
+fn missing_leaves(engine: &EngineReport) -> String {
+    let mut missing: Vec<(&str, LeafAbsence, &str, usize)> = Vec::new();
+    for leaf in engine.shapes.iter().filter_map(|shape| shape.leaf) {
+        let Some((better, reason)) = leaf.better else { continue };
+        let known = missing.iter_mut().find(|row| (row.0, row.1, row.2) == (better, reason, leaf.name));
+        match known {
+            Some((.., shapes)) => *shapes += 1,
+            None => missing.push((better, reason, leaf.name, 1)),
+        }
+    }
+    let line = |(better, reason, leaf, shapes): &(&str, LeafAbsence, &str, usize)| {
+        format!("{}: {leaf} and not {better}, which is {reason}.\n", count(*shapes as u64, "shape"))
+    };
+    let lines: String = missing.iter().map(line).collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
+
 fn shapes_table(engine: &EngineReport) -> TextTable {
     let mut table = TextTable::new([
         ("shape", CellAlign::Left),
         ("self test", CellAlign::Left),
-        ("lanes", CellAlign::Right),
-        ("at most", CellAlign::Right),
+        ("leaf", CellAlign::Left),
+        ("batch", CellAlign::Right),
+        ("max", CellAlign::Right),
         ("confirms", CellAlign::Left),
         ("C1", CellAlign::Right),
         ("C2", CellAlign::Right),
@@ -75,6 +95,7 @@ fn shapes_table(engine: &EngineReport) -> TextTable {
         table.row([
             shape.shape.to_string().into(),
             verdict,
+            shape.leaf.map_or_else(TableCell::none, |leaf| leaf.name.into()),
             shape.lanes.preferred.to_string().into(),
             shape.lanes.max.to_string().into(),
             if shape.confirms { "yes".into() } else { TableCell::none() },
@@ -111,6 +132,12 @@ struct EngineRow<'a> {
     failure: Option<String>,
     lanes: Option<usize>,
     max: Option<usize>,
+    /// The group of instructions that computes the shape, if the engine has several.
+    leaf: Option<&'static str>,
+    /// The better leaf that does not compute the shape here.
+    better_leaf: Option<&'static str>,
+    /// The reason why it does not.
+    better_leaf_absence: Option<String>,
     confirms: Option<bool>,
     c1_ns: Option<f64>,
     c2_ns: Option<f64>,
@@ -128,6 +155,12 @@ fn rows(accelerator: &Accelerator) -> Vec<EngineRow<'_>> {
             failure: shape.verdict.as_ref().err().map(ToString::to_string),
             lanes: Some(shape.lanes.preferred),
             max: Some(shape.lanes.max),
+            leaf: shape.leaf.map(|leaf| leaf.name),
+            better_leaf: shape.leaf.and_then(|leaf| leaf.better).map(|(better, _)| better),
+            better_leaf_absence: shape
+                .leaf
+                .and_then(|leaf| leaf.better)
+                .map(|(_, reason)| reason.to_string()),
             confirms: Some(shape.confirms),
             c1_ns: shape.cost.map(|cost| cost.per_batch_ns),
             c2_ns: shape.cost.map(|cost| cost.per_op_ns),

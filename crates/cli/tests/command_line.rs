@@ -4,6 +4,7 @@
 mod program;
 mod served;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -101,7 +102,7 @@ fn rejects_an_unknown_engine_in_the_environment() {
             let output = command(line).env("OARLOCK_DISABLE", value).output().unwrap();
             let text = stderr(&output);
             assert_eq!(code(&output), 2, "{value} {line:?}: {text}");
-            assert!(text.contains("OARLOCK_DISABLE: unknown engine"), "{text}");
+            assert!(text.contains("OARLOCK_DISABLE: unknown engine or leaf"), "{text}");
             assert!(text.contains("expected some of lanes, scalar"), "{text}");
         }
     }
@@ -114,6 +115,27 @@ fn lists_absent_engines_with_their_reasons() {
     let lanes = rows.as_array().unwrap().iter().find(|row| row["engine"] == "lanes").unwrap();
     assert_eq!(lanes["absence"], "turned off by OARLOCK_DISABLE");
     assert!(lanes["shape"].is_null() && lanes["passed"].is_null(), "{lanes}");
+}
+
+/// Forces each leaf that this machine has, and turns each off.
+#[test]
+fn leaves_of_the_lanes_can_be_forced_and_turned_off() {
+    let output = command(&["speed", "--leaf", "avx4096", "--ops", "des-cbc-40"]).output().unwrap();
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("unknown leaf \"avx4096\": expected one of"), "{}", stderr(&output));
+    let rows = document(&command(&["engines", "--json"]).output().unwrap());
+    let leaves: BTreeSet<&str> =
+        rows.as_array().unwrap().iter().filter_map(|row| row["leaf"].as_str()).collect();
+    if leaves.is_empty() {
+        eprintln!("SKIPPED: this processor has no leaf of the lanes");
+    }
+    for leaf in leaves {
+        let of_leaf = |row: &&Value| row["leaf"] == leaf;
+        let used = rows.as_array().unwrap().iter().find(of_leaf).unwrap();
+        assert!(used["lanes"].as_u64().unwrap() > 0, "{used}");
+        let output = command(&["engines", "--json"]).env("OARLOCK_DISABLE", leaf).output().unwrap();
+        assert!(!document(&output).as_array().unwrap().iter().any(|row| of_leaf(&row)), "{leaf}");
+    }
 }
 
 #[test]

@@ -127,6 +127,21 @@ impl<T: ColumnValue> Column<'_, T> {
         }
     }
 
+    /// Returns the number of leading records that have a value, at most `len`.
+    #[must_use]
+    pub fn covered(&self, len: usize) -> usize {
+        match self {
+            Self::One(_) => len,
+            Self::Stride { .. } if self.covers(len) => len,
+            // A place past 4 GiB. Strides are not negative, so all later records have none either.
+            Self::Stride { .. } => self.cursor().take(len).count(),
+            Self::Runs(runs) => {
+                runs.iter().fold(0_usize, |sum, (count, _)| sum.saturating_add(*count as usize)).min(len)
+            }
+            Self::Each(values) => values.len().min(len),
+        }
+    }
+
     /// Returns the value of record `index`. This takes constant time, except in runs, which are walked.
     /// [`Column::cursor`] reads in order.
     #[must_use]

@@ -25,6 +25,12 @@ pub trait Engine: Debug + Send + Sync {
         EngineLocation::Near
     }
 
+    /// Returns the group of instructions by which a shape is computed, or `None` if the engine has one way only or does
+    /// not offer the shape.
+    fn leaf(&self, _shape: Shape) -> Option<EngineLeaf> {
+        None
+    }
+
     /// Returns the memory used for keys that recur, such as verification tables.
     fn table_usage(&self) -> TableUsage {
         TableUsage::default()
@@ -99,4 +105,34 @@ pub enum EngineFault {
         /// The reason, without any key material.
         reason: String,
     },
+}
+
+/// The group of instructions by which an engine computes a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineLeaf {
+    /// Its short stable name: `avx512`, `aes-ni`.
+    pub name: &'static str,
+    /// The number of operations that are computed side by side.
+    pub width: usize,
+    /// The better leaf that does not compute the shape here, and the reason.
+    pub better: Option<(&'static str, LeafAbsence)>,
+}
+
+/// The reason why a leaf does not compute a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeafAbsence {
+    /// The processor lacks the instructions.
+    Processor,
+    /// The caller has turned the leaf off.
+    TurnedOff,
+}
+
+impl std::fmt::Display for LeafAbsence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Processor => "not on this processor",
+            Self::TurnedOff => "turned off",
+        })
+    }
 }

@@ -7,6 +7,7 @@
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
+//! | [`accept`](RecordPart) | for engines: the acceptance of many records with few comparisons |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
 //! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
@@ -21,6 +22,7 @@
 //! oracle for every scheme.
 #![forbid(unsafe_code)]
 
+mod accept;
 mod column;
 mod engine;
 mod error;
@@ -38,8 +40,9 @@ mod span;
 mod status;
 mod verify_table;
 
+pub use accept::{OrderedRecords, RecordPart, RecordRef, Strides};
 pub use column::{Column, ColumnCursor, ColumnValue};
-pub use engine::{BatchSize, Engine, EngineFault, EngineLocation, TableUsage};
+pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
 pub use jobs::Jobs;

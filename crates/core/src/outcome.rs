@@ -1,6 +1,7 @@
 //! Outcomes: one status per job, and a buffer that nobody sees before the release.
 
 use std::fmt;
+use std::ops::Range;
 
 use smallvec::SmallVec;
 use zeroize::Zeroize;
@@ -44,10 +45,32 @@ pub struct PartMut<'a> {
 }
 
 impl PartMut<'_> {
+    /// Marks the records of a window as pending, before an engine computes them. Outcomes can be reused: an old
+    /// [`Status::Done`] must not hide a record that a kernel skips.
+    #[inline]
+    pub fn begin_window(&mut self, window: Range<usize>) {
+        self.statuses[window].fill(Status::Pending);
+    }
+
+    /// Sets [`Status::Done`] for every record of a window that is still pending: accepted, and not rejected by its
+    /// kernel.
+    ///
+    /// The contract allows `Done` only after the result is written. So this runs after the kernel, once per window
+    /// and over adjacent bytes, which the compiler vectorises.
+    #[inline]
+    pub fn finish_window(&mut self, window: Range<usize>) {
+        for status in &mut self.statuses[window] {
+            if *status == Status::Pending {
+                *status = Status::Done;
+            }
+        }
+    }
+
     /// Returns the place of a result of `len` bytes: a whole span of the output, or the start of a slot.
     ///
     /// # Errors
     /// [`Status::Malformed`] if there is no such place.
+    #[inline]
     pub fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         match sink {
             OutputSink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),

@@ -111,6 +111,15 @@ impl<'a> Records<'a> {
             && self.output.covers(len)
     }
 
+    /// Returns the number of leading records that every column covers. A record past them is
+    /// [`Status::Malformed`].
+    #[must_use]
+    pub fn covered(&self) -> usize {
+        let len = self.len.min(self.key.covered(self.len)).min(self.second_key.covered(self.len));
+        let spans = [&self.iv, &self.second_iv, &self.aad, &self.tag].map(|column| column.covered(len));
+        spans.into_iter().fold(self.input.covered(len).min(self.output.covered(len)), usize::min)
+    }
+
     /// Returns the same records, borrowed. A caller can then change a column without copying the others.
     #[must_use]
     pub fn borrowed(&self) -> Records<'_> {
@@ -168,7 +177,8 @@ impl<'a> Records<'a> {
         self.resolve_row(shape, row)
     }
 
-    fn resolve_row(&self, shape: Shape, row: RecordRow) -> Result<ResolvedRecord<'_>, Status> {
+    /// Resolves the values of one record against `shape`.
+    pub(crate) fn resolve_row(&self, shape: Shape, row: RecordRow) -> Result<ResolvedRecord<'_>, Status> {
         // Places come before lengths: a slot that an earlier record failed to fill must give `DependencyFailed`, and
         // not the error of an empty input.
         let (key, key_bytes) = match LengthRule::key_len(shape) {
@@ -261,15 +271,16 @@ impl fmt::Debug for Records<'_> {
     }
 }
 
-struct RecordRow {
-    key: KeySource,
-    second_key: KeySource,
-    iv: Span,
-    second_iv: Span,
-    aad: Span,
-    input: InputSource,
-    output: OutputSink,
-    tag: Span,
+/// The values of all columns for one record.
+pub(crate) struct RecordRow {
+    pub(crate) key: KeySource,
+    pub(crate) second_key: KeySource,
+    pub(crate) iv: Span,
+    pub(crate) second_iv: Span,
+    pub(crate) aad: Span,
+    pub(crate) input: InputSource,
+    pub(crate) output: OutputSink,
+    pub(crate) tag: Span,
 }
 
 /// An iterator over all columns in step. Nested `zip`s would copy their tuples for every record.

@@ -1,8 +1,8 @@
 //! The engine: the shapes that it offers, and the module and leaf that compute each.
 
 use oarlock_core::{
-    BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
-    TableUsage, VerifyTableCache,
+    BatchSize, Curve, DEFAULT_TABLE_BYTES, DigestAlg, Engine, EngineFault, EngineLeaf, Jobs, LeafAbsence,
+    Operation, Outcomes, Records, Shape, TableUsage, VerifyTableCache,
 };
 
 use crate::aes;
@@ -20,6 +20,8 @@ use crate::simd::{Cpu, MulSimd, Simd};
 #[derive(Debug)]
 pub struct LaneEngine {
     leaves: Leaves,
+    /// The leaves that the caller has turned off.
+    turned_off: Vec<Leaf>,
     tables: VerifyTableCache,
 }
 
@@ -72,6 +74,24 @@ impl ShapeFamily {
     }
 }
 
+impl ShapeFamily {
+    /// Returns the leaves that compute a shape of the family, the best first.
+    fn leaves(self, shape: Shape) -> &'static [Leaf] {
+        match (self, shape) {
+            (Self::Aes, _) => &[Leaf::Vaes512, Leaf::Vaes256, Leaf::AesNi],
+            (Self::Des, _) => &[Leaf::Avx512, Leaf::Avx2],
+            (Self::Hash, Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }) => {
+                &[Leaf::Avx512, Leaf::Avx2]
+            }
+            (Self::Hash, Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }) => {
+                &[Leaf::Avx512, Leaf::Avx2]
+            }
+            (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
+            _ => &[Leaf::Avx512],
+        }
+    }
+}
+
 impl LaneEngine {
     /// Returns the engine with the best leaf of this CPU for each shape, or None if the CPU has no leaf.
     #[must_use]
@@ -85,9 +105,10 @@ impl LaneEngine {
     /// Returns the engine with the best leaf that `allows` accepts for each shape, or None if the CPU has none of them.
     #[must_use]
     pub fn with_leaves(allows: impl Fn(Leaf) -> bool) -> Option<Self> {
-        let leaves = Leaves::choose(allows);
+        let leaves = Leaves::choose(&allows);
+        let turned_off = Leaf::ALL.iter().copied().filter(|leaf| !allows(*leaf)).collect();
         let tables = VerifyTableCache::new(DEFAULT_TABLE_BYTES);
-        (!leaves.is_empty()).then_some(Self { leaves, tables })
+        (!leaves.is_empty()).then_some(Self { leaves, turned_off, tables })
     }
 
     /// Returns an engine with one leaf, or None if the CPU does not have it. It offers the shapes of that leaf alone.
@@ -121,10 +142,8 @@ impl LaneEngine {
         Self { tables: self.tables.at_once(), ..self }
     }
 
-    /// Returns the leaf that computes a shape, or None if the engine does not offer it.
-    #[must_use]
-    pub fn leaf(&self, shape: Shape) -> Option<Leaf> {
-        let (family, _) = self.plan(shape)?;
+    /// Returns the leaf that computes the shapes of a family.
+    fn leaf_of_family(&self, family: ShapeFamily) -> Option<Leaf> {
         match family {
             ShapeFamily::Aes => self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd))),
             ShapeFamily::HashStreams => {
@@ -153,6 +172,22 @@ impl Engine for LaneEngine {
 
     fn confirms(&self, _shape: Shape) -> bool {
         false
+    }
+
+    fn leaf(&self, shape: Shape) -> Option<EngineLeaf> {
+        let (family, size) = self.plan(shape)?;
+        let leaf = self.leaf_of_family(family)?;
+        // The first leaf of the family is the best. A leaf outside the list, as the portable one, has all of them above it.
+        let better = family.leaves(shape).first().filter(|better| **better != leaf);
+        let absence = |better: &Leaf| match self.turned_off.contains(better) {
+            true => LeafAbsence::TurnedOff,
+            false => LeafAbsence::Processor,
+        };
+        Some(EngineLeaf {
+            name: leaf.name(),
+            width: size.preferred,
+            better: better.map(|better| (better.name(), absence(better))),
+        })
     }
 
     fn table_usage(&self) -> TableUsage {

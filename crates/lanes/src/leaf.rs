@@ -4,7 +4,7 @@ use crate::simd::Cpu;
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2Simd, IfmaSimd, ShaNiSimd, VaesSimd};
+use crate::simd::{AesSimd, Avx2Simd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
 
 /// A group of instructions for which kernels of this crate are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,8 +14,6 @@ pub enum Leaf {
     Avx512,
     /// VAES and VPCLMULQDQ on 512 bits: AES.
     Vaes512,
-    /// AVX2 with FMA: public keys, by products of doubles.
-    Fma,
     /// AVX2: DES and hashes.
     Avx2,
     /// VAES and VPCLMULQDQ on 256 bits: AES.
@@ -34,7 +32,6 @@ impl Leaf {
     pub const ALL: &[Self] = &[
         Self::Avx512,
         Self::Vaes512,
-        Self::Fma,
         Self::Vaes256,
         Self::AesNi,
         Self::ShaNi,
@@ -49,7 +46,6 @@ impl Leaf {
         match self {
             Self::Avx512 => "avx512",
             Self::Vaes512 => "vaes512",
-            Self::Fma => "fma",
             Self::Avx2 => "avx2",
             Self::Vaes256 => "vaes256",
             Self::AesNi => "aes-ni",
@@ -92,6 +88,10 @@ pub(crate) enum VectorLeaf {
 /// A leaf of the kernels of AES.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BlockLeaf {
+    #[cfg(target_arch = "x86_64")]
+    AesNi(AesSimd),
+    #[cfg(target_arch = "x86_64")]
+    Vaes256(VaesYmmSimd),
     #[cfg(target_arch = "x86_64")]
     Vaes512(VaesSimd),
     #[cfg(any(test, feature = "portable"))]
@@ -136,6 +136,10 @@ macro_rules! with_vectors {
 macro_rules! with_blocks {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::BlockLeaf::AesNi($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaf::BlockLeaf::Vaes256($simd) => $body,
             #[cfg(target_arch = "x86_64")]
             $crate::leaf::BlockLeaf::Vaes512($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
@@ -185,7 +189,15 @@ impl Leaves {
                 leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
                 leaves.vectors = Some(VectorLeaf::Avx512(simd));
             }
-            if let Some(simd) = ifma.and_then(VaesSimd::detect).filter(|_| allows(Leaf::Vaes512)) {
+            let aes = AesSimd::detect();
+            if let Some(simd) = aes.filter(|_| allows(Leaf::AesNi)) {
+                leaves.blocks = Some(BlockLeaf::AesNi(simd));
+            }
+            if let Some(simd) = aes.and_then(VaesYmmSimd::detect).filter(|_| allows(Leaf::Vaes256)) {
+                leaves.blocks = Some(BlockLeaf::Vaes256(simd));
+            }
+            let vaes = ifma.zip(aes).and_then(|(ifma, aes)| VaesSimd::detect(ifma, aes));
+            if let Some(simd) = vaes.filter(|_| allows(Leaf::Vaes512)) {
                 leaves.blocks = Some(BlockLeaf::Vaes512(simd));
             }
             // Sixteen lanes of AVX-512 are faster than streams.

@@ -173,7 +173,7 @@ fn agree(what: &str, lens: &[usize]) {
         let ones = batch(shape, lens.iter().copied());
         let expected = run(&ScalarEngine::detect().unwrap(), shape, &ones);
         for engine in leaves_for(shape) {
-            let leaf = engine.leaf(shape).unwrap().name();
+            let leaf = engine.leaf(shape).unwrap().name;
             assert_eq!(run(&engine, shape, &ones), expected, "{shape}, {what}, leaf {leaf}");
         }
     }
@@ -186,12 +186,18 @@ fn is_hash(shape: Shape) -> bool {
     }
 }
 
+/// Returns the leaf by which an engine computes a shape.
+fn leaf_of(engine: &LaneEngine, shape: Shape) -> Option<Leaf> {
+    let name = engine.leaf(shape)?.name;
+    Leaf::ALL.iter().copied().find(|leaf| leaf.name() == name)
+}
+
 /// The portable leaf has every hash, and the SHA extensions have SHA-1 and SHA-256 alone. AVX-512 comes before them, they
 /// before AVX2.
 #[test]
 fn every_hash_has_a_leaf_and_the_best_one_is_chosen() {
     for shape in Shape::records().into_iter().filter(|shape| is_hash(*shape)) {
-        assert_eq!(LaneEngine::portable().leaf(shape), Some(Leaf::Portable), "{shape}");
+        assert_eq!(leaf_of(&LaneEngine::portable(), shape), Some(Leaf::Portable), "{shape}");
         let is_short = !matches!(
             shape,
             Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }
@@ -201,13 +207,13 @@ fn every_hash_has_a_leaf_and_the_best_one_is_chosen() {
             eprintln!("SKIPPED: this processor has no leaf {}", Leaf::ShaNi.name());
             continue;
         };
-        assert_eq!(streams.leaf(shape), is_short.then_some(Leaf::ShaNi), "{shape}");
+        assert_eq!(leaf_of(&streams, shape), is_short.then_some(Leaf::ShaNi), "{shape}");
         let expected = match LaneEngine::of_leaf(Leaf::Avx512) {
             Some(_) => Some(Leaf::Avx512),
             None if is_short => Some(Leaf::ShaNi),
             None => LaneEngine::of_leaf(Leaf::Avx2).map(|_| Leaf::Avx2),
         };
-        assert_eq!(LaneEngine::detect().unwrap().leaf(shape), expected, "{shape}");
+        assert_eq!(leaf_of(&LaneEngine::detect().unwrap(), shape), expected, "{shape}");
     }
 }
 

@@ -59,7 +59,7 @@ pub enum LeakError {
         known: String,
     },
     /// This processor has no leaf to time.
-    #[error("this processor has no AVX-512 IFMA: use --portable to time the portable leaf")]
+    #[error("this processor has no such leaf: use --portable to time the portable leaf")]
     NoLanes,
     /// Valgrind could not be run, or did not finish.
     #[error("valgrind: {0}")]

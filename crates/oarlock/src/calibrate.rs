@@ -65,7 +65,7 @@ pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (EngineCos
         return (costs, Calibration::Cached(path.to_owned()));
     }
     let costs = measure(engines);
-    match write(&costs, path) {
+    match write(engines, &costs, path) {
         Ok(()) => (costs, Calibration::Measured(path.to_owned())),
         Err(error) => {
             let reason = format!("cannot write {}: {error}", path.display());
@@ -196,7 +196,7 @@ fn read(engines: &[&dyn Engine], path: &Path) -> Option<EngineCosts> {
     for engine in engines {
         for shape in proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some()) {
             let name = shape.to_string();
-            let row = rows.iter().find(|row| row.is_of(engine.name(), &name))?;
+            let row = rows.iter().find(|row| row.is_of(&label(*engine, shape), &name))?;
             costs.push((engine.name(), shape, row.cost));
         }
     }
@@ -236,11 +236,19 @@ fn read_rows(path: &Path) -> Option<Vec<CacheRow>> {
     (lines.next()? == machine()).then(|| lines.filter_map(CacheRow::parse).collect())
 }
 
-fn write(costs: &EngineCosts, path: &Path) -> io::Result<()> {
-    let row = |(engine, shape, cost): &(&'static str, Shape, EngineCost)| CacheRow {
-        engine: (*engine).to_owned(),
-        shape: shape.to_string(),
-        cost: *cost,
+/// Returns the name of an engine in the cache. A cost belongs to the leaf that was measured.
+fn label(engine: &dyn Engine, shape: Shape) -> String {
+    match engine.leaf(shape) {
+        Some(leaf) => format!("{}/{}", engine.name(), leaf.name),
+        None => engine.name().to_owned(),
+    }
+}
+
+fn write(engines: &[&dyn Engine], costs: &EngineCosts, path: &Path) -> io::Result<()> {
+    let row = |(name, shape, cost): &(&'static str, Shape, EngineCost)| {
+        let engine = engines.iter().find(|engine| engine.name() == *name);
+        let engine = engine.map_or_else(|| (*name).to_owned(), |engine| label(*engine, *shape));
+        CacheRow { engine, shape: shape.to_string(), cost: *cost }
     };
     write_rows(&costs.iter().map(row).collect::<Vec<_>>(), path)
 }
@@ -349,7 +357,7 @@ mod tests {
             assert!(read(&engines, &path).is_none());
         }
         let below_a_file = path.join("costs");
-        assert!(write(&EngineCosts::new(), &below_a_file).is_err());
+        assert!(write(&[], &EngineCosts::new(), &below_a_file).is_err());
         fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 }

@@ -7,18 +7,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oarlock_core::{
-    BatchSize, BlockCipher, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, EngineLocation,
-    Jobs, Outcomes, Shape, TableUsage,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, EngineLeaf,
+    EngineLocation, Jobs, Outcomes, Shape, TableUsage,
 };
 use oarlock_dispatch::EngineCost;
 #[cfg(feature = "lanes")]
-use oarlock_lanes::LaneEngine;
+use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::ScalarEngine;
 
 use crate::calibrate::FirstUseCosts;
 use crate::selftest::{SelfTestFailure, SelfTestProof, prove, representative};
 
-/// The environment variable that turns engines off, with names separated by commas: `OARLOCK_DISABLE=lanes`.
+/// The environment variable that turns engines and leaves off, with names separated by commas: `OARLOCK_DISABLE=lanes`,
+/// `OARLOCK_DISABLE=avx512,vaes512`.
 ///
 /// The scalar engine cannot be turned off, because it is the referee.
 pub const DISABLE_VARIABLE: &str = "OARLOCK_DISABLE";
@@ -105,12 +106,47 @@ impl EngineCandidate {
     }
 }
 
-/// Finds the referee and the other engines of this machine that the caller has named and nobody has `disabled`.
+/// The leaves of engines that a caller allows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LeafRules {
+    /// Engines and leaves that the environment turns off.
+    pub(crate) disabled: Vec<String>,
+    /// The only leaf that is allowed, if one is named.
+    pub(crate) only: Option<String>,
+}
+
+impl LeafRules {
+    fn disables(&self, name: &str) -> bool {
+        self.disabled.iter().any(|disabled| disabled == name)
+    }
+
+    #[cfg(feature = "lanes")]
+    fn allows(&self, leaf: Leaf) -> bool {
+        !self.disables(leaf.name()) && self.only.as_ref().is_none_or(|only| only == leaf.name())
+    }
+}
+
+/// Returns the names of the leaves that this build knows.
+#[must_use]
+pub fn known_leaves() -> Vec<&'static str> {
+    #[cfg(feature = "lanes")]
+    return Leaf::ALL.iter().map(|leaf| leaf.name()).collect();
+    #[cfg(not(feature = "lanes"))]
+    Vec::new()
+}
+
+/// Returns the names that [`DISABLE_VARIABLE`] may contain.
+pub(crate) fn known_disabled() -> Vec<String> {
+    let names = KNOWN_ENGINES.into_iter().chain(known_leaves());
+    names.map(str::to_owned).collect()
+}
+
+/// Finds the referee and the other engines of this machine that the caller has named and allowed.
 ///
 /// `table_bytes` bounds the tables that each keeps for keys that recur.
 pub(crate) fn find(
     is_named: impl Fn(&str) -> bool,
-    disabled: &[String],
+    rules: &LeafRules,
     table_bytes: Option<usize>,
 ) -> Option<DetectedEngines> {
     let mut found = DetectedEngines {
@@ -120,7 +156,7 @@ pub(crate) fn find(
         table_bytes,
     };
     if is_named("lanes") {
-        match lanes(disabled, table_bytes) {
+        match lanes(rules, table_bytes) {
             Ok(candidate) => found.others.push(candidate),
             Err(reason) => found.absent.push(AbsentEngine { name: "lanes", reason }),
         }
@@ -129,11 +165,14 @@ pub(crate) fn find(
 }
 
 #[cfg(feature = "lanes")]
-fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
-    if disabled.iter().any(|name| name == "lanes") {
+fn lanes(rules: &LeafRules, table_bytes: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
+    if rules.disables("lanes") {
         return Err(UnavailableReason::Disabled);
     }
-    let detect = || LaneEngine::detect().ok_or(UnavailableReason::Processor { lacks: "AVX-512 IFMA" });
+    let detect = || {
+        let lacks = if rules.only.is_some() { "such leaf" } else { "leaf that is allowed" };
+        LaneEngine::with_leaves(|leaf| rules.allows(leaf)).ok_or(UnavailableReason::Processor { lacks })
+    };
     let serving = match table_bytes {
         Some(bytes) => detect()?.with_table_bytes(bytes),
         None => detect()?,
@@ -146,22 +185,27 @@ fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<EngineCandid
 }
 
 #[cfg(not(feature = "lanes"))]
-fn lanes(_: &[String], _: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
+fn lanes(_: &LeafRules, _: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
     Err(UnavailableReason::NotBuilt)
 }
 
-/// Returns the engines named in [`DISABLE_VARIABLE`].
+/// Returns the engines and leaves named in [`DISABLE_VARIABLE`].
 ///
 /// # Errors
-/// The first name that is not in [`KNOWN_ENGINES`]. If it were ignored, a misspelt name would leave an engine on.
+/// The first name that is neither in [`KNOWN_ENGINES`] nor in [`known_leaves`]. If it were ignored, a misspelt name would leave an engine on.
 pub(crate) fn disabled_by_environment() -> Result<Vec<String>, String> {
     disabled_by(&std::env::var_os(DISABLE_VARIABLE).unwrap_or_default().to_string_lossy())
 }
 
 fn disabled_by(value: &str) -> Result<Vec<String>, String> {
+    let known = known_disabled();
     let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
     names
-        .map(|name| if KNOWN_ENGINES.contains(&name) { Ok(name.to_owned()) } else { Err(name.to_owned()) })
+        .map(
+            |name| {
+                if known.iter().any(|own| own == name) { Ok(name.to_owned()) } else { Err(name.to_owned()) }
+            },
+        )
         .collect()
 }
 
@@ -351,6 +395,10 @@ impl Engine for SelfTestedEngine {
         self.engine.location()
     }
 
+    fn leaf(&self, shape: Shape) -> Option<EngineLeaf> {
+        self.engine.leaf(shape)
+    }
+
     fn table_usage(&self) -> TableUsage {
         self.engine.table_usage()
     }
@@ -468,7 +516,7 @@ mod tests {
     #[test]
     fn tables_are_built_where_they_are_to_be_proved() {
         let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else {
-            eprintln!("SKIPPED: this processor has no AVX-512 IFMA");
+            eprintln!("SKIPPED: this processor has no leaf of the lanes");
             return;
         };
         for shape in proved_shapes().into_iter().filter(|shape| is_verification(*shape)) {
@@ -483,7 +531,8 @@ mod tests {
     #[test]
     fn the_scalar_engine_has_tables_where_it_is_alone() {
         let found = |names: &[&str]| {
-            find(|name| names.contains(&name), &disabled_by_environment().unwrap(), Some(1 << 20)).unwrap()
+            let rules = LeafRules { disabled: disabled_by_environment().unwrap(), only: None };
+            find(|name| names.contains(&name), &rules, Some(1 << 20)).unwrap()
         };
         let (alone, beside) = (found(&["scalar"]).scalar(false), found(&["scalar"]).scalar(true));
         assert_eq!(alone.serving.table_usage().max_bytes, 1 << 20);

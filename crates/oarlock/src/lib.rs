@@ -153,7 +153,9 @@ pub use accelerator::{
     PendingAnswer, PendingAnswers, ShapeReport,
 };
 pub use calibrate::{BatchTiming, Calibration, CostFit, TimingGrid, default_cost_cache};
-pub use detect::{AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, proved_shapes};
+pub use detect::{
+    AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, known_leaves, proved_shapes,
+};
 pub use digest_chain::DigestChain;
 pub use job::{Input, Job};
 

@@ -47,7 +47,7 @@ fn compare(name: &str, operations: usize, mut bare: impl FnMut(), mut engine: im
     };
     let (bare, engine) = (median(&mut bare_times), median(&mut engine_times));
     println!(
-        "{name:24} bare {bare:10.1} ns  engine {engine:10.1} ns  {:+7.1} ns  {:.4}",
+        "{name:32} bare {bare:10.1} ns  engine {engine:10.1} ns  {:+7.1} ns  {:.4}",
         engine - bare,
         engine / bare
     );
@@ -154,8 +154,9 @@ fn curves() {
 const KEYS: usize = 1024;
 const RECORDS: usize = 65_536;
 
-/// Records of `len` bytes, each with an IV and one of 1,024 keys at random.
+/// Records of `len` bytes, each with an IV and one of 1,024 keys at random, or of as many keys as records.
 struct Set {
+    count: usize,
     records: Records<'static>,
     index: Vec<usize>,
     secrets: Vec<Vec<u8>>,
@@ -165,26 +166,38 @@ struct Set {
 
 impl Set {
     fn new(key_len: usize, iv_len: usize, len: usize, output_len: usize, tag_len: usize) -> Self {
+        Self::of(RECORDS, key_len, iv_len, len, output_len, tag_len)
+    }
+
+    fn of(
+        count: usize,
+        key_len: usize,
+        iv_len: usize,
+        len: usize,
+        output_len: usize,
+        tag_len: usize,
+    ) -> Self {
         let mut state = 1_u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize
         };
-        let secrets: Vec<Vec<u8>> = (0..KEYS).map(|_| (0..key_len).map(|_| next() as u8).collect()).collect();
-        let index: Vec<usize> = (0..RECORDS).map(|_| next() % KEYS).collect();
+        let secrets: Vec<Vec<u8>> =
+            (0..KEYS.min(count)).map(|_| (0..key_len).map(|_| next() as u8).collect()).collect();
+        let index: Vec<usize> = (0..count).map(|_| next() % KEYS.min(count)).collect();
         let row = iv_len + len;
         let span = |start, len| Span::new(start, len).unwrap();
-        let spans = |at, len, row| (0..RECORDS).map(|i| span(i * row + at, len)).collect::<Vec<_>>();
+        let spans = |at, len, row| (0..count).map(|i| span(i * row + at, len)).collect::<Vec<_>>();
         let place = output_len + tag_len;
         let records = Records {
-            len: RECORDS,
+            len: count,
             keys: secrets
                 .iter()
                 .map(|key| fingerprinted(KeyParts::Secret(key.clone().into())))
                 .collect::<Vec<_>>()
                 .into(),
-            data: (0..RECORDS * row).map(|_| next() as u8).collect::<Vec<_>>().into(),
-            output_len: RECORDS * place,
+            data: (0..count * row).map(|_| next() as u8).collect::<Vec<_>>().into(),
+            output_len: count * place,
             key: Column::Each(index.iter().map(|i| KeySource::Table(*i as u32)).collect::<Vec<_>>().into()),
             iv: Column::Each(spans(0, iv_len, row).into()),
             input: Column::Each(
@@ -196,41 +209,72 @@ impl Set {
             tag: Column::Each(spans(if tag_len == 0 { 0 } else { output_len }, tag_len, place).into()),
             ..Records::default()
         };
-        Self { records, index, secrets, iv_len, len }
+        Self { count, records, index, secrets, iv_len, len }
+    }
+
+    /// Times the engine against `bare`, and compares their results.
+    fn compare(&self, shape: Shape, bare: impl FnMut(usize, &[u8], &[u8], &mut [u8])) {
+        let (own, out) = self.time(shape, bare);
+        assert_eq!(own, out.bytes(), "{shape}");
     }
 
     /// Times the engine against `bare`, which gets the index of the key, the IV, the input and the memory for output
-    /// and tag.
-    fn compare(&self, shape: Shape, mut bare: impl FnMut(usize, &[u8], &[u8], &mut [u8])) {
+    /// and tag. Returns both results.
+    fn time(
+        &self,
+        shape: Shape,
+        mut bare: impl FnMut(usize, &[u8], &[u8], &mut [u8]),
+    ) -> (Vec<u8>, Outcomes) {
         let scalar = ScalarEngine::detect().unwrap();
         let (parts, mut out) = ([&self.records], Outcomes::default());
         let jobs = Jobs::Records(shape, &parts);
-        let place = self.records.output_len / RECORDS;
+        let place = self.records.output_len / self.count;
         let mut own = vec![0; self.records.output_len];
         let rows = self.records.data.chunks_exact(self.iv_len + self.len);
-        let bare_run = || {
+        let mut bare_run = || {
             for ((index, row), place) in self.index.iter().zip(rows.clone()).zip(own.chunks_exact_mut(place))
             {
                 let (iv, input) = row.split_at(self.iv_len);
                 bare(*index, iv, input, place);
             }
         };
-        let engine_run = || {
+        let mut engine_run = || {
             out.reset(&jobs);
             scalar.run(black_box(&jobs), &mut out).unwrap();
-            assert!(out.statuses()[RECORDS - 1] == Status::Done);
+            assert!(out.statuses()[self.count - 1] == Status::Done);
         };
-        compare(&format!("{shape} {} B", self.len), RECORDS, bare_run, engine_run);
-        assert_eq!(own, out.bytes(), "{shape}");
+        // Small batches are repeated, because reading the clock takes as long as one of them.
+        let repeats = 1024_usize.div_ceil(self.count);
+        compare(
+            &format!("{shape} {} B x{}", self.len, self.count),
+            self.count * repeats,
+            || (0..repeats).for_each(|_| bare_run()),
+            || (0..repeats).for_each(|_| engine_run()),
+        );
+        (own, out)
     }
 }
 
 fn records() {
     let cbc = |alg| Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Encrypt };
-    let set = Set::new(16, 16, 48, 48, 0);
+    for count in [1, 16, 256, RECORDS] {
+        let set = Set::of(count, 16, 16, 48, 48, 0);
+        let keys: Vec<_> = set.secrets.iter().map(|key| ffi::AesEncrypt::new(key).unwrap()).collect();
+        set.compare(cbc(BlockCipher::Aes128), |index, iv, input, out| {
+            keys[index].cbc(&mut iv.try_into().unwrap(), input, out);
+        });
+    }
+    let set = Set::new(16, 0, 48, 16, 0);
     let keys: Vec<_> = set.secrets.iter().map(|key| ffi::AesEncrypt::new(key).unwrap()).collect();
-    set.compare(cbc(BlockCipher::Aes128), |index, iv, input, out| {
-        keys[index].cbc(&mut iv.try_into().unwrap(), input, out);
+    let zeros = [0; 16];
+    // Without subkeys, so that the results differ: the time of the blocks alone.
+    set.time(Shape::Mac { alg: MacAlg::Aes128Cmac }, |index, _, input, out| {
+        let mut state = zeros;
+        for block in input.chunks_exact(16) {
+            state.iter_mut().zip(block).for_each(|(to, from)| *to ^= from);
+            keys[index].block(&mut state);
+        }
+        out.copy_from_slice(&state);
     });
     let set = Set::new(8, 8, 40, 40, 0);
     let keys: Vec<_> = set.secrets.iter().map(|key| ffi::DesKey::new(key[..].try_into().unwrap())).collect();

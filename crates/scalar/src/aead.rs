@@ -2,19 +2,19 @@
 
 use std::sync::OnceLock;
 
-use oarlock_core::{Direction, EngineFault, ResolvedRecord, SecretBytes, Status};
+use oarlock_core::{Direction, EngineFault, SecretBytes, Status};
 
-use crate::batch::{RecordBatch, RecordTarget};
+use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
 use crate::ffi::GcmContext;
 use crate::op_error::OpError;
-use crate::prepare::{PrepareKey, prepared_key};
+use crate::prepare::PrepareKey;
 
 /// Computes every record of the batch in one direction. Both key sizes share this code, because AWS-LC reads the
 /// size from the key.
 pub(crate) fn run(direction: Direction, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match direction {
-        Direction::Encrypt => batch.each(seal),
-        Direction::Decrypt => batch.each(open),
+        Direction::Encrypt => batch.each_with_key(seal),
+        Direction::Decrypt => batch.each_with_key(open),
     }
 }
 
@@ -52,23 +52,22 @@ impl GcmContexts {
     }
 }
 
-fn seal(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let mut own = None;
-    let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
+#[inline(always)]
+fn seal(key: &GcmContexts, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut tag = [0; GcmContext::TAG_LEN];
-    let place = target.place(record.output, record.input.len())?;
+    let place = target.place_like_input(&record);
     key.full
-        .seal(record.iv, record.aad, record.input, place, &mut tag)
+        .seal(record.iv(), record.aad(), record.input(), place, &mut tag)
         .map_err(OpError::from_length_error)?;
     // A shorter tag is the leading bytes of the full one. NIST SP 800-38D 7.1.
-    target.write_tag(record.tag, &tag)
+    target.write_tag(record.tag(), &tag)
 }
 
-fn open(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let mut own = None;
-    let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
-    let context = key.context_for(record.expected_tag.len())?;
-    let place = target.place(record.output, record.input.len())?;
-    let is_valid = context.open(record.iv, record.aad, record.input, record.expected_tag, place);
+#[inline(always)]
+fn open(key: &GcmContexts, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+    let tag = record.expected_tag();
+    let context = key.context_for(tag.len())?;
+    let place = target.place_like_input(&record);
+    let is_valid = context.open(record.iv(), record.aad(), record.input(), tag, place);
     if is_valid.map_err(OpError::from_length_error)? { Ok(()) } else { Err(Status::Rejected.into()) }
 }

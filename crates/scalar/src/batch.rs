@@ -1,20 +1,30 @@
-//! One part of a run: the loop over its records, and the output of each.
+//! One part of a run: the loop over its records, and the values and the output of each.
 
-use oarlock_core::{EngineFault, OutputSink, PartMut, Records, ResolvedRecord, Shape, Span, Status};
+use oarlock_core::{
+    EngineFault, OrderedRecords, OutputSink, PartMut, RecordPart, RecordRef, Shape, Span, Status,
+};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
+use crate::prepare::{PrepareKey, PreparedKeyTable};
 
 /// The records of one part and their outcomes.
-pub(crate) struct RecordBatch<'a, 'r> {
+pub(crate) struct RecordBatch<'a, 'o> {
     shape: Shape,
-    records: &'a Records<'r>,
-    part: PartMut<'a>,
+    part: &'a RecordPart<'a>,
+    out: PartMut<'o>,
 }
 
-impl<'a, 'r> RecordBatch<'a, 'r> {
-    pub(crate) fn new(shape: Shape, records: &'a Records<'r>, part: PartMut<'a>) -> Self {
-        Self { shape, records, part }
+/// The number of records from which a window costs less than the check of each record by itself.
+const FEW: usize = 8;
+
+/// The number of records that are accepted together. Their list and the bytes that they read and write stay in the
+/// first-level cache, and a longer window does not lower the cost of a record.
+const WINDOW: usize = 256;
+
+impl<'a, 'o> RecordBatch<'a, 'o> {
+    pub(crate) fn new(shape: Shape, part: &'a RecordPart<'a>, out: PartMut<'o>) -> Self {
+        Self { shape, part, out }
     }
 
     /// Returns the shape of the records.
@@ -27,54 +37,196 @@ impl<'a, 'r> RecordBatch<'a, 'r> {
         not_offered(self.shape)
     }
 
-    /// Computes every record. A record that fails leaves zeros in its output and does not affect other records.
+    /// Computes every record, in the order of the batch. A record that fails leaves zeros in its output and does not
+    /// affect other records.
+    #[inline(always)]
     pub(crate) fn each(
         self,
-        mut compute: impl FnMut(&ResolvedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
+        mut compute: impl FnMut(AcceptedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
     ) -> Result<(), EngineFault> {
-        let mut target = RecordTarget { index: 0, part: self.part };
-        let mut records = self.records.resolve(self.shape);
-        for index in 0..target.part.statuses.len() {
-            target.index = index;
-            // If a column ends early, the records past its end have no meaning.
-            let record = records.next().unwrap_or(Err(Status::Malformed));
-            let done = record.map_err(OpError::Job).and_then(|record| {
-                // A failed record must not leave partial output, such as unverified plaintext.
-                compute(&record, &mut target).inspect_err(|_| target.part.wipe(record.output))
-            });
-            target.part.statuses[index] = match done {
-                Ok(()) => Status::Done,
-                Err(error) => error.status()?,
+        let mut target = RecordTarget { index: 0, out: self.out };
+        let (mut few, mut many) = ([RecordRef::default(); FEW], OrderedRecords::default());
+        for first in (0..self.part.len()).step_by(WINDOW) {
+            let window = first..self.part.len().min(first + WINDOW);
+            target.out.begin_window(window.clone());
+            let accepted = if self.part.len() <= FEW {
+                accept_few(self.part, &mut few, &mut target.out)
+            } else {
+                // Equal costs keep the order of the batch. Prefetching gains nothing here: the CPU's own is fast
+                // enough for one record after the other.
+                self.part.accept(window.clone(), &mut many, &mut target.out, |_| 1, |_, _| {});
+                many.longest_first(|_| 1)
             };
+            for record in accepted {
+                target.index = record.index;
+                let record = AcceptedRecord { part: self.part, record: *record };
+                if let Err(error) = compute(record, &mut target) {
+                    // A failed record must not leave partial output, such as unverified plaintext.
+                    target.out.wipe(record.output());
+                    target.out.statuses[target.index as usize] = error.status()?;
+                }
+            }
+            target.out.finish_window(window);
         }
         Ok(())
+    }
+
+    /// As [`RecordBatch::each`], with the prepared key of each record.
+    #[inline(always)]
+    pub(crate) fn each_with_key<K: PrepareKey>(
+        self,
+        mut compute: impl FnMut(&K, AcceptedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
+    ) -> Result<(), EngineFault> {
+        let mut keys = PreparedKeyTable::<K>::new(self.part);
+        self.each(
+            #[inline(always)]
+            |record, target| compute(keys.find(record.record)?, record, target),
+        )
+    }
+
+    /// As [`RecordBatch::each`], with both prepared keys of each translation.
+    #[inline(always)]
+    pub(crate) fn each_with_two_keys<D: PrepareKey, E: PrepareKey>(
+        self,
+        mut compute: impl FnMut(&D, &E, AcceptedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
+    ) -> Result<(), EngineFault> {
+        let mut keys = PreparedKeyTable::<D>::new(self.part);
+        let mut second_keys = PreparedKeyTable::<E>::new(self.part);
+        self.each(
+            #[inline(always)]
+            |record, target| {
+                compute(keys.find(record.record)?, second_keys.find_second(record.record)?, record, target)
+            },
+        )
+    }
+}
+
+/// Accepts the records of a short part without an allocation.
+fn accept_few<'l>(
+    part: &RecordPart<'_>,
+    list: &'l mut [RecordRef; FEW],
+    out: &mut PartMut<'_>,
+) -> &'l [RecordRef] {
+    let mut count = 0;
+    for (index, status) in (0..).zip(&mut out.statuses[..part.len()]) {
+        match part.accept_one(index) {
+            Ok(record) => {
+                list[count] = record;
+                count += 1;
+            }
+            Err(rejected) => *status = rejected,
+        }
+    }
+    &list[..count]
+}
+
+/// A record that was accepted: its lengths fit the shape, and all places that it names exist.
+#[derive(Clone, Copy)]
+pub(crate) struct AcceptedRecord<'a> {
+    part: &'a RecordPart<'a>,
+    record: RecordRef,
+}
+
+impl<'a> AcceptedRecord<'a> {
+    /// Returns the input.
+    #[inline(always)]
+    pub(crate) fn input(&self) -> &'a [u8] {
+        self.part.input(&self.record, 0)
+    }
+
+    /// Returns the IV of a cipher, or the chaining state of a part of a digest. Its length follows from the shape.
+    #[inline(always)]
+    pub(crate) fn start<const N: usize>(&self) -> Result<&'a [u8; N], Status> {
+        let bytes = self.part.data().get(self.record.iv as usize..);
+        bytes.and_then(<[u8]>::first_chunk).ok_or(Status::BadLength)
+    }
+
+    /// Returns the IV of the encrypting half of a translation.
+    #[inline(always)]
+    pub(crate) fn second_start<const N: usize>(&self) -> Result<&'a [u8; N], Status> {
+        self.bytes(self.part.second_iv_span(self.record)).first_chunk().ok_or(Status::BadLength)
+    }
+
+    /// Returns the IV of an AEAD record, of any length.
+    #[inline(always)]
+    pub(crate) fn iv(&self) -> &'a [u8] {
+        self.bytes(self.part.iv_span(self.record))
+    }
+
+    /// Returns the associated data.
+    #[inline(always)]
+    pub(crate) fn aad(&self) -> &'a [u8] {
+        self.bytes(self.part.aad_span(self.record))
+    }
+
+    /// Returns the AEAD tag to compare in a decryption.
+    #[inline(always)]
+    pub(crate) fn expected_tag(&self) -> &'a [u8] {
+        self.bytes(self.part.tag_span(self.record))
+    }
+
+    /// Returns the place of an AEAD tag in an encryption.
+    #[inline(always)]
+    pub(crate) fn tag(&self) -> Span {
+        self.part.tag_span(self.record)
+    }
+
+    /// Returns the place of the output.
+    #[inline(always)]
+    pub(crate) fn output(&self) -> OutputSink {
+        self.part.output(self.record)
+    }
+
+    #[inline(always)]
+    fn bytes(&self, span: Span) -> &'a [u8] {
+        // unreachable because accepted spans are in bounds
+        span.of(self.part.data()).unwrap_or_default()
     }
 }
 
 /// The output of one record.
-pub(crate) struct RecordTarget<'a> {
-    index: usize,
-    part: PartMut<'a>,
+pub(crate) struct RecordTarget<'o> {
+    index: u32,
+    out: PartMut<'o>,
 }
 
 impl RecordTarget<'_> {
+    /// Returns the place of a result as long as the input.
+    #[inline(always)]
+    pub(crate) fn place_like_input(&mut self, record: &AcceptedRecord<'_>) -> &mut [u8] {
+        record.part.place(&record.record, 0, &mut self.out)
+    }
+
     /// As [`PartMut::place`].
+    #[inline(always)]
     pub(crate) fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
-        self.part.place(sink, len)
+        self.out.place(sink, len)
     }
 
-    /// As [`PartMut::write`].
-    pub(crate) fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), OpError> {
-        Ok(self.part.write(sink, result)?)
+    /// Writes a result, as [`PartMut::write`]. A shorter span takes the leading bytes.
+    #[inline(always)]
+    pub(crate) fn write<const N: usize>(
+        &mut self,
+        sink: OutputSink,
+        result: &[u8; N],
+    ) -> Result<(), OpError> {
+        let place = self.out.place(sink, N)?;
+        match <&mut [u8; N]>::try_from(&mut *place) {
+            // One store, and no loop over bytes.
+            Ok(whole) => *whole = *result,
+            Err(_) => place.iter_mut().zip(result).for_each(|(to, from)| *to = *from),
+        }
+        Ok(())
     }
 
-    /// As [`PartMut::write_tag`].
-    pub(crate) fn write_tag(&mut self, span: Span, tag: &[u8]) -> Result<(), OpError> {
-        Ok(self.part.write_tag(span, tag)?)
+    /// Writes a detached tag. A shorter span takes the leading bytes.
+    #[inline(always)]
+    pub(crate) fn write_tag<const N: usize>(&mut self, span: Span, tag: &[u8; N]) -> Result<(), OpError> {
+        self.write(OutputSink::Output(span), tag)
     }
 
     /// As [`PartMut::shorten`].
     pub(crate) fn shorten(&mut self, sink: OutputSink, len: usize) -> Result<(), OpError> {
-        Ok(self.part.shorten(self.index, sink, len)?)
+        Ok(self.out.shorten(self.index as usize, sink, len)?)
     }
 }

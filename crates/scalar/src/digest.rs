@@ -1,8 +1,8 @@
 //! Digests of whole messages and of parts of messages.
 
-use oarlock_core::{DigestAlg, EngineFault, ResolvedRecord};
+use oarlock_core::{DigestAlg, EngineFault};
 
-use crate::batch::{RecordBatch, RecordTarget};
+use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
 use crate::ffi::{HashState, Sha1, Sha256, Sha384, Sha512};
 use crate::op_error::OpError;
 
@@ -28,16 +28,18 @@ pub(crate) fn run_part(alg: DigestAlg, batch: RecordBatch<'_, '_>) -> Result<(),
     }
 }
 
-fn whole<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let place = target.place(record.output, H::OUTPUT)?;
+#[inline(always)]
+fn whole<H: HashState>(record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+    let place = target.place(record.output(), H::OUTPUT)?;
     let mut hash = H::new();
-    hash.update(record.input);
+    hash.update(record.input());
     hash.finish(place);
     Ok(())
 }
 
-fn part<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let place = target.place(record.output, H::STATE)?;
-    H::compress(record.iv, record.input, place);
+#[inline(always)]
+fn part<H: HashState>(record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
+    let place = target.place(record.output(), H::STATE)?;
+    H::compress(record.iv(), record.input(), place);
     Ok(())
 }

@@ -1,24 +1,22 @@
 //! Message authentication codes: CBC-MACs over DES, CMAC, HMAC.
 
-use oarlock_core::{EngineFault, MacAlg, MacPadding, ResolvedRecord};
+use oarlock_core::{EngineFault, MacAlg, MacPadding};
 use zeroize::Zeroizing;
 
-use crate::batch::{RecordBatch, RecordTarget};
+use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
 use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha256, TdesKey};
 use crate::op_error::OpError;
-use crate::prepare::{PrepareKey, prepared_key};
+use crate::prepare::PrepareKey;
 
 /// Computes every record of the batch.
 pub(crate) fn run(alg: MacAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match alg {
-        MacAlg::DesMac(padding) => batch.each(|record, target| cbc_mac::<DesKey>(padding, record, target)),
-        MacAlg::RetailMac(padding) => {
-            batch.each(|record, target| cbc_mac::<TdesKey>(padding, record, target))
-        }
-        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => batch.each(cmac::<TdesKey, 8>),
-        MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => batch.each(cmac::<AesEncrypt, 16>),
-        MacAlg::HmacSha1 => batch.each(hmac::<Sha1>),
-        MacAlg::HmacSha256 => batch.each(hmac::<Sha256>),
+        MacAlg::DesMac(padding) => cbc_mac::<DesKey>(padding, batch),
+        MacAlg::RetailMac(padding) => cbc_mac::<TdesKey>(padding, batch),
+        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => cmac::<TdesKey, 8>(batch),
+        MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => cmac::<AesEncrypt, 16>(batch),
+        MacAlg::HmacSha1 => batch.each_with_key(hmac::<Sha1>),
+        MacAlg::HmacSha256 => batch.each_with_key(hmac::<Sha256>),
         _ => Err(batch.refused()),
     }
 }
@@ -71,20 +69,21 @@ impl CbcMacSteps for TdesKey {
 
 fn cbc_mac<K: CbcMacSteps + PrepareKey>(
     padding: MacPadding,
-    record: &ResolvedRecord<'_>,
-    target: &mut RecordTarget<'_>,
-) -> Result<(), OpError> {
-    let mut own = None;
-    let key = prepared_key::<K>(record.key, record.key_bytes, &mut own)?;
-    let (blocks, last) = padded(padding, record.input);
+    batch: RecordBatch<'_, '_>,
+) -> Result<(), EngineFault> {
+    // One for all records, so that it is erased once.
     let mut state = Zeroizing::new([0; 8]);
-    for block in blocks.chunks_exact(8) {
-        xor(&mut *state, block);
-        key.chain(&mut state);
-    }
-    xor(&mut *state, &last);
-    key.last(&mut state);
-    target.write(record.output, &*state)
+    batch.each_with_key(|key: &K, record, target| {
+        let (blocks, last) = padded(padding, record.input());
+        *state = [0; 8];
+        for block in blocks.as_chunks().0 {
+            xor(&mut state, block);
+            key.chain(&mut state);
+        }
+        xor(&mut state, &last);
+        key.last(&mut state);
+        target.write(record.output(), &state)
+    })
 }
 
 /// Splits a message into all padded blocks but the last, and the last. ISO/IEC 9797-1 6.3.
@@ -135,28 +134,35 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
     out
 }
 
-/// Computes the CMAC of a record. NIST SP 800-38B 6.2.
+/// Computes the CMAC of every record. NIST SP 800-38B 6.2.
 fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
-    record: &ResolvedRecord<'_>,
-    target: &mut RecordTarget<'_>,
-) -> Result<(), OpError> {
-    let mut own = None;
-    let key = prepared_key::<CmacSubkeys<K, N>>(record.key, record.key_bytes, &mut own)?;
-    let (blocks, rest) = record.input.split_at(record.input.len().saturating_sub(1) / N * N);
+    batch: RecordBatch<'_, '_>,
+) -> Result<(), EngineFault> {
+    // One for all records, so that it is erased once.
     let mut state = Zeroizing::new([0; N]);
-    for block in blocks.chunks_exact(N) {
-        xor(&mut *state, block);
-        key.cipher.encrypt(&mut state);
-    }
-    xor(&mut *state, rest);
-    if rest.len() == N {
-        xor(&mut *state, &*key.k1);
-    } else {
-        state[rest.len()] ^= 0x80;
-        xor(&mut *state, &*key.k2);
-    }
-    key.cipher.encrypt(&mut state);
-    target.write(record.output, &*state)
+    batch.each_with_key(
+        #[inline(always)]
+        |key: &CmacSubkeys<K, N>, record, target| {
+            let input = record.input();
+            let (blocks, rest) = input.split_at(input.len().saturating_sub(1) / N * N);
+            *state = [0; N];
+            for block in blocks.as_chunks().0 {
+                xor(&mut state, block);
+                key.cipher.encrypt(&mut state);
+            }
+            match rest.first_chunk() {
+                Some(last) => xor_last(&mut state, last, &key.k1),
+                None => {
+                    let mut last = Zeroizing::new([0; N]);
+                    last[..rest.len()].copy_from_slice(rest);
+                    last[rest.len()] = 0x80;
+                    xor_last(&mut state, &last, &key.k2);
+                }
+            }
+            key.cipher.encrypt(&mut state);
+            target.write(record.output(), &state)
+        },
+    )
 }
 
 /// An HMAC key: the two hash states after the padded key. RFC 2104 section 4.
@@ -195,10 +201,8 @@ impl<H: HashState> HmacKey<H> {
 
     /// Ends a computation and writes the leading bytes of the tag, as many as `out` holds.
     pub(crate) fn finish(&self, inner: H, out: &mut [u8]) {
-        let mut digest = Zeroizing::new([0; 64]);
-        inner.finish(&mut digest[..H::OUTPUT]);
         let mut outer = self.outer.clone();
-        outer.update(&digest[..H::OUTPUT]);
+        outer.update_with_digest_of(inner);
         outer.finish(out);
     }
 }
@@ -209,15 +213,27 @@ impl<H: HashState> PrepareKey for HmacKey<H> {
     }
 }
 
-fn hmac<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let mut own = None;
-    let key = prepared_key::<HmacKey<H>>(record.key, record.key_bytes, &mut own)?;
+#[inline(always)]
+fn hmac<H: HashState>(
+    key: &HmacKey<H>,
+    record: AcceptedRecord<'_>,
+    target: &mut RecordTarget<'_>,
+) -> Result<(), OpError> {
     let mut mac = key.start();
-    mac.update(record.input);
-    key.finish(mac, target.place(record.output, H::OUTPUT)?);
+    mac.update(record.input());
+    key.finish(mac, target.place(record.output(), H::OUTPUT)?);
     Ok(())
 }
 
-fn xor(state: &mut [u8], block: &[u8]) {
-    state.iter_mut().zip(block).for_each(|(to, from)| *to ^= from);
+/// XORs a whole block.
+#[inline(always)]
+fn xor<const N: usize>(state: &mut [u8; N], block: &[u8; N]) {
+    *state = std::array::from_fn(|at| state[at] ^ block[at]);
+}
+
+/// XORs the last block and a subkey. A function of its own, because the compiler then uses one vector. Inlined, it
+/// splits the block, and the cipher waits for many small stores.
+#[inline(never)]
+fn xor_last<const N: usize>(state: &mut [u8; N], last: &[u8; N], subkey: &[u8; N]) {
+    *state = std::array::from_fn(|at| state[at] ^ last[at] ^ subkey[at]);
 }

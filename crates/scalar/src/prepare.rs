@@ -1,6 +1,6 @@
-//! Prepared keys: cached with a key's handle, or made for one record if the key comes from a slot.
+//! Prepared keys: cached with a key's handle, or made for the records of a part if the key comes from a slot.
 
-use oarlock_core::{Key, Status};
+use oarlock_core::{KeySource, RecordPart, RecordRef, Status};
 
 use crate::ffi::{AesDecrypt, AesEncrypt, DesKey, TdesKey};
 use crate::op_error::OpError;
@@ -10,16 +10,65 @@ pub(crate) trait PrepareKey: Sized + Send + Sync + 'static {
     fn prepare(key: &[u8]) -> Result<Self, OpError>;
 }
 
-/// Returns the prepared form of `bytes`. It is cached with `key` if there is a handle, and stored in `own`, which
-/// the caller drops, otherwise.
-pub(crate) fn prepared_key<'a, K: PrepareKey>(
-    key: Option<&'a Key>,
-    bytes: &[u8],
-    own: &'a mut Option<K>,
-) -> Result<&'a K, OpError> {
-    match key {
-        Some(key) => key.prepared(|_| K::prepare(bytes)),
-        None => Ok(own.insert(K::prepare(bytes)?)),
+/// The prepared keys of one part. A key is looked up in its handle once, and a key in a slot is prepared once as long
+/// as records use it one after the other.
+pub(crate) struct PreparedKeyTable<'a, K> {
+    part: &'a RecordPart<'a>,
+    /// The prepared keys that were looked up, by index in the key table. Empty if keys do not recur.
+    found: Vec<Option<&'a K>>,
+    /// The slot and the prepared form of its key. A slot is filled before the run and does not change.
+    own: Option<(u32, K)>,
+}
+
+/// The number of records from which a table of their keys costs less than it saves.
+const MIN_RECORDS: usize = 4;
+
+impl<'a, K: PrepareKey> PreparedKeyTable<'a, K> {
+    pub(crate) fn new(part: &'a RecordPart<'a>) -> Self {
+        let keys = part.key_table().len();
+        // A few records do not pay for an allocation, nor do they for a huge table.
+        let is_worth = part.len() >= MIN_RECORDS && keys <= 2 * part.len();
+        Self { part, found: vec![None; if is_worth { keys } else { 0 }], own: None }
+    }
+
+    /// Returns the key of an accepted record.
+    #[inline(always)]
+    pub(crate) fn find(&mut self, record: RecordRef) -> Result<&K, OpError> {
+        if let Some(Some(key)) = self.found.get(record.key as usize) {
+            return Ok(key);
+        }
+        self.look_up(self.part.key(record))
+    }
+
+    /// Returns the second key of a translation.
+    #[inline(always)]
+    pub(crate) fn find_second(&mut self, record: RecordRef) -> Result<&K, OpError> {
+        let source = self.part.second_key(record);
+        if let KeySource::Table(index) = source
+            && let Some(Some(key)) = self.found.get(index as usize)
+        {
+            return Ok(key);
+        }
+        self.look_up(source)
+    }
+
+    #[cold]
+    fn look_up(&mut self, source: KeySource) -> Result<&K, OpError> {
+        let bytes = self.part.secret_of(source).ok_or(Status::Malformed)?;
+        match source {
+            KeySource::Table(index) => {
+                let key = self.part.key_table().get(index as usize).ok_or(Status::Malformed)?;
+                let key = key.prepared(|_| K::prepare(bytes))?;
+                if let Some(found) = self.found.get_mut(index as usize) {
+                    *found = Some(key);
+                }
+                Ok(key)
+            }
+            KeySource::Slot(slot) => match self.own.take_if(|(own, _)| *own == slot) {
+                Some(own) => Ok(&self.own.insert(own).1),
+                None => Ok(&self.own.insert((slot, K::prepare(bytes)?)).1),
+            },
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The dispatch of record batches to the module of their shape.
 
-use oarlock_core::{EngineFault, Outcomes, Records, Shape};
+use oarlock_core::{EngineFault, Outcomes, RecordPart, Records, Shape, Status};
 
 use crate::batch::RecordBatch;
 use crate::fault::failed;
@@ -8,15 +8,29 @@ use crate::{aead, cipher, digest, mac, translate, wrap};
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> Result<(), EngineFault> {
+    const MISMATCH: &str = "the outcomes do not match the records: make them with Outcomes::for_jobs";
     if out.parts() != parts.len() {
-        return Err(failed("the outcomes do not match the records: make them with Outcomes::for_jobs"));
+        return Err(failed(MISMATCH));
     }
     for (index, records) in parts.iter().enumerate() {
-        let part = out.part_mut(index);
-        if part.statuses.len() != records.len || part.output.len() != records.output_len {
-            return Err(failed("the outcomes do not match the records: make them with Outcomes::for_jobs"));
+        let out = out.part_mut(index);
+        // The index of an accepted record has 32 bits.
+        let is_countable = u32::try_from(records.len).is_ok();
+        if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
+            return Err(failed(MISMATCH));
         }
-        run_part(RecordBatch::new(shape, records, part))?;
+        // If a column ends early, the records past its end have no meaning.
+        let covered = records.covered();
+        out.statuses[covered..].fill(Status::Malformed);
+        let shortened;
+        let records = if covered == records.len {
+            *records
+        } else {
+            shortened = Records { len: covered, ..records.borrowed() };
+            &shortened
+        };
+        let part = RecordPart::without_key_bytes(shape, records);
+        run_part(RecordBatch::new(shape, &part, out))?;
     }
     Ok(())
 }

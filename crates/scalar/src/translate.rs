@@ -1,12 +1,11 @@
 //! Translation: decryption under one key and encryption under another.
 
-use oarlock_core::{BlockCipher, EngineFault, ResolvedRecord, Status};
+use oarlock_core::{BlockCipher, EngineFault};
 use zeroize::Zeroizing;
 
-use crate::batch::{RecordBatch, RecordTarget};
+use crate::batch::RecordBatch;
 use crate::ffi::{AesDecrypt, AesEncrypt, DesKey, TdesKey};
-use crate::op_error::OpError;
-use crate::prepare::{PrepareKey, prepared_key};
+use crate::prepare::PrepareKey;
 
 /// Computes every record of the batch.
 pub(crate) fn run(from: BlockCipher, to: BlockCipher, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
@@ -26,14 +25,10 @@ fn run_to<D: PrepareKey, const M: usize>(
     // The plaintext exists in this buffer only, which is zeroized when the run ends.
     let mut plain = Zeroizing::new([0; SCRATCH]);
     match to {
-        BlockCipher::Aes128 | BlockCipher::Aes256 => {
-            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, AesEncrypt::cbc))
-        }
-        BlockCipher::Des => {
-            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, DesKey::encrypt_cbc))
-        }
+        BlockCipher::Aes128 | BlockCipher::Aes256 => translate(batch, &mut plain, decrypt, AesEncrypt::cbc),
+        BlockCipher::Des => translate(batch, &mut plain, decrypt, DesKey::encrypt_cbc),
         BlockCipher::Tdes2 | BlockCipher::Tdes3 => {
-            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, TdesKey::encrypt_cbc))
+            translate(batch, &mut plain, decrypt, TdesKey::encrypt_cbc)
         }
         _ => Err(batch.refused()),
     }
@@ -48,23 +43,20 @@ trait CbcFunction<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
 impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> CbcFunction<K, N> for F {}
 
 fn translate<D: PrepareKey, E: PrepareKey, const M: usize, const N: usize>(
-    record: &ResolvedRecord<'_>,
-    target: &mut RecordTarget<'_>,
+    batch: RecordBatch<'_, '_>,
     plain: &mut [u8; SCRATCH],
-    decrypt: &impl CbcFunction<D, M>,
+    decrypt: impl CbcFunction<D, M>,
     encrypt: impl CbcFunction<E, N>,
-) -> Result<(), OpError> {
-    let (mut own, mut own_second) = (None, None);
-    let key = prepared_key(record.key, record.key_bytes, &mut own)?;
-    let second_key = prepared_key(record.second_key, record.second_key_bytes, &mut own_second)?;
-    let mut chain = record.iv.try_into().map_err(|_| Status::BadLength)?;
-    let mut second_chain = record.second_iv.try_into().map_err(|_| Status::BadLength)?;
-    let place = target.place(record.output, record.input.len())?;
-    // Both chains are carried across the pieces, so the result does not depend on the size of the buffer.
-    for (input, out) in record.input.chunks(SCRATCH).zip(place.chunks_mut(SCRATCH)) {
-        let plain = &mut plain[..input.len()];
-        decrypt(key, &mut chain, input, plain);
-        encrypt(second_key, &mut second_chain, plain, out);
-    }
-    Ok(())
+) -> Result<(), EngineFault> {
+    batch.each_with_two_keys(|key, second_key, record, target| {
+        let (mut chain, mut second_chain) = (*record.start()?, *record.second_start()?);
+        let place = target.place_like_input(&record);
+        // Both chains are carried across the pieces, so the result does not depend on the size of the buffer.
+        for (input, out) in record.input().chunks(SCRATCH).zip(place.chunks_mut(SCRATCH)) {
+            let plain = &mut plain[..input.len()];
+            decrypt(key, &mut chain, input, plain);
+            encrypt(second_key, &mut second_chain, plain, out);
+        }
+        Ok(())
+    })
 }

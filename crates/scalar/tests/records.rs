@@ -373,3 +373,145 @@ fn unwrapping_reports_the_length_of_a_padded_key() {
         assert!(out.bytes()[start + len..start + part.output_len].iter().all(|byte| *byte == 0));
     }
 }
+
+/// Returns the columns of `joined` with some records changed: places that do not exist, wrong lengths, and keys,
+/// inputs and outputs in slots.
+fn with_changes(mut joined: Records<'static>) -> Records<'static> {
+    let count = joined.len;
+    let mut filled = slots(&vec![&[][..]; count + 3]);
+    // One slot for each key length, and a last one that nothing fills.
+    for (slot, len) in [(0, 16), (1, 8)] {
+        filled.fill(slot, len).unwrap().fill(7);
+    }
+    joined.slots = std::borrow::Cow::Owned(filled);
+    let mut keys: Vec<_> = joined.key.cursor().take(count).collect();
+    let mut inputs: Vec<_> = joined.input.cursor().take(count).collect();
+    let mut outputs: Vec<_> = joined.output.cursor().take(count).collect();
+    let mut ivs: Vec<_> = joined.iv.cursor().take(count).collect();
+    let mut tags: Vec<_> = joined.tag.cursor().take(count).collect();
+    for index in 0..count {
+        match index % 23 {
+            3 => keys[index] = KeySource::Slot(index as u32 % 3),
+            4 => keys[index] = KeySource::Table(2 * count as u32),
+            5 => inputs[index] = InputSource::Slot(index as u32 % 3),
+            6 => inputs[index] = InputSource::Data(Span::new(joined.data.len() - 1, 2).unwrap()),
+            7 => outputs[index] = OutputSink::Slot(3 + index as u32),
+            8 => outputs[index] = OutputSink::Slot(count as u32 + 3),
+            9 => outputs[index] = OutputSink::Output(Span::new(joined.output_len, 1).unwrap()),
+            10 => ivs[index].len = 0,
+            11 => ivs[index].start = u32::MAX - 1,
+            12 => tags[index].len = 17,
+            13 => tags[index].start = u32::MAX,
+            14 => keys[index] = KeySource::Table(1),
+            _ => {}
+        }
+    }
+    joined.key = Column::Each(keys.into());
+    joined.input = Column::Each(inputs.into());
+    joined.output = Column::Each(outputs.into());
+    joined.iv = Column::Each(ivs.into());
+    joined.tag = Column::Each(tags.into());
+    joined
+}
+
+/// Checks a run against a run of each record by itself, and its statuses against the check of the contract.
+fn agrees_with_single_records(shape: Shape, joined: &Records<'static>) {
+    let out = run_records(shape, &[joined]);
+    let mut bytes = vec![0; joined.output_len];
+    let mut filled = joined.slots.emptied();
+    for (index, resolved) in joined.resolve(shape).enumerate() {
+        let mut one = joined.borrowed();
+        (one.len, one.key) = (1, Column::One(joined.key.get(index).unwrap()));
+        one.second_key = Column::One(joined.second_key.get(index).unwrap());
+        one.iv = Column::One(joined.iv.get(index).unwrap());
+        one.second_iv = Column::One(joined.second_iv.get(index).unwrap());
+        one.aad = Column::One(joined.aad.get(index).unwrap());
+        one.input = Column::One(joined.input.get(index).unwrap());
+        one.output = Column::One(joined.output.get(index).unwrap());
+        one.tag = Column::One(joined.tag.get(index).unwrap());
+        let alone = run_records(shape, &[&one]);
+        let status = alone.statuses()[0];
+        assert_eq!(out.statuses()[index], status, "{shape}, record {index}");
+        match resolved {
+            Ok(_) => assert!(matches!(status, Status::Done | Status::Rejected), "{shape}, record {index}"),
+            Err(expected) => assert_eq!(status, expected, "{shape}, record {index}"),
+        }
+        assert_eq!(out.short_len(0, index), alone.short_len(0, 0), "{shape}, record {index}");
+        let output = match one.output {
+            Column::One(OutputSink::Output(span)) => Some(span),
+            _ => None,
+        };
+        let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
+        for span in output.into_iter().chain(one.tag.get(0).filter(|_| is_sealing)) {
+            if let Some((to, from)) = span.of_mut(&mut bytes).zip(span.of(alone.bytes())) {
+                to.copy_from_slice(from);
+            }
+        }
+        filled.merge(alone.slots(0));
+    }
+    assert_eq!(out.bytes(), bytes, "{shape}");
+    assert!(*out.slots(0) == filled, "{shape}");
+}
+
+#[test]
+fn a_batch_with_bad_records_and_slots_agrees_with_each_record_alone() {
+    for shape in shapes() {
+        let parts: Vec<Parts> = (0..46).map(|seed| Parts::of(shape, seed)).collect();
+        agrees_with_single_records(shape, &join(&parts));
+        agrees_with_single_records(shape, &with_changes(join(&parts)));
+    }
+}
+
+#[test]
+fn records_at_the_seams_of_windows_agree_with_each_record_alone() {
+    let aead = Shape::Aead { alg: AeadAlg::Aes128Gcm, direction: Direction::Decrypt };
+    let mac = Shape::Mac { alg: MacAlg::Aes128Cmac };
+    for shape in [AES_CBC, aead, mac, Shape::Digest { alg: DigestAlg::Sha256 }] {
+        let parts: Vec<Parts> = (0..270).map(|seed| Parts::of(shape, seed)).collect();
+        for count in [8, 9, 255, 256, 257] {
+            agrees_with_single_records(shape, &join(&parts[..count]));
+        }
+        agrees_with_single_records(shape, &with_changes(join(&parts)));
+    }
+}
+
+/// Records of one length side by side, with a key for each, keys in runs, and one key for all.
+#[test]
+fn records_at_a_constant_stride_agree_with_each_record_alone() {
+    for shape in shapes() {
+        // Translations are long, and every record is compared with a run of its own.
+        let count = if matches!(shape, Shape::Translate { .. }) { 12 } else { 260 };
+        let parts: Vec<Parts> = (0..count).map(|_| Parts::of(shape, 6)).collect();
+        let mut joined = join(&parts);
+        joined.iv = Column::from(joined.iv.cursor().take(count).collect::<Vec<_>>());
+        joined.second_iv = Column::from(joined.second_iv.cursor().take(count).collect::<Vec<_>>());
+        joined.aad = Column::from(joined.aad.cursor().take(count).collect::<Vec<_>>());
+        joined.input = Column::from(joined.input.cursor().take(count).collect::<Vec<_>>());
+        joined.output = Column::from(joined.output.cursor().take(count).collect::<Vec<_>>());
+        joined.tag = Column::from(joined.tag.cursor().take(count).collect::<Vec<_>>());
+        assert!(matches!(joined.input, Column::Stride { .. }), "{shape}");
+        agrees_with_single_records(shape, &joined);
+        joined.key =
+            Column::Runs(vec![(10, KeySource::Table(2)), (count as u32 - 10, KeySource::Table(4))].into());
+        agrees_with_single_records(shape, &joined);
+        joined.key = Column::One(KeySource::Table(0));
+        agrees_with_single_records(shape, &joined);
+        joined.output_len -= 1;
+        agrees_with_single_records(shape, &joined);
+    }
+}
+
+#[test]
+fn outcomes_that_are_used_again_keep_no_status() {
+    let parts: Vec<Parts> = (1..=12).map(|seed| Parts::of(AES_CBC, seed)).collect();
+    let good = join(&parts);
+    let bad = Records { output_len: 1, ..good.clone() };
+    for (first, second) in [(&good, &bad), (&bad, &good)] {
+        let (first, second) = ([first], [second]);
+        let mut out = Outcomes::for_jobs(&Jobs::Records(AES_CBC, &first));
+        common::scalar().run(&Jobs::Records(AES_CBC, &first), &mut out).unwrap();
+        out.reset(&Jobs::Records(AES_CBC, &second));
+        common::scalar().run(&Jobs::Records(AES_CBC, &second), &mut out).unwrap();
+        assert_eq!(out.statuses(), run_records(AES_CBC, &second).statuses());
+    }
+}

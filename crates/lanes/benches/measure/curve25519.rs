@@ -92,7 +92,7 @@ fn chains(bench: &KernelBench<'_>, simd: IfmaSimd) {
     });
     let times = kernels::squares::<IfmaSimd, 1>;
     chain("square, one chain", &mut || times(simd, STEPS), &mut || {
-        kernels::squares::<_, 1>(CountingSimd, STEPS)
+        kernels::squares::<_, 1>(CountingSimd, STEPS);
     });
     let times = kernels::squares::<IfmaSimd, 4>;
     chain("square, four chains", &mut || times(simd, STEPS / 4), &mut || {

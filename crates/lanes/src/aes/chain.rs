@@ -1,117 +1,217 @@
 //! CBC encryption and CBC-MACs, in which each block depends on the one before it. NIST SP 800-38A 6.2.
 //!
-//! One record cannot keep the AES unit busy. So eight records are in flight, and each slot takes the next record as
-//! soon as its own is finished.
+//! One record cannot keep the AES unit busy. So eight records are in flight. Records of unequal lengths share a slot:
+//! each slot takes the next record as soon as its own is finished.
 
-use zeroize::Zeroizing;
-
-use super::rounds::{PLACES, encrypt};
+use super::chunk;
+use super::rounds::encrypt;
 use super::schedule::{AesSchedule, NONE};
-use crate::simd::{BLOCK, BlockSimd};
+use crate::simd::{BLOCK, BlockBytes, BlockSimd, SingleSimd};
+
+/// The records in flight.
+pub(super) const PLACES: usize = 8;
 
 /// A record to chain.
+#[derive(Clone, Copy)]
 pub(super) struct ChainedRecord<'a> {
     pub(super) schedule: &'a AesSchedule,
-    /// The IV of the record.
-    pub(super) start: &'a [u8; BLOCK],
-    pub(super) blocks: &'a [[u8; BLOCK]],
-    /// True if one more block follows that is not stored in the message, as the last block of a CMAC.
-    pub(super) has_last: bool,
+    /// The IV of a cipher, or the subkey of a MAC's last block.
+    pub(super) block: &'a BlockBytes,
+    pub(super) message: &'a [u8],
     /// The offset of the output.
     pub(super) output: usize,
     /// The length of a MAC in bytes.
     pub(super) tag_len: usize,
 }
 
-const IDLE: ChainedRecord<'static> = ChainedRecord {
-    schedule: &NONE,
-    start: &[0; BLOCK],
-    blocks: &[],
-    has_last: false,
-    output: 0,
-    tag_len: 0,
-};
+const IDLE: ChainedRecord<'static> =
+    ChainedRecord { schedule: &NONE, block: &[0; BLOCK], message: &[], output: 0, tag_len: 0 };
 
 impl ChainedRecord<'_> {
+    /// Returns the number of blocks. The last block of a MAC can be partial, and an empty message has one too.
     #[inline(always)]
-    fn steps(&self) -> usize {
-        self.blocks.len() + usize::from(self.has_last)
+    fn steps<const MAC: bool>(&self) -> usize {
+        if MAC { self.message.len().div_ceil(BLOCK).max(1) } else { self.message.len() / BLOCK }
     }
 
-    /// Returns the block of a step, or None past the end. `last` is the extra block of the record.
+    /// Returns the state before the first block.
     #[inline(always)]
-    fn block<'b, const MAC: bool>(&'b self, step: usize, last: &'b [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
-        let is_last = MAC && self.has_last && step == self.blocks.len();
-        if is_last { Some(last) } else { self.blocks.get(step) }
+    fn start<S: SingleSimd, const MAC: bool>(&self, simd: S) -> S::Block {
+        if MAC { simd.block_of_words([0; 2]) } else { simd.load_block(self.block) }
     }
 
+    /// Loads the block of a step.
     #[inline(always)]
-    fn advance<const MAC: bool>(&mut self, steps: usize) {
-        let blocks = steps.min(self.blocks.len());
-        self.has_last &= steps == blocks;
-        self.blocks = &self.blocks[blocks..];
-        self.output += if MAC { 0 } else { BLOCK * blocks };
+    fn load<S: SingleSimd, const MAC: bool>(&self, simd: S, step: usize) -> S::Block {
+        match self.message.as_chunks().0.get(step) {
+            Some(block) if !MAC || BLOCK * step + BLOCK < self.message.len() => simd.load_block(block),
+            _ => self.last(simd, step),
+        }
+    }
+
+    /// Loads the last block of a MAC, with its padding and its subkey. NIST SP 800-38B 6.2.
+    #[inline(always)]
+    fn last<S: SingleSimd>(&self, simd: S, step: usize) -> S::Block {
+        simd.load_padded_at(self.message, BLOCK * step) ^ simd.load_block(self.block)
+    }
+
+    /// Writes a block of a cipher.
+    #[inline(always)]
+    fn write<S: SingleSimd>(&self, simd: S, step: usize, state: S::Block, output: &mut [u8]) {
+        if let Some(place) = output.get_mut(self.output + BLOCK * step..).and_then(<[u8]>::first_chunk_mut) {
+            simd.store_block(state, place);
+        }
+    }
+
+    /// Writes a MAC.
+    #[inline(always)]
+    fn write_tag<S: SingleSimd>(&self, simd: S, state: S::Block, output: &mut [u8]) {
+        simd.store_block_prefix(state, &mut output[self.output..][..self.tag_len]);
     }
 }
 
 /// Chains every record of `next`. Writes each block to `output`, or with `MAC` only the leading bytes of the last
-/// block. `next` stores the extra block of a record in its argument.
+/// block.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
-    mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
+    next: impl FnMut() -> Option<ChainedRecord<'a>>,
     output: &mut [u8],
 ) {
-    let mut states = [simd.zero(); PLACES];
-    let mut chains = [const { IDLE }; PLACES];
-    // The last block of a CMAC is message bytes XORed with a subkey, so it is secret.
-    let mut lasts = Zeroizing::new([[0; BLOCK]; PLACES]);
+    let simd = simd.single();
+    chunk::each(
+        IDLE,
+        next,
+        #[inline(always)]
+        |records: &[ChainedRecord<'a>]| {
+            let steps = records.first().map_or(0, ChainedRecord::steps::<MAC>);
+            let (groups, mut rest) = records.as_chunks();
+            if records.iter().all(|record| record.steps::<MAC>() == steps) {
+                for group in groups {
+                    chain_equal::<S::Single, ROUNDS, MAC>(simd, group, steps, output);
+                }
+            } else {
+                rest = records;
+            }
+            chain_unequal::<S::Single, ROUNDS, MAC>(simd, rest, output);
+        },
+    );
+}
+
+/// Chains eight records of the same number of blocks.
+#[inline(always)]
+fn chain_equal<S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
+    simd: S,
+    group: &[ChainedRecord<'_>; PLACES],
+    steps: usize,
+    output: &mut [u8],
+) {
+    // The last block of a MAC is different.
+    let whole = if MAC { steps.saturating_sub(1) } else { steps };
+    let mut states = [simd.block_of_words([0; 2]); PLACES];
+    let mut keys = [&NONE; PLACES];
+    let mut blocks: [&[BlockBytes]; PLACES] = [&[]; PLACES];
+    for place in 0..PLACES {
+        states[place] = group[place].start::<S, MAC>(simd);
+        keys[place] = group[place].schedule;
+        blocks[place] = group[place].message.as_chunks().0;
+    }
+    for step in 0..whole {
+        for place in 0..PLACES {
+            if let Some(block) = blocks[place].get(step) {
+                states[place] = states[place] ^ simd.load_block(block);
+            }
+        }
+        states = encrypt_again::<S, ROUNDS>(simd, states, &mut keys);
+        for place in 0..PLACES {
+            if !MAC {
+                group[place].write(simd, step, states[place], output);
+            }
+        }
+    }
+    if MAC {
+        for place in 0..PLACES {
+            states[place] = states[place] ^ group[place].last(simd, whole);
+        }
+        states = encrypt_again::<S, ROUNDS>(simd, states, &mut keys);
+        for place in 0..PLACES {
+            group[place].write_tag(simd, states[place], output);
+        }
+    }
+}
+
+/// Encrypts a block of each record. It hides that the keys are those of the step before: the compiler would load all
+/// round keys before the loop over the steps, and keep them on the stack.
+#[inline(always)]
+fn encrypt_again<S: SingleSimd, const ROUNDS: usize>(
+    simd: S,
+    states: [S::Block; PLACES],
+    keys: &mut [&AesSchedule; PLACES],
+) -> [S::Block; PLACES] {
+    for key in &mut *keys {
+        *key = simd.opaque(key);
+    }
+    encrypt::<_, PLACES, ROUNDS>(
+        #[inline(always)]
+        |key| simd.load_block(key),
+        states,
+        keys,
+    )
+}
+
+/// Chains records of any lengths.
+#[inline(always)]
+fn chain_unequal<S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
+    simd: S,
+    records: &[ChainedRecord<'_>],
+    output: &mut [u8],
+) {
+    let mut next = records.iter();
+    let mut states = [simd.block_of_words([0; 2]); PLACES];
+    let mut chains = [IDLE; PLACES];
+    // The steps that are done, and those that are left.
+    let mut done = [0; PLACES];
+    let mut left = [0; PLACES];
     loop {
         let mut steps = usize::MAX;
         for place in 0..PLACES {
-            let chain = &mut chains[place];
             // Not an `if`: the next record can be empty too.
-            while chain.steps() == 0 {
-                if MAC && chain.tag_len > 0 {
-                    let block = simd.first_block(states[place]);
-                    output[chain.output..][..chain.tag_len].copy_from_slice(&block[..chain.tag_len]);
+            while left[place] == 0 {
+                if MAC && done[place] > 0 {
+                    chains[place].write_tag(simd, states[place], output);
                 }
-                let Some(new) = next(&mut lasts[place]) else {
-                    *chain = IDLE;
-                    break;
-                };
-                *chain = new;
-                states[place] = simd.splat_block(chain.start);
+                (chains[place], done[place]) = (IDLE, 0);
+                let Some(new) = next.next() else { break };
+                (chains[place], left[place]) = (*new, new.steps::<MAC>());
+                states[place] = new.start::<S, MAC>(simd);
             }
             // An idle slot has no steps; wrapping makes it the maximum, so it never limits the others.
-            steps = steps.min(chain.steps().wrapping_sub(1));
+            steps = steps.min(left[place].wrapping_sub(1));
         }
         // Idle slots report the maximum, so this value means that all slots are idle.
         if steps == usize::MAX {
             break;
         }
-        let keys = std::array::from_fn(
-            #[inline(always)]
-            |place| chains[place].schedule,
-        );
+        let mut keys = [&NONE; PLACES];
+        for place in 0..PLACES {
+            keys[place] = chains[place].schedule;
+        }
         // As many steps as the shortest record has left, so that no slot needs a test for its end inside the loop.
-        for step in 0..=steps {
+        for _ in 0..=steps {
             for place in 0..PLACES {
-                if let Some(block) = chains[place].block::<MAC>(step, &lasts[place]) {
-                    states[place] = states[place] ^ simd.splat_block(block);
+                if left[place] > 0 {
+                    states[place] = states[place] ^ chains[place].load::<S, MAC>(simd, done[place]);
                 }
             }
-            states = encrypt::<S, ROUNDS>(simd, states, &keys);
+            states = encrypt_again::<S, ROUNDS>(simd, states, &mut keys);
             for place in 0..PLACES {
-                if !MAC && step < chains[place].blocks.len() {
-                    let at = chains[place].output + BLOCK * step;
-                    output[at..at + BLOCK].copy_from_slice(&simd.first_block(states[place]));
+                if left[place] > 0 {
+                    if !MAC {
+                        chains[place].write(simd, done[place], states[place], output);
+                    }
+                    (done[place], left[place]) = (done[place] + 1, left[place] - 1);
                 }
             }
         }
-        chains.iter_mut().for_each(
-            #[inline(always)]
-            |chain| chain.advance::<MAC>(steps + 1),
-        );
     }
 }

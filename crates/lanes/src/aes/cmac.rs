@@ -1,17 +1,17 @@
-//! The subkeys and last blocks of CMAC. NIST SP 800-38B.
+//! The subkeys of CMAC. NIST SP 800-38B.
 
 use zeroize::ZeroizeOnDrop;
 
 use super::one_block::encrypted;
 use super::schedule::{AesSchedule, Encrypting, PrepareAes};
-use crate::simd::{BLOCK, BlockSimd};
+use crate::simd::{BLOCK, BlockBytes, BlockSimd};
 
 /// A key and its two subkeys.
 #[derive(ZeroizeOnDrop)]
 pub(super) struct CmacKey {
     pub(super) schedule: AesSchedule,
-    k1: [u8; BLOCK],
-    k2: [u8; BLOCK],
+    k1: BlockBytes,
+    k2: BlockBytes,
 }
 
 impl PrepareAes for CmacKey {
@@ -36,23 +36,10 @@ fn doubled(value: u128) -> u128 {
 }
 
 impl CmacKey {
-    /// Returns the blocks of a message that are used unchanged, and stores the last block with its subkey in `last`.
-    /// NIST SP 800-38B 6.2.
+    /// Returns the subkey of the last block of a message of `len` bytes. NIST SP 800-38B 6.2.
     #[inline(always)]
-    pub(super) fn blocks<'a, S: BlockSimd>(
-        &self,
-        simd: S,
-        message: &'a [u8],
-        last: &mut [u8; BLOCK],
-    ) -> &'a [[u8; BLOCK]] {
-        // Minus one, so that a whole last block stays in `rest`: it gets a subkey too. An empty message has K2.
-        let (blocks, rest) = message.split_at(message.len().saturating_sub(1) / BLOCK * BLOCK);
-        let subkey = if rest.len() == BLOCK { &self.k1 } else { &self.k2 };
-        *last = simd.first_block(simd.load_prefix(rest) ^ simd.splat_block(subkey));
-        // The lengths are public. A whole block has no place for the mark, and needs none.
-        if let Some(end) = last.get_mut(rest.len()) {
-            *end ^= 0x80;
-        }
-        blocks.as_chunks().0
+    pub(super) fn subkey(&self, len: usize) -> &BlockBytes {
+        // A whole last block has K1. An empty message is padded, so it has K2.
+        if len > 0 && len.is_multiple_of(BLOCK) { &self.k1 } else { &self.k2 }
     }
 }

@@ -8,38 +8,37 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::one_block::encrypted;
 use super::schedule::{AesSchedule, Encrypting, PrepareAes};
-use crate::simd::{BLOCK, BlockSimd, MulVector, VECTOR_BYTES};
-
-/// The number of powers of H, one per block of a vector.
-const POWERS: usize = 4;
+use crate::simd::{AesBlocks, BLOCK, BlockSimd, FOUR_BLOCKS, HashPowers, OneBlock, SingleSimd};
 
 /// A key with its powers of H.
 #[derive(ZeroizeOnDrop)]
+#[repr(C)]
 pub(super) struct GcmKey {
+    powers: HashPowers,
     pub(super) schedule: AesSchedule,
-    /// H^4, H^3, H^2, H and zeros. Sixty-four bytes from block 4 - n on are the powers for n blocks.
-    powers: [[u8; BLOCK]; 2 * POWERS - 1],
 }
 
-/// A sum of products: the first block of a vector, with zeros in the others.
-pub(super) type Sum<S> = <S as crate::simd::Simd>::V;
+/// A key of zeros, for places without a record.
+pub(super) static NO_KEY: GcmKey = GcmKey { powers: HashPowers::empty(), schedule: AesSchedule::empty() };
 
 impl PrepareAes for GcmKey {
     fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self {
         let Encrypting(schedule) = Encrypting::prepare(simd, key);
         let mut h = doubled(u128::from_be_bytes(encrypted(simd, &schedule, key.len(), &[0; BLOCK])));
-        let mut powers = [[0; BLOCK]; 2 * POWERS - 1];
-        powers[POWERS - 1] = h.to_le_bytes();
+        let mut powers = HashPowers::empty();
+        let mut power = h.to_le_bytes();
         h.zeroize();
-        for at in (0..POWERS - 1).rev() {
-            powers[at] = simd.call(
+        for n in 1..=4 {
+            powers.set(n, &power);
+            simd.call(
                 #[inline(always)]
                 || {
-                    let [above, first] = [at + 1, POWERS - 1].map(|at| simd.load_prefix(&powers[at]));
-                    simd.first_block(product(simd, above, first))
+                    let next = simd.sum_of_products(simd.load_prefix(&power), 1, &powers);
+                    simd.single().store_block(next, &mut power);
                 },
             );
         }
+        power.zeroize();
         Self { schedule, powers }
     }
 
@@ -58,54 +57,45 @@ fn doubled(value: u128) -> u128 {
 }
 
 impl GcmKey {
-    /// Absorbs the first `count` blocks, one to four, whose bytes are reversed. Other blocks are ignored.
+    /// Absorbs `count` blocks, one to four, whose bytes are reversed. Other blocks must be zero.
     #[inline(always)]
-    pub(super) fn absorb<S: BlockSimd>(&self, simd: S, sum: Sum<S>, blocks: S::V, count: usize) -> Sum<S> {
-        // For n blocks the first gets H^n and the last gets H; the zeros behind cancel the unused blocks.
-        let powers = &self.powers.as_flattened()[BLOCK * (POWERS - count)..];
-        simd.sum_of_blocks(product(simd, blocks ^ sum, simd.load_prefix(&powers[..VECTOR_BYTES])))
+    pub(super) fn absorb<S: BlockSimd>(
+        &self,
+        simd: S,
+        sum: OneBlock<S>,
+        blocks: S::Four,
+        count: usize,
+    ) -> OneBlock<S> {
+        simd.sum_of_products(simd.xor_first(blocks, sum), count, &self.powers)
+    }
+
+    /// Absorbs a block of two words.
+    #[inline(always)]
+    pub(super) fn absorb_words<S: BlockSimd>(
+        &self,
+        simd: S,
+        sum: OneBlock<S>,
+        words: [u64; 2],
+    ) -> OneBlock<S> {
+        self.absorb(simd, sum, simd.with_words(simd.splat_block(&[0; BLOCK]), 0, words), 1)
     }
 
     /// Absorbs bytes that are padded with zeros to whole blocks.
     #[inline(always)]
-    pub(super) fn absorb_bytes<S: BlockSimd>(&self, simd: S, sum: Sum<S>, bytes: &[u8]) -> Sum<S> {
-        bytes.chunks(VECTOR_BYTES).fold(
-            sum,
-            #[inline(always)]
-            |sum, piece| {
-                let blocks = simd.reverse_blocks(simd.load_prefix(piece));
-                self.absorb(simd, sum, blocks, piece.len().div_ceil(BLOCK))
-            },
-        )
+    pub(super) fn absorb_bytes<S: BlockSimd>(&self, simd: S, sum: OneBlock<S>, bytes: &[u8]) -> OneBlock<S> {
+        let (mut sum, mut rest) = (sum, bytes);
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.len().min(FOUR_BLOCKS));
+            let blocks = simd.load_prefix(piece).reversed();
+            sum = self.absorb(simd, sum, blocks, piece.len().div_ceil(BLOCK));
+            rest = after;
+        }
+        sum
     }
 }
 
-/// Replaces the block at `place` with the last block of a hash, its bytes reversed: the lengths in bits. NIST SP
-/// 800-38D 7.1 step 5.
+/// Returns the last block of a hash as words with its bytes reversed: the lengths in bits. NIST SP 800-38D 7.1 step 5.
 #[inline(always)]
-pub(super) fn with_lengths<S: BlockSimd>(
-    simd: S,
-    blocks: S::V,
-    place: usize,
-    aad_len: usize,
-    len: usize,
-) -> S::V {
-    let lengths = simd.splat(8 * len as u64).or_if(0b1010_1010, simd.splat(8 * aad_len as u64));
-    blocks.or_if(0b11 << (2 * place), lengths)
-}
-
-/// Computes a b x^-128 in every block: four products of words, and two foldings of the low half into the high one.
-#[inline(always)]
-fn product<S: BlockSimd>(simd: S, a: S::V, b: S::V) -> S::V {
-    let low = simd.multiply_words::<0x00>(a, b);
-    let high = simd.multiply_words::<0x11>(a, b);
-    // Schoolbook and not Karatsuba: a fourth product costs less than the two exchanges of words that it would save.
-    let middle = simd.swap_words(simd.multiply_words::<0x01>(a, b) ^ simd.multiply_words::<0x10>(a, b));
-    let low = low ^ simd.zero().or_if(0b1010_1010, middle);
-    let high = high ^ simd.zero().or_if(0b0101_0101, middle);
-    let polynomial = simd.splat(0xC200_0000_0000_0000);
-    // Each folding clears the 64 lowest bits by adding a multiple of the polynomial.
-    let once = simd.swap_words(low) ^ simd.multiply_words::<0x00>(low, polynomial);
-    let twice = simd.swap_words(once) ^ simd.multiply_words::<0x00>(once, polynomial);
-    high ^ twice
+pub(super) fn lengths(aad_len: usize, len: usize) -> [u64; 2] {
+    [8 * len as u64, 8 * aad_len as u64]
 }

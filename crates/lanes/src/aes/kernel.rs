@@ -9,7 +9,7 @@ use super::gcm::{self, GcmRecord, TagAction};
 use super::ghash::GcmKey;
 use super::schedule::{Decrypting, Encrypting, PrepareAes};
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::{BLOCK, BlockSimd};
+use crate::simd::{BLOCK, BlockBytes, BlockSimd};
 
 /// The offsets of a record's results in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -39,18 +39,13 @@ pub(super) trait AesKernel {
         len
     }
 
-    /// Reads a record. A kernel whose last block differs from the message's bytes puts it in `last`.
-    fn read<'a, S: BlockSimd>(
-        simd: S,
-        part: &'a RecordPart<'a>,
-        work: (RecordRef, ResultSpan, &'a Self::Key),
-        last: &mut [u8; BLOCK],
-    ) -> Self::Record<'a>;
+    /// Reads a record.
+    fn read<'a>(part: &'a RecordPart<'a>, work: (RecordRef, ResultSpan, &'a Self::Key)) -> Self::Record<'a>;
 
     /// Computes all records of `next`, and calls `reject` with the index of each record whose tag is wrong.
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Self::Record<'a>>,
+        next: impl FnMut() -> Option<Self::Record<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     );
@@ -68,7 +63,7 @@ pub(super) fn compute<'a, S: BlockSimd, K: AesKernel, const ROUNDS: usize>(
     K::run::<S, ROUNDS>(
         simd,
         #[inline(always)]
-        |last| Some(K::read(simd, part, next()?, last)),
+        || Some(K::read(part, next()?)),
         output,
         reject,
     );
@@ -91,17 +86,14 @@ impl AesKernel for CbcEncryptKernel {
     type Record<'a> = ChainedRecord<'a>;
 
     #[inline(always)]
-    fn read<'a, S: BlockSimd>(
-        _simd: S,
+    fn read<'a>(
         part: &'a RecordPart<'a>,
         (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
-        _last: &mut [u8; BLOCK],
     ) -> ChainedRecord<'a> {
         ChainedRecord {
             schedule: &key.0,
-            start: iv(part, record),
-            blocks: part.input(&record, 0).as_chunks().0,
-            has_last: false,
+            block: iv(part, record),
+            message: part.input(&record, 0),
             output: place.output,
             tag_len: 0,
         }
@@ -110,7 +102,7 @@ impl AesKernel for CbcEncryptKernel {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
+        next: impl FnMut() -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
@@ -123,11 +115,9 @@ impl AesKernel for CbcDecryptKernel {
     type Record<'a> = CbcRecord<'a>;
 
     #[inline(always)]
-    fn read<'a, S: BlockSimd>(
-        _simd: S,
+    fn read<'a>(
         part: &'a RecordPart<'a>,
         (record, place, key): (RecordRef, ResultSpan, &'a Decrypting),
-        _last: &mut [u8; BLOCK],
     ) -> CbcRecord<'a> {
         let input = part.input(&record, 0);
         CbcRecord { schedule: &key.0, iv: iv(part, record), input, output: place.output }
@@ -136,11 +126,15 @@ impl AesKernel for CbcDecryptKernel {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<CbcRecord<'a>>,
+        next: impl FnMut() -> Option<CbcRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        cbc::run::<S, ROUNDS>(simd, without_last(next), output);
+        match S::FOURS {
+            2 => cbc::run::<S, 2, ROUNDS>(simd, next, output),
+            4 => cbc::run::<S, 4, ROUNDS>(simd, next, output),
+            _ => cbc::run::<S, 8, ROUNDS>(simd, next, output),
+        }
     }
 }
 
@@ -155,18 +149,16 @@ impl AesKernel for CmacKernel {
     }
 
     #[inline(always)]
-    fn read<'a, S: BlockSimd>(
-        simd: S,
+    fn read<'a>(
         part: &'a RecordPart<'a>,
         (record, place, key): (RecordRef, ResultSpan, &'a CmacKey),
-        last: &mut [u8; BLOCK],
     ) -> ChainedRecord<'a> {
+        let message = part.input(&record, 0);
         // A CMAC is the last block of a CBC encryption under an IV of zeros. SP 800-38B 6.2.
         ChainedRecord {
             schedule: &key.schedule,
-            start: &[0; BLOCK],
-            blocks: key.blocks(simd, part.input(&record, 0), last),
-            has_last: true,
+            block: key.subkey(message.len()),
+            message,
             output: place.output,
             tag_len: place.len,
         }
@@ -175,7 +167,7 @@ impl AesKernel for CmacKernel {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
+        next: impl FnMut() -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
@@ -190,11 +182,9 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
     const WRITES_TAG: bool = SEALS;
 
     #[inline(always)]
-    fn read<'a, S: BlockSimd>(
-        _simd: S,
+    fn read<'a>(
         part: &'a RecordPart<'a>,
         (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
-        _last: &mut [u8; BLOCK],
     ) -> GcmRecord<'a> {
         let tag = match SEALS {
             true => TagAction::Write(place.tag, place.tag_len),
@@ -206,25 +196,21 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        next: impl FnMut(&mut [u8; BLOCK]) -> Option<GcmRecord<'a>>,
+        next: impl FnMut() -> Option<GcmRecord<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
-        gcm::run::<S, ROUNDS>(simd, without_last(next), output, reject);
+        match S::FOURS {
+            2 => gcm::run::<S, 2, ROUNDS>(simd, next, output, reject),
+            4 => gcm::run::<S, 4, ROUNDS>(simd, next, output, reject),
+            _ => gcm::run::<S, 8, ROUNDS>(simd, next, output, reject),
+        }
     }
-}
-
-/// Adapts `next` for a loop in which all blocks of a record lie in its message.
-#[inline(always)]
-fn without_last<R>(mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<R>) -> impl FnMut() -> Option<R> {
-    #[inline(always)]
-    // The block is unused, and the compiler removes it.
-    move || next(&mut [0; BLOCK])
 }
 
 /// Returns the IV of an accepted record, which has the length of a block.
 #[inline(always)]
-fn iv<'a>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a [u8; BLOCK] {
+fn iv<'a>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a BlockBytes {
     let bytes = part.data().get(record.iv as usize..);
     bytes.and_then(<[u8]>::first_chunk).unwrap_or(&[0; BLOCK])
 }

@@ -1,4 +1,4 @@
-//! AES of many records side by side with VAES: CBC, GCM and CMAC.
+//! AES of many records side by side: CBC, GCM and CMAC.
 //!
 //! | module | contents |
 //! |---|---|
@@ -6,14 +6,16 @@
 //! | `kernel` | the kernel of each shape |
 //! | `keys` | prepared keys of records |
 //! | `schedule` | round keys |
-//! | `rounds` | the cipher on eight vectors side by side; `one_block` does one block |
-//! | `chain` | CBC encryption and CBC-MACs: a record per vector |
+//! | `rounds` | the cipher on blocks side by side; `one_block` does one block |
+//! | `chunk` | records in chunks, which are read first and then computed |
+//! | `chain` | CBC encryption and CBC-MACs: a block of each of eight records |
 //! | `cbc` | CBC decryption: pieces of any records |
 //! | `cmac` | subkeys and last blocks of CMAC |
 //! | `gcm`, `ghash` | GCM: counters and hash together |
 
 mod cbc;
 mod chain;
+mod chunk;
 mod cmac;
 mod gcm;
 mod ghash;
@@ -29,7 +31,7 @@ use oarlock_core::{BatchSize, BlockCipher, MacAlg, Shape};
 pub(crate) use run::run;
 
 /// Eight records fill the slots, which refill one by one. Larger runs only spread the fixed cost of a run.
-const OFFER: BatchSize = BatchSize { preferred: rounds::PLACES, max: 1 << 16 };
+const OFFER: BatchSize = BatchSize { preferred: chain::PLACES, max: 1 << 16 };
 
 /// Returns the batch sizes of a shape, or None if it is not one of AES.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {

@@ -9,7 +9,6 @@ use super::kernel::{
     AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, GcmKernel, ResultSpan, compute,
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
-use super::rounds::PLACES;
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
 use crate::simd::BlockSimd;
@@ -191,15 +190,14 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                     #[inline(always)]
                     || loop {
                         let record = *self.records.get(at)?;
-                        if let Some(later) = self.records.get(at + AHEAD)
-                            && let Some(key) = keys.recurring(later)
-                        {
-                            key.prefetch(self.simd);
-                        }
                         at += 1;
                         let Some(place) = place(record) else { continue };
                         match keys.find(self.simd, record) {
-                            Some(key) => return Some((record, place, key)),
+                            Some(key) => {
+                                // A chunk is read before it is computed.
+                                key.prefetch(self.simd);
+                                return Some((record, place, key));
+                            }
                             None => statuses[record.index as usize].set(Status::BadKey),
                         }
                     },
@@ -210,6 +208,3 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         );
     }
 }
-
-/// The distance between the record that starts and the record whose key is prefetched.
-const AHEAD: usize = 2 * PLACES;

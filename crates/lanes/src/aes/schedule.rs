@@ -2,7 +2,7 @@
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::simd::{BLOCK, BlockSimd, Vector};
+use crate::simd::{AesBlocks, BLOCK, BlockBytes, BlockSimd, SingleSimd};
 
 /// The round keys of AES-256; AES-128 uses the first eleven.
 const ROUND_KEYS: usize = 15;
@@ -59,7 +59,7 @@ impl PrepareAes for Decrypting {
 pub(super) static NONE: AesSchedule = AesSchedule::empty();
 
 impl AesSchedule {
-    const fn empty() -> Self {
+    pub(super) const fn empty() -> Self {
         Self { keys: [[0; BLOCK]; ROUND_KEYS] }
     }
 
@@ -67,7 +67,7 @@ impl AesSchedule {
     #[inline(always)]
     pub(super) fn prefetch<S: BlockSimd>(&self, simd: S) {
         // Four round keys a line. AES-128 uses three of the lines, and one request more costs nothing.
-        for line in [0, 4, 8, 12] {
+        for line in [0, 4, 8] {
             simd.prefetch(&self.keys[line]);
         }
     }
@@ -113,8 +113,12 @@ fn substituted<S: BlockSimd>(simd: S, word: u32) -> u32 {
         #[inline(always)]
         || {
             // The instruction and not a table of S: an index that is secret would show in the cache.
-            simd.encrypt_last(simd.splat(u64::from(word) << 32 | u64::from(word)), simd.zero()).words()[0]
-                as u32
+            let simd = simd.single();
+            let columns = simd.block_of_words([u64::from(word) << 32 | u64::from(word); 2]);
+            let mut substituted = [0; BLOCK];
+            simd.store_block(columns.encrypt_last(simd.block_of_words([0; 2])), &mut substituted);
+            let [a, b, c, d, ..] = substituted;
+            u32::from_le_bytes([a, b, c, d])
         },
     )
 }
@@ -130,12 +134,15 @@ fn inverted<S: BlockSimd>(simd: S, schedule: &AesSchedule, rounds: usize) -> Aes
 }
 
 /// Computes InvMixColumns with two AES rounds, whose substitutions and shifts undo each other.
-fn mixed<S: BlockSimd>(simd: S, key: &[u8; BLOCK]) -> [u8; BLOCK] {
+fn mixed<S: BlockSimd>(simd: S, key: &BlockBytes) -> BlockBytes {
     simd.call(
         #[inline(always)]
         || {
-            let substituted = simd.encrypt_last(simd.splat_block(key), simd.zero());
-            simd.first_block(simd.decrypt_round(substituted, simd.zero()))
+            let simd = simd.single();
+            let zero = simd.block_of_words([0; 2]);
+            let mut mixed = [0; BLOCK];
+            simd.store_block(simd.load_block(key).encrypt_last(zero).decrypt_round(zero), &mut mixed);
+            mixed
         },
     )
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::fma::clear_registers;
 use super::ifma::prefetch;
+use super::registers::clear_registers;
 use super::{Cpu, HalfMask, Mask, Simd, Vector};
 use crate::leaf::Leaf;
 

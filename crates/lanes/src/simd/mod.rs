@@ -4,15 +4,17 @@
 //! |---|---|
 //! | this one | [`Cpu`] and [`Simd`] (a CPU with the instructions) and [`Vector`] (its lanes) |
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
-//! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) |
-//! | `sha` | [`ShaSimd`] (rounds of SHA-1 and SHA-256 by instructions of their own) |
+//! | `blocks` | [`SingleSimd`] and [`BlockSimd`]: rounds of AES on one and on four blocks, products of GHASH |
+//! | `sha` | [`ShaSimd`]: rounds of SHA-1 and SHA-256 by instructions of their own |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `avx2` | AVX2: four lanes |
 //! | `erase` | erasure of bytes that held secrets |
-//! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
+//! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
+//! | `vaes256` | VAES and VPCLMULQDQ with AVX2 |
+//! | `vaes` | VAES and VPCLMULQDQ with AVX-512 |
 //! | `sha_ni` | the SHA extensions of x86-64 |
-//! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
+//! | `registers` | clearing of the vector registers |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
 //!
 //! A vector exists only if its CPU has the instructions. To make a vector, a function must hold a [`Simd`] token,
@@ -22,11 +24,11 @@
 //! function of its own, so registers are spilled there and nowhere else.
 
 #[cfg(target_arch = "x86_64")]
+mod aes_ni;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 mod blocks;
 mod erase;
-#[cfg(target_arch = "x86_64")]
-mod fma;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
@@ -34,11 +36,15 @@ pub mod leak_check;
 mod multiply;
 #[cfg(any(test, feature = "portable"))]
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod sha;
 #[cfg(target_arch = "x86_64")]
 mod sha_ni;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
+#[cfg(target_arch = "x86_64")]
+mod vaes256;
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn fetch_ahead(_bytes: &[u8], _at: u32) {}
@@ -51,11 +57,13 @@ use zeroize::Zeroize;
 use crate::leaf::Leaf;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::Avx2Simd;
-pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
-pub(crate) use erase::erase;
+pub(crate) use aes_ni::AesSimd;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use fma::FmaSimd;
+pub(crate) use avx2::Avx2Simd;
+pub(crate) use blocks::{
+    AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, OneBlock, SingleSimd,
+};
+pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub(crate) use multiply::{MulSimd, MulVector};
@@ -68,6 +76,8 @@ pub(crate) use sha::{KeptWords, RoundConstants, ShaSimd};
 pub(crate) use sha_ni::ShaNiSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::VaesSimd;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes256::VaesYmmSimd;
 
 /// The lanes of a vector that has products: the operations that the public-key kernels compute side by side.
 pub(crate) const LANES: usize = 8;

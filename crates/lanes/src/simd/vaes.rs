@@ -4,25 +4,39 @@
 
 use std::arch::asm;
 use std::arch::x86_64::*;
+use std::fmt;
 use std::mem::MaybeUninit;
+use std::ops::BitXor;
 
-use super::blocks::{BLOCK, BlockSimd};
-use super::ifma::{FrameAligner, ZmmVector, prefix_mask};
-use super::{Cpu, IfmaSimd, LANES, Simd, Words};
+use super::aes_ni::{AesSimd, XmmBlock};
+use super::blocks::{AesBlocks, BlockBytes, BlockSimd, HashPowers};
+use super::ifma::{FrameAligner, prefix_mask};
+use super::{Cpu, IfmaSimd, MulVector, Simd, Vector};
 use crate::leaf::Leaf;
 
 /// A CPU with VAES and VPCLMULQDQ in addition. [`VaesSimd::detect`] is the only constructor.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct VaesSimd(IfmaSimd);
+pub(crate) struct VaesSimd {
+    ifma: IfmaSimd,
+    aes: AesSimd,
+}
+
+/// Four blocks in a register.
+///
+/// The field is private to this module, and every function that makes a `ZmmBlocks` takes a [`VaesSimd`] or another
+/// `ZmmBlocks`. So a `ZmmBlocks` proves the features of a [`VaesSimd`].
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct ZmmBlocks(__m512i);
+
+/// The mask of the high word of every block.
+const ODD: u8 = 0b1010_1010;
 
 impl VaesSimd {
-    /// Returns the token if the CPU has every instruction of this module. A CPU without them keeps its [`IfmaSimd`].
-    pub(crate) fn detect(ifma: IfmaSimd) -> Option<Self> {
-        let has_all = is_x86_feature_detected!("aes")
-            && is_x86_feature_detected!("vaes")
-            && is_x86_feature_detected!("pclmulqdq")
-            && is_x86_feature_detected!("vpclmulqdq");
-        has_all.then_some(Self(ifma))
+    /// Returns the token if the CPU has every instruction of this module. A CPU without them keeps its [`AesSimd`].
+    pub(crate) fn detect(ifma: IfmaSimd, aes: AesSimd) -> Option<Self> {
+        let has_all = is_x86_feature_detected!("vaes") && is_x86_feature_detected!("vpclmulqdq");
+        has_all.then_some(Self { ifma, aes })
     }
 }
 
@@ -31,7 +45,7 @@ impl Cpu for VaesSimd {
 
     #[inline(always)]
     fn prefetch<T>(self, line: &T) {
-        self.0.prefetch(line);
+        self.ifma.prefetch(line);
     }
 
     #[inline(always)]
@@ -41,36 +55,7 @@ impl Cpu for VaesSimd {
     }
 
     fn clear_registers(self) {
-        self.0.clear_registers();
-    }
-}
-
-impl Simd for VaesSimd {
-    type V = ZmmVector;
-
-    #[inline(always)]
-    fn splat(self, word: u64) -> ZmmVector {
-        self.0.splat(word)
-    }
-
-    #[inline(always)]
-    fn splat32(self, word: u32) -> ZmmVector {
-        self.0.splat32(word)
-    }
-
-    #[inline(always)]
-    fn load(self, words: &Words) -> ZmmVector {
-        self.0.load(words)
-    }
-
-    #[inline(always)]
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> ZmmVector {
-        self.0.load_bytes(bytes)
-    }
-
-    #[inline(always)]
-    fn load_prefix(self, bytes: &[u8]) -> ZmmVector {
-        self.0.load_prefix(bytes)
+        self.ifma.clear_registers();
     }
 }
 
@@ -86,85 +71,155 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 }
 
 impl BlockSimd for VaesSimd {
+    type Single = AesSimd;
+    type Four = ZmmBlocks;
+
+    const FOURS: usize = 8;
+
     #[inline(always)]
-    fn splat_block(self, block: &[u8; BLOCK]) -> ZmmVector {
+    fn single(self) -> AesSimd {
+        self.aes
+    }
+
+    #[inline(always)]
+    fn splat_block(self, block: &BlockBytes) -> ZmmBlocks {
         // SAFETY: `self` proves AVX-512F; the reference is to 16 readable bytes, and the load may be unaligned.
-        self.0.vector(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
+        ZmmBlocks(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
     }
 
     #[inline(always)]
-    fn first_block(self, blocks: ZmmVector) -> [u8; BLOCK] {
-        let mut block = [0; BLOCK];
-        // SAFETY: `self` proves AVX-512F; the array is 16 writable bytes, and the store may be unaligned.
-        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(blocks.register())) };
-        block
+    fn load_prefix(self, bytes: &[u8]) -> ZmmBlocks {
+        ZmmBlocks(self.ifma.load_prefix(bytes).register())
     }
 
     #[inline(always)]
-    fn keep_prefix(self, blocks: ZmmVector, len: usize) -> ZmmVector {
+    fn store_prefix(self, blocks: ZmmBlocks, place: &mut [u8]) {
+        self.ifma.vector(blocks.0).store_prefix(place);
+    }
+
+    #[inline(always)]
+    fn crypt_prefix(self, input: &[u8], stream: ZmmBlocks, output: &mut [u8]) -> [ZmmBlocks; 2] {
+        let piece = self.load_prefix(input);
         // SAFETY: `self` proves AVX-512BW.
-        self.0.vector(unsafe { _mm512_maskz_mov_epi8(prefix_mask(len), blocks.register()) })
+        let kept = unsafe { _mm512_maskz_mov_epi8(prefix_mask(input.len()), (piece ^ stream).0) };
+        self.store_prefix(ZmmBlocks(kept), output);
+        [piece, ZmmBlocks(kept)]
     }
 
     #[inline(always)]
-    fn blocks_after(self, blocks: ZmmVector, before: ZmmVector) -> ZmmVector {
+    fn blocks_after(self, blocks: ZmmBlocks, before: &BlockBytes) -> ZmmBlocks {
         // SAFETY: `self` proves AVX-512F.
-        self.0.vector(unsafe { _mm512_alignr_epi64::<6>(blocks.register(), before.register()) })
+        ZmmBlocks(unsafe { _mm512_alignr_epi64::<6>(blocks.0, self.splat_block(before).0) })
     }
 
     #[inline(always)]
-    fn sum_of_blocks(self, blocks: ZmmVector) -> ZmmVector {
-        // SAFETY: `self` proves AVX-512F, which includes AVX2.
+    fn last_block(self, blocks: ZmmBlocks) -> XmmBlock {
+        // SAFETY: `self` proves AVX-512F.
+        self.aes.block(unsafe { _mm512_extracti32x4_epi32::<3>(blocks.0) })
+    }
+
+    #[inline(always)]
+    fn counters(self, fixed: XmmBlock, [a, b, c, d]: [u32; 4]) -> ZmmBlocks {
+        let [a, b, c, d] = [a, b, c, d].map(u32::cast_signed);
+        // SAFETY: `self` proves AVX-512F.
+        ZmmBlocks(unsafe {
+            let steps = _mm512_setr_epi32(a, 0, 0, 0, b, 0, 0, 0, c, 0, 0, 0, d, 0, 0, 0);
+            _mm512_add_epi32(_mm512_broadcast_i32x4(fixed.register()), steps)
+        })
+        .reversed()
+    }
+
+    #[inline(always)]
+    fn with_words(self, blocks: ZmmBlocks, at: usize, [low, high]: [u64; 2]) -> ZmmBlocks {
+        let lengths = self.ifma.splat(low).or_if(ODD, self.ifma.splat(high));
+        ZmmBlocks(self.ifma.vector(blocks.0).or_if(0b11 << (2 * at), lengths).register())
+    }
+
+    #[inline(always)]
+    fn xor_first(self, blocks: ZmmBlocks, block: XmmBlock) -> ZmmBlocks {
+        // SAFETY: `self` proves AVX-512F.
+        blocks ^ ZmmBlocks(unsafe { _mm512_zextsi128_si512(block.register()) })
+    }
+
+    /// The products are folded in each block and summed after that: the schoolbook's fourth product costs less here
+    /// than the exchanges of words of Karatsuba's way.
+    #[inline(always)]
+    fn sum_of_products(self, blocks: ZmmBlocks, count: usize, powers: &HashPowers) -> XmmBlock {
+        let (a, b) = (blocks.0, self.load_prefix(powers.powers(count)).0);
+        // SAFETY: `self` proves VPCLMULQDQ and AVX-512F, which includes AVX2.
         unsafe {
-            let high = _mm512_extracti64x4_epi64::<1>(blocks.register());
-            let pair = _mm256_xor_si256(_mm512_castsi512_si256(blocks.register()), high);
+            let low = _mm512_clmulepi64_epi128::<0x00>(a, b);
+            let high = _mm512_clmulepi64_epi128::<0x11>(a, b);
+            let middle = _mm512_xor_si512(
+                _mm512_clmulepi64_epi128::<0x01>(a, b),
+                _mm512_clmulepi64_epi128::<0x10>(a, b),
+            );
+            let middle = _mm512_shuffle_epi32::<0x4E>(middle);
+            let low = _mm512_xor_si512(low, _mm512_maskz_mov_epi64(ODD, middle));
+            let high = _mm512_xor_si512(high, _mm512_maskz_mov_epi64(!ODD, middle));
+            let polynomial = _mm512_set1_epi64(0xC200_0000_0000_0000_u64.cast_signed());
+            // Each folding clears the 64 lowest bits by adding a multiple of the polynomial.
+            let fold = |low| {
+                let swapped = _mm512_shuffle_epi32::<0x4E>(low);
+                _mm512_xor_si512(swapped, _mm512_clmulepi64_epi128::<0x00>(low, polynomial))
+            };
+            let product = _mm512_xor_si512(high, fold(fold(low)));
+            let pair =
+                _mm256_xor_si256(_mm512_castsi512_si256(product), _mm512_extracti64x4_epi64::<1>(product));
             let sum = _mm_xor_si128(_mm256_castsi256_si128(pair), _mm256_extracti128_si256::<1>(pair));
-            self.0.vector(_mm512_zextsi128_si512(sum))
+            self.aes.block(sum)
         }
     }
+}
+
+impl AesBlocks for ZmmBlocks {
+    #[inline(always)]
+    fn encrypt_round(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        Self(unsafe { _mm512_aesenc_epi128(self.0, key.0) })
+    }
 
     #[inline(always)]
-    fn reverse_blocks(self, blocks: ZmmVector) -> ZmmVector {
+    fn encrypt_last(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        Self(unsafe { _mm512_aesenclast_epi128(self.0, key.0) })
+    }
+
+    #[inline(always)]
+    fn decrypt_round(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        Self(unsafe { _mm512_aesdec_epi128(self.0, key.0) })
+    }
+
+    #[inline(always)]
+    fn decrypt_last(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        Self(unsafe { _mm512_aesdeclast_epi128(self.0, key.0) })
+    }
+
+    #[inline(always)]
+    fn reversed(self) -> Self {
         // SAFETY: `self` proves AVX-512BW. The indices count within each block.
         unsafe {
             let reversed = _mm512_set4_epi32(0x0001_0203, 0x0405_0607, 0x0809_0A0B, 0x0C0D_0E0F);
-            self.0.vector(_mm512_shuffle_epi8(blocks.register(), reversed))
+            Self(_mm512_shuffle_epi8(self.0, reversed))
         }
     }
+}
+
+impl BitXor for ZmmBlocks {
+    type Output = Self;
 
     #[inline(always)]
-    fn swap_words(self, blocks: ZmmVector) -> ZmmVector {
+    fn bitxor(self, other: Self) -> Self {
         // SAFETY: `self` proves AVX-512F.
-        self.0.vector(unsafe { _mm512_shuffle_epi32::<0x4E>(blocks.register()) })
+        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
     }
+}
 
-    #[inline(always)]
-    fn encrypt_round(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
-        // SAFETY: `self` proves VAES and AVX-512F.
-        self.0.vector(unsafe { _mm512_aesenc_epi128(blocks.register(), key.register()) })
-    }
-
-    #[inline(always)]
-    fn encrypt_last(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
-        // SAFETY: `self` proves VAES and AVX-512F.
-        self.0.vector(unsafe { _mm512_aesenclast_epi128(blocks.register(), key.register()) })
-    }
-
-    #[inline(always)]
-    fn decrypt_round(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
-        // SAFETY: `self` proves VAES and AVX-512F.
-        self.0.vector(unsafe { _mm512_aesdec_epi128(blocks.register(), key.register()) })
-    }
-
-    #[inline(always)]
-    fn decrypt_last(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
-        // SAFETY: `self` proves VAES and AVX-512F.
-        self.0.vector(unsafe { _mm512_aesdeclast_epi128(blocks.register(), key.register()) })
-    }
-
-    #[inline(always)]
-    fn multiply_words<const WORDS: i32>(self, a: ZmmVector, b: ZmmVector) -> ZmmVector {
-        // SAFETY: `self` proves VPCLMULQDQ and AVX-512F.
-        self.0.vector(unsafe { _mm512_clmulepi64_epi128::<WORDS>(a.register(), b.register()) })
+/// Prints no bytes, which can be secret.
+impl fmt::Debug for ZmmBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Zmm")
     }
 }

@@ -22,7 +22,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use oarlock::Outcomes;
 use oarlock::schemes::shape_of;
-use oarlock::{Accelerator, Shape};
+use oarlock::{Accelerator, AcceleratorBuilder, Shape};
 
 pub use self::error::SpeedError;
 pub(crate) use self::measure::SpeedContender;
@@ -66,6 +66,9 @@ pub struct SpeedArgs {
     /// Number of records per call, 1 to 4194304
     #[arg(long, value_name = "N", default_value = "65536", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
     records: u32,
+    /// Use only this leaf of the lanes; `oarlock engines` shows the leaf of each shape [default: the best]
+    #[arg(long, value_name = "NAME")]
+    leaf: Option<String>,
     /// Draw the result into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -138,12 +141,20 @@ pub(crate) struct SingleEngine {
 }
 
 impl SingleEngine {
-    pub(crate) fn new(name: &'static str) -> Result<Self, SpeedError> {
-        let builder = Accelerator::builder().engines([name]);
+    /// Builds the engine with the settings of `builder`.
+    pub(crate) fn new(name: &'static str, builder: AcceleratorBuilder) -> Result<Self, SpeedError> {
+        let builder = builder.engines([name]);
         let hot = builder.clone().build()?;
         let has_tables = hot.engines().iter().any(|engine| engine.table_bytes > 0);
         let cold = if has_tables { builder.table_bytes(0).build()? } else { hot.clone() };
         Ok(Self { name, cold, hot })
+    }
+
+    /// Returns the leaf that computes a shape, if the engine has several.
+    pub(crate) fn leaf(&self, shape: Shape) -> Option<&'static str> {
+        let mut reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
+        let report = reports.find_map(|engine| engine.shapes.iter().find(|own| own.shape == shape))?;
+        report.leaf.map(|leaf| leaf.name)
     }
 
     /// True if it computes the shape and has passed its self test.
@@ -162,13 +173,17 @@ enum SpeedWork {
 
 impl<'a> SpeedSession<'a> {
     fn open(global: &GlobalOptions, args: &'a SpeedArgs) -> Result<Self, SpeedError> {
-        let all = global.builder().build()?;
+        let with_leaf = |builder: AcceleratorBuilder| match &args.leaf {
+            Some(leaf) => builder.leaf(leaf),
+            None => builder,
+        };
+        let all = with_leaf(global.builder()).build()?;
         global.warn_absent_engines(&all);
         global.note(|| format!("costs: {:?}", all.calibration()));
         let engines = global
             .measured_engines(&all)
             .into_iter()
-            .map(SingleEngine::new)
+            .map(|name| SingleEngine::new(name, with_leaf(Accelerator::builder().environment(true))))
             .collect::<Result<Vec<_>, SpeedError>>()?;
         let threads = global.threads.map_or(1, usize::from);
         let tells_gaps = global.verbose || !args.ops.is_empty();
@@ -264,6 +279,7 @@ impl<'a> SpeedSession<'a> {
             }
             let mut row = self.row(&op, engine.name, work, self.libraries.get(at));
             row.table_bytes = table_bytes;
+            row.leaf = work.shape().and_then(|shape| engine.leaf(shape));
             row.is_void = own.is_some();
             row.set_rate(rates[0], openssl, rates[1]);
             rows.push(row);
@@ -403,6 +419,7 @@ impl<'a> SpeedSession<'a> {
         SpeedRow {
             op: op.to_owned(),
             engine,
+            leaf: None,
             threads: self.threads,
             batch,
             keys,

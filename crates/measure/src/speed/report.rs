@@ -13,6 +13,8 @@ use crate::table::{CellAlign, CellTone, TableCell, TextTable, bytes, ratio, si};
 pub(crate) struct SpeedRow {
     pub(crate) op: String,
     pub(crate) engine: &'static str,
+    /// The group of instructions that computed it, if the engine has several.
+    pub(crate) leaf: Option<&'static str>,
     pub(crate) threads: usize,
     /// Operations per call.
     pub(crate) batch: usize,
@@ -85,7 +87,10 @@ pub(crate) fn table(rows: &[SpeedRow], in_colour: bool) -> String {
         };
         table.row([
             name.into(),
-            row.engine.into(),
+            match row.leaf {
+                Some(leaf) => format!("{} {leaf}", row.engine).into(),
+                None => row.engine.into(),
+            },
             row.batch.to_string().into(),
             row.keys.to_string().into(),
             if row.table_bytes == 0 { TableCell::none() } else { bytes(row.table_bytes).into() },
@@ -177,6 +182,7 @@ mod tests {
         let mut row = SpeedRow {
             op: op.into(),
             engine,
+            leaf: (engine == "lanes").then_some("avx2"),
             threads: 1,
             batch: 64,
             keys: 8,
@@ -197,7 +203,7 @@ mod tests {
     #[test]
     fn json_has_the_documented_fields_in_order() {
         let text = serde_json::to_string(&row("p256-sign", "scalar", 90_000.0, Some(60_000.0))).unwrap();
-        let expected = r#"{"op":"p256-sign","engine":"scalar","threads":1,"batch":64,"keys":8,"bytes":32,"ops_per_s":90000.0,"batch_us":1.0,"openssl_ops_per_s":60000.0,"ratio":1.5,"libcrypto":"OpenSSL 3.0.19","table_bytes":90112}"#;
+        let expected = r#"{"op":"p256-sign","engine":"scalar","leaf":null,"threads":1,"batch":64,"keys":8,"bytes":32,"ops_per_s":90000.0,"batch_us":1.0,"openssl_ops_per_s":60000.0,"ratio":1.5,"libcrypto":"OpenSSL 3.0.19","table_bytes":90112}"#;
         assert_eq!(text, expected);
         let alone = serde_json::to_string(&row("p256-sign", "scalar", 90_000.0, None)).unwrap();
         assert!(alone.contains(r#""openssl_ops_per_s":null,"ratio":null,"libcrypto":null"#));

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use oarlock_core::{BatchSize, Engine, EngineLocation, Holder, Shape};
+use oarlock_core::{BatchSize, Engine, EngineLeaf, EngineLocation, Holder, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
 
 use super::{Accelerator, AcceleratorParts};
 use crate::calibrate::{self, Calibration, EngineCosts, FirstUseCosts};
-use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, SelfTestedEngine, proved_shapes};
+use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, LeafRules, SelfTestedEngine, proved_shapes};
 use crate::selftest::{SelfTestFailure, SelfTestProof};
 
 /// Settings of an [`Accelerator`].
@@ -20,6 +20,7 @@ pub struct AcceleratorBuilder {
     cross_check: Option<f64>,
     max_tenant_backlog: Option<Duration>,
     allowed: Option<Vec<String>>,
+    leaf: Option<String>,
     extra: Vec<Arc<dyn Engine>>,
     table_bytes: Option<usize>,
     holders: Vec<Arc<dyn Holder>>,
@@ -40,12 +41,20 @@ pub enum BuildError {
         /// The names that are allowed.
         known: Vec<String>,
     },
-    /// [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) names an engine that this build does not know.
-    #[error("{}: unknown engine {found:?}: expected some of {}", crate::DISABLE_VARIABLE, .known.join(", "))]
+    /// [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) names an engine or leaf that this build does not know.
+    #[error("{}: unknown engine or leaf {found:?}: expected some of {}", crate::DISABLE_VARIABLE, .known.join(", "))]
     UnknownDisabled {
         /// The name in the variable.
         found: String,
         /// The names that are allowed there.
+        known: Vec<String>,
+    },
+    /// The caller named a leaf that this build does not know.
+    #[error("unknown leaf {found:?}: expected one of {}", .known.join(", "))]
+    UnknownLeaf {
+        /// The name that was given.
+        found: String,
+        /// The names that are allowed.
         known: Vec<String>,
     },
     /// The caller allowed no engine at all.
@@ -89,6 +98,8 @@ pub struct ShapeReport {
     pub shape: Shape,
     /// The preferred and the largest batch.
     pub lanes: BatchSize,
+    /// The group of instructions that computes the shape, if the engine has several.
+    pub leaf: Option<EngineLeaf>,
     /// True if the engine confirms its results itself.
     pub confirms: bool,
     /// The end of the self test. A shape that failed is not used.
@@ -105,6 +116,16 @@ impl AcceleratorBuilder {
     #[must_use]
     pub fn engines<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.allowed = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Allows only one leaf of the lanes: one group of instructions, such as `avx2` or `aes-ni`. Shapes that it does not
+    /// compute are left to the other engines. [`known_leaves`](crate::known_leaves) lists the names.
+    ///
+    /// This is for measurements and tests. By default each shape has the best leaf of the processor.
+    #[must_use]
+    pub fn leaf(mut self, name: impl Into<String>) -> Self {
+        self.leaf = Some(name.into());
         self
     }
 
@@ -213,8 +234,8 @@ impl AcceleratorBuilder {
     /// to 1; or no scalar engine.
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
-        let disabled = self.disabled()?;
-        let found = detect::find(|name| self.is_named(name), &disabled, self.table_bytes)
+        let rules = LeafRules { disabled: self.disabled()?, only: self.leaf.clone() };
+        let found = detect::find(|name| self.is_named(name), &rules, self.table_bytes)
             .ok_or(BuildError::NoReferee)?;
         let has_others = !found.others.is_empty() || !self.extra.is_empty();
         let mut candidates = vec![found.scalar(has_others)];
@@ -260,10 +281,8 @@ impl AcceleratorBuilder {
         if !self.reads_environment {
             return Ok(Vec::new());
         }
-        detect::disabled_by_environment().map_err(|found| BuildError::UnknownDisabled {
-            found,
-            known: KNOWN_ENGINES.map(str::to_owned).to_vec(),
-        })
+        detect::disabled_by_environment()
+            .map_err(|found| BuildError::UnknownDisabled { found, known: detect::known_disabled() })
     }
 
     /// Builds a dispatcher that knows every cost.
@@ -326,6 +345,11 @@ impl AcceleratorBuilder {
         if self.allowed.as_ref().is_some_and(Vec::is_empty) {
             return Err(BuildError::NoEngine { known });
         }
+        let leaves = detect::known_leaves();
+        if let Some(found) = self.leaf.as_ref().filter(|leaf| !leaves.contains(&leaf.as_str())) {
+            let known = leaves.into_iter().map(str::to_owned).collect();
+            return Err(BuildError::UnknownLeaf { found: found.clone(), known });
+        }
         let share = self.cross_check.unwrap_or(self.config.cross_check);
         if !(0.0..=1.0).contains(&share) {
             return Err(BuildError::CrossCheck { found: share.to_string() });
@@ -353,6 +377,7 @@ pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<E
         Some(ShapeReport {
             shape,
             lanes: engine.claims(shape)?,
+            leaf: engine.leaf(shape),
             confirms: engine.confirms(shape),
             verdict: engine.verdict(shape)?.clone(),
             cost: cost(shape),

@@ -233,6 +233,8 @@ fn builders_say_what_they_expected() {
         unknown,
         BuildError::UnknownEngine { found: "gpu".into(), known: vec!["lanes".into(), "scalar".into()] }
     );
+    let leaf = Accelerator::builder().leaf("avx4096").build().unwrap_err();
+    assert!(matches!(leaf, BuildError::UnknownLeaf { found, .. } if found == "avx4096"));
     let none = Accelerator::builder().engines::<&str>([]).build().unwrap_err();
     assert!(matches!(none, BuildError::NoEngine { .. }));
     for share in [-0.1, 1.1, f64::NAN] {

@@ -24,12 +24,12 @@ impl FirstUseCosts {
 
     /// The cost of an engine for a shape, or None if it fails at it. What had to be measured is kept in the file.
     pub(crate) fn cost(&self, engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
-        let name = shape.to_string();
-        if let Some(row) = self.known().iter().find(|row| row.is_of(engine.name(), &name)) {
+        let (label, name) = (super::label(engine, shape), shape.to_string());
+        if let Some(row) = self.known().iter().find(|row| row.is_of(&label, &name)) {
             return Some(row.cost);
         }
         let cost = measure_one(engine, shape)?;
-        self.keep(CacheRow { engine: engine.name().to_owned(), shape: name, cost });
+        self.keep(CacheRow { engine: label, shape: name, cost });
         Some(cost)
     }
 

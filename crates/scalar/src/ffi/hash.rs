@@ -1,7 +1,6 @@
 //! SHA-1 and SHA-2, whole and from a chaining state.
 
 use aws_lc_sys as sys;
-use zeroize::Zeroizing;
 
 /// A hash computation in progress, cleansed on drop.
 pub(crate) trait HashState: Clone + Send + Sync + 'static {
@@ -15,6 +14,9 @@ pub(crate) trait HashState: Clone + Send + Sync + 'static {
     fn new() -> Self;
 
     fn update(&mut self, data: &[u8]);
+
+    /// Absorbs the digest of another computation.
+    fn update_with_digest_of(&mut self, other: Self);
 
     /// Ends the computation and writes the leading bytes of the digest, as many as `out` holds.
     fn finish(self, out: &mut [u8]);
@@ -51,12 +53,21 @@ macro_rules! hash {
                 unsafe { sys::$update(&raw mut self.0, data.as_ptr().cast(), data.len()) };
             }
 
+            fn update_with_digest_of(&mut self, mut other: Self) {
+                let mut digest = [0; Self::OUTPUT];
+                other.end(&mut digest);
+                self.update(&digest);
+                cleanse(&mut digest);
+            }
+
             fn finish(mut self, out: &mut [u8]) {
-                // A digest can be a key or a nonce (RFC 2104, RFC 6979).
-                let mut digest = Zeroizing::new([0; Self::OUTPUT]);
-                // SAFETY: an owned context that the algorithm's own function initialised; the digest has its length.
-                unsafe { sys::$finish(digest.as_mut_ptr(), &raw mut self.0) };
-                out.iter_mut().zip(digest.iter()).for_each(|(to, from)| *to = *from);
+                if let Ok(whole) = out.try_into() {
+                    return self.end(whole);
+                }
+                let mut digest = [0; Self::OUTPUT];
+                self.end(&mut digest);
+                out.iter_mut().zip(&digest).for_each(|(to, from)| *to = *from);
+                cleanse(&mut digest);
             }
 
             fn compress(state: &[u8], blocks: &[u8], out: &mut [u8]) {
@@ -67,6 +78,13 @@ macro_rules! hash {
                 for (to, word) in out.chunks_exact_mut(size_of::<$word>()).zip(hash.0.h) {
                     to.copy_from_slice(&word.to_be_bytes());
                 }
+            }
+        }
+
+        impl $name {
+            fn end(&mut self, digest: &mut [u8; $output]) {
+                // SAFETY: an owned context that the algorithm's own function initialised; the digest has its length.
+                unsafe { sys::$finish(digest.as_mut_ptr(), &raw mut self.0) };
             }
         }
 
@@ -97,4 +115,10 @@ hash! {
 hash! {
     /// SHA-512 in AWS-LC.
     Sha512 over SHA512_CTX of u64: SHA512_Init, SHA512_Update, SHA512_Final, block 128, output 64, state 64
+}
+
+/// Erases a digest, which can be a key or a nonce (RFC 2104, RFC 6979).
+fn cleanse(digest: &mut [u8]) {
+    // SAFETY: the slice is writable for its length.
+    unsafe { sys::OPENSSL_cleanse(digest.as_mut_ptr().cast(), digest.len()) }
 }

@@ -1,7 +1,7 @@
 //! The streams agree with the crates `sha1` and `sha2`, for every number of messages and on every leaf.
 
 use super::*;
-use crate::hash::LaneHash;
+use crate::hash::ChainBytes;
 use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::ShaNiSimd;

@@ -1,78 +1,211 @@
 //! AES and GHASH in plain Rust. The S-box is arithmetic in GF(2^8) on planes of bits: slow, but without tables and
 //! branches.
 
+use std::ops::BitXor;
+
 use super::{PortableSimd, PortableVector};
-use crate::simd::{BLOCK, BlockSimd, LANES, Simd, VECTOR_BYTES, Words};
+use crate::simd::{
+    AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, LANES, Simd, SingleSimd, Vector, Words,
+};
+
+/// A block as two little-endian words, the lower word first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortableBlock([u64; 2]);
+
+impl SingleSimd for PortableSimd {
+    type Block = PortableBlock;
+
+    fn load_block(self, bytes: &BlockBytes) -> PortableBlock {
+        self.load_block_at(bytes, 0)
+    }
+
+    fn block_of_words(self, words: [u64; 2]) -> PortableBlock {
+        PortableBlock(words)
+    }
+
+    fn load_block_at(self, bytes: &[u8], start: usize) -> PortableBlock {
+        let rest = bytes.get(start..).unwrap_or_default();
+        PortableBlock::first_of(Simd::load_prefix(self, &rest[..rest.len().min(BLOCK)]))
+    }
+
+    fn load_padded_at(self, bytes: &[u8], start: usize) -> PortableBlock {
+        let mut block = [0; BLOCK];
+        let rest = bytes.get(start..).unwrap_or_default().iter().chain(&[0x80]);
+        block.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+        self.load_block(&block)
+    }
+
+    fn store_block(self, block: PortableBlock, place: &mut BlockBytes) {
+        self.store_block_prefix(block, place);
+    }
+
+    fn store_block_prefix(self, block: PortableBlock, place: &mut [u8]) {
+        let len = place.len().min(BLOCK);
+        block.widened().store_prefix(&mut place[..len]);
+    }
+
+    fn differ(self, a: PortableBlock, b: PortableBlock, len: usize) -> bool {
+        bytes_of((a ^ b).widened()).iter().take(len).fold(0, |all, byte| all | byte) != 0
+    }
+
+    fn add_to_counter(self, block: PortableBlock, count: u32) -> PortableBlock {
+        let [low, high] = block.0;
+        PortableBlock([(low >> 32) << 32 | u64::from((low as u32).wrapping_add(count)), high])
+    }
+}
 
 impl BlockSimd for PortableSimd {
-    fn splat_block(self, block: &[u8; BLOCK]) -> PortableVector {
+    type Single = Self;
+    type Four = PortableVector;
+
+    const FOURS: usize = 2;
+
+    fn single(self) -> Self {
+        self
+    }
+
+    fn splat_block(self, block: &BlockBytes) -> PortableVector {
         self.load_bytes(&std::array::from_fn(|at| block[at % BLOCK]))
     }
 
-    fn first_block(self, blocks: PortableVector) -> [u8; BLOCK] {
-        std::array::from_fn(|at| bytes_of(blocks)[at])
+    fn load_prefix(self, bytes: &[u8]) -> PortableVector {
+        Simd::load_prefix(self, bytes)
     }
 
-    fn keep_prefix(self, blocks: PortableVector, len: usize) -> PortableVector {
-        let bytes = bytes_of(blocks);
-        self.load_bytes(&std::array::from_fn(|at| if at < len { bytes[at] } else { 0 }))
+    fn store_prefix(self, blocks: PortableVector, place: &mut [u8]) {
+        blocks.store_prefix(place);
     }
 
-    fn blocks_after(self, blocks: PortableVector, before: PortableVector) -> PortableVector {
-        let (blocks, before) = (blocks.0, before.0);
-        PortableVector([
-            before[6], before[7], blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5],
-        ])
+    fn crypt_prefix(self, input: &[u8], stream: PortableVector, output: &mut [u8]) -> [PortableVector; 2] {
+        let piece = Simd::load_prefix(self, input);
+        (piece ^ stream).store_prefix(output);
+        [piece, Simd::load_prefix(self, output)]
     }
 
-    fn sum_of_blocks(self, blocks: PortableVector) -> PortableVector {
-        let sum = |word: usize| blocks.0.iter().skip(word).step_by(2).fold(0, |sum, word| sum ^ word);
-        PortableVector([sum(0), sum(1), 0, 0, 0, 0, 0, 0])
+    fn blocks_after(self, blocks: PortableVector, before: &BlockBytes) -> PortableVector {
+        let (PortableBlock([low, high]), blocks) = (self.load_block(before), blocks.0);
+        PortableVector([low, high, blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5]])
     }
 
-    fn reverse_blocks(self, blocks: PortableVector) -> PortableVector {
-        self.swap_words(PortableVector(blocks.0.map(u64::swap_bytes)))
+    fn last_block(self, blocks: PortableVector) -> PortableBlock {
+        PortableBlock([blocks.0[6], blocks.0[7]])
     }
 
-    fn swap_words(self, blocks: PortableVector) -> PortableVector {
-        PortableVector(std::array::from_fn(|at| blocks.0[at ^ 1]))
+    fn counters(self, fixed: PortableBlock, steps: [u32; 4]) -> PortableVector {
+        let blocks = steps.map(|step| self.add_to_counter(fixed, step).0);
+        PortableVector(std::array::from_fn(|at| blocks[at / 2][at % 2])).reversed()
+    }
+
+    fn with_words(self, blocks: PortableVector, at: usize, words: [u64; 2]) -> PortableVector {
+        let mut all = blocks.0;
+        all[2 * at..2 * at + 2].copy_from_slice(&words);
+        PortableVector(all)
+    }
+
+    fn xor_first(self, blocks: PortableVector, block: PortableBlock) -> PortableVector {
+        blocks ^ block.widened()
     }
 
     #[inline(never)]
-    fn encrypt_round(self, blocks: PortableVector, key: PortableVector) -> PortableVector {
-        mix_columns(shift_rows(substitute(blocks), 1)) ^ key
+    fn sum_of_products(self, blocks: PortableVector, count: usize, powers: &HashPowers) -> PortableBlock {
+        let powers = self.load_bytes(powers.powers(count));
+        let product = product(blocks, powers).0;
+        let sum = |word: usize| product.iter().skip(word).step_by(2).fold(0, |sum, word| sum ^ word);
+        PortableBlock([sum(0), sum(1)])
+    }
+}
+
+impl PortableBlock {
+    /// Returns the block, followed by zeros.
+    fn widened(self) -> PortableVector {
+        let [low, high] = self.0;
+        PortableVector([low, high, 0, 0, 0, 0, 0, 0])
+    }
+
+    /// Returns the first of four blocks.
+    fn first_of(blocks: PortableVector) -> Self {
+        Self([blocks.0[0], blocks.0[1]])
+    }
+}
+
+impl AesBlocks for PortableBlock {
+    fn encrypt_round(self, key: Self) -> Self {
+        Self::first_of(self.widened().encrypt_round(key.widened()))
+    }
+
+    fn encrypt_last(self, key: Self) -> Self {
+        Self::first_of(self.widened().encrypt_last(key.widened()))
+    }
+
+    fn decrypt_round(self, key: Self) -> Self {
+        Self::first_of(self.widened().decrypt_round(key.widened()))
+    }
+
+    fn decrypt_last(self, key: Self) -> Self {
+        Self::first_of(self.widened().decrypt_last(key.widened()))
+    }
+
+    fn reversed(self) -> Self {
+        Self::first_of(self.widened().reversed())
+    }
+}
+
+impl BitXor for PortableBlock {
+    type Output = Self;
+
+    fn bitxor(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] ^ other.0[word]))
+    }
+}
+
+impl AesBlocks for PortableVector {
+    #[inline(never)]
+    fn encrypt_round(self, key: Self) -> Self {
+        mix_columns(shift_rows(substitute(self), 1)) ^ key
     }
 
     #[inline(never)]
-    fn encrypt_last(self, blocks: PortableVector, key: PortableVector) -> PortableVector {
-        shift_rows(substitute(blocks), 1) ^ key
+    fn encrypt_last(self, key: Self) -> Self {
+        shift_rows(substitute(self), 1) ^ key
     }
 
     /// Applies MixColumns three times, which is InvMixColumns: the polynomial of FIPS 197 has order four.
     #[inline(never)]
-    fn decrypt_round(self, blocks: PortableVector, key: PortableVector) -> PortableVector {
-        let columns = shift_rows(substitute_inverse(blocks), 3);
+    fn decrypt_round(self, key: Self) -> Self {
+        let columns = shift_rows(substitute_inverse(self), 3);
         mix_columns(mix_columns(mix_columns(columns))) ^ key
     }
 
     #[inline(never)]
-    fn decrypt_last(self, blocks: PortableVector, key: PortableVector) -> PortableVector {
-        shift_rows(substitute_inverse(blocks), 3) ^ key
+    fn decrypt_last(self, key: Self) -> Self {
+        shift_rows(substitute_inverse(self), 3) ^ key
     }
 
-    #[inline(never)]
-    fn multiply_words<const WORDS: i32>(self, a: PortableVector, b: PortableVector) -> PortableVector {
-        let (of_a, of_b) = ((WORDS & 1) as usize, (WORDS >> 4 & 1) as usize);
-        let mut product: Words = [0; LANES];
-        for block in [0, 2, 4, 6] {
-            let whole = product_of(a.0[block + of_a], b.0[block + of_b]);
-            (product[block], product[block + 1]) = (whole as u64, (whole >> 64) as u64);
-        }
-        PortableVector(product)
+    fn reversed(self) -> Self {
+        swap_words(Self(self.0.map(u64::swap_bytes)))
     }
 }
 
-fn bytes_of(blocks: PortableVector) -> [u8; VECTOR_BYTES] {
+/// Exchanges the words of each block.
+fn swap_words(blocks: PortableVector) -> PortableVector {
+    PortableVector(std::array::from_fn(|at| blocks.0[at ^ 1]))
+}
+
+/// Computes a b x^-128 in every block: four products of words, and two foldings of the low half into the high one.
+fn product(a: PortableVector, b: PortableVector) -> PortableVector {
+    let word = |block: usize, of_a: usize, of_b: usize| product_of(a.0[block + of_a], b.0[block + of_b]);
+    let fold = |low: u128| low.rotate_left(64) ^ product_of(low as u64, 0xC200_0000_0000_0000);
+    let mut all: Words = [0; LANES];
+    for block in [0, 2, 4, 6] {
+        let middle = word(block, 0, 1) ^ word(block, 1, 0);
+        let (low, high) = (word(block, 0, 0) ^ middle << 64, word(block, 1, 1) ^ middle >> 64);
+        let whole = high ^ fold(fold(low));
+        (all[block], all[block + 1]) = (whole as u64, (whole >> 64) as u64);
+    }
+    PortableVector(all)
+}
+
+fn bytes_of(blocks: PortableVector) -> [u8; FOUR_BLOCKS] {
     std::array::from_fn(|at| (blocks.0[at / 8] >> (8 * (at % 8))) as u8)
 }
 

@@ -60,7 +60,7 @@ impl RateSession {
         let engines = global
             .measured_engines(&all)
             .into_iter()
-            .map(SingleEngine::new)
+            .map(|name| SingleEngine::new(name, Accelerator::builder().environment(true)))
             .collect::<Result<Vec<_>, _>>()?;
         let libraries = named(load(&args.libcrypto)?);
         Ok(Self { all, engines, libraries })

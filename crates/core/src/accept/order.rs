@@ -3,15 +3,14 @@
 use std::cmp::Reverse;
 
 use super::RecordRef;
-use crate::scratch::WipePolicy;
 
 /// The step counts that have a bucket of their own. Records with more steps share a bucket and are sorted by
 /// comparison.
 const BUCKETS: usize = 96;
 
-/// The accepted records of a window.
+/// The accepted records of a window. For engines.
 #[derive(Debug, Default)]
-pub(crate) struct OrderedRecords {
+pub struct OrderedRecords {
     /// The records in the order of the batch.
     accepted: Vec<RecordRef>,
     /// The records with the most steps first.
@@ -32,46 +31,44 @@ enum SortState {
 
 /// The number of records for each number of steps, highest first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StepCounts([u32; BUCKETS + 1]);
+pub(super) struct StepCounts([u32; BUCKETS + 1]);
 
 /// The next free position for each number of steps.
-pub(crate) struct SortedSlots<'o> {
+pub(super) struct SortedSlots<'o> {
     sorted: &'o mut [RecordRef],
     next: [u32; BUCKETS + 1],
 }
 
-impl WipePolicy for OrderedRecords {
-    fn wipe(&mut self) {
-        self.clear();
-    }
-}
-
 impl OrderedRecords {
-    pub(crate) fn clear(&mut self) {
+    /// Removes all records and keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
         self.accepted.clear();
         self.order = SortState::OfBatch;
     }
 
     /// Replaces the list with `count` empty records of equal length, which the caller fills.
-    pub(crate) fn equal(&mut self, count: usize) -> &mut [RecordRef] {
+    #[inline]
+    pub(super) fn equal(&mut self, count: usize) -> &mut [RecordRef] {
         self.order = SortState::Even;
         self.accepted.resize(count, RecordRef::default());
         &mut self.accepted
     }
 
     /// Replaces the list with positions for the records that were counted.
-    pub(crate) fn counted(&mut self, counts: &StepCounts) -> SortedSlots<'_> {
+    #[inline]
+    pub(super) fn counted(&mut self, counts: &StepCounts) -> SortedSlots<'_> {
         self.order = counts.order();
         counts.places(&mut self.sorted)
     }
 
     #[inline(always)]
-    pub(crate) fn push(&mut self, record: RecordRef) {
+    pub(super) fn push(&mut self, record: RecordRef) {
         self.accepted.push(record);
     }
 
     /// Returns all records with the most steps first, or in the order of the batch if all take the same number.
-    pub(crate) fn longest_first(&mut self, steps: impl Fn(usize) -> usize) -> &[RecordRef] {
+    pub fn longest_first(&mut self, steps: impl Fn(usize) -> usize) -> &[RecordRef] {
         let steps = |record: &RecordRef| steps(record.len as usize);
         if matches!(self.order, SortState::OfBatch) {
             // Equal costs are common, and then the order of the batch is sequential in memory.
@@ -100,7 +97,7 @@ impl Default for StepCounts {
 
 impl StepCounts {
     #[inline(always)]
-    pub(crate) fn add(&mut self, steps: usize) {
+    pub(super) fn add(&mut self, steps: usize) {
         self.0[bucket(steps)] += 1;
     }
 
@@ -109,6 +106,7 @@ impl StepCounts {
         SortState::Buckets { longest }
     }
 
+    #[inline]
     fn places<'o>(&self, sorted: &'o mut Vec<RecordRef>) -> SortedSlots<'o> {
         let (mut next, mut end) = (self.0, 0);
         for count in &mut next {
@@ -122,7 +120,7 @@ impl StepCounts {
 
 impl SortedSlots<'_> {
     #[inline(always)]
-    pub(crate) fn insert(&mut self, record: RecordRef, steps: usize) {
+    pub(super) fn insert(&mut self, record: RecordRef, steps: usize) {
         let next = &mut self.next[bucket(steps)];
         self.sorted[*next as usize] = record;
         *next += 1;

@@ -1,11 +1,12 @@
 //! Columns with random access.
 
 use std::borrow::Cow;
+use std::slice;
 
-use oarlock_core::{Column, ColumnValue};
+use crate::{Column, ColumnValue};
 
 /// A column as a slice, or as a first value and a stride. Runs are expanded.
-pub(crate) struct FlatColumn<'a, T: ColumnValue> {
+pub(super) struct FlatColumn<'a, T: ColumnValue> {
     values: Cow<'a, [T]>,
     /// The distance between values, or None if each record has its own value.
     stride: Option<u32>,
@@ -13,10 +14,13 @@ pub(crate) struct FlatColumn<'a, T: ColumnValue> {
 
 impl<'a, T: ColumnValue> FlatColumn<'a, T> {
     /// Reads the column of a batch of `len` records.
-    pub(crate) fn new(column: &'a Column<'a, T>, len: usize) -> Self {
+    // Inlined, because a part of one record reads eight columns.
+    #[inline(always)]
+    pub(super) fn new(column: &'a Column<'a, T>, len: usize) -> Self {
         let (values, stride) = match column {
-            Column::One(value) => (vec![*value].into(), Some(0)),
-            Column::Stride { first, stride } => (vec![*first].into(), Some(*stride)),
+            // Borrowed: a part of one record would spend more on eight allocations than on its check.
+            Column::One(value) => (Cow::Borrowed(slice::from_ref(value)), Some(0)),
+            Column::Stride { first, stride } => (Cow::Borrowed(slice::from_ref(first)), Some(*stride)),
             Column::Each(values) => (Cow::Borrowed(&values[..]), None),
             // Runs have no random access. Expanding them costs one pass, and records are visited out of order.
             Column::Runs(_) => (column.cursor().take(len).collect(), None),
@@ -25,18 +29,18 @@ impl<'a, T: ColumnValue> FlatColumn<'a, T> {
     }
 
     /// Returns the distance between values, or None if each record has its own value.
-    pub(crate) fn stride(&self) -> Option<u32> {
+    pub(super) fn stride(&self) -> Option<u32> {
         self.stride
     }
 
     /// Returns the values if each record has its own.
-    pub(crate) fn values(&self) -> Option<&[T]> {
+    pub(super) fn values(&self) -> Option<&[T]> {
         self.stride.is_none().then_some(&self.values[..])
     }
 
     /// Returns the value of a record. `index` must be in bounds.
     #[inline(always)]
-    pub(crate) fn at(&self, index: u32) -> T {
+    pub(super) fn at(&self, index: u32) -> T {
         match self.stride {
             Some(stride) => {
                 let first = self.values[0];

@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use oarlock_core::{AeadAlg, Direction, Records, Shape, Span};
+use crate::{AeadAlg, Direction, Records, Shape, Span};
 
 /// The conditions of the fast check for a shape.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +90,11 @@ impl FastRule {
     }
 
     /// Returns true if a record has no key.
+    pub(super) fn is_keyless(&self) -> bool {
+        matches!(self.key_len, KeyLenRule::NoKey)
+    }
+
+    /// Returns true if records have no key.
     pub(super) fn is_keyless(&self) -> bool {
         matches!(self.key_len, KeyLenRule::NoKey)
     }

@@ -1,0 +1,351 @@
+//! Tests of the acceptance against [`Records::resolve`], which checks one record after the other.
+
+use std::borrow::Cow;
+
+use super::*;
+use crate::{
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, Column, ColumnValue, DigestAlg, Direction, Fingerprint,
+    Jobs, KeyParts, MacAlg, Outcomes, ResolvedRecord, SecretSlots,
+};
+
+/// A generator of the same pseudorandom numbers in every run (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((word ^ (word >> 31)) % bound as u64) as usize
+    }
+
+    fn is_one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    let cbc = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
+    let translation = Shape::Translate { from: cbc(BlockCipher::Des), to: cbc(BlockCipher::Aes256) };
+    Shape::records().into_iter().chain([translation]).collect()
+}
+
+/// The lengths of a valid record: key, second key, IV, second IV, input, output, tag.
+fn lens(shape: Shape, random: &mut Random) -> [usize; 7] {
+    let blocks = random.below(5);
+    match shape {
+        Shape::Cipher { alg, .. } => {
+            let len = alg.block_len() * blocks;
+            [alg.key_len(), 0, alg.block_len(), 0, len, len, 0]
+        }
+        Shape::Translate { from, to } => {
+            let len = 16 * blocks;
+            [from.alg.key_len(), to.alg.key_len(), from.alg.block_len(), to.alg.block_len(), len, len, 0]
+        }
+        Shape::Aead { alg, .. } => {
+            let len = random.below(70);
+            [AeadAlg::key_len(alg), 0, 1 + random.below(20), 0, len, len, 12 + random.below(5)]
+        }
+        Shape::Mac { alg } => {
+            let tag_len = 4 + random.below(alg.tag_len() - 3);
+            [alg.key_len().unwrap_or_else(|| random.below(80)), 0, 0, 0, random.below(70), tag_len, 0]
+        }
+        Shape::Digest { alg } => [0, 0, 0, 0, random.below(150), alg.output_len(), 0],
+        Shape::DigestPart { alg } => [0, 0, alg.state_len(), 0, alg.block_len() * blocks, alg.state_len(), 0],
+        Shape::Wrap { alg, direction } => {
+            let (short, long) = (16 + 8 * blocks, 24 + 8 * blocks);
+            let (from, to) = if direction == Direction::Encrypt { (short, long) } else { (long, short) };
+            [alg.key_len(), 0, 0, 0, from, to, 0]
+        }
+        _ => [0; 7],
+    }
+}
+
+/// The kinds of batches: how often records, places and keys are bad, and which slots they use.
+#[derive(Clone, Copy)]
+struct Mix {
+    one_bad_in: usize,
+    has_slots: bool,
+    /// True if there are too many keys for a pass over all of them.
+    has_many_keys: bool,
+    has_bad_keys: bool,
+}
+
+/// Returns records with one value for each, some of them bad.
+fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> Records<'static> {
+    let (mut keys, mut data_len, mut output_len) = (Vec::new(), 0, 0);
+    let capacities = [0, 8, 16, 24, 32, 64, 150];
+    let mut slots = SecretSlots::with_capacities(&capacities).unwrap();
+    // Slot 5 stays unfilled.
+    for slot in [1, 2, 3, 4, 6] {
+        slots.fill(slot, capacities[slot as usize] as usize).unwrap();
+    }
+    let mut columns: [Vec<Span>; 4] = Default::default();
+    let (mut key, mut second_key, mut input, mut output) = (vec![], vec![], vec![], vec![]);
+    for _ in 0..count {
+        let mut own = lens(shape, random);
+        if random.is_one_in(mix.one_bad_in) {
+            let len = &mut own[if mix.has_bad_keys { random.below(7) } else { 2 + random.below(5) }];
+            // Most wrong lengths are off by one, the others are any.
+            *len = [*len + 1, len.saturating_sub(1), 11, 17, random.below(40)][random.below(5)];
+        }
+        let [key_len, second_key_len, iv, second_iv, input_len, output_len_of, tag] = own;
+        let mut place = |end: &mut usize, len: usize| {
+            let start = *end;
+            *end += len;
+            let is_lost = random.is_one_in(8 * mix.one_bad_in);
+            Span::new(if is_lost { 1 << 20 } else { start }, len).unwrap()
+        };
+        let spans = [iv, second_iv, 5].map(|len| place(&mut data_len, len));
+        let from = place(&mut data_len, input_len);
+        let to = place(&mut output_len, output_len_of);
+        let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
+        let tag = place(if is_sealing { &mut output_len } else { &mut data_len }, tag);
+        columns.iter_mut().zip(spans.into_iter().chain([tag])).for_each(|(column, span)| column.push(span));
+        let mut slot = |value: u32| (mix.has_slots && random.is_one_in(5)).then_some(value);
+        let (slot_key, slot_input, slot_output) = (slot(3), slot(6), slot(4));
+        let mut table = |len: usize| {
+            let copies = if mix.has_many_keys { 3 } else { usize::from(random.is_one_in(10)) };
+            let find =
+                |keys: &[Key]| keys.iter().rposition(|key| key.secret().is_some_and(|own| own.len() == len));
+            let copies = copies.max(usize::from(find(&keys).is_none()));
+            let new = || Key::local(KeyParts::Secret(vec![0; len].into()), Fingerprint::new([0; 32]));
+            keys.extend(std::iter::repeat_with(new).take(copies));
+            match mix.has_bad_keys && random.is_one_in(mix.one_bad_in) {
+                // One past the end at times.
+                true => KeySource::Table(random.below(keys.len() + 1) as u32),
+                false => KeySource::Table(find(&keys).unwrap() as u32),
+            }
+        };
+        let first = table(key_len);
+        let is_translation = matches!(shape, Shape::Translate { .. });
+        let second = if is_translation { table(second_key_len) } else { KeySource::Table(9) };
+        key.push(slot_key.map_or(first, KeySource::Slot));
+        second_key.push(second);
+        input.push(slot_input.map_or(InputSource::Data(from), |slot| InputSource::Slot(slot - from.len % 2)));
+        output.push(slot_output.map_or(OutputSink::Output(to), |slot| OutputSink::Slot(slot + to.len % 3)));
+    }
+    let [iv, second_iv, aad, tag] = columns.map(|column| Column::Each(column.into()));
+    Records {
+        len: count,
+        keys: keys.into(),
+        data: vec![0; data_len].into(),
+        output_len,
+        slots: Cow::Owned(slots),
+        key: Column::Each(key.into()),
+        second_key: Column::Each(second_key.into()),
+        iv,
+        second_iv,
+        aad,
+        input: Column::Each(input.into()),
+        output: Column::Each(output.into()),
+        tag,
+    }
+}
+
+/// Returns the same column in another form: as runs, or one value or stride for all records.
+fn reshaped<T: ColumnValue>(column: &Column<'static, T>, stride: u32, form: usize) -> Column<'static, T> {
+    let Some(first) = column.get(0) else { return column.clone() };
+    match form {
+        0 => Column::Runs(column.cursor_all().map(|value| (1, value)).collect::<Vec<_>>().into()),
+        1 => Column::One(first),
+        2 => Column::Stride { first, stride },
+        _ => column.clone(),
+    }
+}
+
+impl<T: ColumnValue> Column<'_, T> {
+    fn cursor_all(&self) -> impl Iterator<Item = T> {
+        let Column::Each(values) = self else { panic!("one value for each record") };
+        values.iter().copied()
+    }
+}
+
+/// Checks that windows of `size` records give the records and statuses of [`Records::resolve`].
+fn agree(shape: Shape, records: &Records<'_>, size: usize) {
+    let expected: Vec<_> = records.resolve(shape).collect();
+    let parts = [records];
+    let mut outcomes = Outcomes::for_jobs(&Jobs::Records(shape, &parts));
+    let mut out = outcomes.part_mut(0);
+    let mut ordered = OrderedRecords::default();
+    for part in [RecordPart::new(shape, records), RecordPart::without_key_bytes(shape, records)] {
+        let mut seen = vec![false; records.len];
+        for first in (0..records.len).step_by(size) {
+            let window = first..records.len.min(first + size);
+            out.begin_window(window.clone());
+            part.accept(window, &mut ordered, &mut out, |len| len / 16, |_, _| {});
+            let accepted = ordered.longest_first(|len| len / 16);
+            let steps: Vec<_> = accepted.iter().map(|record| record.len / 16).collect();
+            assert!(steps.is_sorted_by(|one, next| one >= next), "{shape}: longest first");
+            for record in accepted {
+                seen[record.index as usize] = true;
+                is_same(shape, &part, *record, expected[record.index as usize].as_ref().unwrap());
+            }
+        }
+        for (index, (expected, is_seen)) in expected.iter().zip(&seen).enumerate() {
+            let status = expected.as_ref().err().copied();
+            assert_eq!(*is_seen, status.is_none(), "{shape}, record {index}");
+            assert_eq!(out.statuses[index], status.unwrap_or(Status::Pending), "{shape}, record {index}");
+            let alone = part.accept_one(index as u32);
+            assert_eq!(alone.err(), status, "{shape}, record {index}");
+            if let (Ok(alone), Ok(expected)) = (alone, expected) {
+                is_same(shape, &part, alone, expected);
+            }
+        }
+    }
+}
+
+/// Checks that an accepted record has the values that [`Records::resolve`] returns.
+fn is_same(shape: Shape, part: &RecordPart<'_>, record: RecordRef, expected: &ResolvedRecord<'_>) {
+    let bytes = |span: Span| span.of(part.data()).unwrap_or_default();
+    assert_eq!(part.input(&record, 0).as_ptr_range(), expected.input.as_ptr_range(), "{shape}: input");
+    assert_eq!((part.output(record), record.len as usize), (expected.output, expected.input.len()));
+    if !matches!(shape, Shape::Digest { .. } | Shape::DigestPart { .. }) {
+        assert_eq!(part.key_bytes(record).as_ptr(), expected.key_bytes.as_ptr(), "{shape}: key");
+    }
+    match shape {
+        Shape::Cipher { .. } | Shape::DigestPart { .. } | Shape::Translate { .. } => {
+            assert_eq!(part.data()[record.iv as usize..].as_ptr(), expected.iv.as_ptr(), "{shape}: IV");
+        }
+        Shape::Aead { direction, .. } => {
+            assert_eq!(bytes(part.iv_span(record)).as_ptr_range(), expected.iv.as_ptr_range());
+            assert_eq!(bytes(part.aad_span(record)).as_ptr_range(), expected.aad.as_ptr_range());
+            if direction == Direction::Decrypt {
+                assert_eq!(bytes(part.tag_span(record)), expected.expected_tag);
+            }
+            assert_eq!(part.tag_span(record), expected.tag);
+        }
+        _ => {}
+    }
+    if matches!(shape, Shape::Translate { .. }) {
+        assert_eq!(bytes(part.second_iv_span(record)).as_ptr(), expected.second_iv.as_ptr());
+        assert_eq!(part.second_key_bytes(record).as_ptr(), expected.second_key_bytes.as_ptr());
+    }
+}
+
+fn each_mix(test: impl Fn(Shape, Mix, &mut Random)) {
+    for (seed, shape) in (1..).zip(shapes()) {
+        for one_bad_in in [4, 40, 1_000_000] {
+            for flags in 0..8 {
+                let [has_slots, has_many_keys, has_bad_keys] = [1, 2, 4].map(|flag| flags & flag > 0);
+                let mix = Mix { one_bad_in, has_slots, has_many_keys, has_bad_keys };
+                test(shape, mix, &mut Random(seed));
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_accept_what_the_check_of_each_record_accepts() {
+    each_mix(|shape, mix, random| {
+        for (count, size) in [(0, 1), (1, 1), (2, 4), (50, 7), (50, 64)] {
+            agree(shape, &random_records(shape, count, mix, random), size);
+        }
+    });
+}
+
+#[test]
+fn columns_of_every_form_accept_what_the_check_of_each_record_accepts() {
+    each_mix(|shape, mix, random| {
+        for _ in 0..8 {
+            let mut records = random_records(shape, 30, mix, random);
+            let mut form = || random.below(5);
+            records.key = reshaped(&records.key, 1, form());
+            records.second_key = reshaped(&records.second_key, 1, form());
+            records.iv = reshaped(&records.iv, 16, form());
+            records.second_iv = reshaped(&records.second_iv, 16, form());
+            records.aad = reshaped(&records.aad, 5, form());
+            records.input = reshaped(&records.input, 16, form());
+            records.output = reshaped(&records.output, 16, form());
+            records.tag = reshaped(&records.tag, 16, form());
+            agree(shape, &records, 8);
+        }
+    });
+}
+
+/// Returns records of 16 bytes side by side, which is the fastest form.
+fn side_by_side(count: usize) -> Records<'static> {
+    let first = Span { start: 0, len: 16 };
+    let moved = Span { start: 16, len: 16 };
+    Records {
+        len: count,
+        keys: vec![Key::local(KeyParts::Secret(vec![0; 16].into()), Fingerprint::new([0; 32])); 2].into(),
+        data: vec![0; 32 * count].into(),
+        output_len: 16 * count,
+        key: Column::Each((0..count).map(|at| KeySource::Table(at as u32 % 2)).collect::<Vec<_>>().into()),
+        iv: Column::Stride { first, stride: 32 },
+        input: Column::Stride { first: InputSource::Data(moved), stride: 32 },
+        output: Column::Stride { first: OutputSink::Output(first), stride: 16 },
+        ..Records::default()
+    }
+}
+
+const AES_CBC: Shape =
+    Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
+
+#[test]
+fn records_side_by_side_have_strides() {
+    let records = side_by_side(20);
+    let part = RecordPart::new(AES_CBC, &records);
+    assert!(part.is_equal() && !part.is_empty() && !part.has_slots());
+    agree(AES_CBC, &records, 6);
+    let accepted: Vec<_> = (0..20).map(|index| part.accept_one(index).unwrap()).collect();
+    let strides = |records: &[RecordRef]| {
+        part.strides(records).map(|strides| (strides.input, strides.output, strides.iv))
+    };
+    for len in [1, 4, 8, 20] {
+        assert_eq!(strides(&accepted[..len]), Some((32, 16, 32)));
+    }
+    let apart = [accepted[0], accepted[2]];
+    assert_eq!((strides(&[]), strides(&apart)), (None, None));
+}
+
+#[test]
+fn a_bad_record_side_by_side_with_others_fails_alone() {
+    let status = |change: fn(&mut Records<'static>)| {
+        let mut records = side_by_side(5);
+        change(&mut records);
+        agree(AES_CBC, &records, 2);
+        records.resolve(AES_CBC).map(|record| record.err()).collect::<Vec<_>>()
+    };
+    let malformed = Some(Status::Malformed);
+    assert_eq!(status(|records| records.output_len -= 1), [None, None, None, None, malformed]);
+    assert_eq!(status(|records| records.data.to_mut().truncate(130)), [None, None, None, None, malformed]);
+    let lost = status(|records| {
+        let mut keys: Vec<_> = records.key.cursor().take(5).collect();
+        keys[2] = KeySource::Table(2);
+        records.key = Column::Each(keys.into());
+    });
+    assert_eq!(lost, [None, None, malformed, None, None]);
+    let slot = status(|records| records.key = Column::One(KeySource::Slot(0)));
+    assert_eq!(slot, [Some(Status::DependencyFailed); 5]);
+}
+
+#[test]
+fn only_covered_records_are_counted() {
+    let mut records = side_by_side(5);
+    assert_eq!(records.covered(), 5);
+    records.tag = Column::Runs(vec![(1, Span::default()), (0, Span::default()), (2, Span::default())].into());
+    assert_eq!(records.covered(), 3);
+    records.second_key = Column::Each(vec![KeySource::Table(0); 2].into());
+    assert_eq!(records.covered(), 2);
+    records.aad = Column::Stride { first: Span { start: u32::MAX, len: 0 }, stride: 1 };
+    assert_eq!(records.covered(), 1);
+    records.output = Column::Each(Vec::new().into());
+    assert_eq!((records.covered(), records.is_complete()), (0, false));
+}
+
+#[test]
+fn digests_ignore_keys_and_macs_take_shorter_tags() {
+    let mix = Mix { one_bad_in: 1_000_000, has_slots: false, has_many_keys: false, has_bad_keys: false };
+    let mut random = Random(7);
+    let digest = Shape::Digest { alg: DigestAlg::Sha256 };
+    let mut records = random_records(digest, 9, mix, &mut random);
+    records.keys = Vec::new().into();
+    agree(digest, &records, 9);
+    let mac = Shape::Mac { alg: MacAlg::HmacSha256 };
+    let mut records = random_records(mac, 9, mix, &mut random);
+    records.output = Column::One(OutputSink::Output(Span { start: 0, len: 3 }));
+    agree(mac, &records, 9);
+}

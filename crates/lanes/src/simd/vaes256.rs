@@ -1,0 +1,325 @@
+//! Rounds of AES and carry-less products on 256 bits, with AVX2, VAES and VPCLMULQDQ in addition to the features of
+//! [`AesSimd`].
+#![allow(unsafe_code, reason = "intrinsics are called here")]
+
+use std::arch::x86_64::*;
+use std::fmt;
+use std::ops::BitXor;
+
+use super::Cpu;
+use super::aes_ni::{AesSimd, XmmBlock};
+use super::blocks::{AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, SingleSimd};
+use crate::leaf::Leaf;
+
+/// A CPU with AVX2, VAES and VPCLMULQDQ in addition. [`VaesYmmSimd::detect`] is the only constructor.
+#[derive(Clone, Copy)]
+pub(crate) struct VaesYmmSimd(AesSimd);
+
+/// Four blocks in two registers.
+///
+/// The field is private to this module, and every function that makes a `YmmBlocks` takes a [`VaesYmmSimd`] or another
+/// `YmmBlocks`. So a `YmmBlocks` proves AVX2, VAES and VPCLMULQDQ.
+#[derive(Clone, Copy)]
+pub(crate) struct YmmBlocks([__m256i; 2]);
+
+impl VaesYmmSimd {
+    /// Returns the token if the CPU has every instruction of this module. A CPU without them keeps its [`AesSimd`].
+    pub(crate) fn detect(aes: AesSimd) -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("vaes")
+            && is_x86_feature_detected!("vpclmulqdq");
+        has_all.then_some(Self(aes))
+    }
+
+    /// Joins four blocks.
+    #[inline(always)]
+    fn join(self, [a, b, c, d]: [XmmBlock; 4]) -> YmmBlocks {
+        // SAFETY: `self` proves AVX.
+        let pair =
+            |low: XmmBlock, high: XmmBlock| unsafe { _mm256_set_m128i(high.register(), low.register()) };
+        YmmBlocks([pair(a, b), pair(c, d)])
+    }
+
+    /// Splits a register into its blocks.
+    #[inline(always)]
+    fn split(self, pair: __m256i) -> [XmmBlock; 2] {
+        // SAFETY: `self` proves AVX2.
+        let (low, high) = unsafe { (_mm256_castsi256_si128(pair), _mm256_extracti128_si256::<1>(pair)) };
+        [self.0.block(low), self.0.block(high)]
+    }
+
+    /// Returns the sum of the blocks of a register.
+    #[inline(always)]
+    fn sum_of_pair(self, pair: __m256i) -> __m128i {
+        let [low, high] = self.split(pair);
+        (low ^ high).register()
+    }
+
+    /// Splits four blocks.
+    #[inline(always)]
+    fn blocks(self, YmmBlocks([low, high]): YmmBlocks) -> [XmmBlock; 4] {
+        let ([a, b], [c, d]) = (self.split(low), self.split(high));
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
+    fn load_pair(self, bytes: &[u8; 2 * BLOCK]) -> __m256i {
+        // SAFETY: `self` proves AVX; the reference is to 32 readable bytes, and the load may be unaligned.
+        unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store_pair(self, pair: __m256i, place: &mut [u8; 2 * BLOCK]) {
+        // SAFETY: `self` proves AVX; the reference is to 32 writable bytes, and the store may be unaligned.
+        unsafe { _mm256_storeu_si256(place.as_mut_ptr().cast(), pair) };
+    }
+
+    /// Returns the same block twice.
+    #[inline(always)]
+    fn twice(self, block: XmmBlock) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_broadcastsi128_si256(block.register()) }
+    }
+}
+
+impl Cpu for VaesYmmSimd {
+    const LEAF: Leaf = Leaf::Vaes256;
+
+    #[inline(always)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` proves every feature that the function enables.
+        unsafe { enter(body) }
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, line: &T) {
+        self.0.prefetch(line);
+    }
+
+    fn clear_registers(self) {
+        self.0.clear_registers();
+    }
+}
+
+/// Runs a body for [`Cpu::call`]. Code that is inlined here is compiled with these features.
+#[inline(never)]
+#[target_feature(enable = "avx2,ssse3,sse4.1,aes,pclmulqdq,vaes,vpclmulqdq")]
+fn enter<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+impl BlockSimd for VaesYmmSimd {
+    type Single = AesSimd;
+    type Four = YmmBlocks;
+
+    const FOURS: usize = 4;
+
+    #[inline(always)]
+    fn single(self) -> AesSimd {
+        self.0
+    }
+
+    #[inline(always)]
+    fn splat_block(self, block: &BlockBytes) -> YmmBlocks {
+        YmmBlocks([self.twice(self.0.load_block(block)); 2])
+    }
+
+    #[inline(always)]
+    fn load_prefix(self, bytes: &[u8]) -> YmmBlocks {
+        let Some(whole) = bytes.first_chunk::<FOUR_BLOCKS>() else {
+            return self.join(self.0.load_blocks(bytes));
+        };
+        match whole.as_chunks() {
+            ([low, high], _) => YmmBlocks([self.load_pair(low), self.load_pair(high)]),
+            // unreachable by the lengths
+            _ => self.splat_block(&[0; BLOCK]),
+        }
+    }
+
+    #[inline(always)]
+    fn store_prefix(self, blocks: YmmBlocks, place: &mut [u8]) {
+        match place.first_chunk_mut::<FOUR_BLOCKS>() {
+            Some(place) => {
+                if let (YmmBlocks([a, b]), ([low, high], _)) = (blocks, place.as_chunks_mut()) {
+                    self.store_pair(a, low);
+                    self.store_pair(b, high);
+                }
+            }
+            None => self.0.store_blocks(self.blocks(blocks), place),
+        }
+    }
+
+    #[inline(always)]
+    fn crypt_prefix(self, input: &[u8], stream: YmmBlocks, output: &mut [u8]) -> [YmmBlocks; 2] {
+        if input.len() >= FOUR_BLOCKS {
+            let piece = self.load_prefix(input);
+            let result = piece ^ stream;
+            self.store_prefix(result, output);
+            return [piece, result];
+        }
+        let [input, output] = self.0.crypt_blocks(input, self.blocks(stream), output);
+        [self.join(input), self.join(output)]
+    }
+
+    #[inline(always)]
+    fn blocks_after(self, YmmBlocks([low, high]): YmmBlocks, before: &BlockBytes) -> YmmBlocks {
+        let before = self.0.load_block(before);
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let first = _mm256_set_m128i(_mm256_castsi256_si128(low), before.register());
+            YmmBlocks([first, _mm256_permute2x128_si256::<0x21>(low, high)])
+        }
+    }
+
+    #[inline(always)]
+    fn last_block(self, YmmBlocks([_, high]): YmmBlocks) -> XmmBlock {
+        let [_, last] = self.split(high);
+        last
+    }
+
+    #[inline(always)]
+    fn counters(self, fixed: XmmBlock, [a, b, c, d]: [u32; 4]) -> YmmBlocks {
+        let fixed = self.twice(fixed);
+        let added = |low: u32, high: u32| {
+            let steps = [low.cast_signed(), 0, 0, 0, high.cast_signed(), 0, 0, 0];
+            let [a, b, c, d, e, f, g, h] = steps;
+            // SAFETY: `self` proves AVX2.
+            unsafe { _mm256_add_epi32(fixed, _mm256_setr_epi32(a, b, c, d, e, f, g, h)) }
+        };
+        YmmBlocks([added(a, b), added(c, d)]).reversed()
+    }
+
+    #[inline(always)]
+    fn with_words(self, YmmBlocks(pairs): YmmBlocks, at: usize, words: [u64; 2]) -> YmmBlocks {
+        let block = self.twice(self.0.block_of_words(words));
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let position = _mm256_set1_epi64x(at as i64);
+            let low = _mm256_cmpeq_epi64(_mm256_setr_epi64x(0, 0, 1, 1), position);
+            let high = _mm256_cmpeq_epi64(_mm256_setr_epi64x(2, 2, 3, 3), position);
+            YmmBlocks(pairs) ^ YmmBlocks([_mm256_and_si256(block, low), _mm256_and_si256(block, high)])
+        }
+    }
+
+    #[inline(always)]
+    fn xor_first(self, YmmBlocks([low, high]): YmmBlocks, block: XmmBlock) -> YmmBlocks {
+        // SAFETY: `self` proves AVX2.
+        let low = unsafe { _mm256_xor_si256(low, _mm256_zextsi128_si256(block.register())) };
+        YmmBlocks([low, high])
+    }
+
+    #[inline(always)]
+    fn sum_of_products(self, blocks: YmmBlocks, count: usize, powers: &HashPowers) -> XmmBlock {
+        let YmmBlocks([ab, cd]) = blocks;
+        let YmmBlocks([pq, rs]) = self.load_prefix(powers.powers(count));
+        let sums = self.load_pair(powers.sums(count));
+        // SAFETY: `self` proves AVX2 and VPCLMULQDQ.
+        unsafe {
+            let low = _mm256_xor_si256(
+                _mm256_clmulepi64_epi128::<0x00>(ab, pq),
+                _mm256_clmulepi64_epi128::<0x00>(cd, rs),
+            );
+            let high = _mm256_xor_si256(
+                _mm256_clmulepi64_epi128::<0x11>(ab, pq),
+                _mm256_clmulepi64_epi128::<0x11>(cd, rs),
+            );
+            // The sums of the words of blocks 0 and 2 in one half, and of 1 and 3 in the other: Karatsuba needs one
+            // product for the middle. The sums of the powers come into the same order.
+            let words = _mm256_xor_si256(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+            let sums = _mm256_permute4x64_epi64::<0b11_01_10_00>(sums);
+            let middle = _mm256_xor_si256(
+                _mm256_clmulepi64_epi128::<0x00>(words, sums),
+                _mm256_clmulepi64_epi128::<0x11>(words, sums),
+            );
+            self.0.folded(self.sum_of_pair(low), self.sum_of_pair(middle), self.sum_of_pair(high))
+        }
+    }
+}
+
+impl YmmBlocks {
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(__m256i, __m256i) -> __m256i) -> Self {
+        let (Self([a, b]), Self([c, d])) = (self, other);
+        Self([f(a, c), f(b, d)])
+    }
+}
+
+impl AesBlocks for YmmBlocks {
+    #[inline(always)]
+    fn encrypt_round(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX2.
+        self.zip(
+            key,
+            #[inline(always)]
+            |blocks, key| unsafe { _mm256_aesenc_epi128(blocks, key) },
+        )
+    }
+
+    #[inline(always)]
+    fn encrypt_last(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX2.
+        self.zip(
+            key,
+            #[inline(always)]
+            |blocks, key| unsafe { _mm256_aesenclast_epi128(blocks, key) },
+        )
+    }
+
+    #[inline(always)]
+    fn decrypt_round(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX2.
+        self.zip(
+            key,
+            #[inline(always)]
+            |blocks, key| unsafe { _mm256_aesdec_epi128(blocks, key) },
+        )
+    }
+
+    #[inline(always)]
+    fn decrypt_last(self, key: Self) -> Self {
+        // SAFETY: `self` proves VAES and AVX2.
+        self.zip(
+            key,
+            #[inline(always)]
+            |blocks, key| unsafe { _mm256_aesdeclast_epi128(blocks, key) },
+        )
+    }
+
+    #[inline(always)]
+    fn reversed(self) -> Self {
+        // SAFETY: `self` proves AVX2. The indices count within each block.
+        unsafe {
+            let block = _mm_set_epi32(0x0001_0203, 0x0405_0607, 0x0809_0A0B, 0x0C0D_0E0F);
+            let indices = _mm256_broadcastsi128_si256(block);
+            let Self([low, high]) = self;
+            Self([_mm256_shuffle_epi8(low, indices), _mm256_shuffle_epi8(high, indices)])
+        }
+    }
+}
+
+impl BitXor for YmmBlocks {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        self.zip(
+            other,
+            #[inline(always)]
+            |a, b| unsafe { _mm256_xor_si256(a, b) },
+        )
+    }
+}
+
+impl fmt::Debug for VaesYmmSimd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("VAES on 256 bits")
+    }
+}
+
+/// Prints no bytes, which can be secret.
+impl fmt::Debug for YmmBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ymm")
+    }
+}
