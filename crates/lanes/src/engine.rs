@@ -11,9 +11,10 @@ use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash::{self, streams};
-use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_streams, with_vectors};
+use crate::leaves::{Leaves, leaf_of, with_blocks, with_multiply, with_streams, with_vectors};
 use crate::records;
 use crate::rsa;
+use crate::simd::Leaf;
 use crate::simd::{Cpu, MulSimd, Simd};
 
 /// An engine that computes many operations in lockstep, one per lane.

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `engine` | [`LaneEngine`], its shapes, and the dispatch of a run |
-//! | `leaf` | the leaves of this CPU, and the choice among them |
+//! | `leaves` | the leaves of this CPU, and the choice among them |
 //! | `batch` | jobs that can be computed, refused jobs, padding of the last group |
 //! | `records` | columns of records: reading and ordering |
 //! | `des` | DES and triple DES |
@@ -30,7 +30,7 @@ mod ecdsa;
 mod engine;
 mod fault;
 mod hash;
-mod leaf;
+mod leaves;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 #[path = "../benches/measure/mod.rs"]
@@ -41,7 +41,7 @@ mod scratch;
 mod simd;
 
 pub use engine::LaneEngine;
-pub use leaf::Leaf;
+pub use simd::Leaf;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 #[doc(hidden)]
 pub use simd::leak_check;

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Builder, leaves, run};
+use common::{Builder, leaves_for, run};
 use oarlock_core::*;
 
 /// A case of McGrew and Viega with a shortened tag.
@@ -76,7 +76,7 @@ fn records(cases: &[Case], direction: Direction, change: impl Fn(usize, &mut Cas
 
 #[test]
 fn gcm_matches_published_cases_at_every_tag_length() {
-    for engine in leaves() {
+    for engine in leaves_for(shape(16, Direction::Encrypt)) {
         for key_len in [16, 32] {
             let cases = cases(key_len);
             assert_eq!(cases.len(), 30);
@@ -120,7 +120,7 @@ fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
             }
         }
     };
-    for engine in leaves() {
+    for engine in leaves_for(shape(16, Direction::Encrypt)) {
         for key_len in [16, 32] {
             let cases = cases(key_len);
             let records = records(&cases, Direction::Decrypt, spoil);
@@ -145,7 +145,7 @@ fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
 /// output.
 #[test]
 fn gcm_results_go_to_slots_and_tags_to_the_output() {
-    for engine in leaves() {
+    for engine in leaves_for(shape(16, Direction::Encrypt)) {
         let cases = cases(16);
         for direction in Direction::ALL {
             let spoil = |index: usize, case: &mut Case| {

@@ -192,8 +192,8 @@ fn leaf_of(engine: &LaneEngine, shape: Shape) -> Option<Leaf> {
     Leaf::ALL.iter().copied().find(|leaf| leaf.name() == name)
 }
 
-/// The portable leaf has every hash, and the SHA extensions have SHA-1 and SHA-256 alone. AVX-512 comes before them, they
-/// before AVX2.
+/// The portable leaf has every hash, and the SHA extensions have SHA-1 and SHA-256 alone. AVX-512 comes before them,
+/// they before AVX2.
 #[test]
 fn every_hash_has_a_leaf_and_the_best_one_is_chosen() {
     for shape in Shape::records().into_iter().filter(|shape| is_hash(*shape)) {

@@ -192,7 +192,8 @@ fn lanes(_: &LeafRules, _: Option<usize>) -> Result<EngineCandidate, Unavailable
 /// Returns the engines and leaves named in [`DISABLE_VARIABLE`].
 ///
 /// # Errors
-/// The first name that is neither in [`KNOWN_ENGINES`] nor in [`known_leaves`]. If it were ignored, a misspelt name would leave an engine on.
+/// The first name that is neither in [`KNOWN_ENGINES`] nor in [`known_leaves`]. If it were ignored, a misspelt name
+/// would leave an engine on.
 pub(crate) fn disabled_by_environment() -> Result<Vec<String>, String> {
     disabled_by(&std::env::var_os(DISABLE_VARIABLE).unwrap_or_default().to_string_lossy())
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask sboxes`: circuits for the S-boxes of DES, and the kernel's code made from them. There are two sets: one of
-//! three-input gates, which the search finds, and a published one of two-input gates.
+//! `cargo xtask sboxes`: circuits for the S-boxes of DES, and the kernel's code made from them. There are two sets:
+//! one of three-input gates, which the search finds, and a published one of two-input gates.
 //!
 //! | module | content |
 //! |---|---|

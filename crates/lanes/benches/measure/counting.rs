@@ -6,7 +6,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 use crate::simd::{Cpu, HalfMask, LANES, Mask, MulVector, PortableSimd, PortableVector, Simd, Vector, Words};
 
 thread_local! {

@@ -188,8 +188,8 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
         transpose(simd, rows);
     }
 
-    /// Reads one block of each record from byte `first` on, and zeros past the end of a record. Words that become lanes need
-    /// no transposition, which [`DesGroup::read`] does.
+    /// Reads one block of each record from byte `first` on, and zeros past the end of a record. Words that become lanes
+    /// need no transposition, which [`DesGroup::read`] does.
     pub(super) fn read_block<S: Simd<V = V>>(&self, simd: S, rows: &mut Rows<V>, first: usize) {
         simd.call(
             #[inline(always)]
@@ -233,7 +233,8 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
         );
     }
 
-    /// Reads a chunk of up to a vector of blocks of each record from byte `first` on, and zeros past the end of a record.
+    /// Reads a chunk of up to a vector of blocks of each record from byte `first` on, and zeros past the end of a
+    /// record.
     /// `pad` adds padding to the bytes of a record of a given length.
     pub(super) fn read<S: Simd<V = V>>(
         &self,

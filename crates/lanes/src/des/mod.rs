@@ -1,4 +1,5 @@
-//! DES and triple DES, bitsliced: as many messages side by side as a vector has bits, each under its own key. FIPS 46-3, SP 800-67.
+//! DES and triple DES, bitsliced: as many messages side by side as a vector has bits, each under its own key. FIPS
+//! 46-3, SP 800-67.
 //!
 //! | module | contents |
 //! |---|---|

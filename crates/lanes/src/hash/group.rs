@@ -4,7 +4,7 @@
 //! keeps its chaining value under a mask. When few lanes are left, they are finished one at a time.
 
 use super::alone::absorb_alone;
-use super::{CHAIN_BYTES, Chain, ChainRows, LaneHash, LaneLayout, MAX_LANES, WORDS, compress, load_chains};
+use super::{CHAIN_BYTES, Chain, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, compress, load_chains};
 use crate::simd::{HalfMask, LaneArray, Simd, Vector, erase};
 
 /// The end of a message.
@@ -263,7 +263,7 @@ fn finish_alone<S: Simd, H: LaneHash>(
     simd.call(
         #[inline(always)]
         || {
-            let rows = ChainRows::<_, H>::new(simd, chain);
+            let rows = LaneChains::<_, H>::new(simd, chain);
             for (lane, value) in values[..lanes].iter_mut().enumerate() {
                 rows.store(lane, value);
             }

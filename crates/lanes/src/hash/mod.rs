@@ -148,9 +148,9 @@ fn load_chains<'a, S: Simd, H: LaneHash>(simd: S, value: impl Fn(usize) -> &'a C
 
 /// The chaining values of all lanes as big-endian bytes.
 #[derive(Clone, Copy)]
-struct ChainRows<V, H>([V; WORDS], PhantomData<H>);
+struct LaneChains<V, H>([V; WORDS], PhantomData<H>);
 
-impl<V: Vector, H: LaneHash> ChainRows<V, H> {
+impl<V: Vector, H: LaneHash> LaneChains<V, H> {
     /// Arranges words to bytes.
     #[inline(always)]
     fn new<S: Simd<V = V>>(simd: S, chain: &Chain<V>) -> Self {

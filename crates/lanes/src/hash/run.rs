@@ -12,7 +12,9 @@ use super::hmac::{self, HmacHash, HmacStates};
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
 use super::sha512::{LaneSha512, initial_384};
-use super::{CHAIN_BYTES, Chain, ChainBytes, ChainRows, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains};
+use super::{
+    CHAIN_BYTES, Chain, ChainBytes, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains,
+};
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
 use crate::simd::{Simd, Vector, erase};
@@ -334,7 +336,7 @@ fn write<S: Simd, H: LaneHash>(
     simd.call(
         #[inline(always)]
         || {
-            let rows = ChainRows::<_, H>::new(simd, chain);
+            let rows = LaneChains::<_, H>::new(simd, chain);
             for (lane, record) in records.iter().enumerate() {
                 match out.place(part.output(*record), result_len) {
                     Ok(place) => rows.store(lane, place),

@@ -27,7 +27,7 @@ use super::sha256::LaneSha256;
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
 use crate::simd::ShaSimd;
-use mode::{HmacMode, PartMode, StreamMode, WholeMode};
+use mode::{HmacStreams, PartStreams, StreamMode, WholeStreams};
 use source::MessageSource;
 
 /// A block of either function.
@@ -128,20 +128,22 @@ pub(crate) fn run<S: ShaSimd>(
     let batch = StreamBatch { simd, shape, parts };
     match shape {
         Shape::Digest { alg: alg @ DigestAlg::Sha1 } => {
-            batch.run::<LaneSha1, _>(WholeMode::new::<LaneSha1>(), alg.output_len(), out)
+            batch.run::<LaneSha1, _>(WholeStreams::new::<LaneSha1>(), alg.output_len(), out)
         }
         Shape::Digest { alg: alg @ DigestAlg::Sha256 } => {
-            batch.run::<LaneSha256, _>(WholeMode::new::<LaneSha256>(), alg.output_len(), out)
+            batch.run::<LaneSha256, _>(WholeStreams::new::<LaneSha256>(), alg.output_len(), out)
         }
         Shape::DigestPart { alg: alg @ DigestAlg::Sha1 } => {
-            batch.run::<LaneSha1, _>(PartMode, alg.state_len(), out)
+            batch.run::<LaneSha1, _>(PartStreams, alg.state_len(), out)
         }
         Shape::DigestPart { alg: alg @ DigestAlg::Sha256 } => {
-            batch.run::<LaneSha256, _>(PartMode, alg.state_len(), out)
+            batch.run::<LaneSha256, _>(PartStreams, alg.state_len(), out)
         }
-        Shape::Mac { alg: alg @ MacAlg::HmacSha1 } => batch.run::<LaneSha1, _>(HmacMode, alg.tag_len(), out),
+        Shape::Mac { alg: alg @ MacAlg::HmacSha1 } => {
+            batch.run::<LaneSha1, _>(HmacStreams, alg.tag_len(), out)
+        }
         Shape::Mac { alg: alg @ MacAlg::HmacSha256 } => {
-            batch.run::<LaneSha256, _>(HmacMode, alg.tag_len(), out)
+            batch.run::<LaneSha256, _>(HmacStreams, alg.tag_len(), out)
         }
         _ => Err(not_offered(shape)),
     }

@@ -10,7 +10,7 @@ use super::Cpu;
 use super::blocks::{AesBlocks, BLOCK, BlockBytes, BlockSimd, HashPowers, SingleSimd};
 use super::ifma::prefetch;
 use super::registers::clear_registers;
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX, AES-NI and PCLMULQDQ. [`AesSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]
@@ -127,7 +127,7 @@ impl SingleSimd for AesSimd {
         let mut same = std::ptr::from_ref(value);
         // SAFETY: nothing is done with the pointer, so it still is the reference.
         unsafe {
-            asm!("/* {} */", inout(reg) same, options(nomem, nostack, preserves_flags));
+            asm!("/* {} */", inout(reg) same, options(readonly, nostack, preserves_flags));
             &*same
         }
     }

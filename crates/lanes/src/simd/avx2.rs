@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use super::ifma::prefetch;
 use super::registers::clear_registers;
 use super::{Cpu, HalfMask, Mask, Simd, Vector};
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// The lanes of a vector.
 const WORDS: usize = 4;
@@ -265,7 +265,7 @@ impl Vector for YmmVector {
             0xCA => c ^ (self & (b ^ c)),
             0xE8 => (self & b) | (c & (self | b)),
             // The sum of the rows of the table that are one. No kernel of this leaf comes here.
-            _ => (0..8).filter(|row| TABLE >> row & 1 == 1).fold(self ^ self, |sum, row| {
+            _ => (0..8).filter(|row| TABLE >> row & 1 == 1).fold(self.and_not(self), |sum, row| {
                 let input = |vector: Self, bit: i32| if row & bit != 0 { vector } else { !vector };
                 sum | (input(self, 4) & input(b, 2) & input(c, 1))
             }),

@@ -11,7 +11,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use zeroize::Zeroize;
 
 use super::{Cpu, HalfMask, LANES, Mask, MulVector, Simd, Vector, Words};
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]

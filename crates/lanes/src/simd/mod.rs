@@ -8,6 +8,7 @@
 //! | `sha` | [`ShaSimd`]: rounds of SHA-1 and SHA-256 by instructions of their own |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `avx2` | AVX2: four lanes |
+//! | `leaf` | the names of the leaves |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
@@ -31,6 +32,7 @@ mod blocks;
 mod erase;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
+mod leaf;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 pub mod leak_check;
 mod multiply;
@@ -54,8 +56,6 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
-use crate::leaf::Leaf;
-
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aes_ni::AesSimd;
 #[cfg(target_arch = "x86_64")]
@@ -66,6 +66,7 @@ pub(crate) use blocks::{
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
+pub use leaf::Leaf;
 pub(crate) use multiply::{MulSimd, MulVector};
 #[cfg(any(test, feature = "portable"))]
 pub(crate) use portable::PortableSimd;
@@ -233,8 +234,8 @@ pub(crate) trait Vector:
     /// Computes `self + other` in lanes whose mask bit is set, and returns `self` in the others.
     fn add_if(self, mask: Mask, other: Self) -> Self;
 
-    /// Exchanges the upper half of each `2 N` bits of `low` with the lower half of those of `high`. `mask` has ones in the
-    /// lower halves.
+    /// Exchanges the upper half of each `2 N` bits of `low` with the lower half of those of `high`. `mask` has ones in
+    /// the lower halves.
     #[inline(always)]
     fn swap_halves<const N: u32>(low: Self, high: Self, mask: Self) -> (Self, Self) {
         if Self::HAS_TERNARY {

@@ -7,8 +7,8 @@ use std::fmt;
 
 use super::Cpu;
 use super::ifma::prefetch;
+use super::leaf::Leaf;
 use super::sha::{KeptWords, RoundConstants, ShaSimd};
-use crate::leaf::Leaf;
 
 /// A CPU with the SHA extensions, SSSE3 and SSE4.1. [`ShaNiSimd::detect`] is the only constructor.
 ///

@@ -12,7 +12,7 @@ use super::aes_ni::{AesSimd, XmmBlock};
 use super::blocks::{AesBlocks, BlockBytes, BlockSimd, HashPowers};
 use super::ifma::{FrameAligner, prefix_mask};
 use super::{Cpu, IfmaSimd, MulVector, Simd, Vector};
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// A CPU with VAES and VPCLMULQDQ in addition. [`VaesSimd::detect`] is the only constructor.
 #[derive(Clone, Copy, Debug)]

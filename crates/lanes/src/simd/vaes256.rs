@@ -9,7 +9,7 @@ use std::ops::BitXor;
 use super::Cpu;
 use super::aes_ni::{AesSimd, XmmBlock};
 use super::blocks::{AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, SingleSimd};
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 /// A CPU with AVX2, VAES and VPCLMULQDQ in addition. [`VaesYmmSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]
@@ -247,41 +247,49 @@ impl YmmBlocks {
 impl AesBlocks for YmmBlocks {
     #[inline(always)]
     fn encrypt_round(self, key: Self) -> Self {
-        // SAFETY: `self` proves VAES and AVX2.
         self.zip(
             key,
             #[inline(always)]
-            |blocks, key| unsafe { _mm256_aesenc_epi128(blocks, key) },
+            |blocks, key| {
+                // SAFETY: `self` proves VAES and AVX2.
+                unsafe { _mm256_aesenc_epi128(blocks, key) }
+            },
         )
     }
 
     #[inline(always)]
     fn encrypt_last(self, key: Self) -> Self {
-        // SAFETY: `self` proves VAES and AVX2.
         self.zip(
             key,
             #[inline(always)]
-            |blocks, key| unsafe { _mm256_aesenclast_epi128(blocks, key) },
+            |blocks, key| {
+                // SAFETY: `self` proves VAES and AVX2.
+                unsafe { _mm256_aesenclast_epi128(blocks, key) }
+            },
         )
     }
 
     #[inline(always)]
     fn decrypt_round(self, key: Self) -> Self {
-        // SAFETY: `self` proves VAES and AVX2.
         self.zip(
             key,
             #[inline(always)]
-            |blocks, key| unsafe { _mm256_aesdec_epi128(blocks, key) },
+            |blocks, key| {
+                // SAFETY: `self` proves VAES and AVX2.
+                unsafe { _mm256_aesdec_epi128(blocks, key) }
+            },
         )
     }
 
     #[inline(always)]
     fn decrypt_last(self, key: Self) -> Self {
-        // SAFETY: `self` proves VAES and AVX2.
         self.zip(
             key,
             #[inline(always)]
-            |blocks, key| unsafe { _mm256_aesdeclast_epi128(blocks, key) },
+            |blocks, key| {
+                // SAFETY: `self` proves VAES and AVX2.
+                unsafe { _mm256_aesdeclast_epi128(blocks, key) }
+            },
         )
     }
 
@@ -302,11 +310,13 @@ impl BitXor for YmmBlocks {
 
     #[inline(always)]
     fn bitxor(self, other: Self) -> Self {
-        // SAFETY: `self` proves AVX2.
         self.zip(
             other,
             #[inline(always)]
-            |a, b| unsafe { _mm256_xor_si256(a, b) },
+            |a, b| {
+                // SAFETY: `self` proves AVX2.
+                unsafe { _mm256_xor_si256(a, b) }
+            },
         )
     }
 }

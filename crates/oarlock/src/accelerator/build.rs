@@ -119,8 +119,8 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Allows only one leaf of the lanes: one group of instructions, such as `avx2` or `aes-ni`. Shapes that it does not
-    /// compute are left to the other engines. [`known_leaves`](crate::known_leaves) lists the names.
+    /// Allows only one leaf of the lanes: one group of instructions, such as `avx2` or `aes-ni`. Shapes that it does
+    /// not compute are left to the other engines. [`known_leaves`](crate::known_leaves) lists the names.
     ///
     /// This is for measurements and tests. By default each shape has the best leaf of the processor.
     #[must_use]

@@ -26,15 +26,15 @@ pub(super) trait StreamMode<H: StreamHash> {
 }
 
 /// Digests of whole messages, which have the same initial chaining value.
-pub(super) struct WholeMode(StreamState);
+pub(super) struct WholeStreams(StreamState);
 
-impl WholeMode {
+impl WholeStreams {
     pub(super) fn new<H: StreamHash>() -> Self {
         Self(first_half::<H>(&H::initial()))
     }
 }
 
-impl<H: StreamHash> StreamMode<H> for WholeMode {
+impl<H: StreamHash> StreamMode<H> for WholeStreams {
     const ENDING: MessageEnding = MessageEnding::Padded { before: 0 };
 
     #[inline(always)]
@@ -44,9 +44,9 @@ impl<H: StreamHash> StreamMode<H> for WholeMode {
 }
 
 /// Parts of digests: whole blocks from the middle of messages. Their chaining values are in the IV column.
-pub(super) struct PartMode;
+pub(super) struct PartStreams;
 
-impl<H: StreamHash> StreamMode<H> for PartMode {
+impl<H: StreamHash> StreamMode<H> for PartStreams {
     const ENDING: MessageEnding = MessageEnding::Open;
 
     #[inline(always)]
@@ -60,9 +60,9 @@ impl<H: StreamHash> StreamMode<H> for PartMode {
 }
 
 /// HMAC: the hash that follows the inner key, and the hash of its digest that follows the outer key.
-pub(super) struct HmacMode;
+pub(super) struct HmacStreams;
 
-impl<H: StreamHash> StreamMode<H> for HmacMode {
+impl<H: StreamHash> StreamMode<H> for HmacStreams {
     const ENDING: MessageEnding = hmac::INNER;
     const IS_INNER: bool = true;
 

@@ -9,7 +9,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 use zeroize::Zeroize;
 
 use super::{Cpu, HalfMask, LANES, LaneArray, Mask, MulVector, Simd, Vector};
-use crate::leaf::Leaf;
+use crate::simd::Leaf;
 
 const LOW_52: u64 = (1 << 52) - 1;
 

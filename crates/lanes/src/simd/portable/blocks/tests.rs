@@ -1,7 +1,7 @@
 use super::*;
 use crate::simd::tests::samples;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{AesSimd, Cpu, IfmaSimd, VaesSimd, VaesYmmSimd};
+use crate::simd::{AesSimd, IfmaSimd, VaesSimd, VaesYmmSimd};
 
 /// The longest input of an operation, and one byte more.
 const MOST: usize = FOUR_BLOCKS + 1;

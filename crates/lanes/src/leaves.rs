@@ -1,60 +1,10 @@
-//! The leaves: which of them this CPU has, and which computes a kind of shape.
+//! The leaves of this CPU, and the choice of one for each kind of kernel.
 
-use crate::simd::Cpu;
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{AesSimd, Avx2Simd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
-
-/// A group of instructions for which kernels of this crate are compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Leaf {
-    /// AVX-512 with IFMA: public keys, DES and hashes.
-    Avx512,
-    /// VAES and VPCLMULQDQ on 512 bits: AES.
-    Vaes512,
-    /// AVX2: DES and hashes.
-    Avx2,
-    /// VAES and VPCLMULQDQ on 256 bits: AES.
-    Vaes256,
-    /// AES-NI and PCLMULQDQ with AVX: AES.
-    AesNi,
-    /// The SHA extensions: SHA-1 and SHA-256.
-    ShaNi,
-    /// Plain Rust: every shape. For tests.
-    #[cfg(any(test, feature = "portable"))]
-    Portable,
-}
-
-impl Leaf {
-    /// Every leaf of this build. Of two leaves for one kind of shape the better one comes first.
-    pub const ALL: &[Self] = &[
-        Self::Avx512,
-        Self::Vaes512,
-        Self::Vaes256,
-        Self::AesNi,
-        Self::ShaNi,
-        Self::Avx2,
-        #[cfg(any(test, feature = "portable"))]
-        Self::Portable,
-    ];
-
-    /// Returns the name, as it is typed and printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Avx512 => "avx512",
-            Self::Vaes512 => "vaes512",
-            Self::Avx2 => "avx2",
-            Self::Vaes256 => "vaes256",
-            Self::AesNi => "aes-ni",
-            Self::ShaNi => "sha-ni",
-            #[cfg(any(test, feature = "portable"))]
-            Self::Portable => "portable",
-        }
-    }
-}
+use crate::simd::{Cpu, Leaf};
 
 /// The leaf of each kind of kernel. None if the CPU lacks the instructions of all its leaves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,9 +61,9 @@ macro_rules! with_multiply {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
-            $crate::leaf::MultiplyLeaf::Avx512($simd) => $body,
+            $crate::leaves::MultiplyLeaf::Avx512($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
-            $crate::leaf::MultiplyLeaf::Portable($simd) => $body,
+            $crate::leaves::MultiplyLeaf::Portable($simd) => $body,
         }
     };
 }
@@ -123,11 +73,11 @@ macro_rules! with_vectors {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
-            $crate::leaf::VectorLeaf::Avx512($simd) => $body,
+            $crate::leaves::VectorLeaf::Avx512($simd) => $body,
             #[cfg(target_arch = "x86_64")]
-            $crate::leaf::VectorLeaf::Avx2($simd) => $body,
+            $crate::leaves::VectorLeaf::Avx2($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
-            $crate::leaf::VectorLeaf::Portable($simd) => $body,
+            $crate::leaves::VectorLeaf::Portable($simd) => $body,
         }
     };
 }
@@ -137,13 +87,13 @@ macro_rules! with_blocks {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
-            $crate::leaf::BlockLeaf::AesNi($simd) => $body,
+            $crate::leaves::BlockLeaf::AesNi($simd) => $body,
             #[cfg(target_arch = "x86_64")]
-            $crate::leaf::BlockLeaf::Vaes256($simd) => $body,
+            $crate::leaves::BlockLeaf::Vaes256($simd) => $body,
             #[cfg(target_arch = "x86_64")]
-            $crate::leaf::BlockLeaf::Vaes512($simd) => $body,
+            $crate::leaves::BlockLeaf::Vaes512($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
-            $crate::leaf::BlockLeaf::Portable($simd) => $body,
+            $crate::leaves::BlockLeaf::Portable($simd) => $body,
         }
     };
 }
@@ -153,7 +103,7 @@ macro_rules! with_streams {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
-            $crate::leaf::StreamLeaf::ShaNi($simd) => $body,
+            $crate::leaves::StreamLeaf::ShaNi($simd) => $body,
         }
     };
 }
