@@ -14,7 +14,7 @@ use crate::hash::sha256::LaneSha256;
 use crate::hash::sha512::LaneSha512;
 use crate::hash::streams::{StreamHash, StreamState};
 use crate::hash::{LaneHash, LaneLayout, MessageEnding, MessageGroup, WORDS, absorb};
-use crate::simd::{LANES, MulSimd, ShaSimd, Simd};
+use crate::simd::{KeptWords, LANES, MulSimd, ShaSimd, Simd};
 
 /// Times runs of records.
 pub(super) fn run(bench: &KernelBench<'_>, engine: &LaneEngine) {
@@ -49,12 +49,13 @@ fn each_count<S: ShaSimd, H: StreamHash>(bench: &KernelBench<'_>, simd: S, name:
 
 fn in_turn<S: ShaSimd, H: StreamHash, const N: usize>(bench: &KernelBench<'_>, simd: S, name: &str) {
     const BLOCKS: usize = 16;
-    let (mut states, messages) = ([StreamState::default(); N], [[[7; 64]; BLOCKS]; N]);
+    let (mut states, mut kept) = ([StreamState::default(); N], [KeptWords::default(); N]);
+    let messages = [[[7; 64]; BLOCKS]; N];
     bench.plain(&format!("{name}, a block of {N} messages in turn"), N * BLOCKS, || {
         let blocks = black_box(&messages).each_ref().map(|blocks| &blocks[..]);
         simd.call(
             #[inline(always)]
-            || H::compress(simd, black_box(&mut states), blocks),
+            || H::compress(simd, black_box(&mut states), &mut kept, blocks),
         );
     });
 }

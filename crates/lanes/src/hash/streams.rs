@@ -26,7 +26,7 @@ use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
-use crate::simd::ShaSimd;
+use crate::simd::{KeptWords, ShaSimd};
 use mode::{HmacStreams, PartStreams, StreamMode, WholeStreams};
 use source::MessageSource;
 
@@ -47,8 +47,14 @@ pub(crate) trait StreamHash: HmacHash {
     /// The place in a [`StreamState`] of each two words of a chaining value.
     const ORDER: [usize; 4];
 
-    /// Hashes blocks of `N` messages, as many of each as the first has. The others must have no fewer.
-    fn compress<S: ShaSimd, const N: usize>(simd: S, states: &mut [StreamState; N], blocks: [&[Block]; N]);
+    /// Hashes blocks of `N` messages, as many of each as the first has. The others must have no fewer. `kept` is memory
+    /// for the message schedules.
+    fn compress<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        blocks: [&[Block]; N],
+    );
 }
 
 /// A chaining value in the order of the instructions: words from the last to the first of each vector. So two of them
@@ -199,6 +205,8 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
 struct Streams<'a, H> {
     /// The chaining values. Erased afterwards: whoever has those of HMAC can forge its MACs.
     states: Zeroizing<[StreamState; MAX_STREAMS]>,
+    /// The words of the message schedules. Erased afterwards: messages can be secret.
+    kept: Zeroizing<[KeptWords; MAX_STREAMS]>,
     streams: [Stream<'a>; MAX_STREAMS],
     /// The number of streams in use. They come first.
     count: usize,
@@ -220,6 +228,7 @@ impl<H: StreamHash> Default for Streams<'_, H> {
     fn default() -> Self {
         Self {
             states: Zeroizing::default(),
+            kept: Zeroizing::default(),
             streams: std::array::from_fn(|_| Stream::default()),
             count: 0,
             hash: PhantomData,
@@ -303,9 +312,11 @@ impl<'a, H: StreamHash> Streams<'a, H> {
 
     /// Hashes blocks of the first `N` streams until one of them has none left, or goes on with its padding.
     fn step<S: ShaSimd, const N: usize>(&mut self, simd: S) {
-        let (Some(states), Some(streams)) =
-            (self.states.first_chunk_mut::<N>(), self.streams.first_chunk_mut::<N>())
-        else {
+        let (Some(states), Some(kept), Some(streams)) = (
+            self.states.first_chunk_mut::<N>(),
+            self.kept.first_chunk_mut::<N>(),
+            self.streams.first_chunk_mut::<N>(),
+        ) else {
             return;
         };
         let left = streams.each_ref().map(|stream| stream.source.left());
@@ -313,7 +324,7 @@ impl<'a, H: StreamHash> Streams<'a, H> {
         let blocks = left.map(|blocks| &blocks[..count]);
         simd.call(
             #[inline(always)]
-            || H::compress(simd, states, blocks),
+            || H::compress(simd, states, kept, blocks),
         );
         for stream in streams {
             stream.source.advance(count);

@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use zeroize::Zeroize;
+
 use super::Cpu;
 
 /// A CPU with instructions for the rounds of SHA-1 and SHA-256. Every operation takes the same time for all values.
@@ -55,7 +57,7 @@ pub(crate) trait ShaSimd: Cpu {
 /// The last sixteen words of a message schedule. Those for rounds `4 G` to `4 G + 3` are in place `G % 4`.
 ///
 /// They are in memory: the variables and next words of four messages and the temporary values fill the registers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default, Zeroize)]
 #[repr(align(16))]
 pub(crate) struct KeptWords(pub(super) [[u64; 2]; 4]);
 

@@ -11,8 +11,12 @@ impl StreamHash for LaneSha1 {
     const ORDER: [usize; 4] = [1, 0, 3, 2];
 
     #[inline(always)]
-    fn compress<S: ShaSimd, const N: usize>(simd: S, states: &mut [StreamState; N], blocks: [&[Block]; N]) {
-        let mut kept = [KeptWords::default(); N];
+    fn compress<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        blocks: [&[Block]; N],
+    ) {
         for at in 0..blocks[0].len() {
             let variables = states.each_ref().map(
                 #[inline(always)]
@@ -23,7 +27,7 @@ impl StreamHash for LaneSha1 {
                 |[first, _]| first,
             );
             let mut streams = Sha1Streams { simd, variables, words, blocks: blocks_at(&blocks, at) };
-            streams.all_rounds(&mut kept);
+            streams.all_rounds(kept);
             for (state, [abcd, before_last]) in states.iter_mut().zip(streams.variables) {
                 let before = state.load(simd);
                 state.store(simd, [simd.add32(before[0], abcd), simd.add_e(before_last, before[1])]);

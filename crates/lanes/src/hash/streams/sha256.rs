@@ -14,8 +14,12 @@ impl StreamHash for LaneSha256 {
     const ORDER: [usize; 4] = [1, 3, 0, 2];
 
     #[inline(always)]
-    fn compress<S: ShaSimd, const N: usize>(simd: S, states: &mut [StreamState; N], blocks: [&[Block]; N]) {
-        let mut kept = [KeptWords::default(); N];
+    fn compress<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        blocks: [&[Block]; N],
+    ) {
         for at in 0..blocks[0].len() {
             let variables = states.each_ref().map(
                 #[inline(always)]
@@ -26,7 +30,7 @@ impl StreamHash for LaneSha256 {
                 |[first, _]| first,
             );
             let mut streams = Sha256Streams { simd, variables, words, blocks: blocks_at(&blocks, at) };
-            streams.all_rounds(&mut kept);
+            streams.all_rounds(kept);
             for (state, [abef, cdgh]) in states.iter_mut().zip(streams.variables) {
                 let before = state.load(simd);
                 state.store(simd, [simd.add32(before[0], abef), simd.add32(before[1], cdgh)]);
