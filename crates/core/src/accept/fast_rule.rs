@@ -89,6 +89,11 @@ impl FastRule {
         self.tag == TagRule::NoTag
     }
 
+    /// Returns true if a record has no key.
+    pub(super) fn is_keyless(&self) -> bool {
+        matches!(self.key_len, KeyLenRule::NoKey)
+    }
+
     /// Returns true if a key of this length is valid.
     #[inline(always)]
     pub(super) fn accepts_key(&self, len: Option<usize>) -> bool {

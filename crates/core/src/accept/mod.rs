@@ -17,6 +17,7 @@ mod order;
 mod tests;
 
 use std::fmt;
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use crate::records::RecordRow;
@@ -445,10 +446,16 @@ impl<'a> RecordPart<'a> {
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
         let places = self.equal?;
+        let list = ordered.equal(window.len()).iter_mut().zip(window.start as u32..);
+        // The column of keys can hold anything if the shape has none.
+        if self.rule.is_some_and(|rule| rule.is_keyless()) {
+            list.for_each(|(place, index)| *place = places.record(index, 0));
+            self.fetch_next(window, &places, out, fetch);
+            return Some(());
+        }
         let keys = self.key.values()?.get(window.clone())?;
         let mut are_keys_valid = self.valid_keys > 0;
-        for ((place, index), key) in ordered.equal(keys.len()).iter_mut().zip(window.start as u32..).zip(keys)
-        {
+        for ((place, index), key) in list.zip(keys) {
             let (KeySource::Table(number) | KeySource::Slot(number)) = *key;
             // Looks at every key even after a failure, so that the loop has no branch.
             are_keys_valid &= matches!(key, KeySource::Table(_)) & (number < self.valid_keys);
@@ -457,16 +464,27 @@ impl<'a> RecordPart<'a> {
         if !are_keys_valid {
             return None;
         }
-        // Prefetches what the next window reads and writes; the loads run while this window is computed.
+        self.fetch_next(window, &places, out, fetch);
+        Some(())
+    }
+
+    /// Prefetches what the next window reads and writes; the loads run while this window is computed.
+    fn fetch_next(
+        &self,
+        window: &Range<usize>,
+        places: &EqualRecords,
+        out: &PartMut<'_>,
+        fetch: impl Fn(&[u8], u32),
+    ) {
         let next = |start: u32, stride: u32| {
-            let bytes = stride.saturating_mul(keys.len() as u32);
+            // Long records would leave the cache before they are read. Their kernels prefetch by themselves.
+            let bytes = if stride > MAX_FETCHED { 0 } else { stride.saturating_mul(window.len() as u32) };
             let start = start.saturating_add(bytes);
             (start..start.saturating_add(bytes)).step_by(LINE)
         };
         let first = places.record(window.start as u32, 0);
         next(first.input, places.strides.input).for_each(|at| fetch(self.data(), at));
         next(first.output, places.strides.output).for_each(|at| fetch(out.output, at));
-        Some(())
     }
 
     /// Accepts all records of a window at once, in order, if all pass the fast check and each has its own values.
@@ -479,13 +497,34 @@ impl<'a> RecordPart<'a> {
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
         let rule = self.rule.filter(FastRule::is_tagless)?;
-        let keys = self.key.values()?.get(window.clone())?;
+        if rule.is_keyless() {
+            let keys = repeat_n(KeySource::Table(0), window.len());
+            return self.accept_with_keys(rule, keys, 1, window, ordered, out, steps, fetch);
+        }
+        let keys = self.key.values()?.get(window.clone())?.iter().copied();
+        self.accept_with_keys(rule, keys, self.valid_keys, window, ordered, out, steps, fetch)
+    }
+
+    /// As [`RecordPart::accept_values`], with one key for each record, which must be among the first `valid_keys`.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "one function for records with and without keys")]
+    fn accept_with_keys(
+        &self,
+        rule: FastRule,
+        keys: impl Iterator<Item = KeySource> + Clone,
+        valid_keys: u32,
+        window: &Range<usize>,
+        ordered: &mut OrderedRecords,
+        out: &PartMut<'_>,
+        steps: impl Fn(usize) -> usize,
+        fetch: impl Fn(&[u8], u32),
+    ) -> Option<()> {
         let inputs = self.input.values()?.get(window.clone())?;
         let outputs = self.output.values()?.get(window.clone())?;
         let (mut together, mut last_key) = (rule.together(), 0);
         let mut counts = StepCounts::default();
-        for ((key, input), output) in keys.iter().zip(inputs).zip(outputs) {
-            let (key, input, output) = in_memory(*key, *input, *output)?;
+        for ((key, input), output) in keys.clone().zip(inputs).zip(outputs) {
+            let (key, input, output) = in_memory(key, *input, *output)?;
             fetch(self.data(), input.start);
             fetch(out.output, output.start);
             last_key = last_key.max(key);
@@ -499,13 +538,13 @@ impl<'a> RecordPart<'a> {
             None => ivs.all(|iv| rule.fits_iv(iv)),
         };
         // All comparisons come after the loop, so that the loop over the records has no branch.
-        if last_key >= self.valid_keys || !do_ivs_fit || !together.fit() {
+        if last_key >= valid_keys || !do_ivs_fit || !together.fit() {
             return None;
         }
         // Counted in the loop above, so the list is sorted by one pass that puts each record into its place.
         let mut ordered = ordered.counted(&counts);
         for (((index, key), input), output) in (window.start as u32..).zip(keys).zip(inputs).zip(outputs) {
-            let (key, Span { start, len }, output) = in_memory(*key, *input, *output)?;
+            let (key, Span { start, len }, output) = in_memory(key, *input, *output)?;
             let iv = self.iv.at(index).start;
             let record = RecordRef { index, len, input: start, output: output.start, iv, key };
             ordered.insert(record, steps(len as usize));
@@ -595,6 +634,10 @@ fn in_memory(key: KeySource, input: InputSource, output: OutputSink) -> Option<(
 
 /// The bytes of a cache line.
 const LINE: usize = 64;
+
+/// The longest stride of records that are prefetched for the next window. A window has 1 MiB then, about as much as a
+/// second-level cache.
+const MAX_FETCHED: u32 = 1024;
 
 #[inline]
 fn secret(key: &Key) -> &[u8] {

@@ -13,7 +13,7 @@ mod rsa;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::simd::{Avx2Simd, Cpu, IfmaSimd, Simd};
+use crate::simd::{Avx2Simd, Cpu, IfmaSimd, ShaNiSimd, Simd};
 use crate::{LaneEngine, Leaf};
 use counting::CountingSimd;
 
@@ -27,10 +27,16 @@ pub fn run(filter: &str) {
         println!("leaf {}", leaf.name());
         aes::run(&bench, &engine);
         des::run(&bench, &engine);
+        hash::run(&bench, &engine);
     }
     if let Some(simd) = Avx2Simd::detect() {
         println!("kernels of leaf avx2");
         des::kernels(&bench, simd);
+        hash::lanes(&bench, simd);
+    }
+    if let Some(simd) = ShaNiSimd::detect() {
+        println!("kernels of leaf sha-ni");
+        hash::streams(&bench, simd);
     }
     let Some(simd) = ifma else {
         eprintln!("SKIPPED: this CPU has no AVX-512 IFMA, so its kernels are not measured");
@@ -39,7 +45,8 @@ pub fn run(filter: &str) {
     println!("kernels of leaf avx512, at {:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
     curve25519::run(&bench, simd);
     des::kernels(&bench, simd);
-    hash::run(&bench, simd);
+    hash::lanes(&bench, simd);
+    hash::parts(&bench, simd);
     nist::run(&bench, simd);
     rsa::run(&bench, simd);
 }

@@ -17,7 +17,11 @@ impl RecordSizes {
         Some(match shape {
             Shape::Cipher { alg, .. } => Self { key_len: alg.key_len(), iv_len: alg.block_len(), tag_len: 0 },
             Shape::Aead { alg, .. } => Self { key_len: alg.key_len(), iv_len: 12, tag_len: 16 },
-            Shape::Mac { alg } => Self { key_len: alg.key_len()?, iv_len: 0, tag_len: alg.tag_len() },
+            // HMAC takes keys of every length.
+            Shape::Mac { alg } => {
+                Self { key_len: alg.key_len().unwrap_or(32), iv_len: 0, tag_len: alg.tag_len() }
+            }
+            Shape::Digest { alg } => Self { key_len: 0, iv_len: 0, tag_len: alg.output_len() },
             _ => return None,
         })
     }
@@ -43,7 +47,7 @@ pub(super) fn whole(bench: &KernelBench<'_>, engine: &LaneEngine, shape: Shape, 
         })
         .collect();
     let total: usize = lens.iter().sum();
-    let is_mac = matches!(shape, Shape::Mac { .. });
+    let is_shortened = matches!(shape, Shape::Mac { .. } | Shape::Digest { .. });
     let span = |start, len| Span::new(start, len).unwrap_or_default();
     let spans = starts.iter().zip(lens);
     let records = Records {
@@ -61,7 +65,7 @@ pub(super) fn whole(bench: &KernelBench<'_>, engine: &LaneEngine, shape: Shape, 
                 .map(|(at, len)| InputSource::Data(span(iv_len * count + at, *len)))
                 .collect::<Vec<_>>(),
         ),
-        output: if is_mac {
+        output: if is_shortened {
             Column::from(
                 (0..count).map(|at| OutputSink::Output(span(tag_len * at, tag_len))).collect::<Vec<_>>(),
             )

@@ -26,7 +26,7 @@ use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
-use crate::simd::{ShaSimd, ShaVector};
+use crate::simd::{KeptWords, ShaSimd};
 use mode::{HmacStreams, PartStreams, StreamMode, WholeStreams};
 use source::MessageSource;
 
@@ -44,48 +44,69 @@ pub(crate) trait StreamHash: HmacHash {
     /// The number of messages in turn, at most [`MAX_STREAMS`]. Measured: docs/performance/records.md.
     const STREAMS: usize;
 
-    /// The word of the chaining value in each place of a [`StreamState`]. Exchanges of pairs, so that it is its own
-    /// inverse.
-    const ORDER: [usize; 8];
+    /// The place in a [`StreamState`] of each two words of a chaining value.
+    const ORDER: [usize; 4];
 
-    /// Hashes blocks of `N` messages, as many of each as the first has. The others must have no fewer.
-    fn compress<S: ShaSimd, const N: usize>(simd: S, states: &mut [StreamState; N], blocks: [&[Block]; N]);
+    /// Hashes blocks of `N` messages, as many of each as the first has. The others must have no fewer. `kept` is memory
+    /// for the message schedules.
+    fn compress<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        blocks: [&[Block]; N],
+    );
 }
 
-/// A chaining value in the order of the instructions.
+/// A chaining value in the order of the instructions: words from the last to the first of each vector. So two of them
+/// are a big-endian number.
 #[derive(Clone, Copy, Default, Zeroize)]
 #[repr(align(16))]
-pub(crate) struct StreamState([u32; 8]);
+pub(crate) struct StreamState([u64; 4]);
 
 impl StreamState {
     /// Reads the first half of a chaining value.
+    #[inline(always)]
     fn new<H: StreamHash>(bytes: &[u8; CHAIN_BYTES / 2]) -> Self {
-        let words = bytes.as_chunks().0;
-        Self(H::ORDER.map(|word| u32::from_be_bytes(words[word])))
+        let mut state = Self::default();
+        for (place, pair) in H::ORDER.iter().zip(bytes.as_chunks().0) {
+            state.0[*place] = u64::from_be_bytes(*pair);
+        }
+        state
     }
 
     /// Returns the big-endian bytes of the chaining value.
+    #[inline(always)]
     fn bytes<H: StreamHash>(&self) -> [u8; CHAIN_BYTES / 2] {
         let mut bytes = [0; CHAIN_BYTES / 2];
-        let places = bytes.as_chunks_mut().0;
-        for (word, place) in self.0.iter().zip(H::ORDER) {
-            places[place] = word.to_be_bytes();
+        for (pair, place) in bytes.as_chunks_mut().0.iter_mut().zip(H::ORDER) {
+            *pair = self.0[place].to_be_bytes();
         }
         bytes
     }
 
     #[inline(always)]
     fn load<S: ShaSimd>(&self, simd: S) -> [S::W; 2] {
-        let [a, b, c, d, e, f, g, h] = self.0;
-        [simd.load_words(&[a, b, c, d]), simd.load_words(&[e, f, g, h])]
+        let [a, b, c, d] = self.0;
+        [simd.load_words(&[a, b]), simd.load_words(&[c, d])]
     }
 
     #[inline(always)]
-    fn store<S: ShaSimd>(&mut self, variables: [S::W; 2]) {
-        for (words, variables) in self.0.as_chunks_mut().0.iter_mut().zip(variables) {
-            *words = variables.words();
-        }
+    fn store<S: ShaSimd>(&mut self, simd: S, variables: [S::W; 2]) {
+        let [[a, b], [c, d]] = variables.map(
+            #[inline(always)]
+            |vector| simd.words(vector),
+        );
+        self.0 = [a, b, c, d];
     }
+}
+
+/// Returns block `at` of each message.
+#[inline(always)]
+fn blocks_at<'a, const N: usize>(blocks: &[&'a [Block]; N], at: usize) -> [&'a Block; N] {
+    blocks.map(
+        #[inline(always)]
+        |blocks| &blocks[at],
+    )
 }
 
 /// Returns the batch sizes of a shape, or None if it is not SHA-1, SHA-256 or an HMAC of them.
@@ -176,7 +197,7 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
     fn begin(&mut self, _part: &RecordPart<'_>) {}
 
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
-        Streams::<H>::default().hash(self, part, records, out);
+        Streams::<H>::default().hash(Waiting { run: self, part, records }, out);
     }
 }
 
@@ -184,6 +205,8 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
 struct Streams<'a, H> {
     /// The chaining values. Erased afterwards: whoever has those of HMAC can forge its MACs.
     states: Zeroizing<[StreamState; MAX_STREAMS]>,
+    /// The words of the message schedules. Erased afterwards: messages can be secret.
+    kept: Zeroizing<[KeptWords; MAX_STREAMS]>,
     streams: [Stream<'a>; MAX_STREAMS],
     /// The number of streams in use. They come first.
     count: usize,
@@ -205,6 +228,7 @@ impl<H: StreamHash> Default for Streams<'_, H> {
     fn default() -> Self {
         Self {
             states: Zeroizing::default(),
+            kept: Zeroizing::default(),
             streams: std::array::from_fn(|_| Stream::default()),
             count: 0,
             hash: PhantomData,
@@ -212,66 +236,87 @@ impl<H: StreamHash> Default for Streams<'_, H> {
     }
 }
 
+/// The records of a window that no stream has begun.
+struct Waiting<'w, 'a, S, H, K> {
+    run: &'w StreamRun<S, H, K>,
+    part: &'w RecordPart<'a>,
+    records: &'w [RecordRef],
+}
+
+impl<'a, S: ShaSimd, H: StreamHash, K: StreamMode<H>> Waiting<'_, 'a, S, H, K> {
+    /// Begins the next record in a stream. Returns false if there is none.
+    #[inline(always)]
+    fn start(&mut self, stream: &mut Stream<'a>, state: &mut StreamState) -> bool {
+        let Some((record, others)) = self.records.split_first() else { return false };
+        if let Some(later) = others.get(AHEAD) {
+            fetch(self.run.simd, self.part.input(later, 0));
+        }
+        self.records = others;
+        stream.record = *record;
+        stream.is_inner = K::IS_INNER;
+        stream.source.start::<H>(self.part.input(record, 0), K::ENDING);
+        self.run.mode.start(self.part, *record, state, &mut stream.outer);
+        true
+    }
+}
+
 impl<'a, H: StreamHash> Streams<'a, H> {
     /// Hashes all records of a window.
     fn hash<S: ShaSimd, K: StreamMode<H>>(
         &mut self,
-        run: &StreamRun<S, H, K>,
-        part: &RecordPart<'a>,
-        records: &[RecordRef],
+        mut waiting: Waiting<'_, 'a, S, H, K>,
         out: &mut PartMut<'_>,
     ) {
-        let mut next = records.iter().zip((AHEAD..).map(|later| records.get(later)));
-        let mut start = |stream: &mut Stream<'a>, state: &mut StreamState| {
-            let Some((record, later)) = next.next() else { return false };
-            later
-                .into_iter()
-                .flat_map(|later| part.input(later, 0).chunks(BLOCK))
-                .take(AHEAD_BLOCKS)
-                .for_each(|line| run.simd.prefetch(&line[0]));
-            stream.record = *record;
-            stream.is_inner = K::IS_INNER;
-            stream.source.start::<H>(part.input(record, 0), K::ENDING);
-            run.mode.start(part, *record, state, &mut stream.outer);
-            true
-        };
+        let simd = waiting.run.simd;
         for (stream, state) in self.streams.iter_mut().zip(self.states.iter_mut()).take(H::STREAMS) {
-            self.count += usize::from(start(stream, state));
+            self.count += usize::from(waiting.start(stream, state));
         }
         loop {
-            // From the last to the first, because the last one moves to the place of one that has no more records.
-            for place in (0..self.count).rev() {
-                let (stream, state) = (&mut self.streams[place], &mut self.states[place]);
-                while stream.source.left().is_empty() {
-                    if stream.is_inner {
-                        stream.source.start_outer::<H>(&state.bytes::<H>());
-                        (*state, stream.is_inner) = (*stream.outer, false);
-                        continue;
-                    }
-                    write(part, stream.record, &state.bytes::<H>()[..run.result_len], out);
-                    if !start(stream, state) {
-                        self.count -= 1;
-                        self.streams.swap(place, self.count);
-                        self.states.swap(place, self.count);
-                        break;
-                    }
-                }
-            }
+            self.replace_ended(&mut waiting, out);
             match self.count {
                 0 => return,
-                1 => self.step::<S, 1>(run.simd),
-                2 => self.step::<S, 2>(run.simd),
-                3 => self.step::<S, 3>(run.simd),
-                _ => self.step::<S, MAX_STREAMS>(run.simd),
+                1 => self.step::<S, 1>(simd),
+                2 => self.step::<S, 2>(simd),
+                3 => self.step::<S, 3>(simd),
+                _ => self.step::<S, MAX_STREAMS>(simd),
+            }
+        }
+    }
+
+    /// Writes the results of messages that have ended, and begins others in their streams.
+    #[inline(always)]
+    fn replace_ended<S: ShaSimd, K: StreamMode<H>>(
+        &mut self,
+        waiting: &mut Waiting<'_, 'a, S, H, K>,
+        out: &mut PartMut<'_>,
+    ) {
+        // From the last to the first, because the last one moves to the place of one that has no more records.
+        for place in (0..self.count).rev() {
+            let (stream, state) = (&mut self.streams[place], &mut self.states[place]);
+            while stream.source.has_ended() {
+                if stream.is_inner {
+                    stream.source.start_outer::<H>(&state.bytes::<H>());
+                    (*state, stream.is_inner) = (*stream.outer, false);
+                    continue;
+                }
+                write(waiting.part, stream.record, &state.bytes::<H>(), waiting.run.result_len, out);
+                if !waiting.start(stream, state) {
+                    self.count -= 1;
+                    self.streams.swap(place, self.count);
+                    self.states.swap(place, self.count);
+                    break;
+                }
             }
         }
     }
 
     /// Hashes blocks of the first `N` streams until one of them has none left, or goes on with its padding.
     fn step<S: ShaSimd, const N: usize>(&mut self, simd: S) {
-        let (Some(states), Some(streams)) =
-            (self.states.first_chunk_mut::<N>(), self.streams.first_chunk_mut::<N>())
-        else {
+        let (Some(states), Some(kept), Some(streams)) = (
+            self.states.first_chunk_mut::<N>(),
+            self.kept.first_chunk_mut::<N>(),
+            self.streams.first_chunk_mut::<N>(),
+        ) else {
             return;
         };
         let left = streams.each_ref().map(|stream| stream.source.left());
@@ -279,7 +324,7 @@ impl<'a, H: StreamHash> Streams<'a, H> {
         let blocks = left.map(|blocks| &blocks[..count]);
         simd.call(
             #[inline(always)]
-            || H::compress(simd, states, blocks),
+            || H::compress(simd, states, kept, blocks),
         );
         for stream in streams {
             stream.source.advance(count);
@@ -290,13 +335,29 @@ impl<'a, H: StreamHash> Streams<'a, H> {
 /// The distance between the record that starts and the record whose input is prefetched.
 const AHEAD: usize = 2 * MAX_STREAMS;
 
-/// The blocks of an input that are prefetched. The processor fetches the others when it sees them read in order.
-const AHEAD_BLOCKS: usize = 4;
+/// Prefetches the beginning of a message. The processor fetches the rest when it sees that blocks are read in order.
+#[inline(always)]
+fn fetch<S: ShaSimd>(simd: S, message: &[u8]) {
+    for block in 0..FETCHED_BLOCKS {
+        if let Some(byte) = message.get(block * BLOCK) {
+            simd.prefetch(byte);
+        }
+    }
+}
+
+/// The blocks of a message that are prefetched. Measured.
+const FETCHED_BLOCKS: usize = 4;
 
 /// Writes the leading bytes of a result, as many as the output holds.
-fn write(part: &RecordPart<'_>, record: RecordRef, result: &[u8], out: &mut PartMut<'_>) {
-    if let Err(status) = out.write(part.output(record), result) {
-        out.statuses[record.index as usize] = status;
+#[inline(always)]
+fn write(part: &RecordPart<'_>, record: RecordRef, result: &[u8; 32], len: usize, out: &mut PartMut<'_>) {
+    match out.place(part.output(record), len) {
+        Ok(place) => match place.first_chunk_mut() {
+            // A copy of constant length, which needs no call.
+            Some(place) => *place = *result,
+            None => place.copy_from_slice(&result[..place.len()]),
+        },
+        Err(status) => out.statuses[record.index as usize] = status,
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) use multiply::{MulSimd, MulVector};
 pub(crate) use portable::PortableVector;
 #[cfg(any(test, feature = "portable"))]
 pub(crate) use portable::{PortableDoubles, PortableSimd};
-pub(crate) use sha::{ShaSimd, ShaVector};
+pub(crate) use sha::{KeptWords, RoundConstants, ShaSimd};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sha_ni::ShaNiSimd;
 #[cfg(target_arch = "x86_64")]

@@ -7,8 +7,8 @@ use std::fmt;
 
 use super::Cpu;
 use super::ifma::prefetch;
-use super::sha::{ShaSimd, ShaVector};
-use crate::simd::Leaf;
+use super::leaf::Leaf;
+use super::sha::{KeptWords, RoundConstants, ShaSimd};
 
 /// A CPU with the SHA extensions, SSSE3 and SSE4.1. [`ShaNiSimd::detect`] is the only constructor.
 ///
@@ -77,7 +77,7 @@ impl fmt::Debug for ShaNiSimd {
     }
 }
 
-/// Four words in a register. Only a [`ShaNiSimd`] makes one, so its methods may use every feature of the leaf.
+/// Four words in a register. Only a [`ShaNiSimd`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShaNiVector(__m128i);
 
@@ -85,9 +85,17 @@ impl ShaSimd for ShaNiSimd {
     type W = ShaNiVector;
 
     #[inline(always)]
-    fn load_words(self, words: &[u32; 4]) -> ShaNiVector {
+    fn load_words(self, words: &[u64; 2]) -> ShaNiVector {
         // SAFETY: SSE2 is part of x86-64; the reference is to 16 readable bytes, and the load may be unaligned.
         ShaNiVector(unsafe { _mm_loadu_si128(words.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn words(self, vector: ShaNiVector) -> [u64; 2] {
+        let mut words = [0; 2];
+        // SAFETY: SSE2 is part of x86-64; the array is 16 writable bytes, and the store may be unaligned.
+        unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), vector.0) };
+        words
     }
 
     #[inline(always)]
@@ -107,80 +115,136 @@ impl ShaSimd for ShaNiSimd {
             ShaNiVector(_mm_shuffle_epi8(_mm_loadu_si128(bytes.as_ptr().cast()), order))
         }
     }
+
+    #[inline(always)]
+    fn add32(self, a: ShaNiVector, b: ShaNiVector) -> ShaNiVector {
+        // SAFETY: SSE2 is part of x86-64.
+        ShaNiVector(unsafe { _mm_add_epi32(a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn add_e(self, before: ShaNiVector, words: ShaNiVector) -> ShaNiVector {
+        // SAFETY: `self` proves the SHA extensions.
+        ShaNiVector(unsafe { _mm_sha1nexte_epu32(before.0, words.0) })
+    }
+
+    #[inline(always)]
+    fn sha256_four_rounds<const G: usize>(
+        self,
+        state: &mut [ShaNiVector; 2],
+        words: ShaNiVector,
+        constants: &RoundConstants,
+        kept: &mut KeptWords,
+    ) -> ShaNiVector {
+        let ([ShaNiVector(abef), ShaNiVector(cdgh)], ShaNiVector(mut next)) = (state, words);
+        // SAFETY: `self` proves the SHA extensions and SSSE3. The operands in memory are vectors of `constants` and of
+        // `kept`, which are aligned, and nothing else is written. The block is one unit, because the compiler moves
+        // single instructions to places where it must spill registers.
+        unsafe {
+            asm!(
+                "movdqa xmm0, {words}",
+                "paddd xmm0, [{constants} + {group}]",
+                "sha256rnds2 {cdgh}, {abef}",
+                "pshufd xmm0, xmm0, 0x0E",
+                "sha256rnds2 {abef}, {cdgh}",
+                words = in(xmm_reg) next,
+                constants = in(reg) constants.0.as_ptr(),
+                group = const 16 * G,
+                abef = inout(xmm_reg) *abef,
+                cdgh = inout(xmm_reg) *cdgh,
+                out("xmm0") _,
+                options(nostack, preserves_flags, readonly),
+            );
+            if (3..15).contains(&G) {
+                let words = next;
+                asm!(
+                    "movdqa {next}, [{kept} + {fourth}]",
+                    "sha256msg1 {next}, [{kept} + {third}]",
+                    "movdqa {seventh}, {words}",
+                    "palignr {seventh}, [{kept} + {last}], 4",
+                    "paddd {next}, {seventh}",
+                    "sha256msg2 {next}, {words}",
+                    words = in(xmm_reg) words,
+                    next = out(xmm_reg) next,
+                    seventh = out(xmm_reg) _,
+                    kept = in(reg) &raw const *kept,
+                    fourth = const 16 * ((G + 1) % 4),
+                    third = const 16 * ((G + 2) % 4),
+                    last = const 16 * ((G + 3) % 4),
+                    options(nostack, preserves_flags, readonly),
+                );
+            }
+        }
+        if G < 14 {
+            self.keep::<G>(words, kept);
+        }
+        ShaNiVector(next)
+    }
+
+    #[inline(always)]
+    fn sha1_four_rounds<const G: usize, const KIND: i32>(
+        self,
+        state: &mut [ShaNiVector; 2],
+        words: ShaNiVector,
+        kept: &mut KeptWords,
+    ) -> ShaNiVector {
+        let ([ShaNiVector(abcd), ShaNiVector(before)], ShaNiVector(mut next)) = (state, words);
+        // SAFETY: `self` proves the SHA extensions. The operands in memory are vectors of `kept`, which is aligned. The
+        // blocks are units for the reason given above.
+        unsafe {
+            if G == 0 {
+                asm!(
+                    "paddd {sum}, {words}",
+                    "movdqa {before}, {abcd}",
+                    "sha1rnds4 {abcd}, {sum}, {kind}",
+                    words = in(xmm_reg) next,
+                    abcd = inout(xmm_reg) *abcd,
+                    sum = inout(xmm_reg) *before => _,
+                    before = out(xmm_reg) *before,
+                    kind = const KIND,
+                    options(nomem, nostack, preserves_flags),
+                );
+            } else {
+                asm!(
+                    "sha1nexte {sum}, {words}",
+                    "movdqa {before}, {abcd}",
+                    "sha1rnds4 {abcd}, {sum}, {kind}",
+                    words = in(xmm_reg) next,
+                    abcd = inout(xmm_reg) *abcd,
+                    sum = inout(xmm_reg) *before => _,
+                    before = out(xmm_reg) *before,
+                    kind = const KIND,
+                    options(nomem, nostack, preserves_flags),
+                );
+            }
+            if (3..19).contains(&G) {
+                asm!(
+                    "movdqa {next}, [{kept} + {fourth}]",
+                    "sha1msg1 {next}, [{kept} + {third}]",
+                    "pxor {next}, [{kept} + {last}]",
+                    "sha1msg2 {next}, {words}",
+                    words = in(xmm_reg) words.0,
+                    next = out(xmm_reg) next,
+                    kept = in(reg) &raw const *kept,
+                    fourth = const 16 * ((G + 1) % 4),
+                    third = const 16 * ((G + 2) % 4),
+                    last = const 16 * ((G + 3) % 4),
+                    options(nostack, preserves_flags, readonly),
+                );
+            }
+        }
+        if G < 18 {
+            self.keep::<G>(words, kept);
+        }
+        ShaNiVector(next)
+    }
 }
 
-impl ShaVector for ShaNiVector {
+impl ShaNiSimd {
+    /// Stores the words for rounds `4 G` to `4 G + 3`.
     #[inline(always)]
-    fn words(self) -> [u32; 4] {
-        let mut words = [0; 4];
-        // SAFETY: SSE2 is part of x86-64; the array is 16 writable bytes, and the store may be unaligned.
-        unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), self.0) };
-        words
-    }
-
-    #[inline(always)]
-    fn add32(self, other: Self) -> Self {
-        // SAFETY: SSE2 is part of x86-64.
-        Self(unsafe { _mm_add_epi32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        // SAFETY: SSE2 is part of x86-64.
-        Self(unsafe { _mm_xor_si128(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn upper_half(self) -> Self {
-        // SAFETY: SSE2 is part of x86-64.
-        Self(unsafe { _mm_shuffle_epi32::<0x0E>(self.0) })
-    }
-
-    #[inline(always)]
-    fn moved_down(self, next: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has SSSE3.
-        Self(unsafe { _mm_alignr_epi8::<4>(next.0, self.0) })
-    }
-
-    #[inline(always)]
-    fn sha256_two_rounds(self, abef: Self, words: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has the SHA extensions.
-        Self(unsafe { _mm_sha256rnds2_epu32(self.0, abef.0, words.0) })
-    }
-
-    #[inline(always)]
-    fn sha256_extend_first(self, next: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has the SHA extensions.
-        Self(unsafe { _mm_sha256msg1_epu32(self.0, next.0) })
-    }
-
-    #[inline(always)]
-    fn sha256_extend_last(self, last: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has the SHA extensions.
-        Self(unsafe { _mm_sha256msg2_epu32(self.0, last.0) })
-    }
-
-    #[inline(always)]
-    fn sha1_four_rounds<const KIND: i32>(self, words: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has the SHA extensions.
-        Self(unsafe { _mm_sha1rnds4_epu32::<KIND>(self.0, words.0) })
-    }
-
-    #[inline(always)]
-    fn sha1_add_e(self, words: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has the SHA extensions.
-        Self(unsafe { _mm_sha1nexte_epu32(self.0, words.0) })
-    }
-
-    #[inline(always)]
-    fn sha1_extend_first(self, next: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has the SHA extensions.
-        Self(unsafe { _mm_sha1msg1_epu32(self.0, next.0) })
-    }
-
-    #[inline(always)]
-    fn sha1_extend_last(self, last: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has the SHA extensions.
-        Self(unsafe { _mm_sha1msg2_epu32(self.0, last.0) })
+    fn keep<const G: usize>(self, words: ShaNiVector, kept: &mut KeptWords) {
+        // SAFETY: SSE2 is part of x86-64; the reference is to 16 writable bytes, and the store may be unaligned.
+        unsafe { _mm_storeu_si128(kept.0[G % 4].as_mut_ptr().cast(), words.0) };
     }
 }

@@ -1,12 +1,11 @@
 //! The chaining values before and after the messages of a shape.
 
-use zeroize::Zeroizing;
-
 use super::{StreamHash, StreamState};
 use crate::hash::group::MessageEnding;
 use crate::hash::run::copy_states;
 use crate::hash::{CHAIN_BYTES, hmac};
 use crate::records::{RecordPart, RecordRef};
+use crate::simd::erase;
 
 /// The steps before and after the messages of a shape.
 pub(super) trait StreamMode<H: StreamHash> {
@@ -74,12 +73,13 @@ impl<H: StreamHash> StreamMode<H> for HmacStreams {
         state: &mut StreamState,
         outer: &mut StreamState,
     ) {
-        let mut values = Zeroizing::new([0; CHAIN_BYTES]);
+        let mut values = [0; CHAIN_BYTES];
         copy_states::<H>(&mut values, part, record);
         if let [inner_value, outer_value] = values.as_chunks().0 {
             *state = StreamState::new::<H>(inner_value);
             *outer = StreamState::new::<H>(outer_value);
         }
+        erase(&mut values);
     }
 }
 

@@ -1,99 +1,84 @@
 //! SHA-1 of several messages in turn. FIPS 180-4 6.1.2.
 
-use super::{Block, StreamHash, StreamState};
+use super::{Block, StreamHash, StreamState, blocks_at};
 use crate::hash::sha1::LaneSha1;
-use crate::simd::{ShaSimd, ShaVector};
+use crate::simd::{KeptWords, ShaSimd};
 
 impl StreamHash for LaneSha1 {
     const STREAMS: usize = 4;
 
-    // d, c, b, a, three zeros and e: the order of `ShaVector`.
-    const ORDER: [usize; 8] = [3, 2, 1, 0, 7, 6, 5, 4];
+    // d, c, b, a, three zeros and e: the order of `ShaSimd`.
+    const ORDER: [usize; 4] = [1, 0, 3, 2];
 
     #[inline(always)]
-    fn compress<S: ShaSimd, const N: usize>(simd: S, states: &mut [StreamState; N], blocks: [&[Block]; N]) {
-        let mut streams = Sha1Streams::<S, N> {
-            simd,
-            states: states.each_ref().map(
+    fn compress<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        blocks: [&[Block]; N],
+    ) {
+        for at in 0..blocks[0].len() {
+            let variables = states.each_ref().map(
                 #[inline(always)]
                 |state| state.load(simd),
-            ),
-            words: [[simd.load_words(&[0; 4]); 4]; N],
-        };
-        for at in 0..blocks[0].len() {
-            streams.add_block(blocks.map(
+            );
+            let words = variables.map(
                 #[inline(always)]
-                |blocks| &blocks[at],
-            ));
-        }
-        for (state, variables) in states.iter_mut().zip(streams.states) {
-            state.store::<S>(variables);
+                |[first, _]| first,
+            );
+            let mut streams = Sha1Streams { simd, variables, words, blocks: blocks_at(&blocks, at) };
+            streams.all_rounds(kept);
+            for (state, [abcd, before_last]) in states.iter_mut().zip(streams.variables) {
+                let before = state.load(simd);
+                state.store(simd, [simd.add32(before[0], abcd), simd.add_e(before_last, before[1])]);
+            }
         }
     }
 }
 
-/// Working variables and message words of `N` messages.
-struct Sha1Streams<S: ShaSimd, const N: usize> {
+/// Working variables and message words of `N` messages. The kept words are elsewhere, because these must be registers.
+struct Sha1Streams<'a, S: ShaSimd, const N: usize> {
     simd: S,
-    /// The variables d, c, b, a, and those before the last four rounds, from which e follows.
-    states: [[S::W; 2]; N],
-    words: [[S::W; 4]; N],
+    variables: [[S::W; 2]; N],
+    /// The words for the next four rounds.
+    words: [S::W; N],
+    blocks: [&'a Block; N],
 }
 
-impl<S: ShaSimd, const N: usize> Sha1Streams<S, N> {
-    /// Hashes a block of each message.
+impl<S: ShaSimd, const N: usize> Sha1Streams<'_, S, N> {
     #[inline(always)]
-    fn add_block(&mut self, blocks: [&Block; N]) {
-        let before = self.states;
-        // Written out, because the number of each four rounds decides about the schedule.
-        self.four_rounds::<0, 0>(blocks);
-        self.four_rounds::<1, 0>(blocks);
-        self.four_rounds::<2, 0>(blocks);
-        self.four_rounds::<3, 0>(blocks);
-        self.four_rounds::<4, 0>(blocks);
-        self.four_rounds::<5, 1>(blocks);
-        self.four_rounds::<6, 1>(blocks);
-        self.four_rounds::<7, 1>(blocks);
-        self.four_rounds::<8, 1>(blocks);
-        self.four_rounds::<9, 1>(blocks);
-        self.four_rounds::<10, 2>(blocks);
-        self.four_rounds::<11, 2>(blocks);
-        self.four_rounds::<12, 2>(blocks);
-        self.four_rounds::<13, 2>(blocks);
-        self.four_rounds::<14, 2>(blocks);
-        self.four_rounds::<15, 3>(blocks);
-        self.four_rounds::<16, 3>(blocks);
-        self.four_rounds::<17, 3>(blocks);
-        self.four_rounds::<18, 3>(blocks);
-        self.four_rounds::<19, 3>(blocks);
-        for (state, before) in self.states.iter_mut().zip(before) {
-            *state = [state[0].add32(before[0]), state[1].sha1_add_e(before[1])];
-        }
+    fn all_rounds(&mut self, kept: &mut [KeptWords; N]) {
+        self.four_rounds::<0, 0>(kept);
+        self.four_rounds::<1, 0>(kept);
+        self.four_rounds::<2, 0>(kept);
+        self.four_rounds::<3, 0>(kept);
+        self.four_rounds::<4, 0>(kept);
+        self.four_rounds::<5, 1>(kept);
+        self.four_rounds::<6, 1>(kept);
+        self.four_rounds::<7, 1>(kept);
+        self.four_rounds::<8, 1>(kept);
+        self.four_rounds::<9, 1>(kept);
+        self.four_rounds::<10, 2>(kept);
+        self.four_rounds::<11, 2>(kept);
+        self.four_rounds::<12, 2>(kept);
+        self.four_rounds::<13, 2>(kept);
+        self.four_rounds::<14, 2>(kept);
+        self.four_rounds::<15, 3>(kept);
+        self.four_rounds::<16, 3>(kept);
+        self.four_rounds::<17, 3>(kept);
+        self.four_rounds::<18, 3>(kept);
+        self.four_rounds::<19, 3>(kept);
     }
 
-    /// Runs the rounds from `4 * G` on, and the parts of the schedule for which the words are there.
+    /// Runs four rounds on each message. While an instruction waits, those of the other messages run.
     #[inline(always)]
-    fn four_rounds<const G: usize, const KIND: i32>(&mut self, blocks: [&Block; N]) {
-        let Self { simd, states, words } = self;
-        let (now, next, second, last) = (G % 4, (G + 1) % 4, (G + 2) % 4, (G + 3) % 4);
+    fn four_rounds<const G: usize, const KIND: i32>(&mut self, kept: &mut [KeptWords; N]) {
+        let Self { simd, variables, words, blocks } = self;
         for i in 0..N {
-            let words = &mut words[i];
-            if G < 4 {
-                words[now] = simd.load_descending(&blocks[i].as_chunks().0[G]);
+            if let Some(bytes) = blocks[i].as_chunks().0.get(G) {
+                words[i] = simd.load_descending(bytes);
             }
-            let [abcd, old] = states[i];
-            // Before the first rounds, e itself is there.
-            let sum = if G == 0 { old.add32(words[now]) } else { old.sha1_add_e(words[now]) };
-            if (3..19).contains(&G) {
-                words[next] = words[next].sha1_extend_last(words[now]);
-            }
-            states[i] = [abcd.sha1_four_rounds::<KIND>(sum), abcd];
-            if (1..17).contains(&G) {
-                words[last] = words[last].sha1_extend_first(words[now]);
-            }
-            if (2..18).contains(&G) {
-                words[second] = words[second].xor(words[now]);
-            }
+            words[i] = simd.sha1_four_rounds::<G, KIND>(&mut variables[i], words[i], &mut kept[i]);
         }
     }
 }

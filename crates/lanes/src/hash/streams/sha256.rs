@@ -1,108 +1,83 @@
 //! SHA-256 of several messages in turn. FIPS 180-4 6.2.2.
 
-use super::{Block, StreamHash, StreamState};
+use super::{Block, StreamHash, StreamState, blocks_at};
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha256_constants::ROUND;
-use crate::simd::{ShaSimd, ShaVector};
+use crate::simd::{KeptWords, RoundConstants, ShaSimd};
 
-/// The round constants, sixteen bytes of them in a load.
-static ROUND_QUADS: RoundQuads = RoundQuads(ROUND);
-
-#[repr(align(16))]
-struct RoundQuads([u32; 64]);
+static CONSTANTS: RoundConstants = RoundConstants::new(&ROUND);
 
 impl StreamHash for LaneSha256 {
-    const STREAMS: usize = 3;
+    const STREAMS: usize = 4;
 
-    // f, e, b, a and h, g, d, c: the order of `ShaVector`.
-    const ORDER: [usize; 8] = [5, 4, 1, 0, 7, 6, 3, 2];
+    // f, e, b, a and h, g, d, c: the order of `ShaSimd`.
+    const ORDER: [usize; 4] = [1, 3, 0, 2];
 
     #[inline(always)]
-    fn compress<S: ShaSimd, const N: usize>(simd: S, states: &mut [StreamState; N], blocks: [&[Block]; N]) {
-        let mut streams = Sha256Streams::<S, N> {
-            simd,
-            states: states.each_ref().map(
+    fn compress<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        blocks: [&[Block]; N],
+    ) {
+        for at in 0..blocks[0].len() {
+            let variables = states.each_ref().map(
                 #[inline(always)]
                 |state| state.load(simd),
-            ),
-            words: [[simd.load_words(&[0; 4]); 4]; N],
-        };
-        for at in 0..blocks[0].len() {
-            streams.add_block(blocks.map(
+            );
+            let words = variables.map(
                 #[inline(always)]
-                |blocks| &blocks[at],
-            ));
-        }
-        for (state, variables) in states.iter_mut().zip(streams.states) {
-            state.store::<S>(variables);
+                |[first, _]| first,
+            );
+            let mut streams = Sha256Streams { simd, variables, words, blocks: blocks_at(&blocks, at) };
+            streams.all_rounds(kept);
+            for (state, [abef, cdgh]) in states.iter_mut().zip(streams.variables) {
+                let before = state.load(simd);
+                state.store(simd, [simd.add32(before[0], abef), simd.add32(before[1], cdgh)]);
+            }
         }
     }
 }
 
-/// Working variables and message words of `N` messages.
-struct Sha256Streams<S: ShaSimd, const N: usize> {
+/// Working variables and message words of `N` messages. The kept words are elsewhere, because these must be registers.
+struct Sha256Streams<'a, S: ShaSimd, const N: usize> {
     simd: S,
-    states: [[S::W; 2]; N],
-    words: [[S::W; 4]; N],
+    variables: [[S::W; 2]; N],
+    /// The words for the next four rounds.
+    words: [S::W; N],
+    blocks: [&'a Block; N],
 }
 
-impl<S: ShaSimd, const N: usize> Sha256Streams<S, N> {
-    /// Hashes a block of each message.
+impl<S: ShaSimd, const N: usize> Sha256Streams<'_, S, N> {
     #[inline(always)]
-    fn add_block(&mut self, blocks: [&Block; N]) {
-        let before = self.states;
-        // Written out, because the number of each four rounds decides about the schedule.
-        self.four_rounds::<0>(blocks);
-        self.four_rounds::<1>(blocks);
-        self.four_rounds::<2>(blocks);
-        self.four_rounds::<3>(blocks);
-        self.four_rounds::<4>(blocks);
-        self.four_rounds::<5>(blocks);
-        self.four_rounds::<6>(blocks);
-        self.four_rounds::<7>(blocks);
-        self.four_rounds::<8>(blocks);
-        self.four_rounds::<9>(blocks);
-        self.four_rounds::<10>(blocks);
-        self.four_rounds::<11>(blocks);
-        self.four_rounds::<12>(blocks);
-        self.four_rounds::<13>(blocks);
-        self.four_rounds::<14>(blocks);
-        self.four_rounds::<15>(blocks);
-        for (state, before) in self.states.iter_mut().zip(before) {
-            *state = [state[0].add32(before[0]), state[1].add32(before[1])];
-        }
+    fn all_rounds(&mut self, kept: &mut [KeptWords; N]) {
+        self.four_rounds::<0>(kept);
+        self.four_rounds::<1>(kept);
+        self.four_rounds::<2>(kept);
+        self.four_rounds::<3>(kept);
+        self.four_rounds::<4>(kept);
+        self.four_rounds::<5>(kept);
+        self.four_rounds::<6>(kept);
+        self.four_rounds::<7>(kept);
+        self.four_rounds::<8>(kept);
+        self.four_rounds::<9>(kept);
+        self.four_rounds::<10>(kept);
+        self.four_rounds::<11>(kept);
+        self.four_rounds::<12>(kept);
+        self.four_rounds::<13>(kept);
+        self.four_rounds::<14>(kept);
+        self.four_rounds::<15>(kept);
     }
 
-    /// Runs the rounds from `4 * G` on, and the parts of the schedule for which the words are there. Each part is
-    /// computed for all messages before the next: while one instruction waits, those of the other messages run.
+    /// Runs four rounds on each message. While an instruction waits, those of the other messages run.
     #[inline(always)]
-    fn four_rounds<const G: usize>(&mut self, blocks: [&Block; N]) {
-        let Self { simd, states, words } = self;
-        let (now, next, last) = (G % 4, (G + 1) % 4, (G + 3) % 4);
-        let constants = simd.load_words(&ROUND_QUADS.0.as_chunks().0[G]);
-        let mut sums = [constants; N];
+    fn four_rounds<const G: usize>(&mut self, kept: &mut [KeptWords; N]) {
+        let Self { simd, variables, words, blocks } = self;
         for i in 0..N {
-            if G < 4 {
-                words[i][now] = simd.load_ascending(&blocks[i].as_chunks().0[G]);
+            if let Some(bytes) = blocks[i].as_chunks().0.get(G) {
+                words[i] = simd.load_ascending(bytes);
             }
-            sums[i] = words[i][now].add32(constants);
-            let [abef, cdgh] = states[i];
-            states[i] = [abef, cdgh.sha256_two_rounds(abef, sums[i])];
-        }
-        if (3..15).contains(&G) {
-            for words in words.iter_mut() {
-                let seventh = words[last].moved_down(words[now]);
-                words[next] = words[next].add32(seventh).sha256_extend_last(words[now]);
-            }
-        }
-        for (state, sum) in states.iter_mut().zip(sums) {
-            let [cdgh, abef] = *state;
-            *state = [cdgh.sha256_two_rounds(abef, sum.upper_half()), abef];
-        }
-        if (1..13).contains(&G) {
-            for words in words.iter_mut() {
-                words[last] = words[last].sha256_extend_first(words[now]);
-            }
+            words[i] = simd.sha256_four_rounds::<G>(&mut variables[i], words[i], &CONSTANTS, &mut kept[i]);
         }
     }
 }

@@ -31,7 +31,7 @@ impl Default for MessageSource<'_> {
 
 impl<'a> MessageSource<'a> {
     /// Begins a message.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start<H: StreamHash>(&mut self, message: &'a [u8], ending: MessageEnding) {
         let (whole, rest) = message.as_chunks();
         self.whole = whole;
@@ -42,13 +42,15 @@ impl<'a> MessageSource<'a> {
         }
         self.tail = [[0; BLOCK]; TAIL];
         let tail = &mut self.tail.as_flattened_mut()[self.first * BLOCK..];
-        tail[..rest.len()].copy_from_slice(rest);
+        if !rest.is_empty() {
+            tail[..rest.len()].copy_from_slice(rest);
+        }
         tail[rest.len()] = MARK;
         self.set_bits(ending.bits(message.len()));
     }
 
     /// Begins the outer hash of HMAC: of a digest, which follows one block. RFC 2104 section 2.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_outer<H: StreamHash>(&mut self, digest: &[u8; 32]) {
         let tail = &mut self.tail[TAIL - 1];
         *tail = [0; BLOCK];
@@ -59,19 +61,25 @@ impl<'a> MessageSource<'a> {
     }
 
     /// Writes the length of the message in bits, which ends the padding.
-    #[inline]
+    #[inline(always)]
     fn set_bits(&mut self, bits: u64) {
         self.tail.as_flattened_mut()[TAIL_BYTES - size_of::<u64>()..].copy_from_slice(&bits.to_be_bytes());
     }
 
+    /// Returns true if no block is left.
+    #[inline(always)]
+    pub(super) fn has_ended(&self) -> bool {
+        self.whole.is_empty() && self.first == TAIL
+    }
+
     /// Returns the next blocks: all whole ones of the message, or those of its end. Empty if the message has ended.
-    #[inline]
+    #[inline(always)]
     pub(super) fn left(&self) -> &[Block] {
         if self.whole.is_empty() { &self.tail[self.first..] } else { self.whole }
     }
 
     /// Moves on by a number of blocks, at most as many as [`MessageSource::left`] returned.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, blocks: usize) {
         if self.whole.is_empty() {
             self.first += blocks;

@@ -7,6 +7,10 @@
 //! | `shapes` | the sizes of numbers |
 //! | `twin` | the kernels in plain Rust, equal in every bit; only with the feature `portable` |
 
+#[cfg_attr(
+    not(any(test, feature = "portable")),
+    expect(dead_code, reason = "the twin and the generator of the kernels read the pieces of products")
+)]
 mod shapes;
 #[cfg(any(test, feature = "portable"))]
 pub(super) mod twin;
