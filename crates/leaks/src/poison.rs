@@ -1,7 +1,7 @@
 //! Batches whose secrets Valgrind watches. It reports a branch or an address that depends on a secret as an error.
 //!
 //! Valgrind does not know AVX-512. So the leaves that it knows run there, and those of plain Rust, which share the
-//! algorithms, which are written once. [`crate::timing`] checks every leaf.
+//! algorithms, which are written once. [`crate::timing`] times every leaf.
 
 use std::process::{Command, Stdio};
 

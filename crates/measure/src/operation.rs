@@ -77,7 +77,7 @@ pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
 
 /// Families of record operations; the length is appended to the name. The second is the length of the usual row.
-const RECORDS: [(&str, usize, RecordKind); 10] = [
+const RECORDS: [(&str, usize, RecordKind); 11] = [
     ("des-cbc", 40, RecordKind::Cbc(BlockCipher::Des)),
     ("tdes-cbc", 40, RecordKind::Cbc(BlockCipher::Tdes3)),
     ("aes128-cbc", 48, RecordKind::Cbc(BlockCipher::Aes128)),
@@ -86,6 +86,7 @@ const RECORDS: [(&str, usize, RecordKind); 10] = [
     ("aes256-gcm", 40, RecordKind::Gcm(AeadAlg::Aes256Gcm)),
     ("sha1", 64, RecordKind::Digest(DigestAlg::Sha1)),
     ("sha256", 64, RecordKind::Digest(DigestAlg::Sha256)),
+    ("sha512", 64, RecordKind::Digest(DigestAlg::Sha512)),
     ("des-mac", 40, RecordKind::Mac(MacAlg::DesMac(MacPadding::Zeros))),
     ("aes-cmac", 48, RecordKind::Mac(MacAlg::Aes128Cmac)),
 ];

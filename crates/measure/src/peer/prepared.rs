@@ -133,6 +133,7 @@ impl AlgorithmContexts {
             }
             PeerAlgorithm::Sha1 => Self::Digest(PeerDigest::new(library, c"SHA1")?),
             PeerAlgorithm::Sha256 => Self::Digest(PeerDigest::new(library, c"SHA256")?),
+            PeerAlgorithm::Sha512 => Self::Digest(PeerDigest::new(library, c"SHA512")?),
             PeerAlgorithm::DesMac => {
                 Self::DesMac(PeerCipher::des_cbc(library)?, vec![0; longest_input(task)])
             }

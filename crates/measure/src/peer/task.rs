@@ -31,6 +31,8 @@ pub(crate) enum PeerAlgorithm {
     Sha1,
     /// SHA-256 of whole messages, no keys.
     Sha256,
+    /// SHA-512 of whole messages, no keys.
+    Sha512,
     /// ISO 9797-1 algorithm 1 with DES, inputs already padded; keys of 8 bytes.
     DesMac,
     /// AES-CMAC (RFC 4493); keys of 16 or 32 bytes.
@@ -68,6 +70,7 @@ impl PeerAlgorithm {
             ("aes", "cmac") => Self::AesCmac,
             ("sha1", _) => Self::Sha1,
             ("sha256", _) => Self::Sha256,
+            ("sha512", _) => Self::Sha512,
             _ => return None,
         })
     }
@@ -82,7 +85,7 @@ impl PeerAlgorithm {
 
     /// True if items have keys.
     pub(super) fn wants_key(self) -> bool {
-        !matches!(self, Self::Sha1 | Self::Sha256)
+        !matches!(self, Self::Sha1 | Self::Sha256 | Self::Sha512)
     }
 }
 

@@ -208,6 +208,9 @@ fn hashes_and_codes_agree_with_published_vectors() {
     expect_output(PeerAlgorithm::Sha1, ["", "", "616263", "a9993e364706816aba3e25717850c26c9cd0d89d"]);
     let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     expect_output(PeerAlgorithm::Sha256, ["", "", "616263", digest]);
+    let digest = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+                  2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f";
+    expect_output(PeerAlgorithm::Sha512, ["", "", "616263", digest]);
     // ISO 9797-1 annex B, algorithm 1.
     expect_output(PeerAlgorithm::DesMac, [DES_KEY, "", DES_TEXT, "70a30640cc76dd8b"]);
     // RFC 4493 4, example 2.

@@ -49,7 +49,12 @@ pub(crate) fn square(shape: &DoubleShape, a: &[DoubleVector], modulus: DoubleMod
 pub(crate) fn pick(shape: &DoubleShape, table: &[DoubleVector], index: DoubleVector) -> Number {
     let mut out = Zeroizing::new(vec![DoubleVector::ZERO; shape.limbs]);
     for (number, entry) in (0..1 << PICK_BITS).zip(table.chunks_exact(shape.limbs)) {
-        let masks = index.bits().map(|index| u64::from(index == number).wrapping_neg());
+        // The top bit of `x - 1` without those of x is set only if x is zero. A comparison could become a branch.
+        let masks = index.bits().map(|index| {
+            let other = index ^ number;
+            (other.wrapping_sub(1) & !other).cast_signed() >> (u64::BITS - 1)
+        });
+        let masks = masks.map(i64::cast_unsigned);
         for (out, limb) in out.iter_mut().zip(entry) {
             let (kept, limb) = (out.bits(), limb.bits());
             *out = DoubleVector::from_bits(std::array::from_fn(|lane| {
