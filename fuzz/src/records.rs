@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use oarlock::Accelerator;
 use oarlock::BlockCipher;
-use oarlock::table::{KeyTable, KeyType, KeyPolicy};
+use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock_records::{
-    RowCipher, ChunkResult, FileFormat, GcmColumns, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker,
+    ChunkResult, ChunkWorker, FileFormat, FilePlan, GcmColumns, IvFrom, KeyFrom, KeyNames, Padding,
+    RecordJob, RowCipher, RowOperation,
 };
 
 static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use oarlock_core::{Key, KeyParts};
 use oarlock_keys::threshold::Share;
 use oarlock_keys::{bind, import};
-use oarlock_records::{SecretBuffer, Encoding};
+use oarlock_records::{Encoding, SecretBuffer};
 
 /// The number of consecutive bytes of a secret that make a leak.
 const RUN: usize = 6;

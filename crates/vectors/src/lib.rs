@@ -28,6 +28,7 @@ mod seams;
 mod stamp;
 
 pub use operation_case::OperationCase;
+pub use record_cases::{RecordCase, RecordResult, read_results, to_records};
 pub use report::{FileReport, SuiteReport};
 pub use runner::{EngineRunner, JobRunner, QueueRunner};
 pub use stamp::stamp;

@@ -8,32 +8,39 @@ use oarlock_keys::raw;
 use crate::{FileReport, JobRunner};
 
 /// A case as a record. Its lengths may be wrong for the shape: that is part of the case.
-#[derive(Clone, Default)]
-pub(crate) struct RecordCase {
+#[derive(Clone, Debug, Default)]
+pub struct RecordCase {
     /// The name of the case in its file.
-    pub(crate) name: String,
-    pub(crate) key: Vec<u8>,
-    pub(crate) second_key: Vec<u8>,
-    pub(crate) iv: Vec<u8>,
-    pub(crate) second_iv: Vec<u8>,
-    pub(crate) aad: Vec<u8>,
-    pub(crate) input: Vec<u8>,
+    pub name: String,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The second key of a translation.
+    pub second_key: Vec<u8>,
+    /// The IV, or the chaining state.
+    pub iv: Vec<u8>,
+    /// The IV of the encrypting half of a translation.
+    pub second_iv: Vec<u8>,
+    /// The associated data.
+    pub aad: Vec<u8>,
+    /// The input.
+    pub input: Vec<u8>,
     /// The size of the output buffer in bytes.
-    pub(crate) output_len: usize,
+    pub output_len: usize,
     /// The tag to compare with when opening.
-    pub(crate) expected_tag: Vec<u8>,
+    pub expected_tag: Vec<u8>,
     /// The length of the tag to compute when sealing, in bytes.
-    pub(crate) new_tag_len: usize,
+    pub new_tag_len: usize,
 }
 
 /// The result of a record.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct RecordResult {
-    pub(crate) status: Status,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordResult {
+    /// The status.
+    pub status: Status,
     /// Empty unless done.
-    pub(crate) output: Vec<u8>,
+    pub output: Vec<u8>,
     /// Empty unless done.
-    pub(crate) tag: Vec<u8>,
+    pub tag: Vec<u8>,
 }
 
 /// Runs cases of one shape in one call. `verdict` returns the fault in the result of the case at an index.
@@ -63,7 +70,10 @@ pub(crate) fn check_cases(
 }
 
 /// Converts cases to one set of records, with a value per record in every column.
-pub(crate) fn to_records(cases: &[RecordCase]) -> Result<Records<'static>, String> {
+///
+/// # Errors
+/// The fields are too long for spans.
+pub fn to_records(cases: &[RecordCase]) -> Result<Records<'static>, String> {
     let mut columns = RecordColumns::default();
     for case in cases {
         columns.push(case)?;
@@ -86,7 +96,7 @@ pub(crate) fn to_records(cases: &[RecordCase]) -> Result<Records<'static>, Strin
 }
 
 /// Returns the result of every record.
-pub(crate) fn read_results(shape: Shape, records: &Records<'_>, mut outcomes: Outcomes) -> Vec<RecordResult> {
+pub fn read_results(shape: Shape, records: &Records<'_>, mut outcomes: Outcomes) -> Vec<RecordResult> {
     let short: Vec<_> = (0..records.len).map(|record| outcomes.short_len(0, record)).collect();
     let part = outcomes.part_mut(0);
     let bytes_of = |span: Span| span.of(part.output).unwrap_or_default();

@@ -18,14 +18,15 @@ pub(super) struct CbcRecord<'a> {
 
 const IDLE: CbcRecord<'static> = CbcRecord { schedule: &NONE, iv: &[0; BLOCK], input: &[], output: 0 };
 
-/// Decrypts every record of `next`.
+/// Decrypts every record of `next`, whose lengths are even or not.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
+    are_even: bool,
     next: impl FnMut() -> Option<CbcRecord<'a>>,
     output: &mut [u8],
 ) {
-    if !S::READS_CHUNKS {
+    if !are_even {
         return decrypt_long::<S, PLACES, ROUNDS>(simd, next, output);
     }
     chunk::each(

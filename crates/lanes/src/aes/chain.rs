@@ -71,15 +71,16 @@ impl ChainedRecord<'_> {
 }
 
 /// Chains every record of `next`. Writes each block to `output`, or with `MAC` only the leading bytes of the last
-/// block.
+/// block. The lengths are even or not.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
+    are_even: bool,
     next: impl FnMut() -> Option<ChainedRecord<'a>>,
     output: &mut [u8],
 ) {
     let simd = simd.single();
-    if !S::READS_CHUNKS {
+    if !are_even {
         return chain_unequal::<S::Single, ROUNDS, MAC>(simd, next, output);
     }
     chunk::each(

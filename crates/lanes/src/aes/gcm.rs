@@ -54,15 +54,17 @@ struct GcmState<'a, S: BlockSimd> {
     mask: OneBlock<S>,
 }
 
-/// Seals or opens every record of `next`, and calls `reject` with the index of each record whose tag is wrong.
+/// Seals or opens every record of `next`, whose lengths are even or not, and calls `reject` with the index of each record
+/// whose tag is wrong.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
+    are_even: bool,
     next: impl FnMut() -> Option<GcmRecord<'a>>,
     output: &mut [u8],
     mut reject: impl FnMut(usize),
 ) {
-    if !S::READS_CHUNKS {
+    if !are_even {
         return run_long::<S, PLACES, ROUNDS>(simd, next, output, &mut reject);
     }
     chunk::each(

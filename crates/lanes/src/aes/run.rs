@@ -12,7 +12,7 @@ use super::kernel::{
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
-use crate::simd::BlockSimd;
+use crate::simd::{BLOCK, BlockSimd};
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run<S: BlockSimd>(
@@ -181,6 +181,10 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     ) {
         // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
+        // The longest records come first.
+        let ends = [self.records.first(), self.records.last()];
+        let [longest, shortest] = ends.map(|record| record.map(|record| record.len.div_ceil(BLOCK as u32)));
+        let are_even = longest == shortest;
         self.simd.call(
             #[inline(always)]
             || {
@@ -188,12 +192,13 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                 let mut records = self.records.iter();
                 compute::<S, K, ROUNDS>(
                     self.simd,
+                    are_even,
                     self.part,
                     #[inline(always)]
                     || loop {
                         let record = *records.next()?;
                         // Without chunks, the key of a later record is fetched while this one is computed.
-                        if !S::READS_CHUNKS
+                        if !are_even
                             && let Some(later) = records.as_slice().get(AHEAD - 1)
                             && let Some(key) = keys.recurring(later)
                         {
@@ -203,7 +208,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                         match keys.find(self.simd, record) {
                             Some(key) => {
                                 // A chunk is read before it is computed.
-                                if S::READS_CHUNKS {
+                                if are_even {
                                     key.prefetch(self.simd);
                                 }
                                 return Some((record, place, key));

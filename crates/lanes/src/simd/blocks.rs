@@ -83,10 +83,6 @@ pub(crate) trait BlockSimd: Cpu {
     /// The number of [`BlockSimd::Four`] whose rounds run side by side: 2, 4 or 8.
     const FOURS: usize;
 
-    /// True if records are read in chunks and then computed. Otherwise each place reads its next record when its own is
-    /// finished, which needs more registers.
-    const READS_CHUNKS: bool = true;
-
     /// Returns the token for single blocks.
     fn single(self) -> Self::Single;
 

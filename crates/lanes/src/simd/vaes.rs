@@ -75,7 +75,6 @@ impl BlockSimd for VaesSimd {
     type Four = ZmmBlocks;
 
     const FOURS: usize = 8;
-    const READS_CHUNKS: bool = false;
 
     #[inline(always)]
     fn single(self) -> AesSimd {
