@@ -6,11 +6,8 @@ use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::ScalarEngine;
 
 /// Returns an engine for every leaf of this machine, with that leaf alone. An engine offers the shapes of its leaf.
-/// Leaves that `OARLOCK_DISABLE` names are left out, as the program leaves them out.
 pub(crate) fn leaves() -> impl Iterator<Item = LaneEngine> {
-    let disabled = std::env::var("OARLOCK_DISABLE").unwrap_or_default();
-    let is_wanted = move |leaf: &&Leaf| !disabled.split(',').any(|name| name.trim() == leaf.name());
-    Leaf::ALL.iter().filter(is_wanted).filter_map(|leaf| {
+    Leaf::ALL.iter().filter_map(|leaf| {
         let engine = LaneEngine::of_leaf(*leaf);
         if engine.is_none() {
             eprintln!("SKIPPED: this processor has no leaf {}", leaf.name());
