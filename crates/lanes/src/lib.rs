@@ -25,6 +25,7 @@
     not(target_arch = "x86_64"),
     allow(
         unused,
+        clippy::bind_instead_of_map,
         reason = "other CPUs have no leaf for some kinds of kernels, so nothing calls these kernels"
     )
 )]

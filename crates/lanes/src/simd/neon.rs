@@ -3,6 +3,7 @@
 //! It offers no hashes: the SHA extensions of ARMv8 hash one message faster than these lanes hash four
 //! (docs/performance/records.md).
 #![allow(unsafe_code, reason = "intrinsics are called here")]
+#![allow(clippy::pointers_in_nomem_asm_block, reason = "a prefetch takes an address and reads nothing")]
 
 use std::arch::aarch64::*;
 use std::arch::{asm, is_aarch64_feature_detected};
