@@ -21,6 +21,7 @@ help:
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
+	@echo 'make arm        the suites of records for ARMv8, on an emulated processor; part of make test'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
 
