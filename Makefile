@@ -13,7 +13,7 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
-.PHONY: help run install uninstall build announce-build provider test unit scalar-alone doctest rules setup setup-build lint deny ci
+.PHONY: help run install uninstall build announce-build provider test unit scalar-alone arm doctest rules setup setup-build lint deny ci
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -21,6 +21,7 @@ help:
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
+	@echo 'make arm        the suites of records for ARMv8, on an emulated processor; part of make test'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
 
@@ -64,7 +65,7 @@ provider: setup-build
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
 	@echo 'built $(PROVIDER)'
 
-test: unit scalar-alone doctest rules
+test: unit scalar-alone arm doctest rules
 
 unit: setup
 	$(CARGO) test --workspace --all-targets
@@ -73,6 +74,10 @@ unit: setup
 scalar-alone: setup
 	OARLOCK_DISABLE=lanes $(CARGO) test --workspace --lib --bins --tests \
 	  --config 'target."cfg(all())".runner = ["$(CURDIR)/.ci/of-packages", "oarlock", "oarlock-cli", "--"]'
+
+# The leaves of ARMv8 on an emulated processor. Prints SKIPPED where the tools for it cannot be installed.
+arm: setup
+	@.ci/arm
 
 doctest: setup
 	$(CARGO) test --workspace --doc

@@ -83,6 +83,9 @@ impl ShapeFamily {
 impl ShapeFamily {
     /// Returns the leaves that compute a shape of the family, the best first.
     fn leaves(self, shape: Shape) -> &'static [Leaf] {
+        if cfg!(target_arch = "aarch64") {
+            return self.arm_leaves();
+        }
         match (self, shape) {
             (Self::Aes, _) => &[Leaf::Vaes512, Leaf::Vaes256, Leaf::AesNi],
             (Self::Des, _)
@@ -94,6 +97,15 @@ impl ShapeFamily {
             (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
             (Self::RsaPrivate | Self::RsaPublic | Self::ModExp, _) => &[Leaf::Avx512, Leaf::Fma],
             _ => &[Leaf::Avx512],
+        }
+    }
+
+    /// Returns the leaves of ARMv8 that compute shapes of the family.
+    fn arm_leaves(self) -> &'static [Leaf] {
+        match self {
+            Self::Aes => &[Leaf::ArmAes],
+            Self::Des => &[Leaf::Neon],
+            _ => &[],
         }
     }
 }

@@ -6,6 +6,8 @@ use oarlock_core::Shape;
 use crate::simd::doubles::DoubleLeaf;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
+#[cfg(target_arch = "aarch64")]
+use crate::simd::{ArmAesSimd, NeonSimd};
 use crate::simd::{Cpu, Leaf};
 #[cfg(any(test, feature = "portable"))]
 use crate::simd::{PortableDoubles, PortableSimd};
@@ -51,6 +53,8 @@ pub(crate) enum VectorLeaf {
     Avx512(IfmaSimd),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2Simd),
+    #[cfg(target_arch = "aarch64")]
+    Neon(NeonSimd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
 }
@@ -64,6 +68,8 @@ pub(crate) enum BlockLeaf {
     Vaes256(VaesYmmSimd),
     #[cfg(target_arch = "x86_64")]
     Vaes512(VaesSimd),
+    #[cfg(target_arch = "aarch64")]
+    ArmAes(ArmAesSimd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
 }
@@ -112,6 +118,8 @@ macro_rules! with_vectors {
             $crate::leaves::VectorLeaf::Avx512($simd) => $body,
             #[cfg(target_arch = "x86_64")]
             $crate::leaves::VectorLeaf::Avx2($simd) => $body,
+            #[cfg(target_arch = "aarch64")]
+            $crate::leaves::VectorLeaf::Neon($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
             $crate::leaves::VectorLeaf::Portable($simd) => $body,
         }
@@ -128,6 +136,8 @@ macro_rules! with_blocks {
             $crate::leaves::BlockLeaf::Vaes256($simd) => $body,
             #[cfg(target_arch = "x86_64")]
             $crate::leaves::BlockLeaf::Vaes512($simd) => $body,
+            #[cfg(target_arch = "aarch64")]
+            $crate::leaves::BlockLeaf::ArmAes($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
             $crate::leaves::BlockLeaf::Portable($simd) => $body,
         }
@@ -202,6 +212,15 @@ impl Leaves {
                 leaves.streams = Some(StreamLeaf::ShaNi(simd));
             }
         }
+        #[cfg(target_arch = "aarch64")]
+        {
+            if let Some(simd) = NeonSimd::detect().filter(|_| allows(Leaf::Neon)) {
+                leaves.vectors = Some(VectorLeaf::Neon(simd));
+            }
+            if let Some(simd) = ArmAesSimd::detect().filter(|_| allows(Leaf::ArmAes)) {
+                leaves.blocks = Some(BlockLeaf::ArmAes(simd));
+            }
+        }
         leaves
     }
 
@@ -218,8 +237,9 @@ impl Leaves {
             Shape::RsaPrivate { .. } | Shape::ModExp { .. } => true,
             _ => return None,
         };
-        let is_allowed = |leaf: &RsaKernels| {
-            self.fma_secrets || !is_secret || with_rsa!(*leaf, leaf => leaf_of(leaf)) != Leaf::Fma
+        let is_allowed = |kernels: &RsaKernels| {
+            let leaf: Leaf = with_rsa!(*kernels, leaf => leaf_of(leaf));
+            self.fma_secrets || !is_secret || leaf != Leaf::Fma
         };
         self.rsa.filter(is_allowed)
     }

@@ -2,25 +2,37 @@
 //! measure -- NAME`.
 
 mod aes;
+#[cfg(target_arch = "x86_64")]
 mod counting;
+#[cfg(target_arch = "x86_64")]
 mod curve25519;
 mod des;
+#[cfg(target_arch = "x86_64")]
 mod hash;
+#[cfg(target_arch = "x86_64")]
 mod nist;
 mod records;
+#[cfg(target_arch = "x86_64")]
 mod rsa;
 
 use std::hint::black_box;
 use std::time::Instant;
 
+#[cfg(target_arch = "aarch64")]
+use crate::simd::NeonSimd;
+#[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2Simd, Cpu, IfmaSimd, ShaNiSimd, Simd};
 use crate::{LaneEngine, Leaf};
+#[cfg(target_arch = "x86_64")]
 use counting::CountingSimd;
 
 /// Times every kernel whose name contains `filter` and prints a line for each.
 pub fn run(filter: &str) {
-    let ifma = IfmaSimd::detect();
-    let bench = KernelBench { filter, multiply_adds_per_ns: ifma.map_or(f64::NAN, multiply_add_rate) };
+    let bench = KernelBench {
+        filter,
+        #[cfg(target_arch = "x86_64")]
+        multiply_adds_per_ns: IfmaSimd::detect().map_or(f64::NAN, multiply_add_rate),
+    };
     // The portable leaf serves tests; its speed means nothing.
     let leaves = Leaf::ALL.iter().filter(|leaf| **leaf != Leaf::Portable);
     for (leaf, engine) in leaves.filter_map(|leaf| Some((leaf, LaneEngine::of_leaf(*leaf)?))) {
@@ -29,31 +41,47 @@ pub fn run(filter: &str) {
         des::run(&bench, &engine);
         hash::run(&bench, &engine);
     }
+    kernels(&bench);
+}
+
+/// Times the kernels of single leaves.
+#[cfg(target_arch = "aarch64")]
+fn kernels(bench: &KernelBench<'_>) {
+    if let Some(simd) = NeonSimd::detect() {
+        println!("kernels of leaf neon");
+        des::kernels(bench, simd);
+    }
+}
+
+/// Times the kernels of single leaves.
+#[cfg(target_arch = "x86_64")]
+fn kernels(bench: &KernelBench<'_>) {
     if let Some(simd) = Avx2Simd::detect() {
         println!("kernels of leaf avx2");
-        des::kernels(&bench, simd);
-        hash::lanes(&bench, simd);
+        des::kernels(bench, simd);
+        hash::lanes(bench, simd);
     }
     if let Some(simd) = ShaNiSimd::detect() {
         println!("kernels of leaf sha-ni");
-        hash::streams(&bench, simd);
+        hash::streams(bench, simd);
     }
-    let Some(simd) = ifma else {
+    let Some(simd) = IfmaSimd::detect() else {
         eprintln!("SKIPPED: this CPU has no AVX-512 IFMA, so its kernels are not measured");
         return;
     };
     println!("kernels of leaf avx512, at {:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
-    curve25519::run(&bench, simd);
-    des::kernels(&bench, simd);
-    hash::lanes(&bench, simd);
-    hash::parts(&bench, simd);
-    nist::run(&bench, simd);
-    rsa::run(&bench, simd);
+    curve25519::run(bench, simd);
+    des::kernels(bench, simd);
+    hash::lanes(bench, simd);
+    hash::parts(bench, simd);
+    nist::run(bench, simd);
+    rsa::run(bench, simd);
 }
 
 /// A bench that times kernels and counts their multiplications.
 pub(crate) struct KernelBench<'a> {
     filter: &'a str,
+    #[cfg(target_arch = "x86_64")]
     multiply_adds_per_ns: f64,
 }
 
@@ -73,6 +101,7 @@ impl KernelBench<'_> {
     /// Times `kernel`, which runs `operations` of the named operation. Prints its `vpmadd52` count (of `counted`,
     /// the same kernel on [`CountingSimd`] vectors), its lower bound at the rate of this core, and the ratio of the
     /// two.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn kernel(
         &self,
         name: &str,
@@ -95,6 +124,7 @@ impl KernelBench<'_> {
 }
 
 /// Parses hexadecimal digits.
+#[cfg(target_arch = "x86_64")]
 fn hex(text: &str) -> Vec<u8> {
     let byte = |at: usize| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap_or_default();
     (0..text.len() / 2).map(byte).collect()
@@ -116,6 +146,7 @@ fn best_ns(body: &mut impl FnMut()) -> f64 {
 }
 
 /// Measures the multiply-adds per nanosecond of this core, in sixteen independent chains of registers.
+#[cfg(target_arch = "x86_64")]
 fn multiply_add_rate(simd: IfmaSimd) -> f64 {
     use crate::simd::MulVector;
     const STEPS: usize = 64;

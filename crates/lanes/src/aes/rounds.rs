@@ -2,7 +2,7 @@
 //! in each cycle, so eight must be in flight.
 
 use super::schedule::AesSchedule;
-use crate::simd::{AesBlocks, BlockBytes};
+use crate::simd::{AesBlocks, BLOCK, BlockBytes};
 
 /// Encrypts the blocks of every place, each under a key of its own. FIPS 197 5.1. `load` makes
 /// blocks of a round key.
@@ -33,6 +33,20 @@ fn rounds<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
     round: impl Fn(B, B) -> B,
     last: impl Fn(B, B) -> B,
 ) -> [B; PLACES] {
+    if B::ADDS_KEYS_FIRST {
+        // With a key of zeros behind it, the addition of the next key is part of the instruction.
+        let zero = load(&[0; BLOCK]);
+        for at in 0..ROUNDS - 1 {
+            for place in 0..PLACES {
+                states[place] = round(states[place] ^ load(&keys[place].keys[at]), zero);
+            }
+        }
+        for place in 0..PLACES {
+            let [before, after] = [ROUNDS - 1, ROUNDS].map(|at| load(&keys[place].keys[at]));
+            states[place] = last(states[place] ^ before, after);
+        }
+        return states;
+    }
     // Each place has a key of its own, so round keys are loaded at the place of use and never kept in registers.
     for place in 0..PLACES {
         states[place] = states[place] ^ load(&keys[place].keys[0]);

@@ -22,6 +22,9 @@ use crate::simd::{Simd, Vector, erase};
 /// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together; the maximum
 /// keeps other queues from waiting long.
 pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
+    if !S::V::OFFERS_HASHES {
+        return None;
+    }
     let lanes = match shape {
         Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
             DigestAlg::Sha1 | DigestAlg::Sha256 => S::V::HALVES,
@@ -44,6 +47,10 @@ pub(crate) fn run<S: Simd>(
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
     let batch = HashBatch { simd, shape, parts };
+    // A condition of constants, so the kernels are not even compiled.
+    if !S::V::OFFERS_HASHES {
+        return batch.refused();
+    }
     match shape {
         Shape::Digest { alg } => match alg {
             DigestAlg::Sha1 => batch.whole::<LaneSha1>(LaneSha1::initial(), alg, out),

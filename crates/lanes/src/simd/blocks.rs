@@ -18,6 +18,10 @@ pub(crate) type BlockBytes = [u8; BLOCK];
 
 /// One or four blocks in registers. All operations take the same time for all values.
 pub(crate) trait AesBlocks: Copy + Debug + Send + Sync + 'static + BitXor<Output = Self> {
+    /// True if the instruction of a round adds a key before its other steps. Then an XOR before a round is free if the
+    /// key of the round is zero.
+    const ADDS_KEYS_FIRST: bool = false;
+
     /// Computes SubBytes, ShiftRows, MixColumns and AddRoundKey. FIPS 197 5.1.
     fn encrypt_round(self, key: Self) -> Self;
 

@@ -18,6 +18,10 @@ pub enum Leaf {
     AesNi,
     /// The SHA extensions: SHA-1 and SHA-256.
     ShaNi,
+    /// NEON of ARMv8: DES.
+    Neon,
+    /// AESE and PMULL of ARMv8: AES.
+    ArmAes,
     /// Plain Rust: every shape. For tests.
     #[cfg(any(test, feature = "portable"))]
     Portable,
@@ -36,6 +40,8 @@ impl Leaf {
         Self::AesNi,
         Self::ShaNi,
         Self::Avx2,
+        Self::Neon,
+        Self::ArmAes,
         #[cfg(any(test, feature = "portable"))]
         Self::Portable,
         #[cfg(any(test, feature = "portable"))]
@@ -53,6 +59,8 @@ impl Leaf {
             Self::Vaes256 => "vaes256",
             Self::AesNi => "aes-ni",
             Self::ShaNi => "sha-ni",
+            Self::Neon => "neon",
+            Self::ArmAes => "arm-aes",
             #[cfg(any(test, feature = "portable"))]
             Self::Portable => "portable",
             #[cfg(any(test, feature = "portable"))]

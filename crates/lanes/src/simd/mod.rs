@@ -9,6 +9,7 @@
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `doubles` | numbers in limbs of doubles, and their products |
 //! | `avx2` | AVX2: four lanes |
+//! | `neon` | NEON of ARMv8: two lanes |
 //! | `leaf` | the names of the leaves |
 //! | `erase` | erasure of bytes that held secrets |
 //! | `fma` | AVX2 with FMA: the token, the state of the floating-point unit, and the kernels of doubles |
@@ -16,6 +17,8 @@
 //! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
 //! | `vaes256` | VAES and VPCLMULQDQ with AVX2 |
 //! | `vaes` | VAES and VPCLMULQDQ with AVX-512 |
+//! | `aes_arm` | AESE and PMULL of ARMv8 |
+//! | `four` | four blocks in four registers; `partial` has blocks of which a slice holds some bytes only |
 //! | `sha_ni` | the SHA extensions of x86-64 |
 //! | `registers` | clearing of the vector registers |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
@@ -26,6 +29,8 @@
 //! Algorithms are `#[inline(always)]` functions over these traits. [`Cpu::call`] compiles them for a CPU. It is a
 //! function of its own, so registers are spilled there and nowhere else.
 
+#[cfg(target_arch = "aarch64")]
+mod aes_arm;
 #[cfg(target_arch = "x86_64")]
 mod aes_ni;
 #[cfg(target_arch = "x86_64")]
@@ -36,15 +41,21 @@ pub(crate) mod doubles;
 mod erase;
 #[cfg(target_arch = "x86_64")]
 mod fma;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod four;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod leaf;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 pub mod leak_check;
 mod multiply;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod partial;
 #[cfg(any(test, feature = "portable"))]
 mod portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod registers;
 mod sha;
 #[cfg(target_arch = "x86_64")]
@@ -54,7 +65,7 @@ mod vaes;
 #[cfg(target_arch = "x86_64")]
 mod vaes256;
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn fetch_ahead(_bytes: &[u8], _at: u32) {}
 
 use std::fmt::Debug;
@@ -62,6 +73,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aes_arm::ArmAesSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aes_ni::AesSimd;
 #[cfg(target_arch = "x86_64")]
@@ -78,6 +91,8 @@ pub(crate) use fma::with_mxcsr;
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub use leaf::Leaf;
 pub(crate) use multiply::{MulSimd, MulVector};
+#[cfg(target_arch = "aarch64")]
+pub(crate) use neon::{NeonSimd, fetch_ahead};
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
 #[cfg(any(test, feature = "portable"))]
@@ -191,6 +206,9 @@ pub(crate) trait Vector:
     /// True if [`Vector::ternary`] is one instruction for every table. Otherwise it is a few instructions for the
     /// tables 0x96, 0xCA and 0xE8, and slow for others.
     const HAS_TERNARY: bool;
+
+    /// True if lanes hash many messages faster than the instructions of such CPUs hash one after the other.
+    const OFFERS_HASHES: bool = true;
 
     /// True if two groups of messages are hashed in turn, because a round of one group waits for the round before it.
     /// That needs more than sixteen registers.

@@ -106,7 +106,7 @@ fn products<S: MulSimd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
 }
 
 /// Compares the results of a leaf with those of the portable leaf for many inputs.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn compare<T: PartialEq + Debug>(
     found: impl Fn([&Words; 3]) -> Vec<T>,
     expected: impl Fn([&Words; 3]) -> Vec<T>,
@@ -140,6 +140,16 @@ fn avx2_agrees_with_the_portable_leaf_of_its_width() {
         return;
     };
     compare(|words| plain(avx2, words), |words| plain(PortableSimd::<4>, words));
+}
+
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn neon_agrees_with_the_portable_leaf_of_its_width() {
+    let Some(neon) = NeonSimd::detect() else {
+        eprintln!("SKIPPED: this processor has no NEON");
+        return;
+    };
+    compare(|words| plain(neon, words), |words| plain(PortableSimd::<2>, words));
 }
 
 #[test]

@@ -9,6 +9,8 @@ use std::ops::BitXor;
 use super::Cpu;
 use super::aes_ni::{AesSimd, XmmBlock};
 use super::blocks::{AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, SingleSimd};
+use super::four::folded;
+use super::partial::{crypt_blocks, load_blocks, store_blocks};
 use crate::simd::Leaf;
 
 /// A CPU with AVX2, VAES and VPCLMULQDQ in addition. [`VaesYmmSimd::detect`] is the only constructor.
@@ -51,9 +53,9 @@ impl VaesYmmSimd {
 
     /// Returns the sum of the blocks of a register.
     #[inline(always)]
-    fn sum_of_pair(self, pair: __m256i) -> __m128i {
+    fn sum_of_pair(self, pair: __m256i) -> XmmBlock {
         let [low, high] = self.split(pair);
-        (low ^ high).register()
+        low ^ high
     }
 
     /// Splits four blocks.
@@ -128,7 +130,7 @@ impl BlockSimd for VaesYmmSimd {
     #[inline(always)]
     fn load_prefix(self, bytes: &[u8]) -> YmmBlocks {
         let Some(whole) = bytes.first_chunk::<FOUR_BLOCKS>() else {
-            return self.join(self.0.load_blocks(bytes));
+            return self.join(load_blocks(self.0, bytes));
         };
         match whole.as_chunks() {
             ([low, high], _) => YmmBlocks([self.load_pair(low), self.load_pair(high)]),
@@ -146,7 +148,7 @@ impl BlockSimd for VaesYmmSimd {
                     self.store_pair(b, high);
                 }
             }
-            None => self.0.store_blocks(self.blocks(blocks), place),
+            None => store_blocks(self.0, self.blocks(blocks), place),
         }
     }
 
@@ -158,7 +160,7 @@ impl BlockSimd for VaesYmmSimd {
             self.store_prefix(result, output);
             return [piece, result];
         }
-        let [input, output] = self.0.crypt_blocks(input, self.blocks(stream), output);
+        let [input, output] = crypt_blocks(self.0, input, self.blocks(stream), output);
         [self.join(input), self.join(output)]
     }
 
@@ -232,7 +234,7 @@ impl BlockSimd for VaesYmmSimd {
                 _mm256_clmulepi64_epi128::<0x00>(words, sums),
                 _mm256_clmulepi64_epi128::<0x11>(words, sums),
             );
-            self.0.folded(self.sum_of_pair(low), self.sum_of_pair(middle), self.sum_of_pair(high))
+            folded(self.0, self.sum_of_pair(low), self.sum_of_pair(middle), self.sum_of_pair(high))
         }
     }
 }

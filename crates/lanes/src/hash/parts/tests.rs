@@ -3,9 +3,9 @@
 use sha2::{Digest as _, Sha512};
 
 use super::*;
-use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{IfmaSimd, Vector};
+use crate::simd::IfmaSimd;
+use crate::simd::{PortableSimd, Vector};
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();

@@ -1,4 +1,6 @@
 use super::*;
+#[cfg(target_arch = "aarch64")]
+use crate::simd::ArmAesSimd;
 use crate::simd::tests::samples;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{AesSimd, IfmaSimd, VaesSimd, VaesYmmSimd};
@@ -105,7 +107,7 @@ fn fours<S: BlockSimd>(simd: S, a: &[u8; MOST], b: &[u8; MOST]) -> Vec<Vec<u8>> 
     all
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn agrees<S: BlockSimd>(simd: Option<S>, missing: &str) {
     let Some(simd) = simd else {
         eprintln!("SKIPPED: this processor has no {missing}");
@@ -141,6 +143,12 @@ fn blocks_of_vaes_on_256_bits_agree_with_the_portable_leaf() {
 fn blocks_of_vaes_on_512_bits_agree_with_the_portable_leaf() {
     let both = IfmaSimd::detect().zip(AesSimd::detect());
     agrees(both.and_then(|(ifma, aes)| VaesSimd::detect(ifma, aes)), "AVX-512 IFMA with VAES and VPCLMULQDQ");
+}
+
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn blocks_of_armv8_agree_with_the_portable_leaf() {
+    agrees(ArmAesSimd::detect(), "AESE and PMULL");
 }
 
 /// FIPS 197 5.1.1: {53} becomes {ed}. The inverse of 5.3.2 restores every byte.
