@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oarlock_core::{
-    BatchSize, BlockCipher, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, EngineLeaf,
-    EngineLocation, Jobs, Outcomes, Shape, TableUsage,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault,
+    EngineLeaf, EngineLocation, Jobs, Outcomes, Shape, TableUsage,
 };
 use oarlock_dispatch::EngineCost;
 #[cfg(feature = "lanes")]
@@ -74,10 +74,12 @@ pub(crate) struct DetectedEngines {
 impl DetectedEngines {
     /// Returns the scalar engine in its role.
     ///
-    /// Alone, it verifies by tables of its own. Beside `others` it is the referee, and computes by AWS-LC alone.
-    pub(crate) fn scalar(&self, has_others: bool) -> EngineCandidate {
+    /// It verifies by tables of its own unless other engines offer every shape of [`TABLE_SHAPES`]. Then it only helps
+    /// them out, and computes by AWS-LC alone.
+    pub(crate) fn scalar<'e>(&self, others: impl Iterator<Item = &'e dyn Engine> + Clone) -> EngineCandidate {
         let referee = || self.referee.clone();
-        if has_others {
+        let is_offered = |shape: &Shape| others.clone().any(|engine| engine.offers(*shape).is_some());
+        if TABLE_SHAPES.iter().all(is_offered) {
             return EngineCandidate::uniform(Arc::new(referee()));
         }
         EngineCandidate {
@@ -87,6 +89,9 @@ impl DetectedEngines {
         }
     }
 }
+
+/// The shapes for which the scalar engine has tables for keys that recur.
+const TABLE_SHAPES: [Shape; 2] = [Shape::EcdsaVerify { curve: Curve::P256 }, Shape::Ed25519Verify];
 
 /// An engine in the form that serves, and in the forms that are tested and measured.
 ///
@@ -456,7 +461,7 @@ fn is_verification(shape: Shape) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use oarlock_core::{Curve, RsaExponent};
+    use oarlock_core::RsaExponent;
 
     use super::*;
     use crate::selftest::CorruptEngine;
@@ -563,13 +568,37 @@ mod tests {
         }
     }
 
+    /// An engine that offers the shapes of a list.
+    #[derive(Debug)]
+    struct Offering(&'static [Shape]);
+
+    impl Engine for Offering {
+        fn name(&self) -> &'static str {
+            "offering"
+        }
+
+        fn offers(&self, shape: Shape) -> Option<BatchSize> {
+            self.0.contains(&shape).then_some(BatchSize { preferred: 8, max: 8 })
+        }
+
+        fn confirms(&self, _: Shape) -> bool {
+            false
+        }
+
+        fn run(&self, _: &Jobs<'_>, _: &mut Outcomes) -> Result<(), EngineFault> {
+            Err(EngineFault::Failed { engine: "offering", reason: "it never computes".to_owned() })
+        }
+    }
+
     #[test]
-    fn the_scalar_engine_has_tables_where_it_is_alone() {
-        let found = |names: &[&str]| {
-            let rules = LeafRules { disabled: disabled_by_environment().unwrap(), ..LeafRules::default() };
-            find(|name| names.contains(&name), &rules, Some(1 << 20)).unwrap()
-        };
-        let (alone, beside) = (found(&["scalar"]).scalar(false), found(&["scalar"]).scalar(true));
+    fn the_scalar_engine_has_tables_where_no_other_engine_verifies() {
+        let found = || find(|name| name == "scalar", &LeafRules::default(), Some(1 << 20)).unwrap();
+        let beside = |shapes| found().scalar([Offering(shapes)].iter().map(|engine| engine as &dyn Engine));
+        // Engines for records, or for one kind of signature, leave the others to the scalar engine.
+        for shapes in [&TABLE_SHAPES[..1], &TABLE_SHAPES[1..], &[]] {
+            assert_eq!(beside(shapes).serving.table_usage().max_bytes, 1 << 20, "{shapes:?}");
+        }
+        let (alone, beside) = (found().scalar(std::iter::empty()), beside(&TABLE_SHAPES));
         assert_eq!(alone.serving.table_usage().max_bytes, 1 << 20);
         for engine in [&alone.plain, &beside.serving, &beside.plain, &beside.eager] {
             assert_eq!(engine.table_usage().max_bytes, 0);

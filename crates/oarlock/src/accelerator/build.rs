@@ -183,8 +183,7 @@ impl AcceleratorBuilder {
     /// Sets the number of bytes that each engine may use for keys that recur, such as verification tables; 0 turns
     /// them off.
     ///
-    /// The default is 64 MiB. The scalar engine keeps such tables only if it serves alone: beside other engines it is
-    /// their referee.
+    /// The default is 64 MiB. The scalar engine keeps such tables only if no other engine verifies P-256 and Ed25519.
     #[must_use]
     pub fn table_bytes(mut self, bytes: usize) -> Self {
         self.table_bytes = Some(bytes);
@@ -253,8 +252,8 @@ impl AcceleratorBuilder {
         };
         let found = detect::find(|name| self.is_named(name), &rules, self.table_bytes)
             .ok_or(BuildError::NoReferee)?;
-        let has_others = !found.others.is_empty() || !self.extra.is_empty();
-        let mut candidates = vec![found.scalar(has_others)];
+        let others = found.others.iter().map(|candidate| &*candidate.serving);
+        let mut candidates = vec![found.scalar(others.chain(self.extra.iter().map(|engine| &**engine)))];
         // The referee is a plain scalar engine even if the scalar engine also serves: its tables may not
         // decide disputes about their own results.
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
