@@ -6,16 +6,18 @@
 //! | `unsafe` | `unsafe` outside the address that the plan gives a crate for it, or without its `SAFETY:` comment |
 //! | `files` | a source file over 800 lines that is not a table |
 //! | `language` | private words, vague names and unclear documentation, beyond the findings of `language.baseline` |
+//! | `fields` | kernels of the fields of the curves that are not what their generator makes |
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
 //! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the
-//! code.
+//! code. `cargo xtask fields --update` makes the kernels.
 #![forbid(unsafe_code)]
 
 mod checks;
 mod counts;
+mod fields;
 mod files;
 mod language;
 mod plan;
@@ -31,8 +33,9 @@ use std::process::ExitCode;
 use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
-const USAGE: &str = "usage: cargo xtask structure|unsafe|files|language|circuits|check [--manifest-path PATH]
+const USAGE: &str = "usage: cargo xtask structure|unsafe|files|language|circuits|fields|check [--manifest-path PATH]
        cargo xtask language --update|--list [--manifest-path PATH]
+       cargo xtask fields --update [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
        cargo xtask sboxes [--rounds N] [--seed N]";
 
@@ -59,6 +62,7 @@ enum XtaskCommand {
     Check { checks: Vec<CheckKind>, manifest: Option<PathBuf> },
     UpdateLanguage { manifest: Option<PathBuf> },
     ListLanguage { manifest: Option<PathBuf> },
+    UpdateFields { manifest: Option<PathBuf> },
     Counts { manifest: Option<PathBuf> },
     Sboxes { rounds: usize, seed: u64 },
 }
@@ -70,10 +74,12 @@ enum CheckKind {
     Files,
     Language,
     Circuits,
+    Fields,
 }
 
 impl CheckKind {
-    const ALL: [Self; 5] = [Self::Structure, Self::Unsafe, Self::Files, Self::Language, Self::Circuits];
+    const ALL: [Self; 6] =
+        [Self::Structure, Self::Unsafe, Self::Files, Self::Language, Self::Circuits, Self::Fields];
 
     fn name(self) -> &'static str {
         match self {
@@ -82,6 +88,7 @@ impl CheckKind {
             Self::Files => "files",
             Self::Language => "language",
             Self::Circuits => "circuits",
+            Self::Fields => "fields",
         }
     }
 
@@ -92,6 +99,7 @@ impl CheckKind {
             Self::Files => files::check(workspace),
             Self::Language => language::check(workspace),
             Self::Circuits => sboxes::check(workspace),
+            Self::Fields => fields::check(workspace),
         }
     }
 }
@@ -102,7 +110,7 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     if name == "sboxes" {
         return parse_search(words);
     }
-    let is_update = name == "language" && words.next_if(|word| word == "--update").is_some();
+    let is_update = matches!(name.as_str(), "language" | "fields") && words.next_if(|word| word == "--update").is_some();
     let is_list = name == "language" && words.next_if(|word| word == "--list").is_some();
     let manifest = match (words.next().as_deref(), words.next()) {
         (None, _) => None,
@@ -115,6 +123,7 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     }
     match (is_update, is_list) {
         (true, true) => return Err("`--update` and `--list` exclude each other".into()),
+        (true, false) if name == "fields" => return Ok(XtaskCommand::UpdateFields { manifest }),
         (true, false) => return Ok(XtaskCommand::UpdateLanguage { manifest }),
         (false, true) => return Ok(XtaskCommand::ListLanguage { manifest }),
         (false, false) => {}
@@ -166,6 +175,10 @@ fn run(command: XtaskCommand) -> Result<bool, WorkspaceError> {
             print!("{}", language::list(&Workspace::load(manifest)?)?);
             Ok(true)
         }
+        XtaskCommand::UpdateFields { manifest } => {
+            fields::update(&Workspace::load(manifest)?)?;
+            Ok(true)
+        }
         XtaskCommand::Counts { manifest } => {
             println!("{}", counts::table(&Workspace::load(manifest)?)?);
             Ok(true)
@@ -196,6 +209,7 @@ mod tests {
         }
         assert_eq!(parsed("language --update"), Ok(XtaskCommand::UpdateLanguage { manifest: None }));
         assert_eq!(parsed("language --list"), Ok(XtaskCommand::ListLanguage { manifest: None }));
+        assert_eq!(parsed("fields --update"), Ok(XtaskCommand::UpdateFields { manifest: None }));
         assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
         assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));
     }

@@ -8,7 +8,9 @@
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `avx2` | AVX2: four lanes |
 //! | `erase` | erasure of bytes that held secrets |
-//! | `fma` | AVX2 with FMA: the token, and the state of the floating-point unit |
+//! | `float` | [`float::DoubleSimd`]: lanes of doubles, and field products of the curves |
+//! | `pair` | eight lanes as two vectors of four |
+//! | `fma`, `fma_lanes` | AVX2 with FMA: the token and the state of the floating-point unit, and the lanes |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
 //! | `leak_check` | marks for Valgrind, with the feature of that name |
@@ -23,13 +25,17 @@
 mod avx2;
 mod blocks;
 mod erase;
+pub(crate) mod float;
 #[cfg(target_arch = "x86_64")]
 mod fma;
+#[cfg(target_arch = "x86_64")]
+mod fma_lanes;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 pub mod leak_check;
 mod multiply;
+mod pair;
 #[cfg(any(test, feature = "portable"))]
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -55,7 +61,7 @@ pub(crate) use fma::FmaSimd;
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub(crate) use multiply::{MulSimd, MulVector};
 #[cfg(any(test, feature = "portable"))]
-pub(crate) use portable::PortableSimd;
+pub(crate) use portable::{PortableFma, PortableSimd};
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
 #[cfg(target_arch = "x86_64")]

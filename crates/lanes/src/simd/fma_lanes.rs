@@ -1,0 +1,215 @@
+//! Eight lanes of words and of doubles in pairs of 256-bit registers, and the field kernels in assembly.
+#![allow(unsafe_code, reason = "intrinsics and assembly are called here")]
+
+use std::arch::naked_asm;
+use std::arch::x86_64::*;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::{Add, Sub};
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use zeroize::Zeroize;
+
+use super::avx2::YmmVector;
+use super::float::{DoubleLimbs, DoubleSimd, DoubleVector};
+use super::pair::Pair;
+use super::{FmaSimd, LANES, Mask, Simd, Words};
+
+impl Simd for FmaSimd {
+    type V = Pair<YmmVector>;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> Self::V {
+        Pair([self.avx2().splat(word); 2])
+    }
+
+    #[inline(always)]
+    fn load(self, words: &Words) -> Self::V {
+        Pair(Self::V::halves(words).map(
+            #[inline(always)]
+            |half| self.avx2().load(&half),
+        ))
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V {
+        Pair(Self::V::halves(bytes).map(
+            #[inline(always)]
+            |half| self.avx2().load_bytes(&half),
+        ))
+    }
+
+    #[inline(always)]
+    fn splat32(self, word: u32) -> Self::V {
+        Pair([self.avx2().splat32(word); 2])
+    }
+
+    #[inline(always)]
+    fn load_prefix(self, bytes: &[u8]) -> Self::V {
+        let (low, high) = bytes.split_at(bytes.len().min(4 * LANES));
+        Pair([low, high].map(
+            #[inline(always)]
+            |half| self.avx2().load_prefix(half),
+        ))
+    }
+}
+
+/// Eight doubles in two registers.
+///
+/// The field is private to this module, and every function that makes a `DoublePair` takes an [`FmaSimd`] or another
+/// `DoublePair`. So a `DoublePair` proves AVX2 and FMA.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct DoublePair([__m256d; 2]);
+
+impl DoubleSimd for FmaSimd {
+    type D = DoublePair;
+
+    #[inline(always)]
+    fn double(self, number: f64) -> DoublePair {
+        // SAFETY: `self` proves AVX.
+        DoublePair([unsafe { _mm256_set1_pd(number) }; 2])
+    }
+
+    #[inline(always)]
+    fn from_bits(self, bits: Self::V) -> DoublePair {
+        // SAFETY: `self` proves AVX.
+        DoublePair(bits.0.map(|half| unsafe { _mm256_castsi256_pd(half.register()) }))
+    }
+
+    #[inline(always)]
+    fn bits(self, numbers: DoublePair) -> Self::V {
+        // SAFETY: `self` proves AVX.
+        Pair(numbers.0.map(|half| unsafe {
+            YmmVector::from_register(self.avx2(), _mm256_castpd_si256(half))
+        }))
+    }
+
+    #[inline(always)]
+    fn multiply_25519(self, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
+        run(multiply_25519, a, b)
+    }
+
+    #[inline(always)]
+    fn square_25519(self, a: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
+        run(square_25519, a, a)
+    }
+}
+
+/// A kernel: result, both factors, and memory for intermediate values.
+type Kernel = unsafe extern "sysv64" fn(
+    *mut DoubleLimbs<DoublePair>,
+    *const DoubleLimbs<DoublePair>,
+    *const DoubleLimbs<DoublePair>,
+    *mut KernelScratch,
+);
+
+/// The memory of a kernel.
+type KernelScratch = [__m256d; 16];
+
+#[inline(always)]
+fn run(kernel: Kernel, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
+    let (mut result, mut scratch) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: the factors prove the instructions. The kernel reads the factors, writes the whole result, and writes at
+    // most the scratch memory; all are aligned by their types.
+    unsafe {
+        kernel(result.as_mut_ptr(), a, b, scratch.as_mut_ptr());
+        result.assume_init()
+    }
+}
+
+/// Multiplies modulo 2^255 - 19.
+///
+/// # Safety
+///
+/// The CPU must have FMA, and the pointers must be valid as [`run`] says.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn multiply_25519(
+    _result: *mut DoubleLimbs<DoublePair>,
+    _a: *const DoubleLimbs<DoublePair>,
+    _b: *const DoubleLimbs<DoublePair>,
+    _scratch: *mut KernelScratch,
+) {
+    naked_asm!(include_str!("fma/multiply_25519.s"), options(att_syntax))
+}
+
+/// Squares modulo 2^255 - 19.
+///
+/// # Safety
+///
+/// As for [`multiply_25519`].
+#[unsafe(naked)]
+unsafe extern "sysv64" fn square_25519(
+    _result: *mut DoubleLimbs<DoublePair>,
+    _a: *const DoubleLimbs<DoublePair>,
+    _b: *const DoubleLimbs<DoublePair>,
+    _scratch: *mut KernelScratch,
+) {
+    naked_asm!(include_str!("fma/square_25519.s"), options(att_syntax))
+}
+
+impl DoubleVector for DoublePair {
+    #[inline(always)]
+    fn times(self, by: Self) -> Self {
+        // SAFETY: `self` proves AVX.
+        Self(std::array::from_fn(|half| unsafe { _mm256_mul_pd(self.0[half], by.0[half]) }))
+    }
+
+    #[inline(always)]
+    fn times_plus(self, by: Self, term: Self) -> Self {
+        // SAFETY: `self` proves FMA.
+        Self(std::array::from_fn(|half| unsafe { _mm256_fmadd_pd(self.0[half], by.0[half], term.0[half]) }))
+    }
+
+    #[inline(always)]
+    fn minus_times(self, by: Self, term: Self) -> Self {
+        // SAFETY: `self` proves FMA.
+        Self(std::array::from_fn(|half| unsafe { _mm256_fnmadd_pd(self.0[half], by.0[half], term.0[half]) }))
+    }
+
+    #[inline(always)]
+    fn or_if(self, mask: Mask, yes: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(std::array::from_fn(|half| unsafe {
+            let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+            let set = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask >> (4 * half))), bits);
+            let ones = _mm256_castsi256_pd(_mm256_cmpeq_epi64(set, bits));
+            _mm256_blendv_pd(self.0[half], yes.0[half], ones)
+        }))
+    }
+}
+
+impl Add for DoublePair {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX.
+        Self(std::array::from_fn(|half| unsafe { _mm256_add_pd(self.0[half], other.0[half]) }))
+    }
+}
+
+impl Sub for DoublePair {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX.
+        Self(std::array::from_fn(|half| unsafe { _mm256_sub_pd(self.0[half], other.0[half]) }))
+    }
+}
+
+impl Zeroize for DoublePair {
+    fn zeroize(&mut self) {
+        // SAFETY: the place is a valid `DoublePair`, and zero bits are one; a volatile write is not optimised away.
+        unsafe { std::ptr::write_volatile(self, Self(std::mem::zeroed())) };
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// Prints no lanes, which can hold secrets.
+impl fmt::Debug for DoublePair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DoublePair")
+    }
+}

@@ -1,0 +1,136 @@
+//! Doubles in an array, and the lanes of a CPU with FMA in plain Rust.
+
+use std::ops::{Add, Sub};
+
+use zeroize::Zeroize;
+
+use super::{PortableSimd, PortableVector};
+use crate::leaf::Leaf;
+use crate::simd::float::{DoubleSimd, DoubleVector};
+use crate::simd::pair::Pair;
+use crate::simd::{Cpu, LANES, Mask, Simd, Words};
+
+/// Any CPU, as a token without requirements. Its elements are limbs of doubles, as on CPUs with FMA.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortableFma;
+
+impl Cpu for PortableFma {
+    const LEAF: Leaf = Leaf::Portable;
+
+    #[inline(never)]
+    fn call<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
+    }
+
+    fn clear_registers(self) {}
+}
+
+const HALF: PortableSimd<4> = PortableSimd;
+
+impl Simd for PortableFma {
+    type V = Pair<PortableVector<4>>;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> Self::V {
+        Pair([HALF.splat(word); 2])
+    }
+
+    #[inline(always)]
+    fn load(self, words: &Words) -> Self::V {
+        Pair(Self::V::halves(words).map(|half| HALF.load(&half)))
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V {
+        Pair(Self::V::halves(bytes).map(|half| HALF.load_bytes(&half)))
+    }
+
+    #[inline(always)]
+    fn splat32(self, word: u32) -> Self::V {
+        Pair([HALF.splat32(word); 2])
+    }
+
+    fn load_prefix(self, bytes: &[u8]) -> Self::V {
+        let (low, high) = bytes.split_at(bytes.len().min(4 * LANES));
+        Pair([HALF.load_prefix(low), HALF.load_prefix(high)])
+    }
+}
+
+/// Eight doubles in an array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortableDoubles([f64; LANES]);
+
+impl DoubleSimd for PortableFma {
+    type D = PortableDoubles;
+
+    #[inline(always)]
+    fn double(self, number: f64) -> PortableDoubles {
+        PortableDoubles([number; LANES])
+    }
+
+    #[inline(always)]
+    fn from_bits(self, bits: Self::V) -> PortableDoubles {
+        use crate::simd::Vector;
+        PortableDoubles(bits.words().map(f64::from_bits))
+    }
+
+    #[inline(always)]
+    fn bits(self, numbers: PortableDoubles) -> Self::V {
+        self.load(&numbers.0.map(f64::to_bits))
+    }
+}
+
+impl PortableDoubles {
+    #[inline(always)]
+    fn zip3(self, b: Self, c: Self, f: impl Fn(f64, f64, f64) -> f64) -> Self {
+        Self(std::array::from_fn(|lane| f(self.0[lane], b.0[lane], c.0[lane])))
+    }
+}
+
+impl DoubleVector for PortableDoubles {
+    #[inline(never)]
+    fn times(self, by: Self) -> Self {
+        self.zip3(by, by, |a, b, _| a * b)
+    }
+
+    #[inline(never)]
+    fn times_plus(self, by: Self, term: Self) -> Self {
+        self.zip3(by, term, f64::mul_add)
+    }
+
+    #[inline(never)]
+    fn minus_times(self, by: Self, term: Self) -> Self {
+        self.zip3(by, term, |a, b, c| (-a).mul_add(b, c))
+    }
+
+    #[inline(never)]
+    fn or_if(self, mask: Mask, yes: Self) -> Self {
+        use crate::simd::MulVector;
+        let bits = |numbers: Self| PortableVector(numbers.0.map(f64::to_bits));
+        Self(bits(self).or_if(mask, bits(yes)).0.map(f64::from_bits))
+    }
+}
+
+impl Add for PortableDoubles {
+    type Output = Self;
+
+    #[inline(never)]
+    fn add(self, other: Self) -> Self {
+        self.zip3(other, other, |a, b, _| a + b)
+    }
+}
+
+impl Sub for PortableDoubles {
+    type Output = Self;
+
+    #[inline(never)]
+    fn sub(self, other: Self) -> Self {
+        self.zip3(other, other, |a, b, _| a - b)
+    }
+}
+
+impl Zeroize for PortableDoubles {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
