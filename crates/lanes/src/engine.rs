@@ -6,12 +6,12 @@ use oarlock_core::{
 };
 
 use crate::aes;
-use crate::curve25519;
+use crate::curve25519::{self, field::FieldSimd};
 use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash;
-use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_multiply, with_vectors};
+use crate::leaf::{Leaf, Leaves, leaf_of, with_blocks, with_curves, with_multiply, with_vectors};
 use crate::records;
 use crate::rsa;
 use crate::simd::{Cpu, MulSimd, Simd};
@@ -51,20 +51,27 @@ impl ShapeFamily {
                 .or_else(|| des().map(|size| (Self::Des, size)))
                 .or_else(|| hash().map(|size| (Self::Hash, size)))
         };
-        let public_key = || {
+        let rsa = || {
             Some(match shape {
                 Shape::RsaPrivate { .. } => (Self::RsaPrivate, rsa::offers(shape)?),
                 Shape::RsaPublic { .. } => (Self::RsaPublic, rsa::offers(shape)?),
                 Shape::ModExp { .. } => (Self::ModExp, rsa::offers(shape)?),
-                Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
-                Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
-                Shape::X25519 => (Self::X25519, curve25519::OFFERED),
-                Shape::EcdsaSign { curve } if ecdsa::has(curve) => (Self::EcdsaSign(curve), ecdsa::OFFER),
-                Shape::EcdsaVerify { curve } if ecdsa::has(curve) => (Self::EcdsaVerify(curve), ecdsa::OFFER),
                 _ => return None,
             })
         };
-        leaves.multiply.and_then(|_| public_key()).or_else(records)
+        let curve = |leaf| {
+            let has = |curve| with_curves!(leaf, simd => ecdsa::has(simd, curve));
+            Some(match shape {
+                Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
+                Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
+                Shape::X25519 => (Self::X25519, curve25519::OFFERED),
+                Shape::EcdsaSign { curve } if has(curve) => (Self::EcdsaSign(curve), ecdsa::OFFER),
+                Shape::EcdsaVerify { curve } if has(curve) => (Self::EcdsaVerify(curve), ecdsa::OFFER),
+                _ => return None,
+            })
+        };
+        let curve = || leaves.curve_leaf(shape).and_then(curve);
+        leaves.multiply.and_then(|_| rsa()).or_else(curve).or_else(records)
     }
 }
 
@@ -117,6 +124,14 @@ impl LaneEngine {
         Self { tables: self.tables.at_once(), ..self }
     }
 
+    /// Removes the shapes with secrets from the leaf of FMA, so that another engine computes them. Public operations
+    /// stay.
+    // No vendor's list of instructions with data-independent timing names floating point: SECURITY.md.
+    #[must_use]
+    pub fn without_secrets_on_fma(self) -> Self {
+        Self { leaves: Leaves { fma_secrets: false, ..self.leaves }, ..self }
+    }
+
     /// Returns the leaf that computes a shape, or None if the engine does not offer it.
     #[must_use]
     pub fn leaf(&self, shape: Shape) -> Option<Leaf> {
@@ -126,7 +141,10 @@ impl LaneEngine {
             ShapeFamily::Des | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
             }
-            _ => self.leaves.multiply.map(|leaf| with_multiply!(leaf, simd => leaf_of(simd))),
+            ShapeFamily::RsaPrivate | ShapeFamily::RsaPublic | ShapeFamily::ModExp => {
+                self.leaves.multiply.map(|leaf| with_multiply!(leaf, simd => leaf_of(simd)))
+            }
+            _ => self.leaves.curve_leaf(shape).map(|leaf| with_curves!(leaf, simd => leaf_of(simd))),
         }
     }
 
@@ -169,9 +187,16 @@ impl Engine for LaneEngine {
             return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
         match *jobs {
-            Jobs::Operations(shape, operations) => {
+            Jobs::Operations(
+                shape @ (Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. }),
+                operations,
+            ) => {
                 let leaf = self.leaves.multiply.ok_or(not_offered(shape))?;
-                with_multiply!(leaf, simd => self.compute(simd, family, shape, operations, out))
+                with_multiply!(leaf, simd => compute_rsa(simd, shape, operations, out))
+            }
+            Jobs::Operations(shape, operations) => {
+                let leaf = self.leaves.curve_leaf(shape).ok_or(not_offered(shape))?;
+                with_curves!(leaf, simd => self.compute(simd, family, shape, operations, out))
             }
             Jobs::Records(shape, parts) => match (family, self.leaves) {
                 (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
@@ -187,7 +212,7 @@ impl Engine for LaneEngine {
 }
 
 impl LaneEngine {
-    fn compute<S: MulSimd>(
+    fn compute<S: FieldSimd>(
         &self,
         simd: S,
         family: ShapeFamily,
@@ -195,19 +220,31 @@ impl LaneEngine {
         operations: &[Operation<'_>],
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
+        let _state = simd.run_state();
         match family {
-            ShapeFamily::RsaPrivate => rsa::private(simd, shape, operations, out),
-            ShapeFamily::RsaPublic => rsa::public(simd, shape, operations, out),
-            ShapeFamily::ModExp => rsa::mod_exp(simd, shape, operations, out),
             ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
             ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
             ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
             ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
             ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash => return Err(not_offered(shape)),
+            _ => return Err(not_offered(shape)),
         }
         cleared(simd, Ok(()))
     }
+}
+
+fn compute_rsa<S: MulSimd>(
+    simd: S,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    match shape {
+        Shape::RsaPrivate { .. } => rsa::private(simd, shape, operations, out),
+        Shape::RsaPublic { .. } => rsa::public(simd, shape, operations, out),
+        _ => rsa::mod_exp(simd, shape, operations, out),
+    }
+    cleared(simd, Ok(()))
 }
 
 fn compute_records<S: Simd>(

@@ -6,6 +6,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
+use crate::curve25519::field::field_of_limbs;
 use crate::leaf::Leaf;
 use crate::simd::{Cpu, HalfMask, LANES, Mask, MulVector, PortableSimd, PortableVector, Simd, Vector, Words};
 
@@ -43,6 +44,8 @@ impl Cpu for CountingSimd {
 
     fn clear_registers(self) {}
 }
+
+field_of_limbs!(CountingSimd);
 
 impl Simd for CountingSimd {
     type V = CountedVector;

@@ -45,14 +45,15 @@ use oarlock_core::{BatchSize, Curve, Operation, Outcomes, VerifyTableCache};
 
 pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
+use crate::leaf::Leaf;
 use crate::simd::{LANES, MulSimd};
 
 /// Eight jobs fill the lanes once. The jobs of a run share its inversions.
 pub(crate) const OFFER: BatchSize = BatchSize { preferred: LANES, max: 64 };
 
-/// Returns true if this engine computes `curve`.
-pub(crate) fn has(curve: Curve) -> bool {
-    matches!(curve, Curve::P256 | Curve::P384)
+/// Returns true if this engine computes `curve` on a CPU.
+pub(crate) fn has<S: MulSimd>(_simd: S, curve: Curve) -> bool {
+    S::LEAF != Leaf::Fma && matches!(curve, Curve::P256 | Curve::P384)
 }
 
 /// Signs every job. [`has`] must be true for the curve.

@@ -4,7 +4,7 @@
 use std::arch::asm;
 use std::fmt;
 
-use super::Cpu;
+use super::{Cpu, RunState};
 use super::avx2::Avx2Simd;
 use super::ifma::prefetch;
 use crate::leaf::Leaf;
@@ -25,13 +25,6 @@ impl FmaSimd {
     pub(super) fn avx2(self) -> Avx2Simd {
         self.0
     }
-
-    /// Prepares the floating-point unit for a run. The previous state returns when the value is dropped.
-    pub(crate) fn float_state(self) -> FloatState {
-        let before = mxcsr();
-        set_mxcsr(DEFAULT);
-        FloatState { before }
-    }
 }
 
 impl Cpu for FmaSimd {
@@ -46,6 +39,13 @@ impl Cpu for FmaSimd {
     #[inline(always)]
     fn prefetch<T>(self, line: &T) {
         prefetch(line);
+    }
+
+    /// Prepares the floating-point unit.
+    fn run_state(self) -> RunState {
+        let before = mxcsr();
+        set_mxcsr(DEFAULT);
+        RunState { _float: Some(FloatState { before }) }
     }
 
     fn clear_registers(self) {

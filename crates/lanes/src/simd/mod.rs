@@ -60,8 +60,10 @@ pub(crate) use fma::FmaSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub(crate) use multiply::{MulSimd, MulVector};
+#[cfg(test)]
+pub(crate) use portable::PortableFma;
 #[cfg(any(test, feature = "portable"))]
-pub(crate) use portable::{PortableFma, PortableSimd};
+pub(crate) use portable::PortableSimd;
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
 #[cfg(target_arch = "x86_64")]
@@ -92,8 +94,21 @@ pub(crate) trait Cpu: Copy + Debug + Send + Sync + 'static {
     #[inline(always)]
     fn prefetch<T>(self, _line: &T) {}
 
+    /// Prepares the CPU for a run. The previous state returns when the result is dropped.
+    #[inline(always)]
+    fn run_state(self) -> RunState {
+        RunState::default()
+    }
+
     /// Overwrites the vector registers, which can hold secrets.
     fn clear_registers(self);
+}
+
+/// The state that a run has changed, which returns when this value is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct RunState {
+    #[cfg(target_arch = "x86_64")]
+    _float: Option<fma::FloatState>,
 }
 
 /// A CPU that can make vectors.
@@ -282,5 +297,7 @@ pub(crate) fn declassify<T: Copy>(value: T) -> T {
     value
 }
 
+#[cfg(test)]
+mod float_tests;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The portable leaf: words in an array. Its width is a parameter, so that code for narrow leaves has an oracle too.
 
 mod blocks;
+#[cfg(test)]
 mod float;
 
 use std::hint::black_box;
@@ -8,6 +9,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
+#[cfg(test)]
 pub(crate) use self::float::PortableFma;
 
 use super::pair::HalfVector;
