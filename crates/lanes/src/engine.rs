@@ -212,7 +212,7 @@ impl Engine for LaneEngine {
 }
 
 impl LaneEngine {
-    fn compute<S: FieldSimd>(
+    fn compute<S: FieldSimd + ecdsa::CurvesSimd>(
         &self,
         simd: S,
         family: ShapeFamily,

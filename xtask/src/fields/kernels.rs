@@ -104,3 +104,70 @@ fn round_all(p: &mut Program, values: &[Value], bits: i32) -> (Vec<Value>, Vec<V
     let rests = values.iter().zip(&carries).map(|(value, carry)| p.minus_times(*carry, up, *value));
     (rests.collect(), carries)
 }
+
+/// Returns the Montgomery product, or the square, modulo the prime of P-256 in limbs of 44 bits, with R = 2^264.
+pub(super) fn of_p256(is_square: bool) -> Program {
+    const COLUMNS: usize = 2 * LIMBS - 1;
+    let mut program = Program::default();
+    let p = &mut program;
+    let first: Vec<Value> = (0..LIMBS).map(|limb| p.load(Memory::First(limb))).collect();
+    let twice: Vec<Value> = match is_square {
+        true => (0..LIMBS - 1).map(|limb| p.add(first[limb], first[limb])).collect(),
+        false => Vec::new(),
+    };
+    let mut columns = Columns::new(p, COLUMNS, 1.5 * power(96));
+    let fill = |p: &mut Program, columns: &mut Columns, column: usize| {
+        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
+            let j = column - i;
+            match is_square {
+                true if i < j => columns.add_product(p, column, twice[i], Memory::First(j)),
+                true if i == j => columns.add_product(p, column, first[i], Memory::First(i)),
+                true => {}
+                false => columns.add_product(p, column, first[i], Memory::Second(j)),
+            }
+        }
+    };
+    (0..3).for_each(|column| fill(p, &mut columns, column));
+    let (down, up, round) = (p.constant(power(-44)), p.constant(power(44)), p.constant(round()));
+    let (by_8, by_16, by_36) =
+        (p.constant(power(8)), p.constant(power(16)), p.constant(power(36) - power(4)));
+    let mut carry: Option<Value> = None;
+    for row in 0..LIMBS {
+        fill(p, &mut columns, row + 3);
+        // -1/p = 1 mod 2^88, so the column itself is the digit q of its row, and -q cancels it.
+        let mut value = columns.low(row);
+        if row > 0 {
+            let high = columns.high(p, row - 1);
+            value = p.times_plus(high, down, value);
+        }
+        if let Some(carry) = carry {
+            value = p.add(value, carry);
+        }
+        let rounded = p.times_plus(value, down, round);
+        let next = p.subtract(rounded, round);
+        let digit = p.minus_times(next, up, value);
+        carry = Some(next);
+        // q 2^96, q 2^192, and q (2^256 - 2^224).
+        columns.low[row + 2] = Some(p.times_plus(digit, by_8, columns.low(row + 2)));
+        columns.add_product(p, row + 4, digit, by_16);
+        columns.add_product(p, row + 5, digit, by_36);
+    }
+    (LIMBS + 3..COLUMNS).for_each(|column| fill(p, &mut columns, column));
+    for column in LIMBS..=COLUMNS {
+        let Some(before) = carry else { unreachable!("every row has a carry") };
+        let high = columns.high(p, column - 1);
+        if column == COLUMNS {
+            let limb = p.times_plus(high, down, before);
+            p.store(limb, Memory::Result(LIMBS - 1));
+            break;
+        }
+        let value = p.times_plus(high, down, columns.low(column));
+        let rounded = p.times_plus(value, down, round);
+        let next = p.subtract(rounded, round);
+        let rest = p.minus_times(next, up, value);
+        let limb = p.add(rest, before);
+        p.store(limb, Memory::Result(column - LIMBS));
+        carry = Some(next);
+    }
+    program
+}

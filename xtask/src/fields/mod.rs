@@ -18,6 +18,8 @@ fn all() -> Vec<(&'static str, String)> {
     let kernels = [
         ("multiply_25519", kernels::of_25519(false)),
         ("square_25519", kernels::of_25519(true)),
+        ("multiply_p256", kernels::of_p256(false)),
+        ("square_p256", kernels::of_p256(true)),
     ];
     kernels.into_iter().map(|(name, program)| (name, program.assembly(name))).collect()
 }

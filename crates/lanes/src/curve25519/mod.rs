@@ -27,7 +27,7 @@ pub(crate) mod sign;
 #[cfg(test)]
 mod tests;
 pub(crate) mod verify;
-mod words;
+pub(crate) mod words;
 pub(crate) mod x25519;
 
 use std::sync::OnceLock;

@@ -43,6 +43,19 @@ pub(crate) trait DoubleSimd: MulSimd {
     fn square_25519(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
         self.call(|| square_25519(self, a))
     }
+
+    /// Multiplies modulo the prime of P-256 and divides by 2^264. The product of the largest limbs of the factors is at
+    /// most `84 * 2^86`. The limbs of the result are at most `2^43 (1 + 2^-30)`.
+    #[inline(always)]
+    fn multiply_p256(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| multiply_p256(self, a, b))
+    }
+
+    /// Squares modulo the prime of P-256 and divides by 2^264. Bounds are those of a product.
+    #[inline(always)]
+    fn square_p256(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| square_p256(self, a))
+    }
 }
 
 /// Eight doubles. Operations round to nearest. No operation meets a denormal number, an infinity or NaN:
@@ -81,6 +94,16 @@ pub(crate) mod of_25519 {
     pub(crate) const START: f64 = 1.5 * power(97);
     /// The residue 2^258 mod p.
     pub(crate) const FOLD: f64 = 152.0;
+}
+
+/// The constants of limbs of 44 bits.
+pub(crate) mod of_p256 {
+    use super::power;
+
+    /// The bits of a limb.
+    pub(crate) const LIMB_BITS: usize = 44;
+    /// The value from which high sums start. Its unit in the last place is 2^44.
+    pub(crate) const START: f64 = 1.5 * power(96);
 }
 
 /// The sums of a column. `high` has a large unit in the last place, so it keeps the high part of each product. `low` has
@@ -170,6 +193,102 @@ pub(crate) fn carry_limbs_25519<S: DoubleSimd>(simd: S, values: &DoubleLimbs<S::
             0 => carries[LIMBS - 1].times_plus(simd.double(of_25519::FOLD), rest),
             _ => rest + carries[at - 1],
         };
+    }
+    limbs
+}
+
+/// The columns of a product of two elements.
+const COLUMNS: usize = 2 * LIMBS - 1;
+
+/// Multiplies modulo the prime of P-256 and divides by 2^264.
+#[inline(always)]
+pub(crate) fn multiply_p256<S: DoubleSimd>(
+    simd: S,
+    a: &DoubleLimbs<S::D>,
+    b: &DoubleLimbs<S::D>,
+) -> DoubleLimbs<S::D> {
+    reduce_p256(simd, |sums, column| {
+        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
+            sums[column].add_product(a[i], b[column - i]);
+        }
+    })
+}
+
+/// Squares modulo the prime of P-256 and divides by 2^264.
+#[inline(always)]
+pub(crate) fn square_p256<S: DoubleSimd>(simd: S, a: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+    let twice = a.map(|limb| limb + limb);
+    reduce_p256(simd, |sums, column| {
+        for i in column.saturating_sub(LIMBS - 1)..column.div_ceil(2) {
+            sums[column].add_product(twice[i], a[column - i]);
+        }
+        if column % 2 == 0 {
+            sums[column].add_product(a[column / 2], a[column / 2]);
+        }
+    })
+}
+
+/// Computes a product whose columns `fill` adds up, with Montgomery's reduction: docs/math/fma-fields.md, P-256.
+#[inline(always)]
+fn reduce_p256<S: DoubleSimd>(
+    simd: S,
+    fill: impl Fn(&mut [ColumnSums<S::D>; COLUMNS], usize),
+) -> DoubleLimbs<S::D> {
+    let bits = of_p256::LIMB_BITS as i32;
+    let (start, down) = (simd.double(of_p256::START), simd.double(power(-bits)));
+    let (up, round) = (simd.double(power(bits)), simd.double(ROUND));
+    let [by_8, by_16, by_36] = [power(8), power(16), power(36) - power(4)].map(|by| simd.double(by));
+    let low = |sums: &[ColumnSums<S::D>; COLUMNS], column: usize| sums[column].low.unwrap_or(start);
+    let mut sums = [ColumnSums { high: start, low: None }; COLUMNS];
+    (0..3).for_each(|column| fill(&mut sums, column));
+    let mut carry = None;
+    for row in 0..LIMBS {
+        fill(&mut sums, row + 3);
+        let mut value = low(&sums, row);
+        if row > 0 {
+            value = (sums[row - 1].high - start).times_plus(down, value);
+        }
+        if let Some(carry) = carry {
+            value = value + carry;
+        }
+        let next = value.times_plus(down, round) - round;
+        // The digit of the row is the column itself, because -1/p = 1 mod 2^88.
+        let digit = next.minus_times(up, value);
+        carry = Some(next);
+        sums[row + 2].low = Some(digit.times_plus(by_8, low(&sums, row + 2)));
+        sums[row + 4].add_product(digit, by_16);
+        sums[row + 5].add_product(digit, by_36);
+    }
+    (LIMBS + 3..COLUMNS).for_each(|column| fill(&mut sums, column));
+    let mut limbs = [start; LIMBS];
+    let mut before = carry.unwrap_or(start);
+    for column in LIMBS..COLUMNS {
+        let value = (sums[column - 1].high - start).times_plus(down, low(&sums, column));
+        let next = value.times_plus(down, round) - round;
+        limbs[column - LIMBS] = next.minus_times(up, value) + before;
+        before = next;
+    }
+    limbs[LIMBS - 1] = (sums[COLUMNS - 1].high - start).times_plus(down, before);
+    limbs
+}
+
+/// Rounds limbs below 2^52 to 44 bits, and adds what is beyond to the next. The topmost limb keeps what is beyond.
+#[inline(always)]
+pub(crate) fn carry_limbs_p256<S: DoubleSimd>(simd: S, values: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+    let bits = of_p256::LIMB_BITS as i32;
+    let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
+    let carries = values.map(
+        #[inline(always)]
+        |value| value.times_plus(down, round) - round,
+    );
+    let mut limbs = *values;
+    for at in 0..LIMBS {
+        if at + 1 < LIMBS {
+            limbs[at] = carries[at].minus_times(up, values[at]);
+        }
+        if at > 0 {
+            limbs[at] = limbs[at] + carries[at - 1];
+        }
     }
     limbs
 }

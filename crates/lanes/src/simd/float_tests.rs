@@ -82,12 +82,61 @@ fn products_modulo_25519_are_exact_for_extreme_limbs() {
     }
 }
 
+fn products_of_p256<S: DoubleSimd>(simd: S) {
+    let one = BigInt::from(1);
+    let p = (&one << 256) - (&one << 224) + (&one << 192) + (&one << 96) - 1;
+    for (seed, (a, b)) in [(9.0, 9.0), (84.0, 1.0), (2.0, 42.0), (1.0, 1.0)].into_iter().cycle().enumerate() {
+        if seed > if cfg!(miri) { 3 } else { 4000 } {
+            return;
+        }
+        // The topmost limb is that of a value of a few p.
+        let samples = |seed: u64, units: f64| {
+            let mut limbs = samples(seed, units * power(43));
+            limbs[LIMBS - 1] = limbs[LIMBS - 1].map(|limb| (limb * power(-5)).round_ties_even());
+            limbs
+        };
+        let (a, b) = (samples(2 * seed as u64, a), samples(2 * seed as u64 + 1, b));
+        let square = samples(2 * seed as u64, 9.0);
+        let (product, squared) = simd.call(|| {
+            let [own_a, own_b, own_square] = [&a, &b, &square].map(|limbs| load(simd, limbs));
+            (
+                store(simd, &simd.multiply_p256(&own_a, &own_b)),
+                store(simd, &simd.square_p256(&own_square)),
+            )
+        });
+        for lane in 0..LANES {
+            let [a, b, square] = [&a, &b, &square].map(|limbs| integer(limbs, lane, 44));
+            let difference = (integer(&product, lane, 44) << 264) - a * b;
+            assert_eq!(difference % &p, BigInt::default(), "seed {seed}, lane {lane}");
+            let difference = (integer(&squared, lane, 44) << 264) - &square * &square;
+            assert_eq!(difference % &p, BigInt::default(), "seed {seed}, lane {lane}");
+        }
+        let limbs = product[..LIMBS - 1].iter().chain(&squared[..LIMBS - 1]).flatten();
+        assert!(limbs.into_iter().all(|limb| limb.abs() <= power(43) * (1.0 + power(-30))));
+    }
+}
+
+#[test]
+fn products_modulo_p256_are_exact_for_extreme_limbs() {
+    products_of_p256(PortableFma);
+    #[cfg(target_arch = "x86_64")]
+    match FmaSimd::detect() {
+        Some(simd) => products_of_p256(simd),
+        None => eprintln!("SKIPPED: this processor has no FMA"),
+    }
+}
+
 /// Returns the results of every kernel as bits.
 #[cfg(target_arch = "x86_64")]
 fn every_kernel<S: DoubleSimd>(simd: S, a: &Limbs, b: &Limbs) -> Vec<[[u64; LANES]; LIMBS]> {
     simd.call(|| {
         let (a, b) = (load(simd, a), load(simd, b));
-        let found = [simd.multiply_25519(&a, &b), simd.square_25519(&a)];
+        let found = [
+            simd.multiply_25519(&a, &b),
+            simd.square_25519(&a),
+            simd.multiply_p256(&a, &b),
+            simd.square_p256(&a),
+        ];
         found.iter().map(|limbs| store(simd, limbs).map(|limb| limb.map(f64::to_bits))).collect()
     })
 }

@@ -94,6 +94,16 @@ impl DoubleSimd for FmaSimd {
     fn square_25519(self, a: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
         run(square_25519, a, a)
     }
+
+    #[inline(always)]
+    fn multiply_p256(self, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
+        run(multiply_p256, a, b)
+    }
+
+    #[inline(always)]
+    fn square_p256(self, a: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
+        run(square_p256, a, a)
+    }
 }
 
 /// A kernel: result, both factors, and memory for intermediate values.
@@ -118,35 +128,30 @@ fn run(kernel: Kernel, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>)
     }
 }
 
-/// Multiplies modulo 2^255 - 19.
-///
-/// # Safety
-///
-/// The CPU must have FMA, and the pointers must be valid as [`run`] says.
-#[unsafe(naked)]
-unsafe extern "sysv64" fn multiply_25519(
-    _result: *mut DoubleLimbs<DoublePair>,
-    _a: *const DoubleLimbs<DoublePair>,
-    _b: *const DoubleLimbs<DoublePair>,
-    _scratch: *mut KernelScratch,
-) {
-    naked_asm!(include_str!("fma/multiply_25519.s"), options(att_syntax))
+/// Defines a kernel as a function without a frame of its own.
+macro_rules! kernel {
+    ($name:ident, $file:literal) => {
+        /// Computes what the method of [`DoubleSimd`] with this name does.
+        ///
+        /// # Safety
+        ///
+        /// The CPU must have FMA, and the pointers must be valid as [`run`] says.
+        #[unsafe(naked)]
+        unsafe extern "sysv64" fn $name(
+            _result: *mut DoubleLimbs<DoublePair>,
+            _a: *const DoubleLimbs<DoublePair>,
+            _b: *const DoubleLimbs<DoublePair>,
+            _scratch: *mut KernelScratch,
+        ) {
+            naked_asm!(include_str!($file), options(att_syntax))
+        }
+    };
 }
 
-/// Squares modulo 2^255 - 19.
-///
-/// # Safety
-///
-/// As for [`multiply_25519`].
-#[unsafe(naked)]
-unsafe extern "sysv64" fn square_25519(
-    _result: *mut DoubleLimbs<DoublePair>,
-    _a: *const DoubleLimbs<DoublePair>,
-    _b: *const DoubleLimbs<DoublePair>,
-    _scratch: *mut KernelScratch,
-) {
-    naked_asm!(include_str!("fma/square_25519.s"), options(att_syntax))
-}
+kernel!(multiply_25519, "fma/multiply_25519.s");
+kernel!(square_25519, "fma/square_25519.s");
+kernel!(multiply_p256, "fma/multiply_p256.s");
+kernel!(square_p256, "fma/square_p256.s");
 
 impl DoubleVector for DoublePair {
     #[inline(always)]
