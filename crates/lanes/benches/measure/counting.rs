@@ -7,6 +7,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 use zeroize::Zeroize;
 
 use crate::curve25519::field::field_of_limbs;
+use crate::ecdsa::field::curves_of_limbs;
 use crate::leaf::Leaf;
 use crate::simd::{Cpu, HalfMask, LANES, Mask, MulVector, PortableSimd, PortableVector, Simd, Vector, Words};
 
@@ -46,6 +47,7 @@ impl Cpu for CountingSimd {
 }
 
 field_of_limbs!(CountingSimd);
+curves_of_limbs!(CountingSimd);
 
 impl Simd for CountingSimd {
     type V = CountedVector;
