@@ -70,7 +70,8 @@ fn extended<S: FieldSimd>(simd: S, point: &NielsPoint<S>) -> EdwardsPoint<S> {
     let (x, y) = (x.reduce(simd), y.reduce(simd));
     let t = x.times(simd, &y);
     let (x, y) = (x.widen(simd), y.widen(simd));
-    EdwardsPoint { x: x + x, y: y + y, z: Sum::<S>::splat(simd, &[4, 0, 0, 0, 0]), t }
+    let (x, y) = ((x + x).settle(simd), (y + y).settle(simd));
+    EdwardsPoint { x, y, z: Sum::<S>::splat(simd, &[4, 0, 0, 0, 0]), t }
 }
 
 #[inline(always)]

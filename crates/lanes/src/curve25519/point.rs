@@ -48,7 +48,7 @@ impl<S: FieldSimd> EdwardsPoint<S> {
     #[inline(always)]
     pub(super) fn affine(simd: S, x: &Factor<S>, y: &Factor<S>) -> Self {
         let z = Sum::<S>::splat(simd, &ONE);
-        Self { x: x.widen(simd), y: y.widen(simd), z, t: x.times(simd, y) }
+        Self { x: x.widen(simd).settle(simd), y: y.widen(simd).settle(simd), z, t: x.times(simd, y) }
     }
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.

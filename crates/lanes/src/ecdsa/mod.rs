@@ -11,7 +11,7 @@
 //! | `recode` | scalars as signed odd digits |
 //! | `field`, `doubles` | the fields of coordinates, by limbs of 52 bits or in doubles |
 //! | `ring`, `kernels`, `element`, `interleaved`, `constants` | arithmetic modulo p and n |
-//! | `invert`, `euclid` | one inversion for many values: secret ones, public ones |
+//! | `invert`, `euclid`, `single` | one inversion for many values: secret ones, public ones, and that of one integer |
 //! | `scalars` | bytes of jobs as lanes |
 
 #![expect(clippy::needless_range_loop, reason = "limbs and lanes of several arrays are walked in step")]
@@ -39,6 +39,7 @@ pub(crate) mod ring;
 pub(crate) mod rows;
 pub(crate) mod scalars;
 pub(crate) mod sign;
+mod single;
 pub(crate) mod verify;
 
 #[cfg(test)]

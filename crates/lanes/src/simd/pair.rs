@@ -211,6 +211,8 @@ impl<V: HalfVector> Vector for Pair<V> {
 }
 
 impl<V: HalfVector> MulVector for Pair<V> {
+    const HAS_PRODUCTS: bool = false;
+
     #[inline(always)]
     fn madd_lo(self, a: Self, b: Self) -> Self {
         self.zip3(a, b, multiply_add_low)
