@@ -105,13 +105,28 @@ fn round_all(p: &mut Program, values: &[Value], bits: i32) -> (Vec<Value>, Vec<V
     (rests.collect(), carries)
 }
 
-/// Returns the Montgomery product, or the square, modulo the prime of P-256 in limbs of 44 bits, with R = 2^264.
-pub(super) fn of_p256(is_square: bool) -> Program {
+/// The products that a kernel of P-256 adds up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Products {
+    /// A product of two factors.
+    One,
+    /// The square of a factor.
+    Square,
+    /// The sum of two products.
+    Two,
+}
+
+/// Returns the kernel of products divided by R = 2^264 modulo the prime of P-256, in limbs of 44 bits.
+pub(super) fn of_p256(products: Products) -> Program {
     const COLUMNS: usize = 2 * LIMBS - 1;
     let mut program = Program::default();
     let p = &mut program;
     let first: Vec<Value> = (0..LIMBS).map(|limb| p.load(Memory::First(limb))).collect();
-    let twice: Vec<Value> = match is_square {
+    let third: Vec<Value> = match products {
+        Products::Two => (0..LIMBS).map(|limb| p.load(Memory::Third(limb))).collect(),
+        _ => Vec::new(),
+    };
+    let twice: Vec<Value> = match products == Products::Square {
         true => (0..LIMBS - 1).map(|limb| p.add(first[limb], first[limb])).collect(),
         false => Vec::new(),
     };
@@ -119,11 +134,14 @@ pub(super) fn of_p256(is_square: bool) -> Program {
     let fill = |p: &mut Program, columns: &mut Columns, column: usize| {
         for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
             let j = column - i;
-            match is_square {
-                true if i < j => columns.add_product(p, column, twice[i], Memory::First(j)),
-                true if i == j => columns.add_product(p, column, first[i], Memory::First(i)),
-                true => {}
-                false => columns.add_product(p, column, first[i], Memory::Second(j)),
+            match products {
+                Products::Square if i < j => columns.add_product(p, column, twice[i], Memory::First(j)),
+                Products::Square if i == j => columns.add_product(p, column, first[i], Memory::First(i)),
+                Products::Square => {}
+                _ => columns.add_product(p, column, first[i], Memory::Second(j)),
+            }
+            if products == Products::Two {
+                columns.add_product(p, column, third[i], Memory::Fourth(j));
             }
         }
     };

@@ -10,6 +10,8 @@ mod program;
 
 use std::path::PathBuf;
 
+use kernels::Products;
+
 use crate::checks::CheckResult;
 use crate::workspace::{Workspace, WorkspaceError, read, write};
 
@@ -18,8 +20,9 @@ fn all() -> Vec<(&'static str, String)> {
     let kernels = [
         ("multiply_25519", kernels::of_25519(false)),
         ("square_25519", kernels::of_25519(true)),
-        ("multiply_p256", kernels::of_p256(false)),
-        ("square_p256", kernels::of_p256(true)),
+        ("multiply_p256", kernels::of_p256(Products::One)),
+        ("square_p256", kernels::of_p256(Products::Square)),
+        ("sum_p256", kernels::of_p256(Products::Two)),
     ];
     kernels.into_iter().map(|(name, program)| (name, program.assembly(name))).collect()
 }

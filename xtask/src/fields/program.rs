@@ -21,6 +21,9 @@ pub(super) enum Memory {
     First(usize),
     /// A limb of the second factor.
     Second(usize),
+    /// A limb of the factors of a second product.
+    Third(usize),
+    Fourth(usize),
     /// A vector of the memory for intermediate values.
     Scratch(usize),
     /// A constant, by its place in the list of constants.
@@ -136,13 +139,14 @@ impl Program {
         }
         let mut text = format!(
             "# Made by `cargo xtask fields`: docs/math/fma-fields.md.\n\
-             # rdi: the result; rsi, rdx: the factors; rcx: memory for {} vectors.\n\
+             # rdi: the result; rsi, rdx, and r8, r9: the factors; rcx: memory for {} vectors.\n\
              \tmov $2, %eax\n1:\n",
             body.slots
         );
         text.push_str(&body.text);
         // The other four lanes of each limb follow the first.
-        text.push_str("\tadd $32, %rdi\n\tadd $32, %rsi\n\tadd $32, %rdx\n\tdec %eax\n\tjnz 1b\n\tret\n");
+        text.push_str("\tadd $32, %rdi\n\tadd $32, %rsi\n\tadd $32, %rdx\n");
+        text.push_str("\tadd $32, %r8\n\tadd $32, %r9\n\tdec %eax\n\tjnz 1b\n\tret\n");
         text.push_str("\t.p2align 5\n");
         for (at, constant) in self.constants.iter().enumerate() {
             let _infallible =
@@ -192,6 +196,8 @@ impl<'a> Allocation<'a> {
             Memory::Result(limb) => format!("{}(%rdi)", LIMB * limb),
             Memory::First(limb) => format!("{}(%rsi)", LIMB * limb),
             Memory::Second(limb) => format!("{}(%rdx)", LIMB * limb),
+            Memory::Third(limb) => format!("{}(%r8)", LIMB * limb),
+            Memory::Fourth(limb) => format!("{}(%r9)", LIMB * limb),
             Memory::Scratch(place) => format!("{}(%rcx)", VECTOR * place),
             Memory::Constant(at) => format!(".L{}_{at}(%rip)", self.name),
         }

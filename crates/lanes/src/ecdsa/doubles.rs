@@ -36,22 +36,16 @@ pub(crate) struct DoubleField<S, const N: usize>(S);
 pub(crate) struct DoubleCoordinate<D, const N: usize>([DoubleLimbs<D>; N]);
 
 impl<D: DoubleVector, const N: usize> DoubleCoordinate<D, N> {
+    /// Computes a function of each limb of two elements.
+    // Loops, because functions on arrays would not be compiled for the CPU.
     #[inline(always)]
-    fn map(self, f: impl Fn(DoubleLimbs<D>) -> DoubleLimbs<D>) -> Self {
-        Self(self.0.map(f))
-    }
-
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(D, D) -> D) -> Self {
-        Self(std::array::from_fn(
-            #[inline(always)]
-            |n| {
-                std::array::from_fn(
-                    #[inline(always)]
-                    |limb| f(self.0[n][limb], other.0[n][limb]),
-                )
-            },
-        ))
+    fn zip(mut self, other: Self, f: impl Fn(D, D) -> D) -> Self {
+        for n in 0..N {
+            for limb in 0..LIMBS {
+                self.0[n][limb] = f(self.0[n][limb], other.0[n][limb]);
+            }
+        }
+        self
     }
 }
 
@@ -92,12 +86,11 @@ const BIAS: [i64; LIMBS] = {
 impl<S: DoubleSimd, const N: usize> DoubleField<S, N> {
     #[inline(always)]
     fn constant(self, limbs: &[f64; LIMBS]) -> DoubleCoordinate<S::D, N> {
-        DoubleCoordinate(
-            [limbs.map(
-                #[inline(always)]
-                |limb| self.0.double(limb),
-            ); N],
-        )
+        let mut own = [self.0.double(0.0); LIMBS];
+        for (own, limb) in own.iter_mut().zip(limbs) {
+            *own = self.0.double(*limb);
+        }
+        DoubleCoordinate([own; N])
     }
 
     /// Converts integers in limbs of 52 bits, times `2^UP`.
@@ -106,32 +99,27 @@ impl<S: DoubleSimd, const N: usize> DoubleField<S, N> {
         let simd = self.0;
         // An integer in the low bits of 2^52.
         let (offset, bits) = (simd.double(power(52)), simd.splat(power(52).to_bits()));
-        DoubleCoordinate(std::array::from_fn(
-            #[inline(always)]
-            |n| {
-                std::array::from_fn(
-                    #[inline(always)]
-                    |at| {
-                        let digit = if BITS * at < UP {
-                            words::window::<S, { words::RADIX }>(simd, &limbs[n], 0, BITS - UP)
-                                .shl_each(simd.splat(UP as u64))
-                        } else {
-                            words::window::<S, { words::RADIX }>(simd, &limbs[n], BITS * at - UP, BITS)
-                        };
-                        simd.from_bits(digit | bits) - offset
-                    },
-                )
-            },
-        ))
+        let mut own = [[offset; LIMBS]; N];
+        for (own, limbs) in own.iter_mut().zip(limbs) {
+            for (at, own) in own.iter_mut().enumerate() {
+                let from = (BITS * at).saturating_sub(UP);
+                let count = BITS - if at == 0 { UP } else { 0 };
+                let digit = words::window::<S, { words::RADIX }>(simd, limbs, from, count);
+                let digit = if at == 0 { digit.shl_each(simd.splat(UP as u64)) } else { digit };
+                *own = simd.from_bits(digit | bits) - offset;
+            }
+        }
+        DoubleCoordinate(own)
     }
 
     /// Returns the limbs of 52 bits of the residues in [0, p).
     #[inline(always)]
     fn canonical(self, a: &DoubleCoordinate<S::D, N>) -> [[S::V; L]; N] {
-        a.0.map(
-            #[inline(always)]
-            |limbs| canonical(self.0, &limbs),
-        )
+        let mut own = [[self.0.zero(); L]; N];
+        for (own, limbs) in own.iter_mut().zip(&a.0) {
+            *own = canonical(self.0, limbs);
+        }
+        own
     }
 
     #[inline(always)]
@@ -210,7 +198,8 @@ fn subtract_p_once<S: DoubleSimd>(simd: S, limbs: &mut [S::V; LIMBS]) {
 impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N> {
     type Element = DoubleCoordinate<S::D, N>;
     type Loose = DoubleCoordinate<S::D, N>;
-    type Columns = DoubleCoordinate<S::D, N>;
+    /// The factors of a product, which is computed together with the next.
+    type Columns = [DoubleCoordinate<S::D, N>; 2];
 
     #[inline(always)]
     fn new(simd: S) -> Self {
@@ -225,12 +214,11 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
     #[inline(always)]
     fn splat(self, stored: &[u64; L]) -> Self::Element {
         // Tables of constants are few, so the conversion of each may take its time.
-        self.from_stored(
-            &[stored.map(
-                #[inline(always)]
-                |limb| self.0.splat(limb),
-            ); N],
-        )
+        let mut own = [self.0.zero(); L];
+        for (own, limb) in own.iter_mut().zip(stored) {
+            *own = self.0.splat(*limb);
+        }
+        self.from_stored(&[own; N])
     }
 
     #[inline(always)]
@@ -261,15 +249,13 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
     fn leave(self, a: &Self::Element) -> Element<S::V, L, N> {
         let one = self.constant(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let limbs = self.canonical(&self.mul(a, &one));
-        Element(std::array::from_fn(
-            #[inline(always)]
-            |limb| {
-                Interleaved(std::array::from_fn(
-                    #[inline(always)]
-                    |n| limbs[n][limb],
-                ))
-            },
-        ))
+        let mut own = Element([Interleaved([self.0.zero(); N]); L]);
+        for (n, limbs) in limbs.iter().enumerate() {
+            for (limb, value) in limbs.iter().enumerate() {
+                own.0[limb].0[n] = *value;
+            }
+        }
+        own
     }
 
     #[inline(always)]
@@ -286,33 +272,32 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
     fn is_zero(self, a: &Self::Element) -> Masks<N> {
         // Values of sums may be beyond the bound of the conversion, those of products are not.
         let limbs = self.canonical(&self.mul(a, &self.one()));
-        limbs.map(
-            #[inline(always)]
-            |[a, b, c, d, e]| (a | b | c | d | e).is_equal(self.0.zero()),
-        )
+        let mut masks = [0; N];
+        for (mask, [a, b, c, d, e]) in masks.iter_mut().zip(limbs) {
+            *mask = (a | b | c | d | e).is_equal(self.0.zero());
+        }
+        masks
     }
 
     #[inline(always)]
     fn select(self, mask: Masks<N>, no: &Self::Element, yes: &Self::Element) -> Self::Element {
-        DoubleCoordinate(std::array::from_fn(
-            #[inline(always)]
-            |n| {
-                std::array::from_fn(
-                    #[inline(always)]
-                    |limb| no.0[n][limb].or_if(mask[n], yes.0[n][limb]),
-                )
-            },
-        ))
+        let mut chosen = *no;
+        for n in 0..N {
+            for limb in 0..LIMBS {
+                chosen.0[n][limb] = no.0[n][limb].or_if(mask[n], yes.0[n][limb]);
+            }
+        }
+        chosen
     }
 
     #[inline(always)]
     fn turn(self, a: &Self::Element, distance: usize) -> Self::Element {
-        a.map(|limbs| {
-            limbs.map(|limb| {
-                let words: Words = self.0.bits(limb).words();
-                self.0.from_bits(self.0.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES])))
-            })
-        })
+        let mut turned = *a;
+        for limb in turned.0.as_flattened_mut() {
+            let words: Words = self.0.bits(*limb).words();
+            *limb = self.0.from_bits(self.0.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES])));
+        }
+        turned
     }
 
     #[inline(always)]
@@ -338,40 +323,48 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
     #[inline(always)]
     fn times(self, a: &Self::Element, b: &Self::Element) -> Self::Loose {
         self.check(a, b);
-        DoubleCoordinate(std::array::from_fn(
-            #[inline(always)]
-            |n| self.0.multiply_p256(&a.0[n], &b.0[n]),
-        ))
+        let mut own = *a;
+        for n in 0..N {
+            own.0[n] = self.0.multiply_p256(&a.0[n], &b.0[n]);
+        }
+        own
     }
 
     #[inline(always)]
     fn squared(self, a: &Self::Element) -> Self::Loose {
         self.check(a, a);
-        DoubleCoordinate(std::array::from_fn(
-            #[inline(always)]
-            |n| self.0.square_p256(&a.0[n]),
-        ))
+        let mut own = *a;
+        for n in 0..N {
+            own.0[n] = self.0.square_p256(&a.0[n]);
+        }
+        own
     }
 
     #[inline(always)]
     fn product(self, a: &Self::Element, b: &Self::Element) -> Self::Columns {
-        self.times(a, b)
+        [*a, *b]
     }
 
     #[inline(always)]
     fn negated_square<const BITS: u32>(self, a: &Self::Element) -> Self::Columns {
         let by = self.0.double(-power(BITS.cast_signed()));
-        let square = self.squared(a);
-        square.zip(
-            square,
+        let multiple = a.zip(
+            *a,
             #[inline(always)]
             |limb, _| limb.times(by),
-        )
+        );
+        [multiple, *a]
     }
 
     #[inline(always)]
     fn times_onto(self, columns: Self::Columns, a: &Self::Element, b: &Self::Element) -> Self::Loose {
-        columns + self.times(a, b)
+        self.check(a, b);
+        let [c, d] = columns;
+        let mut own = *a;
+        for n in 0..N {
+            own.0[n] = self.0.sum_p256([&a.0[n], &b.0[n]], [&c.0[n], &d.0[n]]);
+        }
+        own
     }
 
     #[inline(always)]
@@ -386,10 +379,11 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
 
     #[inline(always)]
     fn reduce_weakly(self, a: Self::Loose) -> Self::Element {
-        a.map(
-            #[inline(always)]
-            |limbs| carry_limbs_p256(self.0, &limbs),
-        )
+        let mut own = a;
+        for limbs in &mut own.0 {
+            *limbs = carry_limbs_p256(self.0, limbs);
+        }
+        own
     }
 
     fn invert_all(self, all: &mut [Self::Element]) {
@@ -442,7 +436,11 @@ impl<D: DoubleVector, const N: usize> Add for DoubleCoordinate<D, N> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        self.zip(other, Add::add)
+        self.zip(
+            other,
+            #[inline(always)]
+            |limb, other| limb + other,
+        )
     }
 }
 
@@ -451,7 +449,11 @@ impl<D: DoubleVector, const N: usize> Sub for DoubleCoordinate<D, N> {
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        self.zip(other, Sub::sub)
+        self.zip(
+            other,
+            #[inline(always)]
+            |limb, other| limb - other,
+        )
     }
 }
 

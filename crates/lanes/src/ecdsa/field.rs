@@ -22,6 +22,9 @@ use crate::simd::PortableSimd;
 
 /// A CPU with elements of the field of a curve.
 pub(crate) trait CurveSimd<C: CurveParams<L>, const L: usize>: MulSimd {
+    /// True if the curve is offered: if lanes are faster than one operation at a time.
+    const IS_OFFERED: bool;
+
     /// True if two groups are computed side by side, because one fills the waits of the other.
     const IN_PAIRS: bool;
 
@@ -142,15 +145,13 @@ pub(crate) trait CoordinateField<S: MulSimd, const L: usize, const N: usize>:
     /// Loads one element per lane from its stored form.
     #[inline(always)]
     fn load(self, limbs: [&[Words; L]; N]) -> Self::Element {
-        self.from_stored(&limbs.map(
-            #[inline(always)]
-            |limbs| {
-                limbs.map(
-                    #[inline(always)]
-                    |words| self.simd().load(&words),
-                )
-            },
-        ))
+        let mut stored = [[self.simd().zero(); L]; N];
+        for (stored, limbs) in stored.iter_mut().zip(limbs) {
+            for (limb, words) in stored.iter_mut().zip(limbs) {
+                *limb = self.simd().load(words);
+            }
+        }
+        self.from_stored(&stored)
     }
 
     /// Returns the stored form of the first lane.
@@ -327,6 +328,7 @@ macro_rules! curves_of_limbs {
         impl<C: $crate::ecdsa::curve::CurveParams<L>, const L: usize>
             $crate::ecdsa::field::CurveSimd<C, L> for $simd
         {
+            const IS_OFFERED: bool = true;
             // On the portable leaf two groups gain nothing and double the code.
             const IN_PAIRS: bool = <<Self as $crate::simd::Simd>::V as $crate::simd::Vector>::UNROLLS;
             type Field<const N: usize> = $crate::ecdsa::ring::MontgomeryRing<Self, C::Field, L, N>;
@@ -338,11 +340,14 @@ macro_rules! curves_of_limbs {
 macro_rules! curves_of_doubles {
     ($simd:ty) => {
         impl CurveSimd<P256, 5> for $simd {
+            const IS_OFFERED: bool = true;
             const IN_PAIRS: bool = false;
             type Field<const N: usize> = DoubleField<Self, N>;
         }
 
         impl CurveSimd<P384, 8> for $simd {
+            // By count nine limbs gain hardly anything over the multiplier of words.
+            const IS_OFFERED: bool = false;
             const IN_PAIRS: bool = false;
             type Field<const N: usize> = MontgomeryRing<Self, <P384 as CurveParams<8>>::Field, 8, N>;
         }

@@ -50,8 +50,7 @@ use oarlock_core::{BatchSize, Curve, Operation, Outcomes, VerifyTableCache};
 pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
 use self::field::CurveSimd;
-use crate::leaf::Leaf;
-use crate::simd::{LANES, MulSimd};
+use crate::simd::LANES;
 
 /// A CPU with elements of the fields of both curves.
 pub(crate) trait CurvesSimd: CurveSimd<P256, 5> + CurveSimd<P384, 8> {}
@@ -62,13 +61,19 @@ impl<S: CurveSimd<P256, 5> + CurveSimd<P384, 8>> CurvesSimd for S {}
 pub(crate) const OFFER: BatchSize = BatchSize { preferred: LANES, max: 64 };
 
 /// Returns true if this engine computes `curve` on a CPU.
-pub(crate) fn has<S: MulSimd>(_simd: S, curve: Curve) -> bool {
-    curve == Curve::P256 || (curve == Curve::P384 && S::LEAF != Leaf::Fma)
+pub(crate) fn has<S: CurvesSimd>(_simd: S, curve: Curve) -> bool {
+    match curve {
+        Curve::P256 => <S as CurveSimd<P256, 5>>::IS_OFFERED,
+        Curve::P384 => <S as CurveSimd<P384, 8>>::IS_OFFERED,
+        _ => false,
+    }
 }
 
 /// Signs every job. [`has`] must be true for the curve.
 pub(crate) fn sign<S: CurvesSimd>(simd: S, curve: Curve, operations: &[Operation<'_>], out: &mut Outcomes) {
     match curve {
+        // A constant, so that no code is made for a curve that is not offered.
+        Curve::P384 if !<S as CurveSimd<P384, 8>>::IS_OFFERED => {}
         Curve::P384 => sign::run::<S, P384, 8>(simd, operations, out),
         _ => sign::run::<S, P256, 5>(simd, operations, out),
     }
@@ -83,6 +88,7 @@ pub(crate) fn verify<S: CurvesSimd>(
     out: &mut Outcomes,
 ) {
     match curve {
+        Curve::P384 if !<S as CurveSimd<P384, 8>>::IS_OFFERED => {}
         Curve::P384 => verify::run::<S, P384, 8>(simd, cache, operations, out),
         _ => verify::run::<S, P256, 5>(simd, cache, operations, out),
     }

@@ -414,8 +414,11 @@ impl HalfVector for YmmVector {
             let twice = _mm256_slli_epi64::<1>(_mm256_and_si256(self.0, _mm256_set1_epi64x(3)));
             let next = _mm256_add_epi64(twice, _mm256_set1_epi64x(1));
             let places = _mm256_or_si256(twice, _mm256_slli_epi64::<32>(next));
-            let [a, b, c, d] =
-                words.map(|word| _mm256_castsi256_pd(_mm256_permutevar8x32_epi32(word.0, places)));
+            let [a, b, c, d] = words;
+            let (a, b) = (_mm256_permutevar8x32_epi32(a.0, places), _mm256_permutevar8x32_epi32(b.0, places));
+            let (c, d) = (_mm256_permutevar8x32_epi32(c.0, places), _mm256_permutevar8x32_epi32(d.0, places));
+            let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+            let (c, d) = (_mm256_castsi256_pd(c), _mm256_castsi256_pd(d));
             // A blend of doubles looks at the top bit of each lane.
             let (third, fourth) =
                 (_mm256_slli_epi64::<61>(self.0), _mm256_castsi256_pd(_mm256_slli_epi64::<60>(self.0)));
@@ -423,6 +426,11 @@ impl HalfVector for YmmVector {
             let (low, high) = (_mm256_blendv_pd(a, b, third), _mm256_blendv_pd(c, d, third));
             Self(_mm256_castpd_si256(_mm256_blendv_pd(low, high, fourth)))
         }
+    }
+
+    #[inline(always)]
+    fn transpose4(rows: [Self; WORDS]) -> [Self; WORDS] {
+        Self::transpose(rows)
     }
 
     #[inline(always)]

@@ -56,7 +56,17 @@ pub(crate) trait DoubleSimd: MulSimd {
     fn square_p256(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
         self.call(|| square_p256(self, a))
     }
+
+    /// Computes the sum of two products modulo the prime of P-256, divided by 2^264. The bound holds for the sum of both
+    /// products of largest limbs.
+    #[inline(always)]
+    fn sum_p256(self, a: Factors<'_, Self::D>, b: Factors<'_, Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| sum_p256(self, a, b))
+    }
 }
+
+/// The factors of a product.
+pub(crate) type Factors<'a, D> = [&'a DoubleLimbs<D>; 2];
 
 /// Eight doubles. Operations round to nearest. No operation meets a denormal number, an infinity or NaN:
 /// `docs/math/fma-fields.md`.
@@ -182,10 +192,10 @@ fn carry_25519<S: DoubleSimd>(simd: S, sums: &[ColumnSums<S::D>; LIMBS]) -> Doub
 pub(crate) fn carry_limbs_25519<S: DoubleSimd>(simd: S, values: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
     let bits = of_25519::LIMB_BITS as i32;
     let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
-    let carries = values.map(
-        #[inline(always)]
-        |value| value.times_plus(down, round) - round,
-    );
+    let mut carries = *values;
+    for carry in &mut carries {
+        *carry = carry.times_plus(down, round) - round;
+    }
     let mut limbs = *values;
     for at in 0..LIMBS {
         let rest = carries[at].minus_times(up, values[at]);
@@ -210,6 +220,21 @@ pub(crate) fn multiply_p256<S: DoubleSimd>(
     reduce_p256(simd, |sums, column| {
         for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
             sums[column].add_product(a[i], b[column - i]);
+        }
+    })
+}
+
+/// Computes the sum of two products modulo the prime of P-256, divided by 2^264.
+#[inline(always)]
+pub(crate) fn sum_p256<S: DoubleSimd>(
+    simd: S,
+    [a, b]: Factors<'_, S::D>,
+    [c, d]: Factors<'_, S::D>,
+) -> DoubleLimbs<S::D> {
+    reduce_p256(simd, |sums, column| {
+        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
+            sums[column].add_product(a[i], b[column - i]);
+            sums[column].add_product(c[i], d[column - i]);
         }
     })
 }
@@ -277,10 +302,10 @@ fn reduce_p256<S: DoubleSimd>(
 pub(crate) fn carry_limbs_p256<S: DoubleSimd>(simd: S, values: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
     let bits = of_p256::LIMB_BITS as i32;
     let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
-    let carries = values.map(
-        #[inline(always)]
-        |value| value.times_plus(down, round) - round,
-    );
+    let mut carries = *values;
+    for carry in &mut carries {
+        *carry = carry.times_plus(down, round) - round;
+    }
     let mut limbs = *values;
     for at in 0..LIMBS {
         if at + 1 < LIMBS {

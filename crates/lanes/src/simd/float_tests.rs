@@ -97,16 +97,23 @@ fn products_of_p256<S: DoubleSimd>(simd: S) {
         };
         let (a, b) = (samples(2 * seed as u64, a), samples(2 * seed as u64 + 1, b));
         let square = samples(2 * seed as u64, 9.0);
-        let (product, squared) = simd.call(|| {
+        let factor = a;
+        let half = b.map(|limb| limb.map(|limb| (limb / 2.0).round_ties_even()));
+        let (product, squared, sum) = simd.call(|| {
             let [own_a, own_b, own_square] = [&a, &b, &square].map(|limbs| load(simd, limbs));
+            let half = load(simd, &half);
             (
                 store(simd, &simd.multiply_p256(&own_a, &own_b)),
                 store(simd, &simd.square_p256(&own_square)),
+                store(simd, &simd.sum_p256([&own_a, &half], [&half, &own_a])),
             )
         });
         for lane in 0..LANES {
             let [a, b, square] = [&a, &b, &square].map(|limbs| integer(limbs, lane, 44));
             let difference = (integer(&product, lane, 44) << 264) - a * b;
+            assert_eq!(difference % &p, BigInt::default(), "seed {seed}, lane {lane}");
+            let twice = integer(&half, lane, 44) * integer(&factor, lane, 44) * 2;
+            let difference = (integer(&sum, lane, 44) << 264) - twice;
             assert_eq!(difference % &p, BigInt::default(), "seed {seed}, lane {lane}");
             let difference = (integer(&squared, lane, 44) << 264) - &square * &square;
             assert_eq!(difference % &p, BigInt::default(), "seed {seed}, lane {lane}");
@@ -136,6 +143,7 @@ fn every_kernel<S: DoubleSimd>(simd: S, a: &Limbs, b: &Limbs) -> Vec<[[u64; LANE
             simd.square_25519(&a),
             simd.multiply_p256(&a, &b),
             simd.square_p256(&a),
+            simd.sum_p256([&a, &b], [&b, &b]),
         ];
         found.iter().map(|limbs| store(simd, limbs).map(|limb| limb.map(f64::to_bits))).collect()
     })

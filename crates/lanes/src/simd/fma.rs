@@ -112,3 +112,42 @@ impl fmt::Debug for FmaSimd {
         f.write_str("AVX2 and FMA")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use oarlock_core::{
+        Engine, Fingerprint, Jobs, Key, KeyParts, Operation, Outcomes, SecondInput, Shape, X25519PrivateParts,
+    };
+
+    use super::*;
+    use crate::LaneEngine;
+
+    /// States of callers: rounding up with denormals as zeros, and rounding to zero with all exceptions unmasked.
+    const STATES: [u32; 2] = [0xDFC0, 0x6000];
+
+    fn derive(engine: &LaneEngine) -> Vec<u8> {
+        let parts = X25519PrivateParts { scalar: vec![0x77; 32].into(), public: [0; 32] };
+        let key = Key::local(KeyParts::X25519Private(parts), Fingerprint::new([0; 32]));
+        let operations = [Operation::new(Shape::X25519, &key, &[0x35; 32], SecondInput::None).unwrap()];
+        let jobs = Jobs::Operations(Shape::X25519, &operations);
+        let mut out = Outcomes::for_jobs(&jobs);
+        engine.run(&jobs, &mut out).unwrap();
+        out.result(0).to_vec()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "assembly")]
+    fn a_run_does_not_depend_on_the_callers_state_and_restores_it() {
+        let Some(engine) = LaneEngine::of_leaf(Leaf::Fma) else {
+            eprintln!("SKIPPED: this processor has no FMA");
+            return;
+        };
+        let (before, expected) = (mxcsr(), derive(&engine));
+        for state in STATES {
+            set_mxcsr(state);
+            let (found, after) = (derive(&engine), mxcsr());
+            set_mxcsr(before);
+            assert_eq!((found, after), (expected.clone(), state));
+        }
+    }
+}

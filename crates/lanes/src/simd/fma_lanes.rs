@@ -11,8 +11,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use zeroize::Zeroize;
 
 use super::avx2::YmmVector;
-use super::float::{DoubleLimbs, DoubleSimd, DoubleVector};
-use super::pair::Pair;
+use super::float::{DoubleLimbs, DoubleSimd, DoubleVector, Factors};
+use super::pair::{Pair, halves};
 use super::{FmaSimd, LANES, Mask, Simd, Words};
 
 impl Simd for FmaSimd {
@@ -25,18 +25,14 @@ impl Simd for FmaSimd {
 
     #[inline(always)]
     fn load(self, words: &Words) -> Self::V {
-        Pair(Self::V::halves(words).map(
-            #[inline(always)]
-            |half| self.avx2().load(&half),
-        ))
+        let [low, high] = halves(words);
+        Pair([self.avx2().load(low), self.avx2().load(high)])
     }
 
     #[inline(always)]
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V {
-        Pair(Self::V::halves(bytes).map(
-            #[inline(always)]
-            |half| self.avx2().load_bytes(&half),
-        ))
+        let [low, high] = halves(bytes);
+        Pair([self.avx2().load_bytes(low), self.avx2().load_bytes(high)])
     }
 
     #[inline(always)]
@@ -47,10 +43,7 @@ impl Simd for FmaSimd {
     #[inline(always)]
     fn load_prefix(self, bytes: &[u8]) -> Self::V {
         let (low, high) = bytes.split_at(bytes.len().min(4 * LANES));
-        Pair([low, high].map(
-            #[inline(always)]
-            |half| self.avx2().load_prefix(half),
-        ))
+        Pair([self.avx2().load_prefix(low), self.avx2().load_prefix(high)])
     }
 }
 
@@ -74,15 +67,16 @@ impl DoubleSimd for FmaSimd {
     #[inline(always)]
     fn from_bits(self, bits: Self::V) -> DoublePair {
         // SAFETY: `self` proves AVX.
-        DoublePair(bits.0.map(|half| unsafe { _mm256_castsi256_pd(half.register()) }))
+        unsafe {
+            DoublePair([_mm256_castsi256_pd(bits.0[0].register()), _mm256_castsi256_pd(bits.0[1].register())])
+        }
     }
 
     #[inline(always)]
     fn bits(self, numbers: DoublePair) -> Self::V {
         // SAFETY: `self` proves AVX.
-        Pair(numbers.0.map(|half| unsafe {
-            YmmVector::from_register(self.avx2(), _mm256_castpd_si256(half))
-        }))
+        let [low, high] = unsafe { [_mm256_castpd_si256(numbers.0[0]), _mm256_castpd_si256(numbers.0[1])] };
+        Pair([YmmVector::from_register(self.avx2(), low), YmmVector::from_register(self.avx2(), high)])
     }
 
     #[inline(always)]
@@ -104,14 +98,21 @@ impl DoubleSimd for FmaSimd {
     fn square_p256(self, a: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
         run(square_p256, a, a)
     }
+
+    #[inline(always)]
+    fn sum_p256(self, a: Factors<'_, DoublePair>, b: Factors<'_, DoublePair>) -> DoubleLimbs<DoublePair> {
+        run_two(sum_p256, a, b)
+    }
 }
 
-/// A kernel: result, both factors, and memory for intermediate values.
+/// A kernel: result, both factors, memory for intermediate values, and the factors of a second product.
 type Kernel = unsafe extern "sysv64" fn(
     *mut DoubleLimbs<DoublePair>,
     *const DoubleLimbs<DoublePair>,
     *const DoubleLimbs<DoublePair>,
     *mut KernelScratch,
+    *const DoubleLimbs<DoublePair>,
+    *const DoubleLimbs<DoublePair>,
 );
 
 /// The memory of a kernel.
@@ -119,11 +120,20 @@ type KernelScratch = [__m256d; 16];
 
 #[inline(always)]
 fn run(kernel: Kernel, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
+    run_two(kernel, [a, b], [a, b])
+}
+
+#[inline(always)]
+fn run_two(
+    kernel: Kernel,
+    [a, b]: Factors<'_, DoublePair>,
+    [c, d]: Factors<'_, DoublePair>,
+) -> DoubleLimbs<DoublePair> {
     let (mut result, mut scratch) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: the factors prove the instructions. The kernel reads the factors, writes the whole result, and writes at
     // most the scratch memory; all are aligned by their types.
     unsafe {
-        kernel(result.as_mut_ptr(), a, b, scratch.as_mut_ptr());
+        kernel(result.as_mut_ptr(), a, b, scratch.as_mut_ptr(), c, d);
         result.assume_init()
     }
 }
@@ -142,6 +152,8 @@ macro_rules! kernel {
             _a: *const DoubleLimbs<DoublePair>,
             _b: *const DoubleLimbs<DoublePair>,
             _scratch: *mut KernelScratch,
+            _c: *const DoubleLimbs<DoublePair>,
+            _d: *const DoubleLimbs<DoublePair>,
         ) {
             naked_asm!(include_str!($file), options(att_syntax))
         }
@@ -152,35 +164,42 @@ kernel!(multiply_25519, "fma/multiply_25519.s");
 kernel!(square_25519, "fma/square_25519.s");
 kernel!(multiply_p256, "fma/multiply_p256.s");
 kernel!(square_p256, "fma/square_p256.s");
+kernel!(sum_p256, "fma/sum_p256.s");
 
 impl DoubleVector for DoublePair {
     #[inline(always)]
     fn times(self, by: Self) -> Self {
         // SAFETY: `self` proves AVX.
-        Self(std::array::from_fn(|half| unsafe { _mm256_mul_pd(self.0[half], by.0[half]) }))
+        unsafe { Self([_mm256_mul_pd(self.0[0], by.0[0]), _mm256_mul_pd(self.0[1], by.0[1])]) }
     }
 
     #[inline(always)]
     fn times_plus(self, by: Self, term: Self) -> Self {
         // SAFETY: `self` proves FMA.
-        Self(std::array::from_fn(|half| unsafe { _mm256_fmadd_pd(self.0[half], by.0[half], term.0[half]) }))
+        unsafe { Self([_mm256_fmadd_pd(self.0[0], by.0[0], term.0[0]), _mm256_fmadd_pd(self.0[1], by.0[1], term.0[1])]) }
     }
 
     #[inline(always)]
     fn minus_times(self, by: Self, term: Self) -> Self {
         // SAFETY: `self` proves FMA.
-        Self(std::array::from_fn(|half| unsafe { _mm256_fnmadd_pd(self.0[half], by.0[half], term.0[half]) }))
+        unsafe { Self([_mm256_fnmadd_pd(self.0[0], by.0[0], term.0[0]), _mm256_fnmadd_pd(self.0[1], by.0[1], term.0[1])]) }
     }
 
     #[inline(always)]
     fn or_if(self, mask: Mask, yes: Self) -> Self {
         // SAFETY: `self` proves AVX2.
-        Self(std::array::from_fn(|half| unsafe {
-            let bits = _mm256_setr_epi64x(1, 2, 4, 8);
-            let set = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask >> (4 * half))), bits);
-            let ones = _mm256_castsi256_pd(_mm256_cmpeq_epi64(set, bits));
-            _mm256_blendv_pd(self.0[half], yes.0[half], ones)
-        }))
+        Self([blend(self.0[0], mask, yes.0[0]), blend(self.0[1], mask >> 4, yes.0[1])])
+    }
+}
+
+/// Returns `yes` in lanes whose mask bit is set, and `no` in the others.
+#[inline(always)]
+fn blend(no: __m256d, mask: Mask, yes: __m256d) -> __m256d {
+    // SAFETY: called with registers of a `DoublePair`, which proves AVX2.
+    unsafe {
+        let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+        let set = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask)), bits);
+        _mm256_blendv_pd(no, yes, _mm256_castsi256_pd(_mm256_cmpeq_epi64(set, bits)))
     }
 }
 
@@ -190,7 +209,7 @@ impl Add for DoublePair {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         // SAFETY: `self` proves AVX.
-        Self(std::array::from_fn(|half| unsafe { _mm256_add_pd(self.0[half], other.0[half]) }))
+        unsafe { Self([_mm256_add_pd(self.0[0], other.0[0]), _mm256_add_pd(self.0[1], other.0[1])]) }
     }
 }
 
@@ -200,7 +219,7 @@ impl Sub for DoublePair {
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         // SAFETY: `self` proves AVX.
-        Self(std::array::from_fn(|half| unsafe { _mm256_sub_pd(self.0[half], other.0[half]) }))
+        unsafe { Self([_mm256_sub_pd(self.0[0], other.0[0]), _mm256_sub_pd(self.0[1], other.0[1])]) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
-use super::{HalfMask, LANES, LaneArray, Mask, MulVector, Vector, Words};
+use super::{HalfMask, LANES, Mask, MulVector, Vector, Words};
 
 /// The lanes of a half.
 const HALF: usize = LANES / 2;
@@ -38,6 +38,9 @@ pub(crate) trait HalfVector: Vector<Lanes<u64> = [u64; HALF], Bytes = [u8; 8 * H
 
     /// Returns the same word in every lane. The vector only proves the instructions.
     fn same(self, word: u64) -> Self;
+
+    /// Transposes four rows: lane `j` of row `i` becomes lane `i` of row `j`.
+    fn transpose4(rows: [Self; HALF]) -> [Self; HALF];
 }
 
 /// Two vectors of four lanes: the lower lanes first.
@@ -45,43 +48,60 @@ pub(crate) trait HalfVector: Vector<Lanes<u64> = [u64; HALF], Bytes = [u8; 8 * H
 #[repr(transparent)]
 pub(crate) struct Pair<V>(pub(super) [V; 2]);
 
+/// Computes an expression for both vectors of pairs. A macro, because a function of functions would not be compiled for the
+/// CPU.
+macro_rules! both {
+    ($($name:ident = $pair:expr),+ => $body:expr) => {{
+        let low = {
+            $(let $name = $pair.0[0];)+
+            $body
+        };
+        let high = {
+            $(let $name = $pair.0[1];)+
+            $body
+        };
+        Self([low, high])
+    }};
+}
+
+/// Joins the lanes that an expression returns for both vectors of pairs.
+macro_rules! lanes_of_both {
+    ($($name:ident = $pair:expr),+ => $body:expr) => {{
+        let low = {
+            $(let $name = $pair.0[0];)+
+            $body
+        };
+        let high = {
+            $(let $name = $pair.0[1];)+
+            $body
+        };
+        low | high << HALF
+    }};
+}
+
 impl<V: HalfVector> Pair<V> {
-    #[inline(always)]
-    fn map(self, f: impl Fn(V) -> V) -> Self {
-        Self([f(self.0[0]), f(self.0[1])])
-    }
-
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(V, V) -> V) -> Self {
-        Self([f(self.0[0], other.0[0]), f(self.0[1], other.0[1])])
-    }
-
-    #[inline(always)]
-    fn zip3(self, b: Self, c: Self, f: impl Fn(V, V, V) -> V) -> Self {
-        Self([f(self.0[0], b.0[0], c.0[0]), f(self.0[1], b.0[1], c.0[1])])
-    }
-
-    #[inline(always)]
-    fn test(self, other: Self, f: impl Fn(V, V) -> Mask) -> Mask {
-        f(self.0[0], other.0[0]) | f(self.0[1], other.0[1]) << HALF
-    }
-
     /// Returns ones in lanes whose mask bit is set, and zero in the others.
     #[inline(always)]
     pub(super) fn ones_if(self, mask: Mask) -> Self {
         Self([self.0[0].ones_if(mask), self.0[1].ones_if(mask >> HALF)])
     }
+}
 
-    /// Splits an array of both halves' values.
-    #[inline(always)]
-    pub(super) fn halves<T: Copy, const N: usize, const M: usize>(whole: &[T; N]) -> [[T; M]; 2] {
-        std::array::from_fn(|half| std::array::from_fn(|at| whole[half * M + at]))
+/// Splits an array into those of both vectors.
+#[inline(always)]
+pub(super) fn halves<T, const N: usize, const M: usize>(whole: &[T; N]) -> [&[T; M]; 2] {
+    const { assert!(N == 2 * M) };
+    match whole.as_chunks().0 {
+        [low, high] => [low, high],
+        // unreachable because the whole has two halves
+        _ => unreachable!(),
     }
 }
 
 impl<V: HalfVector> Vector for Pair<V> {
     const WORDS: usize = LANES;
-    const UNROLLS: bool = V::UNROLLS;
+    // Products are long, so they are functions and loops.
+    const UNROLLS: bool = false;
     const HAS_TERNARY: bool = V::HAS_TERNARY;
     const HASHES_IN_PAIRS: bool = false;
 
@@ -91,7 +111,8 @@ impl<V: HalfVector> Vector for Pair<V> {
     #[inline(always)]
     fn words(self) -> Words {
         let [low, high] = [self.0[0].words(), self.0[1].words()];
-        std::array::from_fn(|lane| if lane < HALF { low[lane] } else { high[lane - HALF] })
+        let ([a, b, c, d], [e, f, g, h]) = (low, high);
+        [a, b, c, d, e, f, g, h]
     }
 
     #[inline(always)]
@@ -103,36 +124,27 @@ impl<V: HalfVector> Vector for Pair<V> {
 
     #[inline(always)]
     fn shl<const N: u32>(self) -> Self {
-        self.map(
-            #[inline(always)]
-            |half| half.shl::<N>(),
-        )
+        both!(half = self => half.shl::<N>())
     }
 
     #[inline(always)]
     fn shr<const N: u32>(self) -> Self {
-        self.map(
-            #[inline(always)]
-            |half| half.shr::<N>(),
-        )
+        both!(half = self => half.shr::<N>())
     }
 
     #[inline(always)]
     fn rotr<const N: i32>(self) -> Self {
-        self.map(
-            #[inline(always)]
-            |half| half.rotr::<N>(),
-        )
+        both!(half = self => half.rotr::<N>())
     }
 
     #[inline(always)]
     fn swap_bytes(self) -> Self {
-        self.map(V::swap_bytes)
+        both!(half = self => half.swap_bytes())
     }
 
     #[inline(always)]
     fn add32(self, other: Self) -> Self {
-        self.zip(other, V::add32)
+        both!(half = self, other = other => half.add32(other))
     }
 
     #[inline(always)]
@@ -142,38 +154,27 @@ impl<V: HalfVector> Vector for Pair<V> {
 
     #[inline(always)]
     fn shr32<const N: u32>(self) -> Self {
-        self.map(
-            #[inline(always)]
-            |half| half.shr32::<N>(),
-        )
+        both!(half = self => half.shr32::<N>())
     }
 
     #[inline(always)]
     fn rotr32<const N: i32>(self) -> Self {
-        self.map(
-            #[inline(always)]
-            |half| half.rotr32::<N>(),
-        )
+        both!(half = self => half.rotr32::<N>())
     }
 
     #[inline(always)]
     fn swap_bytes32(self) -> Self {
-        self.map(V::swap_bytes32)
+        both!(half = self => half.swap_bytes32())
     }
 
     #[inline(always)]
     fn and_not(self, other: Self) -> Self {
-        self.zip(other, V::and_not)
+        both!(half = self, other = other => half.and_not(other))
     }
 
     #[inline(always)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
-        self.zip3(
-            b,
-            c,
-            #[inline(always)]
-            |a, b, c| a.ternary::<TABLE>(b, c),
-        )
+        both!(a = self, b = b, c = c => a.ternary::<TABLE>(b, c))
     }
 
     #[inline(always)]
@@ -183,23 +184,26 @@ impl<V: HalfVector> Vector for Pair<V> {
 
     #[inline(always)]
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
-        // Four blocks of four rows and lanes: each is transposed, and two change places.
-        let block = |row: usize, half: usize| {
-            V::transpose(LaneArray::from_fn(
-                #[inline(always)]
-                |at| rows[row + at].0[half],
-            ))
-        };
-        let (upper, lower) = ([block(0, 0), block(0, 1)], [block(HALF, 0), block(HALF, 1)]);
-        std::array::from_fn(
-            #[inline(always)]
-            |row| Self([&upper, &lower].map(|blocks| blocks[row / HALF].as_ref()[row % HALF])),
-        )
+        // Four blocks of four rows and lanes: each is transposed, and two change places. Loops, because functions on arrays
+        // would not be compiled for the CPU.
+        let mut transposed = rows;
+        for half in 0..2 {
+            for upper in 0..2 {
+                let [a, b, c, d] = [0, 1, 2, 3].map(|at| HALF * upper + at);
+                let block = [rows[a].0[half], rows[b].0[half], rows[c].0[half], rows[d].0[half]];
+                let block = V::transpose4(block);
+                for at in 0..HALF {
+                    transposed[HALF * half + at].0[upper] = block[at];
+                }
+            }
+        }
+        transposed
     }
 
     #[inline(always)]
     fn transpose32(rows: &mut [Self; 16]) {
         // As for `transpose`, with blocks of eight half lanes.
+        // No kernel of this leaf transposes half lanes, so functions on arrays are fast enough.
         let block = |row: usize, half: usize| std::array::from_fn(|at| rows[row + at % 8].0[half]);
         let mut blocks: [[V; 16]; 4] = [block(0, 0), block(8, 0), block(0, 1), block(8, 1)];
         blocks.iter_mut().for_each(V::transpose32);
@@ -215,55 +219,52 @@ impl<V: HalfVector> MulVector for Pair<V> {
 
     #[inline(always)]
     fn madd_lo(self, a: Self, b: Self) -> Self {
-        self.zip3(a, b, multiply_add_low)
+        both!(sum = self, a = a, b = b => multiply_add_low(sum, a, b))
     }
 
     #[inline(always)]
     fn madd_hi(self, a: Self, b: Self) -> Self {
-        self.zip3(a, b, multiply_add_high)
+        both!(sum = self, a = a, b = b => multiply_add_high(sum, a, b))
     }
 
     #[inline(always)]
     fn sar<const N: u32>(self) -> Self {
         // An offset makes every word positive, and its shifted image is subtracted again.
-        self.map(
-            #[inline(always)]
-            |half| {
+        both!(half = self => {
                 let sign = half.same(1 << 63);
                 (half ^ sign).shr::<N>() - sign.shr::<N>()
-            },
-        )
+        })
     }
 
     #[inline(always)]
     fn shr_each(self, count: Self) -> Self {
-        self.zip(count, V::shr_each)
+        both!(half = self, count = count => half.shr_each(count))
     }
 
     #[inline(always)]
     fn shl_each(self, count: Self) -> Self {
-        self.zip(count, V::shl_each)
+        both!(half = self, count = count => half.shl_each(count))
     }
 
     #[inline(always)]
     fn is_equal(self, other: Self) -> Mask {
-        self.test(other, V::is_equal)
+        lanes_of_both!(half = self, other = other => half.is_equal(other))
     }
 
     #[inline(always)]
     fn is_below(self, other: Self) -> Mask {
-        self.test(other, V::is_below)
+        lanes_of_both!(half = self, other = other => half.is_below(other))
     }
 
     #[inline(always)]
     fn has_any(self, other: Self) -> Mask {
-        let both = self & other;
-        !both.test(both ^ both, V::is_equal)
+        let common = self & other;
+        !lanes_of_both!(half = common => half.is_equal(half ^ half))
     }
 
     #[inline(always)]
     fn or_if(self, mask: Mask, yes: Self) -> Self {
-        self.zip3(self.ones_if(mask), yes, V::blend)
+        both!(no = self, ones = self.ones_if(mask), yes = yes => no.blend(ones, yes))
     }
 
     #[inline(always)]
@@ -274,10 +275,7 @@ impl<V: HalfVector> MulVector for Pair<V> {
     #[inline(always)]
     fn pick16(self, low: Self, high: Self) -> Self {
         let words = [low.0[0], low.0[1], high.0[0], high.0[1]];
-        self.map(
-            #[inline(always)]
-            |half| half.pick16(words),
-        )
+        both!(index = self => index.pick16(words))
     }
 
     #[inline(always)]
@@ -316,7 +314,7 @@ macro_rules! operator {
 
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                self.zip(other, $trait::$method)
+                both!(half = self, other = other => half.$method(other))
             }
         }
     };
@@ -333,7 +331,7 @@ impl<V: HalfVector> Not for Pair<V> {
 
     #[inline(always)]
     fn not(self) -> Self {
-        self.map(Not::not)
+        both!(half = self => !half)
     }
 }
 

@@ -52,10 +52,11 @@ const fn balanced(limbs: &[u64; 5]) -> [f64; LIMBS] {
 impl<D: DoubleVector> DoubleElement<D> {
     #[inline(always)]
     fn of_constant<S: DoubleSimd<D = D>>(simd: S, limbs: &[u64; 5]) -> Self {
-        Self(balanced(limbs).map(
-            #[inline(always)]
-            |limb| simd.double(limb),
-        ))
+        let mut own = [simd.double(0.0); LIMBS];
+        for (own, limb) in own.iter_mut().zip(balanced(limbs)) {
+            *own = simd.double(limb);
+        }
+        Self(own)
     }
 
     /// Converts integers below 2^43: two units.
@@ -63,10 +64,11 @@ impl<D: DoubleVector> DoubleElement<D> {
     fn of_digits<S: DoubleSimd<D = D>>(simd: S, digits: [S::V; LIMBS]) -> Self {
         // An integer in the low bits of 2^52.
         let (offset, bits) = (power(52), power(52).to_bits());
-        Self(digits.map(
-            #[inline(always)]
-            |digit| simd.from_bits(digit | simd.splat(bits)) - simd.double(offset),
-        ))
+        let mut own = [simd.double(0.0); LIMBS];
+        for (own, digit) in own.iter_mut().zip(digits) {
+            *own = simd.from_bits(digit | simd.splat(bits)) - simd.double(offset);
+        }
+        Self(own)
     }
 
     /// Cuts an integer in digits of `FROM` bits to limbs.
@@ -160,30 +162,21 @@ where
     }
 
     #[inline(always)]
-    fn from_rows(simd: S, [first, second, third]: [[S::V; 8]; 3]) -> [Self; 4] {
-        let word = |at: usize| [&first, &second, &third][at / 8][at % 8];
-        std::array::from_fn(
-            #[inline(always)]
-            |factor| {
-                Self(std::array::from_fn(
-                    #[inline(always)]
-                    |limb| simd.from_bits(word(LIMBS * factor + limb)),
-                ))
-            },
-        )
+    fn from_rows(simd: S, rows: [[S::V; 8]; 3]) -> [Self; 4] {
+        let mut factors = [Self([simd.double(0.0); LIMBS]); 4];
+        for (at, word) in rows.as_flattened().iter().enumerate() {
+            factors[at / LIMBS].0[at % LIMBS] = simd.from_bits(*word);
+        }
+        factors
     }
 
     #[inline(always)]
     fn rows(simd: S, factors: [&Self; 4]) -> [[S::V; 8]; 3] {
-        std::array::from_fn(
-            #[inline(always)]
-            |row| {
-                std::array::from_fn(
-                    #[inline(always)]
-                    |at| simd.bits(factors[(8 * row + at) / LIMBS].0[(8 * row + at) % LIMBS]),
-                )
-            },
-        )
+        let mut rows = [[simd.zero(); 8]; 3];
+        for (at, word) in rows.as_flattened_mut().iter_mut().enumerate() {
+            *word = simd.bits(factors[at / LIMBS].0[at % LIMBS]);
+        }
+        rows
     }
 
     #[inline(always)]
@@ -221,10 +214,11 @@ where
 
     #[inline(always)]
     fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        Self(std::array::from_fn(
-            #[inline(always)]
-            |at| self.0[at].or_if(mask, yes.0[at]),
-        ))
+        let mut own = self.0;
+        for (own, yes) in own.iter_mut().zip(yes.0) {
+            *own = own.or_if(mask, yes);
+        }
+        Self(own)
     }
 
     #[inline(always)]
@@ -251,10 +245,10 @@ where
             #[inline(always)]
             || {
                 let (by, start) = (simd.double(number as f64), simd.double(of_25519::START));
-                let highs = self.0.map(
-                    #[inline(always)]
-                    |limb| start - limb.times_plus(by, start),
-                );
+                let mut highs = self.0;
+                for high in &mut highs {
+                    *high = start - high.times_plus(by, start);
+                }
                 let mut values = self.0;
                 for at in 0..LIMBS {
                     // The high half of the topmost limb comes back times 152.
@@ -295,10 +289,11 @@ where
 
     #[inline(always)]
     fn minus(&self, _simd: S, other: &Self) -> Self {
-        Self(std::array::from_fn(
-            #[inline(always)]
-            |at| self.0[at] - other.0[at],
-        ))
+        let mut own = self.0;
+        for (own, other) in own.iter_mut().zip(other.0) {
+            *own = *own - other;
+        }
+        Self(own)
     }
 
     #[inline(always)]
@@ -312,10 +307,11 @@ impl<D: DoubleVector> Add for DoubleElement<D> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        Self(std::array::from_fn(
-            #[inline(always)]
-            |at| self.0[at] + other.0[at],
-        ))
+        let mut own = self.0;
+        for (own, other) in own.iter_mut().zip(other.0) {
+            *own = *own + other;
+        }
+        Self(own)
     }
 }
 

@@ -1,5 +1,5 @@
 # Made by `cargo xtask fields`: docs/math/fma-fields.md.
-# rdi: the result; rsi, rdx: the factors; rcx: memory for 2 vectors.
+# rdi: the result; rsi, rdx, and r8, r9: the factors; rcx: memory for 2 vectors.
 	mov $2, %eax
 1:
 	vmovapd 0(%rsi), %ymm0
@@ -343,6 +343,8 @@
 	add $32, %rdi
 	add $32, %rsi
 	add $32, %rdx
+	add $32, %r8
+	add $32, %r9
 	dec %eax
 	jnz 1b
 	ret

@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 use super::{PortableSimd, PortableVector};
 use crate::leaf::Leaf;
 use crate::simd::float::{DoubleSimd, DoubleVector};
-use crate::simd::pair::Pair;
+use crate::simd::pair::{Pair, halves};
 use crate::simd::{Cpu, LANES, Mask, Simd, Words};
 
 /// Any CPU, as a token without requirements. Its elements are limbs of doubles, as on CPUs with FMA.
@@ -37,12 +37,14 @@ impl Simd for PortableFma {
 
     #[inline(always)]
     fn load(self, words: &Words) -> Self::V {
-        Pair(Self::V::halves(words).map(|half| HALF.load(&half)))
+        let [low, high] = halves(words);
+        Pair([HALF.load(low), HALF.load(high)])
     }
 
     #[inline(always)]
     fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Self::V {
-        Pair(Self::V::halves(bytes).map(|half| HALF.load_bytes(&half)))
+        let [low, high] = halves(bytes);
+        Pair([HALF.load_bytes(low), HALF.load_bytes(high)])
     }
 
     #[inline(always)]

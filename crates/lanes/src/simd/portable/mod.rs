@@ -366,6 +366,11 @@ impl HalfVector for PortableVector<4> {
     }
 
     #[inline(always)]
+    fn transpose4(rows: [Self; 4]) -> [Self; 4] {
+        Self::transpose(rows)
+    }
+
+    #[inline(always)]
     fn same(self, word: u64) -> Self {
         Self([word; 4])
     }
