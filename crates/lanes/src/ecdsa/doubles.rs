@@ -16,7 +16,7 @@ use super::interleaved::{Interleaved, Masks};
 use super::p256::field::FieldPrime;
 use super::ring::{MontgomeryRing, OddModulus};
 use crate::curve25519::words;
-use crate::simd::float::{DoubleLimbs, DoubleSimd, DoubleVector, LIMBS, ROUND, carry_limbs_p256, of_p256, power};
+use crate::simd::float::{DoubleLimbs, DoubleSimd, DoubleVector, LIMBS, ROUND, carry_limbs_p256, copied, of_p256, power};
 use crate::simd::{LANES, MulVector, Vector, Words};
 
 const L: usize = 5;
@@ -36,6 +36,17 @@ pub(crate) struct DoubleField<S, const N: usize>(S);
 pub(crate) struct DoubleCoordinate<D, const N: usize>([DoubleLimbs<D>; N]);
 
 impl<D: DoubleVector, const N: usize> DoubleCoordinate<D, N> {
+    /// Returns the same element, copied limb by limb.
+    #[inline(always)]
+    fn copied(&self) -> Self {
+        // Groups are few, and with one the array is the limbs.
+        let mut own = [copied(&self.0[0]); N];
+        for n in 1..N {
+            own[n] = copied(&self.0[n]);
+        }
+        Self(own)
+    }
+
     /// Computes a function of each limb of two elements.
     // Loops, because functions on arrays would not be compiled for the CPU.
     #[inline(always)]
@@ -302,7 +313,7 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
 
     #[inline(always)]
     fn loose(self, a: &Self::Element) -> Self::Loose {
-        *a
+        a.copied()
     }
 
     #[inline(always)]
@@ -342,7 +353,7 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
 
     #[inline(always)]
     fn product(self, a: &Self::Element, b: &Self::Element) -> Self::Columns {
-        [*a, *b]
+        [a.copied(), b.copied()]
     }
 
     #[inline(always)]
@@ -353,7 +364,7 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
             #[inline(always)]
             |limb, _| limb.times(by),
         );
-        [multiple, *a]
+        [multiple, a.copied()]
     }
 
     #[inline(always)]
@@ -369,12 +380,12 @@ impl<S: DoubleSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, 
 
     #[inline(always)]
     fn carry(self, a: Self::Loose) -> Self::Element {
-        a
+        a.copied()
     }
 
     #[inline(always)]
     fn carry_plus<const K: u64>(self, a: Self::Loose) -> Self::Element {
-        a
+        a.copied()
     }
 
     #[inline(always)]

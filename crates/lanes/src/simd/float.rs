@@ -17,6 +17,13 @@ pub(crate) const LIMBS: usize = 6;
 /// An element as limbs of doubles, lowest first.
 pub(crate) type DoubleLimbs<D> = [D; LIMBS];
 
+/// Returns the same limbs, copied one by one: a copy of all is a call of `memcpy`, which takes longer than its 24
+/// instructions.
+#[inline(always)]
+pub(crate) fn copied<D: Copy>(limbs: &DoubleLimbs<D>) -> DoubleLimbs<D> {
+    [limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5]]
+}
+
 /// A CPU with vectors of eight doubles beside those of words.
 pub(crate) trait DoubleSimd: MulSimd {
     /// The vectors of doubles.

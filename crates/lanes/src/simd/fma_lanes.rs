@@ -11,7 +11,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use zeroize::Zeroize;
 
 use super::avx2::YmmVector;
-use super::float::{DoubleLimbs, DoubleSimd, DoubleVector, Factors};
+use super::float::{DoubleLimbs, DoubleSimd, DoubleVector, Factors, copied};
 use super::pair::{Pair, halves};
 use super::{FmaSimd, LANES, Mask, Simd, Words};
 
@@ -129,12 +129,12 @@ fn run_two(
     [a, b]: Factors<'_, DoublePair>,
     [c, d]: Factors<'_, DoublePair>,
 ) -> DoubleLimbs<DoublePair> {
-    let (mut result, mut scratch) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let (mut result, mut scratch) = (MaybeUninit::<DoubleLimbs<DoublePair>>::uninit(), MaybeUninit::uninit());
     // SAFETY: the factors prove the instructions. The kernel reads the factors, writes the whole result, and writes at
     // most the scratch memory; all are aligned by their types.
     unsafe {
         kernel(result.as_mut_ptr(), a, b, scratch.as_mut_ptr(), c, d);
-        result.assume_init()
+        copied(result.assume_init_ref())
     }
 }
 

@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use super::super::words;
 use super::{FieldFactor, FieldSimd, WideSum};
 use crate::simd::float::{
-    DoubleLimbs, DoubleSimd, DoubleVector, LIMBS, carry_limbs_25519, of_25519, power,
+    DoubleLimbs, DoubleSimd, DoubleVector, LIMBS, carry_limbs_25519, copied, of_25519, power,
 };
 use crate::simd::{Mask, MulVector, Vector};
 
@@ -223,7 +223,7 @@ where
 
     #[inline(always)]
     fn widen(&self, _simd: S) -> Self {
-        *self
+        Self(copied(&self.0))
     }
 
     #[inline(always)]
@@ -279,7 +279,7 @@ where
 
     #[inline(always)]
     fn factor(&self, _simd: S) -> Self {
-        *self
+        Self(copied(&self.0))
     }
 
     #[inline(always)]
