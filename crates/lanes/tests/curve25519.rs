@@ -1,6 +1,9 @@
 //! Ed25519 against RFC 8032 7.1 and X25519 against RFC 7748 5.2 and 6.1, on every leaf.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
+mod common;
+
+use common::leaves_for;
 use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
 
@@ -19,8 +22,9 @@ fn key(parts: KeyParts) -> Key {
     Key::local(parts, Fingerprint::new([0; 32]))
 }
 
+/// Returns every leaf of this machine that computes on this curve, without and with tables.
 fn leaves() -> impl Iterator<Item = LaneEngine> {
-    let all = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
+    let all = || leaves_for(Shape::Ed25519Verify);
     all().chain(all().map(LaneEngine::with_tables_at_once))
 }
 

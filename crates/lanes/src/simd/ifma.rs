@@ -10,7 +10,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{Cpu, HalfMask, LANES, Mask, MulVector, Simd, Vector, Words};
+use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, Simd, Vector, Words};
 use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
@@ -59,6 +59,13 @@ impl Cpu for IfmaSimd {
         // SAFETY: `self` proves AVX-512F; every register that is written is declared as overwritten.
         unsafe { clear_registers() }
     }
+}
+
+impl MulSimd for IfmaSimd {
+    type RunState = ();
+
+    #[inline(always)]
+    fn run_state(self) {}
 }
 
 impl Simd for IfmaSimd {

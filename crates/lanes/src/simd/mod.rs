@@ -11,6 +11,8 @@
 //! | `avx2` | AVX2: four lanes |
 //! | `leaf` | the names of the leaves |
 //! | `erase` | erasure of bytes that held secrets |
+//! | `float` | [`float::FloatSimd`]: lanes of doubles, and field products of the curves |
+//! | `pair` | eight lanes as two vectors of four |
 //! | `fma` | AVX2 with FMA: the token, the state of the floating-point unit, and the kernels of doubles |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
@@ -34,6 +36,8 @@ mod blocks;
 #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 pub(crate) mod doubles;
 mod erase;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+pub(crate) mod float;
 #[cfg(target_arch = "x86_64")]
 mod fma;
 #[cfg(target_arch = "x86_64")]
@@ -42,6 +46,8 @@ mod leaf;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 pub mod leak_check;
 mod multiply;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+mod pair;
 #[cfg(any(test, feature = "portable"))]
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -81,7 +87,7 @@ pub(crate) use multiply::{MulSimd, MulVector};
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
 #[cfg(any(test, feature = "portable"))]
-pub(crate) use portable::{PortableDoubles, PortableSimd};
+pub(crate) use portable::{PortableFma, PortableSimd};
 pub(crate) use sha::{ShaSimd, ShaVector};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sha_ni::ShaNiSimd;
@@ -305,5 +311,7 @@ pub(crate) fn declassify<T: Copy>(value: T) -> T {
     value
 }
 
+#[cfg(test)]
+mod float_tests;
 #[cfg(test)]
 mod tests;

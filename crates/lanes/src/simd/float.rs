@@ -1,0 +1,326 @@
+//! Eight lanes of doubles, and products in the fields of the curves by fused multiply-adds. `docs/math/fma-fields.md`
+//! proves that every operation on limbs is exact.
+//!
+//! The functions of this module are the kernels in Rust. They give the same limbs as the kernels in assembly, bit by
+//! bit, so they are the oracle of those, and the kernels of the portable leaf.
+
+use std::fmt::Debug;
+use std::ops::{Add, Sub};
+
+use zeroize::Zeroize;
+
+use super::{Mask, MulSimd};
+
+/// The limbs of an element.
+pub(crate) const LIMBS: usize = 6;
+
+/// An element as limbs of doubles, lowest first.
+pub(crate) type DoubleLimbs<D> = [D; LIMBS];
+
+/// Returns the same limbs, copied one by one: a copy of all is a call of `memcpy`, which takes longer than its 24
+/// instructions.
+#[inline(always)]
+pub(crate) fn copied<D: Copy>(limbs: &DoubleLimbs<D>) -> DoubleLimbs<D> {
+    [limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5]]
+}
+
+/// A CPU with vectors of eight doubles beside those of words.
+pub(crate) trait FloatSimd: MulSimd {
+    /// The vectors of doubles.
+    type D: FloatVector;
+
+    /// Returns the same number in every lane.
+    fn double(self, number: f64) -> Self::D;
+
+    /// Returns the numbers whose bits are in the lanes.
+    fn from_bits(self, bits: Self::V) -> Self::D;
+
+    /// Returns the bits of the numbers.
+    fn bits(self, numbers: Self::D) -> Self::V;
+
+    /// Multiplies modulo 2^255 - 19. The product of the largest limbs of the factors is at most `2^86 (1 + 2^-20)`. The
+    /// limbs of the result are at most `2^42 (1 + 2^-24)`.
+    #[inline(always)]
+    fn multiply_25519(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| multiply_25519(self, a, b))
+    }
+
+    /// Squares modulo 2^255 - 19. Bounds are those of a product.
+    #[inline(always)]
+    fn square_25519(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| square_25519(self, a))
+    }
+
+    /// Multiplies modulo the prime of P-256 and divides by 2^264. The product of the largest limbs of the factors is at
+    /// most `84 * 2^86`. The limbs of the result are at most `2^43 (1 + 2^-30)`.
+    #[inline(always)]
+    fn multiply_p256(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| multiply_p256(self, a, b))
+    }
+
+    /// Squares modulo the prime of P-256 and divides by 2^264. Bounds are those of a product.
+    #[inline(always)]
+    fn square_p256(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| square_p256(self, a))
+    }
+
+    /// Computes the sum of two products modulo the prime of P-256, divided by 2^264. The bound holds for the sum of both
+    /// products of largest limbs.
+    #[inline(always)]
+    fn sum_p256(self, a: Factors<'_, Self::D>, b: Factors<'_, Self::D>) -> DoubleLimbs<Self::D> {
+        self.call(|| sum_p256(self, a, b))
+    }
+}
+
+/// The factors of a product.
+pub(crate) type Factors<'a, D> = [&'a DoubleLimbs<D>; 2];
+
+/// Eight doubles. Operations round to nearest. No operation meets a denormal number, an infinity or NaN:
+/// `docs/math/fma-fields.md`.
+pub(crate) trait FloatVector:
+    Copy + Debug + Send + Sync + 'static + Zeroize + Add<Output = Self> + Sub<Output = Self>
+{
+    /// Computes `self * by`.
+    fn times(self, by: Self) -> Self;
+
+    /// Computes `self * by + term` with one rounding.
+    fn times_plus(self, by: Self, term: Self) -> Self;
+
+    /// Computes `term - self * by` with one rounding.
+    fn minus_times(self, by: Self, term: Self) -> Self;
+
+    /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
+    fn or_if(self, mask: Mask, yes: Self) -> Self;
+}
+
+/// Returns `2^exponent`.
+pub(crate) const fn power(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// The number that rounds to an integer: a double at this size has no fraction.
+pub(crate) const ROUND: f64 = 1.5 * power(52);
+
+/// The constants of limbs of 43 bits.
+pub(crate) mod of_25519 {
+    use super::power;
+
+    /// The bits of a limb.
+    pub(crate) const LIMB_BITS: usize = 43;
+    /// The value from which high sums start. Its unit in the last place is 2^45.
+    pub(crate) const START: f64 = 1.5 * power(97);
+    /// The residue 2^258 mod p.
+    pub(crate) const FOLD: f64 = 152.0;
+}
+
+/// The constants of limbs of 44 bits.
+pub(crate) mod of_p256 {
+    use super::power;
+
+    /// The bits of a limb.
+    pub(crate) const LIMB_BITS: usize = 44;
+    /// The value from which high sums start. Its unit in the last place is 2^44.
+    pub(crate) const START: f64 = 1.5 * power(96);
+}
+
+/// The sums of a column. `high` has a large unit in the last place, so it keeps the high part of each product. `low` has
+/// the rests.
+#[derive(Clone, Copy)]
+struct ColumnSums<D> {
+    high: D,
+    low: Option<D>,
+}
+
+impl<D: FloatVector> ColumnSums<D> {
+    /// Adds a product.
+    #[inline(always)]
+    fn add_product(&mut self, a: D, b: D) {
+        let high = a.times_plus(b, self.high);
+        // The difference is exact, and so is the rest: docs/math/fma-fields.md, "One product".
+        let rest = a.times_plus(b, self.high - high);
+        self.high = high;
+        self.low = Some(match self.low {
+            Some(low) => low + rest,
+            None => rest,
+        });
+    }
+}
+
+/// Multiplies modulo 2^255 - 19.
+#[inline(always)]
+pub(crate) fn multiply_25519<S: FloatSimd>(
+    simd: S,
+    a: &DoubleLimbs<S::D>,
+    b: &DoubleLimbs<S::D>,
+) -> DoubleLimbs<S::D> {
+    let folded = b.map(|limb| limb.times(simd.double(of_25519::FOLD)));
+    let mut sums = [ColumnSums { high: simd.double(of_25519::START), low: None }; LIMBS];
+    for i in 0..LIMBS {
+        for j in 0..LIMBS {
+            sums[(i + j) % LIMBS].add_product(a[i], if i + j < LIMBS { b[j] } else { folded[j] });
+        }
+    }
+    carry_25519(simd, &sums)
+}
+
+/// Squares modulo 2^255 - 19. Products of different limbs are computed once, with a doubled factor.
+#[inline(always)]
+pub(crate) fn square_25519<S: FloatSimd>(simd: S, a: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+    let folded = a.map(|limb| limb.times(simd.double(of_25519::FOLD)));
+    let mut sums = [ColumnSums { high: simd.double(of_25519::START), low: None }; LIMBS];
+    for i in 0..LIMBS {
+        let twice = a[i] + a[i];
+        for j in i..LIMBS {
+            let factor = if i == j { a[i] } else { twice };
+            sums[(i + j) % LIMBS].add_product(factor, if i + j < LIMBS { a[j] } else { folded[j] });
+        }
+    }
+    carry_25519(simd, &sums)
+}
+
+/// Carries every column into the next, all at once.
+#[inline(always)]
+fn carry_25519<S: FloatSimd>(simd: S, sums: &[ColumnSums<S::D>; LIMBS]) -> DoubleLimbs<S::D> {
+    let (start, fold) = (simd.double(of_25519::START), of_25519::FOLD);
+    let down = power(-(of_25519::LIMB_BITS as i32));
+    let mut values = [start; LIMBS];
+    for at in 0..LIMBS {
+        let below = sums[(at + LIMBS - 1) % LIMBS].high - start;
+        // The high sum of the topmost column comes back times 152.
+        let by = simd.double(if at == 0 { fold * down } else { down });
+        let Some(low) = sums[at].low else { continue };
+        values[at] = below.times_plus(by, low);
+    }
+    carry_limbs_25519(simd, &values)
+}
+
+/// Rounds limbs below `2^53 (1 - 2^-10)` to 43 bits, and adds what is beyond to the next.
+#[inline(always)]
+pub(crate) fn carry_limbs_25519<S: FloatSimd>(simd: S, values: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+    let bits = of_25519::LIMB_BITS as i32;
+    let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
+    let mut carries = *values;
+    for carry in &mut carries {
+        *carry = carry.times_plus(down, round) - round;
+    }
+    let mut limbs = *values;
+    for at in 0..LIMBS {
+        let rest = carries[at].minus_times(up, values[at]);
+        limbs[at] = match at {
+            0 => carries[LIMBS - 1].times_plus(simd.double(of_25519::FOLD), rest),
+            _ => rest + carries[at - 1],
+        };
+    }
+    limbs
+}
+
+/// The columns of a product of two elements.
+const COLUMNS: usize = 2 * LIMBS - 1;
+
+/// Multiplies modulo the prime of P-256 and divides by 2^264.
+#[inline(always)]
+pub(crate) fn multiply_p256<S: FloatSimd>(
+    simd: S,
+    a: &DoubleLimbs<S::D>,
+    b: &DoubleLimbs<S::D>,
+) -> DoubleLimbs<S::D> {
+    reduce_p256(simd, |sums, column| {
+        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
+            sums[column].add_product(a[i], b[column - i]);
+        }
+    })
+}
+
+/// Computes the sum of two products modulo the prime of P-256, divided by 2^264.
+#[inline(always)]
+pub(crate) fn sum_p256<S: FloatSimd>(
+    simd: S,
+    [a, b]: Factors<'_, S::D>,
+    [c, d]: Factors<'_, S::D>,
+) -> DoubleLimbs<S::D> {
+    reduce_p256(simd, |sums, column| {
+        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
+            sums[column].add_product(a[i], b[column - i]);
+            sums[column].add_product(c[i], d[column - i]);
+        }
+    })
+}
+
+/// Squares modulo the prime of P-256 and divides by 2^264.
+#[inline(always)]
+pub(crate) fn square_p256<S: FloatSimd>(simd: S, a: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+    let twice = a.map(|limb| limb + limb);
+    reduce_p256(simd, |sums, column| {
+        for i in column.saturating_sub(LIMBS - 1)..column.div_ceil(2) {
+            sums[column].add_product(twice[i], a[column - i]);
+        }
+        if column % 2 == 0 {
+            sums[column].add_product(a[column / 2], a[column / 2]);
+        }
+    })
+}
+
+/// Computes a product whose columns `fill` adds up, with Montgomery's reduction: docs/math/fma-fields.md, P-256.
+#[inline(always)]
+fn reduce_p256<S: FloatSimd>(
+    simd: S,
+    fill: impl Fn(&mut [ColumnSums<S::D>; COLUMNS], usize),
+) -> DoubleLimbs<S::D> {
+    let bits = of_p256::LIMB_BITS as i32;
+    let (start, down) = (simd.double(of_p256::START), simd.double(power(-bits)));
+    let (up, round) = (simd.double(power(bits)), simd.double(ROUND));
+    let [by_8, by_16, by_36] = [power(8), power(16), power(36) - power(4)].map(|by| simd.double(by));
+    let low = |sums: &[ColumnSums<S::D>; COLUMNS], column: usize| sums[column].low.unwrap_or(start);
+    let mut sums = [ColumnSums { high: start, low: None }; COLUMNS];
+    (0..3).for_each(|column| fill(&mut sums, column));
+    let mut carry = None;
+    for row in 0..LIMBS {
+        fill(&mut sums, row + 3);
+        let mut value = low(&sums, row);
+        if row > 0 {
+            value = (sums[row - 1].high - start).times_plus(down, value);
+        }
+        if let Some(carry) = carry {
+            value = value + carry;
+        }
+        let next = value.times_plus(down, round) - round;
+        // The digit of the row is the column itself, because -1/p = 1 mod 2^88.
+        let digit = next.minus_times(up, value);
+        carry = Some(next);
+        sums[row + 2].low = Some(digit.times_plus(by_8, low(&sums, row + 2)));
+        sums[row + 4].add_product(digit, by_16);
+        sums[row + 5].add_product(digit, by_36);
+    }
+    (LIMBS + 3..COLUMNS).for_each(|column| fill(&mut sums, column));
+    let mut limbs = [start; LIMBS];
+    let mut before = carry.unwrap_or(start);
+    for column in LIMBS..COLUMNS {
+        let value = (sums[column - 1].high - start).times_plus(down, low(&sums, column));
+        let next = value.times_plus(down, round) - round;
+        limbs[column - LIMBS] = next.minus_times(up, value) + before;
+        before = next;
+    }
+    limbs[LIMBS - 1] = (sums[COLUMNS - 1].high - start).times_plus(down, before);
+    limbs
+}
+
+/// Rounds limbs below 2^52 to 44 bits, and adds what is beyond to the next. The topmost limb keeps what is beyond.
+#[inline(always)]
+pub(crate) fn carry_limbs_p256<S: FloatSimd>(simd: S, values: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+    let bits = of_p256::LIMB_BITS as i32;
+    let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
+    let mut carries = *values;
+    for carry in &mut carries {
+        *carry = carry.times_plus(down, round) - round;
+    }
+    let mut limbs = *values;
+    for at in 0..LIMBS {
+        if at + 1 < LIMBS {
+            limbs[at] = carries[at].minus_times(up, values[at]);
+        }
+        if at > 0 {
+            limbs[at] = limbs[at] + carries[at - 1];
+        }
+    }
+    limbs
+}
