@@ -139,14 +139,14 @@ impl Program {
         }
         let mut text = format!(
             "# Made by `cargo xtask fields`: docs/math/fma-fields.md.\n\
-             # rdi: the result; rsi, rdx, and r8, r9: the factors; rcx: memory for {} vectors.\n\
-             \tmov $2, %eax\n1:\n",
+             # rdi and at the end rax: the result; rsi, rdx, and r8, r9: the factors; rcx: memory for {} vectors.\n\
+             \tmov %rdi, %rax\n\tmov $2, %r10d\n1:\n",
             body.slots
         );
         text.push_str(&body.text);
         // The other four lanes of each limb follow the first.
         text.push_str("\tadd $32, %rdi\n\tadd $32, %rsi\n\tadd $32, %rdx\n");
-        text.push_str("\tadd $32, %r8\n\tadd $32, %r9\n\tdec %eax\n\tjnz 1b\n\tret\n");
+        text.push_str("\tadd $32, %r8\n\tadd $32, %r9\n\tdec %r10d\n\tjnz 1b\n\tret\n");
         text.push_str("\t.p2align 5\n");
         for (at, constant) in self.constants.iter().enumerate() {
             let _infallible =

@@ -299,7 +299,7 @@ fn rows_of<S: FieldSimd>(simd: S, x: &Factor<S>, y: &Factor<S>) -> [CombRow; LAN
         #[inline(always)]
         || {
             let product =
-                x.times(simd, y).factor(simd).times(simd, &Factor::<S>::splat(simd, &TWICE_D)).factor(simd);
+                *x.times(simd, y).factor(simd).times(simd, &Factor::<S>::splat(simd, &TWICE_D)).factor(simd);
             let (x, y) = (x.widen(simd), y.widen(simd));
             let [a, b, c, d, e] = (y + x).reduce(simd).canonical(simd);
             let [f, g, h, i, j] = y.minus(simd, &x).reduce(simd).canonical(simd);

@@ -19,7 +19,7 @@ pub(super) fn to_affine<S: FieldSimd>(
     for point in points {
         simd.call(
             #[inline(always)]
-            || inverses.push(point.z.factor(simd)),
+            || inverses.push(*point.z.factor(simd)),
         );
     }
     power::invert_all(simd, &mut inverses);
@@ -27,8 +27,8 @@ pub(super) fn to_affine<S: FieldSimd>(
         simd.call(
             #[inline(always)]
             || {
-                let x = point.x.factor(simd).times(simd, inverse).factor(simd);
-                affine.push([x, point.y.factor(simd).times(simd, inverse).factor(simd)]);
+                let x = *point.x.factor(simd).times(simd, inverse).factor(simd);
+                affine.push([x, *point.y.factor(simd).times(simd, inverse).factor(simd)]);
             },
         );
     }

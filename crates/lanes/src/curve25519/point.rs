@@ -36,6 +36,15 @@ pub(super) struct NielsPoint<S: FieldSimd> {
     pub(super) product: Factor<S>,
 }
 
+/// The first half of a sum or of a doubling: the factors of X = EF, Y = GH, Z = FG, T = EH.
+#[derive(Clone, Copy, Debug)]
+struct HalfSum<S: FieldSimd> {
+    e: Sum<S>,
+    f: Sum<S>,
+    g: Sum<S>,
+    h: Sum<S>,
+}
+
 impl<S: FieldSimd> EdwardsPoint<S> {
     /// Returns the neutral element (0, 1).
     #[inline(always)]
@@ -70,8 +79,8 @@ impl<S: FieldSimd> EdwardsPoint<S> {
         other: &CachedPoint<S>,
         negative: Mask,
     ) {
-        self.begin_add(simd, other, negative);
-        self.finish::<WITH_T>(simd);
+        let half = self.begin_add(simd, other, negative);
+        self.finish::<WITH_T>(simd, &half);
     }
 
     /// Computes P + Q, or P - Q in the lanes of `negative`, for an affine Q, with seven products, or six without T.
@@ -82,75 +91,75 @@ impl<S: FieldSimd> EdwardsPoint<S> {
         other: &NielsPoint<S>,
         negative: Mask,
     ) {
-        self.begin_add_affine(simd, other, negative);
-        self.finish::<WITH_T>(simd);
+        let half = self.begin_add_affine(simd, other, negative);
+        self.finish::<WITH_T>(simd, &half);
     }
 
-    /// Runs the first half of 2 P, four squarings. It does not read T, and stores E, F, G, H in place of X, Y, Z, T.
+    /// Computes the first half of 2 P with four squarings. It does not read T.
     #[inline(always)]
-    fn begin_double(&mut self, simd: S) {
+    fn begin_double(&self, simd: S) -> HalfSum<S> {
         // 2 X Y is (X + Y)^2 - X^2 - Y^2: a squaring is cheaper than a product.
         let sum = (self.x + self.y).factor(simd).square(simd);
-        let (a, b) = (self.x.factor(simd).square(simd), self.y.factor(simd).square(simd));
-        let (h, g) = (a + b, a.minus(simd, &b));
+        let a = self.x.factor(simd).square(simd);
+        let b = self.y.factor(simd).square(simd);
         let c = self.z.factor(simd).square(simd);
-        (self.x, self.y) = (h.minus(simd, &sum).settle(simd), (g + (c + c)).settle(simd));
-        (self.z, self.t) = (g, h);
+        let (h, g) = (a + b, a.minus(simd, &b));
+        HalfSum { e: h.minus(simd, &sum).settle(simd), f: (g + (c + c)).settle(simd), g, h }
     }
 
     #[inline(always)]
-    fn begin_add(&mut self, simd: S, other: &CachedPoint<S>, negative: Mask) {
+    fn begin_add(&self, simd: S, other: &CachedPoint<S>, negative: Mask) -> HalfSum<S> {
         let z = self.z.factor(simd).times(simd, &other.z);
-        self.begin_sum(simd, &other.niels, z, negative);
+        self.begin_sum(simd, &other.niels, &z, negative)
     }
 
     #[inline(always)]
-    fn begin_add_affine(&mut self, simd: S, other: &NielsPoint<S>, negative: Mask) {
-        self.begin_sum(simd, other, self.z + self.z, negative);
+    fn begin_add_affine(&self, simd: S, other: &NielsPoint<S>, negative: Mask) -> HalfSum<S> {
+        let HalfSum { e, f, g, h } = self.begin_sum(simd, other, &(self.z + self.z), negative);
         // Three products each: 2 Z and C.
-        (self.y, self.z) = (self.y.settle(simd), self.z.settle(simd));
+        HalfSum { e, f: f.settle(simd), g: g.settle(simd), h }
     }
 
-    /// Runs the first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X exchanged, and -T.
+    /// Computes the first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X exchanged, and -T.
     #[inline(always)]
     fn begin_sum(
-        &mut self,
+        &self,
         simd: S,
         other: &NielsPoint<S>,
-        twice_z: Sum<S>,
+        twice_z: &Sum<S>,
         negative: Mask,
-    ) {
+    ) -> HalfSum<S> {
         // A blend under a mask, because digits of signers are secret.
         let plus = other.plus.or_if(negative, &other.minus);
         let minus = other.minus.or_if(negative, &other.plus);
         let a = self.y.minus(simd, &self.x).factor(simd).times(simd, &minus);
         let b = (self.y + self.x).factor(simd).times(simd, &plus);
         let c = self.t.factor(simd).times(simd, &other.product);
-        let (less, more) = (twice_z.minus(simd, &c), twice_z + c);
+        let (less, more) = (twice_z.minus(simd, &c), *twice_z + c);
         // Subtracting negates T of the summand, which exchanges F and G.
         let (f, g) = (less.or_if(negative, &more), more.or_if(negative, &less));
-        (self.x, self.y, self.z, self.t) = (b.minus(simd, &a), f, g, b + a);
+        HalfSum { e: b.minus(simd, &a), f, g, h: b + a }
     }
 
-    /// Runs the second half: X = EF, Y = GH, Z = FG, T = EH.
+    /// Computes the second half of a sum: X = EF, Y = GH, Z = FG, T = EH.
     #[inline(always)]
-    fn finish<const WITH_T: bool>(&mut self, simd: S) {
-        let (e, f) = (self.x.factor(simd), self.y.factor(simd));
-        let (g, h) = (self.z.factor(simd), self.t.factor(simd));
+    fn finish<const WITH_T: bool>(&mut self, simd: S, half: &HalfSum<S>) {
         // Each factor is reduced once and used twice: four carries for four products.
-        self.x = e.times(simd, &f);
-        self.z = f.times(simd, &g);
-        self.y = g.times(simd, &h);
+        let (e, f) = (half.e.factor(simd), half.f.factor(simd));
+        let (g, h) = (half.g.factor(simd), half.h.factor(simd));
+        e.times_into(simd, &f, &mut self.x);
+        f.times_into(simd, &g, &mut self.z);
+        g.times_into(simd, &h, &mut self.y);
         // A doubling reads no T, so the step before one saves this product.
         if WITH_T {
-            self.t = e.times(simd, &h);
+            e.times_into(simd, &h, &mut self.t);
         }
     }
 
     /// Returns the point as a second summand, with one product.
     #[inline(always)]
     pub(super) fn cached(&self, simd: S) -> CachedPoint<S> {
-        let product = self.t.factor(simd).times(simd, &Factor::<S>::splat(simd, &TWICE_D)).factor(simd);
+        let product = *self.t.factor(simd).times(simd, &Factor::<S>::splat(simd, &TWICE_D)).factor(simd);
         let plus = (self.y + self.x).reduce(simd);
         let minus = self.y.minus(simd, &self.x).reduce(simd);
         // 2 Z here, once per table entry, instead of doubling in every addition.
@@ -164,10 +173,11 @@ pub(super) fn double_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
     simd: S,
     points: &mut [EdwardsPoint<S>; N],
 ) {
-    for point in points.iter_mut() {
-        point.begin_double(simd);
+    let mut halves = [None; N];
+    for (half, point) in halves.iter_mut().zip(points.iter()) {
+        *half = Some(point.begin_double(simd));
     }
-    finish_all::<S, N, WITH_T>(simd, points);
+    finish_all::<S, N, WITH_T>(simd, points, &halves);
 }
 
 /// Computes P + Q, or P - Q, for every group. `other` returns Q and the lanes in which it is subtracted.
@@ -177,11 +187,12 @@ pub(super) fn add_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
     points: &mut [EdwardsPoint<S>; N],
     other: impl Fn(usize) -> (CachedPoint<S>, Mask),
 ) {
-    for (group, point) in points.iter_mut().enumerate() {
+    let mut halves = [None; N];
+    for (group, (half, point)) in halves.iter_mut().zip(points.iter()).enumerate() {
         let (other, negative) = other(group);
-        point.begin_add(simd, &other, negative);
+        *half = Some(point.begin_add(simd, &other, negative));
     }
-    finish_all::<S, N, WITH_T>(simd, points);
+    finish_all::<S, N, WITH_T>(simd, points, &halves);
 }
 
 /// Computes the same for affine Q.
@@ -191,16 +202,23 @@ pub(super) fn add_affine_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
     points: &mut [EdwardsPoint<S>; N],
     other: impl Fn(usize) -> (NielsPoint<S>, Mask),
 ) {
-    for (group, point) in points.iter_mut().enumerate() {
+    let mut halves = [None; N];
+    for (group, (half, point)) in halves.iter_mut().zip(points.iter()).enumerate() {
         let (other, negative) = other(group);
-        point.begin_add_affine(simd, &other, negative);
+        *half = Some(point.begin_add_affine(simd, &other, negative));
     }
-    finish_all::<S, N, WITH_T>(simd, points);
+    finish_all::<S, N, WITH_T>(simd, points, &halves);
 }
 
+/// Computes the second halves of the sums of all groups.
 #[inline(always)]
-fn finish_all<S: FieldSimd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [EdwardsPoint<S>; N]) {
-    for point in points.iter_mut() {
-        point.finish::<WITH_T>(simd);
+fn finish_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
+    simd: S,
+    points: &mut [EdwardsPoint<S>; N],
+    halves: &[Option<HalfSum<S>>; N],
+) {
+    // An option, because an array needs values before its first half is computed. All of them are there.
+    for (point, half) in points.iter_mut().zip(halves.iter().flatten()) {
+        point.finish::<WITH_T>(simd, half);
     }
 }

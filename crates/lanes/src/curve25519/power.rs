@@ -34,7 +34,7 @@ pub(super) fn invert_all<S: FieldSimd>(simd: S, x: &mut [Factor<S>]) {
                 *value = value.or_if(is_zero, &one);
                 zeros.push(is_zero);
                 before.push(product[0]);
-                product[0] = product[0].times(simd, value).factor(simd);
+                product[0].replace_by_product(simd, value);
             },
         );
     }
@@ -45,8 +45,8 @@ pub(super) fn invert_all<S: FieldSimd>(simd: S, x: &mut [Factor<S>]) {
         simd.call(
             #[inline(always)]
             || {
-                let own = inverse[0].times(simd, before).factor(simd);
-                inverse[0] = inverse[0].times(simd, value).factor(simd);
+                let own = *inverse[0].times(simd, before).factor(simd);
+                inverse[0].replace_by_product(simd, value);
                 *value = own.or_if(is_zero, &nothing);
             },
         );
@@ -119,7 +119,7 @@ fn square_together<S: FieldSimd, const N: usize>(simd: S, x: &mut [Factor<S>; N]
         || {
             for _ in 0..times {
                 for x in x.iter_mut() {
-                    *x = x.square(simd).factor(simd);
+                    x.replace_by_square(simd);
                 }
             }
         },
@@ -131,7 +131,7 @@ fn multiply<S: FieldSimd>(simd: S, x: &mut [Factor<S>], y: &[Factor<S>]) {
         #[inline(always)]
         || {
             for (x, y) in x.iter_mut().zip(y) {
-                *x = x.times(simd, y).factor(simd);
+                x.replace_by_product(simd, y);
             }
         },
     );

@@ -115,7 +115,11 @@ pub(super) struct MontgomeryLadder<S: FieldSimd> {
     z2: Sum<S>,
     x3: Sum<S>,
     z3: Sum<S>,
-    /// The value A^2 - B^2 within a step.
+    /// The products A^2, B^2, DA, CB within a step, and E = A^2 - B^2.
+    aa: Sum<S>,
+    bb: Sum<S>,
+    da: Sum<S>,
+    cb: Sum<S>,
     e: Factor<S>,
     /// The lanes in which the two points are exchanged.
     swapped: Mask,
@@ -175,12 +179,13 @@ impl<S: FieldSimd> MontgomeryLadder<S> {
                 let peer = Factor::<S>::from_words(simd, &[a, b, c, d & simd.splat(!(1 << 63))]);
                 let (zero, one) = (Sum::<S>::splat(simd, &[0; 5]), Sum::<S>::splat(simd, &ONE));
                 let x3 = peer.widen(simd);
-                Self { scalar: *scalar, peer, x2: one, z2: zero, x3, z3: one, e: peer, swapped: 0 }
+                let [aa, bb, da, cb] = [zero; 4];
+                Self { scalar: *scalar, peer, x2: one, z2: zero, x3, z3: one, aa, bb, da, cb, e: peer, swapped: 0 }
             },
         )
     }
 
-    /// Runs the first third of a step, which stores A^2, B^2, DA, CB in place of X2, Z2, X3, Z3. RFC 7748 section 5.
+    /// Runs the first third of a step, which stores A^2, B^2, DA, CB. RFC 7748 section 5.
     #[inline(always)]
     fn begin_step(&mut self, simd: S, bit: usize) {
         let is_set = self.scalar[bit / 64].has_any(simd.splat(1 << (bit % 64)));
@@ -190,29 +195,31 @@ impl<S: FieldSimd> MontgomeryLadder<S> {
         let (x2, x3) = (self.x2.or_if(swap, &self.x3), self.x3.or_if(swap, &self.x2));
         let (z2, z3) = (self.z2.or_if(swap, &self.z3), self.z3.or_if(swap, &self.z2));
         // Both points are blended in every step, so memory accesses and time do not depend on the scalar.
-        let (a, b) = ((x2 + z2).factor(simd), x2.minus(simd, &z2).factor(simd));
-        let (c, d) = ((x3 + z3).factor(simd), x3.minus(simd, &z3).factor(simd));
-        (self.x2, self.z2) = (a.square(simd), b.square(simd));
-        (self.x3, self.z3) = (d.times(simd, &a), c.times(simd, &b));
+        let (a, b) = (x2 + z2, x2.minus(simd, &z2));
+        let (c, d) = (x3 + z3, x3.minus(simd, &z3));
+        let (a, b, c, d) = (a.factor(simd), b.factor(simd), c.factor(simd), d.factor(simd));
+        a.square_into(simd, &mut self.aa);
+        b.square_into(simd, &mut self.bb);
+        d.times_into(simd, &a, &mut self.da);
+        c.times_into(simd, &b, &mut self.cb);
     }
 
     /// Runs the second third, which stores X2 and X3, and the first factors of Z2 and Z3.
     #[inline(always)]
     fn continue_step(&mut self, simd: S) {
-        let (aa, bb, da, cb) = (self.x2, self.z2, self.x3, self.z3);
-        self.e = aa.minus(simd, &bb).factor(simd);
+        self.e = *self.aa.minus(simd, &self.bb).factor(simd);
         // RFC 7748: Z2 = E (AA + a24 E). The factor E follows in the last third.
-        self.z2 = aa + self.e.times_small(simd, A24);
-        self.x2 = aa.factor(simd).times(simd, &bb.factor(simd));
-        self.x3 = (da + cb).factor(simd).square(simd);
-        self.z3 = da.minus(simd, &cb).factor(simd).square(simd);
+        self.z2 = self.aa + self.e.times_small(simd, A24);
+        self.aa.factor(simd).times_into(simd, &self.bb.factor(simd), &mut self.x2);
+        (self.da + self.cb).factor(simd).square_into(simd, &mut self.x3);
+        self.da.minus(simd, &self.cb).factor(simd).square_into(simd, &mut self.z3);
     }
 
     /// Runs the last third, which stores Z2 and Z3.
     #[inline(always)]
     fn finish_step(&mut self, simd: S) {
-        self.z2 = self.z2.factor(simd).times(simd, &self.e);
-        self.z3 = self.z3.factor(simd).times(simd, &self.peer);
+        self.z2.multiply_by(simd, &self.e);
+        self.z3.multiply_by(simd, &self.peer);
     }
 
     #[inline(always)]

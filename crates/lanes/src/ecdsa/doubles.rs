@@ -4,10 +4,7 @@
 //! A product has limbs of at most `2^43 (1 + 2^-30)`, which is called one unit here, and a value between -p and p. The
 //! units of two factors may multiply to 84, so most sums are factors without carries.
 
-use std::fmt;
-use std::ops::{Add, Sub};
-
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::constants::small;
 use super::element::Element;
@@ -16,7 +13,7 @@ use super::interleaved::{Interleaved, Masks};
 use super::p256::field::FieldPrime;
 use super::ring::{MontgomeryRing, OddModulus};
 use crate::curve25519::words;
-use crate::simd::float::{DoubleLimbs, FloatSimd, FloatVector, LIMBS, ROUND, carry_limbs_p256, copied, of_p256, power};
+use crate::simd::float::{DoubleLimbs, FloatSimd, LIMBS, ROUND, carry_limbs_p256, of_p256, power};
 use crate::simd::{LANES, MulVector, Vector, Words};
 
 const L: usize = 5;
@@ -27,38 +24,9 @@ const TOP_BITS: u32 = 256 - (BITS * (LIMBS - 1)) as u32;
 /// The bits between R of this form and of the stored one, 2^260.
 const BEYOND_STORED: usize = BITS * LIMBS - words::RADIX * L;
 
-/// The field on a CPU, in N groups of eight lanes.
+/// The field on a CPU. N must be 1: kernels in assembly gain nothing from a second group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DoubleField<S, const N: usize>(S);
-
-/// An element of each lane, and sums of such.
-#[derive(Clone, Copy)]
-pub(crate) struct DoubleCoordinate<D, const N: usize>([DoubleLimbs<D>; N]);
-
-impl<D: FloatVector, const N: usize> DoubleCoordinate<D, N> {
-    /// Returns the same element, copied limb by limb.
-    #[inline(always)]
-    fn copied(&self) -> Self {
-        // Groups are few, and with one the array is the limbs.
-        let mut own = [copied(&self.0[0]); N];
-        for n in 1..N {
-            own[n] = copied(&self.0[n]);
-        }
-        Self(own)
-    }
-
-    /// Computes a function of each limb of two elements.
-    // Loops, because functions on arrays would not be compiled for the CPU.
-    #[inline(always)]
-    fn zip(mut self, other: Self, f: impl Fn(D, D) -> D) -> Self {
-        for n in 0..N {
-            for limb in 0..LIMBS {
-                self.0[n][limb] = f(self.0[n][limb], other.0[n][limb]);
-            }
-        }
-        self
-    }
-}
 
 /// Returns signed limbs of at most one unit of an integer below 2^256.
 const fn balanced(limbs: &[u64; L]) -> [f64; LIMBS] {
@@ -96,51 +64,36 @@ const BIAS: [i64; LIMBS] = {
 
 impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
     #[inline(always)]
-    fn constant(self, limbs: &[f64; LIMBS]) -> DoubleCoordinate<S::D, N> {
+    fn constant(self, limbs: &[f64; LIMBS]) -> DoubleLimbs<S::D> {
         let mut own = [self.0.double(0.0); LIMBS];
         for (own, limb) in own.iter_mut().zip(limbs) {
             *own = self.0.double(*limb);
         }
-        DoubleCoordinate([own; N])
+        DoubleLimbs(own)
     }
 
     /// Converts integers in limbs of 52 bits, times `2^UP`.
     #[inline(always)]
-    fn cut<const UP: usize>(self, limbs: &[[S::V; L]; N]) -> DoubleCoordinate<S::D, N> {
+    fn cut<const UP: usize>(self, limbs: &[[S::V; L]; N]) -> DoubleLimbs<S::D> {
         let simd = self.0;
         // An integer in the low bits of 2^52.
         let (offset, bits) = (simd.double(power(52)), simd.splat(power(52).to_bits()));
-        let mut own = [[offset; LIMBS]; N];
-        for (own, limbs) in own.iter_mut().zip(limbs) {
-            for (at, own) in own.iter_mut().enumerate() {
-                let from = (BITS * at).saturating_sub(UP);
-                let count = BITS - if at == 0 { UP } else { 0 };
-                let digit = words::window::<S, { words::RADIX }>(simd, limbs, from, count);
-                let digit = if at == 0 { digit.shl_each(simd.splat(UP as u64)) } else { digit };
-                *own = simd.from_bits(digit | bits) - offset;
-            }
+        let mut own = [offset; LIMBS];
+        for (at, own) in own.iter_mut().enumerate() {
+            let from = (BITS * at).saturating_sub(UP);
+            let count = BITS - if at == 0 { UP } else { 0 };
+            let digit = words::window::<S, { words::RADIX }>(simd, &limbs[0], from, count);
+            let digit = if at == 0 { digit.shl_each(simd.splat(UP as u64)) } else { digit };
+            *own = simd.from_bits(digit | bits) - offset;
         }
-        DoubleCoordinate(own)
-    }
-
-    /// Returns the limbs of 52 bits of the residues in [0, p).
-    #[inline(always)]
-    fn canonical(self, a: &DoubleCoordinate<S::D, N>) -> [[S::V; L]; N] {
-        let mut own = [[self.0.zero(); L]; N];
-        for (own, limbs) in own.iter_mut().zip(&a.0) {
-            *own = canonical(self.0, limbs);
-        }
-        own
+        DoubleLimbs(own)
     }
 
     #[inline(always)]
-    fn check(self, a: &DoubleCoordinate<S::D, N>, b: &DoubleCoordinate<S::D, N>) {
+    fn check(self, a: &DoubleLimbs<S::D>, b: &DoubleLimbs<S::D>) {
         if cfg!(debug_assertions) {
-            let largest = |element: &DoubleCoordinate<S::D, N>| {
-                let limbs = element.0.iter().flatten().flat_map(|limb| self.0.bits(*limb).words());
-                limbs.map(|bits| f64::from_bits(bits).abs()).fold(0.0, f64::max)
-            };
-            debug_assert!(largest(a) * largest(b) <= 84.0 * power(86), "limbs are too large to be multiplied");
+            let product = a.largest(self.0) * b.largest(self.0);
+            debug_assert!(product <= 84.0 * power(86), "limbs are too large to be multiplied");
         }
     }
 }
@@ -151,7 +104,7 @@ fn canonical<S: FloatSimd>(simd: S, limbs: &DoubleLimbs<S::D>) -> [S::V; L] {
     let mut own = [simd.zero(); LIMBS];
     for at in 0..LIMBS {
         // The bits of the sum are those of the constant plus the integer, which the bias makes positive.
-        let bits = simd.bits(limbs[at] + simd.double(ROUND));
+        let bits = simd.bits(limbs.0[at] + simd.double(ROUND));
         own[at] = bits - simd.splat(ROUND.to_bits().wrapping_sub(BIAS[at].cast_unsigned()));
     }
     // Below 2^9 p now. The quotient by 2^256 is at most one more than that by p.
@@ -207,13 +160,14 @@ fn subtract_p_once<S: FloatSimd>(simd: S, limbs: &mut [S::V; LIMBS]) {
 }
 
 impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N> {
-    type Element = DoubleCoordinate<S::D, N>;
-    type Loose = DoubleCoordinate<S::D, N>;
+    type Element = DoubleLimbs<S::D>;
+    type Loose = DoubleLimbs<S::D>;
     /// The factors of a product, which is computed together with the next.
-    type Columns = [DoubleCoordinate<S::D, N>; 2];
+    type Columns = [DoubleLimbs<S::D>; 2];
 
     #[inline(always)]
     fn new(simd: S) -> Self {
+        assert!(N == 1, "doubles are computed in one group");
         Self(simd)
     }
 
@@ -241,7 +195,7 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
     fn stored(self, a: &Self::Element) -> [[S::V; L]; N] {
         // 2^264 x times 2^260 over R.
         let by = self.constant(&const { balanced(&residue(words::RADIX * L)) });
-        self.canonical(&self.mul(a, &by))
+        [canonical(self.0, &self.mul(a, &by)); N]
     }
 
     #[inline(always)]
@@ -259,12 +213,9 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
     #[inline(always)]
     fn leave(self, a: &Self::Element) -> Element<S::V, L, N> {
         let one = self.constant(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let limbs = self.canonical(&self.mul(a, &one));
         let mut own = Element([Interleaved([self.0.zero(); N]); L]);
-        for (n, limbs) in limbs.iter().enumerate() {
-            for (limb, value) in limbs.iter().enumerate() {
-                own.0[limb].0[n] = *value;
-            }
+        for (own, limb) in own.0.iter_mut().zip(canonical(self.0, &self.mul(a, &one))) {
+            own.0 = [limb; N];
         }
         own
     }
@@ -282,29 +233,19 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
     #[inline(always)]
     fn is_zero(self, a: &Self::Element) -> Masks<N> {
         // Values of sums may be beyond the bound of the conversion, those of products are not.
-        let limbs = self.canonical(&self.mul(a, &self.one()));
-        let mut masks = [0; N];
-        for (mask, [a, b, c, d, e]) in masks.iter_mut().zip(limbs) {
-            *mask = (a | b | c | d | e).is_equal(self.0.zero());
-        }
-        masks
+        let [a, b, c, d, e] = canonical(self.0, &self.mul(a, &self.one()));
+        [(a | b | c | d | e).is_equal(self.0.zero()); N]
     }
 
     #[inline(always)]
     fn select(self, mask: Masks<N>, no: &Self::Element, yes: &Self::Element) -> Self::Element {
-        let mut chosen = *no;
-        for n in 0..N {
-            for limb in 0..LIMBS {
-                chosen.0[n][limb] = no.0[n][limb].or_if(mask[n], yes.0[n][limb]);
-            }
-        }
-        chosen
+        no.or_if(mask[0], yes)
     }
 
     #[inline(always)]
     fn turn(self, a: &Self::Element, distance: usize) -> Self::Element {
         let mut turned = *a;
-        for limb in turned.0.as_flattened_mut() {
+        for limb in &mut turned.0 {
             let words: Words = self.0.bits(*limb).words();
             *limb = self.0.from_bits(self.0.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES])));
         }
@@ -313,88 +254,73 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
 
     #[inline(always)]
     fn loose(self, a: &Self::Element) -> Self::Loose {
-        a.copied()
+        *a
     }
 
     #[inline(always)]
     fn shl<const BITS: u32>(self, a: Self::Loose) -> Self::Loose {
-        let by = self.0.double(power(BITS.cast_signed()));
-        a.zip(
-            a,
-            #[inline(always)]
-            |limb, _| limb.times(by),
-        )
+        a.scaled(self.0.double(power(BITS.cast_signed())))
     }
 
     #[inline(always)]
     fn sub_or_add(self, a: Self::Loose, mask: Masks<N>, b: Self::Loose) -> Self::Loose {
-        a + self.select(mask, &b, &(self.zero() - b))
+        let (sum, difference) = (a + b, a - b);
+        sum.or_if(mask[0], &difference)
     }
 
     #[inline(always)]
     fn times(self, a: &Self::Element, b: &Self::Element) -> Self::Loose {
         self.check(a, b);
-        let mut own = *a;
-        for n in 0..N {
-            own.0[n] = self.0.multiply_p256(&a.0[n], &b.0[n]);
-        }
-        own
+        self.0.multiply_p256(a, b)
     }
 
     #[inline(always)]
     fn squared(self, a: &Self::Element) -> Self::Loose {
         self.check(a, a);
-        let mut own = *a;
-        for n in 0..N {
-            own.0[n] = self.0.square_p256(&a.0[n]);
-        }
-        own
+        self.0.square_p256(a)
+    }
+
+    #[inline(always)]
+    fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+        self.check(a, b);
+        self.0.multiply_p256(a, b)
+    }
+
+    #[inline(always)]
+    fn sqr(self, a: &Self::Element) -> Self::Element {
+        self.check(a, a);
+        self.0.square_p256(a)
     }
 
     #[inline(always)]
     fn product(self, a: &Self::Element, b: &Self::Element) -> Self::Columns {
-        [a.copied(), b.copied()]
+        [*a, *b]
     }
 
     #[inline(always)]
     fn negated_square<const BITS: u32>(self, a: &Self::Element) -> Self::Columns {
-        let by = self.0.double(-power(BITS.cast_signed()));
-        let multiple = a.zip(
-            *a,
-            #[inline(always)]
-            |limb, _| limb.times(by),
-        );
-        [multiple, a.copied()]
+        [a.scaled(self.0.double(-power(BITS.cast_signed()))), *a]
     }
 
     #[inline(always)]
-    fn times_onto(self, columns: Self::Columns, a: &Self::Element, b: &Self::Element) -> Self::Loose {
+    fn times_onto(self, [c, d]: Self::Columns, a: &Self::Element, b: &Self::Element) -> Self::Loose {
         self.check(a, b);
-        let [c, d] = columns;
-        let mut own = *a;
-        for n in 0..N {
-            own.0[n] = self.0.sum_p256([&a.0[n], &b.0[n]], [&c.0[n], &d.0[n]]);
-        }
-        own
+        self.0.sum_p256([a, b], [&c, &d])
     }
 
     #[inline(always)]
     fn carry(self, a: Self::Loose) -> Self::Element {
-        a.copied()
+        a
     }
 
     #[inline(always)]
     fn carry_plus<const K: u64>(self, a: Self::Loose) -> Self::Element {
-        a.copied()
+        a
     }
 
     #[inline(always)]
     fn reduce_weakly(self, a: Self::Loose) -> Self::Element {
-        let mut own = a;
-        for limbs in &mut own.0 {
-            *limbs = carry_limbs_p256(self.0, limbs);
-        }
-        own
+        carry_limbs_p256(self.0, &a)
     }
 
     fn invert_all(self, all: &mut [Self::Element]) {
@@ -414,7 +340,7 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
     /// Inverts the product of all values in the stored form, and derives every inverse from it.
     fn invert_all_by(
         self,
-        all: &mut [DoubleCoordinate<S::D, N>],
+        all: &mut [DoubleLimbs<S::D>],
         invert: impl FnOnce(MontgomeryRing<S, FieldPrime, L, N>, &Element<S::V, L, N>) -> Element<S::V, L, N>,
     ) {
         let mut before = Zeroizing::new(Vec::with_capacity(all.len()));
@@ -439,44 +365,5 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
                 },
             );
         }
-    }
-}
-
-impl<D: FloatVector, const N: usize> Add for DoubleCoordinate<D, N> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(
-            other,
-            #[inline(always)]
-            |limb, other| limb + other,
-        )
-    }
-}
-
-impl<D: FloatVector, const N: usize> Sub for DoubleCoordinate<D, N> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(
-            other,
-            #[inline(always)]
-            |limb, other| limb - other,
-        )
-    }
-}
-
-impl<D: FloatVector, const N: usize> Zeroize for DoubleCoordinate<D, N> {
-    fn zeroize(&mut self) {
-        self.0.iter_mut().for_each(Zeroize::zeroize);
-    }
-}
-
-/// Prints no lanes, which can hold secrets.
-impl<D, const N: usize> fmt::Debug for DoubleCoordinate<D, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DoubleCoordinate")
     }
 }

@@ -4,27 +4,28 @@
 //! The functions of this module are the kernels in Rust. They give the same limbs as the kernels in assembly, bit by
 //! bit, so they are the oracle of those, and the kernels of the portable leaf.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::ops::{Add, Sub};
 
 use zeroize::Zeroize;
 
-use super::{Mask, MulSimd};
+use super::{Mask, MulSimd, Vector};
 
 /// The limbs of an element.
 pub(crate) const LIMBS: usize = 6;
 
 /// An element as limbs of doubles, lowest first.
-pub(crate) type DoubleLimbs<D> = [D; LIMBS];
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct DoubleLimbs<D>(pub(crate) [D; LIMBS]);
 
-/// Returns the same limbs, copied one by one: a copy of all is a call of `memcpy`, which takes longer than its 24
-/// instructions.
-#[inline(always)]
-pub(crate) fn copied<D: Copy>(limbs: &DoubleLimbs<D>) -> DoubleLimbs<D> {
-    [limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5]]
-}
+/// The factors of a product.
+pub(crate) type Factors<'a, D> = [&'a DoubleLimbs<D>; 2];
 
 /// A CPU with vectors of eight doubles beside those of words.
+///
+/// A product is a function of its own, so elements lie in memory. A caller stores a product by
+/// [`FloatSimd::multiply_25519_into`] where it belongs, or keeps it as a new variable. Any other way copies it.
 pub(crate) trait FloatSimd: MulSimd {
     /// The vectors of doubles.
     type D: FloatVector;
@@ -40,40 +41,51 @@ pub(crate) trait FloatSimd: MulSimd {
 
     /// Multiplies modulo 2^255 - 19. The product of the largest limbs of the factors is at most `2^86 (1 + 2^-20)`. The
     /// limbs of the result are at most `2^42 (1 + 2^-24)`.
-    #[inline(always)]
-    fn multiply_25519(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
-        self.call(|| multiply_25519(self, a, b))
-    }
+    fn multiply_25519(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D>;
 
     /// Squares modulo 2^255 - 19. Bounds are those of a product.
+    fn square_25519(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D>;
+
+    /// Computes [`FloatSimd::multiply_25519`] and stores the product.
     #[inline(always)]
-    fn square_25519(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
-        self.call(|| square_25519(self, a))
+    fn multiply_25519_into(
+        self,
+        a: &DoubleLimbs<Self::D>,
+        b: &DoubleLimbs<Self::D>,
+        product: &mut DoubleLimbs<Self::D>,
+    ) {
+        *product = self.multiply_25519(a, b);
+    }
+
+    /// Computes [`FloatSimd::square_25519`] and stores the square.
+    #[inline(always)]
+    fn square_25519_into(self, a: &DoubleLimbs<Self::D>, square: &mut DoubleLimbs<Self::D>) {
+        *square = self.square_25519(a);
+    }
+
+    /// Replaces an element by its product with another one.
+    #[inline(always)]
+    fn multiply_25519_by(self, a: &mut DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) {
+        *a = self.multiply_25519(a, b);
+    }
+
+    /// Replaces an element by its square.
+    #[inline(always)]
+    fn replace_by_square_25519(self, a: &mut DoubleLimbs<Self::D>) {
+        *a = self.square_25519(a);
     }
 
     /// Multiplies modulo the prime of P-256 and divides by 2^264. The product of the largest limbs of the factors is at
     /// most `84 * 2^86`. The limbs of the result are at most `2^43 (1 + 2^-30)`.
-    #[inline(always)]
-    fn multiply_p256(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
-        self.call(|| multiply_p256(self, a, b))
-    }
+    fn multiply_p256(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D>;
 
     /// Squares modulo the prime of P-256 and divides by 2^264. Bounds are those of a product.
-    #[inline(always)]
-    fn square_p256(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D> {
-        self.call(|| square_p256(self, a))
-    }
+    fn square_p256(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D>;
 
     /// Computes the sum of two products modulo the prime of P-256, divided by 2^264. The bound holds for the sum of both
     /// products of largest limbs.
-    #[inline(always)]
-    fn sum_p256(self, a: Factors<'_, Self::D>, b: Factors<'_, Self::D>) -> DoubleLimbs<Self::D> {
-        self.call(|| sum_p256(self, a, b))
-    }
+    fn sum_p256(self, a: Factors<'_, Self::D>, b: Factors<'_, Self::D>) -> DoubleLimbs<Self::D>;
 }
-
-/// The factors of a product.
-pub(crate) type Factors<'a, D> = [&'a DoubleLimbs<D>; 2];
 
 /// Eight doubles. Operations round to nearest. No operation meets a denormal number, an infinity or NaN:
 /// `docs/math/fma-fields.md`.
@@ -150,8 +162,8 @@ impl<D: FloatVector> ColumnSums<D> {
 #[inline(always)]
 pub(crate) fn multiply_25519<S: FloatSimd>(
     simd: S,
-    a: &DoubleLimbs<S::D>,
-    b: &DoubleLimbs<S::D>,
+    DoubleLimbs(a): &DoubleLimbs<S::D>,
+    DoubleLimbs(b): &DoubleLimbs<S::D>,
 ) -> DoubleLimbs<S::D> {
     let folded = b.map(|limb| limb.times(simd.double(of_25519::FOLD)));
     let mut sums = [ColumnSums { high: simd.double(of_25519::START), low: None }; LIMBS];
@@ -165,7 +177,10 @@ pub(crate) fn multiply_25519<S: FloatSimd>(
 
 /// Squares modulo 2^255 - 19. Products of different limbs are computed once, with a doubled factor.
 #[inline(always)]
-pub(crate) fn square_25519<S: FloatSimd>(simd: S, a: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+pub(crate) fn square_25519<S: FloatSimd>(
+    simd: S,
+    DoubleLimbs(a): &DoubleLimbs<S::D>,
+) -> DoubleLimbs<S::D> {
     let folded = a.map(|limb| limb.times(simd.double(of_25519::FOLD)));
     let mut sums = [ColumnSums { high: simd.double(of_25519::START), low: None }; LIMBS];
     for i in 0..LIMBS {
@@ -191,12 +206,15 @@ fn carry_25519<S: FloatSimd>(simd: S, sums: &[ColumnSums<S::D>; LIMBS]) -> Doubl
         let Some(low) = sums[at].low else { continue };
         values[at] = below.times_plus(by, low);
     }
-    carry_limbs_25519(simd, &values)
+    carry_limbs_25519(simd, &DoubleLimbs(values))
 }
 
 /// Rounds limbs below `2^53 (1 - 2^-10)` to 43 bits, and adds what is beyond to the next.
 #[inline(always)]
-pub(crate) fn carry_limbs_25519<S: FloatSimd>(simd: S, values: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+pub(crate) fn carry_limbs_25519<S: FloatSimd>(
+    simd: S,
+    DoubleLimbs(values): &DoubleLimbs<S::D>,
+) -> DoubleLimbs<S::D> {
     let bits = of_25519::LIMB_BITS as i32;
     let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
     let mut carries = *values;
@@ -211,7 +229,7 @@ pub(crate) fn carry_limbs_25519<S: FloatSimd>(simd: S, values: &DoubleLimbs<S::D
             _ => rest + carries[at - 1],
         };
     }
-    limbs
+    DoubleLimbs(limbs)
 }
 
 /// The columns of a product of two elements.
@@ -221,8 +239,8 @@ const COLUMNS: usize = 2 * LIMBS - 1;
 #[inline(always)]
 pub(crate) fn multiply_p256<S: FloatSimd>(
     simd: S,
-    a: &DoubleLimbs<S::D>,
-    b: &DoubleLimbs<S::D>,
+    DoubleLimbs(a): &DoubleLimbs<S::D>,
+    DoubleLimbs(b): &DoubleLimbs<S::D>,
 ) -> DoubleLimbs<S::D> {
     reduce_p256(simd, |sums, column| {
         for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
@@ -235,8 +253,8 @@ pub(crate) fn multiply_p256<S: FloatSimd>(
 #[inline(always)]
 pub(crate) fn sum_p256<S: FloatSimd>(
     simd: S,
-    [a, b]: Factors<'_, S::D>,
-    [c, d]: Factors<'_, S::D>,
+    [DoubleLimbs(a), DoubleLimbs(b)]: Factors<'_, S::D>,
+    [DoubleLimbs(c), DoubleLimbs(d)]: Factors<'_, S::D>,
 ) -> DoubleLimbs<S::D> {
     reduce_p256(simd, |sums, column| {
         for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
@@ -248,7 +266,10 @@ pub(crate) fn sum_p256<S: FloatSimd>(
 
 /// Squares modulo the prime of P-256 and divides by 2^264.
 #[inline(always)]
-pub(crate) fn square_p256<S: FloatSimd>(simd: S, a: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+pub(crate) fn square_p256<S: FloatSimd>(
+    simd: S,
+    DoubleLimbs(a): &DoubleLimbs<S::D>,
+) -> DoubleLimbs<S::D> {
     let twice = a.map(|limb| limb + limb);
     reduce_p256(simd, |sums, column| {
         for i in column.saturating_sub(LIMBS - 1)..column.div_ceil(2) {
@@ -301,12 +322,15 @@ fn reduce_p256<S: FloatSimd>(
         before = next;
     }
     limbs[LIMBS - 1] = (sums[COLUMNS - 1].high - start).times_plus(down, before);
-    limbs
+    DoubleLimbs(limbs)
 }
 
 /// Rounds limbs below 2^52 to 44 bits, and adds what is beyond to the next. The topmost limb keeps what is beyond.
 #[inline(always)]
-pub(crate) fn carry_limbs_p256<S: FloatSimd>(simd: S, values: &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
+pub(crate) fn carry_limbs_p256<S: FloatSimd>(
+    simd: S,
+    DoubleLimbs(values): &DoubleLimbs<S::D>,
+) -> DoubleLimbs<S::D> {
     let bits = of_p256::LIMB_BITS as i32;
     let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
     let mut carries = *values;
@@ -322,5 +346,72 @@ pub(crate) fn carry_limbs_p256<S: FloatSimd>(simd: S, values: &DoubleLimbs<S::D>
             limbs[at] = limbs[at] + carries[at - 1];
         }
     }
-    limbs
+    DoubleLimbs(limbs)
+}
+
+impl<D: FloatVector> DoubleLimbs<D> {
+    /// Multiplies every limb.
+    #[inline(always)]
+    pub(crate) fn scaled(self, by: D) -> Self {
+        let mut own = self.0;
+        for limb in &mut own {
+            *limb = limb.times(by);
+        }
+        Self(own)
+    }
+
+    /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
+    #[inline(always)]
+    pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+        let mut own = self.0;
+        for (own, yes) in own.iter_mut().zip(&yes.0) {
+            *own = own.or_if(mask, *yes);
+        }
+        Self(own)
+    }
+
+    /// Returns the largest magnitude of a limb of any lane.
+    pub(crate) fn largest<S: FloatSimd<D = D>>(&self, simd: S) -> f64 {
+        let limbs = self.0.iter().flat_map(|limb| simd.bits(*limb).words());
+        limbs.map(|bits| f64::from_bits(bits).abs()).fold(0.0, f64::max)
+    }
+}
+
+impl<D: FloatVector> Add for DoubleLimbs<D> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        let mut own = self.0;
+        for (own, other) in own.iter_mut().zip(other.0) {
+            *own = *own + other;
+        }
+        Self(own)
+    }
+}
+
+impl<D: FloatVector> Sub for DoubleLimbs<D> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        let mut own = self.0;
+        for (own, other) in own.iter_mut().zip(other.0) {
+            *own = *own - other;
+        }
+        Self(own)
+    }
+}
+
+impl<D: FloatVector> Zeroize for DoubleLimbs<D> {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+/// Prints no lanes, which can hold secrets.
+impl<D> fmt::Debug for DoubleLimbs<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DoubleLimbs")
+    }
 }

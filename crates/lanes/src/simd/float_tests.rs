@@ -28,11 +28,11 @@ fn samples(seed: u64, bound: f64) -> Limbs {
 }
 
 fn load<S: FloatSimd>(simd: S, limbs: &Limbs) -> DoubleLimbs<S::D> {
-    limbs.map(|limb| simd.from_bits(simd.load(&limb.map(f64::to_bits))))
+    DoubleLimbs(limbs.map(|limb| simd.from_bits(simd.load(&limb.map(f64::to_bits)))))
 }
 
 fn store<S: FloatSimd>(simd: S, limbs: &DoubleLimbs<S::D>) -> Limbs {
-    limbs.map(|limb| simd.bits(limb).words().map(f64::from_bits))
+    limbs.0.map(|limb| simd.bits(limb).words().map(f64::from_bits))
 }
 
 /// Returns the integer of a lane. Every limb must be an integer.

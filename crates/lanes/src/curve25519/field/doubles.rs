@@ -4,20 +4,10 @@
 //! Factors and sums are one type, because sums of a few elements can be multiplied as they are. A product has limbs of
 //! at most `2^42 (1 + 2^-24)`, which is called one unit here. The units of two factors may multiply to four.
 
-use std::ops::Add;
-
-use zeroize::Zeroize;
-
 use super::super::words;
 use super::{FieldFactor, FieldSimd, WideSum};
-use crate::simd::float::{
-    DoubleLimbs, FloatSimd, FloatVector, LIMBS, carry_limbs_25519, copied, of_25519, power,
-};
+use crate::simd::float::{DoubleLimbs, FloatSimd, FloatVector, LIMBS, carry_limbs_25519, of_25519, power};
 use crate::simd::{Mask, MulVector, Vector};
-
-/// An element as a factor, and as a term of sums.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DoubleElement<D>(DoubleLimbs<D>);
 
 const BITS: usize = of_25519::LIMB_BITS;
 const LOW: u64 = (1 << BITS) - 1;
@@ -49,76 +39,68 @@ const fn balanced(limbs: &[u64; 5]) -> [f64; LIMBS] {
     signed
 }
 
-impl<D: FloatVector> DoubleElement<D> {
-    #[inline(always)]
-    fn of_constant<S: FloatSimd<D = D>>(simd: S, limbs: &[u64; 5]) -> Self {
-        let mut own = [simd.double(0.0); LIMBS];
-        for (own, limb) in own.iter_mut().zip(balanced(limbs)) {
-            *own = simd.double(limb);
-        }
-        Self(own)
+#[inline(always)]
+fn constant<S: FloatSimd>(simd: S, limbs: &[u64; 5]) -> DoubleLimbs<S::D> {
+    let mut own = [simd.double(0.0); LIMBS];
+    for (own, limb) in own.iter_mut().zip(balanced(limbs)) {
+        *own = simd.double(limb);
     }
+    DoubleLimbs(own)
+}
 
-    /// Converts integers below 2^43: two units.
-    #[inline(always)]
-    fn of_digits<S: FloatSimd<D = D>>(simd: S, digits: [S::V; LIMBS]) -> Self {
-        // An integer in the low bits of 2^52.
-        let (offset, bits) = (power(52), power(52).to_bits());
-        let mut own = [simd.double(0.0); LIMBS];
-        for (own, digit) in own.iter_mut().zip(digits) {
-            *own = simd.from_bits(digit | simd.splat(bits)) - simd.double(offset);
-        }
-        Self(own)
+/// Converts integers below 2^43: two units.
+#[inline(always)]
+fn of_digits<S: FloatSimd>(simd: S, digits: [S::V; LIMBS]) -> DoubleLimbs<S::D> {
+    // An integer in the low bits of 2^52.
+    let (offset, bits) = (power(52), power(52).to_bits());
+    let mut own = [simd.double(0.0); LIMBS];
+    for (own, digit) in own.iter_mut().zip(digits) {
+        *own = simd.from_bits(digit | simd.splat(bits)) - simd.double(offset);
     }
+    DoubleLimbs(own)
+}
 
-    /// Cuts an integer in digits of `FROM` bits to limbs.
-    #[inline(always)]
-    fn cut<S: FloatSimd<D = D>, const FROM: usize>(simd: S, digits: &[S::V]) -> Self {
-        let mut own = [simd.zero(); LIMBS];
-        for (at, limb) in own.iter_mut().enumerate() {
-            *limb = words::window::<S, FROM>(simd, digits, BITS * at, BITS);
-        }
-        Self::of_digits(simd, own)
+/// Cuts an integer in digits of `FROM` bits to limbs.
+#[inline(always)]
+fn cut<S: FloatSimd, const FROM: usize>(simd: S, digits: &[S::V]) -> DoubleLimbs<S::D> {
+    let mut own = [simd.zero(); LIMBS];
+    for (at, limb) in own.iter_mut().enumerate() {
+        *limb = words::window::<S, FROM>(simd, digits, BITS * at, BITS);
     }
+    of_digits(simd, own)
+}
 
-    /// Returns the limbs of the canonical value, which is below p. The value may be a sum of up to eight units.
-    #[inline(always)]
-    fn canonical_limbs<S: FloatSimd<D = D>>(&self, simd: S) -> [S::V; LIMBS] {
-        let mut limbs = [simd.zero(); LIMBS];
-        for at in 0..LIMBS {
-            // The bits of the sum are those of the constant plus the integer, which the bias makes positive.
-            let bits = simd.bits(self.0[at] + simd.double(INTEGER));
-            limbs[at] = bits - simd.splat(INTEGER.to_bits() - BIAS[at]);
-        }
-        propagate(simd, &mut limbs, simd.zero());
-        let top = limbs[LIMBS - 1].shr::<TOP_BITS>();
-        limbs[LIMBS - 1] = limbs[LIMBS - 1] & simd.splat((1 << TOP_BITS) - 1);
-        // 2^255 = 19 (mod p). The value is below 2^255 + 2^13 afterwards.
-        propagate(simd, &mut limbs, simd.zero().madd_lo(top, simd.splat(19)));
-        // The value is at least p if adding 19 reaches bit 255. Then that sum minus 2^255 is the value minus p.
-        let mut carry = simd.splat(19);
-        for limb in &limbs[..LIMBS - 1] {
-            carry = (*limb + carry).shr::<{ BITS as u32 }>();
-        }
-        let reaches = (limbs[LIMBS - 1] + carry).shr::<TOP_BITS>();
-        propagate(simd, &mut limbs, simd.zero().madd_lo(reaches, simd.splat(19)));
-        limbs[LIMBS - 1] = limbs[LIMBS - 1] & simd.splat((1 << TOP_BITS) - 1);
-        limbs
+/// Returns the limbs of the canonical value, which is below p. The value may be a sum of up to eight units.
+#[inline(always)]
+fn canonical_limbs<S: FloatSimd>(simd: S, value: &DoubleLimbs<S::D>) -> [S::V; LIMBS] {
+    let mut limbs = [simd.zero(); LIMBS];
+    for at in 0..LIMBS {
+        // The bits of the sum are those of the constant plus the integer, which the bias makes positive.
+        let bits = simd.bits(value.0[at] + simd.double(INTEGER));
+        limbs[at] = bits - simd.splat(INTEGER.to_bits() - BIAS[at]);
     }
-
-    /// Returns the largest magnitude of a limb of any lane.
-    fn largest<S: FloatSimd<D = D>>(&self, simd: S) -> f64 {
-        let limbs = self.0.iter().flat_map(|limb| simd.bits(*limb).words());
-        limbs.map(|bits| f64::from_bits(bits).abs()).fold(0.0, f64::max)
+    propagate(simd, &mut limbs, simd.zero());
+    let top = limbs[LIMBS - 1].shr::<TOP_BITS>();
+    limbs[LIMBS - 1] = limbs[LIMBS - 1] & simd.splat((1 << TOP_BITS) - 1);
+    // 2^255 = 19 (mod p). The value is below 2^255 + 2^13 afterwards.
+    propagate(simd, &mut limbs, simd.zero().madd_lo(top, simd.splat(19)));
+    // The value is at least p if adding 19 reaches bit 255. Then that sum minus 2^255 is the value minus p.
+    let mut carry = simd.splat(19);
+    for limb in &limbs[..LIMBS - 1] {
+        carry = (*limb + carry).shr::<{ BITS as u32 }>();
     }
+    let reaches = (limbs[LIMBS - 1] + carry).shr::<TOP_BITS>();
+    propagate(simd, &mut limbs, simd.zero().madd_lo(reaches, simd.splat(19)));
+    limbs[LIMBS - 1] = limbs[LIMBS - 1] & simd.splat((1 << TOP_BITS) - 1);
+    limbs
+}
 
-    /// Checks the bound of the factors of a product.
-    #[inline(always)]
-    fn check<S: FloatSimd<D = D>>(&self, simd: S, other: &Self) {
-        if cfg!(debug_assertions) {
-            let product = self.largest(simd) * other.largest(simd);
-            debug_assert!(product <= power(86) * (1.0 + power(-20)), "limbs are too large to be multiplied");
-        }
+/// Checks the bound of the factors of a product.
+#[inline(always)]
+fn check<S: FloatSimd>(simd: S, a: &DoubleLimbs<S::D>, b: &DoubleLimbs<S::D>) {
+    if cfg!(debug_assertions) {
+        let product = a.largest(simd) * b.largest(simd);
+        debug_assert!(product <= power(86) * (1.0 + power(-20)), "limbs are too large to be multiplied");
     }
 }
 
@@ -132,23 +114,23 @@ fn propagate<S: FloatSimd>(simd: S, limbs: &mut [S::V; LIMBS], mut carry: S::V) 
     limbs[LIMBS - 1] = limbs[LIMBS - 1] + carry;
 }
 
-impl<S> FieldFactor<S> for DoubleElement<S::D>
+impl<S> FieldFactor<S> for DoubleLimbs<S::D>
 where
-    S: FloatSimd + FieldSimd<Factor = DoubleElement<S::D>, Sum = DoubleElement<S::D>>,
+    S: FloatSimd + FieldSimd<Factor = DoubleLimbs<S::D>, Sum = DoubleLimbs<S::D>>,
 {
     #[inline(always)]
     fn splat(simd: S, limbs: &[u64; 5]) -> Self {
-        Self::of_constant(simd, limbs)
+        constant(simd, limbs)
     }
 
     #[inline(always)]
     fn from_limbs(simd: S, limbs: [S::V; 5]) -> Self {
-        Self::cut::<S, { words::RADIX }>(simd, &limbs)
+        cut::<S, { words::RADIX }>(simd, &limbs)
     }
 
     #[inline(always)]
     fn from_words(simd: S, words: &[S::V; 4]) -> Self {
-        Self::cut::<S, 64>(simd, words)
+        cut::<S, 64>(simd, words)
     }
 
     #[inline(always)]
@@ -181,7 +163,7 @@ where
 
     #[inline(always)]
     fn canonical(&self, simd: S) -> [S::V; 5] {
-        let limbs = self.canonical_limbs(simd);
+        let limbs = canonical_limbs(simd, self);
         let mut own = [simd.zero(); 5];
         for (at, limb) in own.iter_mut().enumerate() {
             // The topmost limb has 47 bits: bits from 255 on do not exist.
@@ -193,7 +175,7 @@ where
 
     #[inline(always)]
     fn as_words(&self, simd: S) -> [S::V; 4] {
-        let limbs = self.canonical_limbs(simd);
+        let limbs = canonical_limbs(simd, self);
         let mut own = [simd.zero(); 4];
         for (at, word) in own.iter_mut().enumerate() {
             *word = words::window::<S, BITS>(simd, &limbs, 64 * at, 64);
@@ -203,120 +185,120 @@ where
 
     #[inline(always)]
     fn is_zero(&self, simd: S) -> Mask {
-        let [a, b, c, d, e, f] = self.canonical_limbs(simd);
+        let [a, b, c, d, e, f] = canonical_limbs(simd, self);
         (a | b | c | d | e | f).is_equal(simd.zero())
     }
 
     #[inline(always)]
     fn is_odd(&self, simd: S) -> Mask {
-        self.canonical_limbs(simd)[0].has_any(simd.splat(1))
+        canonical_limbs(simd, self)[0].has_any(simd.splat(1))
     }
 
     #[inline(always)]
     fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        let mut own = self.0;
-        for (own, yes) in own.iter_mut().zip(yes.0) {
-            *own = own.or_if(mask, yes);
-        }
-        Self(own)
+        Self::or_if(self, mask, yes)
     }
 
     #[inline(always)]
     fn widen(&self, _simd: S) -> Self {
-        Self(copied(&self.0))
+        *self
     }
 
     #[inline(always)]
     fn times(&self, simd: S, other: &Self) -> Self {
-        self.check(simd, other);
-        Self(simd.multiply_25519(&self.0, &other.0))
+        check(simd, self, other);
+        simd.multiply_25519(self, other)
     }
 
     #[inline(always)]
     fn square(&self, simd: S) -> Self {
-        self.check(simd, self);
-        Self(simd.square_25519(&self.0))
+        check(simd, self, self);
+        simd.square_25519(self)
+    }
+
+    #[inline(always)]
+    fn times_into(&self, simd: S, other: &Self, product: &mut Self) {
+        check(simd, self, other);
+        simd.multiply_25519_into(self, other, product);
+    }
+
+    #[inline(always)]
+    fn square_into(&self, simd: S, square: &mut Self) {
+        check(simd, self, self);
+        simd.square_25519_into(self, square);
+    }
+
+    #[inline(always)]
+    fn replace_by_product(&mut self, simd: S, other: &Self) {
+        check(simd, self, other);
+        simd.multiply_25519_by(self, other);
+    }
+
+    #[inline(always)]
+    fn replace_by_square(&mut self, simd: S) {
+        check(simd, self, self);
+        simd.replace_by_square_25519(self);
     }
 
     /// Multiplies up to four units.
     #[inline(always)]
     fn times_small(&self, simd: S, number: u64) -> Self {
-        simd.step(
-            #[inline(always)]
-            || {
-                let (by, start) = (simd.double(number as f64), simd.double(of_25519::START));
-                let mut highs = self.0;
-                for high in &mut highs {
-                    *high = start - high.times_plus(by, start);
-                }
-                let mut values = self.0;
-                for at in 0..LIMBS {
-                    // The high half of the topmost limb comes back times 152.
-                    let fold = if at == 0 { of_25519::FOLD } else { 1.0 };
-                    let rest = self.0[at].times_plus(by, highs[at]);
-                    let below = highs[(at + LIMBS - 1) % LIMBS];
-                    values[at] = below.minus_times(simd.double(fold * power(-(BITS as i32))), rest);
-                }
-                Self(carry_limbs_25519(simd, &values))
-            },
-        )
+        let (by, start) = (simd.double(number as f64), simd.double(of_25519::START));
+        let mut highs = self.0;
+        for high in &mut highs {
+            *high = start - high.times_plus(by, start);
+        }
+        let mut values = self.0;
+        for at in 0..LIMBS {
+            // The high half of the topmost limb comes back times 152.
+            let fold = if at == 0 { of_25519::FOLD } else { 1.0 };
+            let rest = self.0[at].times_plus(by, highs[at]);
+            let below = highs[(at + LIMBS - 1) % LIMBS];
+            values[at] = below.minus_times(simd.double(fold * power(-(BITS as i32))), rest);
+        }
+        carry_limbs_25519(simd, &DoubleLimbs(values))
     }
 }
 
-impl<S> WideSum<S> for DoubleElement<S::D>
+impl<S> WideSum<S> for DoubleLimbs<S::D>
 where
-    S: FloatSimd + FieldSimd<Factor = DoubleElement<S::D>, Sum = DoubleElement<S::D>>,
+    S: FloatSimd + FieldSimd<Factor = DoubleLimbs<S::D>, Sum = DoubleLimbs<S::D>>,
 {
+    type Settled<'a> = &'a Self;
+
     #[inline(always)]
     fn splat(simd: S, limbs: &[u64; 5]) -> Self {
-        Self::of_constant(simd, limbs)
+        constant(simd, limbs)
     }
 
     #[inline(always)]
     fn reduce(&self, simd: S) -> Self {
-        Self(carry_limbs_25519(simd, &self.0))
+        carry_limbs_25519(simd, self)
     }
 
     #[inline(always)]
-    fn factor(&self, _simd: S) -> Self {
-        Self(copied(&self.0))
+    fn factor(&self, _simd: S) -> &Self {
+        self
     }
 
     #[inline(always)]
     fn settle(&self, simd: S) -> Self {
-        WideSum::reduce(self, simd)
+        carry_limbs_25519(simd, self)
     }
 
     #[inline(always)]
     fn minus(&self, _simd: S, other: &Self) -> Self {
-        let mut own = self.0;
-        for (own, other) in own.iter_mut().zip(other.0) {
-            *own = *own - other;
-        }
-        Self(own)
+        *self - *other
     }
 
     #[inline(always)]
     fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        FieldFactor::<S>::or_if(self, mask, yes)
+        Self::or_if(self, mask, yes)
     }
-}
-
-impl<D: FloatVector> Add for DoubleElement<D> {
-    type Output = Self;
 
     #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        let mut own = self.0;
-        for (own, other) in own.iter_mut().zip(other.0) {
-            *own = *own + other;
-        }
-        Self(own)
-    }
-}
-
-impl<D: FloatVector> Zeroize for DoubleElement<D> {
-    fn zeroize(&mut self) {
-        self.0.zeroize();
+    fn multiply_by(&mut self, simd: S, factor: &Self) {
+        check(simd, self, factor);
+        simd.multiply_25519_by(self, factor);
     }
 }

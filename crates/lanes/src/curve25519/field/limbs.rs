@@ -3,7 +3,7 @@
 //! A [`LimbFactor`] is ready to be multiplied. A product, or a sum of products, is a [`LimbSum`] until it is reduced. So
 //! carries run once per factor, for any number of terms.
 
-use std::ops::Add;
+use std::ops::{Add, Deref};
 
 use zeroize::Zeroize;
 
@@ -20,6 +20,19 @@ pub(crate) struct LimbFactor<V>(pub(crate) [V; 5]);
 /// up.
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(crate) struct LimbSum<V>(pub(crate) [V; 5]);
+
+/// A sum after its carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReducedSum<V>(LimbFactor<V>);
+
+impl<V> Deref for ReducedSum<V> {
+    type Target = LimbFactor<V>;
+
+    #[inline(always)]
+    fn deref(&self) -> &LimbFactor<V> {
+        &self.0
+    }
+}
 
 /// The residue 2^260 mod p.
 const FOLD: u64 = 608;
@@ -383,6 +396,16 @@ where
     }
 
     #[inline(always)]
+    fn replace_by_product(&mut self, simd: S, other: &Self) {
+        *self = self.times(simd, other).reduce(simd);
+    }
+
+    #[inline(always)]
+    fn replace_by_square(&mut self, simd: S) {
+        *self = self.square(simd).reduce(simd);
+    }
+
+    #[inline(always)]
     fn times_small(&self, simd: S, number: u64) -> LimbSum<V> {
         self.times_small(simd, number)
     }
@@ -393,6 +416,8 @@ where
     V: MulVector,
     S: FieldSimd<V = V, Factor = LimbFactor<V>, Sum = LimbSum<V>>,
 {
+    type Settled<'a> = ReducedSum<V>;
+
     #[inline(always)]
     fn splat(simd: S, limbs: &[u64; 5]) -> Self {
         Self::splat(simd, limbs)
@@ -404,8 +429,8 @@ where
     }
 
     #[inline(always)]
-    fn factor(&self, simd: S) -> LimbFactor<V> {
-        self.reduce(simd)
+    fn factor(&self, simd: S) -> ReducedSum<V> {
+        ReducedSum(self.reduce(simd))
     }
 
     #[inline(always)]
@@ -421,6 +446,11 @@ where
     #[inline(always)]
     fn or_if(&self, mask: Mask, yes: &Self) -> Self {
         self.or_if(mask, yes)
+    }
+
+    #[inline(always)]
+    fn multiply_by(&mut self, simd: S, factor: &LimbFactor<V>) {
+        *self = self.reduce(simd).times(simd, factor);
     }
 }
 

@@ -13,15 +13,13 @@ mod doubles;
 mod limbs;
 
 use std::fmt::Debug;
-use std::ops::Add;
+use std::ops::{Add, Deref};
 
 use zeroize::Zeroize;
 
-#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
-use self::doubles::DoubleElement;
 pub(crate) use self::limbs::{LimbFactor, LimbSum};
 #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
-use crate::simd::float::FloatSimd;
+use crate::simd::float::{DoubleLimbs, FloatSimd};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{FmaSimd, IfmaSimd};
 use crate::simd::{Mask, MulSimd};
@@ -80,6 +78,24 @@ pub(crate) trait FieldFactor<S: FieldSimd>: Copy + Debug + Send + Sync + 'static
     /// Computes a square.
     fn square(&self, simd: S) -> S::Sum;
 
+    /// Computes [`FieldFactor::times`] and stores the product. Elements in memory are stored without a copy.
+    #[inline(always)]
+    fn times_into(&self, simd: S, other: &Self, product: &mut S::Sum) {
+        *product = self.times(simd, other);
+    }
+
+    /// Computes [`FieldFactor::square`] and stores the square.
+    #[inline(always)]
+    fn square_into(&self, simd: S, square: &mut S::Sum) {
+        *square = self.square(simd);
+    }
+
+    /// Replaces a factor by its product with another one.
+    fn replace_by_product(&mut self, simd: S, other: &Self);
+
+    /// Replaces a factor by its square.
+    fn replace_by_square(&mut self, simd: S);
+
     /// Multiplies by a number below 2^20.
     fn times_small(&self, simd: S, number: u64) -> S::Sum;
 }
@@ -88,6 +104,9 @@ pub(crate) trait FieldFactor<S: FieldSimd>: Copy + Debug + Send + Sync + 'static
 pub(crate) trait WideSum<S: FieldSimd>:
     Copy + Debug + Send + Sync + 'static + Zeroize + Add<Output = Self>
 {
+    /// A factor from a sum: a reference if both are the same.
+    type Settled<'a>: Deref<Target = S::Factor>;
+
     /// Returns the same value below p in every lane, from limbs of 52 bits.
     fn splat(simd: S, limbs: &[u64; 5]) -> Self;
 
@@ -96,7 +115,7 @@ pub(crate) trait WideSum<S: FieldSimd>:
 
     /// Returns a product, or the sum or difference of two products, as a factor. Carries run only if the representation
     /// needs them.
-    fn factor(&self, simd: S) -> S::Factor;
+    fn factor(&self, simd: S) -> Self::Settled<'_>;
 
     /// Returns the same value, such that [`WideSum::factor`] accepts it. The value may be a sum of four products.
     fn settle(&self, simd: S) -> Self;
@@ -106,6 +125,9 @@ pub(crate) trait WideSum<S: FieldSimd>:
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     fn or_if(&self, mask: Mask, yes: &Self) -> Self;
+
+    /// Replaces a value that [`WideSum::factor`] accepts by its product with a factor.
+    fn multiply_by(&mut self, simd: S, factor: &S::Factor);
 }
 
 /// The factors of a CPU.
@@ -128,8 +150,8 @@ macro_rules! field_of_limbs {
 macro_rules! field_of_doubles {
     ($simd:ty) => {
         impl FieldSimd for $simd {
-            type Factor = DoubleElement<<Self as FloatSimd>::D>;
-            type Sum = DoubleElement<<Self as FloatSimd>::D>;
+            type Factor = DoubleLimbs<<Self as FloatSimd>::D>;
+            type Sum = DoubleLimbs<<Self as FloatSimd>::D>;
         }
     };
 }

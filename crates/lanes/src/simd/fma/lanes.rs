@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 
 use super::{FloatState, FmaSimd};
 use crate::simd::avx2::YmmVector;
-use crate::simd::float::{DoubleLimbs, FloatSimd, FloatVector, Factors, copied};
+use crate::simd::float::{DoubleLimbs, Factors, FloatSimd, FloatVector};
 use crate::simd::pair::{Pair, halves};
 use crate::simd::{LANES, Mask, MulSimd, Simd, Words};
 
@@ -90,62 +90,105 @@ impl FloatSimd for FmaSimd {
     }
 
     #[inline(always)]
-    fn multiply_25519(self, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
-        run(multiply_25519, a, b)
+    fn multiply_25519(self, a: &PairLimbs, b: &PairLimbs) -> PairLimbs {
+        run(returning::multiply_25519, [a, b], [a, b])
     }
 
     #[inline(always)]
-    fn square_25519(self, a: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
-        run(square_25519, a, a)
+    fn square_25519(self, a: &PairLimbs) -> PairLimbs {
+        run(returning::square_25519, [a, a], [a, a])
     }
 
     #[inline(always)]
-    fn multiply_p256(self, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
-        run(multiply_p256, a, b)
+    fn multiply_25519_into(self, a: &PairLimbs, b: &PairLimbs, product: &mut PairLimbs) {
+        // SAFETY: references are valid, and a `DoublePair` proves the instructions.
+        unsafe { run_into(multiply_25519, product, a, b) };
     }
 
     #[inline(always)]
-    fn square_p256(self, a: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
-        run(square_p256, a, a)
+    fn square_25519_into(self, a: &PairLimbs, square: &mut PairLimbs) {
+        // SAFETY: references are valid, and a `DoublePair` proves the instructions.
+        unsafe { run_into(square_25519, square, a, a) };
     }
 
     #[inline(always)]
-    fn sum_p256(self, a: Factors<'_, DoublePair>, b: Factors<'_, DoublePair>) -> DoubleLimbs<DoublePair> {
-        run_two(sum_p256, a, b)
+    fn multiply_25519_by(self, a: &mut PairLimbs, b: &PairLimbs) {
+        let a = &raw mut *a;
+        // SAFETY: the references are valid, and a `DoublePair` proves the instructions.
+        unsafe { run_into(multiply_25519, a, a, b) };
+    }
+
+    #[inline(always)]
+    fn replace_by_square_25519(self, a: &mut PairLimbs) {
+        let a = &raw mut *a;
+        // SAFETY: the references are valid, and a `DoublePair` proves the instructions.
+        unsafe { run_into(square_25519, a, a, a) };
+    }
+
+    #[inline(always)]
+    fn multiply_p256(self, a: &PairLimbs, b: &PairLimbs) -> PairLimbs {
+        run(returning::multiply_p256, [a, b], [a, b])
+    }
+
+    #[inline(always)]
+    fn square_p256(self, a: &PairLimbs) -> PairLimbs {
+        run(returning::square_p256, [a, a], [a, a])
+    }
+
+    #[inline(always)]
+    fn sum_p256(self, a: Factors<'_, DoublePair>, b: Factors<'_, DoublePair>) -> PairLimbs {
+        run(returning::sum_p256, a, b)
     }
 }
 
-/// A kernel: result, both factors, memory for intermediate values, and the factors of a second product.
+type PairLimbs = DoubleLimbs<DoublePair>;
+
+/// A kernel that stores its result, which may be a factor too. The arguments are the result, both factors, memory for
+/// intermediate values, and the factors of a second product.
 type Kernel = unsafe extern "sysv64" fn(
-    *mut DoubleLimbs<DoublePair>,
-    *const DoubleLimbs<DoublePair>,
-    *const DoubleLimbs<DoublePair>,
+    *mut PairLimbs,
+    *const PairLimbs,
+    *const PairLimbs,
     *mut KernelScratch,
-    *const DoubleLimbs<DoublePair>,
-    *const DoubleLimbs<DoublePair>,
-);
+    *const PairLimbs,
+    *const PairLimbs,
+) -> *mut PairLimbs;
+
+/// The same kernel, which returns its result.
+#[expect(improper_ctypes_definitions, reason = "both sides are of this crate, and vectors lie in memory")]
+type ReturningKernel = unsafe extern "sysv64" fn(
+    *const PairLimbs,
+    *const PairLimbs,
+    *mut KernelScratch,
+    *const PairLimbs,
+    *const PairLimbs,
+) -> PairLimbs;
 
 /// The memory of a kernel.
 type KernelScratch = [__m256d; 16];
 
+/// Runs a kernel whose factors may be the result too.
+///
+/// # Safety
+///
+/// The pointers are valid for reads and the result for writes. A `DoublePair` has proved the instructions.
 #[inline(always)]
-fn run(kernel: Kernel, a: &DoubleLimbs<DoublePair>, b: &DoubleLimbs<DoublePair>) -> DoubleLimbs<DoublePair> {
-    run_two(kernel, [a, b], [a, b])
+unsafe fn run_into(kernel: Kernel, result: *mut PairLimbs, a: *const PairLimbs, b: *const PairLimbs) {
+    let mut scratch = MaybeUninit::uninit();
+    // SAFETY: by contract. A kernel reads each limb of the factors before it writes that of the result.
+    unsafe { kernel(result, a, b, scratch.as_mut_ptr(), a, b) };
 }
 
 #[inline(always)]
-fn run_two(
-    kernel: Kernel,
+fn run(
+    kernel: ReturningKernel,
     [a, b]: Factors<'_, DoublePair>,
     [c, d]: Factors<'_, DoublePair>,
-) -> DoubleLimbs<DoublePair> {
-    let (mut result, mut scratch) = (MaybeUninit::<DoubleLimbs<DoublePair>>::uninit(), MaybeUninit::uninit());
+) -> PairLimbs {
+    let mut scratch = MaybeUninit::uninit();
     // SAFETY: the factors prove the instructions. The kernel reads the factors, writes the whole result, and writes at
     // most the scratch memory; all are aligned by their types.
-    unsafe {
-        kernel(result.as_mut_ptr(), a, b, scratch.as_mut_ptr(), c, d);
-        copied(result.assume_init_ref())
-    }
+    unsafe { kernel(a, b, scratch.as_mut_ptr(), c, d) }
 }
 
 /// Defines a kernel as a function without a frame of its own.
@@ -155,16 +198,16 @@ macro_rules! kernel {
         ///
         /// # Safety
         ///
-        /// The CPU must have FMA, and the pointers must be valid as [`run`] says.
+        /// The CPU must have FMA, and the pointers must be valid as [`run_into`] says.
         #[unsafe(naked)]
         unsafe extern "sysv64" fn $name(
-            _result: *mut DoubleLimbs<DoublePair>,
-            _a: *const DoubleLimbs<DoublePair>,
-            _b: *const DoubleLimbs<DoublePair>,
+            _result: *mut PairLimbs,
+            _a: *const PairLimbs,
+            _b: *const PairLimbs,
             _scratch: *mut KernelScratch,
-            _c: *const DoubleLimbs<DoublePair>,
-            _d: *const DoubleLimbs<DoublePair>,
-        ) {
+            _c: *const PairLimbs,
+            _d: *const PairLimbs,
+        ) -> *mut PairLimbs {
             naked_asm!(include_str!($file), options(att_syntax))
         }
     };
@@ -175,6 +218,40 @@ kernel!(square_25519, "square_25519.s");
 kernel!(multiply_p256, "multiply_p256.s");
 kernel!(square_p256, "square_p256.s");
 kernel!(sum_p256, "sum_p256.s");
+
+/// The kernels as functions that return their result. The calling convention passes the place of such a result as the
+/// first argument, and the function returns it in `rax`: both are what a [`Kernel`] does. The compiler places a result of
+/// this kind in the caller's variable, and a result behind a pointer it would copy.
+#[expect(improper_ctypes_definitions, reason = "as for the type of the kernel")]
+mod returning {
+    use std::arch::naked_asm;
+
+    use super::{KernelScratch, PairLimbs};
+
+    macro_rules! returning {
+        ($name:ident) => {
+            /// # Safety
+            ///
+            /// As for the kernel with this name.
+            #[unsafe(naked)]
+            pub(super) unsafe extern "sysv64" fn $name(
+                _a: *const PairLimbs,
+                _b: *const PairLimbs,
+                _scratch: *mut KernelScratch,
+                _c: *const PairLimbs,
+                _d: *const PairLimbs,
+            ) -> PairLimbs {
+                naked_asm!("jmp {}", sym super::$name)
+            }
+        };
+    }
+
+    returning!(multiply_25519);
+    returning!(square_25519);
+    returning!(multiply_p256);
+    returning!(square_p256);
+    returning!(sum_p256);
+}
 
 impl FloatVector for DoublePair {
     #[inline(always)]

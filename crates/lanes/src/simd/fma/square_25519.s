@@ -1,6 +1,7 @@
 # Made by `cargo xtask fields`: docs/math/fma-fields.md.
-# rdi: the result; rsi, rdx, and r8, r9: the factors; rcx: memory for 6 vectors.
-	mov $2, %eax
+# rdi and at the end rax: the result; rsi, rdx, and r8, r9: the factors; rcx: memory for 6 vectors.
+	mov %rdi, %rax
+	mov $2, %r10d
 1:
 	vmovapd 64(%rsi), %ymm0
 	vmulpd .Lsquare_25519_0(%rip), %ymm0, %ymm1
@@ -184,7 +185,7 @@
 	add $32, %rdx
 	add $32, %r8
 	add $32, %r9
-	dec %eax
+	dec %r10d
 	jnz 1b
 	ret
 	.p2align 5

@@ -5,9 +5,9 @@ use std::ops::{Add, Sub};
 use zeroize::Zeroize;
 
 use super::{PortableFma, PortableSimd, PortableVector};
-use crate::simd::float::{FloatSimd, FloatVector};
+use crate::simd::float::{self, DoubleLimbs, Factors, FloatSimd, FloatVector};
 use crate::simd::pair::{Pair, halves};
-use crate::simd::{LANES, Mask, MulSimd, MulVector, Simd, Vector, Words};
+use crate::simd::{Cpu, LANES, Mask, MulSimd, MulVector, Simd, Vector, Words};
 
 const HALF: PortableSimd<4> = PortableSimd;
 
@@ -70,7 +70,38 @@ impl FloatSimd for PortableFma {
     fn bits(self, numbers: PortableFloats) -> Self::V {
         self.load(&numbers.0.map(f64::to_bits))
     }
+
+    #[inline(always)]
+    fn multiply_25519(self, a: &PortableLimbs, b: &PortableLimbs) -> PortableLimbs {
+        self.call(|| float::multiply_25519(self, a, b))
+    }
+
+    #[inline(always)]
+    fn square_25519(self, a: &PortableLimbs) -> PortableLimbs {
+        self.call(|| float::square_25519(self, a))
+    }
+
+    #[inline(always)]
+    fn multiply_p256(self, a: &PortableLimbs, b: &PortableLimbs) -> PortableLimbs {
+        self.call(|| float::multiply_p256(self, a, b))
+    }
+
+    #[inline(always)]
+    fn square_p256(self, a: &PortableLimbs) -> PortableLimbs {
+        self.call(|| float::square_p256(self, a))
+    }
+
+    #[inline(always)]
+    fn sum_p256(
+        self,
+        a: Factors<'_, PortableFloats>,
+        b: Factors<'_, PortableFloats>,
+    ) -> PortableLimbs {
+        self.call(|| float::sum_p256(self, a, b))
+    }
 }
+
+type PortableLimbs = DoubleLimbs<PortableFloats>;
 
 impl PortableFloats {
     #[inline(always)]
