@@ -156,6 +156,16 @@ impl<S: FieldSimd> EdwardsPoint<S> {
         }
     }
 
+    /// Computes the second half of a sum, or keeps the first one in place of the coordinates until [`finish_kept`].
+    #[inline(always)]
+    fn finish_or_keep<const WITH_T: bool>(&mut self, simd: S, half: &HalfSum<S>) {
+        if S::TAKES_TURNS {
+            (self.x, self.y, self.z, self.t) = (half.e, half.f, half.g, half.h);
+        } else {
+            self.finish::<WITH_T>(simd, half);
+        }
+    }
+
     /// Returns the point as a second summand, with one product.
     #[inline(always)]
     pub(super) fn cached(&self, simd: S) -> CachedPoint<S> {
@@ -167,17 +177,17 @@ impl<S: FieldSimd> EdwardsPoint<S> {
     }
 }
 
-/// Computes 2 P for every group. Halves of groups alternate: one multiplies while the carries of the other run.
+/// Computes 2 P for every group.
 #[inline(always)]
 pub(super) fn double_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
     simd: S,
     points: &mut [EdwardsPoint<S>; N],
 ) {
-    let mut halves = [None; N];
-    for (half, point) in halves.iter_mut().zip(points.iter()) {
-        *half = Some(point.begin_double(simd));
+    for point in points.iter_mut() {
+        let half = point.begin_double(simd);
+        point.finish_or_keep::<WITH_T>(simd, &half);
     }
-    finish_all::<S, N, WITH_T>(simd, points, &halves);
+    finish_kept::<S, N, WITH_T>(simd, points);
 }
 
 /// Computes P + Q, or P - Q, for every group. `other` returns Q and the lanes in which it is subtracted.
@@ -187,12 +197,12 @@ pub(super) fn add_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
     points: &mut [EdwardsPoint<S>; N],
     other: impl Fn(usize) -> (CachedPoint<S>, Mask),
 ) {
-    let mut halves = [None; N];
-    for (group, (half, point)) in halves.iter_mut().zip(points.iter()).enumerate() {
+    for (group, point) in points.iter_mut().enumerate() {
         let (other, negative) = other(group);
-        *half = Some(point.begin_add(simd, &other, negative));
+        let half = point.begin_add(simd, &other, negative);
+        point.finish_or_keep::<WITH_T>(simd, &half);
     }
-    finish_all::<S, N, WITH_T>(simd, points, &halves);
+    finish_kept::<S, N, WITH_T>(simd, points);
 }
 
 /// Computes the same for affine Q.
@@ -202,23 +212,24 @@ pub(super) fn add_affine_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
     points: &mut [EdwardsPoint<S>; N],
     other: impl Fn(usize) -> (NielsPoint<S>, Mask),
 ) {
-    let mut halves = [None; N];
-    for (group, (half, point)) in halves.iter_mut().zip(points.iter()).enumerate() {
+    for (group, point) in points.iter_mut().enumerate() {
         let (other, negative) = other(group);
-        *half = Some(point.begin_add_affine(simd, &other, negative));
+        let half = point.begin_add_affine(simd, &other, negative);
+        point.finish_or_keep::<WITH_T>(simd, &half);
     }
-    finish_all::<S, N, WITH_T>(simd, points, &halves);
+    finish_kept::<S, N, WITH_T>(simd, points);
 }
 
-/// Computes the second halves of the sums of all groups.
+/// Computes the second halves of the sums of all groups if they follow the first halves of all.
 #[inline(always)]
-fn finish_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
+fn finish_kept<S: FieldSimd, const N: usize, const WITH_T: bool>(
     simd: S,
     points: &mut [EdwardsPoint<S>; N],
-    halves: &[Option<HalfSum<S>>; N],
 ) {
-    // An option, because an array needs values before its first half is computed. All of them are there.
-    for (point, half) in points.iter_mut().zip(halves.iter().flatten()) {
-        point.finish::<WITH_T>(simd, half);
+    if S::TAKES_TURNS {
+        for point in points.iter_mut() {
+            let half = HalfSum { e: point.x, f: point.y, g: point.z, h: point.t };
+            point.finish::<WITH_T>(simd, &half);
+        }
     }
 }

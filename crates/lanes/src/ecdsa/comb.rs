@@ -186,13 +186,15 @@ pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, con
     simd.call(
         #[inline(always)]
         || {
-            let (mut x, mut y) = ([[simd.zero(); L]; N], [[simd.zero(); L]; N]);
+            let f = FieldOf::<S, C, L, N>::new(simd);
             for n in 0..N {
                 let mut rows = tables[n];
                 for lane in 0..LANES {
                     rows[lane] = row(n, lane, places[n]);
                 }
-                [x[n], y[n]] = C::load_rows(simd, rows);
+                let [x, y] = C::load_rows(simd, rows);
+                f.set_group(&mut entry.x, n, &x);
+                f.set_group(&mut entry.y, n, &y);
                 // Rows of a comb lie far apart and are found by index, so the processor does not fetch them by itself.
                 if let Some(next) = next {
                     for lane in 0..LANES {
@@ -200,8 +202,6 @@ pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, con
                     }
                 }
             }
-            let f = FieldOf::<S, C, L, N>::new(simd);
-            *entry = AffinePoint { x: f.from_stored(&x), y: f.from_stored(&y) };
         },
     );
 }

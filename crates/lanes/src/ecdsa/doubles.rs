@@ -74,7 +74,7 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
 
     /// Converts integers in limbs of 52 bits, times `2^UP`.
     #[inline(always)]
-    fn cut<const UP: usize>(self, limbs: &[[S::V; L]; N]) -> DoubleLimbs<S::D> {
+    fn cut<const UP: usize>(self, limbs: &[S::V; L]) -> DoubleLimbs<S::D> {
         let simd = self.0;
         // An integer in the low bits of 2^52.
         let (offset, bits) = (simd.double(power(52)), simd.splat(power(52).to_bits()));
@@ -82,7 +82,7 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
         for (at, own) in own.iter_mut().enumerate() {
             let from = (BITS * at).saturating_sub(UP);
             let count = BITS - if at == 0 { UP } else { 0 };
-            let digit = words::window::<S, { words::RADIX }>(simd, &limbs[0], from, count);
+            let digit = words::window::<S, { words::RADIX }>(simd, limbs, from, count);
             let digit = if at == 0 { digit.shl_each(simd.splat(UP as u64)) } else { digit };
             *own = simd.from_bits(digit | bits) - offset;
         }
@@ -188,7 +188,12 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
 
     #[inline(always)]
     fn from_stored(self, stored: &[[S::V; L]; N]) -> Self::Element {
-        self.cut::<BEYOND_STORED>(stored)
+        self.cut::<BEYOND_STORED>(&stored[0])
+    }
+
+    #[inline(always)]
+    fn set_group(self, a: &mut Self::Element, _n: usize, stored: &[S::V; L]) {
+        *a = self.cut::<BEYOND_STORED>(stored);
     }
 
     #[inline(always)]
@@ -201,11 +206,9 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
     #[inline(always)]
     fn enter(self, plain: &Element<S::V, L, N>) -> Self::Element {
         let by = self.constant(&const { balanced(&residue(2 * BITS * LIMBS)) });
-        let mut limbs = [[self.0.zero(); L]; N];
-        for (n, limbs) in limbs.iter_mut().enumerate() {
-            for (limb, place) in limbs.iter_mut().enumerate() {
-                *place = plain.0[limb].0[n];
-            }
+        let mut limbs = [self.0.zero(); L];
+        for (limb, plain) in limbs.iter_mut().zip(&plain.0) {
+            *limb = plain.0[0];
         }
         self.mul(&self.cut::<0>(&limbs), &by)
     }

@@ -65,6 +65,9 @@ pub(crate) trait CoordinateField<S: MulSimd, const L: usize, const N: usize>:
     /// Returns one element per lane, from their stored forms.
     fn from_stored(self, stored: &[[S::V; L]; N]) -> Self::Element;
 
+    /// Replaces the elements of group `n` by those with these stored forms.
+    fn set_group(self, a: &mut Self::Element, n: usize, stored: &[S::V; L]);
+
     /// Returns the stored forms.
     fn stored(self, a: &Self::Element) -> [[S::V; L]; N];
 
@@ -190,6 +193,13 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> CoordinateF
             }
         }
         element
+    }
+
+    #[inline(always)]
+    fn set_group(self, a: &mut Self::Element, n: usize, stored: &[S::V; L]) {
+        for (limb, stored) in a.0.iter_mut().zip(stored) {
+            limb.0[n] = *stored;
+        }
     }
 
     #[inline(always)]

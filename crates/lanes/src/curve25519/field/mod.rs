@@ -28,6 +28,10 @@ use crate::simd::{PortableFma, PortableSimd};
 
 /// A CPU with elements of the field.
 pub(crate) trait FieldSimd: MulSimd {
+    /// True if halves of sums of two groups take turns: one multiplies while the carries of the other run. False if the
+    /// halves lie in memory, where each is used at once.
+    const TAKES_TURNS: bool;
+
     /// The elements that can be multiplied.
     type Factor: FieldFactor<Self>;
     /// The sums of products.
@@ -140,6 +144,7 @@ pub(crate) type Sum<S> = <S as FieldSimd>::Sum;
 macro_rules! field_of_limbs {
     ($simd:ty) => {
         impl $crate::curve25519::field::FieldSimd for $simd {
+            const TAKES_TURNS: bool = true;
             type Factor = $crate::curve25519::field::LimbFactor<<Self as $crate::simd::Simd>::V>;
             type Sum = $crate::curve25519::field::LimbSum<<Self as $crate::simd::Simd>::V>;
         }
@@ -150,6 +155,7 @@ macro_rules! field_of_limbs {
 macro_rules! field_of_doubles {
     ($simd:ty) => {
         impl FieldSimd for $simd {
+            const TAKES_TURNS: bool = false;
             type Factor = DoubleLimbs<<Self as FloatSimd>::D>;
             type Sum = DoubleLimbs<<Self as FloatSimd>::D>;
         }
