@@ -131,61 +131,63 @@ pub(super) fn of_p256(products: Products) -> Program {
         false => Vec::new(),
     };
     let mut columns = Columns::new(p, COLUMNS, 1.5 * power(96));
-    let fill = |p: &mut Program, columns: &mut Columns, column: usize| {
-        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
-            let j = column - i;
+    // Row by row, so that neighbouring products belong to different columns and do not wait for each other.
+    let fill = |p: &mut Program, columns: &mut Columns, i: usize| {
+        for j in 0..LIMBS {
             match products {
-                Products::Square if i < j => columns.add_product(p, column, twice[i], Memory::First(j)),
-                Products::Square if i == j => columns.add_product(p, column, first[i], Memory::First(i)),
+                Products::Square if i < j => columns.add_product(p, i + j, twice[i], Memory::First(j)),
+                Products::Square if i == j => columns.add_product(p, i + j, first[i], Memory::First(i)),
                 Products::Square => {}
-                _ => columns.add_product(p, column, first[i], Memory::Second(j)),
+                _ => columns.add_product(p, i + j, first[i], Memory::Second(j)),
             }
-            if products == Products::Two {
-                columns.add_product(p, column, third[i], Memory::Fourth(j));
+        }
+        if products == Products::Two {
+            for j in 0..LIMBS {
+                columns.add_product(p, i + j, third[i], Memory::Fourth(j));
             }
         }
     };
-    (0..3).for_each(|column| fill(p, &mut columns, column));
+    fill(p, &mut columns, 0);
     let (down, up, round) = (p.constant(power(-44)), p.constant(power(44)), p.constant(round()));
     let (by_8, by_16, by_36) =
         (p.constant(power(8)), p.constant(power(16)), p.constant(power(36) - power(4)));
-    let mut carry: Option<Value> = None;
-    for row in 0..LIMBS {
-        fill(p, &mut columns, row + 3);
-        // -1/p = 1 mod 2^88, so the column itself is the digit q of its row, and -q cancels it.
-        let mut value = columns.low(row);
-        if row > 0 {
-            let high = columns.high(p, row - 1);
+    // The digit of each row and the carry out of it.
+    let (mut digits, mut carries): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
+    for column in 0..COLUMNS {
+        let mut value = columns.low(column);
+        if column > 0 {
+            let high = columns.high(p, column - 1);
             value = p.times_plus(high, down, value);
         }
-        if let Some(carry) = carry {
-            value = p.add(value, carry);
+        // q 2^96. Last, because the digit of two rows before is the last value that is known.
+        if (2..LIMBS + 2).contains(&column) {
+            value = p.times_plus(digits[column - 2], by_8, value);
         }
         let rounded = p.times_plus(value, down, round);
-        let next = p.subtract(rounded, round);
-        let digit = p.minus_times(next, up, value);
-        carry = Some(next);
+        // The products of the next row, while the digit waits for its rounding.
+        if column + 1 < LIMBS {
+            fill(p, &mut columns, column + 1);
+        }
+        let carry = p.subtract(rounded, round);
+        let rest = p.minus_times(carry, up, value);
+        // The carry of the row before makes a limb or a digit larger by 2^8 at most, so no carry waits for another.
+        let limb = match carries.last() {
+            Some(before) => p.add(rest, *before),
+            None => rest,
+        };
+        carries.push(carry);
+        if column >= LIMBS {
+            p.store(limb, Memory::Result(column - LIMBS));
+            continue;
+        }
+        // -1/p = 1 mod 2^88, so the column itself is the digit q of its row, and -q cancels it. What is left of q p is
         // q 2^96, q 2^192, and q (2^256 - 2^224).
-        columns.low[row + 2] = Some(p.times_plus(digit, by_8, columns.low(row + 2)));
-        columns.add_product(p, row + 4, digit, by_16);
-        columns.add_product(p, row + 5, digit, by_36);
+        digits.push(limb);
+        columns.add_product(p, column + 4, limb, by_16);
+        columns.add_product(p, column + 5, limb, by_36);
     }
-    (LIMBS + 3..COLUMNS).for_each(|column| fill(p, &mut columns, column));
-    for column in LIMBS..=COLUMNS {
-        let Some(before) = carry else { unreachable!("every row has a carry") };
-        let high = columns.high(p, column - 1);
-        if column == COLUMNS {
-            let limb = p.times_plus(high, down, before);
-            p.store(limb, Memory::Result(LIMBS - 1));
-            break;
-        }
-        let value = p.times_plus(high, down, columns.low(column));
-        let rounded = p.times_plus(value, down, round);
-        let next = p.subtract(rounded, round);
-        let rest = p.minus_times(next, up, value);
-        let limb = p.add(rest, before);
-        p.store(limb, Memory::Result(column - LIMBS));
-        carry = Some(next);
-    }
+    let high = columns.high(p, COLUMNS - 1);
+    let topmost = p.times_plus(high, down, carries[COLUMNS - 1]);
+    p.store(topmost, Memory::Result(LIMBS - 1));
     program
 }

@@ -152,7 +152,7 @@ impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize> Poin
         for step in 0..STEPS {
             self.f.simd().call(
                 #[inline(always)]
-                || self.point = self.f.add_to_jacobian(&self.point, &self.addend, black_box([step as u8; N])),
+                || self.f.add_to_jacobian(&mut self.point, &self.addend, black_box([step as u8; N])),
             );
         }
     }
@@ -161,7 +161,7 @@ impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize> Poin
         for step in 0..STEPS {
             self.f.simd().call(
                 #[inline(always)]
-                || self.wide = self.f.add_to_xyzz(&self.wide, &self.addend, black_box([step as u8; N])),
+                || self.f.add_to_xyzz(&mut self.wide, &self.addend, black_box([step as u8; N])),
             );
         }
     }

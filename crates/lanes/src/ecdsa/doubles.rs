@@ -290,6 +290,12 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
     }
 
     #[inline(always)]
+    fn replace_by_product(self, a: &mut Self::Element, b: &Self::Element) {
+        self.check(a, b);
+        self.0.multiply_p256_by(a, b);
+    }
+
+    #[inline(always)]
     fn sqr(self, a: &Self::Element) -> Self::Element {
         self.check(a, a);
         self.0.square_p256(a)

@@ -137,6 +137,12 @@ pub(crate) trait CoordinateField<S: MulSimd, const L: usize, const N: usize>:
         self.carry(self.times(a, b))
     }
 
+    /// Replaces `a` by `a b`.
+    #[inline(always)]
+    fn replace_by_product(self, a: &mut Self::Element, b: &Self::Element) {
+        *a = self.mul(a, b);
+    }
+
     /// Computes `a^2`.
     #[inline(always)]
     fn sqr(self, a: &Self::Element) -> Self::Element {

@@ -33,15 +33,6 @@ pub(crate) struct XyzzPoint<E> {
     pub(crate) zzz: E,
 }
 
-/// A sum before its Z: the factor h of Z, its square and cube, and the new X and Y.
-pub(crate) struct PartialSum<E> {
-    h: E,
-    square: E,
-    cube: E,
-    x: E,
-    y: E,
-}
-
 /// The operations on points, for every field of coordinates.
 pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: CoordinateField<S, L, N> {
     /// Computes `2 a` with 4M + 4S. One product and one square share a reduction. After dbl-2001-b of the
@@ -65,57 +56,74 @@ pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: Coordin
         JacobianPoint { x, y, z }
     }
 
-    /// Computes `-(a + b)`, or `-(a - b)` in the lanes of `minus`, with 8M + 3S. Two products share a reduction. The
-    /// sign saves a negation: the caller flips the sign of the next summand.
+    /// Replaces a by `-(a + b)`, or by `-(a - b)` in the lanes of `minus`, with 8M + 3S. Two products share a reduction.
+    /// The sign saves a negation: the caller flips the sign of the next summand. After madd-2008-s of the
+    /// Explicit-Formulas Database.
     #[inline(always)]
     fn add_to_jacobian(
         self,
-        a: &JacobianPoint<Self::Element>,
+        a: &mut JacobianPoint<Self::Element>,
         b: &AffinePoint<Self::Element>,
         minus: Masks<N>,
-    ) -> JacobianPoint<Self::Element> {
+    ) {
         let zz = self.sqr(&a.z);
         let zzz = self.mul(&a.z, &zz);
-        let sum = self.sum((&a.x, &a.y), (&zz, &zzz), b, minus);
-        JacobianPoint { x: sum.x, y: sum.y, z: self.mul(&a.z, &sum.h) }
+        let [h, r] = self.differences((&a.x, &a.y), (&zz, &zzz), b, minus);
+        let square = self.sqr(&h);
+        let r2 = self.squared(&r);
+        let cube = self.mul(&h, &square);
+        let v = self.mul(&a.x, &square);
+        self.replace_by_sum((&mut a.x, &mut a.y), (&r, r2), (&v, &cube));
+        self.replace_by_product(&mut a.z, &h);
     }
 
     /// Computes the same for accumulators that are not doubled, with 8M + 2S.
     #[inline(always)]
     fn add_to_xyzz(
         self,
-        a: &XyzzPoint<Self::Element>,
+        a: &mut XyzzPoint<Self::Element>,
         b: &AffinePoint<Self::Element>,
         minus: Masks<N>,
-    ) -> XyzzPoint<Self::Element> {
-        let sum = self.sum((&a.x, &a.y), (&a.zz, &a.zzz), b, minus);
-        let (zz, zzz) = (self.mul(&a.zz, &sum.square), self.mul(&a.zzz, &sum.cube));
-        XyzzPoint { x: sum.x, y: sum.y, zz, zzz }
+    ) {
+        let [h, r] = self.differences((&a.x, &a.y), (&a.zz, &a.zzz), b, minus);
+        let square = self.sqr(&h);
+        let r2 = self.squared(&r);
+        let cube = self.mul(&h, &square);
+        let v = self.mul(&a.x, &square);
+        self.replace_by_sum((&mut a.x, &mut a.y), (&r, r2), (&v, &cube));
+        self.replace_by_product(&mut a.zz, &square);
+        self.replace_by_product(&mut a.zzz, &cube);
     }
 
-    /// Computes X and Y of `-(a + b)` or `-(a - b)`. After madd-2008-s of the Explicit-Formulas Database.
+    /// Computes h and r of `-(a + b)` or `-(a - b)`: the differences of both x and of both y, with the denominators of a.
     #[inline(always)]
-    fn sum(
+    fn differences(
         self,
         (x, y): (&Self::Element, &Self::Element),
         (zz, zzz): (&Self::Element, &Self::Element),
         b: &AffinePoint<Self::Element>,
         minus: Masks<N>,
-    ) -> PartialSum<Self::Element> {
+    ) -> [Self::Element; 2] {
         let h = self.carry_plus::<2>(self.times(&b.x, zz) - self.loose(x));
         let s = self.times(&b.y, zzz);
         // y - s for an addition: the opposite of the textbook's sign, and so is Y of the sum.
         let r = self.carry_plus::<2>(self.sub_or_add(self.loose(y), not(minus), s));
-        let square = self.sqr(&h);
-        let r2 = self.squared(&r);
-        let cube = self.mul(&h, &square);
-        let v = self.mul(x, &square);
-        let new_x = self.reduce_weakly(r2 - self.loose(&cube) - self.shl::<1>(self.loose(&v)));
+        [h, r]
+    }
+
+    /// Replaces X and Y by those of the sum. v is `X h^2`, and `cube` is `h^3`.
+    #[inline(always)]
+    fn replace_by_sum(
+        self,
+        (x, y): (&mut Self::Element, &mut Self::Element),
+        (r, r2): (&Self::Element, Self::Loose),
+        (v, cube): (&Self::Element, &Self::Element),
+    ) {
+        *x = self.reduce_weakly(r2 - self.loose(cube) - self.shl::<1>(self.loose(v)));
         // Columns of two products gather before one reduction: below 2^57, and 62 bits are allowed.
-        let first = self.product(y, &cube);
-        let away = self.carry_plus::<2>(self.loose(&v) - self.loose(&new_x));
-        let y = self.carry(self.times_onto(first, &r, &away));
-        PartialSum { h, square, cube, x: new_x, y }
+        let first = self.product(y, cube);
+        let away = self.carry_plus::<2>(self.loose(v) - self.loose(x));
+        *y = self.carry(self.times_onto(first, r, &away));
     }
 
     /// Computes `2^times point` in a separate function.
@@ -139,7 +147,7 @@ pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: Coordin
     ) {
         self.simd().call(
             #[inline(always)]
-            || *sum = self.add_to_jacobian(sum, point, minus),
+            || self.add_to_jacobian(sum, point, minus),
         );
     }
 
@@ -152,7 +160,7 @@ pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: Coordin
     ) {
         self.simd().call(
             #[inline(always)]
-            || *sum = self.add_to_xyzz(sum, point, minus),
+            || self.add_to_xyzz(sum, point, minus),
         );
     }
 

@@ -22,7 +22,7 @@ use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
 use super::interleaved::Masks;
 use super::key_table::EcdsaKeyTable;
 use super::multiples::{TableField, turned};
-use super::point::{JacobianPoint, PointField, XyzzPoint};
+use super::point::{AffinePoint, JacobianPoint, PointField, XyzzPoint};
 use super::recode::{RowDigits, digits};
 use super::ring::MontgomeryRing;
 use super::rows::CacheLine;
@@ -144,9 +144,10 @@ fn add_key_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: 
         lanes(work.block, |job| tables.of(job.index).unwrap_or(any).comb.rows())
     };
     let rows: Vec<Rows<'_, N>> = blocks.iter().map(rows).collect();
+    let mut entry = FieldOf::<S, C, L, N>::new(simd).origin();
     for at in 0..digits(C::BITS, C::KEY_WINDOW) {
         for (work, rows) in blocks.iter_mut().zip(&rows) {
-            add_entry::<S, C, L, N>(simd, work, rows, (1, at), at);
+            add_entry::<S, C, L, N>(simd, work, rows, (1, at), (at, &mut entry));
         }
     }
 }
@@ -158,33 +159,34 @@ fn add_base_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N:
     blocks: &mut [VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
 ) {
     let rows = [[C::public_comb(simd).rows(); LANES]; N];
+    let mut entry = FieldOf::<S, C, L, N>::new(simd).origin();
     for at in 0..digits(C::BITS, C::PUBLIC_WINDOW) {
         for work in blocks.iter_mut() {
-            add_entry::<S, C, L, N>(simd, work, &rows, (0, at), terms + at);
+            add_entry::<S, C, L, N>(simd, work, &rows, (0, at), (terms + at, &mut entry));
         }
     }
 }
 
-/// Adds the entry for digit `at` of scalar `which`, as term number `term` of the sum. Term 0 starts the sum.
+/// Adds the entry for digit `at` of scalar `which`, as term number `term` of the sum. Term 0 starts the sum. `entry` is
+/// memory for the entry.
 fn add_entry<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     work: &mut VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>,
     rows: &Rows<'_, N>,
     (which, at): (usize, usize),
-    term: usize,
+    (term, entry): (usize, &mut AffinePoint<ElementOf<S, C, L, N>>),
 ) {
     let f = FieldOf::<S, C, L, N>::new(simd);
     let digits = &work.digits[which];
     let table_digits = std::array::from_fn(|n| &digits[n][at]);
     let next = (at + 1 < digits[0].len()).then(|| std::array::from_fn(|n| &digits[n][at + 1]));
-    let mut entry = f.origin();
-    look_up::<S, C, L, N>(simd, rows, table_digits, next, &mut entry);
+    look_up::<S, C, L, N>(simd, rows, table_digits, next, entry);
     let minus = signs(&table_digits, term);
     if term == 0 {
-        let JacobianPoint { x, y, z } = f.first(&entry, minus);
+        let JacobianPoint { x, y, z } = f.first(entry, minus);
         work.point = XyzzPoint { x, y, zz: z, zzz: z };
     } else {
-        f.add_in_xyzz(&mut work.point, &entry, minus);
+        f.add_in_xyzz(&mut work.point, entry, minus);
     }
 }
 

@@ -79,6 +79,12 @@ pub(crate) trait FloatSimd: MulSimd {
     /// most `84 * 2^86`. The limbs of the result are at most `2^43 (1 + 2^-30)`.
     fn multiply_p256(self, a: &DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D>;
 
+    /// Replaces an element by [`FloatSimd::multiply_p256`] of it and another one.
+    #[inline(always)]
+    fn multiply_p256_by(self, a: &mut DoubleLimbs<Self::D>, b: &DoubleLimbs<Self::D>) {
+        *a = self.multiply_p256(a, b);
+    }
+
     /// Squares modulo the prime of P-256 and divides by 2^264. Bounds are those of a product.
     fn square_p256(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D>;
 
@@ -242,11 +248,7 @@ pub(crate) fn multiply_p256<S: FloatSimd>(
     DoubleLimbs(a): &DoubleLimbs<S::D>,
     DoubleLimbs(b): &DoubleLimbs<S::D>,
 ) -> DoubleLimbs<S::D> {
-    reduce_p256(simd, |sums, column| {
-        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
-            sums[column].add_product(a[i], b[column - i]);
-        }
-    })
+    reduce_p256(simd, |sums, i| add_row(sums, i, a[i], b))
 }
 
 /// Computes the sum of two products modulo the prime of P-256, divided by 2^264.
@@ -256,11 +258,9 @@ pub(crate) fn sum_p256<S: FloatSimd>(
     [DoubleLimbs(a), DoubleLimbs(b)]: Factors<'_, S::D>,
     [DoubleLimbs(c), DoubleLimbs(d)]: Factors<'_, S::D>,
 ) -> DoubleLimbs<S::D> {
-    reduce_p256(simd, |sums, column| {
-        for i in column.saturating_sub(LIMBS - 1)..LIMBS.min(column + 1) {
-            sums[column].add_product(a[i], b[column - i]);
-            sums[column].add_product(c[i], d[column - i]);
-        }
+    reduce_p256(simd, |sums, i| {
+        add_row(sums, i, a[i], b);
+        add_row(sums, i, c[i], d);
     })
 }
 
@@ -270,18 +270,23 @@ pub(crate) fn square_p256<S: FloatSimd>(
     simd: S,
     DoubleLimbs(a): &DoubleLimbs<S::D>,
 ) -> DoubleLimbs<S::D> {
-    let twice = a.map(|limb| limb + limb);
-    reduce_p256(simd, |sums, column| {
-        for i in column.saturating_sub(LIMBS - 1)..column.div_ceil(2) {
-            sums[column].add_product(twice[i], a[column - i]);
-        }
-        if column % 2 == 0 {
-            sums[column].add_product(a[column / 2], a[column / 2]);
+    reduce_p256(simd, |sums, i| {
+        sums[2 * i].add_product(a[i], a[i]);
+        for j in i + 1..LIMBS {
+            sums[i + j].add_product(a[i] + a[i], a[j]);
         }
     })
 }
 
-/// Computes a product whose columns `fill` adds up, with Montgomery's reduction: docs/math/fma-fields.md, P-256.
+/// Adds the products of a limb with all limbs of a factor.
+#[inline(always)]
+fn add_row<D: FloatVector>(sums: &mut [ColumnSums<D>; COLUMNS], i: usize, limb: D, factor: &[D; LIMBS]) {
+    for (j, other) in factor.iter().enumerate() {
+        sums[i + j].add_product(limb, *other);
+    }
+}
+
+/// Computes a product whose rows `fill` adds up, with Montgomery's reduction: docs/math/fma-fields.md, P-256.
 #[inline(always)]
 fn reduce_p256<S: FloatSimd>(
     simd: S,
@@ -291,37 +296,35 @@ fn reduce_p256<S: FloatSimd>(
     let (start, down) = (simd.double(of_p256::START), simd.double(power(-bits)));
     let (up, round) = (simd.double(power(bits)), simd.double(ROUND));
     let [by_8, by_16, by_36] = [power(8), power(16), power(36) - power(4)].map(|by| simd.double(by));
-    let low = |sums: &[ColumnSums<S::D>; COLUMNS], column: usize| sums[column].low.unwrap_or(start);
     let mut sums = [ColumnSums { high: start, low: None }; COLUMNS];
-    (0..3).for_each(|column| fill(&mut sums, column));
-    let mut carry = None;
-    for row in 0..LIMBS {
-        fill(&mut sums, row + 3);
-        let mut value = low(&sums, row);
-        if row > 0 {
-            value = (sums[row - 1].high - start).times_plus(down, value);
+    let (mut digits, mut carries, mut limbs) = ([start; LIMBS], [start; COLUMNS], [start; LIMBS]);
+    fill(&mut sums, 0);
+    for column in 0..COLUMNS {
+        let mut value = sums[column].low.unwrap_or(start);
+        if column > 0 {
+            value = (sums[column - 1].high - start).times_plus(down, value);
         }
-        if let Some(carry) = carry {
-            value = value + carry;
+        if (2..LIMBS + 2).contains(&column) {
+            value = digits[column - 2].times_plus(by_8, value);
         }
-        let next = value.times_plus(down, round) - round;
+        if column + 1 < LIMBS {
+            fill(&mut sums, column + 1);
+        }
+        carries[column] = value.times_plus(down, round) - round;
+        let mut limb = carries[column].minus_times(up, value);
+        if column > 0 {
+            limb = limb + carries[column - 1];
+        }
+        if column >= LIMBS {
+            limbs[column - LIMBS] = limb;
+            continue;
+        }
         // The digit of the row is the column itself, because -1/p = 1 mod 2^88.
-        let digit = next.minus_times(up, value);
-        carry = Some(next);
-        sums[row + 2].low = Some(digit.times_plus(by_8, low(&sums, row + 2)));
-        sums[row + 4].add_product(digit, by_16);
-        sums[row + 5].add_product(digit, by_36);
+        digits[column] = limb;
+        sums[column + 4].add_product(limb, by_16);
+        sums[column + 5].add_product(limb, by_36);
     }
-    (LIMBS + 3..COLUMNS).for_each(|column| fill(&mut sums, column));
-    let mut limbs = [start; LIMBS];
-    let mut before = carry.unwrap_or(start);
-    for column in LIMBS..COLUMNS {
-        let value = (sums[column - 1].high - start).times_plus(down, low(&sums, column));
-        let next = value.times_plus(down, round) - round;
-        limbs[column - LIMBS] = next.minus_times(up, value) + before;
-        before = next;
-    }
-    limbs[LIMBS - 1] = (sums[COLUMNS - 1].high - start).times_plus(down, before);
+    limbs[LIMBS - 1] = (sums[COLUMNS - 1].high - start).times_plus(down, carries[COLUMNS - 1]);
     DoubleLimbs(limbs)
 }
 

@@ -138,7 +138,18 @@ fn products_modulo_p256_are_exact_for_extreme_limbs() {
 fn every_kernel<S: FloatSimd>(simd: S, a: &Limbs, b: &Limbs) -> Vec<[[u64; LANES]; LIMBS]> {
     simd.call(|| {
         let (a, b) = (load(simd, a), load(simd, b));
+        let [mut product, mut square, mut in_place, mut squared, mut p256] = [a; 5];
+        simd.multiply_25519_into(&a, &b, &mut product);
+        simd.square_25519_into(&b, &mut square);
+        simd.multiply_25519_by(&mut in_place, &b);
+        simd.replace_by_square_25519(&mut squared);
+        simd.multiply_p256_by(&mut p256, &b);
         let found = [
+            product,
+            square,
+            in_place,
+            squared,
+            p256,
             simd.multiply_25519(&a, &b),
             simd.square_25519(&a),
             simd.multiply_p256(&a, &b),

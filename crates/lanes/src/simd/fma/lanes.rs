@@ -131,6 +131,13 @@ impl FloatSimd for FmaSimd {
     }
 
     #[inline(always)]
+    fn multiply_p256_by(self, a: &mut PairLimbs, b: &PairLimbs) {
+        let a = &raw mut *a;
+        // SAFETY: the references are valid, and a `DoublePair` proves the instructions.
+        unsafe { run_into(multiply_p256, a, a, b) };
+    }
+
+    #[inline(always)]
     fn square_p256(self, a: &PairLimbs) -> PairLimbs {
         run(returning::square_p256, [a, a], [a, a])
     }
