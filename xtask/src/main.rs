@@ -84,8 +84,15 @@ enum CheckKind {
 }
 
 impl CheckKind {
-    const ALL: [Self; 7] =
-        [Self::Structure, Self::Unsafe, Self::Files, Self::Language, Self::Circuits, Self::Kernels, Self::Fields];
+    const ALL: [Self; 7] = [
+        Self::Structure,
+        Self::Unsafe,
+        Self::Files,
+        Self::Language,
+        Self::Circuits,
+        Self::Kernels,
+        Self::Fields,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -118,7 +125,8 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     if name == "sboxes" {
         return parse_search(words);
     }
-    let is_update = matches!(name.as_str(), "language" | "fields") && words.next_if(|word| word == "--update").is_some();
+    let is_update =
+        matches!(name.as_str(), "language" | "fields") && words.next_if(|word| word == "--update").is_some();
     let is_list = name == "language" && words.next_if(|word| word == "--list").is_some();
     let manifest = match (words.next().as_deref(), words.next()) {
         (None, _) => None,

@@ -15,13 +15,13 @@ fn round() -> f64 {
 }
 
 /// The sums of the columns of a product.
-struct Columns {
+struct ProductSums {
     start: Memory,
     high: Vec<Option<Value>>,
     low: Vec<Option<Value>>,
 }
 
-impl Columns {
+impl ProductSums {
     fn new(program: &mut Program, count: usize, start: f64) -> Self {
         Self { start: program.constant(start), high: vec![None; count], low: vec![None; count] }
     }
@@ -69,7 +69,7 @@ pub(super) fn of_25519(is_square: bool) -> Program {
         (false, true) => Memory::First(limb),
         (false, false) => Memory::Second(limb),
     };
-    let mut columns = Columns::new(p, LIMBS, 1.5 * power(97));
+    let mut columns = ProductSums::new(p, LIMBS, 1.5 * power(97));
     // Row by row, so that neighbouring products belong to different columns and do not wait for each other.
     for i in 0..LIMBS {
         let twice = (is_square && i + 1 < LIMBS).then(|| p.add(first[i], first[i]));
@@ -130,9 +130,9 @@ pub(super) fn of_p256(products: Products) -> Program {
         true => (0..LIMBS - 1).map(|limb| p.add(first[limb], first[limb])).collect(),
         false => Vec::new(),
     };
-    let mut columns = Columns::new(p, COLUMNS, 1.5 * power(96));
+    let mut columns = ProductSums::new(p, COLUMNS, 1.5 * power(96));
     // Row by row, so that neighbouring products belong to different columns and do not wait for each other.
-    let fill = |p: &mut Program, columns: &mut Columns, i: usize| {
+    let fill = |p: &mut Program, columns: &mut ProductSums, i: usize| {
         for j in 0..LIMBS {
             match products {
                 Products::Square if i < j => columns.add_product(p, i + j, twice[i], Memory::First(j)),

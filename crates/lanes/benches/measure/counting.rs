@@ -9,7 +9,9 @@ use zeroize::Zeroize;
 use crate::curve25519::field::field_of_limbs;
 use crate::ecdsa::field::curves_of_limbs;
 use crate::simd::Leaf;
-use crate::simd::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, PortableSimd, PortableVector, Simd, Vector, Words};
+use crate::simd::{
+    Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, PortableSimd, PortableVector, Simd, Vector, Words,
+};
 
 thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };

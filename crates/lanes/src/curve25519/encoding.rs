@@ -10,10 +10,7 @@ use super::words;
 use crate::simd::{LANES, Mask, MulVector, Vector};
 
 /// Returns x and y of every group's points. One inversion serves all. Constant time.
-pub(super) fn to_affine<S: FieldSimd>(
-    simd: S,
-    points: &[EdwardsPoint<S>],
-) -> Zeroizing<Vec<[Factor<S>; 2]>> {
+pub(super) fn to_affine<S: FieldSimd>(simd: S, points: &[EdwardsPoint<S>]) -> Zeroizing<Vec<[Factor<S>; 2]>> {
     let mut inverses = Zeroizing::new(Vec::with_capacity(points.len()));
     let mut affine = Zeroizing::new(Vec::with_capacity(points.len()));
     for point in points {

@@ -122,11 +122,7 @@ pub(crate) fn squares<S: FieldSimd, const N: usize>(simd: S, steps: usize) {
     );
 }
 
-fn chains<S: FieldSimd, const N: usize>(
-    simd: S,
-    steps: usize,
-    next: impl Fn(&Factor<S>) -> Factor<S>,
-) {
+fn chains<S: FieldSimd, const N: usize>(simd: S, steps: usize, next: impl Fn(&Factor<S>) -> Factor<S>) {
     let mut chains = black_box([Factor::<S>::splat(simd, &BASE_X); N]);
     simd.call(
         #[inline(always)]

@@ -4,8 +4,8 @@ use oarlock_core::{Key, VerifyTable};
 
 use super::comb::{CombRows, load_niels};
 use super::encoding::decode_opposites;
-use super::point::{EdwardsPoint, add_affine_all};
 use super::field::FieldSimd;
+use super::point::{EdwardsPoint, add_affine_all};
 use super::scalar::{ScalarLanes, SignedDigits};
 use crate::simd::LANES;
 

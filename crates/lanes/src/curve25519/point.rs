@@ -73,24 +73,14 @@ impl<S: FieldSimd> EdwardsPoint<S> {
 
     /// Computes P + Q, or P - Q in the lanes of `negative`, with eight products, or seven without T.
     #[inline(always)]
-    pub(super) fn add<const WITH_T: bool>(
-        &mut self,
-        simd: S,
-        other: &CachedPoint<S>,
-        negative: Mask,
-    ) {
+    pub(super) fn add<const WITH_T: bool>(&mut self, simd: S, other: &CachedPoint<S>, negative: Mask) {
         let half = self.begin_add(simd, other, negative);
         self.finish::<WITH_T>(simd, &half);
     }
 
     /// Computes P + Q, or P - Q in the lanes of `negative`, for an affine Q, with seven products, or six without T.
     #[inline(always)]
-    pub(super) fn add_affine<const WITH_T: bool>(
-        &mut self,
-        simd: S,
-        other: &NielsPoint<S>,
-        negative: Mask,
-    ) {
+    pub(super) fn add_affine<const WITH_T: bool>(&mut self, simd: S, other: &NielsPoint<S>, negative: Mask) {
         let half = self.begin_add_affine(simd, other, negative);
         self.finish::<WITH_T>(simd, &half);
     }
@@ -122,13 +112,7 @@ impl<S: FieldSimd> EdwardsPoint<S> {
 
     /// Computes the first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X exchanged, and -T.
     #[inline(always)]
-    fn begin_sum(
-        &self,
-        simd: S,
-        other: &NielsPoint<S>,
-        twice_z: &Sum<S>,
-        negative: Mask,
-    ) -> HalfSum<S> {
+    fn begin_sum(&self, simd: S, other: &NielsPoint<S>, twice_z: &Sum<S>, negative: Mask) -> HalfSum<S> {
         // A blend under a mask, because digits of signers are secret.
         let plus = other.plus.or_if(negative, &other.minus);
         let minus = other.minus.or_if(negative, &other.plus);
@@ -222,10 +206,7 @@ pub(super) fn add_affine_all<S: FieldSimd, const N: usize, const WITH_T: bool>(
 
 /// Computes the second halves of the sums of all groups if they follow the first halves of all.
 #[inline(always)]
-fn finish_kept<S: FieldSimd, const N: usize, const WITH_T: bool>(
-    simd: S,
-    points: &mut [EdwardsPoint<S>; N],
-) {
+fn finish_kept<S: FieldSimd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [EdwardsPoint<S>; N]) {
     if S::TAKES_TURNS {
         for point in points.iter_mut() {
             let half = HalfSum { e: point.x, f: point.y, g: point.z, h: point.t };

@@ -91,12 +91,7 @@ fn ones<S: FieldSimd>(simd: S, x: &[Factor<S>]) -> (Groups<S>, Groups<S>) {
 
 /// Appends `count` ones to the exponents: computes `x^(2^count) * ones`. `ones` must have `count` ones in its
 /// exponent; the default is `x`.
-fn append_ones<S: FieldSimd>(
-    simd: S,
-    x: &mut [Factor<S>],
-    count: usize,
-    ones: Option<&[Factor<S>]>,
-) {
+fn append_ones<S: FieldSimd>(simd: S, x: &mut [Factor<S>], count: usize, ones: Option<&[Factor<S>]>) {
     let own = Zeroizing::new(x.to_vec());
     square_times(simd, x, count);
     multiply(simd, x, ones.unwrap_or(&own));

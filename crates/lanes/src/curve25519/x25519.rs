@@ -180,7 +180,20 @@ impl<S: FieldSimd> MontgomeryLadder<S> {
                 let (zero, one) = (Sum::<S>::splat(simd, &[0; 5]), Sum::<S>::splat(simd, &ONE));
                 let x3 = peer.widen(simd);
                 let [aa, bb, da, cb] = [zero; 4];
-                Self { scalar: *scalar, peer, x2: one, z2: zero, x3, z3: one, aa, bb, da, cb, e: peer, swapped: 0 }
+                Self {
+                    scalar: *scalar,
+                    peer,
+                    x2: one,
+                    z2: zero,
+                    x3,
+                    z3: one,
+                    aa,
+                    bb,
+                    da,
+                    cb,
+                    e: peer,
+                    swapped: 0,
+                }
             },
         )
     }

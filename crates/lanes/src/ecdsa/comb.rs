@@ -74,7 +74,7 @@ impl SecretComb {
             }
         }
         let f = FieldOf::<S, C, L, N>::new(simd);
-        AffinePoint { x: f.from_stored(&point[0]), y: f.from_stored(&point[1]) }
+        AffinePoint { x: f.load_stored(&point[0]), y: f.load_stored(&point[1]) }
     }
 }
 
@@ -160,7 +160,7 @@ impl PublicComb {
                 #[inline(always)]
                 || {
                     let (f, [x, y]) = (FieldOf::<S, C, L, 1>::new(simd), C::load_rows(simd, rows));
-                    AffinePoint { x: f.from_stored(&[x]), y: f.from_stored(&[y]) }
+                    AffinePoint { x: f.load_stored(&[x]), y: f.load_stored(&[y]) }
                 },
             )
         };

@@ -143,7 +143,11 @@ impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> 
     }
 
     /// Returns the lanes in which two points are equal.
-    pub(crate) fn is_same(self, p: &ProjectivePoint<E<S, C, L>>, q: &ProjectivePoint<E<S, C, L>>) -> Masks<1> {
+    pub(crate) fn is_same(
+        self,
+        p: &ProjectivePoint<E<S, C, L>>,
+        q: &ProjectivePoint<E<S, C, L>>,
+    ) -> Masks<1> {
         let f = self.f;
         let same = |a, b, c, d| {
             f.simd().call(

@@ -1,5 +1,5 @@
-//! The field of P-256 for fused multiply-adds: six signed limbs of 44 bits in doubles, in Montgomery form with R = 2^264.
-//! `docs/math/fma-fields.md` has bounds and proofs.
+//! The field of P-256 for fused multiply-adds: six signed limbs of 44 bits in doubles, in Montgomery form with R =
+//! 2^264. `docs/math/fma-fields.md` has bounds and proofs.
 //!
 //! A product has limbs of at most `2^43 (1 + 2^-30)`, which is called one unit here, and a value between -p and p. The
 //! units of two factors may multiply to 84, so most sums are factors without carries.
@@ -84,7 +84,7 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
             let count = BITS - if at == 0 { UP } else { 0 };
             let digit = words::window::<S, { words::RADIX }>(simd, limbs, from, count);
             let digit = if at == 0 { digit.shl_each(simd.splat(UP as u64)) } else { digit };
-            *own = simd.from_bits(digit | bits) - offset;
+            *own = simd.double_of_bits(digit | bits) - offset;
         }
         DoubleLimbs(own)
     }
@@ -183,11 +183,11 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
         for (own, limb) in own.iter_mut().zip(stored) {
             *own = self.0.splat(*limb);
         }
-        self.from_stored(&[own; N])
+        self.load_stored(&[own; N])
     }
 
     #[inline(always)]
-    fn from_stored(self, stored: &[[S::V; L]; N]) -> Self::Element {
+    fn load_stored(self, stored: &[[S::V; L]; N]) -> Self::Element {
         self.cut::<BEYOND_STORED>(&stored[0])
     }
 
@@ -250,7 +250,9 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
         let mut turned = *a;
         for limb in &mut turned.0 {
             let words: Words = self.0.bits(*limb).words();
-            *limb = self.0.from_bits(self.0.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES])));
+            *limb = self
+                .0
+                .double_of_bits(self.0.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES])));
         }
         turned
     }
@@ -362,8 +364,8 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
             );
         }
         let ring = MontgomeryRing::<S, FieldPrime, L, N>::new(self.0);
-        let stored = Zeroizing::new(ring.from_stored(&self.stored(&product)));
-        let mut inverse = Zeroizing::new(self.from_stored(&ring.stored(&invert(ring, &stored))));
+        let stored = Zeroizing::new(ring.load_stored(&self.stored(&product)));
+        let mut inverse = Zeroizing::new(self.load_stored(&ring.stored(&invert(ring, &stored))));
         for (element, before) in all.iter_mut().zip(before.iter()).rev() {
             self.0.call(
                 #[inline(always)]

@@ -63,7 +63,7 @@ pub(crate) trait CoordinateField<S: MulSimd, const L: usize, const N: usize>:
     fn splat(self, stored: &[u64; L]) -> Self::Element;
 
     /// Returns one element per lane, from their stored forms.
-    fn from_stored(self, stored: &[[S::V; L]; N]) -> Self::Element;
+    fn load_stored(self, stored: &[[S::V; L]; N]) -> Self::Element;
 
     /// Replaces the elements of group `n` by those with these stored forms.
     fn set_group(self, a: &mut Self::Element, n: usize, stored: &[S::V; L]);
@@ -158,7 +158,7 @@ pub(crate) trait CoordinateField<S: MulSimd, const L: usize, const N: usize>:
                 *limb = self.simd().load(words);
             }
         }
-        self.from_stored(&stored)
+        self.load_stored(&stored)
     }
 
     /// Returns the stored form of the first lane.
@@ -191,7 +191,7 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> CoordinateF
     }
 
     #[inline(always)]
-    fn from_stored(self, stored: &[[S::V; L]; N]) -> Self::Element {
+    fn load_stored(self, stored: &[[S::V; L]; N]) -> Self::Element {
         let mut element = self.zero();
         for (limb, interleaved) in element.0.iter_mut().enumerate() {
             for (n, stored) in stored.iter().enumerate() {
@@ -339,8 +339,8 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> CoordinateF
 /// Implements [`CurveSimd`] by limbs of 52 bits, for every curve.
 macro_rules! curves_of_limbs {
     ($simd:ty) => {
-        impl<C: $crate::ecdsa::curve::CurveParams<L>, const L: usize>
-            $crate::ecdsa::field::CurveSimd<C, L> for $simd
+        impl<C: $crate::ecdsa::curve::CurveParams<L>, const L: usize> $crate::ecdsa::field::CurveSimd<C, L>
+            for $simd
         {
             const IS_OFFERED: bool = true;
             // On the portable leaf two groups gain nothing and double the code.

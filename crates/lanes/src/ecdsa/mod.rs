@@ -47,9 +47,9 @@ mod tests;
 
 use oarlock_core::{BatchSize, Curve, Operation, Outcomes, VerifyTableCache};
 
+use self::field::CurveSimd;
 pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
-use self::field::CurveSimd;
 use crate::simd::LANES;
 
 /// A CPU with elements of the fields of both curves.

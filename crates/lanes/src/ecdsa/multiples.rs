@@ -47,11 +47,7 @@ pub(crate) trait TableField<S: MulSimd, const L: usize, const N: usize>: PointFi
 
     /// Returns the coordinates of each of `points`. In each run of `run` points, every other one
     /// has its sign turned back. The points must be public and finite.
-    fn normalise(
-        self,
-        points: &mut [XyzzPoint<Self::Element>],
-        run: usize,
-    ) -> Vec<StoredPoint<S::V, L, N>> {
+    fn normalise(self, points: &mut [XyzzPoint<Self::Element>], run: usize) -> Vec<StoredPoint<S::V, L, N>> {
         // One inversion for the whole table: docs/math/ecdsa.md, Verifying.
         let mut inverses: Vec<_> = points.iter().map(|point| point.zzz).collect();
         self.invert_all_public(&mut inverses);
@@ -93,11 +89,14 @@ pub(crate) fn windows<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     let bases = f.normalise(&mut bases, 1);
     let (count, mut points) = (1 << (window - 1), Vec::new());
     for [x, y] in &bases {
-        let base = AffinePoint { x: f.from_stored(x), y: f.from_stored(y) };
+        let base = AffinePoint { x: f.load_stored(x), y: f.load_stored(y) };
         f.odd_multiples(&base, count, &mut points);
     }
     f.normalise(&mut points, count)
 }
+
+/// The choice of a coordinate.
+type CoordinateOf<E> = fn(&JacobianPoint<E>) -> &E;
 
 /// Computes `2^(w i) P` for eight windows side by side. Lanes past the last window repeat it.
 fn bases<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
@@ -113,7 +112,7 @@ fn bases<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
         chain.push(point);
     }
     let interleaved = |eight: &[JacobianPoint<ElementOf<S, C, L, 1>>]| {
-        let coordinate = |of: fn(&JacobianPoint<ElementOf<S, C, L, 1>>) -> &ElementOf<S, C, L, 1>| {
+        let coordinate = |of: CoordinateOf<ElementOf<S, C, L, 1>>| {
             let mut limbs = [[0; LANES]; L];
             for lane in 0..LANES {
                 let from = simd.call(

@@ -34,7 +34,9 @@ pub(crate) struct XyzzPoint<E> {
 }
 
 /// The operations on points, for every field of coordinates.
-pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: CoordinateField<S, L, N> {
+pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>:
+    CoordinateField<S, L, N>
+{
     /// Computes `2 a` with 4M + 4S. One product and one square share a reduction. After dbl-2001-b of the
     /// Explicit-Formulas Database.
     #[inline(always)]
@@ -56,8 +58,8 @@ pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: Coordin
         JacobianPoint { x, y, z }
     }
 
-    /// Replaces a by `-(a + b)`, or by `-(a - b)` in the lanes of `minus`, with 8M + 3S. Two products share a reduction.
-    /// The sign saves a negation: the caller flips the sign of the next summand. After madd-2008-s of the
+    /// Replaces a by `-(a + b)`, or by `-(a - b)` in the lanes of `minus`, with 8M + 3S. Two products share a
+    /// reduction. The sign saves a negation: the caller flips the sign of the next summand. After madd-2008-s of the
     /// Explicit-Formulas Database.
     #[inline(always)]
     fn add_to_jacobian(
@@ -79,12 +81,7 @@ pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: Coordin
 
     /// Computes the same for accumulators that are not doubled, with 8M + 2S.
     #[inline(always)]
-    fn add_to_xyzz(
-        self,
-        a: &mut XyzzPoint<Self::Element>,
-        b: &AffinePoint<Self::Element>,
-        minus: Masks<N>,
-    ) {
+    fn add_to_xyzz(self, a: &mut XyzzPoint<Self::Element>, b: &AffinePoint<Self::Element>, minus: Masks<N>) {
         let [h, r] = self.differences((&a.x, &a.y), (&a.zz, &a.zzz), b, minus);
         let square = self.sqr(&h);
         let r2 = self.squared(&r);
@@ -95,7 +92,8 @@ pub(crate) trait PointField<S: MulSimd, const L: usize, const N: usize>: Coordin
         self.replace_by_product(&mut a.zzz, &cube);
     }
 
-    /// Computes h and r of `-(a + b)` or `-(a - b)`: the differences of both x and of both y, with the denominators of a.
+    /// Computes h and r of `-(a + b)` or `-(a - b)`: the differences of both x and of both y, with the denominators of
+    /// a.
     #[inline(always)]
     fn differences(
         self,

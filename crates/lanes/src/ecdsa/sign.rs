@@ -130,8 +130,7 @@ fn begin<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     k: &Element<S::V, L, N>,
 ) -> SignBlock<S::V, ElementOf<S, C, L, N>, L, N> {
-    let (f, order) =
-        (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     simd.call(
         #[inline(always)]
         || {
@@ -200,8 +199,7 @@ fn invert<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>
     simd: S,
     works: &mut [SignBlock<S::V, ElementOf<S, C, L, N>, L, N>],
 ) {
-    let (f, order) =
-        (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let mut zz = Zeroizing::new(Vec::with_capacity(works.len()));
     for work in works.iter_mut() {
         let is_zero = simd.call(
@@ -231,8 +229,7 @@ fn finish<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>
     block: &[LaneJob<EcdsaSignJob<'_>>],
     work: &mut SignBlock<S::V, ElementOf<S, C, L, N>, L, N>,
 ) -> [Integers<N>; 2] {
-    let (f, order) =
-        (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let e = order.read(&lanes(block, |job| job.digest));
     let d = Zeroizing::new(order.read(&lanes(block, |job| job.scalar)));
     let (r, s, zero) = simd.call(

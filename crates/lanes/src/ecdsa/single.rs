@@ -1,5 +1,5 @@
-//! The inversion of one secret integer, for CPUs whose vectors have no products of 52 bits. Values are in Montgomery form
-//! in limbs of 52 bits, as in [`ring`](super::ring).
+//! The inversion of one secret integer, for CPUs whose vectors have no products of 52 bits. Values are in Montgomery
+//! form in limbs of 52 bits, as in [`ring`](super::ring).
 
 use zeroize::Zeroizing;
 

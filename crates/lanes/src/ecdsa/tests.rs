@@ -136,17 +136,19 @@ fn coordinates<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
         for limb in 0..L {
             limbs[0][limb][1] = 0;
             limbs[0][limb][2] = u64::from(limb == 0);
-            limbs[seed as usize % 2][limb][3] = <C::Field as OddModulus<L>>::LIMBS[limb] - u64::from(limb == 0);
+            limbs[seed as usize % 2][limb][3] =
+                <C::Field as OddModulus<L>>::LIMBS[limb] - u64::from(limb == 0);
         }
         let [a, b] = limbs.map(|limbs| ring.load([&limbs]));
         let found = simd.call(|| {
             let (x, y) = (f.enter(&a), f.enter(&b));
             let [stored] = f.stored(&x);
-            let again = f.from_stored(&[stored]);
+            let again = f.load_stored(&[stored]);
             let difference = f.loose(&x) - f.shl::<2>(f.loose(&y));
             let both = f.sub_or_add(f.loose(&x), [0b1100_0101], f.loose(&y));
             let onto = f.times_onto(f.negated_square::<3>(&x), &x, &y);
-            let values = [x, f.mul(&again, &y), f.sqr(&y), f.reduce_weakly(difference), f.reduce_weakly(both)];
+            let values =
+                [x, f.mul(&again, &y), f.sqr(&y), f.reduce_weakly(difference), f.reduce_weakly(both)];
             let values = values.map(|value| f.leave(&value));
             (values, f.leave(&f.reduce_weakly(onto)), f.is_zero(&x), f.leave(&f.turn(&x, 3)))
         });
@@ -154,12 +156,15 @@ fn coordinates<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
         for at in 0..LANES {
             let (x, y) = (lane(&a, at) % &p, lane(&b, at) % &p);
             let y_or_minus = if 0b1100_0101 >> at & 1 == 1 { &p - &y } else { y.clone() };
-            let expected =
-                [x.clone(), &x * &y, &y * &y, &x + &p * 4_u32 - &y * 4_u32, &x + &y_or_minus];
+            let expected = [x.clone(), &x * &y, &y * &y, &x + &p * 4_u32 - &y * 4_u32, &x + &y_or_minus];
             for (which, (value, expected)) in values.iter().zip(&expected).enumerate() {
                 assert_eq!(lane(value, at), expected % &p, "seed {seed}, value {which}, lane {at}");
             }
-            assert_eq!(lane(&onto, at), (&x * &y + (&p * &p - &x * &x) * 8_u32) % &p, "seed {seed}, lane {at}");
+            assert_eq!(
+                lane(&onto, at),
+                (&x * &y + (&p * &p - &x * &x) * 8_u32) % &p,
+                "seed {seed}, lane {at}"
+            );
             assert_eq!(is_zero[0] >> at & 1 == 1, x == BigUint::ZERO);
             assert_eq!(lane(&turned, at), lane(&a, (at + 3) % LANES) % &p);
         }

@@ -99,8 +99,7 @@ fn begin<'a, S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usi
     jobs: &'a [LaneJob<EcdsaVerifyJob<'a>>],
     table: TableWindows,
 ) -> Vec<VerifyBlock<'a, S::V, ElementOf<S, C, L, N>, L, N>> {
-    let (f, order) =
-        (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let blocks = jobs.chunks(N * LANES);
     let mut inverses: Vec<_> = blocks
         .clone()

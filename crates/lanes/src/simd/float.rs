@@ -34,7 +34,7 @@ pub(crate) trait FloatSimd: MulSimd {
     fn double(self, number: f64) -> Self::D;
 
     /// Returns the numbers whose bits are in the lanes.
-    fn from_bits(self, bits: Self::V) -> Self::D;
+    fn double_of_bits(self, bits: Self::V) -> Self::D;
 
     /// Returns the bits of the numbers.
     fn bits(self, numbers: Self::D) -> Self::V;
@@ -88,8 +88,8 @@ pub(crate) trait FloatSimd: MulSimd {
     /// Squares modulo the prime of P-256 and divides by 2^264. Bounds are those of a product.
     fn square_p256(self, a: &DoubleLimbs<Self::D>) -> DoubleLimbs<Self::D>;
 
-    /// Computes the sum of two products modulo the prime of P-256, divided by 2^264. The bound holds for the sum of both
-    /// products of largest limbs.
+    /// Computes the sum of two products modulo the prime of P-256, divided by 2^264. The bound holds for the sum of
+    /// both products of largest limbs.
     fn sum_p256(self, a: Factors<'_, Self::D>, b: Factors<'_, Self::D>) -> DoubleLimbs<Self::D>;
 }
 
@@ -141,8 +141,8 @@ pub(crate) mod of_p256 {
     pub(crate) const START: f64 = 1.5 * power(96);
 }
 
-/// The sums of a column. `high` has a large unit in the last place, so it keeps the high part of each product. `low` has
-/// the rests.
+/// The sums of a column. `high` has a large unit in the last place, so it keeps the high part of each product. `low`
+/// has the rests.
 #[derive(Clone, Copy)]
 struct ColumnSums<D> {
     high: D,
@@ -183,10 +183,7 @@ pub(crate) fn multiply_25519<S: FloatSimd>(
 
 /// Squares modulo 2^255 - 19. Products of different limbs are computed once, with a doubled factor.
 #[inline(always)]
-pub(crate) fn square_25519<S: FloatSimd>(
-    simd: S,
-    DoubleLimbs(a): &DoubleLimbs<S::D>,
-) -> DoubleLimbs<S::D> {
+pub(crate) fn square_25519<S: FloatSimd>(simd: S, DoubleLimbs(a): &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
     let folded = a.map(|limb| limb.times(simd.double(of_25519::FOLD)));
     let mut sums = [ColumnSums { high: simd.double(of_25519::START), low: None }; LIMBS];
     for i in 0..LIMBS {
@@ -266,10 +263,7 @@ pub(crate) fn sum_p256<S: FloatSimd>(
 
 /// Squares modulo the prime of P-256 and divides by 2^264.
 #[inline(always)]
-pub(crate) fn square_p256<S: FloatSimd>(
-    simd: S,
-    DoubleLimbs(a): &DoubleLimbs<S::D>,
-) -> DoubleLimbs<S::D> {
+pub(crate) fn square_p256<S: FloatSimd>(simd: S, DoubleLimbs(a): &DoubleLimbs<S::D>) -> DoubleLimbs<S::D> {
     reduce_p256(simd, |sums, i| {
         sums[2 * i].add_product(a[i], a[i]);
         for j in i + 1..LIMBS {

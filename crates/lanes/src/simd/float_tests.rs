@@ -2,9 +2,9 @@
 
 use num_bigint::BigInt;
 
-use super::float::{DoubleLimbs, FloatSimd, LIMBS, power};
 #[cfg(target_arch = "x86_64")]
 use super::FmaSimd;
+use super::float::{DoubleLimbs, FloatSimd, LIMBS, power};
 use super::{LANES, PortableFma, Vector, tests};
 
 /// The limbs of an element, lane by lane.
@@ -28,7 +28,7 @@ fn samples(seed: u64, bound: f64) -> Limbs {
 }
 
 fn load<S: FloatSimd>(simd: S, limbs: &Limbs) -> DoubleLimbs<S::D> {
-    DoubleLimbs(limbs.map(|limb| simd.from_bits(simd.load(&limb.map(f64::to_bits)))))
+    DoubleLimbs(limbs.map(|limb| simd.double_of_bits(simd.load(&limb.map(f64::to_bits)))))
 }
 
 fn store<S: FloatSimd>(simd: S, limbs: &DoubleLimbs<S::D>) -> Limbs {
@@ -55,10 +55,7 @@ fn products_of_25519<S: FloatSimd>(simd: S) {
         let square = samples(2 * seed as u64, bound(2.0));
         let (product, squared) = simd.call(|| {
             let [own_a, own_b, own_square] = [&a, &b, &square].map(|limbs| load(simd, limbs));
-            (
-                store(simd, &simd.multiply_25519(&own_a, &own_b)),
-                store(simd, &simd.square_25519(&own_square)),
-            )
+            (store(simd, &simd.multiply_25519(&own_a, &own_b)), store(simd, &simd.square_25519(&own_square)))
         });
         for lane in 0..LANES {
             let [a, b, square] = [&a, &b, &square].map(|limbs| integer(limbs, lane, 43));
@@ -171,5 +168,34 @@ fn kernels_in_assembly_give_the_limbs_of_those_in_rust() {
     for seed in 0..2000 {
         let (a, b) = (samples(2 * seed, power(43)), samples(2 * seed + 1, power(43)));
         assert_eq!(every_kernel(fma, &a, &b), every_kernel(PortableFma, &a, &b), "seed {seed}");
+    }
+}
+
+/// Returns the secret of X25519 that an engine computes.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn shared_secret(engine: &crate::LaneEngine) -> Vec<u8> {
+    use oarlock_core::*;
+    let parts = X25519PrivateParts { scalar: vec![0x77; 32].into(), public: [0; 32] };
+    let key = Key::local(KeyParts::X25519Private(parts), Fingerprint::new([0; 32]));
+    let operations = [Operation::new(Shape::X25519, &key, &[0x35; 32], SecondInput::None).unwrap()];
+    let jobs = Jobs::Operations(Shape::X25519, &operations);
+    let mut out = Outcomes::for_jobs(&jobs);
+    engine.run(&jobs, &mut out).unwrap();
+    out.result(0).to_vec()
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[test]
+fn a_run_on_a_curve_ignores_and_restores_the_caller_s_floating_point_state() {
+    let Some(engine) = crate::LaneEngine::of_leaf(super::Leaf::Fma) else {
+        eprintln!("SKIPPED: this processor has no AVX2 with FMA");
+        return;
+    };
+    let expected = shared_secret(&engine);
+    // Each rounding mode with unmasked exceptions, and with denormals as zeros.
+    for state in [0x0000, 0x2000, 0x4000, 0x6000, 0xFFC0] {
+        let (found, after) = super::with_mxcsr(state, || shared_secret(&engine));
+        assert_eq!(after, state, "the caller's state");
+        assert_eq!(found, expected, "state {state:#x}");
     }
 }

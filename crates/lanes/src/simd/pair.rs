@@ -48,8 +48,8 @@ pub(crate) trait HalfVector: Vector<Lanes<u64> = [u64; HALF], Bytes = [u8; 8 * H
 #[repr(transparent)]
 pub(crate) struct Pair<V>(pub(super) [V; 2]);
 
-/// Computes an expression for both vectors of pairs. A macro, because a function of functions would not be compiled for the
-/// CPU.
+/// Computes an expression for both vectors of pairs. A macro, because a function of functions would not be compiled for
+/// the CPU.
 macro_rules! both {
     ($($name:ident = $pair:expr),+ => $body:expr) => {{
         let low = {
@@ -259,7 +259,7 @@ impl<V: HalfVector> MulVector for Pair<V> {
     #[inline(always)]
     fn has_any(self, other: Self) -> Mask {
         let common = self & other;
-        !lanes_of_both!(half = common => half.is_equal(half ^ half))
+        !lanes_of_both!(half = common => half.is_equal(half.same(0)))
     }
 
     #[inline(always)]

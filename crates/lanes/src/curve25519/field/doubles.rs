@@ -55,7 +55,7 @@ fn of_digits<S: FloatSimd>(simd: S, digits: [S::V; LIMBS]) -> DoubleLimbs<S::D> 
     let (offset, bits) = (power(52), power(52).to_bits());
     let mut own = [simd.double(0.0); LIMBS];
     for (own, digit) in own.iter_mut().zip(digits) {
-        *own = simd.from_bits(digit | simd.splat(bits)) - simd.double(offset);
+        *own = simd.double_of_bits(digit | simd.splat(bits)) - simd.double(offset);
     }
     DoubleLimbs(own)
 }
@@ -147,7 +147,7 @@ where
     fn from_rows(simd: S, rows: [[S::V; 8]; 3]) -> [Self; 4] {
         let mut factors = [Self([simd.double(0.0); LIMBS]); 4];
         for (at, word) in rows.as_flattened().iter().enumerate() {
-            factors[at / LIMBS].0[at % LIMBS] = simd.from_bits(*word);
+            factors[at / LIMBS].0[at % LIMBS] = simd.double_of_bits(*word);
         }
         factors
     }

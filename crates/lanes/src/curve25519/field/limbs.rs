@@ -1,7 +1,7 @@
 //! Elements for products of 52 bits: five limbs of radix 2^52. Bounds and counts: `docs/math/curve25519.md`.
 //!
-//! A [`LimbFactor`] is ready to be multiplied. A product, or a sum of products, is a [`LimbSum`] until it is reduced. So
-//! carries run once per factor, for any number of terms.
+//! A [`FactorLimbs`] is ready to be multiplied. A product, or a sum of products, is a [`LimbSum`] until it is reduced.
+//! So carries run once per factor, for any number of terms.
 
 use std::ops::{Add, Deref};
 
@@ -14,7 +14,7 @@ use crate::simd::{Mask, MulSimd, MulVector, Vector};
 
 /// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(crate) struct LimbFactor<V>(pub(crate) [V; 5]);
+pub(crate) struct FactorLimbs<V>(pub(crate) [V; 5]);
 
 /// A value of five unsigned limbs, each below 2^61: a product (limbs below 2^56), or a sum whose terms' bounds add
 /// up.
@@ -23,13 +23,13 @@ pub(crate) struct LimbSum<V>(pub(crate) [V; 5]);
 
 /// A sum after its carries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReducedSum<V>(LimbFactor<V>);
+pub(crate) struct SettledLimbs<V>(FactorLimbs<V>);
 
-impl<V> Deref for ReducedSum<V> {
-    type Target = LimbFactor<V>;
+impl<V> Deref for SettledLimbs<V> {
+    type Target = FactorLimbs<V>;
 
     #[inline(always)]
-    fn deref(&self) -> &LimbFactor<V> {
+    fn deref(&self) -> &FactorLimbs<V> {
         &self.0
     }
 }
@@ -41,7 +41,7 @@ const TOP_BITS: u32 = 47;
 const LOW_52: u64 = (1 << 52) - 1;
 const LOW_47: u64 = (1 << TOP_BITS) - 1;
 
-impl<V: MulVector> LimbFactor<V> {
+impl<V: MulVector> FactorLimbs<V> {
     /// Returns the same value in every lane.
     #[inline(always)]
     fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
@@ -245,7 +245,7 @@ fn fold<S: MulSimd>(simd: S, mut c: [S::V; 10]) -> LimbSum<S::V> {
 impl<V: MulVector> LimbSum<V> {
     /// Reduces the value to a factor with one `vpmadd52`. Bits from 255 on fold by 19, and carries run once.
     #[inline(always)]
-    fn reduce<S: MulSimd<V = V>>(&self, simd: S) -> LimbFactor<V> {
+    fn reduce<S: MulSimd<V = V>>(&self, simd: S) -> FactorLimbs<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -257,7 +257,7 @@ impl<V: MulVector> LimbSum<V> {
                 let l1 = l1 + l0.shr::<52>();
                 let l2 = l2 + l1.shr::<52>();
                 let l3 = l3 + l2.shr::<52>();
-                LimbFactor([l0, l1, l2, l3, top + l3.shr::<52>()])
+                FactorLimbs([l0, l1, l2, l3, top + l3.shr::<52>()])
             },
         )
     }
@@ -283,13 +283,13 @@ impl<V: MulVector> LimbSum<V> {
     /// Returns the same value in every lane.
     #[inline(always)]
     fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
-        Self(LimbFactor::splat(simd, limbs).0)
+        Self(FactorLimbs::splat(simd, limbs).0)
     }
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
     fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        Self(LimbFactor(self.0).or_if(mask, &LimbFactor(yes.0)).0)
+        Self(FactorLimbs(self.0).or_if(mask, &FactorLimbs(yes.0)).0)
     }
 
     #[inline(always)]
@@ -316,10 +316,10 @@ impl<V: MulVector> Add for LimbSum<V> {
 }
 
 /// The traits call the methods above, which have the same names.
-impl<V, S> FieldFactor<S> for LimbFactor<V>
+impl<V, S> FieldFactor<S> for FactorLimbs<V>
 where
     V: MulVector,
-    S: FieldSimd<V = V, Factor = LimbFactor<V>, Sum = LimbSum<V>>,
+    S: FieldSimd<V = V, Factor = FactorLimbs<V>, Sum = LimbSum<V>>,
 {
     #[inline(always)]
     fn splat(simd: S, limbs: &[u64; 5]) -> Self {
@@ -414,9 +414,9 @@ where
 impl<V, S> WideSum<S> for LimbSum<V>
 where
     V: MulVector,
-    S: FieldSimd<V = V, Factor = LimbFactor<V>, Sum = LimbSum<V>>,
+    S: FieldSimd<V = V, Factor = FactorLimbs<V>, Sum = LimbSum<V>>,
 {
-    type Settled<'a> = ReducedSum<V>;
+    type Settled<'a> = SettledLimbs<V>;
 
     #[inline(always)]
     fn splat(simd: S, limbs: &[u64; 5]) -> Self {
@@ -424,13 +424,13 @@ where
     }
 
     #[inline(always)]
-    fn reduce(&self, simd: S) -> LimbFactor<V> {
+    fn reduce(&self, simd: S) -> FactorLimbs<V> {
         self.reduce(simd)
     }
 
     #[inline(always)]
-    fn factor(&self, simd: S) -> ReducedSum<V> {
-        ReducedSum(self.reduce(simd))
+    fn factor(&self, simd: S) -> SettledLimbs<V> {
+        SettledLimbs(self.reduce(simd))
     }
 
     #[inline(always)]
@@ -449,7 +449,7 @@ where
     }
 
     #[inline(always)]
-    fn multiply_by(&mut self, simd: S, factor: &LimbFactor<V>) {
+    fn multiply_by(&mut self, simd: S, factor: &FactorLimbs<V>) {
         *self = self.reduce(simd).times(simd, factor);
     }
 }

@@ -17,7 +17,7 @@ use std::ops::{Add, Deref};
 
 use zeroize::Zeroize;
 
-pub(crate) use self::limbs::{LimbFactor, LimbSum};
+pub(crate) use self::limbs::{FactorLimbs, LimbSum};
 #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 use crate::simd::float::{DoubleLimbs, FloatSimd};
 #[cfg(target_arch = "x86_64")]
@@ -145,7 +145,7 @@ macro_rules! field_of_limbs {
     ($simd:ty) => {
         impl $crate::curve25519::field::FieldSimd for $simd {
             const TAKES_TURNS: bool = true;
-            type Factor = $crate::curve25519::field::LimbFactor<<Self as $crate::simd::Simd>::V>;
+            type Factor = $crate::curve25519::field::FactorLimbs<<Self as $crate::simd::Simd>::V>;
             type Sum = $crate::curve25519::field::LimbSum<<Self as $crate::simd::Simd>::V>;
         }
     };

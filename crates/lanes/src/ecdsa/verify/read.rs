@@ -41,7 +41,10 @@ pub(super) fn read<'a, S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
 }
 
 /// Returns the point of a key. The check of the point is cached with the key.
-fn public_key<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) -> Option<&[Vec<u64>; 2]> {
+fn public_key<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
+    simd: S,
+    key: &Key,
+) -> Option<&[Vec<u64>; 2]> {
     let checked = key.prepared(|key| {
         let point = key.ec_public().and_then(|(_, point)| read_point::<S, C, L>(simd, point));
         Ok::<_, std::convert::Infallible>(CheckedPoint(point.map(|point| point.map(Vec::from))))

@@ -18,8 +18,7 @@ pub(super) fn finish<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, cons
     simd: S,
     work: &VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>,
 ) -> Masks<N> {
-    let (f, order) =
-        (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let r = order.read(&lanes(work.block, |job| job.r));
     let (mut is_good, is_exception) = simd.call(
         #[inline(always)]

@@ -75,7 +75,7 @@ impl FloatSimd for FmaSimd {
     }
 
     #[inline(always)]
-    fn from_bits(self, bits: Self::V) -> DoublePair {
+    fn double_of_bits(self, bits: Self::V) -> DoublePair {
         // SAFETY: `self` proves AVX.
         unsafe {
             DoublePair([_mm256_castsi256_pd(bits.0[0].register()), _mm256_castsi256_pd(bits.0[1].register())])
@@ -227,8 +227,8 @@ kernel!(square_p256, "square_p256.s");
 kernel!(sum_p256, "sum_p256.s");
 
 /// The kernels as functions that return their result. The calling convention passes the place of such a result as the
-/// first argument, and the function returns it in `rax`: both are what a [`Kernel`] does. The compiler places a result of
-/// this kind in the caller's variable, and a result behind a pointer it would copy.
+/// first argument, and the function returns it in `rax`: both are what a [`Kernel`] does. The compiler places a result
+/// of this kind in the caller's variable, and a result behind a pointer it would copy.
 #[expect(improper_ctypes_definitions, reason = "as for the type of the kernel")]
 mod returning {
     use std::arch::naked_asm;
@@ -270,13 +270,23 @@ impl FloatVector for DoublePair {
     #[inline(always)]
     fn times_plus(self, by: Self, term: Self) -> Self {
         // SAFETY: `self` proves FMA.
-        unsafe { Self([_mm256_fmadd_pd(self.0[0], by.0[0], term.0[0]), _mm256_fmadd_pd(self.0[1], by.0[1], term.0[1])]) }
+        unsafe {
+            Self([
+                _mm256_fmadd_pd(self.0[0], by.0[0], term.0[0]),
+                _mm256_fmadd_pd(self.0[1], by.0[1], term.0[1]),
+            ])
+        }
     }
 
     #[inline(always)]
     fn minus_times(self, by: Self, term: Self) -> Self {
         // SAFETY: `self` proves FMA.
-        unsafe { Self([_mm256_fnmadd_pd(self.0[0], by.0[0], term.0[0]), _mm256_fnmadd_pd(self.0[1], by.0[1], term.0[1])]) }
+        unsafe {
+            Self([
+                _mm256_fnmadd_pd(self.0[0], by.0[0], term.0[0]),
+                _mm256_fnmadd_pd(self.0[1], by.0[1], term.0[1]),
+            ])
+        }
     }
 
     #[inline(always)]

@@ -62,7 +62,7 @@ impl FloatSimd for PortableFma {
     }
 
     #[inline(always)]
-    fn from_bits(self, bits: Self::V) -> PortableFloats {
+    fn double_of_bits(self, bits: Self::V) -> PortableFloats {
         PortableFloats(bits.words().map(f64::from_bits))
     }
 
@@ -92,11 +92,7 @@ impl FloatSimd for PortableFma {
     }
 
     #[inline(always)]
-    fn sum_p256(
-        self,
-        a: Factors<'_, PortableFloats>,
-        b: Factors<'_, PortableFloats>,
-    ) -> PortableLimbs {
+    fn sum_p256(self, a: Factors<'_, PortableFloats>, b: Factors<'_, PortableFloats>) -> PortableLimbs {
         self.call(|| float::sum_p256(self, a, b))
     }
 }

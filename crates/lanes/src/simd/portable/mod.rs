@@ -318,10 +318,7 @@ impl MulVector for PortableVector {
     #[inline(never)]
     fn pick16(self, low: Self, high: Self) -> Self {
         self.map(|index| {
-            select16(
-                index,
-                std::array::from_fn(|at| if at < LANES { low.0[at] } else { high.0[at - LANES] }),
-            )
+            select16(index, std::array::from_fn(|at| if at < LANES { low.0[at] } else { high.0[at - LANES] }))
         })
     }
 
