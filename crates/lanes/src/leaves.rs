@@ -242,7 +242,8 @@ impl Leaves {
             _ => return None,
         };
         let is_allowed = |leaf: &CurveLeaf| {
-            self.fma_secrets || !is_secret || with_curves!(*leaf, simd => leaf_of(simd)) != Leaf::Fma
+            let own: Leaf = with_curves!(*leaf, simd => leaf_of(simd));
+            self.fma_secrets || !is_secret || own != Leaf::Fma
         };
         self.curves.filter(is_allowed)
     }

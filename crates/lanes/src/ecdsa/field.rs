@@ -7,6 +7,7 @@ use std::ops::{Add, Sub};
 use zeroize::Zeroize;
 
 use super::curve::CurveParams;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 use super::doubles::DoubleField;
 use super::element::{Element, LooseElement, ProductColumns};
 use super::interleaved::{Interleaved, Masks, part};

@@ -20,6 +20,7 @@ pub(crate) mod comb;
 pub(crate) mod complete;
 pub(crate) mod constants;
 pub(crate) mod curve;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 pub(crate) mod doubles;
 pub(crate) mod element;
 pub(crate) mod euclid;
