@@ -26,26 +26,32 @@ pub(super) fn invert<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> [u64; L]
 /// Computes `a b / R`, below 2 m for factors below 2 m, if R is at least 4 m.
 #[inline(always)]
 fn multiply<M: OddModulus<L>, const L: usize>(a: &[u64; L], b: &[u64; L]) -> [u64; L] {
-    // A column gets at most 2 L products below 2^104.
-    let mut columns = [0_u128; L];
-    for limb in a {
-        for (column, other) in columns.iter_mut().zip(b) {
-            *column += u128::from(*limb) * u128::from(*other);
+    // A column gets at most 2 L products below 2^104. Every index is a constant after unrolling, so columns are registers.
+    let (mut low, mut high) = ([0_u128; L], [0_u128; L]);
+    for i in 0..L {
+        for j in 0..L {
+            *column(&mut low, &mut high, i + j) += u128::from(a[i]) * u128::from(b[j]);
         }
-        let digit = (columns[0] as u64).wrapping_mul(M::NEGATED_INVERSE) & LOW_52;
-        for (column, word) in columns.iter_mut().zip(&M::LIMBS) {
-            *column += u128::from(digit) * u128::from(*word);
-        }
-        // The low 52 bits of the lowest column are zero now.
-        let carry = columns[0] >> 52;
-        columns.copy_within(1.., 0);
-        columns[L - 1] = 0;
-        columns[0] += carry;
     }
     let mut carry = 0;
-    columns.map(|column| {
+    for i in 0..L {
+        let value = low[i] + carry;
+        let digit = (value as u64).wrapping_mul(M::NEGATED_INVERSE) & LOW_52;
+        // The low 52 bits of the column are zero now.
+        carry = (value + u128::from(digit) * u128::from(M::LIMBS[0])) >> 52;
+        for j in 1..L {
+            *column(&mut low, &mut high, i + j) += u128::from(digit) * u128::from(M::LIMBS[j]);
+        }
+    }
+    high.map(|column| {
         let sum = column + carry;
         carry = sum >> 52;
         sum as u64 & LOW_52
     })
+}
+
+/// Returns a column of a product.
+#[inline(always)]
+fn column<'a, const L: usize>(low: &'a mut [u128; L], high: &'a mut [u128; L], at: usize) -> &'a mut u128 {
+    if at < L { &mut low[at] } else { &mut high[at - L] }
 }
