@@ -6,17 +6,19 @@
 //! | `unsafe` | `unsafe` outside the address that the plan gives a crate for it, or without its `SAFETY:` comment |
 //! | `files` | a source file over 800 lines that is not a table |
 //! | `language` | private words, vague names and unclear documentation, beyond the findings of `language.baseline` |
+//! | `fields` | kernels of the fields of the curves that are not what their generator makes |
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |
 //! | `kernels` | kernels of doubles that are not what their generator makes |
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
 //! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the
-//! code. `cargo xtask fma` makes the kernels of doubles.
+//! code. `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles.
 #![forbid(unsafe_code)]
 
 mod checks;
 mod counts;
+mod fields;
 mod files;
 mod fma;
 mod language;
@@ -34,8 +36,9 @@ use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
 const USAGE: &str =
-    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|check [--manifest-path PATH]
+    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|check [--manifest-path PATH]
        cargo xtask language --update|--list [--manifest-path PATH]
+       cargo xtask fields --update [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
        cargo xtask sboxes [--rounds N] [--seed N]
        cargo xtask fma";
@@ -63,6 +66,7 @@ enum XtaskCommand {
     Check { checks: Vec<CheckKind>, manifest: Option<PathBuf> },
     UpdateLanguage { manifest: Option<PathBuf> },
     ListLanguage { manifest: Option<PathBuf> },
+    UpdateFields { manifest: Option<PathBuf> },
     Counts { manifest: Option<PathBuf> },
     Sboxes { rounds: usize, seed: u64 },
     Fma,
@@ -76,11 +80,19 @@ enum CheckKind {
     Language,
     Circuits,
     Kernels,
+    Fields,
 }
 
 impl CheckKind {
-    const ALL: [Self; 6] =
-        [Self::Structure, Self::Unsafe, Self::Files, Self::Language, Self::Circuits, Self::Kernels];
+    const ALL: [Self; 7] = [
+        Self::Structure,
+        Self::Unsafe,
+        Self::Files,
+        Self::Language,
+        Self::Circuits,
+        Self::Kernels,
+        Self::Fields,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -90,6 +102,7 @@ impl CheckKind {
             Self::Language => "language",
             Self::Circuits => "circuits",
             Self::Kernels => "kernels",
+            Self::Fields => "fields",
         }
     }
 
@@ -101,6 +114,7 @@ impl CheckKind {
             Self::Language => language::check(workspace),
             Self::Circuits => sboxes::check(workspace),
             Self::Kernels => fma::check(workspace),
+            Self::Fields => fields::check(workspace),
         }
     }
 }
@@ -111,7 +125,8 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     if name == "sboxes" {
         return parse_search(words);
     }
-    let is_update = name == "language" && words.next_if(|word| word == "--update").is_some();
+    let is_update =
+        matches!(name.as_str(), "language" | "fields") && words.next_if(|word| word == "--update").is_some();
     let is_list = name == "language" && words.next_if(|word| word == "--list").is_some();
     let manifest = match (words.next().as_deref(), words.next()) {
         (None, _) => None,
@@ -124,6 +139,7 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     }
     match (is_update, is_list) {
         (true, true) => return Err("`--update` and `--list` exclude each other".into()),
+        (true, false) if name == "fields" => return Ok(XtaskCommand::UpdateFields { manifest }),
         (true, false) => return Ok(XtaskCommand::UpdateLanguage { manifest }),
         (false, true) => return Ok(XtaskCommand::ListLanguage { manifest }),
         (false, false) => {}
@@ -176,6 +192,10 @@ fn run(command: XtaskCommand) -> Result<bool, WorkspaceError> {
             print!("{}", language::list(&Workspace::load(manifest)?)?);
             Ok(true)
         }
+        XtaskCommand::UpdateFields { manifest } => {
+            fields::update(&Workspace::load(manifest)?)?;
+            Ok(true)
+        }
         XtaskCommand::Counts { manifest } => {
             println!("{}", counts::table(&Workspace::load(manifest)?)?);
             Ok(true)
@@ -210,6 +230,7 @@ mod tests {
         }
         assert_eq!(parsed("language --update"), Ok(XtaskCommand::UpdateLanguage { manifest: None }));
         assert_eq!(parsed("language --list"), Ok(XtaskCommand::ListLanguage { manifest: None }));
+        assert_eq!(parsed("fields --update"), Ok(XtaskCommand::UpdateFields { manifest: None }));
         assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
         assert_eq!(parsed("fma"), Ok(XtaskCommand::Fma));
         assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));

@@ -126,6 +126,8 @@ pub enum LeafAbsence {
     Processor,
     /// The caller has turned the leaf off.
     TurnedOff,
+    /// The processor has the instructions, and computes the shape faster without them.
+    Slower,
 }
 
 impl std::fmt::Display for LeafAbsence {
@@ -133,6 +135,7 @@ impl std::fmt::Display for LeafAbsence {
         f.write_str(match self {
             Self::Processor => "not on this processor",
             Self::TurnedOff => "turned off",
+            Self::Slower => "slower on this processor",
         })
     }
 }

@@ -6,16 +6,16 @@ use oarlock_core::{
 };
 
 use crate::aes;
-use crate::curve25519;
+use crate::curve25519::{self, field::FieldSimd};
 use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash::{self, streams};
-use crate::leaves::{Leaves, leaf_of, with_blocks, with_multiply, with_rsa, with_streams, with_vectors};
+use crate::leaves::{Leaves, leaf_of, with_blocks, with_curves, with_rsa, with_streams, with_vectors};
 use crate::records;
 use crate::rsa::{self, RsaLeaf};
 use crate::simd::Leaf;
-use crate::simd::{Cpu, MulSimd, Simd};
+use crate::simd::{Cpu, Simd};
 
 /// An engine that computes many operations in lockstep, one per lane.
 #[derive(Debug)]
@@ -49,8 +49,11 @@ impl ShapeFamily {
         let aes = || leaves.blocks.and_then(|_| aes::offers(shape));
         let des = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => des::offers(simd, shape)));
         let hash = || leaves.vectors.and_then(|leaf| with_vectors!(leaf, simd => hash::offers(simd, shape)));
-        let streams =
-            || leaves.streams.and_then(|leaf| with_streams!(leaf, simd => streams::offers(simd, shape)));
+        let streams = || {
+            leaves
+                .streams_for(shape)
+                .and_then(|leaf| with_streams!(leaf, simd => streams::offers(simd, shape)))
+        };
         let records = || {
             aes()
                 .map(|size| (Self::Aes, size))
@@ -66,17 +69,19 @@ impl ShapeFamily {
                 _ => (Self::ModExp, size),
             })
         };
-        let public_key = || {
+        let curve = || {
+            let leaf = leaves.curve_for(shape)?;
+            let has = |curve| with_curves!(leaf, simd => ecdsa::has(simd, curve));
             Some(match shape {
                 Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
                 Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
                 Shape::X25519 => (Self::X25519, curve25519::OFFERED),
-                Shape::EcdsaSign { curve } if ecdsa::has(curve) => (Self::EcdsaSign(curve), ecdsa::OFFER),
-                Shape::EcdsaVerify { curve } if ecdsa::has(curve) => (Self::EcdsaVerify(curve), ecdsa::OFFER),
+                Shape::EcdsaSign { curve } if has(curve) => (Self::EcdsaSign(curve), ecdsa::OFFER),
+                Shape::EcdsaVerify { curve } if has(curve) => (Self::EcdsaVerify(curve), ecdsa::OFFER),
                 _ => return None,
             })
         };
-        rsa().or_else(|| leaves.multiply.and_then(|_| public_key())).or_else(records)
+        rsa().or_else(curve).or_else(records)
     }
 }
 
@@ -96,7 +101,8 @@ impl ShapeFamily {
             ) => &[Leaf::Avx512, Leaf::Avx2],
             (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
             (Self::RsaPrivate | Self::RsaPublic | Self::ModExp, _) => &[Leaf::Avx512, Leaf::Fma],
-            _ => &[Leaf::Avx512],
+            (Self::EcdsaSign(Curve::P384) | Self::EcdsaVerify(Curve::P384), _) => &[Leaf::Avx512],
+            _ => &[Leaf::Avx512, Leaf::Fma],
         }
     }
 
@@ -181,7 +187,7 @@ impl LaneEngine {
             ShapeFamily::RsaPrivate | ShapeFamily::RsaPublic | ShapeFamily::ModExp => {
                 self.leaves.rsa.map(|leaf| with_rsa!(leaf, leaf => leaf_of(leaf)))
             }
-            _ => self.leaves.multiply.map(|leaf| with_multiply!(leaf, simd => leaf_of(simd))),
+            _ => self.leaves.curves.map(|leaf| with_curves!(leaf, simd => leaf_of(simd))),
         }
     }
 
@@ -210,6 +216,9 @@ impl Engine for LaneEngine {
         let better = family.leaves(shape).first().filter(|better| **better != leaf);
         let absence = |better: &Leaf| match self.turned_off.contains(better) {
             true => LeafAbsence::TurnedOff,
+            false if self.leaves.prefers_narrow && matches!(better, Leaf::Avx512 | Leaf::Vaes512) => {
+                LeafAbsence::Slower
+            }
             false => LeafAbsence::Processor,
         };
         Some(EngineLeaf {
@@ -249,8 +258,8 @@ impl Engine for LaneEngine {
                 Ok(())
             }
             Jobs::Operations(shape, operations) => {
-                let leaf = self.leaves.multiply.ok_or(not_offered(shape))?;
-                with_multiply!(leaf, simd => self.compute(simd, family, shape, operations, out))
+                let leaf = self.leaves.curve_for(shape).ok_or(not_offered(shape))?;
+                with_curves!(leaf, simd => self.compute(simd, family, shape, operations, out))
             }
             Jobs::Records(shape, parts) => match (family, self.leaves) {
                 (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
@@ -269,7 +278,7 @@ impl Engine for LaneEngine {
 }
 
 impl LaneEngine {
-    fn compute<S: MulSimd>(
+    fn compute<S: FieldSimd + ecdsa::CurvesSimd>(
         &self,
         simd: S,
         family: ShapeFamily,
@@ -277,6 +286,7 @@ impl LaneEngine {
         operations: &[Operation<'_>],
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
+        let _state = simd.run_state();
         match family {
             ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
             ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),

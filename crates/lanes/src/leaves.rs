@@ -1,6 +1,6 @@
 //! The leaves of this CPU, and the choice of one for each kind of kernel.
 
-use oarlock_core::Shape;
+use oarlock_core::{DigestAlg, MacAlg, Shape};
 
 #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 use crate::simd::doubles::DoubleLeaf;
@@ -10,27 +10,33 @@ use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, Vae
 use crate::simd::{ArmAesSimd, NeonSimd};
 use crate::simd::{Cpu, Leaf};
 #[cfg(any(test, feature = "portable"))]
-use crate::simd::{PortableDoubles, PortableSimd};
+use crate::simd::{PortableFma, PortableSimd};
 
 /// The leaf of each kind of kernel. None if the CPU lacks the instructions of all its leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaves {
-    pub(crate) multiply: Option<MultiplyLeaf>,
+    pub(crate) curves: Option<CurveLeaf>,
     pub(crate) vectors: Option<VectorLeaf>,
     pub(crate) blocks: Option<BlockLeaf>,
     pub(crate) rsa: Option<RsaKernels>,
     /// True if the leaf of FMA computes with secrets.
     pub(crate) fma_secrets: bool,
     pub(crate) streams: Option<StreamLeaf>,
+    /// True if leaves of 512 bits were passed over for narrower ones, which are faster on this CPU.
+    pub(crate) prefers_narrow: bool,
 }
 
-/// A leaf of the public-key kernels.
+/// A leaf of the kernels of curves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum MultiplyLeaf {
+pub(crate) enum CurveLeaf {
     #[cfg(target_arch = "x86_64")]
     Avx512(IfmaSimd),
+    #[cfg(target_arch = "x86_64")]
+    Fma(FmaSimd),
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
+    #[cfg(any(test, feature = "portable"))]
+    PortableFma(PortableFma),
 }
 
 /// A leaf of the RSA kernels.
@@ -43,7 +49,7 @@ pub(crate) enum RsaKernels {
     #[cfg(any(test, feature = "portable"))]
     Portable(PortableSimd),
     #[cfg(any(test, feature = "portable"))]
-    PortableFma(DoubleLeaf<PortableDoubles>),
+    PortableFma(DoubleLeaf<PortableFma>),
 }
 
 /// A leaf of the kernels of DES and hashes.
@@ -82,14 +88,18 @@ pub(crate) enum StreamLeaf {
     ShaNi(ShaNiSimd),
 }
 
-/// Evaluates an expression with the token of a [`MultiplyLeaf`].
-macro_rules! with_multiply {
+/// Evaluates an expression with the token of a [`CurveLeaf`].
+macro_rules! with_curves {
     ($leaf:expr, $simd:ident => $body:expr) => {
         match $leaf {
             #[cfg(target_arch = "x86_64")]
-            $crate::leaves::MultiplyLeaf::Avx512($simd) => $body,
+            $crate::leaves::CurveLeaf::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaves::CurveLeaf::Fma($simd) => $body,
             #[cfg(any(test, feature = "portable"))]
-            $crate::leaves::MultiplyLeaf::Portable($simd) => $body,
+            $crate::leaves::CurveLeaf::Portable($simd) => $body,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaves::CurveLeaf::PortableFma($simd) => $body,
         }
     };
 }
@@ -154,7 +164,7 @@ macro_rules! with_streams {
     };
 }
 
-pub(crate) use {with_blocks, with_multiply, with_rsa, with_streams, with_vectors};
+pub(crate) use {with_blocks, with_curves, with_rsa, with_streams, with_vectors};
 
 /// Returns the leaf of a token.
 pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
@@ -164,17 +174,25 @@ pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
 impl Leaves {
     /// Returns the best leaf of each kind of kernel among those that `allows` accepts.
     pub(crate) fn choose(allows: impl Fn(Leaf) -> bool) -> Self {
-        let mut leaves =
-            Self { multiply: None, vectors: None, blocks: None, streams: None, rsa: None, fma_secrets: true };
+        let mut leaves = Self {
+            curves: None,
+            vectors: None,
+            blocks: None,
+            streams: None,
+            rsa: None,
+            fma_secrets: true,
+            prefers_narrow: false,
+        };
         // From the last resort to the best leaf: a better one replaces what was there.
         #[cfg(any(test, feature = "portable"))]
         if allows(Leaf::PortableFma) {
-            leaves.rsa = Some(RsaKernels::PortableFma(DoubleLeaf(PortableDoubles)));
+            leaves.rsa = Some(RsaKernels::PortableFma(DoubleLeaf(PortableFma)));
+            leaves.curves = Some(CurveLeaf::PortableFma(PortableFma));
         }
         #[cfg(any(test, feature = "portable"))]
         if allows(Leaf::Portable) {
             leaves = Self {
-                multiply: Some(MultiplyLeaf::Portable(PortableSimd)),
+                curves: Some(CurveLeaf::Portable(PortableSimd)),
                 vectors: Some(VectorLeaf::Portable(PortableSimd)),
                 blocks: Some(BlockLeaf::Portable(PortableSimd)),
                 rsa: Some(RsaKernels::Portable(PortableSimd)),
@@ -185,13 +203,14 @@ impl Leaves {
         {
             if let Some(simd) = FmaSimd::detect().filter(|_| allows(Leaf::Fma)) {
                 leaves.rsa = Some(RsaKernels::Fma(DoubleLeaf(simd)));
+                leaves.curves = Some(CurveLeaf::Fma(simd));
             }
             if let Some(simd) = Avx2Simd::detect().filter(|_| allows(Leaf::Avx2)) {
                 leaves.vectors = Some(VectorLeaf::Avx2(simd));
             }
             let ifma = IfmaSimd::detect();
             if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
-                leaves.multiply = Some(MultiplyLeaf::Avx512(simd));
+                leaves.curves = Some(CurveLeaf::Avx512(simd));
                 leaves.vectors = Some(VectorLeaf::Avx512(simd));
                 leaves.rsa = Some(RsaKernels::Avx512(simd));
             }
@@ -203,14 +222,18 @@ impl Leaves {
                 leaves.blocks = Some(BlockLeaf::Vaes256(simd));
             }
             let vaes = ifma.zip(aes).and_then(|(ifma, aes)| VaesSimd::detect(ifma, aes));
-            if let Some(simd) = vaes.filter(|_| allows(Leaf::Vaes512)) {
+            // Two vectors of 256 bits are as fast as one of 512 bits there, and GHASH of 256 bits has fewer products.
+            let computes_halves = ifma.is_some_and(IfmaSimd::computes_halves);
+            let has_fast_blocks = computes_halves && matches!(leaves.blocks, Some(BlockLeaf::Vaes256(_)));
+            if let Some(simd) = vaes.filter(|_| allows(Leaf::Vaes512) && !has_fast_blocks) {
                 leaves.blocks = Some(BlockLeaf::Vaes512(simd));
             }
-            // Sixteen lanes of AVX-512 are faster than streams.
-            let has_wide_lanes = matches!(leaves.vectors, Some(VectorLeaf::Avx512(_)));
-            if let Some(simd) = ShaNiSimd::detect().filter(|_| allows(Leaf::ShaNi) && !has_wide_lanes) {
+            // Sixteen lanes of 512 bits are faster than streams if they are not computed in halves.
+            let has_fast_lanes = matches!(leaves.vectors, Some(VectorLeaf::Avx512(_))) && !computes_halves;
+            if let Some(simd) = ShaNiSimd::detect().filter(|_| allows(Leaf::ShaNi) && !has_fast_lanes) {
                 leaves.streams = Some(StreamLeaf::ShaNi(simd));
             }
+            leaves.prefers_narrow = computes_halves;
         }
         #[cfg(target_arch = "aarch64")]
         {
@@ -226,8 +249,20 @@ impl Leaves {
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { multiply, vectors, blocks, streams, rsa, .. } = self;
-        multiply.is_none() && vectors.is_none() && blocks.is_none() && streams.is_none() && rsa.is_none()
+        let Self { curves, vectors, blocks, streams, rsa, .. } = self;
+        curves.is_none() && vectors.is_none() && blocks.is_none() && streams.is_none() && rsa.is_none()
+    }
+
+    /// Returns the leaf of streams for a shape. Lanes of 512 bits stay for SHA-1, where they are faster even in halves.
+    pub(crate) fn streams_for(&self, shape: Shape) -> Option<StreamLeaf> {
+        let is_sha1 = matches!(
+            shape,
+            Shape::Digest { alg: DigestAlg::Sha1 }
+                | Shape::DigestPart { alg: DigestAlg::Sha1 }
+                | Shape::Mac { alg: MacAlg::HmacSha1 }
+        );
+        let is_wide = |leaf| with_vectors!(leaf, simd => leaf_of(simd)) == Leaf::Avx512;
+        self.streams.filter(|_| !(is_sha1 && self.vectors.is_some_and(is_wide)))
     }
 
     /// Returns the leaf of a shape of RSA, or None if the shape is not one of RSA or may not be computed.
@@ -242,5 +277,19 @@ impl Leaves {
             self.fma_secrets || !is_secret || leaf != Leaf::Fma
         };
         self.rsa.filter(is_allowed)
+    }
+
+    /// Returns the leaf of a shape of a curve, or None if the shape is of another kind or may not be computed.
+    pub(crate) fn curve_for(&self, shape: Shape) -> Option<CurveLeaf> {
+        let is_secret = match shape {
+            Shape::Ed25519Verify | Shape::EcdsaVerify { .. } => false,
+            Shape::Ed25519Sign | Shape::X25519 | Shape::EcdsaSign { .. } => true,
+            _ => return None,
+        };
+        let is_allowed = |leaf: &CurveLeaf| {
+            let own: Leaf = with_curves!(*leaf, simd => leaf_of(simd));
+            self.fma_secrets || !is_secret || own != Leaf::Fma
+        };
+        self.curves.filter(is_allowed)
     }
 }

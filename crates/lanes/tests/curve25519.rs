@@ -1,8 +1,11 @@
 //! Ed25519 against RFC 8032 7.1 and X25519 against RFC 7748 5.2 and 6.1, on every leaf.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
+mod common;
+
+use common::leaves_for;
 use oarlock_core::*;
-use oarlock_lanes::LaneEngine;
+use oarlock_lanes::{LaneEngine, Leaf};
 
 fn hex(text: &str) -> Vec<u8> {
     text.as_bytes()
@@ -19,8 +22,9 @@ fn key(parts: KeyParts) -> Key {
     Key::local(parts, Fingerprint::new([0; 32]))
 }
 
+/// Returns every leaf of this machine that computes on this curve, without and with tables.
 fn leaves() -> impl Iterator<Item = LaneEngine> {
-    let all = || LaneEngine::detect().into_iter().chain([LaneEngine::portable()]);
+    let all = || leaves_for(Shape::Ed25519Verify);
     all().chain(all().map(LaneEngine::with_tables_at_once))
 }
 
@@ -159,4 +163,24 @@ fn computes_the_key_exchange_of_rfc_7748() {
         assert_eq!(derive(&engine, &alice, &of_bob), shared);
         assert_eq!(derive(&engine, &bob, &of_alice), shared);
     }
+}
+
+#[test]
+fn without_secrets_the_leaf_of_doubles_only_verifies() {
+    let Some(engine) = LaneEngine::of_leaf(Leaf::Fma) else {
+        eprintln!("SKIPPED: this processor has no AVX2 with FMA");
+        return;
+    };
+    let (p256, p384) = (Curve::P256, Curve::P384);
+    let secret = [Shape::Ed25519Sign, Shape::X25519, Shape::EcdsaSign { curve: p256 }];
+    let public = [Shape::Ed25519Verify, Shape::EcdsaVerify { curve: p256 }];
+    let offers = |engine: &LaneEngine, shape: &Shape| engine.offers(*shape).is_some();
+    assert!(secret.iter().chain(&public).all(|shape| offers(&engine, shape)));
+    assert!(
+        !offers(&engine, &Shape::EcdsaSign { curve: p384 })
+            && !offers(&engine, &Shape::EcdsaVerify { curve: p384 })
+    );
+    let engine = engine.without_secrets_on_fma();
+    assert!(public.iter().all(|shape| offers(&engine, shape)));
+    assert!(!secret.iter().any(|shape| offers(&engine, shape)));
 }

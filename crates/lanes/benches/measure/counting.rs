@@ -6,8 +6,12 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
+use crate::curve25519::field::field_of_limbs;
+use crate::ecdsa::field::curves_of_limbs;
 use crate::simd::Leaf;
-use crate::simd::{Cpu, HalfMask, LANES, Mask, MulVector, PortableSimd, PortableVector, Simd, Vector, Words};
+use crate::simd::{
+    Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, PortableSimd, PortableVector, Simd, Vector, Words,
+};
 
 thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };
@@ -43,6 +47,16 @@ impl Cpu for CountingSimd {
 
     fn clear_registers(self) {}
 }
+
+impl MulSimd for CountingSimd {
+    type RunState = ();
+
+    #[inline(always)]
+    fn run_state(self) {}
+}
+
+field_of_limbs!(CountingSimd);
+curves_of_limbs!(CountingSimd);
 
 impl Simd for CountingSimd {
     type V = CountedVector;

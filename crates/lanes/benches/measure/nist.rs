@@ -14,12 +14,12 @@ use crate::ecdsa;
 use crate::ecdsa::comb::PublicComb;
 use crate::ecdsa::constants::{shifted, small};
 use crate::ecdsa::curve::CurveParams;
-use crate::ecdsa::element::Element;
+use crate::ecdsa::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
 use crate::ecdsa::key_table::EcdsaKeyTable;
-use crate::ecdsa::point::{AffinePoint, JacobianPoint, XyzzPoint};
-use crate::ecdsa::ring::{FieldModulus, MontgomeryRing};
-use crate::ecdsa::{P256, P384, p256, p384};
-use crate::simd::{IfmaSimd, LANES, MulSimd};
+use crate::ecdsa::point::{AffinePoint, JacobianPoint, PointField, XyzzPoint};
+use crate::ecdsa::ring::OddModulus;
+use crate::ecdsa::{P256, P384};
+use crate::simd::{IfmaSimd, LANES};
 
 pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     for (curve, name) in [(CurveName::P256, "p256"), (CurveName::P384, "p384")] {
@@ -36,10 +36,10 @@ pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
             _ => tables::<P384, 8>(bench, simd, name, &work),
         }
     }
-    kernels::<p256::field::FieldPrime, 5, 1>(bench, simd, "p256, one stream:");
-    kernels::<p256::field::FieldPrime, 5, 2>(bench, simd, "p256, two streams:");
-    kernels::<p384::field::FieldPrime, 8, 1>(bench, simd, "p384, one stream:");
-    kernels::<p384::field::FieldPrime, 8, 2>(bench, simd, "p384, two streams:");
+    kernels::<P256, 5, 1>(bench, simd, "p256, one stream:");
+    kernels::<P256, 5, 2>(bench, simd, "p256, two streams:");
+    kernels::<P384, 8, 1>(bench, simd, "p384, one stream:");
+    kernels::<P384, 8, 2>(bench, simd, "p384, two streams:");
 }
 
 /// Times tables: building and checking that of a key, and building that of the base point.
@@ -75,13 +75,13 @@ fn tables<C: CurveParams<L>, const L: usize>(
 /// The calls of a kernel per measurement.
 const STEPS: usize = 100;
 
-fn kernels<F: FieldModulus<L>, const L: usize, const N: usize>(
+fn kernels<C: CurveParams<L>, const L: usize, const N: usize>(
     bench: &KernelBench<'_>,
     simd: IfmaSimd,
     name: &str,
 ) {
-    let mut own = PointStreams::<IfmaSimd, F, L, N>::new(simd);
-    let mut counted = PointStreams::<CountingSimd, F, L, N>::new(CountingSimd);
+    let mut own = PointStreams::<IfmaSimd, C, L, N>::new(simd);
+    let mut counted = PointStreams::<CountingSimd, C, L, N>::new(CountingSimd);
     let each = STEPS * N;
     bench.kernel(&format!("{name} product"), each, || own.multiply(), || counted.multiply());
     bench.kernel(&format!("{name} squaring"), each, || own.square(), || counted.square());
@@ -91,17 +91,17 @@ fn kernels<F: FieldModulus<L>, const L: usize, const N: usize>(
 }
 
 /// N groups of points that pass through kernels repeatedly.
-struct PointStreams<S: MulSimd, F, const L: usize, const N: usize> {
-    f: MontgomeryRing<S, F, L, N>,
-    point: JacobianPoint<S::V, L, N>,
-    wide: XyzzPoint<S::V, L, N>,
-    addend: AffinePoint<S::V, L, N>,
+struct PointStreams<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize> {
+    f: FieldOf<S, C, L, N>,
+    point: JacobianPoint<ElementOf<S, C, L, N>>,
+    wide: XyzzPoint<ElementOf<S, C, L, N>>,
+    addend: AffinePoint<ElementOf<S, C, L, N>>,
 }
 
-impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> PointStreams<S, F, L, N> {
+impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize> PointStreams<S, C, L, N> {
     fn new(simd: S) -> Self {
-        let f = MontgomeryRing::<S, F, L, N>::new(simd);
-        let e = |n: u64| f.splat(&shifted(small(n), 200, &F::LIMBS));
+        let f = FieldOf::<S, C, L, N>::new(simd);
+        let e = |n: u64| f.splat(&shifted(small(n), 200, &<C::Field as OddModulus<L>>::LIMBS));
         Self {
             f,
             point: JacobianPoint { x: e(5), y: e(6), z: e(7) },
@@ -126,8 +126,8 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> PointStream
         );
     }
 
-    fn chain(&mut self, step: impl Fn(&Element<S::V, L, N>) -> Element<S::V, L, N>) {
-        self.f.simd.call(
+    fn chain(&mut self, step: impl Fn(&ElementOf<S, C, L, N>) -> ElementOf<S, C, L, N>) {
+        self.f.simd().call(
             #[inline(always)]
             || {
                 let mut x = self.point.x;
@@ -141,7 +141,7 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> PointStream
 
     fn double(&mut self) {
         for _ in 0..STEPS {
-            self.f.simd.call(
+            self.f.simd().call(
                 #[inline(always)]
                 || self.point = self.f.double(black_box(&self.point)),
             );
@@ -150,18 +150,18 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> PointStream
 
     fn add(&mut self) {
         for step in 0..STEPS {
-            self.f.simd.call(
+            self.f.simd().call(
                 #[inline(always)]
-                || self.point = self.f.add_to_jacobian(&self.point, &self.addend, black_box([step as u8; N])),
+                || self.f.add_to_jacobian(&mut self.point, &self.addend, black_box([step as u8; N])),
             );
         }
     }
 
     fn widen(&mut self) {
         for step in 0..STEPS {
-            self.f.simd.call(
+            self.f.simd().call(
                 #[inline(always)]
-                || self.wide = self.f.add_to_xyzz(&self.wide, &self.addend, black_box([step as u8; N])),
+                || self.f.add_to_xyzz(&mut self.wide, &self.addend, black_box([step as u8; N])),
             );
         }
     }

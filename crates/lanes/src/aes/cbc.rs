@@ -18,17 +18,13 @@ pub(super) struct CbcRecord<'a> {
 
 const IDLE: CbcRecord<'static> = CbcRecord { schedule: &NONE, iv: &[0; BLOCK], input: &[], output: 0 };
 
-/// Decrypts every record of `next`, whose lengths are even or not.
+/// Decrypts every record of `next`.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
-    are_even: bool,
     next: impl FnMut() -> Option<CbcRecord<'a>>,
     output: &mut [u8],
 ) {
-    if !are_even {
-        return decrypt_long::<S, PLACES, ROUNDS>(simd, next, output);
-    }
     chunk::each(
         IDLE,
         next,
@@ -42,13 +38,7 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
             } else {
                 rest = records;
             }
-            let mut rest = rest.iter();
-            decrypt_long::<S, PLACES, ROUNDS>(
-                simd,
-                #[inline(always)]
-                || rest.next().copied(),
-                output,
-            );
+            decrypt_long::<S, PLACES, ROUNDS>(simd, rest, output);
         },
     );
 }
@@ -56,12 +46,12 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 /// Decrypts records of any lengths. A long record fills several places of a step, so the AES unit is busy even with
 /// one record.
 #[inline(always)]
-fn decrypt_long<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
+fn decrypt_long<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
-    mut next: impl FnMut() -> Option<CbcRecord<'a>>,
+    records: &[CbcRecord<'_>],
     output: &mut [u8],
 ) {
-    let mut rest = IDLE;
+    let (mut next, mut rest) = (records.iter(), IDLE);
     loop {
         let mut pieces = [IDLE; PLACES];
         for place in &mut pieces {
@@ -103,10 +93,10 @@ fn decrypt_pieces<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 
 /// Returns the next piece as a record of its own, or an empty piece if no record is left.
 #[inline(always)]
-fn piece<'a>(rest: &mut CbcRecord<'a>, next: &mut impl FnMut() -> Option<CbcRecord<'a>>) -> CbcRecord<'a> {
+fn piece<'a>(rest: &mut CbcRecord<'a>, next: &mut std::slice::Iter<'_, CbcRecord<'a>>) -> CbcRecord<'a> {
     while rest.input.is_empty() {
-        let Some(new) = next() else { return IDLE };
-        *rest = new;
+        let Some(new) = next.next() else { return IDLE };
+        *rest = *new;
     }
     let (input, left) = rest.input.split_at(rest.input.len().min(FOUR_BLOCKS));
     let piece = CbcRecord { input, ..*rest };

@@ -71,18 +71,14 @@ impl ChainedRecord<'_> {
 }
 
 /// Chains every record of `next`. Writes each block to `output`, or with `MAC` only the leading bytes of the last
-/// block. The lengths are even or not.
+/// block.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
-    are_even: bool,
     next: impl FnMut() -> Option<ChainedRecord<'a>>,
     output: &mut [u8],
 ) {
     let simd = simd.single();
-    if !are_even {
-        return chain_unequal::<S::Single, ROUNDS, MAC>(simd, next, output);
-    }
     chunk::each(
         IDLE,
         next,
@@ -97,13 +93,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
             } else {
                 rest = records;
             }
-            let mut rest = rest.iter();
-            chain_unequal::<S::Single, ROUNDS, MAC>(
-                simd,
-                #[inline(always)]
-                || rest.next().copied(),
-                output,
-            );
+            chain_unequal::<S::Single, ROUNDS, MAC>(simd, rest, output);
         },
     );
 }
@@ -171,11 +161,12 @@ fn encrypt_again<S: SingleSimd, const ROUNDS: usize>(
 
 /// Chains records of any lengths.
 #[inline(always)]
-fn chain_unequal<'a, S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
+fn chain_unequal<S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
-    mut next: impl FnMut() -> Option<ChainedRecord<'a>>,
+    records: &[ChainedRecord<'_>],
     output: &mut [u8],
 ) {
+    let mut next = records.iter();
     let mut states = [simd.block_of_words([0; 2]); PLACES];
     let mut chains = [IDLE; PLACES];
     // The steps that are done, and those that are left.
@@ -190,8 +181,8 @@ fn chain_unequal<'a, S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
                     chains[place].write_tag(simd, states[place], output);
                 }
                 (chains[place], done[place]) = (IDLE, 0);
-                let Some(new) = next() else { break };
-                (chains[place], left[place]) = (new, new.steps::<MAC>());
+                let Some(new) = next.next() else { break };
+                (chains[place], left[place]) = (*new, new.steps::<MAC>());
                 states[place] = new.start::<S, MAC>(simd);
             }
             // An idle slot has no steps; wrapping makes it the maximum, so it never limits the others.

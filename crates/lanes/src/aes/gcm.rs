@@ -54,19 +54,14 @@ struct GcmState<'a, S: BlockSimd> {
     mask: OneBlock<S>,
 }
 
-/// Seals or opens every record of `next`, whose lengths are even or not, and calls `reject` with the index of each record
-/// whose tag is wrong.
+/// Seals or opens every record of `next`, and calls `reject` with the index of each record whose tag is wrong.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
-    are_even: bool,
     next: impl FnMut() -> Option<GcmRecord<'a>>,
     output: &mut [u8],
     mut reject: impl FnMut(usize),
 ) {
-    if !are_even {
-        return run_long::<S, PLACES, ROUNDS>(simd, next, output, &mut reject);
-    }
     chunk::each(
         IDLE,
         next,
@@ -80,14 +75,7 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
             } else {
                 rest = records;
             }
-            let mut rest = rest.iter();
-            run_long::<S, PLACES, ROUNDS>(
-                simd,
-                #[inline(always)]
-                || rest.next().copied(),
-                output,
-                &mut reject,
-            );
+            run_long::<S, PLACES, ROUNDS>(simd, rest, output, &mut reject);
         },
     );
 }
@@ -140,19 +128,20 @@ fn run_short<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 #[inline(always)]
 fn run_long<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     simd: S,
-    mut next: impl FnMut() -> Option<GcmRecord<'a>>,
+    records: &[GcmRecord<'a>],
     output: &mut [u8],
     reject: &mut impl FnMut(usize),
 ) {
+    let mut next = records.iter();
     let mut places = [const { None::<GcmState<'a, S>> }; PLACES];
     loop {
         let mut counters = [simd.splat_block(&[0; BLOCK]); PLACES];
         let mut keys = [&NONE; PLACES];
         for ((place, counters), key) in places.iter_mut().zip(&mut counters).zip(&mut keys) {
             if place.is_none() {
-                *place = next().map(
+                *place = next.next().map(
                     #[inline(always)]
-                    |message| GcmState::new(simd, message),
+                    |message| GcmState::new(simd, *message),
                 );
             }
             if let Some(place) = place {

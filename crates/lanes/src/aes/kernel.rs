@@ -42,23 +42,19 @@ pub(super) trait AesKernel {
     /// Reads a record.
     fn read<'a>(part: &'a RecordPart<'a>, work: (RecordRef, ResultSpan, &'a Self::Key)) -> Self::Record<'a>;
 
-    /// Computes all records of `next`, and calls `reject` with the index of each record whose tag is wrong. If their
-    /// lengths are even, they are read in chunks and computed in groups. Otherwise each place reads the next record when
-    /// its own is finished.
+    /// Computes all records of `next`, and calls `reject` with the index of each record whose tag is wrong.
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        are_even: bool,
         next: impl FnMut() -> Option<Self::Record<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     );
 }
 
-/// Computes all records of `next` with the kernel of their shape: see [`AesKernel::run`].
+/// Computes all records of `next` with the kernel of their shape.
 #[inline(always)]
 pub(super) fn compute<'a, S: BlockSimd, K: AesKernel, const ROUNDS: usize>(
     simd: S,
-    are_even: bool,
     part: &'a RecordPart<'a>,
     mut next: impl FnMut() -> Option<(RecordRef, ResultSpan, &'a K::Key)>,
     output: &mut [u8],
@@ -66,7 +62,6 @@ pub(super) fn compute<'a, S: BlockSimd, K: AesKernel, const ROUNDS: usize>(
 ) {
     K::run::<S, ROUNDS>(
         simd,
-        are_even,
         #[inline(always)]
         || Some(K::read(part, next()?)),
         output,
@@ -107,12 +102,11 @@ impl AesKernel for CbcEncryptKernel {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        are_even: bool,
         next: impl FnMut() -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        chain::run::<S, ROUNDS, false>(simd, are_even, next, output);
+        chain::run::<S, ROUNDS, false>(simd, next, output);
     }
 }
 
@@ -132,15 +126,14 @@ impl AesKernel for CbcDecryptKernel {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        are_even: bool,
         next: impl FnMut() -> Option<CbcRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
         match S::FOURS {
-            2 => cbc::run::<S, 2, ROUNDS>(simd, are_even, next, output),
-            4 => cbc::run::<S, 4, ROUNDS>(simd, are_even, next, output),
-            _ => cbc::run::<S, 8, ROUNDS>(simd, are_even, next, output),
+            2 => cbc::run::<S, 2, ROUNDS>(simd, next, output),
+            4 => cbc::run::<S, 4, ROUNDS>(simd, next, output),
+            _ => cbc::run::<S, 8, ROUNDS>(simd, next, output),
         }
     }
 }
@@ -174,12 +167,11 @@ impl AesKernel for CmacKernel {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        are_even: bool,
         next: impl FnMut() -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        chain::run::<S, ROUNDS, true>(simd, are_even, next, output);
+        chain::run::<S, ROUNDS, true>(simd, next, output);
     }
 }
 
@@ -204,15 +196,14 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
     #[inline(always)]
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        are_even: bool,
         next: impl FnMut() -> Option<GcmRecord<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
         match S::FOURS {
-            2 => gcm::run::<S, 2, ROUNDS>(simd, are_even, next, output, reject),
-            4 => gcm::run::<S, 4, ROUNDS>(simd, are_even, next, output, reject),
-            _ => gcm::run::<S, 8, ROUNDS>(simd, are_even, next, output, reject),
+            2 => gcm::run::<S, 2, ROUNDS>(simd, next, output, reject),
+            4 => gcm::run::<S, 4, ROUNDS>(simd, next, output, reject),
+            _ => gcm::run::<S, 8, ROUNDS>(simd, next, output, reject),
         }
     }
 }

@@ -50,12 +50,6 @@ pub(super) fn prepare_slots<S: BlockSimd, K: PrepareAes>(
 }
 
 impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
-    /// Returns the key of a record if it is in the table of recurring keys.
-    #[inline(always)]
-    pub(super) fn recurring(&self, record: &RecordRef) -> Option<&'a K> {
-        *self.table.get(record.key as usize)?
-    }
-
     /// Returns the key of a record.
     #[inline(always)]
     pub(super) fn find<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {

@@ -5,14 +5,13 @@ use std::cell::Cell;
 use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
-use super::chain::PLACES;
 use super::kernel::{
     AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, GcmKernel, ResultSpan, compute,
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
-use crate::simd::{BLOCK, BlockSimd};
+use crate::simd::BlockSimd;
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run<S: BlockSimd>(
@@ -181,10 +180,6 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     ) {
         // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
-        // The longest records come first.
-        let ends = [self.records.first(), self.records.last()];
-        let [longest, shortest] = ends.map(|record| record.map(|record| record.len.div_ceil(BLOCK as u32)));
-        let are_even = longest == shortest;
         self.simd.call(
             #[inline(always)]
             || {
@@ -192,25 +187,15 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                 let mut records = self.records.iter();
                 compute::<S, K, ROUNDS>(
                     self.simd,
-                    are_even,
                     self.part,
                     #[inline(always)]
                     || loop {
                         let record = *records.next()?;
-                        // Without chunks, the key of a later record is fetched while this one is computed.
-                        if !are_even
-                            && let Some(later) = records.as_slice().get(AHEAD - 1)
-                            && let Some(key) = keys.recurring(later)
-                        {
-                            key.prefetch(self.simd);
-                        }
                         let Some(place) = place(record) else { continue };
                         match keys.find(self.simd, record) {
                             Some(key) => {
                                 // A chunk is read before it is computed.
-                                if are_even {
-                                    key.prefetch(self.simd);
-                                }
+                                key.prefetch(self.simd);
                                 return Some((record, place, key));
                             }
                             None => statuses[record.index as usize].set(Status::BadKey),
@@ -223,6 +208,3 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         );
     }
 }
-
-/// The distance between the record that starts and the record whose key is prefetched.
-const AHEAD: usize = 2 * PLACES;

@@ -9,11 +9,11 @@ use zeroize::Zeroizing;
 
 use super::constants::{BASE_X, BASE_Y, TWICE_D};
 use super::encoding::to_affine;
-use super::field::FieldFactor;
+use super::field::{Factor, FieldFactor, FieldSimd, WideSum};
 use super::point::{CachedPoint, EdwardsPoint, NielsPoint, add_affine_all, double_all};
 use super::scalar::{DigitLanes, ScalarLanes};
 use super::words::load_rows;
-use crate::simd::{LANES, Mask, MulSimd, MulVector, Vector, Words};
+use crate::simd::{LANES, Mask, MulVector, Vector, Words};
 
 /// An affine multiple: the limbs of y+x, y-x and 2dxy, and one unused word. It fills two cache lines.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
 
     /// Builds the multiples of the affine point (x, y), which is the same in all lanes, for every digit. The point
     /// must be public.
-    pub(super) fn comb<S: MulSimd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> Self {
+    pub(super) fn comb<S: FieldSimd>(simd: S, x: &Factor<S>, y: &Factor<S>) -> Self {
         let digits = DigitLanes::<S::V, WIDTH>::COUNT;
         let mut unit = EdwardsPoint::affine(simd, x, y);
         let mut units = Vec::with_capacity(digits);
@@ -66,13 +66,13 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
     }
 
     /// Builds the multiples of the base point for every digit.
-    pub(super) fn base_comb<S: MulSimd>(simd: S) -> Self {
+    pub(super) fn base_comb<S: FieldSimd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         Self::comb(simd, &x, &y)
     }
 
     /// Builds the multiples of the base point for the lowest digit only.
-    pub(super) fn base_window<S: MulSimd>(simd: S) -> Self {
+    pub(super) fn base_window<S: FieldSimd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         let point = EdwardsPoint::affine(simd, &x, &y);
         let step = cached(simd, &point);
@@ -81,7 +81,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
             let mut next = multiples[at - 1];
             simd.call(
                 #[inline(always)]
-                || next.add::<S, true>(simd, &step, 0),
+                || next.add::<true>(simd, &step, 0),
             );
             multiples.push(next);
         }
@@ -130,22 +130,22 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
 
 /// Loads the affine points of eight rows.
 #[inline(always)]
-pub(super) fn load_niels<S: MulSimd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoint<S::V> {
+pub(super) fn load_niels<S: FieldSimd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoint<S> {
     let mut parts = [&rows[0].0; LANES];
     for (part, row) in parts.iter_mut().zip(rows) {
         *part = &row.0;
     }
     let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, _]] = load_rows(simd, &parts);
     NielsPoint {
-        plus: FieldFactor::from_limbs([a, b, c, d, e]),
-        minus: FieldFactor::from_limbs([f, g, h, i, j]),
-        product: FieldFactor::from_limbs([k, l, m, n, o]),
+        plus: Factor::<S>::from_limbs(simd, [a, b, c, d, e]),
+        minus: Factor::<S>::from_limbs(simd, [f, g, h, i, j]),
+        product: Factor::<S>::from_limbs(simd, [k, l, m, n, o]),
     }
 }
 
 impl CombColumns {
     /// Builds the multiples of the base point.
-    pub(super) fn base<S: MulSimd>(simd: S) -> Self {
+    pub(super) fn base<S: FieldSimd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         let rows = CombRows::<COLUMN_WIDTH>::comb(simd, &x, &y);
         let column = |rows: &[CombRow], word: usize| {
@@ -159,11 +159,11 @@ impl CombColumns {
     }
 
     /// Computes `scalar B` for every group in constant time.
-    pub(super) fn times<S: MulSimd>(
+    pub(super) fn times<S: FieldSimd>(
         &self,
         simd: S,
         scalars: &[ScalarLanes<S::V>],
-        products: &mut Vec<EdwardsPoint<S::V>>,
+        products: &mut Vec<EdwardsPoint<S>>,
     ) {
         // Two groups alternate by halves of a step: one multiplies while the carries of the other run.
         let (pairs, rest) = scalars.as_chunks::<2>();
@@ -172,11 +172,11 @@ impl CombColumns {
         ones.iter().for_each(|one| products.extend_from_slice(&*self.times_together(simd, one)));
     }
 
-    fn times_together<S: MulSimd, const N: usize>(
+    fn times_together<S: FieldSimd, const N: usize>(
         &self,
         simd: S,
         scalars: &[ScalarLanes<S::V>; N],
-    ) -> Zeroizing<[EdwardsPoint<S::V>; N]> {
+    ) -> Zeroizing<[EdwardsPoint<S>; N]> {
         // Projective coordinates depend on the scalar beyond the point itself, so they are erased too.
         let mut sums = Zeroizing::new([EdwardsPoint::neutral(simd); N]);
         let digits: Zeroizing<[ColumnDigits<S::V>; N]> = Zeroizing::new(scalars.each_ref().map(|scalar| {
@@ -205,7 +205,7 @@ impl CombColumns {
 
 /// Returns the entry for each lane's digit, and the lanes in which it is subtracted. Reads every entry.
 #[inline(always)]
-fn pick<S: MulSimd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (NielsPoint<S::V>, Mask) {
+fn pick<S: FieldSimd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (NielsPoint<S>, Mask) {
     let half = simd.splat(ColumnDigits::<S::V>::HALF);
     // Digits are stored with an offset of half their range, so zero is `half`.
     let (negative, is_zero) = (digit.is_below(half), digit.is_equal(half));
@@ -221,18 +221,18 @@ fn pick<S: MulSimd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> 
     }
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = words;
     let niels = NielsPoint {
-        plus: FieldFactor::from_limbs([a, b, c, d, e]),
-        minus: FieldFactor::from_limbs([f, g, h, i, j]),
-        product: FieldFactor::from_limbs([k, l, m, n, o]),
+        plus: Factor::<S>::from_limbs(simd, [a, b, c, d, e]),
+        minus: Factor::<S>::from_limbs(simd, [f, g, h, i, j]),
+        product: Factor::<S>::from_limbs(simd, [k, l, m, n, o]),
     };
     (niels, negative)
 }
 
-fn base_point<S: MulSimd>(simd: S) -> (FieldFactor<S::V>, FieldFactor<S::V>) {
-    (FieldFactor::splat(simd, &BASE_X), FieldFactor::splat(simd, &BASE_Y))
+fn base_point<S: FieldSimd>(simd: S) -> (Factor<S>, Factor<S>) {
+    (Factor::<S>::splat(simd, &BASE_X), Factor::<S>::splat(simd, &BASE_Y))
 }
 
-fn cached<S: MulSimd>(simd: S, point: &EdwardsPoint<S::V>) -> CachedPoint<S::V> {
+fn cached<S: FieldSimd>(simd: S, point: &EdwardsPoint<S>) -> CachedPoint<S> {
     simd.call(
         #[inline(always)]
         || point.cached(simd),
@@ -240,9 +240,9 @@ fn cached<S: MulSimd>(simd: S, point: &EdwardsPoint<S::V>) -> CachedPoint<S::V> 
 }
 
 /// Computes 2^TIMES P for every group, with T.
-pub(super) fn double_times<S: MulSimd, const N: usize, const TIMES: usize>(
+pub(super) fn double_times<S: FieldSimd, const N: usize, const TIMES: usize>(
     simd: S,
-    points: &mut [EdwardsPoint<S::V>; N],
+    points: &mut [EdwardsPoint<S>; N],
 ) {
     simd.call(
         #[inline(always)]
@@ -257,7 +257,7 @@ pub(super) fn double_times<S: MulSimd, const N: usize, const TIMES: usize>(
 
 /// Puts one of up to eight points into each lane. Each point is the same in all its lanes. The last point fills the
 /// other lanes.
-fn gather_lanes<S: MulSimd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPoint<S::V> {
+fn gather_lanes<S: FieldSimd>(simd: S, points: &[EdwardsPoint<S>]) -> EdwardsPoint<S> {
     let mut gathered = points[points.len() - 1];
     simd.call(
         #[inline(always)]
@@ -272,9 +272,9 @@ fn gather_lanes<S: MulSimd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPo
 
 /// Computes `len` terms of each arithmetic progression (start, step) as rows: progression by progression, term by
 /// term.
-fn progressions<S: MulSimd>(
+fn progressions<S: FieldSimd>(
     simd: S,
-    progressions: impl Iterator<Item = (EdwardsPoint<S::V>, CachedPoint<S::V>)>,
+    progressions: impl Iterator<Item = (EdwardsPoint<S>, CachedPoint<S>)>,
     len: usize,
 ) -> Vec<[CombRow; LANES]> {
     let mut terms = Vec::new();
@@ -283,7 +283,7 @@ fn progressions<S: MulSimd>(
             if at > 0 {
                 simd.call(
                     #[inline(always)]
-                    || term.add::<S, true>(simd, &step, 0),
+                    || term.add::<true>(simd, &step, 0),
                 );
             }
             terms.push(term);
@@ -293,13 +293,13 @@ fn progressions<S: MulSimd>(
 }
 
 /// Returns the rows of eight affine points.
-fn rows_of<S: MulSimd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> [CombRow; LANES] {
+fn rows_of<S: FieldSimd>(simd: S, x: &Factor<S>, y: &Factor<S>) -> [CombRow; LANES] {
     let mut rows = [NEUTRAL; LANES];
     simd.call(
         #[inline(always)]
         || {
             let product =
-                x.times(simd, y).reduce(simd).times(simd, &FieldFactor::splat(simd, &TWICE_D)).reduce(simd);
+                *x.times(simd, y).factor(simd).times(simd, &Factor::<S>::splat(simd, &TWICE_D)).factor(simd);
             let (x, y) = (x.widen(simd), y.widen(simd));
             let [a, b, c, d, e] = (y + x).reduce(simd).canonical(simd);
             let [f, g, h, i, j] = y.minus(simd, &x).reduce(simd).canonical(simd);

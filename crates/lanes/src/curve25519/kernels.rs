@@ -8,13 +8,13 @@ use super::base;
 use super::comb::double_times;
 use super::constants::{BASE_X, BASE_Y};
 use super::encoding::{Decoded, decode_opposites, encode};
-use super::field::FieldFactor;
+use super::field::{Factor, FieldFactor, FieldSimd, WideSum};
 use super::key_table::{Ed25519KeyTable, TableTerm, table_sums};
 use super::multiples::{MultipleTerm, sums_of_multiples};
 use super::point::EdwardsPoint;
 use super::scalar::ScalarLanes;
 use super::x25519::{MontgomeryLadder, run_ladders};
-use crate::simd::{LANES, MulSimd};
+use crate::simd::LANES;
 
 /// The y of the base point, 4/5, as RFC 8032 encodes it.
 const BASE: &[u8] = &{
@@ -23,15 +23,15 @@ const BASE: &[u8] = &{
     bytes
 };
 
-pub(crate) struct CurveKernels<S: MulSimd> {
+pub(crate) struct CurveKernels<S: FieldSimd> {
     simd: S,
     scalar: ScalarLanes<S::V>,
-    key: Decoded<S::V>,
+    key: Decoded<S>,
     table: Ed25519KeyTable<S>,
-    point: EdwardsPoint<S::V>,
+    point: EdwardsPoint<S>,
 }
 
-impl<S: MulSimd> CurveKernels<S> {
+impl<S: FieldSimd> CurveKernels<S> {
     pub(crate) fn new(simd: S) -> Self {
         let key = decode_opposites(simd, &[[BASE; LANES]])[0];
         let scalar = ScalarLanes::from_limbs([simd.splat(0x5_4321_9876_0123); 5]);
@@ -102,8 +102,8 @@ impl<S: MulSimd> CurveKernels<S> {
 }
 
 /// Computes `steps` products in each of `N` chains.
-pub(crate) fn products<S: MulSimd, const N: usize>(simd: S, steps: usize) {
-    let by = FieldFactor::splat(simd, &BASE_Y);
+pub(crate) fn products<S: FieldSimd, const N: usize>(simd: S, steps: usize) {
+    let by = Factor::<S>::splat(simd, &BASE_Y);
     chains::<S, N>(
         simd,
         steps,
@@ -113,7 +113,7 @@ pub(crate) fn products<S: MulSimd, const N: usize>(simd: S, steps: usize) {
 }
 
 /// Computes `steps` squarings in each of `N` chains.
-pub(crate) fn squares<S: MulSimd, const N: usize>(simd: S, steps: usize) {
+pub(crate) fn squares<S: FieldSimd, const N: usize>(simd: S, steps: usize) {
     chains::<S, N>(
         simd,
         steps,
@@ -122,12 +122,8 @@ pub(crate) fn squares<S: MulSimd, const N: usize>(simd: S, steps: usize) {
     );
 }
 
-fn chains<S: MulSimd, const N: usize>(
-    simd: S,
-    steps: usize,
-    next: impl Fn(&FieldFactor<S::V>) -> FieldFactor<S::V>,
-) {
-    let mut chains = black_box([FieldFactor::splat(simd, &BASE_X); N]);
+fn chains<S: FieldSimd, const N: usize>(simd: S, steps: usize, next: impl Fn(&Factor<S>) -> Factor<S>) {
+    let mut chains = black_box([Factor::<S>::splat(simd, &BASE_X); N]);
     simd.call(
         #[inline(always)]
         || {
@@ -142,8 +138,8 @@ fn chains<S: MulSimd, const N: usize>(
 }
 
 /// Computes `steps` doublings of `N` groups.
-pub(crate) fn doublings<S: MulSimd, const N: usize>(simd: S, steps: usize) {
-    let (x, y) = (FieldFactor::splat(simd, &BASE_X), FieldFactor::splat(simd, &BASE_Y));
+pub(crate) fn doublings<S: FieldSimd, const N: usize>(simd: S, steps: usize) {
+    let (x, y) = (Factor::<S>::splat(simd, &BASE_X), Factor::<S>::splat(simd, &BASE_Y));
     let mut points = black_box([EdwardsPoint::affine(simd, &x, &y); N]);
     for _ in 0..steps / 4 {
         double_times::<S, N, 4>(simd, &mut points);

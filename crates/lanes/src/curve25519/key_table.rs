@@ -4,9 +4,10 @@ use oarlock_core::{Key, VerifyTable};
 
 use super::comb::{CombRows, load_niels};
 use super::encoding::decode_opposites;
+use super::field::FieldSimd;
 use super::point::{EdwardsPoint, add_affine_all};
 use super::scalar::{ScalarLanes, SignedDigits};
-use crate::simd::{LANES, MulSimd};
+use crate::simd::LANES;
 
 /// The bits of a signed digit of h.
 const WIDTH: usize = 5;
@@ -20,9 +21,11 @@ pub(crate) struct Ed25519KeyTable<S> {
     rows: CombRows<WIDTH>,
 }
 
-impl<S: MulSimd> Ed25519KeyTable<S> {
+impl<S: FieldSimd> Ed25519KeyTable<S> {
     /// Builds the table of A, or returns None if A does not decode.
     pub(super) fn build(simd: S, public: &[u8]) -> Option<Self> {
+        // Tables are built on any thread.
+        let _state = simd.run_state();
         let decoded = decode_opposites(simd, &[[public; LANES]]);
         let key = decoded.first().filter(|decoded| decoded.is_valid != 0)?;
         Some(Self { simd, rows: CombRows::comb(simd, &key.x, &key.y) })
@@ -37,7 +40,7 @@ impl<S> Ed25519KeyTable<S> {
     }
 }
 
-impl<S: MulSimd> VerifyTable for Ed25519KeyTable<S> {
+impl<S: FieldSimd> VerifyTable for Ed25519KeyTable<S> {
     const BYTES: usize = CombRows::<WIDTH>::BYTES;
     // 31 uses pay for building and checking a table: docs/performance/public-key.md, "Verification tables in lanes".
     const USES: u32 = 32;
@@ -48,23 +51,24 @@ impl<S: MulSimd> VerifyTable for Ed25519KeyTable<S> {
 
     fn is_right(&self, public: &[u8]) -> bool {
         let Ok(public) = public.try_into() else { return false };
+        let _state = self.simd.run_state();
         self.rows.are_multiples_of_opposite(self.simd, public)
     }
 }
 
 /// The scalars and tables of a group.
-pub(super) struct TableTerm<'a, S: MulSimd> {
+pub(super) struct TableTerm<'a, S: FieldSimd> {
     pub(super) tables: [&'a Ed25519KeyTable<S>; LANES],
     pub(super) h: ScalarLanes<S::V>,
     pub(super) s: ScalarLanes<S::V>,
 }
 
 /// Computes `[S]B - [h]A` for every group with 32 additions of multiples of B and 51 of -A.
-pub(super) fn table_sums<S: MulSimd>(
+pub(super) fn table_sums<S: FieldSimd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
     terms: &[TableTerm<'_, S>],
-    sums: &mut Vec<EdwardsPoint<S::V>>,
+    sums: &mut Vec<EdwardsPoint<S>>,
 ) {
     let (pairs, rest) = terms.as_chunks::<2>();
     pairs.iter().for_each(|pair| sums.extend(sum_together(simd, base, pair)));
@@ -72,11 +76,11 @@ pub(super) fn table_sums<S: MulSimd>(
     ones.iter().for_each(|one| sums.extend(sum_together(simd, base, one)));
 }
 
-fn sum_together<S: MulSimd, const N: usize>(
+fn sum_together<S: FieldSimd, const N: usize>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
     terms: &[TableTerm<'_, S>; N],
-) -> [EdwardsPoint<S::V>; N] {
+) -> [EdwardsPoint<S>; N] {
     let h = terms.each_ref().map(|term| SignedDigits::<WIDTH>::new(simd, &term.h));
     let s = terms.each_ref().map(|term| SignedDigits::<BASE_WIDTH>::new(simd, &term.s));
     let mut sums = [EdwardsPoint::neutral(simd); N];

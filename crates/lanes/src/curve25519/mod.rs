@@ -15,7 +15,7 @@ mod comb;
 mod comb_check;
 mod constants;
 mod encoding;
-mod field;
+pub(crate) mod field;
 #[cfg(feature = "measure")]
 pub(crate) mod kernels;
 mod key_table;
@@ -27,7 +27,7 @@ pub(crate) mod sign;
 #[cfg(test)]
 mod tests;
 pub(crate) mod verify;
-mod words;
+pub(crate) mod words;
 pub(crate) mod x25519;
 
 use std::sync::OnceLock;
@@ -35,7 +35,8 @@ use std::sync::OnceLock;
 use oarlock_core::BatchSize;
 
 use self::comb::{CombColumns, CombRows};
-use crate::simd::{LANES, MulSimd};
+use self::field::FieldSimd;
+use crate::simd::LANES;
 
 /// Eight groups fill one inversion, whose chain of squarings otherwise waits for itself.
 pub(crate) const OFFERED: BatchSize = BatchSize { preferred: LANES, max: 8 * LANES };
@@ -51,7 +52,7 @@ struct BaseTables {
 }
 
 /// Returns the tables, which the first caller builds. Every leaf builds the same tables.
-fn base<S: MulSimd>(simd: S) -> &'static BaseTables {
+fn base<S: FieldSimd>(simd: S) -> &'static BaseTables {
     // Tables are plain words, so they do not depend on the leaf and one static serves all.
     static BASE: OnceLock<BaseTables> = OnceLock::new();
     BASE.get_or_init(|| {

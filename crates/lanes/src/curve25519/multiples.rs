@@ -2,36 +2,36 @@
 
 use super::comb::{CombRows, double_times, load_niels};
 use super::encoding::Decoded;
-use super::field::FieldFactor;
+use super::field::{FieldFactor, FieldSimd};
 use super::point::{CachedPoint, EdwardsPoint, NielsPoint, add_affine_all, add_all};
 use super::scalar::{ScalarLanes, SignedDigits};
 use super::words::load_rows;
-use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
+use crate::simd::{LANES, MulVector, Vector, Words};
 
 /// The bits of a signed digit of h.
 const WIDTH: usize = 5;
 /// The bits of a signed digit of S: two digits of h, so that both are added between the same doublings.
 pub(super) const BASE_WIDTH: usize = 2 * WIDTH;
 
-/// The limbs of (Y+X, Y-X, 2dT, 2Z) of one lane, and four unused words.
+/// The point (Y+X, Y-X, 2dT, 2Z) of one lane, as its leaf stores it.
 type Row = [Words; 3];
 
 /// The multiples 0 to 2^(WIDTH-1) of each lane's point, as rows: 26 KB.
 struct Multiples(Vec<[Row; LANES]>);
 
 /// The scalars and points of a group.
-pub(super) struct MultipleTerm<'a, V> {
-    pub(super) q: &'a Decoded<V>,
-    pub(super) h: ScalarLanes<V>,
-    pub(super) s: ScalarLanes<V>,
+pub(super) struct MultipleTerm<'a, S: FieldSimd> {
+    pub(super) q: &'a Decoded<S>,
+    pub(super) h: ScalarLanes<S::V>,
+    pub(super) s: ScalarLanes<S::V>,
 }
 
 /// Computes `[S]B + [h]Q` for every group with 250 doublings, 51 additions of multiples of Q and 26 of B.
-pub(super) fn sums_of_multiples<S: MulSimd>(
+pub(super) fn sums_of_multiples<S: FieldSimd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
-    terms: &[MultipleTerm<'_, S::V>],
-    sums: &mut Vec<EdwardsPoint<S::V>>,
+    terms: &[MultipleTerm<'_, S>],
+    sums: &mut Vec<EdwardsPoint<S>>,
 ) {
     let (pairs, rest) = terms.as_chunks::<2>();
     pairs.iter().for_each(|pair| sums.extend(sum_together(simd, base, pair)));
@@ -39,11 +39,11 @@ pub(super) fn sums_of_multiples<S: MulSimd>(
     ones.iter().for_each(|one| sums.extend(sum_together(simd, base, one)));
 }
 
-fn sum_together<S: MulSimd, const N: usize>(
+fn sum_together<S: FieldSimd, const N: usize>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
-    terms: &[MultipleTerm<'_, S::V>; N],
-) -> [EdwardsPoint<S::V>; N] {
+    terms: &[MultipleTerm<'_, S>; N],
+) -> [EdwardsPoint<S>; N] {
     let multiples = terms.each_ref().map(|term| Multiples::new(simd, term.q));
     let h = terms.each_ref().map(|term| SignedDigits::<WIDTH>::new(simd, &term.h));
     let s = terms.each_ref().map(|term| SignedDigits::<BASE_WIDTH>::new(simd, &term.s));
@@ -90,7 +90,7 @@ fn sum_together<S: MulSimd, const N: usize>(
 }
 
 impl Multiples {
-    fn new<S: MulSimd>(simd: S, q: &Decoded<S::V>) -> Self {
+    fn new<S: FieldSimd>(simd: S, q: &Decoded<S>) -> Self {
         let mut term = EdwardsPoint::neutral(simd);
         let mut rows = vec![[[[0; LANES]; 3]; LANES]; (1 << (WIDTH - 1)) + 1];
         let step = simd.call(
@@ -103,7 +103,7 @@ impl Multiples {
                 #[inline(always)]
                 || {
                     store(simd, rows, &term.cached(simd));
-                    term.add::<S, true>(simd, &step, 0);
+                    term.add::<true>(simd, &step, 0);
                 },
             );
         }
@@ -111,31 +111,20 @@ impl Multiples {
     }
 
     #[inline(always)]
-    fn load<S: MulSimd>(&self, simd: S, magnitudes: &Words) -> CachedPoint<S::V> {
+    fn load<S: FieldSimd>(&self, simd: S, magnitudes: &Words) -> CachedPoint<S> {
         let mut rows = [&self.0[0][0]; LANES];
         for (lane, (row, magnitude)) in rows.iter_mut().zip(magnitudes).enumerate() {
             *row = &self.0[*magnitude as usize][lane];
         }
-        let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, ..]] = load_rows(simd, &rows);
-        CachedPoint {
-            niels: NielsPoint {
-                plus: FieldFactor::from_limbs([a, b, c, d, e]),
-                minus: FieldFactor::from_limbs([f, g, h, i, j]),
-                product: FieldFactor::from_limbs([k, l, m, n, o]),
-            },
-            z: FieldFactor::from_limbs([p, q, r, s, t]),
-        }
+        let [plus, minus, product, z] = FieldFactor::from_rows(simd, load_rows(simd, &rows));
+        CachedPoint { niels: NielsPoint { plus, minus, product }, z }
     }
 }
 
 #[inline(always)]
-fn store<S: MulSimd>(simd: S, rows: &mut [Row; LANES], point: &CachedPoint<S::V>) {
-    let [a, b, c, d, e] = *point.niels.plus.limbs();
-    let [f, g, h, i, j] = *point.niels.minus.limbs();
-    let [k, l, m, n, o] = *point.niels.product.limbs();
-    let [p, q, r, s, t] = *point.z.limbs();
-    let zero = simd.zero();
-    let parts = [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, zero, zero, zero, zero]];
+fn store<S: FieldSimd>(simd: S, rows: &mut [Row; LANES], point: &CachedPoint<S>) {
+    let NielsPoint { plus, minus, product } = &point.niels;
+    let parts = FieldFactor::rows(simd, [plus, minus, product, &point.z]);
     for (at, part) in parts.into_iter().enumerate() {
         for (row, lane) in rows.iter_mut().zip(S::V::transpose8(part)) {
             row[at] = lane.words();

@@ -4,14 +4,13 @@
 use zeroize::Zeroizing;
 
 use super::constants::ONE;
-use super::field::FieldFactor;
-use crate::simd::MulSimd;
+use super::field::{Factor, FieldFactor, FieldSimd, WideSum};
 
 /// One vector of eight values per group.
-type Groups<V> = Zeroizing<Vec<FieldFactor<V>>>;
+type Groups<S> = Zeroizing<Vec<Factor<S>>>;
 
 /// Computes `x^(2^252 - 3)`, whose exponent is (p-5)/8, for every group.
-pub(super) fn for_square_roots<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
+pub(super) fn for_square_roots<S: FieldSimd>(simd: S, x: &[Factor<S>]) -> Groups<S> {
     let (mut power, _) = ones(simd, x);
     // 2^252 - 3 = (2^250 - 1) 2^2 + 1.
     square_times(simd, &mut power, 2);
@@ -21,8 +20,8 @@ pub(super) fn for_square_roots<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> 
 
 /// Computes `1/x` for every group with one inversion and three products per group (Montgomery's trick). Zero gives
 /// zero and does not affect other groups.
-pub(super) fn invert_all<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>]) {
-    let one = FieldFactor::splat(simd, &ONE);
+pub(super) fn invert_all<S: FieldSimd>(simd: S, x: &mut [Factor<S>]) {
+    let one = Factor::<S>::splat(simd, &ONE);
     let mut before = Zeroizing::new(Vec::with_capacity(x.len()));
     let mut product = Zeroizing::new([one]);
     let mut zeros = Vec::with_capacity(x.len());
@@ -35,19 +34,19 @@ pub(super) fn invert_all<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>]) {
                 *value = value.or_if(is_zero, &one);
                 zeros.push(is_zero);
                 before.push(product[0]);
-                product[0] = product[0].times(simd, value).reduce(simd);
+                product[0].replace_by_product(simd, value);
             },
         );
     }
     let mut inverse = invert(simd, &*product);
-    let nothing = FieldFactor::splat(simd, &[0; 5]);
+    let nothing = Factor::<S>::splat(simd, &[0; 5]);
     // Backwards: `inverse` is that of the product of the values up to this one.
     for ((value, before), is_zero) in x.iter_mut().zip(before.iter()).zip(zeros).rev() {
         simd.call(
             #[inline(always)]
             || {
-                let own = inverse[0].times(simd, before).reduce(simd);
-                inverse[0] = inverse[0].times(simd, value).reduce(simd);
+                let own = *inverse[0].times(simd, before).factor(simd);
+                inverse[0].replace_by_product(simd, value);
                 *value = own.or_if(is_zero, &nothing);
             },
         );
@@ -55,7 +54,7 @@ pub(super) fn invert_all<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>]) {
 }
 
 /// Computes `x^(p - 2)` for every group with 254 squarings and 11 products.
-fn invert<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
+fn invert<S: FieldSimd>(simd: S, x: &[Factor<S>]) -> Groups<S> {
     let (mut power, eleventh) = ones(simd, x);
     // p - 2 = 2^255 - 21 = (2^250 - 1) 2^5 + 11.
     square_times(simd, &mut power, 5);
@@ -64,8 +63,8 @@ fn invert<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
 }
 
 /// Computes `x^(2^250 - 1)` and `x^11`.
-fn ones<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
-    let own = |values: &[FieldFactor<S::V>]| Zeroizing::new(values.to_vec());
+fn ones<S: FieldSimd>(simd: S, x: &[Factor<S>]) -> (Groups<S>, Groups<S>) {
+    let own = |values: &[Factor<S>]| Zeroizing::new(values.to_vec());
     // x^2, x^8, x^9, x^11, x^22, x^31 = x^(2^5 - 1)
     let mut second = own(x);
     square_times(simd, &mut second, 1);
@@ -92,19 +91,14 @@ fn ones<S: MulSimd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S
 
 /// Appends `count` ones to the exponents: computes `x^(2^count) * ones`. `ones` must have `count` ones in its
 /// exponent; the default is `x`.
-fn append_ones<S: MulSimd>(
-    simd: S,
-    x: &mut [FieldFactor<S::V>],
-    count: usize,
-    ones: Option<&[FieldFactor<S::V>]>,
-) {
+fn append_ones<S: FieldSimd>(simd: S, x: &mut [Factor<S>], count: usize, ones: Option<&[Factor<S>]>) {
     let own = Zeroizing::new(x.to_vec());
     square_times(simd, x, count);
     multiply(simd, x, ones.unwrap_or(&own));
 }
 
 /// Computes `x^(2^times)` for every group, four groups at a time.
-fn square_times<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) {
+fn square_times<S: FieldSimd>(simd: S, x: &mut [Factor<S>], times: usize) {
     // A chain alone waits for its carries: 17 ns a squaring, and 6.2 ns each with four chains.
     let (fours, rest) = x.as_chunks_mut::<4>();
     fours.iter_mut().for_each(|four| square_together(simd, four, times));
@@ -114,25 +108,25 @@ fn square_times<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) 
     ones.iter_mut().for_each(|one| square_together(simd, one, times));
 }
 
-fn square_together<S: MulSimd, const N: usize>(simd: S, x: &mut [FieldFactor<S::V>; N], times: usize) {
+fn square_together<S: FieldSimd, const N: usize>(simd: S, x: &mut [Factor<S>; N], times: usize) {
     simd.call(
         #[inline(always)]
         || {
             for _ in 0..times {
                 for x in x.iter_mut() {
-                    *x = x.square(simd).reduce(simd);
+                    x.replace_by_square(simd);
                 }
             }
         },
     );
 }
 
-fn multiply<S: MulSimd>(simd: S, x: &mut [FieldFactor<S::V>], y: &[FieldFactor<S::V>]) {
+fn multiply<S: FieldSimd>(simd: S, x: &mut [Factor<S>], y: &[Factor<S>]) {
     simd.call(
         #[inline(always)]
         || {
             for (x, y) in x.iter_mut().zip(y) {
-                *x = x.times(simd, y).reduce(simd);
+                x.replace_by_product(simd, y);
             }
         },
     );

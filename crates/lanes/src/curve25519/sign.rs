@@ -5,11 +5,12 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::base;
 use super::encoding::encode;
+use super::field::FieldSimd;
 use super::scalar::ScalarLanes;
 use super::words;
 use crate::batch::{LaneJob, accept, per_lane};
 use crate::hash::parts::{Parts, digest, digest_words};
-use crate::simd::{LANES, MulSimd, Vector, Words};
+use crate::simd::{LANES, Vector, Words};
 
 /// The expansion of a seed, which is cached with the key.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -28,7 +29,7 @@ struct Ed25519SignJob<'a> {
 }
 
 /// Signs every job.
-pub(crate) fn run<S: MulSimd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn run<S: FieldSimd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(Shape::Ed25519Sign, operations, out, |operation| {
         let key = operation.key.prepared(|key| expand(simd, key))?;
         Ok(Ed25519SignJob { key, message: operation.input })
@@ -52,13 +53,13 @@ pub(crate) fn run<S: MulSimd>(simd: S, operations: &[Operation<'_>], out: &mut O
 }
 
 /// Computes r = SHA-512(prefix || M) mod L. RFC 8032 5.1.6, step 2.
-fn nonce<S: MulSimd>(simd: S, group: &[LaneJob<Ed25519SignJob<'_>>]) -> ScalarLanes<S::V> {
+fn nonce<S: FieldSimd>(simd: S, group: &[LaneJob<Ed25519SignJob<'_>>]) -> ScalarLanes<S::V> {
     let parts = per_lane(group, |job| [job.key.prefix.as_slice(), job.message]);
     hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()))
 }
 
 /// Computes S = r + SHA-512(R || A || M) s mod L. RFC 8032 5.1.6, steps 4 and 5.
-fn respond<S: MulSimd>(
+fn respond<S: FieldSimd>(
     simd: S,
     group: &[LaneJob<Ed25519SignJob<'_>>],
     nonce: &ScalarLanes<S::V>,
@@ -84,7 +85,7 @@ fn respond<S: MulSimd>(
 }
 
 /// Returns a digest as a little-endian integer modulo L.
-pub(super) fn hash_to_scalar<S: MulSimd>(simd: S, messages: [Parts<'_>; LANES]) -> ScalarLanes<S::V> {
+pub(super) fn hash_to_scalar<S: FieldSimd>(simd: S, messages: [Parts<'_>; LANES]) -> ScalarLanes<S::V> {
     let mut words = Zeroizing::new(digest_words(simd, messages));
     simd.call(
         #[inline(always)]
@@ -99,7 +100,7 @@ pub(super) fn hash_to_scalar<S: MulSimd>(simd: S, messages: [Parts<'_>; LANES]) 
 }
 
 /// Expands a seed. RFC 8032 5.1.5, steps 1 to 3, and 5.1.6, step 1.
-fn expand<S: MulSimd>(simd: S, key: &Key) -> Result<Expanded, Status> {
+fn expand<S: FieldSimd>(simd: S, key: &Key) -> Result<Expanded, Status> {
     let Some(KeyParts::Ed25519Private(parts)) = key.parts() else { return Err(Status::BadKey) };
     if parts.seed.len() != 32 {
         return Err(Status::BadKey);

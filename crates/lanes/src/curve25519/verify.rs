@@ -5,6 +5,7 @@ use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status, VerifyTableC
 
 use super::constants::ORDER_BYTES;
 use super::encoding::{decode_opposites, encode};
+use super::field::FieldSimd;
 use super::key_table::{Ed25519KeyTable, TableTerm, table_sums};
 use super::multiples::{MultipleTerm, sums_of_multiples};
 use super::point::EdwardsPoint;
@@ -12,7 +13,7 @@ use super::scalar::ScalarLanes;
 use super::sign::hash_to_scalar;
 use super::{base, words};
 use crate::batch::{LaneJob, accept, per_lane};
-use crate::simd::{LANES, Mask, MulSimd};
+use crate::simd::{LANES, Mask};
 
 struct Ed25519VerifyJob<'a> {
     public: &'a [u8; 32],
@@ -22,7 +23,7 @@ struct Ed25519VerifyJob<'a> {
 }
 
 /// Verifies every job. Keys that recur have tables.
-pub(crate) fn run<S: MulSimd>(
+pub(crate) fn run<S: FieldSimd>(
     simd: S,
     cache: &VerifyTableCache,
     operations: &[Operation<'_>],
@@ -69,10 +70,10 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status
 }
 
 /// Computes `[S]B - [h]A` for jobs whose keys have no tables. Returns the lanes of each group whose key decodes.
-fn cold_points<S: MulSimd>(
+fn cold_points<S: FieldSimd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
-    points: &mut Vec<EdwardsPoint<S::V>>,
+    points: &mut Vec<EdwardsPoint<S>>,
 ) -> Vec<Mask> {
     let keys: Vec<_> = jobs.chunks(LANES).map(|group| per_lane(group, |job| job.public.as_slice())).collect();
     let keys = decode_opposites(simd, &keys);
@@ -85,11 +86,11 @@ fn cold_points<S: MulSimd>(
 }
 
 /// Computes `[S]B - [h]A` for jobs whose keys have tables.
-fn table_points<S: MulSimd>(
+fn table_points<S: FieldSimd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
     tables: &[&Ed25519KeyTable<S>],
-    points: &mut Vec<EdwardsPoint<S::V>>,
+    points: &mut Vec<EdwardsPoint<S>>,
 ) {
     let terms = jobs.chunks(LANES).zip(tables.chunks(LANES)).map(|(group, tables)| {
         let [h, s] = scalars(simd, group);
@@ -100,7 +101,7 @@ fn table_points<S: MulSimd>(
 }
 
 /// Returns h = SHA-512(R || A || M) mod L, and S.
-fn scalars<S: MulSimd>(simd: S, group: &[LaneJob<Ed25519VerifyJob<'_>>]) -> [ScalarLanes<S::V>; 2] {
+fn scalars<S: FieldSimd>(simd: S, group: &[LaneJob<Ed25519VerifyJob<'_>>]) -> [ScalarLanes<S::V>; 2] {
     let parts = per_lane(group, |job| [job.commitment, job.public, job.message]);
     let challenge = hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()));
     let response: [_; 4] = words::load(simd, per_lane(group, |job| job.response));

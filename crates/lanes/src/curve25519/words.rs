@@ -5,10 +5,10 @@ use zeroize::Zeroizing;
 use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
 
 /// The bits of a limb.
-pub(super) const RADIX: usize = 52;
+pub(crate) const RADIX: usize = 52;
 
 /// Loads `N` words of 64 bits from `8 N` bytes of each lane. The bytes can be secret.
-pub(super) fn load<S: MulSimd, const N: usize>(simd: S, lanes: [&[u8]; LANES]) -> [S::V; N] {
+pub(crate) fn load<S: MulSimd, const N: usize>(simd: S, lanes: [&[u8]; LANES]) -> [S::V; N] {
     // Through memory and not by `gather`: the byte strings of the lanes lie anywhere, and need not be aligned.
     let mut columns = Zeroizing::new([[0; LANES]; N]);
     for (lane, bytes) in lanes.into_iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn load<S: MulSimd, const N: usize>(simd: S, lanes: [&[u8]; LANES]) -
 }
 
 /// Returns each lane's four words as bytes.
-pub(super) fn bytes<S: MulSimd>(simd: S, words: &[S::V; 4]) -> [[u8; 32]; LANES] {
+pub(crate) fn bytes<S: MulSimd>(simd: S, words: &[S::V; 4]) -> [[u8; 32]; LANES] {
     let mut lanes = [[0; 32]; LANES];
     let mut columns = [[0; LANES]; 4];
     simd.call(
@@ -51,7 +51,7 @@ pub(super) fn bytes<S: MulSimd>(simd: S, words: &[S::V; 4]) -> [[u8; 32]; LANES]
 
 /// Converts words of 64 bits to limbs of radix 2^52. Bits above the last limb are cut off.
 #[inline(always)]
-pub(super) fn split<S: MulSimd, const N: usize, const M: usize>(simd: S, words: &[S::V; N]) -> [S::V; M] {
+pub(crate) fn split<S: MulSimd, const N: usize, const M: usize>(simd: S, words: &[S::V; N]) -> [S::V; M] {
     let mut limbs = [simd.zero(); M];
     for (at, limb) in limbs.iter_mut().enumerate() {
         *limb = window::<S, 64>(simd, words, RADIX * at, RADIX);
@@ -61,7 +61,7 @@ pub(super) fn split<S: MulSimd, const N: usize, const M: usize>(simd: S, words: 
 
 /// Converts limbs below 2^52 of a value below 2^256 to words of 64 bits.
 #[inline(always)]
-pub(super) fn join<S: MulSimd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
+pub(crate) fn join<S: MulSimd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
     let mut words = [simd.zero(); 4];
     for (at, word) in words.iter_mut().enumerate() {
         *word = window::<S, RADIX>(simd, limbs, 64 * at, 64);
@@ -71,7 +71,7 @@ pub(super) fn join<S: MulSimd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
 
 /// Returns `count` bits, at most 64, from bit `from` on, of an integer in carried digits of `DIGIT` bits.
 #[inline(always)]
-pub(super) fn window<S: MulSimd, const DIGIT: usize>(
+pub(crate) fn window<S: MulSimd, const DIGIT: usize>(
     simd: S,
     digits: &[S::V],
     from: usize,
@@ -95,7 +95,7 @@ pub(super) fn window<S: MulSimd, const DIGIT: usize>(
 
 /// Loads one row of `8 R` words per lane: word `i` of each lane's row is in vector `i`.
 #[inline(always)]
-pub(super) fn load_rows<S: MulSimd, const R: usize>(
+pub(crate) fn load_rows<S: MulSimd, const R: usize>(
     simd: S,
     rows: &[&[Words; R]; LANES],
 ) -> [[S::V; LANES]; R] {

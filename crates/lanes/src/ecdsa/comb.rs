@@ -10,9 +10,9 @@ use std::fmt;
 
 use super::constants::shifted;
 use super::curve::CurveParams;
-use super::element::Element;
+use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
 use super::interleaved::Interleaved;
-use super::multiples::windows;
+use super::multiples::{StoredPoint, windows};
 use super::point::AffinePoint;
 use super::recode::{RowDigits, digits};
 use super::ring::OddModulus;
@@ -30,15 +30,16 @@ pub(crate) struct PublicComb {
 }
 
 impl SecretComb {
-    pub(crate) fn of_base<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
+    pub(crate) fn of_base<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
         let (window, count) = (C::SECRET_WINDOW, 1 << (C::SECRET_WINDOW - 1));
         let points = windows::<S, C, L>(simd, &base::<C, L>(), window);
         // Limb by limb and not point by point: a lookup reads all multiples of one limb as whole vectors.
         let mut lines = vec![CacheLine::default(); digits(C::BITS, window) * 2 * L * count / LANES];
         for (eight, points) in points.chunks(count).enumerate() {
             for (at, point) in points.iter().enumerate() {
-                for (limb, interleaved) in point.x.0.iter().chain(&point.y.0).enumerate() {
-                    for (lane, word) in interleaved.0[0].words().into_iter().enumerate() {
+                let [[x], [y]] = point;
+                for (limb, lanes) in x.iter().chain(y).enumerate() {
+                    for (lane, word) in lanes.words().into_iter().enumerate() {
                         let place = ((eight * LANES + lane) * 2 * L + limb) * count + at;
                         // The last group of eight windows has lanes past the last window.
                         if let Some(line) = lines.get_mut(place / LANES) {
@@ -53,23 +54,27 @@ impl SecretComb {
 
     /// Returns the multiples that `index` selects in window `at`. Reads all multiples of the window.
     #[inline(always)]
-    pub(crate) fn look_up<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+    pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
         &self,
         simd: S,
         at: usize,
         index: Interleaved<S::V, N>,
-    ) -> AffinePoint<S::V, L, N> {
+    ) -> AffinePoint<ElementOf<S, C, L, N>> {
         let lines_per_limb = (1 << (C::SECRET_WINDOW - 1)) / LANES;
         let own = &self.lines[at * 2 * L * lines_per_limb..][..2 * L * lines_per_limb];
-        let mut point = [[Interleaved::splat(simd, 0); L]; 2];
+        let mut point = [[[simd.zero(); L]; N]; 2];
         for coordinate in 0..2 {
             for limb in 0..L {
                 // Addresses depend on window and limb only, never on the digit.
                 let from = (coordinate * L + limb) * lines_per_limb;
-                point[coordinate][limb] = pick(simd, &own[from..from + lines_per_limb], index);
+                let picked = pick(simd, &own[from..from + lines_per_limb], index);
+                for n in 0..N {
+                    point[coordinate][n][limb] = picked.0[n];
+                }
             }
         }
-        AffinePoint { x: Element(point[0]), y: Element(point[1]) }
+        let f = FieldOf::<S, C, L, N>::new(simd);
+        AffinePoint { x: f.load_stored(&point[0]), y: f.load_stored(&point[1]) }
     }
 }
 
@@ -104,12 +109,12 @@ fn sixteen<S: MulSimd>(simd: S, lines: &[CacheLine], index: S::V) -> S::V {
 }
 
 impl PublicComb {
-    pub(crate) fn of_base<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
+    pub(crate) fn of_base<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
         Self::new::<S, C, L>(simd, &base::<C, L>(), C::PUBLIC_WINDOW)
     }
 
     /// Builds the table of an affine point in Montgomery form.
-    pub(crate) fn new<S: MulSimd, C: CurveParams<L>, const L: usize>(
+    pub(crate) fn new<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
         simd: S,
         p: &[[u64; L]; 2],
         window: usize,
@@ -144,16 +149,19 @@ impl PublicComb {
     }
 
     /// Returns every row, one point per lane. Lanes past the last row repeat it.
-    pub(crate) fn points<S: MulSimd, C: CurveParams<L>, const L: usize>(
+    pub(crate) fn points<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
         &self,
         simd: S,
-    ) -> Vec<AffinePoint<S::V, L, 1>> {
+    ) -> Vec<AffinePoint<ElementOf<S, C, L, 1>>> {
         let rows: Vec<&[CacheLine]> = self.lines.chunks_exact(C::LINES).collect();
         let load = |eight: &[&[CacheLine]]| {
             let rows = std::array::from_fn(|lane| eight[lane.min(eight.len() - 1)]);
             simd.call(
                 #[inline(always)]
-                || point(C::load_rows(simd, rows)),
+                || {
+                    let (f, [x, y]) = (FieldOf::<S, C, L, 1>::new(simd), C::load_rows(simd, rows));
+                    AffinePoint { x: f.load_stored(&[x]), y: f.load_stored(&[y]) }
+                },
             )
         };
         rows.chunks(LANES).map(load).collect()
@@ -165,12 +173,12 @@ pub(crate) type Rows<'a, const N: usize> = [[&'a [CacheLine]; LANES]; N];
 
 /// Reads the rows that `places` selects, each lane in its own table, into `entry`. Prefetches the rows that `next`
 /// selects.
-pub(crate) fn look_up<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &Rows<'_, N>,
     places: [&RowDigits; N],
     next: Option<[&RowDigits; N]>,
-    entry: &mut AffinePoint<S::V, L, N>,
+    entry: &mut AffinePoint<ElementOf<S, C, L, N>>,
 ) {
     let row = |n: usize, lane: usize, place: &RowDigits| {
         &tables[n][lane][place.index[lane] as usize * C::LINES..][..C::LINES]
@@ -178,16 +186,15 @@ pub(crate) fn look_up<S: MulSimd, C: CurveParams<L>, const L: usize, const N: us
     simd.call(
         #[inline(always)]
         || {
+            let f = FieldOf::<S, C, L, N>::new(simd);
             for n in 0..N {
                 let mut rows = tables[n];
                 for lane in 0..LANES {
                     rows[lane] = row(n, lane, places[n]);
                 }
                 let [x, y] = C::load_rows(simd, rows);
-                for limb in 0..L {
-                    entry.x.0[limb].0[n] = x[limb];
-                    entry.y.0[limb].0[n] = y[limb];
-                }
+                f.set_group(&mut entry.x, n, &x);
+                f.set_group(&mut entry.y, n, &y);
                 // Rows of a comb lie far apart and are found by index, so the processor does not fetch them by itself.
                 if let Some(next) = next {
                     for lane in 0..LANES {
@@ -199,16 +206,10 @@ pub(crate) fn look_up<S: MulSimd, C: CurveParams<L>, const L: usize, const N: us
     );
 }
 
-#[inline(always)]
-fn point<V: MulVector, const L: usize>([x, y]: [[V; L]; 2]) -> AffinePoint<V, L, 1> {
-    let interleaved = |limbs: [V; L]| Element(limbs.map(|limb| Interleaved([limb])));
-    AffinePoint { x: interleaved(x), y: interleaved(y) }
-}
-
 /// Writes points as rows of consecutive tables, one table per lane: row `at` of each is its lane of `points[at]`.
 pub(crate) fn write_rows<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    points: &[AffinePoint<S::V, L, N>],
+    points: &[StoredPoint<S::V, L, N>],
     lines: &mut [CacheLine],
 ) {
     let table = points.len() * C::LINES;
@@ -218,14 +219,7 @@ pub(crate) fn write_rows<S: MulSimd, C: CurveParams<L>, const L: usize, const N:
             let rows = std::array::from_fn(|_| rows.next().unwrap_or_default());
             simd.call(
                 #[inline(always)]
-                || {
-                    let mut limbs = [[simd.zero(); L]; 2];
-                    for limb in 0..L {
-                        limbs[0][limb] = point.x.0[limb].0[n];
-                        limbs[1][limb] = point.y.0[limb].0[n];
-                    }
-                    C::store_rows(simd, &limbs, rows);
-                },
+                || C::store_rows(simd, &[point[0][n], point[1][n]], rows),
             );
         }
     }

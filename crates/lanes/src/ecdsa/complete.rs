@@ -2,63 +2,65 @@
 //! every input.
 
 use super::curve::CurveParams;
-use super::element::{Element, LooseElement};
-use super::interleaved::Masks;
+use super::element::Element;
+use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::interleaved::{Interleaved, Masks};
 use super::point::AffinePoint;
-use super::ring::{MontgomeryRing, OddModulus};
+use super::ring::OddModulus;
 use crate::ecdsa::constants::shifted;
-use crate::simd::{LANES, MulSimd, Vector};
 
 /// A point `(X/Z, Y/Z)`. The point at infinity is (0, 1, 0).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ProjectivePoint<V, const L: usize> {
-    pub(crate) x: Element<V, L, 1>,
-    pub(crate) y: Element<V, L, 1>,
-    pub(crate) z: Element<V, L, 1>,
+pub(crate) struct ProjectivePoint<E> {
+    pub(crate) x: E,
+    pub(crate) y: E,
+    pub(crate) z: E,
 }
 
 /// The group of a curve on a CPU.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CurveGroup<S, C: CurveParams<L>, const L: usize> {
-    pub(crate) f: MontgomeryRing<S, C::Field, L, 1>,
+pub(crate) struct CurveGroup<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> {
+    pub(crate) f: FieldOf<S, C, L, 1>,
 }
 
-type E<S, const L: usize> = Element<<S as crate::simd::Simd>::V, L, 1>;
-type Pair<'a, S, const L: usize> = (&'a E<S, L>, &'a E<S, L>);
+type E<S, C, const L: usize> = ElementOf<S, C, L, 1>;
+type Pair<'a, S, C, const L: usize> = (&'a E<S, C, L>, &'a E<S, C, L>);
+/// Plain scalars.
+type Scalars<S, const L: usize> = Element<<S as crate::simd::Simd>::V, L, 1>;
 
-impl<S: MulSimd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
+impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     pub(crate) fn new(simd: S) -> Self {
-        Self { f: MontgomeryRing::new(simd) }
+        Self { f: CoordinateField::new(simd) }
     }
 
     #[inline(always)]
-    fn add(self, a: &E<S, L>, b: &E<S, L>) -> E<S, L> {
-        self.f.reduce_weakly(a.loose() + *b)
+    fn add(self, a: &E<S, C, L>, b: &E<S, C, L>) -> E<S, C, L> {
+        self.f.reduce_weakly(self.f.loose(a) + self.f.loose(b))
     }
 
     #[inline(always)]
-    fn sub(self, a: &E<S, L>, b: &E<S, L>) -> E<S, L> {
-        self.f.reduce_weakly(a.loose() - *b)
+    fn sub(self, a: &E<S, C, L>, b: &E<S, C, L>) -> E<S, C, L> {
+        self.f.reduce_weakly(self.f.loose(a) - self.f.loose(b))
     }
 
     #[inline(always)]
-    fn triple(self, a: &E<S, L>) -> E<S, L> {
-        let loose: LooseElement<S::V, L, 1> = a.loose();
-        self.f.reduce_weakly(loose + loose.shl::<1>())
+    fn triple(self, a: &E<S, C, L>) -> E<S, C, L> {
+        let loose = self.f.loose(a);
+        self.f.reduce_weakly(loose + self.f.shl::<1>(loose))
     }
 
     /// Computes `(a + a') (b + b') - (less + less')`.
     #[inline(always)]
-    fn mixed(self, a: Pair<'_, S, L>, b: Pair<'_, S, L>, less: Pair<'_, S, L>) -> E<S, L> {
+    fn mixed(self, a: Pair<'_, S, C, L>, b: Pair<'_, S, C, L>, less: Pair<'_, S, C, L>) -> E<S, C, L> {
         let product = self.f.mul(&self.add(a.0, a.1), &self.add(b.0, b.1));
         self.sub(&product, &self.add(less.0, less.1))
     }
 
-    pub(crate) fn infinity(self) -> ProjectivePoint<S::V, L> {
+    pub(crate) fn infinity(self) -> ProjectivePoint<E<S, C, L>> {
         ProjectivePoint { x: self.f.zero(), y: self.f.one(), z: self.f.zero() }
     }
 
-    pub(crate) fn lift(self, p: &AffinePoint<S::V, L, 1>) -> ProjectivePoint<S::V, L> {
+    pub(crate) fn lift(self, p: &AffinePoint<E<S, C, L>>) -> ProjectivePoint<E<S, C, L>> {
         ProjectivePoint { x: p.x, y: p.y, z: self.f.one() }
     }
 
@@ -66,11 +68,11 @@ impl<S: MulSimd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     /// elliptic curves, algorithm 4 (a = -3).
     pub(crate) fn sum(
         self,
-        p: &ProjectivePoint<S::V, L>,
-        q: &ProjectivePoint<S::V, L>,
-    ) -> ProjectivePoint<S::V, L> {
+        p: &ProjectivePoint<E<S, C, L>>,
+        q: &ProjectivePoint<E<S, C, L>>,
+    ) -> ProjectivePoint<E<S, C, L>> {
         let f = self.f;
-        f.simd.call(
+        f.simd().call(
             #[inline(always)]
             || {
                 let b = f.splat(&const { shifted(C::B, 52 * L, &<C::Field as OddModulus<L>>::LIMBS) });
@@ -97,9 +99,9 @@ impl<S: MulSimd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     pub(crate) fn select(
         self,
         mask: Masks<1>,
-        p: &ProjectivePoint<S::V, L>,
-        q: &ProjectivePoint<S::V, L>,
-    ) -> ProjectivePoint<S::V, L> {
+        p: &ProjectivePoint<E<S, C, L>>,
+        q: &ProjectivePoint<E<S, C, L>>,
+    ) -> ProjectivePoint<E<S, C, L>> {
         let f = self.f;
         ProjectivePoint {
             x: f.select(mask, &p.x, &q.x),
@@ -111,15 +113,15 @@ impl<S: MulSimd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     /// Computes `u p + v q` for plain scalars, bit by bit.
     pub(crate) fn double_sum(
         self,
-        (u, p): (&E<S, L>, &ProjectivePoint<S::V, L>),
-        (v, q): (&E<S, L>, &ProjectivePoint<S::V, L>),
-    ) -> ProjectivePoint<S::V, L> {
+        (u, p): (&Scalars<S, L>, &ProjectivePoint<E<S, C, L>>),
+        (v, q): (&Scalars<S, L>, &ProjectivePoint<E<S, C, L>>),
+    ) -> ProjectivePoint<E<S, C, L>> {
         let mut sum = self.infinity();
         // No windows and no tables: it runs for a few lanes of a crafted signature, and short code is easy to check.
         for bit in (0..C::BITS).rev() {
             sum = self.sum(&sum, &sum);
             for (scalar, point) in [(u, p), (v, q)] {
-                let is_set = scalar.0[bit / 52].has_any(self.f.word(1 << (bit % 52)));
+                let is_set = scalar.0[bit / 52].has_any(Interleaved::splat(self.f.simd(), 1 << (bit % 52)));
                 // The scalars are public here: the complete formulas serve verification and tests only.
                 if is_set != [0] {
                     sum = self.select(is_set, &sum, &self.sum(&sum, point));
@@ -130,18 +132,10 @@ impl<S: MulSimd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     }
 
     /// Returns the sum of all lanes in every lane.
-    pub(crate) fn sum_of_lanes(self, p: &ProjectivePoint<S::V, L>) -> ProjectivePoint<S::V, L> {
+    pub(crate) fn sum_of_lanes(self, p: &ProjectivePoint<E<S, C, L>>) -> ProjectivePoint<E<S, C, L>> {
         let mut sum = *p;
         for distance in [4, 2, 1] {
-            let turn = |element: &E<S, L>| {
-                let mut turned = *element;
-                for limb in &mut turned.0 {
-                    let words = limb.0[0].words();
-                    limb.0[0] =
-                        self.f.simd.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES]));
-                }
-                turned
-            };
+            let turn = |element: &E<S, C, L>| self.f.turn(element, distance);
             let other = ProjectivePoint { x: turn(&sum.x), y: turn(&sum.y), z: turn(&sum.z) };
             sum = self.sum(&sum, &other);
         }
@@ -149,12 +143,16 @@ impl<S: MulSimd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     }
 
     /// Returns the lanes in which two points are equal.
-    pub(crate) fn is_same(self, p: &ProjectivePoint<S::V, L>, q: &ProjectivePoint<S::V, L>) -> Masks<1> {
+    pub(crate) fn is_same(
+        self,
+        p: &ProjectivePoint<E<S, C, L>>,
+        q: &ProjectivePoint<E<S, C, L>>,
+    ) -> Masks<1> {
         let f = self.f;
         let same = |a, b, c, d| {
-            f.simd.call(
+            f.simd().call(
                 #[inline(always)]
-                || f.is_zero(&f.leave(&self.sub(&f.mul(a, b), &f.mul(c, d)))),
+                || f.is_zero(&self.sub(&f.mul(a, b), &f.mul(c, d))),
             )
         };
         // Compared crosswise by Z, and both coordinates: opposite points share x.

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::comb::{PublicComb, SecretComb};
+use super::field::CurveSimd;
 use super::ring::{FieldModulus, OddModulus};
 use super::rows::CacheLine;
 use crate::simd::{LANES, MulSimd};
@@ -47,8 +48,8 @@ pub(crate) trait CurveParams<const L: usize>: Copy + Debug + Send + Sync + 'stat
     fn store_rows<S: MulSimd>(simd: S, point: &[[S::V; L]; 2], rows: [&mut [CacheLine]; LANES]);
 
     /// Returns the multiples of the base point for secrets, which are built at first use.
-    fn secret_comb<S: MulSimd>(simd: S) -> &'static SecretComb;
+    fn secret_comb<S: CurveSimd<Self, L>>(simd: S) -> &'static SecretComb;
 
     /// Returns the multiples of the base point for public values, which are built at first use.
-    fn public_comb<S: MulSimd>(simd: S) -> &'static PublicComb;
+    fn public_comb<S: CurveSimd<Self, L>>(simd: S) -> &'static PublicComb;
 }

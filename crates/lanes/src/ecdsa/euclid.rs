@@ -1,6 +1,8 @@
 //! One inversion for all lanes of public values. It inverts the product of the lanes by Euclid's algorithm, whose
 //! time depends on that product.
 
+use zeroize::Zeroizing;
+
 use super::constants::{LOW_52, minus, small};
 use super::element::Element;
 use super::interleaved::{Interleaved, part};
@@ -18,6 +20,22 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     /// The lanes are multiplied up by rotations of 4, 2 and 1 lanes. Each lane also keeps the product of all values
     /// that it met; times the inverse of the whole product, this is its own inverse.
     fn invert_public(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
+        self.invert_joined(
+            a,
+            #[inline(always)]
+            |single, joined| {
+                let (factor, power) = inverse::<M, L>(joined);
+                single.mul(&single.enter(&single.splat(&factor)), &single.splat(&power))
+            },
+        )
+    }
+
+    /// Computes `1/a` in every lane from the inverse of the product of all lanes, which `invert` returns in every lane.
+    pub(super) fn invert_joined(
+        self,
+        a: &Element<S::V, L, N>,
+        invert: impl FnOnce(MontgomeryRing<S, M, L, 1>, &[u64; L]) -> Element<S::V, L, 1>,
+    ) -> Element<S::V, L, N> {
         let single = MontgomeryRing::<S, M, L, 1>::new(self.simd);
         self.simd.call(
             #[inline(always)]
@@ -33,9 +51,8 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
                     others = single.mul(&others, &turned);
                     product = single.mul(&product, &turned);
                 }
-                let (factor, power) = inverse::<M, L>(&first_lane(&single.below_modulus(&product)));
-                let inverse = single.mul(&single.enter(&single.splat(&factor)), &single.splat(&power));
-                let inverse = single.mul(&inverse, &others);
+                let joined = Zeroizing::new(first_lane(&single.below_modulus(&product)));
+                let inverse = single.mul(&invert(single, &joined), &others);
                 let mut inverses = *a;
                 for n in 0..N {
                     let own = if N == 1 { inverse } else { single.mul(&inverse, &a.part(N - 1 - n)) };

@@ -5,15 +5,22 @@ use zeroize::Zeroizing;
 use super::constants::{minus, small};
 use super::element::Element;
 use super::ring::{MontgomeryRing, OddModulus};
-use crate::simd::MulSimd;
+use super::single::invert as invert_one;
+use crate::simd::{MulSimd, MulVector};
 
 /// The bits of the exponent that are processed together.
-const WINDOW: usize = 4;
+pub(super) const WINDOW: usize = 4;
 
 impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Computes `1/a` in Montgomery form as `a^(m-2)` (Fermat). The exponent is public, so the time is the same for
-    /// every `a`. Zero gives zero.
+    /// every `a`. No lane may be zero.
     pub(crate) fn invert(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
+        if !S::V::HAS_PRODUCTS {
+            // One inversion for all lanes, with the multiplier of words. No lane may be zero here.
+            return self.invert_joined(a, |single, joined| {
+                single.splat(&Zeroizing::new(invert_one::<M, L>(joined)))
+            });
+        }
         self.simd.call(
             #[inline(always)]
             || {
@@ -72,7 +79,7 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
 
 /// Returns four bits of m - 2.
 #[inline(always)]
-fn exponent_digit<M: OddModulus<L>, const L: usize>(digit: usize) -> usize {
+pub(super) fn exponent_digit<M: OddModulus<L>, const L: usize>(digit: usize) -> usize {
     let exponent = const { minus(&M::LIMBS, &small(2)).0 };
     (exponent[digit / 13] >> (WINDOW * (digit % 13))) as usize & ((1 << WINDOW) - 1)
 }

@@ -94,7 +94,9 @@ impl<V: MulVector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
 #[inline(always)]
 pub(crate) fn rows<V: MulVector, const L: usize>(mut row: impl FnMut(usize)) {
     if !V::UNROLLS {
-        (0..L).for_each(row);
+        for at in 0..L {
+            row(at);
+        }
         return;
     }
     const { assert!(L == 5 || L == 8, "a number of limbs that is not written out") };

@@ -7,10 +7,10 @@ use oarlock_core::{Key, VerifyTable};
 use super::comb::PublicComb;
 use super::complete::{CurveGroup, ProjectivePoint};
 use super::curve::CurveParams;
+use super::field::{CoordinateField, CurveSimd, ElementOf};
 use super::point::AffinePoint;
 use super::recode::digits;
 use super::verify::read_point;
-use crate::simd::MulSimd;
 
 /// The comb of a key.
 #[derive(Debug)]
@@ -20,16 +20,18 @@ pub(crate) struct EcdsaKeyTable<S, C, const L: usize> {
     curve: PhantomData<C>,
 }
 
-impl<S: MulSimd, C: CurveParams<L>, const L: usize> EcdsaKeyTable<S, C, L> {
+impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> EcdsaKeyTable<S, C, L> {
     /// Builds the table of an uncompressed point, or returns None if the point is not on the curve.
     pub(crate) fn new(simd: S, public: &[u8]) -> Option<Self> {
+        // Tables are built on any thread.
+        let _state = simd.run_state();
         let point = read_point::<S, C, L>(simd, public)?;
         let comb = PublicComb::new::<S, C, L>(simd, &point, C::KEY_WINDOW);
         Some(Self { comb, simd, curve: PhantomData })
     }
 }
 
-impl<S: MulSimd, C: CurveParams<L>, const L: usize> VerifyTable for EcdsaKeyTable<S, C, L> {
+impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> VerifyTable for EcdsaKeyTable<S, C, L> {
     const BYTES: usize = PublicComb::bytes(C::BITS, C::KEY_WINDOW, C::LINES);
     const USES: u32 = C::KEY_TABLE_USES;
 
@@ -40,11 +42,12 @@ impl<S: MulSimd, C: CurveParams<L>, const L: usize> VerifyTable for EcdsaKeyTabl
     /// Checks the table by complete additions. The sum of all entries is the sum of (2 e + 1) 2^(w i) Q over all
     /// windows i and rows e. This equals 2^(2 w - 2) times the sum of 2^(w i) Q.
     fn is_right(&self, public: &[u8]) -> bool {
+        let _state = self.simd.run_state();
         let Some([x, y]) = read_point::<S, C, L>(self.simd, public) else { return false };
         let group = CurveGroup::<S, C, L>::new(self.simd);
         let key = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
         // One wrong entry changes the sum of all, so one comparison with a value that is computed otherwise suffices.
-        let double = |point: ProjectivePoint<S::V, L>| group.sum(&point, &point);
+        let double = |point: ProjectivePoint<ElementOf<S, C, L, 1>>| group.sum(&point, &point);
         let mut expected = key;
         for _ in 1..digits(C::BITS, C::KEY_WINDOW) {
             expected = (0..C::KEY_WINDOW).fold(expected, |point, _| double(point));

@@ -9,8 +9,9 @@
 //! | `complete` | additions without exceptions, for lanes that met one |
 //! | `comb`, `multiples`, `rows` | tables of multiples: lookup, construction, layout |
 //! | `recode` | scalars as signed odd digits |
+//! | `field`, `doubles` | the fields of coordinates, by limbs of 52 bits or in doubles |
 //! | `ring`, `kernels`, `element`, `interleaved`, `constants` | arithmetic modulo p and n |
-//! | `invert`, `euclid` | one inversion for many values: secret ones, public ones |
+//! | `invert`, `euclid`, `single` | one inversion for many values: secret ones, public ones, and that of one integer |
 //! | `scalars` | bytes of jobs as lanes |
 
 #![expect(clippy::needless_range_loop, reason = "limbs and lanes of several arrays are walked in step")]
@@ -19,8 +20,11 @@ pub(crate) mod comb;
 pub(crate) mod complete;
 pub(crate) mod constants;
 pub(crate) mod curve;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+pub(crate) mod doubles;
 pub(crate) mod element;
 pub(crate) mod euclid;
+pub(crate) mod field;
 pub(crate) mod interleaved;
 pub(crate) mod invert;
 pub(crate) mod kernels;
@@ -36,6 +40,7 @@ pub(crate) mod ring;
 pub(crate) mod rows;
 pub(crate) mod scalars;
 pub(crate) mod sign;
+mod single;
 pub(crate) mod verify;
 
 #[cfg(test)]
@@ -43,28 +48,40 @@ mod tests;
 
 use oarlock_core::{BatchSize, Curve, Operation, Outcomes, VerifyTableCache};
 
+use self::field::CurveSimd;
 pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
-use crate::simd::{LANES, MulSimd};
+use crate::simd::LANES;
+
+/// A CPU with elements of the fields of both curves.
+pub(crate) trait CurvesSimd: CurveSimd<P256, 5> + CurveSimd<P384, 8> {}
+
+impl<S: CurveSimd<P256, 5> + CurveSimd<P384, 8>> CurvesSimd for S {}
 
 /// Eight jobs fill the lanes once. The jobs of a run share its inversions.
 pub(crate) const OFFER: BatchSize = BatchSize { preferred: LANES, max: 64 };
 
-/// Returns true if this engine computes `curve`.
-pub(crate) fn has(curve: Curve) -> bool {
-    matches!(curve, Curve::P256 | Curve::P384)
+/// Returns true if this engine computes `curve` on a CPU.
+pub(crate) fn has<S: CurvesSimd>(_simd: S, curve: Curve) -> bool {
+    match curve {
+        Curve::P256 => <S as CurveSimd<P256, 5>>::IS_OFFERED,
+        Curve::P384 => <S as CurveSimd<P384, 8>>::IS_OFFERED,
+        _ => false,
+    }
 }
 
 /// Signs every job. [`has`] must be true for the curve.
-pub(crate) fn sign<S: MulSimd>(simd: S, curve: Curve, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn sign<S: CurvesSimd>(simd: S, curve: Curve, operations: &[Operation<'_>], out: &mut Outcomes) {
     match curve {
+        // A constant, so that no code is made for a curve that is not offered.
+        Curve::P384 if !<S as CurveSimd<P384, 8>>::IS_OFFERED => {}
         Curve::P384 => sign::run::<S, P384, 8>(simd, operations, out),
         _ => sign::run::<S, P256, 5>(simd, operations, out),
     }
 }
 
 /// Verifies every job. [`has`] must be true for the curve.
-pub(crate) fn verify<S: MulSimd>(
+pub(crate) fn verify<S: CurvesSimd>(
     simd: S,
     cache: &VerifyTableCache,
     curve: Curve,
@@ -72,6 +89,7 @@ pub(crate) fn verify<S: MulSimd>(
     out: &mut Outcomes,
 ) {
     match curve {
+        Curve::P384 if !<S as CurveSimd<P384, 8>>::IS_OFFERED => {}
         Curve::P384 => verify::run::<S, P384, 8>(simd, cache, operations, out),
         _ => verify::run::<S, P256, 5>(simd, cache, operations, out),
     }

@@ -1,30 +1,32 @@
 //! The construction of tables: odd multiples of points, and their affine coordinates.
 
 use super::curve::CurveParams;
-use super::element::Element;
-use super::interleaved::Interleaved;
-use super::point::{AffinePoint, JacobianPoint, XyzzPoint};
+use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::point::{AffinePoint, JacobianPoint, PointField, XyzzPoint};
 use super::recode::digits;
-use super::ring::{FieldModulus, MontgomeryRing};
-use crate::simd::{LANES, Mask, MulSimd, MulVector, Words};
+use crate::simd::{LANES, Mask, MulSimd};
 
-impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
+/// The coordinates of a point of each lane in their stored form.
+pub(crate) type StoredPoint<V, const L: usize, const N: usize> = [[[V; L]; N]; 2];
+
+/// The construction of tables in a field.
+pub(crate) trait TableField<S: MulSimd, const L: usize, const N: usize>: PointField<S, L, N> {
     /// Appends `count` odd multiples P, 3P, 5P, ... to `out`. Every other one has its sign turned.
     ///
     /// 2P is used as the affine point (X, Y) of the isomorphic curve on which its Z is one. P is mapped to that
     /// curve, and the sums are mapped back with the Z of 2P. The addition formulas do not depend on the coefficients
     /// of the curve. P has a large prime order, so no two summands are equal or opposite.
-    pub(crate) fn odd_multiples(
+    fn odd_multiples(
         self,
-        p: &AffinePoint<S::V, L, N>,
+        p: &AffinePoint<Self::Element>,
         count: usize,
-        out: &mut Vec<XyzzPoint<S::V, L, N>>,
+        out: &mut Vec<XyzzPoint<Self::Element>>,
     ) {
         // With 2P affine, every further multiple is a mixed addition (8M + 2S), and the inversion comes at the end.
         let mut twice = self.lift(p);
         self.double_times(&mut twice, 1);
         let step = AffinePoint { x: twice.x, y: twice.y };
-        let (zz, zzz, mut sum) = self.simd.call(
+        let (zz, zzz, mut sum) = self.simd().call(
             #[inline(always)]
             || {
                 let (XyzzPoint { zz, zzz, .. }, one) = (self.widen(&twice), self.one());
@@ -36,26 +38,22 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryR
             if multiple > 0 {
                 self.add_in_xyzz(&mut sum, &step, turned(multiple - 1));
             }
-            out.push(self.simd.call(
+            out.push(self.simd().call(
                 #[inline(always)]
                 || XyzzPoint { zz: self.mul(&sum.zz, &zz), zzz: self.mul(&sum.zzz, &zzz), ..sum },
             ));
         }
     }
 
-    /// Returns each of `points` with ZZ = ZZZ = 1 and residues below p. In each run of `run` points, every other one
+    /// Returns the coordinates of each of `points`. In each run of `run` points, every other one
     /// has its sign turned back. The points must be public and finite.
-    pub(crate) fn normalise(
-        self,
-        points: &mut [XyzzPoint<S::V, L, N>],
-        run: usize,
-    ) -> Vec<AffinePoint<S::V, L, N>> {
+    fn normalise(self, points: &mut [XyzzPoint<Self::Element>], run: usize) -> Vec<StoredPoint<S::V, L, N>> {
         // One inversion for the whole table: docs/math/ecdsa.md, Verifying.
         let mut inverses: Vec<_> = points.iter().map(|point| point.zzz).collect();
         self.invert_all_public(&mut inverses);
         let mut affine = Vec::with_capacity(points.len());
         for (at, (point, inverse)) in points.iter().zip(&inverses).enumerate() {
-            self.simd.call(
+            self.simd().call(
                 #[inline(always)]
                 || {
                     // ZZ / ZZZ is 1 / Z, so one inverse gives both 1 / ZZ and 1 / ZZZ.
@@ -63,16 +61,15 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryR
                     let x = self.mul(&point.x, &self.sqr(&by_z));
                     let y = self.mul(&point.y, inverse);
                     let point = self.negate_if(turned(at % run), &AffinePoint { x, y });
-                    affine.push(AffinePoint {
-                        x: self.below_modulus(&point.x),
-                        y: self.below_modulus(&point.y),
-                    });
+                    affine.push([self.stored(&point.x), self.stored(&point.y)]);
                 },
             );
         }
         affine
     }
 }
+
+impl<F: PointField<S, L, N>, S: MulSimd, const L: usize, const N: usize> TableField<S, L, N> for F {}
 
 /// Returns all lanes if `at` is odd, and none otherwise.
 #[inline(always)]
@@ -82,44 +79,54 @@ pub(crate) fn turned<const N: usize>(at: usize) -> [Mask; N] {
 
 /// Computes the odd multiples 1, 3, ... 2^w - 1 of `2^(w i) P` for every window i. Eight windows are side by side,
 /// one per lane.
-pub(crate) fn windows<S: MulSimd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn windows<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
     window: usize,
-) -> Vec<AffinePoint<S::V, L, 1>> {
-    let f = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
+) -> Vec<StoredPoint<S::V, L, 1>> {
+    let f = FieldOf::<S, C, L, 1>::new(simd);
     let mut bases = bases::<S, C, L>(simd, p, window);
     let bases = f.normalise(&mut bases, 1);
     let (count, mut points) = (1 << (window - 1), Vec::new());
-    for base in &bases {
-        f.odd_multiples(base, count, &mut points);
+    for [x, y] in &bases {
+        let base = AffinePoint { x: f.load_stored(x), y: f.load_stored(y) };
+        f.odd_multiples(&base, count, &mut points);
     }
     f.normalise(&mut points, count)
 }
 
+/// The choice of a coordinate.
+type CoordinateOf<E> = fn(&JacobianPoint<E>) -> &E;
+
 /// Computes `2^(w i) P` for eight windows side by side. Lanes past the last window repeat it.
-fn bases<S: MulSimd, C: CurveParams<L>, const L: usize>(
+fn bases<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
     window: usize,
-) -> Vec<XyzzPoint<S::V, L, 1>> {
-    let f = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
+) -> Vec<XyzzPoint<ElementOf<S, C, L, 1>>> {
+    let f = FieldOf::<S, C, L, 1>::new(simd);
     let mut point = f.lift(&AffinePoint { x: f.splat(&p[0]), y: f.splat(&p[1]) });
     let mut chain = vec![point];
     for _ in 1..digits(C::BITS, window) {
         f.double_times(&mut point, window);
         chain.push(point);
     }
-    let interleaved = |eight: &[JacobianPoint<S::V, L, 1>]| {
-        let coordinate = |of: fn(&JacobianPoint<S::V, L, 1>) -> &Element<S::V, L, 1>| {
+    let interleaved = |eight: &[JacobianPoint<ElementOf<S, C, L, 1>>]| {
+        let coordinate = |of: CoordinateOf<ElementOf<S, C, L, 1>>| {
             let mut limbs = [[0; LANES]; L];
             for lane in 0..LANES {
-                let from = of(&eight[lane.min(eight.len() - 1)]);
+                let from = simd.call(
+                    #[inline(always)]
+                    || f.first_lane(of(&eight[lane.min(eight.len() - 1)])),
+                );
                 for limb in 0..L {
-                    limbs[limb][lane] = first_lane(from.0[limb]);
+                    limbs[limb][lane] = from[limb];
                 }
             }
-            f.load([&limbs])
+            simd.call(
+                #[inline(always)]
+                || f.load([&limbs]),
+            )
         };
         let point =
             JacobianPoint { x: coordinate(|p| &p.x), y: coordinate(|p| &p.y), z: coordinate(|p| &p.z) };
@@ -129,9 +136,4 @@ fn bases<S: MulSimd, C: CurveParams<L>, const L: usize>(
         )
     };
     chain.chunks(LANES).map(interleaved).collect()
-}
-
-fn first_lane<V: MulVector>(interleaved: Interleaved<V, 1>) -> u64 {
-    let words: Words = interleaved.0[0].words();
-    words[0]
 }

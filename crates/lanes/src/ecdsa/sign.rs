@@ -6,15 +6,16 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::curve::CurveParams;
 use super::element::Element;
+use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
 use super::interleaved::{Interleaved, Masks};
 use super::multiples::turned;
 use super::nonce::{has_rule, nonces};
-use super::point::{JacobianPoint, XyzzPoint};
+use super::point::{JacobianPoint, PointField, XyzzPoint};
 use super::recode::{digit, digits, halve};
 use super::ring::{MontgomeryRing, OddModulus};
 use super::scalars::{Integers, is_in_range, is_set, lanes, write};
 use crate::batch::{LaneJob, accept};
-use crate::simd::{LANES, MulSimd, MulVector, Vector, declassify};
+use crate::simd::{LANES, MulVector, declassify};
 
 /// The inputs of a job.
 #[derive(Clone, Copy)]
@@ -30,7 +31,7 @@ pub(crate) struct EcdsaSignJob<'a> {
 const ATTEMPTS: u8 = 4;
 
 /// Signs every job.
-pub(crate) fn run<S: MulSimd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn run<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
@@ -41,9 +42,8 @@ pub(crate) fn run<S: MulSimd, C: CurveParams<L>, const L: usize>(
         if left.is_empty() {
             return;
         }
-        // Two groups in turn hide each other's carries. On the portable leaf that gains nothing and doubles the
-        // code.
-        if S::V::UNROLLS && left.len() > LANES {
+        // Two groups in turn hide each other's carries.
+        if S::IN_PAIRS && left.len() > LANES {
             sign::<S, C, L, 2>(simd, &mut left, attempt, out);
         } else {
             sign::<S, C, L, 1>(simd, &mut left, attempt, out);
@@ -83,19 +83,19 @@ fn has_private<C: CurveParams<L>, const L: usize>(key: &Key, scalar: &[u8]) -> b
 }
 
 /// The state of a block of N times eight signatures.
-struct SignBlock<V, const L: usize, const N: usize> {
+struct SignBlock<V, E, const L: usize, const N: usize> {
     /// The nonce in Montgomery form modulo n, and later its inverse. A nonce of zero is replaced by one.
     k: Element<V, L, N>,
     /// The odd number among k and n - k, recoded. Both give the same x-coordinate.
     half: [[V; L]; N],
     /// The sum of the comb's points, up to its sign.
-    point: XyzzPoint<V, L, N>,
+    point: XyzzPoint<E>,
     /// The lanes whose nonce is refused.
     refused: Masks<N>,
 }
 
 /// Signs jobs. Afterwards `jobs` holds the jobs whose nonce was refused.
-fn sign<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn sign<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &mut Vec<LaneJob<EcdsaSignJob<'_>>>,
     attempt: u8,
@@ -126,12 +126,11 @@ fn sign<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Checks the nonces and recodes them.
-fn begin<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn begin<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     k: &Element<S::V, L, N>,
-) -> SignBlock<S::V, L, N> {
-    let (f, order) =
-        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+) -> SignBlock<S::V, ElementOf<S, C, L, N>, L, N> {
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     simd.call(
         #[inline(always)]
         || {
@@ -160,11 +159,11 @@ fn begin<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes `k G` for all blocks, window by window, so that each window of the table is loaded once for all blocks.
-fn multiply_base<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn multiply_base<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    works: &mut [SignBlock<S::V, L, N>],
+    works: &mut [SignBlock<S::V, ElementOf<S, C, L, N>, L, N>],
 ) {
-    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
+    let f = FieldOf::<S, C, L, N>::new(simd);
     let comb = C::secret_comb(simd);
     for window in 0..digits(C::BITS, C::SECRET_WINDOW) {
         for work in works.iter_mut() {
@@ -196,17 +195,16 @@ fn multiply_base<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 
 /// Replaces ZZ and k of all blocks by their inverses. ZZ is zero if a sum met an exception; those nonces are
 /// refused.
-fn invert<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn invert<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    works: &mut [SignBlock<S::V, L, N>],
+    works: &mut [SignBlock<S::V, ElementOf<S, C, L, N>, L, N>],
 ) {
-    let (f, order) =
-        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let mut zz = Zeroizing::new(Vec::with_capacity(works.len()));
     for work in works.iter_mut() {
         let is_zero = simd.call(
             #[inline(always)]
-            || f.is_zero(&f.leave(&work.point.zz)),
+            || f.is_zero(&work.point.zz),
         );
         for n in 0..N {
             work.refused[n] |= is_zero[n];
@@ -226,13 +224,12 @@ fn invert<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Returns r = x mod n and s = (e + r d) / k mod n as words.
-fn finish<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn finish<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
-    work: &mut SignBlock<S::V, L, N>,
+    work: &mut SignBlock<S::V, ElementOf<S, C, L, N>, L, N>,
 ) -> [Integers<N>; 2] {
-    let (f, order) =
-        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let e = order.read(&lanes(block, |job| job.digest));
     let d = Zeroizing::new(order.read(&lanes(block, |job| job.scalar)));
     let (r, s, zero) = simd.call(
@@ -257,7 +254,7 @@ fn finish<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     [declassify(order.words(&r)), declassify(order.words(&s))]
 }
 
-impl<V: MulVector, const L: usize, const N: usize> Zeroize for SignBlock<V, L, N> {
+impl<V: MulVector, E: Zeroize, const L: usize, const N: usize> Zeroize for SignBlock<V, E, L, N> {
     fn zeroize(&mut self) {
         self.k.zeroize();
         self.half.iter_mut().for_each(Zeroize::zeroize);

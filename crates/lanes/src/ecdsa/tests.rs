@@ -7,28 +7,34 @@ use super::comb::base;
 use super::complete::CurveGroup;
 use super::curve::CurveParams;
 use super::element::Element;
+use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
 use super::key_table::EcdsaKeyTable;
-use super::point::{AffinePoint, JacobianPoint};
+use super::point::{AffinePoint, JacobianPoint, PointField};
 use super::recode::{digit, digits, halve};
 use super::ring::{FieldModulus, MontgomeryRing, OddModulus};
 use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::IfmaSimd;
-use crate::simd::{LANES, MulSimd, MulVector, PortableSimd, Vector, Words};
+use crate::simd::{FmaSimd, IfmaSimd};
+use crate::simd::{LANES, MulSimd, MulVector, PortableFma, PortableSimd, Vector, Words};
 
 type P256Field = <P256 as CurveParams<5>>::Field;
 type P256Order = <P256 as CurveParams<5>>::Order;
 type P384Field = <P384 as CurveParams<8>>::Field;
 type P384Order = <P384 as CurveParams<8>>::Order;
 
-/// Runs a test on both leaves.
-macro_rules! on_both {
+/// Runs a test on every leaf of this machine.
+macro_rules! on_every_leaf {
     ($test:ident $(:: <$($generic:ident),+; $($number:literal),+>)?) => {
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = IfmaSimd::detect() {
             $test::<IfmaSimd $($(, $generic)+ $(, $number)+)?>(simd);
         }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = FmaSimd::detect() {
+            $test::<FmaSimd $($(, $generic)+ $(, $number)+)?>(simd);
+        }
         $test::<PortableSimd $($(, $generic)+ $(, $number)+)?>(PortableSimd);
+        $test::<PortableFma $($(, $generic)+ $(, $number)+)?>(PortableFma);
     };
 }
 
@@ -85,14 +91,14 @@ fn products<S: MulSimd, M: OddModulus<L>, const L: usize>(simd: S) {
 
 #[test]
 fn products_agree_with_big_integers() {
-    on_both!(products::<P256Field; 5>);
+    on_every_leaf!(products::<P256Field; 5>);
     // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
-    on_both!(products::<P256Order; 5>);
-    on_both!(products::<P384Field; 8>);
-    on_both!(products::<P384Order; 8>);
+    on_every_leaf!(products::<P256Order; 5>);
+    on_every_leaf!(products::<P384Field; 8>);
+    on_every_leaf!(products::<P384Order; 8>);
 }
 
 /// A weak reduction of a difference within the bound keeps the residue, and stays below the documented bound.
@@ -112,25 +118,113 @@ fn weak_reduction<S: MulSimd, F: FieldModulus<L>, const L: usize>(simd: S) {
 
 #[test]
 fn weak_reduction_keeps_the_residue_and_the_bound() {
-    on_both!(weak_reduction::<P256Field; 5>);
+    on_every_leaf!(weak_reduction::<P256Field; 5>);
     // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
-    on_both!(weak_reduction::<P384Field; 8>);
+    on_every_leaf!(weak_reduction::<P384Field; 8>);
+}
+
+/// The operations of a field of coordinates agree with big integers, in every representation.
+fn coordinates<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
+    let (f, p) = (FieldOf::<S, C, L, 1>::new(simd), number(&<C::Field as OddModulus<L>>::LIMBS));
+    let ring = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
+    for seed in 0..ROUNDS {
+        // Edges: zero, one, p - 1, and the largest value that may enter.
+        let mut limbs = [samples(seed, p.bits() as usize), samples(!seed, p.bits() as usize)];
+        for limb in 0..L {
+            limbs[0][limb][1] = 0;
+            limbs[0][limb][2] = u64::from(limb == 0);
+            limbs[seed as usize % 2][limb][3] =
+                <C::Field as OddModulus<L>>::LIMBS[limb] - u64::from(limb == 0);
+        }
+        let [a, b] = limbs.map(|limbs| ring.load([&limbs]));
+        let found = simd.call(|| {
+            let (x, y) = (f.enter(&a), f.enter(&b));
+            let [stored] = f.stored(&x);
+            let again = f.load_stored(&[stored]);
+            let difference = f.loose(&x) - f.shl::<2>(f.loose(&y));
+            let both = f.sub_or_add(f.loose(&x), [0b1100_0101], f.loose(&y));
+            let onto = f.times_onto(f.negated_square::<3>(&x), &x, &y);
+            let values =
+                [x, f.mul(&again, &y), f.sqr(&y), f.reduce_weakly(difference), f.reduce_weakly(both)];
+            let values = values.map(|value| f.leave(&value));
+            (values, f.leave(&f.reduce_weakly(onto)), f.is_zero(&x), f.leave(&f.turn(&x, 3)))
+        });
+        let (values, onto, is_zero, turned) = found;
+        for at in 0..LANES {
+            let (x, y) = (lane(&a, at) % &p, lane(&b, at) % &p);
+            let y_or_minus = if 0b1100_0101 >> at & 1 == 1 { &p - &y } else { y.clone() };
+            let expected = [x.clone(), &x * &y, &y * &y, &x + &p * 4_u32 - &y * 4_u32, &x + &y_or_minus];
+            for (which, (value, expected)) in values.iter().zip(&expected).enumerate() {
+                assert_eq!(lane(value, at), expected % &p, "seed {seed}, value {which}, lane {at}");
+            }
+            assert_eq!(
+                lane(&onto, at),
+                (&x * &y + (&p * &p - &x * &x) * 8_u32) % &p,
+                "seed {seed}, lane {at}"
+            );
+            assert_eq!(is_zero[0] >> at & 1 == 1, x == BigUint::ZERO);
+            assert_eq!(lane(&turned, at), lane(&a, (at + 3) % LANES) % &p);
+        }
+    }
+}
+
+#[test]
+fn coordinates_agree_with_big_integers() {
+    on_every_leaf!(coordinates::<P256; 5>);
+    if cfg!(miri) {
+        return;
+    }
+    on_every_leaf!(coordinates::<P384; 8>);
+}
+
+/// Every element is inverted, and its inverse does not depend on its neighbours.
+fn coordinate_inverses<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
+    let f = FieldOf::<S, C, L, 1>::new(simd);
+    let bits = C::BITS - 1;
+    let values: Vec<_> = (1..4)
+        .map(|seed| {
+            let mut limbs: [Words; L] = samples(seed, bits);
+            limbs[0].iter_mut().for_each(|word| *word |= 1);
+            let plain = MontgomeryRing::<S, C::Field, L, 1>::new(simd).load([&limbs]);
+            simd.call(|| f.enter(&plain))
+        })
+        .collect();
+    let (mut secret, mut public) = (values.clone(), values.clone());
+    f.invert_all(&mut secret);
+    f.invert_all_public(&mut public);
+    for ((value, secret), public) in values.iter().zip(&secret).zip(&public) {
+        for inverse in [secret, public] {
+            let product = simd.call(|| f.leave(&f.mul(value, inverse)));
+            (0..LANES).for_each(|at| assert_eq!(lane(&product, at), BigUint::from(1_u32)));
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "minutes")]
+fn inverses_of_coordinates_times_their_values_are_one() {
+    on_every_leaf!(coordinate_inverses::<P256; 5>);
+    on_every_leaf!(coordinate_inverses::<P384; 8>);
 }
 
 fn inverses<S: MulSimd, M: OddModulus<L>, const L: usize>(simd: S) {
     let (ring, m) = (MontgomeryRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
-    let values: Vec<_> = (1..4).map(|seed| ring.load([&samples(seed, m.bits() as usize)])).collect();
+    let values: Vec<_> = (1..4)
+        .map(|seed| {
+            let mut limbs: [Words; L] = samples(seed, m.bits() as usize - 1);
+            limbs[0].iter_mut().for_each(|word| *word |= 1);
+            ring.load([&limbs])
+        })
+        .collect();
     let mut inverses = values.clone();
     ring.invert_all(&mut inverses);
     for (value, inverse) in values.iter().zip(&inverses) {
         let product = simd.call(|| ring.leave(&ring.mul(value, inverse)));
         for at in 0..LANES {
-            if lane(value, at) != BigUint::ZERO {
-                assert_eq!(lane(&product, at), BigUint::from(1_u32));
-            }
+            assert_eq!(lane(&product, at), BigUint::from(1_u32));
         }
     }
 }
@@ -166,33 +260,33 @@ fn public_inverses<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize>
 
 #[test]
 fn public_inverses_times_their_values_are_one() {
-    on_both!(public_inverses::<P256Field; 5, 1>);
+    on_every_leaf!(public_inverses::<P256Field; 5, 1>);
     // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
-    on_both!(public_inverses::<P256Order; 5, 2>);
-    on_both!(public_inverses::<P384Field; 8, 2>);
-    on_both!(public_inverses::<P384Order; 8, 1>);
+    on_every_leaf!(public_inverses::<P256Order; 5, 2>);
+    on_every_leaf!(public_inverses::<P384Field; 8, 2>);
+    on_every_leaf!(public_inverses::<P384Order; 8, 1>);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
 fn secret_inverses_times_their_values_are_one() {
-    on_both!(inverses::<P256Field; 5>);
-    on_both!(inverses::<P256Order; 5>);
-    on_both!(inverses::<P384Field; 8>);
-    on_both!(inverses::<P384Order; 8>);
+    on_every_leaf!(inverses::<P256Field; 5>);
+    on_every_leaf!(inverses::<P256Order; 5>);
+    on_every_leaf!(inverses::<P384Field; 8>);
+    on_every_leaf!(inverses::<P384Order; 8>);
 }
 
 /// Compares doublings and additions of the fast path with complete ones: G, 2G, 2G + G, ... with both signs.
-fn formulas<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
-    let (f, group) = (MontgomeryRing::<S, C::Field, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
+fn formulas<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
+    let (f, group) = (FieldOf::<S, C, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
     let [x, y] = base::<C, L>();
     let g = AffinePoint { x: f.splat(&x), y: f.splat(&y) };
     let mut fast = f.first(&g, [0b1100_1010]);
     let mut exact = group.lift(&f.negate_if([0b1100_1010], &g));
-    let same = |fast: &JacobianPoint<S::V, L, 1>, exact| {
+    let same = |fast: &JacobianPoint<ElementOf<S, C, L, 1>>, exact| {
         // Uses (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
         let zzz = simd.call(|| f.mul(&fast.z, &f.sqr(&fast.z)));
         let x = simd.call(|| f.mul(&fast.x, &fast.z));
@@ -208,7 +302,7 @@ fn formulas<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
         f.add_in_jacobian(&mut fast, &g, [minus]);
         exact = group.sum(&exact, &group.lift(&f.negate_if([minus], &g)));
         let negative = f.zero();
-        exact.y = simd.call(|| f.reduce_weakly(negative.loose() - exact.y));
+        exact.y = simd.call(|| f.reduce_weakly(f.loose(&negative) - f.loose(&exact.y)));
         same(&fast, exact);
     }
 }
@@ -216,27 +310,28 @@ fn formulas<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
 fn fast_formulas_agree_with_complete_ones() {
-    on_both!(formulas::<P256; 5>);
-    on_both!(formulas::<P384; 8>);
+    on_every_leaf!(formulas::<P256; 5>);
+    on_every_leaf!(formulas::<P384; 8>);
 }
 
 /// The order times the base point is infinity, by complete additions.
-fn orders<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
+fn orders<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
     let group = CurveGroup::<S, C, L>::new(simd);
     let [x, y] = base::<C, L>();
     let g = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
-    let n = group.f.splat(&C::Order::LIMBS);
-    let end = group.double_sum((&n, &g), (&group.f.zero(), &g));
-    assert_eq!(simd.call(|| group.f.is_zero(&group.f.leave(&end.z))), [u8::MAX]);
-    let twice = group.double_sum((&n, &g), (&group.f.splat(&super::constants::small(1)), &g));
+    let plain = MontgomeryRing::<S, C::Order, L, 1>::new(simd);
+    let n = plain.splat(&C::Order::LIMBS);
+    let end = group.double_sum((&n, &g), (&plain.zero(), &g));
+    assert_eq!(simd.call(|| group.f.is_zero(&end.z)), [u8::MAX]);
+    let twice = group.double_sum((&n, &g), (&plain.splat(&super::constants::small(1)), &g));
     assert_eq!(group.is_same(&twice, &g), [u8::MAX]);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
 fn complete_additions_reach_infinity_and_leave_it() {
-    on_both!(orders::<P256; 5>);
-    on_both!(orders::<P384; 8>);
+    on_every_leaf!(orders::<P256; 5>);
+    on_every_leaf!(orders::<P384; 8>);
 }
 
 /// The weighted digits add up to their scalar.
@@ -263,11 +358,11 @@ fn recoding<S: MulSimd>(simd: S) {
 
 #[test]
 fn recoded_digits_add_up_to_their_scalar() {
-    on_both!(recoding);
+    on_every_leaf!(recoding);
 }
 
 /// A table passes the check, and a table with a single changed point does not.
-fn tables<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
+fn tables<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
     let bytes = |limbs: &[u64; L]| {
         let bytes = number(limbs).to_bytes_be();
         [vec![0; C::BYTES - bytes.len()], bytes].concat()
@@ -284,6 +379,6 @@ fn tables<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S) {
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
 fn the_check_finds_a_changed_point_of_a_table() {
-    on_both!(tables::<P256; 5>);
-    on_both!(tables::<P384; 8>);
+    on_every_leaf!(tables::<P256; 5>);
+    on_every_leaf!(tables::<P384; 8>);
 }

@@ -18,16 +18,17 @@ use self::verdict::finish;
 use super::comb::{Rows, look_up, write_rows};
 use super::curve::CurveParams;
 use super::element::Element;
+use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
 use super::interleaved::Masks;
 use super::key_table::EcdsaKeyTable;
-use super::multiples::turned;
-use super::point::{JacobianPoint, XyzzPoint};
+use super::multiples::{TableField, turned};
+use super::point::{AffinePoint, JacobianPoint, PointField, XyzzPoint};
 use super::recode::{RowDigits, digits};
 use super::ring::MontgomeryRing;
 use super::rows::CacheLine;
 use super::scalars::{is_set, lanes};
 use crate::batch::{LaneJob, accept};
-use crate::simd::{LANES, MulSimd, Vector};
+use crate::simd::LANES;
 
 /// The bits of a digit of u2 if the key has no table.
 const COLD_WINDOW: usize = 5;
@@ -35,7 +36,7 @@ const COLD_WINDOW: usize = 5;
 const COLD_ROWS: usize = 1 << (COLD_WINDOW - 1);
 
 /// Verifies every job.
-pub(crate) fn run<S: MulSimd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn run<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     cache: &VerifyTableCache,
     operations: &[Operation<'_>],
@@ -51,7 +52,7 @@ pub(crate) fn run<S: MulSimd, C: CurveParams<L>, const L: usize>(
     let (with_table, without_table): (Vec<_>, Vec<_>) =
         jobs.into_iter().partition(|accepted| tables.of(accepted.index).is_some());
     for jobs in [with_table, without_table] {
-        if S::V::UNROLLS && jobs.len() > LANES {
+        if S::IN_PAIRS && jobs.len() > LANES {
             verify::<S, C, L, 2>(simd, &jobs, &tables, out);
         } else if !jobs.is_empty() {
             verify::<S, C, L, 1>(simd, &jobs, &tables, out);
@@ -60,16 +61,16 @@ pub(crate) fn run<S: MulSimd, C: CurveParams<L>, const L: usize>(
 }
 
 /// The state of a block of N times eight verifications.
-struct VerifyBlock<'a, V, const L: usize, const N: usize> {
+struct VerifyBlock<'a, V, E, const L: usize, const N: usize> {
     block: &'a [LaneJob<EcdsaVerifyJob<'a>>],
     /// The plain scalars u1 and u2, below n.
     scalars: [Element<V, L, N>; 2],
     /// The digits of the odd number among u and n - u. For n - u the signs are turned.
     digits: [[Vec<RowDigits>; N]; 2],
-    point: XyzzPoint<V, L, N>,
+    point: XyzzPoint<E>,
 }
 
-fn verify<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn verify<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &[LaneJob<EcdsaVerifyJob<'_>>],
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
@@ -93,13 +94,12 @@ fn verify<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes u1 = e/s and u2 = r/s, with one inversion for all jobs, and their digits.
-fn begin<'a, S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn begin<'a, S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &'a [LaneJob<EcdsaVerifyJob<'a>>],
     table: TableWindows,
-) -> Vec<VerifyBlock<'a, S::V, L, N>> {
-    let (f, order) =
-        (MontgomeryRing::<S, C::Field, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+) -> Vec<VerifyBlock<'a, S::V, ElementOf<S, C, L, N>, L, N>> {
+    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let blocks = jobs.chunks(N * LANES);
     let mut inverses: Vec<_> = blocks
         .clone()
@@ -132,58 +132,60 @@ fn begin<'a, S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes `u2 Q` for lanes whose keys have tables.
-fn add_key_comb<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn add_key_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
-    blocks: &mut [VerifyBlock<'_, S::V, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
 ) {
     // Lanes past the last job repeat it, so every lane has a table; `any` only satisfies the types.
     let Some(any) = blocks.first().and_then(|work| tables.of(work.block[0].index)) else { return };
-    let rows = |work: &VerifyBlock<'_, S::V, L, N>| {
+    let rows = |work: &VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>| {
         lanes(work.block, |job| tables.of(job.index).unwrap_or(any).comb.rows())
     };
     let rows: Vec<Rows<'_, N>> = blocks.iter().map(rows).collect();
+    let mut entry = FieldOf::<S, C, L, N>::new(simd).origin();
     for at in 0..digits(C::BITS, C::KEY_WINDOW) {
         for (work, rows) in blocks.iter_mut().zip(&rows) {
-            add_entry::<S, C, L, N>(simd, work, rows, (1, at), at);
+            add_entry::<S, C, L, N>(simd, work, rows, (1, at), (at, &mut entry));
         }
     }
 }
 
 /// Adds `u1 G` to the sum, which has `terms` terms.
-fn add_base_comb<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn add_base_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     terms: usize,
-    blocks: &mut [VerifyBlock<'_, S::V, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
 ) {
     let rows = [[C::public_comb(simd).rows(); LANES]; N];
+    let mut entry = FieldOf::<S, C, L, N>::new(simd).origin();
     for at in 0..digits(C::BITS, C::PUBLIC_WINDOW) {
         for work in blocks.iter_mut() {
-            add_entry::<S, C, L, N>(simd, work, &rows, (0, at), terms + at);
+            add_entry::<S, C, L, N>(simd, work, &rows, (0, at), (terms + at, &mut entry));
         }
     }
 }
 
-/// Adds the entry for digit `at` of scalar `which`, as term number `term` of the sum. Term 0 starts the sum.
-fn add_entry<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+/// Adds the entry for digit `at` of scalar `which`, as term number `term` of the sum. Term 0 starts the sum. `entry` is
+/// memory for the entry.
+fn add_entry<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    work: &mut VerifyBlock<'_, S::V, L, N>,
+    work: &mut VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>,
     rows: &Rows<'_, N>,
     (which, at): (usize, usize),
-    term: usize,
+    (term, entry): (usize, &mut AffinePoint<ElementOf<S, C, L, N>>),
 ) {
-    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
+    let f = FieldOf::<S, C, L, N>::new(simd);
     let digits = &work.digits[which];
     let table_digits = std::array::from_fn(|n| &digits[n][at]);
     let next = (at + 1 < digits[0].len()).then(|| std::array::from_fn(|n| &digits[n][at + 1]));
-    let mut entry = f.origin();
-    look_up::<S, C, L, N>(simd, rows, table_digits, next, &mut entry);
+    look_up::<S, C, L, N>(simd, rows, table_digits, next, entry);
     let minus = signs(&table_digits, term);
     if term == 0 {
-        let JacobianPoint { x, y, z } = f.first(&entry, minus);
+        let JacobianPoint { x, y, z } = f.first(entry, minus);
         work.point = XyzzPoint { x, y, zz: z, zzz: z };
     } else {
-        f.add_in_xyzz(&mut work.point, &entry, minus);
+        f.add_in_xyzz(&mut work.point, entry, minus);
     }
 }
 
@@ -199,11 +201,11 @@ fn signs<const N: usize>(table_digits: &[&RowDigits; N], term: usize) -> Masks<N
 }
 
 /// Computes `u2 Q` for lanes whose keys have no table.
-fn multiply_key<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn multiply_key<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    blocks: &mut [VerifyBlock<'_, S::V, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
 ) {
-    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
+    let f = FieldOf::<S, C, L, N>::new(simd);
     let tables = cold_tables::<S, C, L, N>(simd, blocks);
     let rows: Vec<Rows<'_, N>> = tables
         .chunks_exact(N * LANES * COLD_ROWS * C::LINES)
@@ -240,11 +242,11 @@ fn multiply_key<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 }
 
 /// Computes the odd multiples of every lane's Q, lane after lane.
-fn cold_tables<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+fn cold_tables<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    blocks: &[VerifyBlock<'_, S::V, L, N>],
+    blocks: &[VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
 ) -> Vec<CacheLine> {
-    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
+    let f = FieldOf::<S, C, L, N>::new(simd);
     let mut points = Vec::with_capacity(blocks.len() * COLD_ROWS);
     for work in blocks {
         f.odd_multiples(&keys::<S, C, L, N>(simd, work.block), COLD_ROWS, &mut points);

@@ -9,6 +9,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use zeroize::Zeroize;
 
 use super::ifma::prefetch;
+use super::pair::HalfVector;
 use super::registers::clear_registers;
 use super::{Cpu, HalfMask, Mask, Simd, Vector};
 use crate::simd::Leaf;
@@ -353,6 +354,92 @@ impl Vector for YmmVector {
     }
 }
 
+impl HalfVector for YmmVector {
+    #[inline(always)]
+    fn mul32(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_mul_epu32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shr_each(self, count: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_srlv_epi64(self.0, count.0) })
+    }
+
+    #[inline(always)]
+    fn shl_each(self, count: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_sllv_epi64(self.0, count.0) })
+    }
+
+    #[inline(always)]
+    fn is_equal(self, other: Self) -> Mask {
+        // SAFETY: `self` proves AVX2. The instruction copies four bits.
+        unsafe { _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(self.0, other.0))) as Mask }
+    }
+
+    #[inline(always)]
+    fn is_below(self, other: Self) -> Mask {
+        // The comparison is signed. Turning the top bits of both words makes it unsigned.
+        let sign = self.same(1 << 63);
+        // SAFETY: `self` proves AVX2. The instruction copies four bits.
+        unsafe {
+            let below = _mm256_cmpgt_epi64((other ^ sign).0, (self ^ sign).0);
+            _mm256_movemask_pd(_mm256_castsi256_pd(below)) as Mask
+        }
+    }
+
+    #[inline(always)]
+    fn ones_if(self, mask: Mask) -> Self {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+            let set = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask)), bits);
+            Self(_mm256_cmpeq_epi64(set, bits))
+        }
+    }
+
+    #[inline(always)]
+    fn blend(self, ones: Self, yes: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_blendv_epi8(self.0, yes.0, ones.0) })
+    }
+
+    #[inline(always)]
+    fn pick16(self, words: [Self; 4]) -> Self {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            // The permutation selects half words: words 2 i and 2 i + 1 of a vector for index i. It reads three bits.
+            let twice = _mm256_slli_epi64::<1>(_mm256_and_si256(self.0, _mm256_set1_epi64x(3)));
+            let next = _mm256_add_epi64(twice, _mm256_set1_epi64x(1));
+            let places = _mm256_or_si256(twice, _mm256_slli_epi64::<32>(next));
+            let [a, b, c, d] = words;
+            let (a, b) = (_mm256_permutevar8x32_epi32(a.0, places), _mm256_permutevar8x32_epi32(b.0, places));
+            let (c, d) = (_mm256_permutevar8x32_epi32(c.0, places), _mm256_permutevar8x32_epi32(d.0, places));
+            let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+            let (c, d) = (_mm256_castsi256_pd(c), _mm256_castsi256_pd(d));
+            // A blend of doubles looks at the top bit of each lane.
+            let (third, fourth) =
+                (_mm256_slli_epi64::<61>(self.0), _mm256_castsi256_pd(_mm256_slli_epi64::<60>(self.0)));
+            let third = _mm256_castsi256_pd(third);
+            let (low, high) = (_mm256_blendv_pd(a, b, third), _mm256_blendv_pd(c, d, third));
+            Self(_mm256_castpd_si256(_mm256_blendv_pd(low, high, fourth)))
+        }
+    }
+
+    #[inline(always)]
+    fn transpose4(rows: [Self; WORDS]) -> [Self; WORDS] {
+        Self::transpose(rows)
+    }
+
+    #[inline(always)]
+    fn same(self, word: u64) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
+    }
+}
+
 impl Zeroize for YmmVector {
     fn zeroize(&mut self) {
         // SAFETY: the place is a valid `YmmVector`, and zero bits are one; a volatile write is not optimised away.
@@ -431,5 +518,19 @@ impl fmt::Debug for Avx2Simd {
 impl fmt::Debug for YmmVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Ymm")
+    }
+}
+
+impl YmmVector {
+    /// Returns a register as a vector: for `fma`, whose token contains this one's.
+    #[inline(always)]
+    pub(super) fn from_register(_simd: Avx2Simd, register: __m256i) -> Self {
+        Self(register)
+    }
+
+    /// Returns the register.
+    #[inline(always)]
+    pub(super) fn register(self) -> __m256i {
+        self.0
     }
 }

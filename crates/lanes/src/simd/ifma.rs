@@ -10,7 +10,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{Cpu, HalfMask, LANES, Mask, MulVector, Simd, Vector, Words};
+use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, Simd, Vector, Words};
 use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
@@ -39,6 +39,17 @@ impl IfmaSimd {
             && is_x86_feature_detected!("bmi2");
         has_all.then_some(Self(()))
     }
+
+    /// Returns true if the CPU computes a vector of 512 bits as two halves, one after the other. AMD's Zen 4 does: the
+    /// CPUs of family 19h that have AVX-512.
+    pub(crate) fn computes_halves(self) -> bool {
+        let vendor = __cpuid(0);
+        let is_amd =
+            [vendor.ebx, vendor.edx, vendor.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes);
+        let version = __cpuid(1).eax;
+        let (family, extended) = (version >> 8 & 0xF, version >> 20 & 0xFF);
+        is_amd && family + extended == 0x19
+    }
 }
 
 impl Cpu for IfmaSimd {
@@ -59,6 +70,13 @@ impl Cpu for IfmaSimd {
         // SAFETY: `self` proves AVX-512F; every register that is written is declared as overwritten.
         unsafe { clear_registers() }
     }
+}
+
+impl MulSimd for IfmaSimd {
+    type RunState = ();
+
+    #[inline(always)]
+    fn run_state(self) {}
 }
 
 impl Simd for IfmaSimd {

@@ -8,7 +8,7 @@ pub enum Leaf {
     Avx512,
     /// VAES and VPCLMULQDQ on 512 bits: AES.
     Vaes512,
-    /// AVX2 with FMA: RSA, by products of doubles.
+    /// AVX2 with FMA: public keys, by products of doubles.
     Fma,
     /// AVX2: DES and hashes.
     Avx2,

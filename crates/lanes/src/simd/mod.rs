@@ -12,6 +12,8 @@
 //! | `neon` | NEON of ARMv8: two lanes |
 //! | `leaf` | the names of the leaves |
 //! | `erase` | erasure of bytes that held secrets |
+//! | `float` | [`float::FloatSimd`]: lanes of doubles, and field products of the curves |
+//! | `pair` | eight lanes as two vectors of four |
 //! | `fma` | AVX2 with FMA: the token, the state of the floating-point unit, and the kernels of doubles |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `aes_ni` | AES-NI and PCLMULQDQ with AVX |
@@ -39,6 +41,8 @@ mod blocks;
 #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 pub(crate) mod doubles;
 mod erase;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+pub(crate) mod float;
 #[cfg(target_arch = "x86_64")]
 mod fma;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -51,6 +55,8 @@ pub mod leak_check;
 mod multiply;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+mod pair;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod partial;
 #[cfg(any(test, feature = "portable"))]
@@ -96,7 +102,7 @@ pub(crate) use neon::{NeonSimd, fetch_ahead};
 #[cfg(feature = "measure")]
 pub(crate) use portable::PortableVector;
 #[cfg(any(test, feature = "portable"))]
-pub(crate) use portable::{PortableDoubles, PortableSimd};
+pub(crate) use portable::{PortableFma, PortableSimd};
 pub(crate) use sha::{KeptWords, RoundConstants, ShaSimd};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sha_ni::ShaNiSimd;
@@ -323,5 +329,7 @@ pub(crate) fn declassify<T: Copy>(value: T) -> T {
     value
 }
 
+#[cfg(test)]
+mod float_tests;
 #[cfg(test)]
 mod tests;

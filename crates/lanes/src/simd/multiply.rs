@@ -3,13 +3,20 @@
 use super::{LANES, Mask, Simd, Vector, Words};
 
 /// A CPU whose vectors have eight lanes and products of 52 bits.
-pub(crate) trait MulSimd: Simd<V: MulVector> {}
+pub(crate) trait MulSimd: Simd<V: MulVector> {
+    /// The state of the CPU during a run.
+    type RunState;
 
-impl<S: Simd<V: MulVector>> MulSimd for S {}
+    /// Prepares the CPU for a run. The state before returns when the value is dropped.
+    fn run_state(self) -> Self::RunState;
+}
 
 /// Eight lanes of 64 bits with products of 52 bits, comparisons and masks. The operations are as those of [`Vector`]:
 /// they work on each lane by itself, wrap, and take the same time for all values.
 pub(crate) trait MulVector: Vector<Lanes<u64> = Words> {
+    /// True if a product of 52 bits is one instruction. Otherwise it takes a dozen.
+    const HAS_PRODUCTS: bool = true;
+
     /// Computes `self + low52(low52(a) * low52(b))`.
     fn madd_lo(self, a: Self, b: Self) -> Self;
 

@@ -21,10 +21,10 @@ pub(crate) fn leaves_for(shape: Shape) -> impl Iterator<Item = LaneEngine> {
     leaves().filter(move |engine| engine.offers(shape).is_some())
 }
 
-/// Returns both leaves, with and without tables, and the scalar engine with its tables.
-pub(crate) fn verifiers() -> Vec<Box<dyn Engine>> {
-    let cold = leaves().map(|engine| engine.with_table_bytes(0));
-    let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
+/// Returns every leaf that computes a shape, without and with tables, and the scalar engine with its tables.
+pub(crate) fn verifiers(shape: Shape) -> Vec<Box<dyn Engine>> {
+    let cold = leaves_for(shape).map(|engine| engine.with_table_bytes(0));
+    let lanes = cold.chain(leaves_for(shape).map(LaneEngine::with_tables_at_once));
     let lanes = lanes.map(|engine| Box::new(engine) as Box<dyn Engine>);
     lanes.chain([Box::new(ScalarEngine::detect().unwrap().with_tables_at_once()) as _]).collect()
 }

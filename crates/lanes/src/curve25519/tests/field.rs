@@ -3,10 +3,10 @@
 use num_bigint::BigUint;
 
 use super::super::constants::*;
-use super::super::field::{FieldFactor, WideSum};
+use super::super::field::{Factor, FieldFactor, FieldSimd, Sum, WideSum};
 use super::super::{power, words};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
-use crate::simd::{LANES, MulSimd, Vector};
+use crate::simd::{LANES, Vector};
 
 /// Returns values at the bounds of a factor, and others.
 fn samples(dice: &mut Dice) -> [BigUint; LANES] {
@@ -27,15 +27,15 @@ fn samples(dice: &mut Dice) -> [BigUint; LANES] {
     })
 }
 
-fn value<S: MulSimd>(simd: S, wide: &WideSum<S::V>) -> [BigUint; LANES] {
+fn value<S: FieldSimd>(simd: S, wide: &Sum<S>) -> [BigUint; LANES] {
     integers(&wide.reduce(simd).canonical(simd))
 }
 
-fn arithmetic<S: MulSimd>(simd: S) {
+fn arithmetic<S: FieldSimd>(simd: S) {
     let mut dice = Dice(1);
     for _ in 0..if cfg!(miri) { 1 } else { 300 } {
         let (a, b, c) = (samples(&mut dice), samples(&mut dice), samples(&mut dice));
-        let factor = |lanes| FieldFactor::from_limbs(limbs(simd, lanes));
+        let factor = |lanes| Factor::<S>::from_limbs(simd, limbs(simd, lanes));
         let found = simd.call(|| {
             let (a, b, c) = (factor(&a), factor(&b), factor(&c));
             let (ab, cc) = (a.times(simd, &b), c.square(simd));
@@ -62,22 +62,12 @@ fn arithmetic<S: MulSimd>(simd: S) {
     }
 }
 
-/// Products ignore bits above 52 of each limb of a reduced value, and the value stays near p.
-fn reduction<S: MulSimd>(simd: S) {
-    let wide = WideSum::splat(simd, &[(1 << 61) - 1; 5]);
-    let factor = wide.reduce(simd);
-    let expected = (0..5).map(|at| BigUint::from((1_u64 << 61) - 1) << (52 * at)).sum::<BigUint>();
-    let found = integers(factor.limbs());
-    assert!(found[0] < (BigUint::from(1_u8) << 255) + (BigUint::from(1_u8) << 218));
-    assert_eq!(&found[0] % p(), expected % p());
-}
-
-fn powers<S: MulSimd>(simd: S) {
+fn powers<S: FieldSimd>(simd: S) {
     let mut dice = Dice(2);
     for groups in 1..=9 {
         let values: Vec<_> = (0..groups).map(|_| samples(&mut dice)).collect();
         let factors: Vec<_> =
-            values.iter().map(|lanes| FieldFactor::from_limbs(limbs(simd, lanes))).collect();
+            values.iter().map(|lanes| Factor::<S>::from_limbs(simd, limbs(simd, lanes))).collect();
         let roots = power::for_square_roots(simd, &factors);
         let mut inverses = factors.clone();
         power::invert_all(simd, &mut inverses);
@@ -92,12 +82,12 @@ fn powers<S: MulSimd>(simd: S) {
     }
 }
 
-fn masks<S: MulSimd>(simd: S) {
+fn masks<S: FieldSimd>(simd: S) {
     let one = BigUint::from(1_u8);
     let values =
         [BigUint::default(), p(), one.clone(), p() - 1_u8, p() + 1_u8, &one + &one, p() * 2_u8, p() + 18_u8];
     let values = values.map(|value| if value.bits() > 255 { BigUint::default() } else { value });
-    let factor = FieldFactor::from_limbs(limbs(simd, &values));
+    let factor = Factor::<S>::from_limbs(simd, limbs(simd, &values));
     let bit = |test: &dyn Fn(&BigUint) -> bool| {
         values.iter().rev().fold(0, |mask, value| mask << 1 | u8::from(test(&(value % p()))))
     };
@@ -105,7 +95,7 @@ fn masks<S: MulSimd>(simd: S) {
     assert_eq!(factor.is_odd(simd), bit(&|value| value.bit(0)));
 }
 
-fn bytes_and_words<S: MulSimd>(simd: S) {
+fn bytes_and_words<S: FieldSimd>(simd: S) {
     let mut dice = Dice(3);
     let lanes: [[u8; 32]; LANES] = std::array::from_fn(|_| dice.bytes());
     let words: [S::V; 4] = words::load(simd, lanes.each_ref().map(|lane| lane.as_slice()));
@@ -119,11 +109,6 @@ fn bytes_and_words<S: MulSimd>(simd: S) {
 #[test]
 fn field_arithmetic_agrees_with_big_integers() {
     on_every_leaf!(arithmetic);
-}
-
-#[test]
-fn field_reductions_stay_in_bounds() {
-    on_every_leaf!(reduction);
 }
 
 #[test]

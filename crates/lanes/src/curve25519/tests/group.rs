@@ -6,13 +6,13 @@ use oarlock_core::VerifyTable;
 use super::super::base;
 use super::super::constants::{BASE_X, BASE_Y, D};
 use super::super::encoding::{decode_opposites, encode, to_affine};
-use super::super::field::FieldFactor;
+use super::super::field::{Factor, FieldFactor, FieldSimd};
 use super::super::key_table::{Ed25519KeyTable, TableTerm, table_sums};
 use super::super::multiples::{MultipleTerm, sums_of_multiples};
 use super::super::point::{EdwardsPoint, double_all};
 use super::super::scalar::ScalarLanes;
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
-use crate::simd::{LANES, MulSimd};
+use crate::simd::LANES;
 
 type Affine = (BigUint, BigUint);
 
@@ -91,13 +91,13 @@ fn samples() -> [Affine; LANES] {
     })
 }
 
-fn load<S: MulSimd>(simd: S, points: &[Affine; LANES]) -> [FieldFactor<S::V>; 2] {
+fn load<S: FieldSimd>(simd: S, points: &[Affine; LANES]) -> [Factor<S>; 2] {
     let [x, y] =
         [points.each_ref().map(|point| point.0.clone()), points.each_ref().map(|point| point.1.clone())];
-    [FieldFactor::from_limbs(limbs(simd, &x)), FieldFactor::from_limbs(limbs(simd, &y))]
+    [Factor::<S>::from_limbs(simd, limbs(simd, &x)), Factor::<S>::from_limbs(simd, limbs(simd, &y))]
 }
 
-fn affine<S: MulSimd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[Affine; LANES]> {
+fn affine<S: FieldSimd>(simd: S, points: &[EdwardsPoint<S>]) -> Vec<[Affine; LANES]> {
     let affine = to_affine(simd, points);
     let lanes = affine.iter().map(|[x, y]| {
         let (x, y) = (integers(&x.canonical(simd)), integers(&y.canonical(simd)));
@@ -106,7 +106,7 @@ fn affine<S: MulSimd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[Affine; LA
     lanes.collect()
 }
 
-fn group_law<S: MulSimd>(simd: S) {
+fn group_law<S: FieldSimd>(simd: S) {
     let points = samples();
     let [x, y] = load(simd, &points);
     let start = EdwardsPoint::affine(simd, &x, &y);
@@ -118,9 +118,9 @@ fn group_law<S: MulSimd>(simd: S) {
         let (mut sum, mut twice) = (start, start);
         simd.call(|| {
             double_all::<S, 1, true>(simd, std::array::from_mut(&mut twice));
-            sum.add::<S, true>(simd, &EdwardsPoint::affine(simd, &x, &y).cached(simd), negative);
+            sum.add::<true>(simd, &EdwardsPoint::affine(simd, &x, &y).cached(simd), negative);
             let mut both = sum;
-            both.add::<S, true>(simd, &twice.cached(simd), 0);
+            both.add::<true>(simd, &twice.cached(simd), 0);
             sum = both;
         });
         for (lane, found) in affine(simd, &[sum])[0].iter().enumerate() {
@@ -132,7 +132,7 @@ fn group_law<S: MulSimd>(simd: S) {
     }
 }
 
-fn encodings<S: MulSimd>(simd: S) {
+fn encodings<S: FieldSimd>(simd: S) {
     let points = samples();
     let bytes = points.each_ref().map(encoded);
     let [x, y] = load(simd, &points);
@@ -152,7 +152,7 @@ fn scalars(dice: &mut Dice) -> [BigUint; LANES] {
     })
 }
 
-fn multiplications<S: MulSimd>(simd: S) {
+fn multiplications<S: FieldSimd>(simd: S) {
     let mut dice = Dice(7);
     let (h, s, points) = (scalars(&mut dice), scalars(&mut dice), samples());
     let bytes = points.each_ref().map(encoded);
@@ -179,7 +179,7 @@ fn multiplications<S: MulSimd>(simd: S) {
 }
 
 /// A table passes the check of its own key only, and the check finds a wrong bit in any row.
-fn checks<S: MulSimd>(simd: S) {
+fn checks<S: FieldSimd>(simd: S) {
     let points = samples();
     let [own, other] = [&points[5], &points[6]].map(encoded);
     let x_is_zero = encoded(&points[1]);

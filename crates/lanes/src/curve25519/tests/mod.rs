@@ -28,6 +28,19 @@ impl Dice {
 /// Runs a test on every leaf of this machine.
 macro_rules! on_every_leaf {
     ($test:ident) => {{
+        crate::curve25519::tests::on_every_leaf_of_limbs!($test);
+        $test(crate::simd::PortableFma);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(fma) = crate::simd::FmaSimd::detect() {
+            $test(fma);
+        }
+    }};
+}
+pub(super) use on_every_leaf;
+
+/// Runs a test on every leaf of this machine that has products of 52 bits.
+macro_rules! on_every_leaf_of_limbs {
+    ($test:ident) => {{
         $test(crate::simd::PortableSimd);
         #[cfg(target_arch = "x86_64")]
         if let Some(ifma) = crate::simd::IfmaSimd::detect() {
@@ -35,7 +48,7 @@ macro_rules! on_every_leaf {
         }
     }};
 }
-pub(super) use on_every_leaf;
+pub(super) use on_every_leaf_of_limbs;
 
 pub(super) fn p() -> BigUint {
     (BigUint::from(1_u8) << 255) - 19_u8

@@ -10,6 +10,7 @@ use self::order::GroupOrder;
 use super::comb::{PublicComb, SecretComb};
 use super::constants::limbs;
 use super::curve::CurveParams;
+use super::field::CurveSimd;
 use super::rows::{CacheLine, limbs_of_words, words_of_limbs};
 use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
@@ -61,13 +62,13 @@ impl CurveParams<5> for P256 {
         }
     }
 
-    fn secret_comb<S: MulSimd>(simd: S) -> &'static SecretComb {
+    fn secret_comb<S: CurveSimd<Self, 5>>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
         // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 5>(simd))
     }
 
-    fn public_comb<S: MulSimd>(simd: S) -> &'static PublicComb {
+    fn public_comb<S: CurveSimd<Self, 5>>(simd: S) -> &'static PublicComb {
         static COMB: OnceLock<PublicComb> = OnceLock::new();
         COMB.get_or_init(|| PublicComb::of_base::<S, Self, 5>(simd))
     }

@@ -10,6 +10,7 @@ use self::order::GroupOrder;
 use super::comb::{PublicComb, SecretComb};
 use super::constants::limbs;
 use super::curve::CurveParams;
+use super::field::CurveSimd;
 use super::rows::CacheLine;
 use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
@@ -62,13 +63,13 @@ impl CurveParams<8> for P384 {
         }
     }
 
-    fn secret_comb<S: MulSimd>(simd: S) -> &'static SecretComb {
+    fn secret_comb<S: CurveSimd<Self, 8>>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
         // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 8>(simd))
     }
 
-    fn public_comb<S: MulSimd>(simd: S) -> &'static PublicComb {
+    fn public_comb<S: CurveSimd<Self, 8>>(simd: S) -> &'static PublicComb {
         static COMB: OnceLock<PublicComb> = OnceLock::new();
         COMB.get_or_init(|| PublicComb::of_base::<S, Self, 8>(simd))
     }

@@ -4,11 +4,11 @@ use oarlock_core::{Key, Operation, SecondInput, Status};
 
 use crate::batch::LaneJob;
 use crate::ecdsa::curve::CurveParams;
-use crate::ecdsa::element::Element;
+use crate::ecdsa::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
 use crate::ecdsa::point::AffinePoint;
 use crate::ecdsa::ring::MontgomeryRing;
 use crate::ecdsa::scalars::{is_in_range, lanes, limbs_of_bytes};
-use crate::simd::{LANES, MulSimd, Vector};
+use crate::simd::LANES;
 
 /// The inputs of a job.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct EcdsaVerifyJob<'a> {
 /// A public key in Montgomery form, or None if it is not on its curve.
 struct CheckedPoint(Option<[Vec<u64>; 2]>);
 
-pub(super) fn read<'a, S: MulSimd, C: CurveParams<L>, const L: usize>(
+pub(super) fn read<'a, S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     operation: &'a Operation<'a>,
 ) -> Result<EcdsaVerifyJob<'a>, Status> {
@@ -41,7 +41,10 @@ pub(super) fn read<'a, S: MulSimd, C: CurveParams<L>, const L: usize>(
 }
 
 /// Returns the point of a key. The check of the point is cached with the key.
-fn public_key<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) -> Option<&[Vec<u64>; 2]> {
+fn public_key<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
+    simd: S,
+    key: &Key,
+) -> Option<&[Vec<u64>; 2]> {
     let checked = key.prepared(|key| {
         let point = key.ec_public().and_then(|(_, point)| read_point::<S, C, L>(simd, point));
         Ok::<_, std::convert::Infallible>(CheckedPoint(point.map(|point| point.map(Vec::from))))
@@ -51,7 +54,7 @@ fn public_key<S: MulSimd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key)
 
 /// Returns the coordinates of an uncompressed point in Montgomery form, or None if it is not on the curve. SEC 1
 /// 2.3.4.
-pub(crate) fn read_point<S: MulSimd, C: CurveParams<L>, const L: usize>(
+pub(crate) fn read_point<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     point: &[u8],
 ) -> Option<[[u64; L]; 2]> {
@@ -69,36 +72,48 @@ pub(crate) fn read_point<S: MulSimd, C: CurveParams<L>, const L: usize>(
 
 /// Returns plain coordinates in Montgomery form, or None if they are not below p or not on the curve.
 #[inline(always)]
-fn on_curve<S: MulSimd, C: CurveParams<L>, const L: usize>(
+fn on_curve<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     x: &[u64; L],
     y: &[u64; L],
 ) -> Option<[[u64; L]; 2]> {
-    let f = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
-    let (x, y) = (f.splat(x), f.splat(y));
-    let is_reduced = f.is_below_modulus(&x)[0] & f.is_below_modulus(&y)[0];
-    // Canonical, because tables and comparisons of keys take the stored limbs as they are.
-    let (x, y) = (f.below_modulus(&f.enter(&x)), f.below_modulus(&f.enter(&y)));
+    let f = FieldOf::<S, C, L, 1>::new(simd);
+    let plain = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
+    let (x, y) = (plain.splat(x), plain.splat(y));
+    let is_reduced = plain.is_below_modulus(&x)[0] & plain.is_below_modulus(&y)[0];
+    let (x, y) = (f.enter(&x), f.enter(&y));
     let cube = f.mul(&f.sqr(&x), &x);
-    let right = f.reduce_weakly(cube.loose() - x.loose().shl::<1>() - x + f.enter(&f.splat(&C::B)));
-    let difference = f.reduce_weakly(f.sqr(&y).loose() - right);
-    let is_on_curve = f.is_zero(&f.leave(&difference))[0];
-    let first = |element: Element<S::V, L, 1>| element.0.map(|limb| limb.0[0].words()[0]);
-    (is_reduced & is_on_curve == u8::MAX).then(|| [first(x), first(y)])
+    let (loose, b) = (f.loose(&x), f.enter(&plain.splat(&C::B)));
+    let right = f.reduce_weakly(f.loose(&cube) - f.shl::<1>(loose) - loose + f.loose(&b));
+    let difference = f.reduce_weakly(f.loose(&f.sqr(&y)) - f.loose(&right));
+    let is_on_curve = f.is_zero(&difference)[0];
+    // The stored form is canonical, because tables and comparisons of keys take its limbs as they are.
+    (is_reduced & is_on_curve == u8::MAX).then(|| [f.first_lane(&x), f.first_lane(&y)])
 }
 
 /// Loads the points of a block's keys.
-pub(super) fn keys<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
+pub(super) fn keys<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaVerifyJob<'_>>],
-) -> AffinePoint<S::V, L, N> {
-    let f = MontgomeryRing::<S, C::Field, L, N>::new(simd);
+) -> AffinePoint<ElementOf<S, C, L, N>> {
+    let f = FieldOf::<S, C, L, N>::new(simd);
     let keys: [[&[Vec<u64>; 2]; LANES]; N] = lanes(block, |job| job.key);
     let [x, y] = [0, 1].map(|coordinate| {
         let limbs: [[[u64; LANES]; L]; N] = std::array::from_fn(|n| {
             std::array::from_fn(|limb| std::array::from_fn(|lane| keys[n][lane][coordinate][limb]))
         });
-        f.load(limbs.each_ref())
+        simd.call(
+            #[inline(always)]
+            || f.load(limbs.each_ref()),
+        )
     });
     AffinePoint { x, y }
+}
+
+/// Loads the same points, group by group.
+pub(super) fn keys_apart<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
+    simd: S,
+    block: &[LaneJob<EcdsaVerifyJob<'_>>],
+) -> [AffinePoint<ElementOf<S, C, L, 1>>; N] {
+    std::array::from_fn(|n| keys::<S, C, L, 1>(simd, &block[(n * LANES).min(block.len() - 1)..]))
 }

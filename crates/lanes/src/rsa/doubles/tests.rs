@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 
 use super::super::number::{negated_inverse_mod_radix, power_of_two_mod};
 use super::*;
-use crate::simd::PortableDoubles;
+use crate::simd::PortableFma;
 use crate::simd::doubles::DoubleModulus;
 
 type Numbers = Vec<DoubleVector>;
@@ -139,9 +139,9 @@ fn products_of_doubles_agree_with_integers() {
             let moduli = TestModuli::new(shape, &mut random);
             let (a, b) = (random.numbers(shape, 4), random.numbers(shape, 4));
             let integer = |numbers: &Numbers, lane| value(numbers, lane, shape.limb_bits);
-            let product = moduli.product(PortableDoubles, &a, &b);
+            let product = moduli.product(PortableFma, &a, &b);
             moduli.assert_product(&product, |lane| integer(&a, lane) * integer(&b, lane));
-            let square = moduli.square(PortableDoubles, &a, 1);
+            let square = moduli.square(PortableFma, &a, 1);
             moduli.assert_product(&square, |lane| integer(&a, lane) * integer(&a, lane));
         }
     }
@@ -160,9 +160,9 @@ fn kernels_of_doubles_are_equal_to_their_twin() {
             let moduli = TestModuli::new(shape, &mut random);
             let (a, b) = (random.numbers(shape, 4), random.numbers(shape, 4));
             let bits = |numbers: Numbers| numbers.into_iter().map(DoubleVector::bits).collect::<Vec<_>>();
-            let (found, expected) = (moduli.product(simd, &a, &b), moduli.product(PortableDoubles, &a, &b));
+            let (found, expected) = (moduli.product(simd, &a, &b), moduli.product(PortableFma, &a, &b));
             assert_eq!(bits(found), bits(expected), "product, {shape:?}, seed {seed}");
-            let (found, expected) = (moduli.square(simd, &a, 3), moduli.square(PortableDoubles, &a, 3));
+            let (found, expected) = (moduli.square(simd, &a, 3), moduli.square(PortableFma, &a, 3));
             assert_eq!(bits(found), bits(expected), "square, {shape:?}, seed {seed}");
             let table: Numbers = (0..1 << PICK_BITS).flat_map(|_| random.numbers(shape, 4)).collect();
             let index = DoubleVector::from_bits(std::array::from_fn(|_| random.next() % (1 << PICK_BITS)));
@@ -171,8 +171,8 @@ fn kernels_of_doubles_are_equal_to_their_twin() {
                 simd(&mut entry);
                 bits(entry)
             };
-            let found = pick(&|entry| simd.pick(shape, &table, index, entry));
-            assert_eq!(found, pick(&|entry| PortableDoubles.pick(shape, &table, index, entry)));
+            let found = pick(&|entry| DoubleSimd::pick(simd, shape, &table, index, entry));
+            assert_eq!(found, pick(&|entry| DoubleSimd::pick(PortableFma, shape, &table, index, entry)));
             let lane = index.bits()[1] as usize;
             assert_eq!(found[0][1], table[lane * shape.limbs].bits()[1]);
         }
@@ -203,7 +203,7 @@ fn sums_reduction_and_plain_products_agree_with_integers() {
     for shape in &SHAPES {
         let mut random = TestRandom(7);
         let moduli = TestModuli::new(shape, &mut random);
-        let leaf = DoubleLeaf(PortableDoubles);
+        let leaf = DoubleLeaf(PortableFma);
         let (a, b) = (random.numbers(shape, 6), random.numbers(shape, 6));
         let integer = |numbers: &Numbers, lane| value(numbers, lane, shape.limb_bits);
         let (mut sum, mut difference) = (a.clone(), a.clone());
@@ -263,7 +263,7 @@ fn words_become_limbs_and_come_back() {
             words
         };
         let numbers = [number(0), number(1), number(2), number(3)];
-        let leaf = DoubleLeaf(PortableDoubles);
+        let leaf = DoubleLeaf(PortableFma);
         let mut limbs = vec![DoubleVector::ZERO; shape.limbs];
         leaf.limbs_of_words(shape.limbs, numbers.each_ref().map(|words| &words[..]), &mut [], &mut limbs);
         let mut words = vec![1; DOUBLES * count];
@@ -274,7 +274,7 @@ fn words_become_limbs_and_come_back() {
 
 #[test]
 fn every_size_of_modulus_has_a_shape() {
-    let limbs_for = <DoubleLeaf<PortableDoubles> as RsaLeaf<DOUBLES>>::limbs_for;
+    let limbs_for = <DoubleLeaf<PortableFma> as RsaLeaf<DOUBLES>>::limbs_for;
     assert_eq!([256, 512, 524, 525, 1024, 1025, 1026, 1536, 2048, 3072, 4096, 4182, 4183].map(limbs_for), {
         let [small, large] = [Some(12), Some(91)];
         let middle = [Some(21), Some(21), Some(21), Some(35), Some(35), Some(45), Some(70)];
@@ -283,6 +283,6 @@ fn every_size_of_modulus_has_a_shape() {
     });
     // The constants of a key of the first shape.
     let n = Limbs::new([vec![5], vec![0; 9], vec![1]].concat());
-    let powers = <DoubleLeaf<PortableDoubles> as RsaLeaf<DOUBLES>>::radix_powers(&n, 12);
+    let powers = <DoubleLeaf<PortableFma> as RsaLeaf<DOUBLES>>::radix_powers(&n, 12);
     assert_eq!(powers, [528, 1056, 1584].map(|power| power_of_two_mod(power, &n)));
 }

@@ -1,28 +1,37 @@
-//! The token of CPUs with AVX2 and FMA, the state of their floating-point unit during a run, and in `rsa` their kernels
-//! of numbers in limbs of doubles.
+//! The token of CPUs with AVX2 and FMA, and the state of their floating-point unit during a run.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `lanes` | eight lanes, and the field products of the curves |
+//! | `rsa` | the kernels of RSA |
 #![allow(unsafe_code, reason = "the one place where MXCSR is read and written")]
 
+mod lanes;
 mod rsa;
 
 use std::arch::asm;
 use std::fmt;
 
-use super::Cpu;
-use super::Leaf;
+use super::avx2::Avx2Simd;
+use super::ifma::prefetch;
 use super::registers::clear_registers;
+use super::{Cpu, Leaf};
 
 /// A CPU and an operating system with AVX2 and FMA. [`FmaSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]
-pub(crate) struct FmaSimd(());
+pub(crate) struct FmaSimd(Avx2Simd);
 
 impl FmaSimd {
     /// Returns the token if the CPU has every instruction of the leaf and the system saves its registers.
     pub(crate) fn detect() -> Option<Self> {
-        let has_all = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2");
-        has_all.then_some(Self(()))
+        let has_all = is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2");
+        Avx2Simd::detect().filter(|_| has_all).map(Self)
+    }
+
+    /// Returns the token of a CPU with AVX2, which this one contains.
+    #[inline(always)]
+    fn avx2(self) -> Avx2Simd {
+        self.0
     }
 
     /// Prepares the floating-point unit for a run. The previous state returns when the value is dropped.
@@ -40,6 +49,11 @@ impl Cpu for FmaSimd {
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         // SAFETY: `self` proves every feature that the function enables.
         unsafe { enter(body) }
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, line: &T) {
+        prefetch(line);
     }
 
     fn clear_registers(self) {

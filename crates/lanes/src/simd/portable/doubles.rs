@@ -9,9 +9,9 @@ use crate::simd::Leaf;
 
 /// Any CPU, as a token without requirements.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PortableDoubles;
+pub(crate) struct PortableFma;
 
-impl Cpu for PortableDoubles {
+impl Cpu for PortableFma {
     const LEAF: Leaf = Leaf::PortableFma;
 
     #[inline(never)]
@@ -23,7 +23,7 @@ impl Cpu for PortableDoubles {
     fn clear_registers(self) {}
 }
 
-impl DoubleSimd for PortableDoubles {
+impl DoubleSimd for PortableFma {
     type FloatState = ();
 
     fn float_state(self) {}

@@ -2,6 +2,8 @@
 
 mod blocks;
 mod doubles;
+mod float;
+mod products;
 mod sha;
 
 use std::hint::black_box;
@@ -9,10 +11,11 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
-use super::{Cpu, HalfMask, LANES, LaneArray, Mask, MulVector, Simd, Vector};
+use super::pair::HalfVector;
+use super::{Cpu, HalfMask, LANES, LaneArray, Mask, MulSimd, MulVector, Simd, Vector};
 use crate::simd::Leaf;
 
-pub(crate) use doubles::PortableDoubles;
+pub(crate) use doubles::PortableFma;
 
 const LOW_52: u64 = (1 << 52) - 1;
 
@@ -36,6 +39,13 @@ impl<const N: usize> Cpu for PortableSimd<N> {
 
     // Nothing to clear: the compiler uses these registers for everything else too.
     fn clear_registers(self) {}
+}
+
+impl MulSimd for PortableSimd {
+    type RunState = ();
+
+    #[inline(always)]
+    fn run_state(self) {}
 }
 
 impl<const N: usize> Simd for PortableSimd<N>
@@ -306,20 +316,10 @@ impl MulVector for PortableVector {
         self - (other & Self::ones_if(mask))
     }
 
-    /// Halves the list of words for each bit of the index, with masks that the compiler cannot know.
     #[inline(never)]
     fn pick16(self, low: Self, high: Self) -> Self {
         self.map(|index| {
-            let mut words: [u64; 2 * LANES] =
-                std::array::from_fn(|at| if at < LANES { low.0[at] } else { high.0[at - LANES] });
-            for bit in [3, 2, 1, 0] {
-                let ones = black_box((index >> bit & 1).wrapping_neg());
-                let half = 1 << bit;
-                for at in 0..half {
-                    words[at] ^= (words[at] ^ words[at + half]) & ones;
-                }
-            }
-            words[0]
+            select16(index, std::array::from_fn(|at| if at < LANES { low.0[at] } else { high.0[at - LANES] }))
         })
     }
 
@@ -327,6 +327,71 @@ impl MulVector for PortableVector {
     fn transpose8(rows: [Self; LANES]) -> [Self; LANES] {
         Self::transpose(rows)
     }
+}
+
+impl HalfVector for PortableVector<4> {
+    #[inline(always)]
+    fn mul32(self, other: Self) -> Self {
+        self.zip(other, |a, b| (a & 0xFFFF_FFFF) * (b & 0xFFFF_FFFF))
+    }
+
+    #[inline(never)]
+    fn shr_each(self, count: Self) -> Self {
+        self.zip(count, |word, count| if count < 64 { word >> count } else { 0 })
+    }
+
+    #[inline(never)]
+    fn shl_each(self, count: Self) -> Self {
+        self.zip(count, |word, count| if count < 64 { word << count } else { 0 })
+    }
+
+    #[inline(never)]
+    fn is_equal(self, other: Self) -> Mask {
+        self.test(other, |a, b| a == b)
+    }
+
+    #[inline(never)]
+    fn is_below(self, other: Self) -> Mask {
+        self.test(other, |a, b| a < b)
+    }
+
+    #[inline(always)]
+    fn ones_if(self, mask: Mask) -> Self {
+        Self::ones_if(mask)
+    }
+
+    #[inline(always)]
+    fn blend(self, ones: Self, yes: Self) -> Self {
+        self.zip3(ones, yes, |no, ones, yes| (no & !ones) | (yes & ones))
+    }
+
+    #[inline(never)]
+    fn pick16(self, words: [Self; 4]) -> Self {
+        self.map(|index| select16(index, std::array::from_fn(|at| words[at / 4].0[at % 4])))
+    }
+
+    #[inline(always)]
+    fn transpose4(rows: [Self; 4]) -> [Self; 4] {
+        Self::transpose(rows)
+    }
+
+    #[inline(always)]
+    fn same(self, word: u64) -> Self {
+        Self([word; 4])
+    }
+}
+
+/// Selects a word by the low four bits of an index. Halves the list of words for each bit of the index, with masks that
+/// the compiler cannot know.
+fn select16(index: u64, mut words: [u64; 16]) -> u64 {
+    for bit in [3, 2, 1, 0] {
+        let ones = black_box((index >> bit & 1).wrapping_neg());
+        let half = 1 << bit;
+        for at in 0..half {
+            words[at] ^= (words[at] ^ words[at + half]) & ones;
+        }
+    }
+    words[0]
 }
 
 impl<const N: usize> Zeroize for PortableVector<N> {

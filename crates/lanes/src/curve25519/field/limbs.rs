@@ -1,25 +1,38 @@
-//! Integers modulo p = 2^255 - 19, one per lane: five limbs of radix 2^52. Bounds and counts:
-//! `docs/math/curve25519.md`.
+//! Elements for products of 52 bits: five limbs of radix 2^52. Bounds and counts: `docs/math/curve25519.md`.
 //!
-//! A [`FieldFactor`] is ready to be multiplied. A product, or a sum of products, is a [`WideSum`] until it is
-//! reduced. So carries run once per factor, for any number of terms.
+//! A [`FactorLimbs`] is ready to be multiplied. A product, or a sum of products, is a [`LimbSum`] until it is reduced.
+//! So carries run once per factor, for any number of terms.
 
-use std::ops::Add;
+use std::ops::{Add, Deref};
 
 use zeroize::Zeroize;
 
-use super::constants::BIAS;
-use super::words;
+use super::super::constants::BIAS;
+use super::super::words;
+use super::{FieldFactor, FieldSimd, WideSum};
 use crate::simd::{Mask, MulSimd, MulVector, Vector};
 
 /// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(crate) struct FieldFactor<V>(pub(crate) [V; 5]);
+pub(crate) struct FactorLimbs<V>(pub(crate) [V; 5]);
 
 /// A value of five unsigned limbs, each below 2^61: a product (limbs below 2^56), or a sum whose terms' bounds add
 /// up.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(crate) struct WideSum<V>(pub(crate) [V; 5]);
+pub(crate) struct LimbSum<V>(pub(crate) [V; 5]);
+
+/// A sum after its carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SettledLimbs<V>(FactorLimbs<V>);
+
+impl<V> Deref for SettledLimbs<V> {
+    type Target = FactorLimbs<V>;
+
+    #[inline(always)]
+    fn deref(&self) -> &FactorLimbs<V> {
+        &self.0
+    }
+}
 
 /// The residue 2^260 mod p.
 const FOLD: u64 = 608;
@@ -28,10 +41,10 @@ const TOP_BITS: u32 = 47;
 const LOW_52: u64 = (1 << 52) - 1;
 const LOW_47: u64 = (1 << TOP_BITS) - 1;
 
-impl<V: MulVector> FieldFactor<V> {
+impl<V: MulVector> FactorLimbs<V> {
     /// Returns the same value in every lane.
     #[inline(always)]
-    pub(crate) fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+    fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         let mut own = [simd.zero(); 5];
         for (own, limb) in own.iter_mut().zip(limbs) {
             *own = simd.splat(*limb);
@@ -41,25 +54,19 @@ impl<V: MulVector> FieldFactor<V> {
 
     /// Wraps the limbs of a value below 2^255.
     #[inline(always)]
-    pub(crate) fn from_limbs(limbs: [V; 5]) -> Self {
+    fn from_limbs(limbs: [V; 5]) -> Self {
         Self(limbs)
-    }
-
-    /// Returns the limbs, of which the low 52 bits count.
-    #[inline(always)]
-    pub(crate) fn limbs(&self) -> &[V; 5] {
-        &self.0
     }
 
     /// Converts a value below 2^255 from four words.
     #[inline(always)]
-    pub(crate) fn from_words<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+    fn from_words<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         Self(words::split(simd, words))
     }
 
     /// Returns the limbs of the canonical value, which is below p.
     #[inline(always)]
-    pub(crate) fn canonical<S: MulSimd<V = V>>(&self, simd: S) -> [V; 5] {
+    fn canonical<S: MulSimd<V = V>>(&self, simd: S) -> [V; 5] {
         let low = simd.splat(LOW_52);
         let mut limbs = self.0;
         // Bits above 52 belong to carries that have run on already: multiplications ignore them, comparisons do not.
@@ -85,26 +92,37 @@ impl<V: MulVector> FieldFactor<V> {
 
     /// Returns the canonical value in four words.
     #[inline(always)]
-    pub(crate) fn as_words<S: MulSimd<V = V>>(&self, simd: S) -> [V; 4] {
+    fn as_words<S: MulSimd<V = V>>(&self, simd: S) -> [V; 4] {
         words::join(simd, &self.canonical(simd))
     }
 
     /// Returns the lanes in which the value is zero.
     #[inline(always)]
-    pub(crate) fn is_zero<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
+    fn is_zero<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
         let [a, b, c, d, e] = self.canonical(simd);
         (a | b | c | d | e).is_equal(simd.zero())
     }
 
+    /// Converts a value below 2^255 from four words, and returns the lanes in which it is below p.
+    #[inline(always)]
+    fn from_words_below_p<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> (Self, Mask) {
+        let value = Self::from_words(simd, words);
+        let mut is_canonical = Mask::MAX;
+        for (limb, canonical) in value.0.iter().zip(value.canonical(simd)) {
+            is_canonical &= limb.is_equal(canonical);
+        }
+        (value, is_canonical)
+    }
+
     /// Returns the lanes in which the canonical value is odd.
     #[inline(always)]
-    pub(crate) fn is_odd<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
+    fn is_odd<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
         self.canonical(simd)[0].has_any(simd.splat(1))
     }
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
-    pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+    fn or_if(&self, mask: Mask, yes: &Self) -> Self {
         let mut own = self.0;
         for (own, yes) in own.iter_mut().zip(&yes.0) {
             *own = own.or_if(mask, *yes);
@@ -114,17 +132,17 @@ impl<V: MulVector> FieldFactor<V> {
 
     /// Returns the same value as a term of sums.
     #[inline(always)]
-    pub(crate) fn widen<S: MulSimd<V = V>>(&self, simd: S) -> WideSum<V> {
+    fn widen<S: MulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
         let mut own = self.0;
         for limb in &mut own {
             *limb = *limb & simd.splat(LOW_52);
         }
-        WideSum(own)
+        LimbSum(own)
     }
 
     /// Multiplies with 59 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    pub(crate) fn times<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> WideSum<V> {
+    fn times<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -147,7 +165,7 @@ impl<V: MulVector> FieldFactor<V> {
 
     /// Squares with 39 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    pub(crate) fn square<S: MulSimd<V = V>>(&self, simd: S) -> WideSum<V> {
+    fn square<S: MulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -175,7 +193,7 @@ impl<V: MulVector> FieldFactor<V> {
 
     /// Multiplies by a number below 2^20 with eleven `vpmadd52`. The limbs of the result are below 2^54.
     #[inline(always)]
-    pub(crate) fn times_small<S: MulSimd<V = V>>(&self, simd: S, number: u64) -> WideSum<V> {
+    fn times_small<S: MulSimd<V = V>>(&self, simd: S, number: u64) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -191,7 +209,7 @@ impl<V: MulVector> FieldFactor<V> {
                 // The part at 2^260, below 2^16 because the top limb has 48 bits, comes back times 608.
                 let beyond = simd.zero().madd_hi(self.0[4], by);
                 product[0] = product[0].madd_lo(beyond, simd.splat(FOLD));
-                WideSum(product)
+                LimbSum(product)
             },
         )
     }
@@ -208,7 +226,7 @@ impl<V: MulVector> FieldFactor<V> {
 
 /// Reduces ten columns to five. Each column must be below 10 * 2^52, and the topmost below 2^42.75.
 #[inline(always)]
-fn fold<S: MulSimd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
+fn fold<S: MulSimd>(simd: S, mut c: [S::V; 10]) -> LimbSum<S::V> {
     for at in 5..9 {
         // The upper columns are carried first, because `vpmadd52` reads only 52 bits of each.
         c[at + 1] = c[at + 1] + c[at].shr::<52>();
@@ -221,13 +239,13 @@ fn fold<S: MulSimd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
     }
     // No high half: column 9 is below 2^42.01, and 608 times that below 2^51.3.
     low[4] = low[4].madd_lo(c[9], by);
-    WideSum(low)
+    LimbSum(low)
 }
 
-impl<V: MulVector> WideSum<V> {
+impl<V: MulVector> LimbSum<V> {
     /// Reduces the value to a factor with one `vpmadd52`. Bits from 255 on fold by 19, and carries run once.
     #[inline(always)]
-    pub(crate) fn reduce<S: MulSimd<V = V>>(&self, simd: S) -> FieldFactor<V> {
+    fn reduce<S: MulSimd<V = V>>(&self, simd: S) -> FactorLimbs<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -239,14 +257,14 @@ impl<V: MulVector> WideSum<V> {
                 let l1 = l1 + l0.shr::<52>();
                 let l2 = l2 + l1.shr::<52>();
                 let l3 = l3 + l2.shr::<52>();
-                FieldFactor([l0, l1, l2, l3, top + l3.shr::<52>()])
+                FactorLimbs([l0, l1, l2, l3, top + l3.shr::<52>()])
             },
         )
     }
 
     /// Computes `self - other`. `other` must be a product or a sum of up to five.
     #[inline(always)]
-    pub(crate) fn minus<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> Self {
+    fn minus<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> Self {
         simd.step(
             #[inline(always)]
             || {
@@ -264,14 +282,14 @@ impl<V: MulVector> WideSum<V> {
 
     /// Returns the same value in every lane.
     #[inline(always)]
-    pub(crate) fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
-        Self(FieldFactor::splat(simd, limbs).0)
+    fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+        Self(FactorLimbs::splat(simd, limbs).0)
     }
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
-    pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        Self(FieldFactor(self.0).or_if(mask, &FieldFactor(yes.0)).0)
+    fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+        Self(FactorLimbs(self.0).or_if(mask, &FactorLimbs(yes.0)).0)
     }
 
     #[inline(always)]
@@ -284,7 +302,7 @@ impl<V: MulVector> WideSum<V> {
     }
 }
 
-impl<V: MulVector> Add for WideSum<V> {
+impl<V: MulVector> Add for LimbSum<V> {
     type Output = Self;
 
     #[inline(always)]
@@ -294,5 +312,167 @@ impl<V: MulVector> Add for WideSum<V> {
             *limb = *limb + other;
         }
         Self(sum)
+    }
+}
+
+/// The traits call the methods above, which have the same names.
+impl<V, S> FieldFactor<S> for FactorLimbs<V>
+where
+    V: MulVector,
+    S: FieldSimd<V = V, Factor = FactorLimbs<V>, Sum = LimbSum<V>>,
+{
+    #[inline(always)]
+    fn splat(simd: S, limbs: &[u64; 5]) -> Self {
+        Self::splat(simd, limbs)
+    }
+
+    #[inline(always)]
+    fn from_limbs(_simd: S, limbs: [V; 5]) -> Self {
+        Self::from_limbs(limbs)
+    }
+
+    #[inline(always)]
+    fn from_words(simd: S, words: &[V; 4]) -> Self {
+        Self::from_words(simd, words)
+    }
+
+    #[inline(always)]
+    fn from_words_below_p(simd: S, words: &[V; 4]) -> (Self, Mask) {
+        Self::from_words_below_p(simd, words)
+    }
+
+    #[inline(always)]
+    fn from_rows(_simd: S, rows: [[V; 8]; 3]) -> [Self; 4] {
+        let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, ..]] = rows;
+        [Self([a, b, c, d, e]), Self([f, g, h, i, j]), Self([k, l, m, n, o]), Self([p, q, r, s, t])]
+    }
+
+    #[inline(always)]
+    fn rows(simd: S, factors: [&Self; 4]) -> [[V; 8]; 3] {
+        let [Self([a, b, c, d, e]), Self([f, g, h, i, j]), Self([k, l, m, n, o]), Self([p, q, r, s, t])] =
+            factors.map(|factor| *factor);
+        let zero = simd.zero();
+        [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, zero, zero, zero, zero]]
+    }
+
+    #[inline(always)]
+    fn canonical(&self, simd: S) -> [V; 5] {
+        self.canonical(simd)
+    }
+
+    #[inline(always)]
+    fn as_words(&self, simd: S) -> [V; 4] {
+        self.as_words(simd)
+    }
+
+    #[inline(always)]
+    fn is_zero(&self, simd: S) -> Mask {
+        self.is_zero(simd)
+    }
+
+    #[inline(always)]
+    fn is_odd(&self, simd: S) -> Mask {
+        self.is_odd(simd)
+    }
+
+    #[inline(always)]
+    fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+        self.or_if(mask, yes)
+    }
+
+    #[inline(always)]
+    fn widen(&self, simd: S) -> LimbSum<V> {
+        self.widen(simd)
+    }
+
+    #[inline(always)]
+    fn times(&self, simd: S, other: &Self) -> LimbSum<V> {
+        self.times(simd, other)
+    }
+
+    #[inline(always)]
+    fn square(&self, simd: S) -> LimbSum<V> {
+        self.square(simd)
+    }
+
+    #[inline(always)]
+    fn replace_by_product(&mut self, simd: S, other: &Self) {
+        *self = self.times(simd, other).reduce(simd);
+    }
+
+    #[inline(always)]
+    fn replace_by_square(&mut self, simd: S) {
+        *self = self.square(simd).reduce(simd);
+    }
+
+    #[inline(always)]
+    fn times_small(&self, simd: S, number: u64) -> LimbSum<V> {
+        self.times_small(simd, number)
+    }
+}
+
+impl<V, S> WideSum<S> for LimbSum<V>
+where
+    V: MulVector,
+    S: FieldSimd<V = V, Factor = FactorLimbs<V>, Sum = LimbSum<V>>,
+{
+    type Settled<'a> = SettledLimbs<V>;
+
+    #[inline(always)]
+    fn splat(simd: S, limbs: &[u64; 5]) -> Self {
+        Self::splat(simd, limbs)
+    }
+
+    #[inline(always)]
+    fn reduce(&self, simd: S) -> FactorLimbs<V> {
+        self.reduce(simd)
+    }
+
+    #[inline(always)]
+    fn factor(&self, simd: S) -> SettledLimbs<V> {
+        SettledLimbs(self.reduce(simd))
+    }
+
+    #[inline(always)]
+    fn settle(&self, _simd: S) -> Self {
+        *self
+    }
+
+    #[inline(always)]
+    fn minus(&self, simd: S, other: &Self) -> Self {
+        self.minus(simd, other)
+    }
+
+    #[inline(always)]
+    fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+        self.or_if(mask, yes)
+    }
+
+    #[inline(always)]
+    fn multiply_by(&mut self, simd: S, factor: &FactorLimbs<V>) {
+        *self = self.reduce(simd).times(simd, factor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::super::super::tests::{integers, on_every_leaf_of_limbs, p};
+    use super::*;
+
+    /// Products ignore bits above 52 of each limb of a reduced value, and the value stays near p.
+    fn reduction<S: MulSimd>(simd: S) {
+        let wide = LimbSum::splat(simd, &[(1 << 61) - 1; 5]);
+        let factor = wide.reduce(simd);
+        let expected = (0..5).map(|at| BigUint::from((1_u64 << 61) - 1) << (52 * at)).sum::<BigUint>();
+        let found = integers(&factor.0);
+        assert!(found[0] < (BigUint::from(1_u8) << 255) + (BigUint::from(1_u8) << 218));
+        assert_eq!(&found[0] % p(), expected % p());
+    }
+
+    #[test]
+    fn reductions_stay_in_bounds() {
+        on_every_leaf_of_limbs!(reduction);
     }
 }
