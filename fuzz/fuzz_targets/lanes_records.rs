@@ -1,5 +1,5 @@
-//! Every leaf of the lanes engine against the scalar engine, with records. Bytes choose a shape, and for each record its
-//! key and the lengths of its fields, right or wrong.
+//! Every leaf of the lanes engine against the scalar engine, with records. Bytes choose a shape, and for each record
+//! its key and the lengths of its fields, right or wrong.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -35,7 +35,7 @@ enum LeaksCommand {
     Time(TimeArgs),
     /// Times RSA decryptions of valid and invalid paddings in batches of eight: |t| < 5 means no leak
     Padding(PaddingArgs),
-    /// Runs every leaf that Valgrind knows under it, and reports each branch on a secret (build with --features valgrind)
+    /// Runs every leaf that Valgrind knows under it, and reports branches on secrets (build with --features valgrind)
     Valgrind(SubjectArgs),
     #[command(name = poison::WATCHED, hide = true)]
     Watched(SubjectArgs),

@@ -37,7 +37,8 @@ pub fn under_valgrind(subjects: &[String]) -> Result<(Vec<PoisonRow>, String), L
     Ok((rows, said))
 }
 
-/// Runs each subject on every leaf that runs here, and one on the engine that leaks. The program must run under Valgrind.
+/// Runs each subject on every leaf that runs here, and one on the engine that leaks. The program must run under
+/// Valgrind.
 ///
 /// # Errors
 /// The program does not run under Valgrind, a key cannot be made, or a job was rejected.

@@ -27,7 +27,7 @@ fn compare<S: ShaSimd, H: StreamHash, const N: usize>(simd: S) {
                 &mut states,
                 &mut [KeptWords::default(); N],
                 messages.each_ref().map(|message| &message[..]),
-            )
+            );
         });
         for ((value, message), state) in expected.iter_mut().zip(&messages).zip(&states) {
             H::compress_alone(value, message.as_flattened());
