@@ -13,7 +13,9 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
-.PHONY: help run install uninstall build announce-build provider test unit scalar-alone arm doctest rules setup setup-build lint deny ci
+comma := ,
+
+.PHONY: help run install uninstall build announce-build provider test unit scalar-alone narrow-leaves arm doctest rules setup setup-build lint deny ci
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -65,15 +67,24 @@ provider: setup-build
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
 	@echo 'built $(PROVIDER)'
 
-test: unit scalar-alone arm doctest rules
+test: unit scalar-alone narrow-leaves arm doctest rules
 
 unit: setup
 	$(CARGO) test --workspace --all-targets
 
-# A machine without AVX-512 IFMA has only the scalar engine, so the facade and the program are tested with it too.
+# $(call test_of,PACKAGES): the tests of some packages, built as those of the whole workspace.
+test_of = $(CARGO) test --workspace --lib --bins --tests \
+  --config 'target."cfg(all())".runner = ["$(CURDIR)/.ci/of-packages", $(foreach package,$(1),"$(package)"$(comma)) "--"]'
+
+# A machine may have no lanes at all, so the facade and the program are tested with the scalar engine too.
 scalar-alone: setup
-	OARLOCK_DISABLE=lanes $(CARGO) test --workspace --lib --bins --tests \
-	  --config 'target."cfg(all())".runner = ["$(CURDIR)/.ci/of-packages", "oarlock", "oarlock-cli", "--"]'
+	OARLOCK_DISABLE=lanes $(call test_of,oarlock oarlock-cli)
+
+# The facade with the leaves that other processors have: AVX2 with and without FMA, VAES and the SHA extensions. The tests
+# of lanes and the vectors run on each leaf in any case.
+narrow-leaves: setup
+	OARLOCK_DISABLE=avx512,vaes512 $(call test_of,oarlock)
+	OARLOCK_DISABLE=avx512,vaes512,vaes256,sha-ni,fma $(call test_of,oarlock)
 
 # The leaves of ARMv8 on an emulated processor. Prints SKIPPED where the tools for it cannot be installed.
 arm: setup

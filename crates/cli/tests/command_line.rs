@@ -62,7 +62,7 @@ fn color_is_always_never_or_automatic() {
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         String::from_utf8(output.stdout).unwrap()
     };
-    assert!(engines(&["--color", "always"]).contains("\u{1b}[32m"));
+    assert!(engines(&["--color", "always"]).contains("\u{1b}[2m"));
     assert!(!engines(&["--color", "never"]).contains('\u{1b}') && !engines(&[]).contains('\u{1b}'));
 }
 

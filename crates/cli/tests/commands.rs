@@ -64,6 +64,7 @@ fn speed_prints_the_documented_fields_and_a_plot() {
     let fields = [
         "op",
         "engine",
+        "leaf",
         "threads",
         "batch",
         "keys",

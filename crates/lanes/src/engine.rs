@@ -120,10 +120,7 @@ impl LaneEngine {
     /// Returns the engine with the best leaf of this CPU for each shape, or None if the CPU has no leaf.
     #[must_use]
     pub fn detect() -> Option<Self> {
-        #[cfg(any(test, feature = "portable"))]
-        return Self::with_leaves(|leaf| !matches!(leaf, Leaf::Portable | Leaf::PortableFma));
-        #[cfg(not(any(test, feature = "portable")))]
-        Self::with_leaves(|_| true)
+        Self::with_leaves(|leaf| !leaf.is_portable())
     }
 
     /// Returns the engine with the best leaf that `allows` accepts for each shape, or None if the CPU has none of them.

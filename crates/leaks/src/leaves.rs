@@ -30,7 +30,10 @@ pub fn named(
     let engines = match names {
         [] => vec![LaneEngine::detect().ok_or(LeakError::NoLanes)?],
         [name] if name == ALL => of_processor(),
-        names => names.iter().map(|name| of_name(name)).collect::<Result<_, _>>()?,
+        names => {
+            let of_name = |name: &String| of_name(name)?.ok_or(LeakError::NoLanes);
+            names.iter().map(of_name).collect::<Result<_, _>>()?
+        }
     };
     let checked = |engine| CheckedLeaf { subjects: select(&engine), engine };
     Ok(engines.into_iter().map(checked).collect())
@@ -38,30 +41,20 @@ pub fn named(
 
 /// Returns each leaf of this processor as an engine of its own.
 fn of_processor() -> Vec<LaneEngine> {
-    let is_portable = |leaf: &Leaf| matches!(leaf, Leaf::Portable | Leaf::PortableFma);
-    Leaf::ALL.iter().copied().filter(|leaf| !is_portable(leaf)).filter_map(LaneEngine::of_leaf).collect()
+    Leaf::ALL.iter().copied().filter(|leaf| !leaf.is_portable()).filter_map(LaneEngine::of_leaf).collect()
 }
 
-fn of_name(name: &str) -> Result<LaneEngine, LeakError> {
+/// Returns the engine with one leaf, or None if this processor lacks it.
+///
+/// # Errors
+/// No leaf has the name.
+pub fn of_name(name: &str) -> Result<Option<LaneEngine>, LeakError> {
     let leaf = Leaf::ALL.iter().copied().find(|leaf| leaf.name() == name);
     let leaf = leaf.ok_or_else(|| LeakError::UnknownLeaf {
         found: name.to_owned(),
         known: Leaf::ALL.iter().map(|leaf| leaf.name()).chain([ALL]).collect::<Vec<_>>().join(", "),
     })?;
-    LaneEngine::of_leaf(leaf).ok_or(LeakError::NoLanes)
-}
-
-/// Returns every leaf that runs here, the portable ones included, with the subjects among `names` that it offers.
-pub fn running(names: &[String]) -> Vec<CheckedLeaf> {
-    let engines = Leaf::ALL.iter().copied().filter_map(LaneEngine::of_leaf);
-    let checked = engines.map(|engine| {
-        let offered = Subject::names(&engine, u16::MAX);
-        CheckedLeaf {
-            subjects: names.iter().filter(|name| offered.contains(name)).cloned().collect(),
-            engine,
-        }
-    });
-    checked.filter(|leaf| !leaf.subjects.is_empty()).collect()
+    Ok(LaneEngine::of_leaf(leaf))
 }
 
 /// Returns the name of the leaf that computes a subject, or of the engine if it has none.

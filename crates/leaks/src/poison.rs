@@ -1,9 +1,11 @@
 //! Batches whose secrets Valgrind watches. It reports a branch or an address that depends on a secret as an error.
 //!
-//! Valgrind does not know AVX-512. So the leaves that it knows run there, and those of plain Rust, which share the
-//! algorithms, which are written once. [`crate::timing`] times every leaf.
+//! Valgrind does not know AVX-512 and some other instructions. So the leaves that it knows run there, and those of plain
+//! Rust. All share the algorithms, which are written once. [`crate::timing`] times every leaf.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+
+use oarlock_lanes::{LaneEngine, Leaf};
 
 use crate::LeakError;
 use crate::report::PoisonRow;
@@ -11,57 +13,82 @@ use crate::report::PoisonRow;
 /// The hidden command by which this program runs itself under Valgrind.
 pub const WATCHED: &str = "watched";
 
-/// Runs this program again under Valgrind on these subjects. Returns the findings and Valgrind's output.
+/// Runs this program again under Valgrind, once for each leaf, on these subjects. Returns the findings and Valgrind's
+/// output. `skip` is called with the name of each leaf that has instructions unknown to Valgrind.
 ///
 /// # Errors
 /// Valgrind is not installed, or it did not finish.
-pub fn under_valgrind(subjects: &[String]) -> Result<(Vec<PoisonRow>, String), LeakError> {
-    let fail = |what: String| LeakError::Valgrind(what);
-    let program = std::env::current_exe().map_err(|error| fail(error.to_string()))?;
-    let output = Command::new("valgrind")
+pub fn under_valgrind(
+    subjects: &[String],
+    mut skip: impl FnMut(&str),
+) -> Result<(Vec<PoisonRow>, String), LeakError> {
+    let (mut rows, mut said) = (Vec::new(), String::new());
+    for leaf in Leaf::ALL.iter().copied().filter(|leaf| LaneEngine::of_leaf(*leaf).is_some()) {
+        let output = run_leaf(leaf, subjects)?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            if text.contains(UNKNOWN_INSTRUCTION) && !leaf.is_portable() {
+                skip(leaf.name());
+                continue;
+            }
+            return Err(LeakError::Valgrind(format!("{}: {text}", output.status)));
+        }
+        let found: Vec<PoisonRow> = serde_json::from_slice(&output.stdout)
+            .map_err(|error| LeakError::Valgrind(format!("{error}: {text}")))?;
+        // Valgrind hides what it does not know from programs, so the leaf may be absent there.
+        if found.is_empty() && !leaf.is_portable() {
+            skip(leaf.name());
+        }
+        rows.extend(found);
+        said += &text;
+    }
+    Ok((rows, said))
+}
+
+/// What Valgrind says before it ends a program with an instruction that it does not know.
+const UNKNOWN_INSTRUCTION: &str = "Illegal opcode";
+
+fn run_leaf(leaf: Leaf, subjects: &[String]) -> Result<Output, LeakError> {
+    let program = std::env::current_exe().map_err(|error| LeakError::Valgrind(error.to_string()))?;
+    Command::new("valgrind")
         // The expensive checks avoid false reports about optimised comparisons. An error limit would end the count.
         .args(["--quiet", "--error-limit=no", "--num-callers=30", "--expensive-definedness-checks=yes"])
         .arg(program)
-        .arg(WATCHED)
+        .args([WATCHED, leaf.name()])
         .args(subjects)
         .stdin(Stdio::null())
         .output()
         .map_err(|error| {
-            fail(format!("cannot be run ({error}); Debian and Ubuntu: apt-get install valgrind"))
-        })?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() {
-        return Err(fail(format!("{}: {said}", output.status)));
-    }
-    let rows = serde_json::from_slice(&output.stdout).map_err(|error| fail(format!("{error}: {said}")))?;
-    Ok((rows, said))
+            LeakError::Valgrind(format!(
+                "cannot be run ({error}); Debian and Ubuntu: apt-get install valgrind"
+            ))
+        })
 }
 
-/// Runs each subject on every leaf that runs here, and one on the engine that leaks. The program must run under
-/// Valgrind.
+/// Runs on a leaf each subject that it offers. With the portable leaf, one runs on the engine that leaks too. The program
+/// must run under Valgrind.
 ///
 /// # Errors
 /// The program does not run under Valgrind, a key cannot be made, or a job was rejected.
 #[cfg(feature = "valgrind")]
-pub fn watched(subjects: &[String]) -> Result<Vec<PoisonRow>, LeakError> {
-    use oarlock_lanes::{LaneEngine, leak_check};
+pub fn watched(leaf: &str, subjects: &[String]) -> Result<Vec<PoisonRow>, LeakError> {
+    use oarlock_lanes::leak_check;
 
-    use crate::leaves::{self, CheckedLeaf};
+    use crate::leaves;
     use crate::planted::PlantedLeak;
     use crate::subject::Subject;
 
     if !leak_check::is_watched() {
         return Err(LeakError::Valgrind("this command only runs under Valgrind".into()));
     }
+    let Some(engine) = leaves::of_name(leaf)? else { return Ok(Vec::new()) };
+    let offered = Subject::names(&engine, u16::MAX);
     let mut rows = Vec::new();
-    for CheckedLeaf { engine, subjects } in leaves::running(subjects) {
-        for name in &subjects {
-            rows.push(run_subject(&engine, &mut Subject::with_one_key(name)?)?);
-        }
+    for name in subjects.iter().filter(|name| offered.contains(name)) {
+        rows.push(run_subject(&engine, &mut Subject::with_one_key(name)?)?);
     }
-    if let Some(name) = subjects.first() {
-        let planted = PlantedLeak(LaneEngine::portable());
-        rows.push(run_subject(&planted, &mut Subject::with_one_key(name)?)?);
+    if let (Some(name), true) = (subjects.first(), leaf == Leaf::Portable.name()) {
+        rows.push(run_subject(&PlantedLeak(engine), &mut Subject::with_one_key(name)?)?);
     }
     Ok(rows)
 }

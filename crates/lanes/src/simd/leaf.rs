@@ -67,4 +67,14 @@ impl Leaf {
             Self::PortableFma => "portable-fma",
         }
     }
+
+    /// Returns true for the leaves of plain Rust.
+    #[must_use]
+    pub const fn is_portable(self) -> bool {
+        match self {
+            #[cfg(any(test, feature = "portable"))]
+            Self::Portable | Self::PortableFma => true,
+            _ => false,
+        }
+    }
 }
