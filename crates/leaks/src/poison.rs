@@ -1,7 +1,7 @@
 //! Batches whose secrets Valgrind watches. It reports a branch or an address that depends on a secret as an error.
 //!
-//! Valgrind does not know AVX-512 and some other instructions. So the leaves that it knows run there, and those of plain
-//! Rust. All share the algorithms, which are written once. [`crate::timing`] times every leaf.
+//! Valgrind does not know AVX-512 and some other instructions. So the leaves that it knows run there, and those of
+//! plain Rust. All share the algorithms, which are written once. [`crate::timing`] times every leaf.
 
 use std::process::{Command, Output, Stdio};
 
@@ -45,7 +45,7 @@ pub fn under_valgrind(
     Ok((rows, said))
 }
 
-/// What Valgrind says before it ends a program with an instruction that it does not know.
+/// The words with which Valgrind ends a program that has an instruction unknown to it.
 const UNKNOWN_INSTRUCTION: &str = "Illegal opcode";
 
 fn run_leaf(leaf: Leaf, subjects: &[String]) -> Result<Output, LeakError> {
@@ -65,8 +65,8 @@ fn run_leaf(leaf: Leaf, subjects: &[String]) -> Result<Output, LeakError> {
         })
 }
 
-/// Runs on a leaf each subject that it offers. With the portable leaf, one runs on the engine that leaks too. The program
-/// must run under Valgrind.
+/// Runs on a leaf each subject that it offers. With the portable leaf, one runs on the engine that leaks too. The
+/// program must run under Valgrind.
 ///
 /// # Errors
 /// The program does not run under Valgrind, a key cannot be made, or a job was rejected.
