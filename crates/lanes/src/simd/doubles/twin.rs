@@ -1,6 +1,8 @@
 //! The kernels in plain Rust. Every double is the one that the assembly computes: the same products in the same order,
 //! restarts of high sums included. Debug builds check the bounds.
 
+use std::hint::black_box;
+
 use zeroize::Zeroizing;
 
 use super::shapes::{CARRY_CHAINS, DoubleShape, Piece};
@@ -49,12 +51,8 @@ pub(crate) fn square(shape: &DoubleShape, a: &[DoubleVector], modulus: DoubleMod
 pub(crate) fn pick(shape: &DoubleShape, table: &[DoubleVector], index: DoubleVector) -> Number {
     let mut out = Zeroizing::new(vec![DoubleVector::ZERO; shape.limbs]);
     for (number, entry) in (0..1 << PICK_BITS).zip(table.chunks_exact(shape.limbs)) {
-        // The top bit of `x - 1` without those of x is set only if x is zero. A comparison could become a branch.
-        let masks = index.bits().map(|index| {
-            let other = index ^ number;
-            (other.wrapping_sub(1) & !other).cast_signed() >> (u64::BITS - 1)
-        });
-        let masks = masks.map(i64::cast_unsigned);
+        // The compiler must not know that a mask has equal bits, or it could replace the selection by a branch.
+        let masks = index.bits().map(|index| black_box(u64::from(index == number).wrapping_neg()));
         for (out, limb) in out.iter_mut().zip(entry) {
             let (kept, limb) = (out.bits(), limb.bits());
             *out = DoubleVector::from_bits(std::array::from_fn(|lane| {
