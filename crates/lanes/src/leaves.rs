@@ -22,7 +22,7 @@ pub(crate) struct Leaves {
     /// True if the leaf of FMA computes with secrets.
     pub(crate) fma_secrets: bool,
     pub(crate) streams: Option<StreamLeaf>,
-    /// True if leaves of 512 bits were passed over for narrower ones, which are faster on this CPU.
+    /// True if this CPU computes vectors of 512 bits in halves. Narrower leaves are chosen where they are faster.
     pub(crate) prefers_narrow: bool,
 }
 
@@ -222,8 +222,8 @@ impl Leaves {
                 leaves.blocks = Some(BlockLeaf::Vaes256(simd));
             }
             let vaes = ifma.zip(aes).and_then(|(ifma, aes)| VaesSimd::detect(ifma, aes));
-            // Two vectors of 256 bits are as fast as one of 512 bits there, and GHASH of 256 bits has fewer products.
             let computes_halves = ifma.is_some_and(IfmaSimd::computes_halves);
+            // Halves are as fast as two vectors of 256 bits, and GHASH of 256 bits has fewer products.
             let has_fast_blocks = computes_halves && matches!(leaves.blocks, Some(BlockLeaf::Vaes256(_)));
             if let Some(simd) = vaes.filter(|_| allows(Leaf::Vaes512) && !has_fast_blocks) {
                 leaves.blocks = Some(BlockLeaf::Vaes512(simd));

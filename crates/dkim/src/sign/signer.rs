@@ -168,8 +168,9 @@ impl Default for SignedFields {
     fn default() -> Self {
         #[allow(clippy::expect_used)]
         // unreachable because all default names are valid and include From
-        static USUAL: LazyLock<SignedFields> =
-            LazyLock::new(|| HeaderCoverage::default().fields().expect("the usual names"));
+        static USUAL: LazyLock<SignedFields> = LazyLock::new(|| {
+            HeaderCoverage::default().fields().expect("the default names are valid and include From")
+        });
         USUAL.clone()
     }
 }
