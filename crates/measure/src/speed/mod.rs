@@ -180,8 +180,12 @@ impl<'a> SpeedSession<'a> {
         let allowed = with_leaf(global.builder()).build()?;
         global.warn_absent_engines(&allowed);
         global.note(|| format!("costs: {:?}", allowed.calibration()));
-        let all =
-            Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()).build()?;
+        // Lazy, because few of its shapes make the work of a row.
+        let all = Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .lazy()
+            .build()?;
         let engines = global
             .measured_engines(&allowed)
             .into_iter()
