@@ -263,7 +263,7 @@ impl Leaves {
                 | Shape::Mac { alg: MacAlg::HmacSha1 }
         );
         let has_lanes = |streams: StreamLeaf| {
-            let has_fast_streams = with_streams!(streams, simd => simd.has_fast_sha1());
+            let has_fast_streams: bool = with_streams!(streams, simd => simd.has_fast_sha1());
             self.vectors.is_some_and(|leaf| match with_vectors!(leaf, simd => leaf_of(simd)) {
                 Leaf::Avx512 => true,
                 Leaf::Avx2 => !has_fast_streams,
