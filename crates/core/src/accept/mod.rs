@@ -235,14 +235,14 @@ impl<'a> RecordPart<'a> {
         self.secret_of(self.key.at(record.index)).unwrap_or_default()
     }
 
-    /// Returns the source of the second key of a translation.
+    /// Returns the source of the second key of a translation or a chain.
     #[must_use]
     #[inline(always)]
     pub fn second_key(&self, record: RecordRef) -> KeySource {
         self.second_key.at(record.index)
     }
 
-    /// Returns the bytes of the second key of a translation.
+    /// Returns the bytes of the second key of a translation or a chain.
     #[must_use]
     #[inline(always)]
     pub fn second_key_bytes(&self, record: RecordRef) -> &'a [u8] {

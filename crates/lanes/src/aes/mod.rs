@@ -26,7 +26,7 @@ mod rounds;
 mod run;
 mod schedule;
 
-use oarlock_core::{BatchSize, BlockCipher, MacAlg, Shape};
+use oarlock_core::{AeadAlg, BatchSize, BlockCipher, CipherMode, MacAlg, Shape};
 
 pub(crate) use run::run;
 
@@ -36,9 +36,12 @@ const OFFER: BatchSize = BatchSize { preferred: chain::PLACES, max: 1 << 16 };
 /// Returns the batch sizes of a shape, or None if it is not one of AES.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_one = match shape {
-        Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),
+        Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => {
+            matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256)
+        }
         Shape::Mac { alg } => matches!(alg, MacAlg::Aes128Cmac | MacAlg::Aes256Cmac),
-        shape => matches!(shape, Shape::Aead { .. }),
+        Shape::Aead { alg, .. } => matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm),
+        _ => false,
     };
     is_one.then_some(OFFER)
 }
