@@ -2,7 +2,7 @@
 
 use oarlock::Accelerator;
 use oarlock_sockets::{
-    KeyMaterial, Keys, OpenError, OpenFlight, Opened, Opener, PlannedRecord, Protocol, Sealer, Suite,
+    ExposedKeys, Keys, OpeningError, OpenFlight, Opened, Opener, PlannedRecord, Protocol, Sealer, Suite,
 };
 
 /// Returns the suites of the protocols that `is_wanted` names.
@@ -15,7 +15,7 @@ fn keys(suite: Suite) -> Keys {
         return Keys::tls13(suite, &vec![7; suite.digest().output_len()]).expect("a secret of the right length");
     }
     let (key, mac_key, iv) = (vec![1; suite.key_len()], vec![2; suite.mac_key_len()], vec![3; suite.iv_len()]);
-    let material = KeyMaterial { key: &key, mac_key: &mac_key, iv: &iv, sequence: 0 };
+    let material = ExposedKeys { key: &key, mac_key: &mac_key, iv: &iv, sequence: 0 };
     Keys::new(suite, &material).expect("keys of the right length")
 }
 
@@ -30,7 +30,7 @@ pub fn sealer(accelerator: &Accelerator, suite: Suite) -> Sealer {
 }
 
 /// Opens what arrives in pieces of `step` bytes: the contents, and the error that ended them.
-pub fn open_stream(opener: &mut Opener, bytes: &[u8], step: usize) -> (Vec<Vec<u8>>, Option<OpenError>) {
+pub fn open_stream(opener: &mut Opener, bytes: &[u8], step: usize) -> (Vec<Vec<u8>>, Option<OpeningError>) {
     let (mut wire, mut contents) = (Vec::new(), Vec::new());
     for piece in bytes.chunks(step) {
         wire.extend_from_slice(piece);

@@ -8,7 +8,7 @@ use oarlock::{
     Status,
 };
 
-use crate::keys::{Keys, KeysError};
+use crate::keys::{DerivationError, Keys};
 
 /// The keys of one direction, as engines take them.
 #[derive(Clone)]
@@ -19,10 +19,10 @@ pub(crate) struct RecordKeys {
 }
 
 impl RecordKeys {
-    pub(crate) fn new(keys: &Keys) -> Result<Self, KeysError> {
+    pub(crate) fn new(keys: &Keys) -> Result<Self, DerivationError> {
         let suite = keys.suite;
         let import = |bytes: &oarlock::SecretBytes, what, expected| {
-            let length = |_| KeysError::Length { suite, what, expected, found: bytes.len() };
+            let length = |_| DerivationError::Length { suite, what, expected, found: bytes.len() };
             oarlock::keys::raw::secret(bytes.clone()).map_err(length)
         };
         let key = import(&keys.key, "key", suite.key_len())?;
@@ -60,7 +60,7 @@ pub(crate) struct BatchIsFull;
 
 /// Records of one shape, and their results.
 #[derive(Default)]
-pub(crate) struct ShapeBatch {
+pub(crate) struct ColumnBatch {
     keys: Vec<Key>,
     data: Vec<u8>,
     key: Vec<KeySource>,
@@ -76,7 +76,7 @@ pub(crate) struct ShapeBatch {
     outcomes: Outcomes,
 }
 
-impl ShapeBatch {
+impl ColumnBatch {
     /// Adds a record and returns its index.
     pub(crate) fn push(&mut self, record: &BatchRecord<'_>) -> Result<usize, BatchIsFull> {
         let (key, second_key) = self.push_keys(record.keys)?;
@@ -189,7 +189,7 @@ impl ShapeBatch {
     }
 }
 
-impl Drop for ShapeBatch {
+impl Drop for ColumnBatch {
     fn drop(&mut self) {
         erase(&mut self.data);
     }
@@ -197,7 +197,7 @@ impl Drop for ShapeBatch {
 
 /// Computes one record and passes its output and tag on.
 pub(crate) fn run_one<T>(
-    batch: &mut ShapeBatch,
+    batch: &mut ColumnBatch,
     accelerator: &Accelerator,
     shape: Shape,
     record: &BatchRecord<'_>,

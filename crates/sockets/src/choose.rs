@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::suite::{Protection, Protocol, Suite};
+use crate::suite::{Protocol, RecordTransform, Suite};
 
 /// The code that protects the records of one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -163,7 +163,7 @@ fn exclude_kernel(plan: &TransferPlan) -> Option<ChoiceReason> {
 /// True if Linux's kernel TLS has the suite: the AEADs of TLS. `include/uapi/linux/tls.h`.
 #[must_use]
 pub fn is_in_kernel(suite: Suite) -> bool {
-    suite.protocol() != Protocol::Ssh && matches!(suite.protection(), Protection::Aead(_))
+    suite.protocol() != Protocol::Ssh && matches!(suite.transform(), RecordTransform::Aead(_))
 }
 
 fn total_ns(cost: PathCost, fixed_ns: f64, plan: &TransferPlan) -> f64 {

@@ -10,8 +10,8 @@ use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafe
 use oarlock::{AeadAlg, Status};
 
 use crate::frame::{OpenFrame, SealFrame};
-use crate::keys::{Keys, KeysError};
-use crate::suite::Protection;
+use crate::keys::{DerivationError, Keys};
+use crate::suite::RecordTransform;
 
 /// The key of a sealer.
 pub(crate) enum DirectSealer {
@@ -31,14 +31,14 @@ pub(crate) enum DirectOpener {
 }
 
 impl DirectSealer {
-    pub(crate) fn new(keys: &Keys) -> Result<Self, KeysError> {
-        Ok(match keys.suite.protection() {
-            Protection::Aead(AeadAlg::ChaCha20Poly1305Ssh) => {
+    pub(crate) fn new(keys: &Keys) -> Result<Self, DerivationError> {
+        Ok(match keys.suite.transform() {
+            RecordTransform::Aead(AeadAlg::ChaCha20Poly1305Ssh) => {
                 let key = openssh_key(keys)?;
                 Self::OpenSsh(Box::new(openssh::SealingKey::new(&key)))
             }
-            Protection::Aead(alg) => Self::Aead(aead_key(keys, alg)?),
-            Protection::Chain { .. } => Self::None,
+            RecordTransform::Aead(alg) => Self::Aead(aead_key(keys, alg)?),
+            RecordTransform::Chain { .. } => Self::None,
         })
     }
 
@@ -108,14 +108,14 @@ pub(crate) fn gather(frame: &SealFrame, parts: &[&[u8]], body: &mut [u8]) {
 }
 
 impl DirectOpener {
-    pub(crate) fn new(keys: &Keys) -> Result<Self, KeysError> {
-        Ok(match keys.suite.protection() {
-            Protection::Aead(AeadAlg::ChaCha20Poly1305Ssh) => {
+    pub(crate) fn new(keys: &Keys) -> Result<Self, DerivationError> {
+        Ok(match keys.suite.transform() {
+            RecordTransform::Aead(AeadAlg::ChaCha20Poly1305Ssh) => {
                 let key = openssh_key(keys)?;
                 Self::OpenSsh(Box::new(openssh::OpeningKey::new(&key)))
             }
-            Protection::Aead(alg) => Self::Aead(aead_key(keys, alg)?),
-            Protection::Chain { .. } => Self::None,
+            RecordTransform::Aead(alg) => Self::Aead(aead_key(keys, alg)?),
+            RecordTransform::Chain { .. } => Self::None,
         })
     }
 
@@ -151,20 +151,22 @@ impl DirectOpener {
     }
 }
 
-fn aead_key(keys: &Keys, alg: AeadAlg) -> Result<LessSafeKey, KeysError> {
+fn aead_key(keys: &Keys, alg: AeadAlg) -> Result<LessSafeKey, DerivationError> {
     let suite = keys.suite;
     let algorithm = match alg {
         AeadAlg::Aes128Gcm => &AES_128_GCM,
         AeadAlg::Aes256Gcm => &AES_256_GCM,
         _ => &CHACHA20_POLY1305,
     };
-    let key = UnboundKey::new(algorithm, keys.key.expose()).map_err(|_| KeysError::Derivation { suite })?;
+    let key =
+        UnboundKey::new(algorithm, keys.key.expose()).map_err(|_| DerivationError::Derivation { suite })?;
     Ok(LessSafeKey::new(key))
 }
 
-fn openssh_key(keys: &Keys) -> Result<zeroize::Zeroizing<[u8; openssh::KEY_LEN]>, KeysError> {
+fn openssh_key(keys: &Keys) -> Result<zeroize::Zeroizing<[u8; openssh::KEY_LEN]>, DerivationError> {
     let (suite, bytes) = (keys.suite, keys.key.expose());
-    let length = |_| KeysError::Length { suite, what: "key", expected: openssh::KEY_LEN, found: bytes.len() };
+    let length =
+        |_| DerivationError::Length { suite, what: "key", expected: openssh::KEY_LEN, found: bytes.len() };
     Ok(zeroize::Zeroizing::new(bytes.try_into().map_err(length)?))
 }
 

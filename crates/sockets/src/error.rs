@@ -8,7 +8,7 @@ use crate::suite::Suite;
 /// The reason why a record cannot be sealed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SealError {
+pub enum SealingError {
     /// The payload does not fit into a record.
     #[error("a record of {suite} has at most {max} bytes, found {found}: send it in several records")]
     TooLong {
@@ -83,7 +83,7 @@ pub enum SealError {
     Engine(Status),
 }
 
-impl SealError {
+impl SealingError {
     /// Returns the party that has to act.
     #[must_use]
     pub fn blame(&self) -> Blame {
@@ -97,7 +97,7 @@ impl SealError {
 /// The reason why a record cannot be opened. The connection cannot continue after any of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum OpeningError {
     /// The tag, the MAC or the padding is wrong. SSH with an encrypted length reports a bad length so, too.
     #[error("the record does not verify")]
     Rejected,
@@ -198,7 +198,7 @@ pub enum OpenError {
     Engine(Status),
 }
 
-impl OpenError {
+impl OpeningError {
     /// Returns the party that has to act.
     #[must_use]
     pub fn blame(&self) -> Blame {
@@ -230,9 +230,10 @@ mod tests {
 
     #[test]
     fn a_record_that_does_not_verify_has_one_alert_for_all_reasons() {
-        let blocks = OpenError::NotWholeBlocks { suite: Suite::TLS12_AES_128_CBC_SHA, block: 16, found: 17 };
-        assert_eq!(blocks.alert(), OpenError::Rejected.alert());
-        assert_eq!(OpenError::Engine(Status::EngineFailed).alert(), None);
-        assert_eq!(OpenError::NoContentType.alert(), Some(10));
+        let blocks =
+            OpeningError::NotWholeBlocks { suite: Suite::TLS12_AES_128_CBC_SHA, block: 16, found: 17 };
+        assert_eq!(blocks.alert(), OpeningError::Rejected.alert());
+        assert_eq!(OpeningError::Engine(Status::EngineFailed).alert(), None);
+        assert_eq!(OpeningError::NoContentType.alert(), Some(10));
     }
 }

@@ -5,9 +5,9 @@ use std::fmt;
 use oarlock::{Accelerator, Direction, Key, Shape, Status};
 use zeroize::Zeroizing;
 
-use crate::batch::{BatchIsFull, BatchRecord, BatchTag, RecordKeys, ShapeBatch, status_of};
+use crate::batch::{BatchIsFull, BatchRecord, BatchTag, ColumnBatch, RecordKeys, status_of};
 use crate::content::Content;
-use crate::error::{OpenError, SealError};
+use crate::error::{OpeningError, SealingError};
 use crate::frame::{OpenFrame, RecordChoices, SealFrame, ShortBytes};
 use crate::opener::{Opened, OpenedRecord, Opener, PlannedOpen, error_of};
 use crate::sealer::{Sealer, frame_iv, input_of, keep_iv};
@@ -16,7 +16,7 @@ use crate::sealer::{Sealer, frame_iv, input_of, keep_iv};
 #[derive(Default)]
 struct FlightBatch {
     shape: Option<Shape>,
-    records: ShapeBatch,
+    records: ColumnBatch,
     failure: Option<Status>,
 }
 
@@ -120,27 +120,27 @@ impl Flight {
     /// next sequence number of its connection, so the flight must be sealed and its records sent in order.
     ///
     /// # Errors
-    /// [`SealError`]. Other records are not concerned.
+    /// [`SealingError`]. Other records are not concerned.
     pub fn add(
         &mut self,
         sealer: &mut Sealer,
         content: Content,
         parts: &[&[u8]],
-    ) -> Result<usize, SealError> {
+    ) -> Result<usize, SealingError> {
         self.add_with(sealer, content, parts, &RecordChoices::default())
     }
 
     /// Adds a record as [`add`](Self::add) does, with parts of it chosen by the caller.
     ///
     /// # Errors
-    /// Those of [`add`](Self::add), and [`SealError::BadChoice`].
+    /// Those of [`add`](Self::add), and [`SealingError::BadChoice`].
     pub fn add_with(
         &mut self,
         sealer: &mut Sealer,
         content: Content,
         parts: &[&[u8]],
         choices: &RecordChoices<'_>,
-    ) -> Result<usize, SealError> {
+    ) -> Result<usize, SealingError> {
         let payload_len = parts.iter().map(|part| part.len()).sum();
         let frame = sealer.plan(content, payload_len, choices)?;
         let shape = sealer.suite().shape(Direction::Encrypt);
@@ -157,7 +157,7 @@ impl Flight {
         let (batch, index) = pushed.map_err(|BatchIsFull| {
             // The number is used, so the connection would miss a record.
             sealer.is_unfinished = true;
-            SealError::BatchFull
+            SealingError::BatchFull
         })?;
         self.records.push(SealedPlace { prefix: frame.prefix, batch, index });
         Ok(number)
@@ -259,10 +259,10 @@ impl Sealed {
     /// Returns a record in two pieces, for a vectored write: the header, and the rest.
     ///
     /// # Errors
-    /// [`SealError::Engine`] if the engine refused this record, with [`Status::Malformed`] if there is no such record.
-    pub fn record(&self, number: usize) -> Result<[&[u8]; 2], SealError> {
-        let place = self.records.get(number).ok_or(SealError::Engine(Status::Malformed))?;
-        let body = sealed_body(&self.batches, place).map_err(SealError::Engine)?;
+    /// [`SealingError::Engine`] if the engine refused this record, with [`Status::Malformed`] if there is no such record.
+    pub fn record(&self, number: usize) -> Result<[&[u8]; 2], SealingError> {
+        let place = self.records.get(number).ok_or(SealingError::Engine(Status::Malformed))?;
+        let body = sealed_body(&self.batches, place).map_err(SealingError::Engine)?;
         Ok([&place.prefix, body])
     }
 
@@ -270,7 +270,7 @@ impl Sealed {
     ///
     /// # Errors
     /// Those of [`record`](Self::record).
-    pub fn append(&self, number: usize, out: &mut Vec<u8>) -> Result<(), SealError> {
+    pub fn append(&self, number: usize, out: &mut Vec<u8>) -> Result<(), SealingError> {
         for piece in self.record(number)? {
             out.extend_from_slice(piece);
         }
@@ -338,8 +338,8 @@ impl OpenFlight {
     /// Adds the record at the start of `wire`. The flight copies it.
     ///
     /// # Errors
-    /// [`OpenError`], of a record whose header is already wrong.
-    pub fn add(&mut self, opener: &mut Opener, wire: &[u8]) -> Result<PlannedRecord, OpenError> {
+    /// [`OpeningError`], of a record whose header is already wrong.
+    pub fn add(&mut self, opener: &mut Opener, wire: &[u8]) -> Result<PlannedRecord, OpeningError> {
         let frame = match opener.plan(wire) {
             Ok(PlannedOpen::Frame(frame)) => frame,
             Ok(PlannedOpen::NeedMore(missing)) => return Ok(PlannedRecord::NeedMore(missing)),
@@ -359,7 +359,7 @@ impl OpenFlight {
         let shape = opener.suite().shape(Direction::Decrypt);
         let Ok((batch, index)) = self.batches.push(0, shape, &record) else {
             opener.stop();
-            return Err(OpenError::BatchFull);
+            return Err(OpeningError::BatchFull);
         };
         let (key, generation) = (opener.record_keys().key.clone(), opener.generation());
         let (number, used) = (self.records.len(), frame.used);
@@ -411,17 +411,17 @@ impl OpenedFlight {
     /// Returns a record. Take the records of a connection in their order: the first one that does not verify ends it.
     ///
     /// # Errors
-    /// [`OpenError`]; [`OpenError::OtherOpener`] if the record was added with another opener.
-    pub fn take(&mut self, number: usize, opener: &mut Opener) -> Result<OpenedRecord<'_>, OpenError> {
-        let place = self.records.get(number).ok_or(OpenError::OtherOpener)?;
+    /// [`OpeningError`]; [`OpeningError::OtherOpener`] if the record was added with another opener.
+    pub fn take(&mut self, number: usize, opener: &mut Opener) -> Result<OpenedRecord<'_>, OpeningError> {
+        let place = self.records.get(number).ok_or(OpeningError::OtherOpener)?;
         if opener.has_ended() {
-            return Err(OpenError::AfterEnd);
+            return Err(OpeningError::AfterEnd);
         }
         if place.generation != opener.generation() {
             return self.open_again(number, opener);
         }
         if !place.key.is_same(&opener.record_keys().key) {
-            return Err(OpenError::OtherOpener);
+            return Err(OpeningError::OtherOpener);
         }
         let body = self.batches.0[place.batch].result(place.index).map_err(error_of);
         let concluded = body.and_then(|body| Ok((body, opener.conclude(&place.frame, body)?)));
@@ -435,14 +435,14 @@ impl OpenedFlight {
     }
 
     /// Opens a record behind a KeyUpdate of the same flight: it was computed under the keys before.
-    fn open_again(&mut self, number: usize, opener: &mut Opener) -> Result<OpenedRecord<'_>, OpenError> {
+    fn open_again(&mut self, number: usize, opener: &mut Opener) -> Result<OpenedRecord<'_>, OpeningError> {
         let place = &self.records[number];
         let (header, body, tag) = self.batches.0[place.batch].records.sealed_input(place.index);
         self.again = Zeroizing::new([header, body, tag].concat());
         match opener.next(&mut self.again)? {
             Opened::Record(record) => Ok(record),
             // The record was whole.
-            Opened::NeedMore(_) => Err(OpenError::Rejected),
+            Opened::NeedMore(_) => Err(OpeningError::Rejected),
         }
     }
 

@@ -1,10 +1,10 @@
 //! Seals and opens the records of TLS 1.2, TLS 1.3 and SSH, for one connection or for many in one batch. The crate does
 //! no I/O: the caller reads from sockets and writes to them.
 //!
-//! A [`Sealer`] and an [`Opener`] serve one direction of a connection each. They start from [`Keys`], which come from the
-//! handshake of any implementation: a traffic secret of TLS 1.3, a key block of TLS 1.2, or the exchange hash of SSH. A
-//! [`Flight`] seals records of many connections in one call of the accelerator per shape, and an [`OpenFlight`] opens
-//! them.
+//! A [`Sealer`] and an [`Opener`] serve one direction of a connection each. They start from [`Keys`], which come from
+//! the handshake of any implementation: a traffic secret of TLS 1.3, a key block of TLS 1.2, or the exchange hash of
+//! SSH. A [`Flight`] seals records of many connections in one call of the accelerator per shape, and an [`OpenFlight`]
+//! opens them.
 //!
 //! | module | content |
 //! |---|---|
@@ -18,13 +18,14 @@
 //! | `limits` | the records and bytes that one key may protect |
 //! | [`choose`](choose()) | the kernel or user space, by measured costs |
 //! | `direct`, `batch` | AWS-LC for single records of AEADs; columns for the accelerator |
-//! | [`error`](OpenError) | errors, and the party at fault |
+//! | [`error`](OpeningError) | errors, and the party at fault |
 //!
 //! # Whole frames and pieces
 //!
 //! An application may write a frame in several pieces. A whole frame is collected and sealed by [`Sealer::seal`]; this
-//! takes one call and permits every suite. A frame in pieces is sealed as the pieces arrive, by [`Sealer::begin_frame`],
-//! with IV and MAC carried from piece to piece. Suites of a cipher and a MAC permit it, AEADs do not.
+//! takes one call and permits every suite. A frame in pieces is sealed as the pieces arrive, by
+//! [`Sealer::begin_frame`], with IV and MAC carried from piece to piece. Suites of a cipher and a MAC permit it, AEADs
+//! do not.
 //!
 //! # Limits
 //!
@@ -65,11 +66,12 @@ pub use self::choose::{
     is_in_kernel,
 };
 pub use self::content::Content;
-pub use self::error::{OpenError, SealError};
+pub use self::error::{OpeningError, SealingError};
 pub use self::flight::{Flight, OpenFlight, OpenedFlight, PlannedRecord, Sealed};
 pub use self::frame::RecordChoices;
 pub use self::keys::{
-    ConnectionSide, KeyBlock, KeyMaterial, Keys, KeysError, SshAlgorithms, SshExchange, SshFlow, encode_mpint,
+    ConnectionSide, DerivationError, ExposedKeys, KeyBlock, Keys, SshAlgorithms, SshExchange, SshFlow,
+    encode_mpint,
 };
 pub use self::messages::KeyUpdate;
 pub use self::opener::{Opened, OpenedRecord, Opener};

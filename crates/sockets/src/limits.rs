@@ -1,6 +1,6 @@
 //! Limits of the use of one key.
 
-use crate::suite::{Protection, Protocol, Suite};
+use crate::suite::{Protocol, RecordTransform, Suite};
 use oarlock::AeadAlg;
 
 /// 2^24.5 rounded down. RFC 8446 5.5.
@@ -26,17 +26,17 @@ pub(crate) struct KeyUsage {
 impl KeyUsage {
     /// Returns the limits of the side that seals. `records` is the number of records that the key has protected.
     pub(crate) fn of_sealer(suite: Suite, records: u64) -> Self {
-        let (max_records, records_limit) = match (suite.protocol(), suite.protection()) {
+        let (max_records, records_limit) = match (suite.protocol(), suite.transform()) {
             (Protocol::Ssh, _) => (MAX_SSH_PACKETS, "2^31 packets"),
-            (_, Protection::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => {
+            (_, RecordTransform::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => {
                 (MAX_GCM_RECORDS, "2^24.5 records")
             }
             // The last number is never used, so that no counter wraps. RFC 8446 5.3.
             _ => (u64::MAX, "2^64 - 1 records"),
         };
         let is_chacha = matches!(
-            suite.protection(),
-            Protection::Aead(AeadAlg::ChaCha20Poly1305 | AeadAlg::ChaCha20Poly1305Ssh)
+            suite.transform(),
+            RecordTransform::Aead(AeadAlg::ChaCha20Poly1305 | AeadAlg::ChaCha20Poly1305Ssh)
         );
         let (max_bytes, bytes_limit) = match suite.protocol() {
             _ if suite.has_short_blocks() => {

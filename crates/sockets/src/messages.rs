@@ -1,7 +1,7 @@
 //! Rules for the content of records of TLS: alerts, KeyUpdate, and records that transport nothing.
 
 use crate::content::Content;
-use crate::error::OpenError;
+use crate::error::OpeningError;
 use crate::suite::Protocol;
 
 /// The number of empty records or KeyUpdates in a row that is refused. OpenSSL has the same number.
@@ -42,7 +42,7 @@ impl MessageRules {
         protocol: Protocol,
         content: Content,
         data: &[u8],
-    ) -> Result<Option<KeyUpdate>, OpenError> {
+    ) -> Result<Option<KeyUpdate>, OpeningError> {
         match content {
             Content::Packet => return Ok(None),
             // RFC 8446 5.1: other records must not come between the parts of a handshake message.
@@ -50,7 +50,7 @@ impl MessageRules {
                 && protocol == Protocol::Tls13
                 && self.messages.is_within() =>
             {
-                return Err(OpenError::Malformed {
+                return Err(OpeningError::Malformed {
                     what: "handshake message: interrupted by another record",
                 });
             }
@@ -66,8 +66,8 @@ impl MessageRules {
     }
 
     /// RFC 5246 7.2 and RFC 8446 section 6.
-    fn check_alert(&mut self, protocol: Protocol, data: &[u8]) -> Result<(), OpenError> {
-        let [level, description] = data else { return Err(OpenError::Malformed { what: "alert" }) };
+    fn check_alert(&mut self, protocol: Protocol, data: &[u8]) -> Result<(), OpeningError> {
+        let [level, description] = data else { return Err(OpeningError::Malformed { what: "alert" }) };
         match (level, *description) {
             (_, CLOSE_NOTIFY) => self.is_closed = true,
             // TLS 1.3 ignores the level: everything but these two ends the connection.
@@ -76,12 +76,12 @@ impl MessageRules {
                 count(&mut self.warnings, MAX_WARNING_ALERTS, "warning alerts")?;
             }
             (1 | 2, _) => self.is_closed = true,
-            _ => return Err(OpenError::Malformed { what: "alert" }),
+            _ => return Err(OpeningError::Malformed { what: "alert" }),
         }
         Ok(())
     }
 
-    fn check_handshake(&mut self, data: &[u8]) -> Result<Option<KeyUpdate>, OpenError> {
+    fn check_handshake(&mut self, data: &[u8]) -> Result<Option<KeyUpdate>, OpeningError> {
         let update = self.messages.walk(data)?;
         if update.is_some() {
             count(&mut self.key_updates, MAX_IDLE_RECORDS, "KeyUpdates")?;
@@ -90,9 +90,9 @@ impl MessageRules {
     }
 }
 
-fn count(found: &mut u32, max: u32, what: &'static str) -> Result<(), OpenError> {
+fn count(found: &mut u32, max: u32, what: &'static str) -> Result<(), OpeningError> {
     *found += 1;
-    if *found >= max { Err(OpenError::TooManyInARow { what, found: *found }) } else { Ok(()) }
+    if *found >= max { Err(OpeningError::TooManyInARow { what, found: *found }) } else { Ok(()) }
 }
 
 /// A walk over handshake messages, which may be cut anywhere into records. RFC 8446 5.1.
@@ -112,7 +112,7 @@ impl MessageWalk {
     }
 
     /// Walks on, and returns the KeyUpdate at the end of the record.
-    fn walk(&mut self, mut data: &[u8]) -> Result<Option<KeyUpdate>, OpenError> {
+    fn walk(&mut self, mut data: &[u8]) -> Result<Option<KeyUpdate>, OpeningError> {
         while let Some((first, rest)) = data.split_first() {
             if self.header_len < self.header.len() {
                 self.header[self.header_len] = *first;
@@ -138,21 +138,21 @@ impl MessageWalk {
         Ok(None)
     }
 
-    fn end_message(&self, behind: &[u8]) -> Result<Option<KeyUpdate>, OpenError> {
+    fn end_message(&self, behind: &[u8]) -> Result<Option<KeyUpdate>, OpeningError> {
         if self.header[0] != KEY_UPDATE {
             return Ok(None);
         }
         if self.header[1..] != [0, 0, 1] {
-            return Err(OpenError::Malformed { what: "KeyUpdate: expected 1 byte" });
+            return Err(OpeningError::Malformed { what: "KeyUpdate: expected 1 byte" });
         }
         // RFC 8446 5.1: a message before a change of keys ends its record.
         if !behind.is_empty() {
-            return Err(OpenError::Malformed { what: "KeyUpdate: bytes of the old keys behind it" });
+            return Err(OpeningError::Malformed { what: "KeyUpdate: bytes of the old keys behind it" });
         }
         match self.last {
             0 => Ok(Some(KeyUpdate::NotRequested)),
             1 => Ok(Some(KeyUpdate::Requested)),
-            _ => Err(OpenError::Malformed { what: "KeyUpdate: expected 0 or 1" }),
+            _ => Err(OpeningError::Malformed { what: "KeyUpdate: expected 0 or 1" }),
         }
     }
 }
@@ -164,7 +164,7 @@ mod tests {
     const UPDATE: [u8; 5] = [24, 0, 0, 1, 0];
     const TICKET: [u8; 7] = [4, 0, 0, 3, 24, 0, 0];
 
-    fn handshake(rules: &mut MessageRules, data: &[u8]) -> Result<Option<KeyUpdate>, OpenError> {
+    fn handshake(rules: &mut MessageRules, data: &[u8]) -> Result<Option<KeyUpdate>, OpeningError> {
         rules.check(Protocol::Tls13, Content::Handshake, data)
     }
 
@@ -213,7 +213,7 @@ mod tests {
         for _ in 1..MAX_IDLE_RECORDS {
             handshake(&mut rules, &UPDATE).unwrap();
         }
-        let storm = Err(OpenError::TooManyInARow { what: "KeyUpdates", found: MAX_IDLE_RECORDS });
+        let storm = Err(OpeningError::TooManyInARow { what: "KeyUpdates", found: MAX_IDLE_RECORDS });
         assert_eq!(handshake(&mut rules, &UPDATE), storm);
     }
 

@@ -5,18 +5,18 @@ use std::ops::Range;
 
 use oarlock::{Accelerator, CipherMode, Direction, Shape, Status};
 
-use crate::batch::{BatchRecord, BatchTag, RecordKeys, ShapeBatch, run_one};
+use crate::batch::{BatchRecord, BatchTag, ColumnBatch, RecordKeys, run_one};
 use crate::content::Content;
 use crate::direct::DirectOpener;
-use crate::error::OpenError;
+use crate::error::OpeningError;
 use crate::frame::{
     FrameLen, MAX_PACKET_LEN, OpenFrame, PacketLen, RecordNumbers, check_packet_len, clear_packet_len,
     has_clear_length, open_ssh_frame, open_tls_frame, read_content, tls_frame_len,
 };
-use crate::keys::{Keys, KeysError};
+use crate::keys::{DerivationError, Keys};
 use crate::limits::KeyUsage;
 use crate::messages::{KeyUpdate, MessageRules};
-use crate::suite::{Protection, Protocol, Suite};
+use crate::suite::{Protocol, RecordTransform, Suite};
 
 /// The result of a look at the wire buffer.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Opener {
     /// The length of an SSH packet that is not complete, so that its first block is decrypted once.
     packet_len: Option<PacketLen>,
     rules: MessageRules,
-    scratch: ShapeBatch,
+    scratch: ColumnBatch,
     /// Counts the changes of keys.
     generation: u64,
     /// True if no more records are read.
@@ -68,8 +68,8 @@ impl Opener {
     /// Starts at the first record of `keys`.
     ///
     /// # Errors
-    /// [`KeysError`] if AWS-LC refuses the keys.
-    pub fn new(accelerator: &Accelerator, keys: Keys) -> Result<Self, KeysError> {
+    /// [`DerivationError`] if AWS-LC refuses the keys.
+    pub fn new(accelerator: &Accelerator, keys: Keys) -> Result<Self, DerivationError> {
         Ok(Self {
             accelerator: accelerator.clone(),
             record_keys: RecordKeys::new(&keys)?,
@@ -78,7 +78,7 @@ impl Opener {
             keys,
             packet_len: None,
             rules: MessageRules::default(),
-            scratch: ShapeBatch::default(),
+            scratch: ColumnBatch::default(),
             generation: 0,
             has_failed: false,
             has_refused: false,
@@ -88,8 +88,8 @@ impl Opener {
     /// Opens the record at the start of `wire`. Bytes behind the record are left alone.
     ///
     /// # Errors
-    /// [`OpenError`]. The bytes of the record are not valid then.
-    pub fn next<'a>(&mut self, wire: &'a mut [u8]) -> Result<Opened<'a>, OpenError> {
+    /// [`OpeningError`]. The bytes of the record are not valid then.
+    pub fn next<'a>(&mut self, wire: &'a mut [u8]) -> Result<Opened<'a>, OpeningError> {
         let opened = self.open_record(wire);
         if opened.is_err() {
             self.refuse();
@@ -100,7 +100,7 @@ impl Opener {
         })
     }
 
-    fn open_record(&mut self, wire: &mut [u8]) -> Result<OpenStep, OpenError> {
+    fn open_record(&mut self, wire: &mut [u8]) -> Result<OpenStep, OpeningError> {
         let frame = match self.plan(wire)? {
             PlannedOpen::NeedMore(missing) => return Ok(OpenStep::NeedMore(missing)),
             PlannedOpen::Frame(frame) => frame,
@@ -134,9 +134,9 @@ impl Opener {
     }
 
     /// Finds the record at the start of `wire` and takes its number.
-    pub(crate) fn plan(&mut self, wire: &[u8]) -> Result<PlannedOpen, OpenError> {
+    pub(crate) fn plan(&mut self, wire: &[u8]) -> Result<PlannedOpen, OpeningError> {
         if self.has_failed || self.rules.is_closed() {
-            return Err(OpenError::AfterEnd);
+            return Err(OpeningError::AfterEnd);
         }
         let suite = self.suite();
         let used = match self.frame_len(wire)? {
@@ -148,7 +148,10 @@ impl Opener {
             _ => open_tls_frame(&self.numbers, wire, used),
         };
         self.packet_len = None;
-        self.numbers.usage.count(frame.body.len()).map_err(|limit| OpenError::KeysUsedUp { suite, limit })?;
+        self.numbers
+            .usage
+            .count(frame.body.len())
+            .map_err(|limit| OpeningError::KeysUsedUp { suite, limit })?;
         self.numbers.advance(frame.body.len());
         self.chain_iv(&frame, wire);
         Ok(PlannedOpen::Frame(frame))
@@ -163,7 +166,7 @@ impl Opener {
         }
     }
 
-    fn frame_len(&mut self, wire: &[u8]) -> Result<FrameLen, OpenError> {
+    fn frame_len(&mut self, wire: &[u8]) -> Result<FrameLen, OpeningError> {
         let suite = self.suite();
         if suite.protocol() != Protocol::Ssh {
             return tls_frame_len(suite, wire);
@@ -188,7 +191,7 @@ impl Opener {
     }
 
     /// Reads the length of an SSH packet, whose first bytes are `first`.
-    fn read_packet_len(&mut self, first: &[u8]) -> Result<PacketLen, OpenError> {
+    fn read_packet_len(&mut self, first: &[u8]) -> Result<PacketLen, OpeningError> {
         let suite = self.suite();
         let mut length = [0; 4];
         length.copy_from_slice(&first[..4]);
@@ -203,7 +206,7 @@ impl Opener {
     }
 
     fn decrypt_first_block(&mut self, block: &[u8]) -> Result<[u8; 4], Status> {
-        let Protection::Chain { cipher, .. } = self.suite().protection() else {
+        let RecordTransform::Chain { cipher, .. } = self.suite().transform() else {
             return Err(Status::Malformed);
         };
         let shape = Shape::Cipher { alg: cipher.alg, mode: cipher.mode, direction: Direction::Decrypt };
@@ -227,12 +230,12 @@ impl Opener {
     }
 
     /// Finds the content of an opened body and applies the rules of messages.
-    pub(crate) fn conclude(&mut self, frame: &OpenFrame, body: &[u8]) -> Result<RecordPlaces, OpenError> {
+    pub(crate) fn conclude(&mut self, frame: &OpenFrame, body: &[u8]) -> Result<RecordPlaces, OpeningError> {
         let (content, data) = read_content(&self.numbers, frame, body)?;
         let key_update = self.rules.check(self.suite().protocol(), content, &body[data.clone()])?;
         if key_update.is_some() {
             let malformed =
-                |_| OpenError::Malformed { what: "KeyUpdate: no traffic secret to update the keys from" };
+                |_| OpeningError::Malformed { what: "KeyUpdate: no traffic secret to update the keys from" };
             let next = self.keys.next_generation().map_err(malformed)?;
             self.replace_keys(next).map_err(malformed)?;
         }
@@ -245,11 +248,11 @@ impl Opener {
     ///
     /// # Errors
     /// Those of [`new`](Self::new). The old keys stay then.
-    pub fn rekey(&mut self, keys: Keys) -> Result<(), KeysError> {
+    pub fn rekey(&mut self, keys: Keys) -> Result<(), DerivationError> {
         self.replace_keys(keys)
     }
 
-    fn replace_keys(&mut self, keys: Keys) -> Result<(), KeysError> {
+    fn replace_keys(&mut self, keys: Keys) -> Result<(), DerivationError> {
         let (record_keys, direct) = (RecordKeys::new(&keys)?, DirectOpener::new(&keys)?);
         self.numbers = RecordNumbers::new(&keys, self.numbers.sequence, KeyUsage::of_opener);
         (self.record_keys, self.direct, self.keys) = (record_keys, direct, keys);
@@ -343,23 +346,23 @@ impl RecordPlaces {
 
 /// Returns the number of bytes that show the length of an SSH packet.
 fn first_len(suite: Suite) -> usize {
-    match suite.protection() {
-        Protection::Chain { cipher, .. } if !has_clear_length(suite) => cipher.alg.block_len(),
+    match suite.transform() {
+        RecordTransform::Chain { cipher, .. } if !has_clear_length(suite) => cipher.alg.block_len(),
         _ => 4,
     }
 }
 
 /// Refuses a packet with a bad length when the largest packet would have been refused.
-fn refuse_late(wire: &[u8]) -> Result<FrameLen, OpenError> {
+fn refuse_late(wire: &[u8]) -> Result<FrameLen, OpeningError> {
     match MAX_PACKET_LEN.checked_sub(wire.len()) {
-        None | Some(0) => Err(OpenError::Rejected),
+        None | Some(0) => Err(OpeningError::Rejected),
         Some(missing) => Ok(FrameLen::NeedMore(missing)),
     }
 }
 
 /// Returns the error of a record that no engine opened.
-pub(crate) fn error_of(status: Status) -> OpenError {
-    if status == Status::Rejected { OpenError::Rejected } else { OpenError::Engine(status) }
+pub(crate) fn error_of(status: Status) -> OpeningError {
+    if status == Status::Rejected { OpeningError::Rejected } else { OpeningError::Engine(status) }
 }
 
 impl fmt::Debug for OpenedRecord<'_> {

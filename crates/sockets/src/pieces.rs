@@ -4,12 +4,12 @@ use aws_lc_rs::hmac;
 use oarlock::{ChainOrder, CipherSpec, Direction, MacAlg, Shape, Status};
 use zeroize::Zeroizing;
 
-use crate::batch::{BatchRecord, BatchTag, ShapeBatch, run_one};
+use crate::batch::{BatchRecord, BatchTag, ColumnBatch, run_one};
 use crate::content::Content;
-use crate::error::SealError;
+use crate::error::SealingError;
 use crate::frame::{RecordChoices, SealFrame, ShortBytes};
 use crate::sealer::{Sealer, frame_iv, keep_iv};
-use crate::suite::Protection;
+use crate::suite::RecordTransform;
 
 /// A frame that is sealed piece by piece, so that what is written first can be on its way while the rest is not there.
 ///
@@ -32,41 +32,41 @@ pub struct FrameSealer<'a> {
     found: usize,
     /// The number of bytes of ciphertext so far.
     sealed_len: usize,
-    scratch: ShapeBatch,
+    scratch: ColumnBatch,
 }
 
 impl Sealer {
     /// Begins a frame of `payload_len` bytes and appends its header to `out`.
     ///
     /// # Errors
-    /// [`SealError::WholeFramesOnly`] for an AEAD; otherwise those of [`seal`](Self::seal).
+    /// [`SealingError::WholeFramesOnly`] for an AEAD; otherwise those of [`seal`](Self::seal).
     pub fn begin_frame(
         &mut self,
         content: Content,
         payload_len: usize,
         out: &mut Vec<u8>,
-    ) -> Result<FrameSealer<'_>, SealError> {
+    ) -> Result<FrameSealer<'_>, SealingError> {
         self.begin_frame_with(content, payload_len, &RecordChoices::default(), out)
     }
 
     /// Begins a frame as [`begin_frame`](Self::begin_frame) does, with parts of it chosen by the caller.
     ///
     /// # Errors
-    /// Those of [`begin_frame`](Self::begin_frame), and [`SealError::BadChoice`].
+    /// Those of [`begin_frame`](Self::begin_frame), and [`SealingError::BadChoice`].
     pub fn begin_frame_with(
         &mut self,
         content: Content,
         payload_len: usize,
         choices: &RecordChoices<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<FrameSealer<'_>, SealError> {
+    ) -> Result<FrameSealer<'_>, SealingError> {
         let suite = self.suite();
-        let Protection::Chain { cipher, mac, order } = suite.protection() else {
-            return Err(SealError::WholeFramesOnly { suite });
+        let RecordTransform::Chain { cipher, mac, order } = suite.transform() else {
+            return Err(SealingError::WholeFramesOnly { suite });
         };
         let frame = self.plan(content, payload_len, choices)?;
         self.is_unfinished = true;
-        let iv = frame_iv(&frame).ok_or(SealError::Engine(Status::DependencyFailed))?;
+        let iv = frame_iv(&frame).ok_or(SealingError::Engine(Status::DependencyFailed))?;
         out.extend_from_slice(&frame.prefix);
         let mut begun = FrameSealer {
             mac: self.start_mac(mac, &frame, payload_len, order),
@@ -78,7 +78,7 @@ impl Sealer {
             announced: payload_len,
             found: 0,
             sealed_len: 0,
-            scratch: ShapeBatch::default(),
+            scratch: ColumnBatch::default(),
             frame,
         };
         let head = begun.frame.head.clone();
@@ -113,11 +113,11 @@ impl FrameSealer<'_> {
     /// Seals the next piece and appends what is complete to `out`: whole blocks.
     ///
     /// # Errors
-    /// [`SealError::FrameLength`] if the pieces exceed the announced length; [`SealError::Engine`].
-    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
+    /// [`SealingError::FrameLength`] if the pieces exceed the announced length; [`SealingError::Engine`].
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), SealingError> {
         let found = self.found.saturating_add(piece.len());
         if found > self.announced {
-            return Err(SealError::FrameLength { announced: self.announced, found });
+            return Err(SealingError::FrameLength { announced: self.announced, found });
         }
         self.found = found;
         self.push_plaintext(piece, true, out)
@@ -126,10 +126,10 @@ impl FrameSealer<'_> {
     /// Seals the end of the frame: padding and MAC.
     ///
     /// # Errors
-    /// [`SealError::FrameLength`] if the pieces are shorter than announced; [`SealError::Engine`].
-    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), SealError> {
+    /// [`SealingError::FrameLength`] if the pieces are shorter than announced; [`SealingError::Engine`].
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), SealingError> {
         if self.found != self.announced {
-            return Err(SealError::FrameLength { announced: self.announced, found: self.found });
+            return Err(SealingError::FrameLength { announced: self.announced, found: self.found });
         }
         if self.order == ChainOrder::MacThenEncrypt {
             let tag = self.mac.clone().sign();
@@ -148,7 +148,12 @@ impl FrameSealer<'_> {
     }
 
     /// Encrypts the whole blocks of what waits and of `bytes`. `is_covered` is true if the MAC covers them.
-    fn push_plaintext(&mut self, bytes: &[u8], is_covered: bool, out: &mut Vec<u8>) -> Result<(), SealError> {
+    fn push_plaintext(
+        &mut self,
+        bytes: &[u8],
+        is_covered: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SealingError> {
         if is_covered && self.order != ChainOrder::EncryptThenMac {
             self.mac.update(bytes);
         }
@@ -169,7 +174,7 @@ impl FrameSealer<'_> {
         Ok(())
     }
 
-    fn encrypt(&mut self, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), SealError> {
+    fn encrypt(&mut self, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), SealingError> {
         let shape =
             Shape::Cipher { alg: self.cipher.alg, mode: self.cipher.mode, direction: Direction::Encrypt };
         let record = BatchRecord {
@@ -183,7 +188,7 @@ impl FrameSealer<'_> {
         run_one(&mut self.scratch, &self.sealer.accelerator, shape, &record, |result| {
             out.extend_from_slice(result);
         })
-        .map_err(SealError::Engine)
+        .map_err(SealingError::Engine)
     }
 
     /// Takes the IV of the next piece.

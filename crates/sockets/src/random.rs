@@ -3,7 +3,7 @@
 use aws_lc_rs::rand;
 use zeroize::Zeroizing;
 
-use crate::error::SealError;
+use crate::error::SealingError;
 
 /// Random bytes drawn in advance: a call of the generator costs more than sealing a short record.
 pub(crate) struct RandomBytes {
@@ -19,10 +19,10 @@ impl RandomBytes {
     }
 
     /// Fills `out` with bytes that are given out once.
-    pub(crate) fn fill(&mut self, out: &mut [u8]) -> Result<(), SealError> {
+    pub(crate) fn fill(&mut self, out: &mut [u8]) -> Result<(), SealingError> {
         for piece in out.chunks_mut(Self::LEN) {
             if Self::LEN - self.used < piece.len() {
-                rand::fill(&mut self.bytes[..]).map_err(|_| SealError::NoRandomBytes)?;
+                rand::fill(&mut self.bytes[..]).map_err(|_| SealingError::NoRandomBytes)?;
                 self.used = 0;
             }
             let end = self.used + piece.len();

@@ -4,12 +4,12 @@ use std::fmt;
 
 use oarlock::{Accelerator, Direction, Status};
 
-use crate::batch::{BatchRecord, BatchTag, RecordKeys, ShapeBatch, run_one};
+use crate::batch::{BatchRecord, BatchTag, ColumnBatch, RecordKeys, run_one};
 use crate::content::Content;
 use crate::direct::DirectSealer;
-use crate::error::SealError;
+use crate::error::SealingError;
 use crate::frame::{RecordChoices, RecordNumbers, SealFrame, ShortBytes, seal_frame};
-use crate::keys::{Keys, KeysError};
+use crate::keys::{DerivationError, Keys};
 use crate::limits::KeyUsage;
 use crate::random::RandomBytes;
 use crate::suite::Suite;
@@ -38,7 +38,7 @@ pub struct Sealer {
     direct: DirectSealer,
     numbers: RecordNumbers,
     random: RandomBytes,
-    scratch: ShapeBatch,
+    scratch: ColumnBatch,
     /// True while a frame is sealed in pieces, and after one was abandoned.
     pub(crate) is_unfinished: bool,
 }
@@ -47,8 +47,8 @@ impl Sealer {
     /// Starts at the first record of `keys`.
     ///
     /// # Errors
-    /// [`KeysError`] if AWS-LC refuses the keys.
-    pub fn new(accelerator: &Accelerator, keys: Keys) -> Result<Self, KeysError> {
+    /// [`DerivationError`] if AWS-LC refuses the keys.
+    pub fn new(accelerator: &Accelerator, keys: Keys) -> Result<Self, DerivationError> {
         Ok(Self {
             accelerator: accelerator.clone(),
             record_keys: RecordKeys::new(&keys)?,
@@ -56,7 +56,7 @@ impl Sealer {
             numbers: RecordNumbers::new(&keys, 0, KeyUsage::of_sealer),
             keys,
             random: RandomBytes::new(),
-            scratch: ShapeBatch::default(),
+            scratch: ColumnBatch::default(),
             is_unfinished: false,
         })
     }
@@ -66,22 +66,22 @@ impl Sealer {
     /// A single part of an AEAD suite of TLS is sealed from its place into `out`, without a copy.
     ///
     /// # Errors
-    /// [`SealError`]. `out` is as before then.
-    pub fn seal(&mut self, content: Content, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<(), SealError> {
+    /// [`SealingError`]. `out` is as before then.
+    pub fn seal(&mut self, content: Content, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<(), SealingError> {
         self.seal_with(content, parts, &RecordChoices::default(), out)
     }
 
     /// Seals a record as [`seal`](Self::seal) does, with parts of it chosen by the caller.
     ///
     /// # Errors
-    /// Those of [`seal`](Self::seal), and [`SealError::BadChoice`].
+    /// Those of [`seal`](Self::seal), and [`SealingError::BadChoice`].
     pub fn seal_with(
         &mut self,
         content: Content,
         parts: &[&[u8]],
         choices: &RecordChoices<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), SealError> {
+    ) -> Result<(), SealingError> {
         let payload_len = parts.iter().map(|part| part.len()).sum();
         let frame = self.plan(content, payload_len, choices)?;
         let start = out.len();
@@ -89,7 +89,7 @@ impl Sealer {
         let sealed = self.seal_frame(&frame, parts, &mut out[start..]);
         if let Err(status) = sealed {
             out.truncate(start);
-            return Err(SealError::Engine(status));
+            return Err(SealingError::Engine(status));
         }
         Ok(())
     }
@@ -123,9 +123,9 @@ impl Sealer {
         content: Content,
         payload_len: usize,
         choices: &RecordChoices<'_>,
-    ) -> Result<SealFrame, SealError> {
+    ) -> Result<SealFrame, SealingError> {
         if self.is_unfinished {
-            return Err(SealError::Unfinished);
+            return Err(SealingError::Unfinished);
         }
         seal_frame(&mut self.numbers, content, payload_len, choices, &mut self.random)
     }
@@ -134,7 +134,7 @@ impl Sealer {
     ///
     /// # Errors
     /// Those of [`new`](Self::new). The old keys stay then.
-    pub fn rekey(&mut self, keys: Keys) -> Result<(), KeysError> {
+    pub fn rekey(&mut self, keys: Keys) -> Result<(), DerivationError> {
         let (record_keys, direct) = (RecordKeys::new(&keys)?, DirectSealer::new(&keys)?);
         self.numbers = RecordNumbers::new(&keys, self.numbers.sequence, KeyUsage::of_sealer);
         (self.record_keys, self.direct, self.keys) = (record_keys, direct, keys);
@@ -146,14 +146,14 @@ impl Sealer {
     /// `asks_peer` asks the peer to update its keys too. Answer such a request with `false`.
     ///
     /// # Errors
-    /// [`SealError::NoKeyUpdate`] if the keys do not come from [`Keys::tls13`].
-    pub fn update_keys(&mut self, asks_peer: bool, out: &mut Vec<u8>) -> Result<(), SealError> {
-        let none = |_| SealError::NoKeyUpdate { suite: self.suite() };
+    /// [`SealingError::NoKeyUpdate`] if the keys do not come from [`Keys::tls13`].
+    pub fn update_keys(&mut self, asks_peer: bool, out: &mut Vec<u8>) -> Result<(), SealingError> {
+        let none = |_| SealingError::NoKeyUpdate { suite: self.suite() };
         let next = self.keys.next_generation().map_err(none)?;
         let message = [24, 0, 0, 1, u8::from(asks_peer)];
         self.seal(Content::Handshake, &[&message], out)?;
         let suite = self.suite();
-        self.rekey(next).map_err(|_| SealError::NoKeyUpdate { suite })
+        self.rekey(next).map_err(|_| SealingError::NoKeyUpdate { suite })
     }
 
     /// True if the keys have used seven eighths of a limit: time for a KeyUpdate or a key exchange.

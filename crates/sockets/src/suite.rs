@@ -24,12 +24,12 @@ pub enum Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Suite {
     protocol: Protocol,
-    protection: Protection,
+    transform: RecordTransform,
 }
 
 /// The transform of one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Protection {
+pub(crate) enum RecordTransform {
     /// One algorithm encrypts and authenticates.
     Aead(AeadAlg),
     /// A cipher and a MAC, each under its own key.
@@ -43,11 +43,11 @@ const AES_128_CTR: CipherSpec = CipherSpec { alg: BlockCipher::Aes128, mode: Cip
 const AES_256_CTR: CipherSpec = CipherSpec { alg: BlockCipher::Aes256, mode: CipherMode::Ctr };
 
 const fn aead(protocol: Protocol, alg: AeadAlg) -> Suite {
-    Suite { protocol, protection: Protection::Aead(alg) }
+    Suite { protocol, transform: RecordTransform::Aead(alg) }
 }
 
 const fn chain(protocol: Protocol, cipher: CipherSpec, mac: MacAlg, order: ChainOrder) -> Suite {
-    Suite { protocol, protection: Protection::Chain { cipher, mac, order } }
+    Suite { protocol, transform: RecordTransform::Chain { cipher, mac, order } }
 }
 
 const fn cbc(cipher: CipherSpec, mac: MacAlg, order: ChainOrder) -> Suite {
@@ -184,9 +184,9 @@ impl Suite {
     }
 
     fn with_encrypt_then_mac(self) -> Self {
-        match self.protection {
-            Protection::Chain { cipher, mac, .. } => cbc(cipher, mac, ChainOrder::EncryptThenMac),
-            Protection::Aead(_) => self,
+        match self.transform {
+            RecordTransform::Chain { cipher, mac, .. } => cbc(cipher, mac, ChainOrder::EncryptThenMac),
+            RecordTransform::Aead(_) => self,
         }
     }
 
@@ -208,27 +208,27 @@ impl Suite {
     /// Returns the shape that seals (`Encrypt`) or opens (`Decrypt`) records of the suite.
     #[must_use]
     pub fn shape(self, direction: Direction) -> Shape {
-        match self.protection {
-            Protection::Aead(alg) => Shape::Aead { alg, direction },
-            Protection::Chain { cipher, mac, order } => Shape::Chain { cipher, mac, order, direction },
+        match self.transform {
+            RecordTransform::Aead(alg) => Shape::Aead { alg, direction },
+            RecordTransform::Chain { cipher, mac, order } => Shape::Chain { cipher, mac, order, direction },
         }
     }
 
     /// Returns the number of bytes of the cipher's key.
     #[must_use]
     pub fn key_len(self) -> usize {
-        match self.protection {
-            Protection::Aead(alg) => alg.key_len(),
-            Protection::Chain { cipher, .. } => cipher.alg.key_len(),
+        match self.transform {
+            RecordTransform::Aead(alg) => alg.key_len(),
+            RecordTransform::Chain { cipher, .. } => cipher.alg.key_len(),
         }
     }
 
     /// Returns the number of bytes of the MAC's key, 0 for an AEAD.
     #[must_use]
     pub fn mac_key_len(self) -> usize {
-        match self.protection {
-            Protection::Aead(_) => 0,
-            Protection::Chain { mac, .. } => mac.tag_len(),
+        match self.transform {
+            RecordTransform::Aead(_) => 0,
+            RecordTransform::Chain { mac, .. } => mac.tag_len(),
         }
     }
 
@@ -237,21 +237,21 @@ impl Suite {
     /// A CBC record of TLS 1.2 carries its own IV, and `chacha20-poly1305@openssh.com` has none.
     #[must_use]
     pub fn iv_len(self) -> usize {
-        match (self.protocol, self.protection) {
-            (Protocol::Ssh, Protection::Aead(AeadAlg::ChaCha20Poly1305Ssh)) => 0,
-            (Protocol::Tls12, Protection::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => 4,
-            (_, Protection::Aead(_)) => 12,
-            (Protocol::Ssh, Protection::Chain { cipher, .. }) => cipher.alg.block_len(),
-            (_, Protection::Chain { .. }) => 0,
+        match (self.protocol, self.transform) {
+            (Protocol::Ssh, RecordTransform::Aead(AeadAlg::ChaCha20Poly1305Ssh)) => 0,
+            (Protocol::Tls12, RecordTransform::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => 4,
+            (_, RecordTransform::Aead(_)) => 12,
+            (Protocol::Ssh, RecordTransform::Chain { cipher, .. }) => cipher.alg.block_len(),
+            (_, RecordTransform::Chain { .. }) => 0,
         }
     }
 
     /// Returns the number of bytes of the IV that each record carries.
     #[must_use]
     pub fn explicit_iv_len(self) -> usize {
-        match (self.protocol, self.protection) {
-            (Protocol::Tls12, Protection::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => 8,
-            (Protocol::Tls12, Protection::Chain { cipher, .. }) => cipher.alg.block_len(),
+        match (self.protocol, self.transform) {
+            (Protocol::Tls12, RecordTransform::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => 8,
+            (Protocol::Tls12, RecordTransform::Chain { cipher, .. }) => cipher.alg.block_len(),
             _ => 0,
         }
     }
@@ -261,8 +261,8 @@ impl Suite {
     /// For SSH the key exchange decides, see [`SshExchange`](crate::SshExchange), and this is SHA-256.
     #[must_use]
     pub fn digest(self) -> DigestAlg {
-        match self.protection {
-            Protection::Aead(AeadAlg::Aes256Gcm) if self.protocol != Protocol::Ssh => DigestAlg::Sha384,
+        match self.transform {
+            RecordTransform::Aead(AeadAlg::Aes256Gcm) if self.protocol != Protocol::Ssh => DigestAlg::Sha384,
             _ => DigestAlg::Sha256,
         }
     }
@@ -273,40 +273,40 @@ impl Suite {
     /// AEAD is computed over a whole record, so such a frame is sealed when it is complete.
     #[must_use]
     pub fn is_piecemeal(self) -> bool {
-        matches!(self.protection, Protection::Chain { .. })
+        matches!(self.transform, RecordTransform::Chain { .. })
     }
 
     /// True if cipher blocks have 64 bits.
     pub(crate) fn has_short_blocks(self) -> bool {
-        matches!(self.protection, Protection::Chain { cipher, .. } if cipher.alg == BlockCipher::Tdes3)
+        matches!(self.transform, RecordTransform::Chain { cipher, .. } if cipher.alg == BlockCipher::Tdes3)
     }
 
-    pub(crate) fn protection(self) -> Protection {
-        self.protection
+    pub(crate) fn transform(self) -> RecordTransform {
+        self.transform
     }
 
     /// Returns the number of bytes of the detached tag.
     pub(crate) fn tag_len(self) -> usize {
-        match self.protection {
-            Protection::Aead(_) => 16,
-            Protection::Chain { order: ChainOrder::MacThenEncrypt, .. } => 0,
-            Protection::Chain { mac, .. } => mac.tag_len(),
+        match self.transform {
+            RecordTransform::Aead(_) => 16,
+            RecordTransform::Chain { order: ChainOrder::MacThenEncrypt, .. } => 0,
+            RecordTransform::Chain { mac, .. } => mac.tag_len(),
         }
     }
 
     fn ssh_cipher_name(self) -> &'static str {
-        match self.protection {
-            Protection::Aead(AeadAlg::Aes128Gcm) => "aes128-gcm@openssh.com",
-            Protection::Aead(AeadAlg::Aes256Gcm) => "aes256-gcm@openssh.com",
-            Protection::Aead(_) => "chacha20-poly1305@openssh.com",
-            Protection::Chain { cipher, .. } if cipher == AES_128_CTR => "aes128-ctr",
-            Protection::Chain { cipher, .. } if cipher == AES_256_CTR => "aes256-ctr",
-            Protection::Chain { .. } => "3des-cbc",
+        match self.transform {
+            RecordTransform::Aead(AeadAlg::Aes128Gcm) => "aes128-gcm@openssh.com",
+            RecordTransform::Aead(AeadAlg::Aes256Gcm) => "aes256-gcm@openssh.com",
+            RecordTransform::Aead(_) => "chacha20-poly1305@openssh.com",
+            RecordTransform::Chain { cipher, .. } if cipher == AES_128_CTR => "aes128-ctr",
+            RecordTransform::Chain { cipher, .. } if cipher == AES_256_CTR => "aes256-ctr",
+            RecordTransform::Chain { .. } => "3des-cbc",
         }
     }
 
     fn ssh_mac_name(self) -> Option<&'static str> {
-        let Protection::Chain { mac, order, .. } = self.protection else { return None };
+        let RecordTransform::Chain { mac, order, .. } = self.transform else { return None };
         Some(match (mac, order) {
             (MacAlg::HmacSha256, ChainOrder::EncryptThenMac) => "hmac-sha2-256-etm@openssh.com",
             (MacAlg::HmacSha512, ChainOrder::EncryptThenMac) => "hmac-sha2-512-etm@openssh.com",
@@ -335,9 +335,9 @@ impl fmt::Display for Suite {
             write!(f, "SSH {}", self.ssh_cipher_name())?;
             return self.ssh_mac_name().map_or(Ok(()), |mac| write!(f, " {mac}"));
         }
-        match self.protection {
-            Protection::Aead(alg) => write!(f, "{} {alg}", self.protocol),
-            Protection::Chain { cipher, mac, order } => {
+        match self.transform {
+            RecordTransform::Aead(alg) => write!(f, "{} {alg}", self.protocol),
+            RecordTransform::Chain { cipher, mac, order } => {
                 let order = match order {
                     ChainOrder::EncryptThenMac => "encrypt-then-mac",
                     _ => "mac-then-encrypt",

@@ -1,11 +1,13 @@
 //! Bad input: every record here is refused, with an error that names the fault, and nothing panics.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 mod common;
 
 use common::{accelerator, bytes, data_of, keys, open, opener, seal, sealer};
 use oarlock::{BlockCipher, ChainOrder, CipherMode, Direction, MacAlg, Shape};
 use oarlock_sockets::{
-    Content, KeyMaterial, Keys, OpenError, Opened, Opener, Protocol, RecordChoices, SealError, Sealer, Suite,
+    Content, ExposedKeys, Keys, Opened, Opener, OpeningError, Protocol, RecordChoices, Sealer, SealingError,
+    Suite,
 };
 
 fn tls_suites() -> impl Iterator<Item = Suite> {
@@ -20,7 +22,7 @@ fn header(content_type: u8, len: usize) -> Vec<u8> {
     vec![content_type, 3, 3, (len >> 8) as u8, len as u8]
 }
 
-fn refuse(suite: Suite, wire: &[u8]) -> OpenError {
+fn refuse(suite: Suite, wire: &[u8]) -> OpeningError {
     opener(suite, 1).next(&mut wire.to_vec()).unwrap_err()
 }
 
@@ -31,24 +33,33 @@ fn lengths_beyond_the_limits_of_tls_are_refused_by_the_header_alone() {
         for found in [0, 1, max + 1, 65_535] {
             let error = refuse(suite, &header(23, found));
             assert!(
-                matches!(error, OpenError::RecordLength { found: own, .. } if own == found),
+                matches!(error, OpeningError::RecordLength { found: own, .. } if own == found),
                 "{suite}: {error}"
             );
         }
         let mut at_limit = header(23, max);
         let wanted = opener(suite, 1).next(&mut at_limit);
         // The limit is not a whole number of blocks for every suite.
-        assert!(matches!(wanted, Ok(Opened::NeedMore(_)) | Err(OpenError::NotWholeBlocks { .. })), "{suite}");
+        assert!(
+            matches!(wanted, Ok(Opened::NeedMore(_)) | Err(OpeningError::NotWholeBlocks { .. })),
+            "{suite}"
+        );
     }
 }
 
 #[test]
 fn bytes_of_a_foreign_protocol_are_refused_at_the_first_difference() {
     for suite in tls_suites() {
-        assert!(matches!(refuse(suite, b"G"), OpenError::UnexpectedContent { found: b'G', .. }), "{suite}");
-        assert_eq!(refuse(suite, &[23, 2]), OpenError::WrongVersion { major: 2, minor: 3 }, "{suite}");
+        assert!(
+            matches!(refuse(suite, b"G"), OpeningError::UnexpectedContent { found: b'G', .. }),
+            "{suite}"
+        );
+        assert_eq!(refuse(suite, &[23, 2]), OpeningError::WrongVersion { major: 2, minor: 3 }, "{suite}");
         for content_type in [0, 20, 24, 255] {
-            assert!(matches!(refuse(suite, &[content_type]), OpenError::UnexpectedContent { .. }), "{suite}");
+            assert!(
+                matches!(refuse(suite, &[content_type]), OpeningError::UnexpectedContent { .. }),
+                "{suite}"
+            );
         }
         let minor = opener(suite, 1).next(&mut [23, 3, 1]).map(|_| ());
         assert_eq!(
@@ -58,7 +69,7 @@ fn bytes_of_a_foreign_protocol_are_refused_at_the_first_difference() {
         );
     }
     let suite = Suite::TLS13_AES_128_GCM;
-    assert_eq!(refuse(suite, &[22]), OpenError::UnexpectedContent { suite, found: 22 });
+    assert_eq!(refuse(suite, &[22]), OpeningError::UnexpectedContent { suite, found: 22 });
 }
 
 /// Seals the inner plaintext of TLS 1.3 as it is, by an engine.
@@ -110,23 +121,23 @@ fn compute(
 #[test]
 fn wrong_inner_plaintexts_of_tls_1_3_are_refused() {
     for suite in tls_suites().filter(|suite| suite.protocol() == Protocol::Tls13) {
-        assert_eq!(refuse(suite, &tls13_record(suite, &[0])), OpenError::NoContentType);
-        assert_eq!(refuse(suite, &tls13_record(suite, &[0; 300])), OpenError::NoContentType);
+        assert_eq!(refuse(suite, &tls13_record(suite, &[0])), OpeningError::NoContentType);
+        assert_eq!(refuse(suite, &tls13_record(suite, &[0; 300])), OpeningError::NoContentType);
         for found in [1, 20, 24, 255] {
             let error = refuse(suite, &tls13_record(suite, &[7, found, 0]));
-            assert_eq!(error, OpenError::UnexpectedContent { suite, found });
+            assert_eq!(error, OpeningError::UnexpectedContent { suite, found });
         }
         for content in [Content::Alert, Content::Handshake] {
             let content_type = if content == Content::Alert { 21 } else { 22 };
             assert_eq!(
                 refuse(suite, &tls13_record(suite, &[content_type])),
-                OpenError::EmptyContent { content }
+                OpeningError::EmptyContent { content }
             );
         }
         let mut long = vec![1; (1 << 14) + 1];
         long.push(23);
         let error = refuse(suite, &tls13_record(suite, &long));
-        assert_eq!(error, OpenError::ContentTooLong { max: 1 << 14, found: (1 << 14) + 1 });
+        assert_eq!(error, OpeningError::ContentTooLong { max: 1 << 14, found: (1 << 14) + 1 });
         let record = tls13_record(suite, &[1, 2, 23, 0, 0]);
         assert_eq!(open(&mut opener(suite, 1), &record), (Content::ApplicationData, vec![1, 2]));
     }
@@ -147,12 +158,12 @@ fn a_flip_of_any_byte_is_refused_and_ends_the_connection() {
                     Ok(Opened::NeedMore(missing)) => {
                         spoilt.resize(spoilt.len() + missing, 0);
                         let error = opener.next(&mut spoilt).unwrap_err();
-                        assert_eq!(error, OpenError::Rejected, "{suite}, byte {position}");
+                        assert_eq!(error, OpeningError::Rejected, "{suite}, byte {position}");
                     }
                     Ok(opened) => panic!("{suite}, byte {position}: {opened:?}"),
                 }
                 let later = opener.next(&mut wire.clone()).map(|_| ());
-                assert_eq!(later.unwrap_err(), OpenError::AfterEnd, "{suite}");
+                assert_eq!(later.unwrap_err(), OpeningError::AfterEnd, "{suite}");
             }
         }
     }
@@ -166,13 +177,13 @@ fn repeated_lost_and_swapped_records_are_refused() {
         let mut opener = opener(suite, 1);
         open(&mut opener, &wires[0]);
         let again = next_error(&mut opener, &wires[0]);
-        assert_eq!(again, OpenError::Rejected, "{suite}");
-        assert_eq!(next_error(&mut common::opener(suite, 1), &wires[1]), OpenError::Rejected, "{suite}");
+        assert_eq!(again, OpeningError::Rejected, "{suite}");
+        assert_eq!(next_error(&mut common::opener(suite, 1), &wires[1]), OpeningError::Rejected, "{suite}");
     }
 }
 
 /// Feeds zeros behind a record until the opener answers.
-fn next_error(opener: &mut Opener, wire: &[u8]) -> OpenError {
+fn next_error(opener: &mut Opener, wire: &[u8]) -> OpeningError {
     let mut wire = wire.to_vec();
     loop {
         match opener.next(&mut wire) {
@@ -188,7 +199,7 @@ fn a_record_of_another_type_does_not_verify() {
     for suite in tls_suites().filter(|suite| suite.protocol() == Protocol::Tls12) {
         let mut wire = seal(&mut sealer(suite, 1), b"payload");
         wire[0] = 22;
-        assert_eq!(refuse(suite, &wire), OpenError::Rejected, "{suite}");
+        assert_eq!(refuse(suite, &wire), OpeningError::Rejected, "{suite}");
     }
 }
 
@@ -206,7 +217,7 @@ fn empty_records_are_refused_after_thirty_one_in_a_row() {
             open(&mut opener, &seal(&mut sealer, b""));
         }
         let error = opener.next(&mut seal(&mut sealer, b"")).unwrap_err();
-        assert_eq!(error, OpenError::TooManyInARow { what: "empty records", found: 32 }, "{suite}");
+        assert_eq!(error, OpeningError::TooManyInARow { what: "empty records", found: 32 }, "{suite}");
     }
 }
 
@@ -222,7 +233,7 @@ fn key_update_storms_are_refused() {
     for _ in 0..31 {
         update(&mut sealer).unwrap();
     }
-    let storm = OpenError::TooManyInARow { what: "KeyUpdates", found: 32 };
+    let storm = OpeningError::TooManyInARow { what: "KeyUpdates", found: 32 };
     assert_eq!(update(&mut sealer), Err(storm));
 }
 
@@ -240,7 +251,7 @@ fn warning_alerts_are_limited_and_nothing_follows_a_close() {
     }
     assert!(matches!(
         alert(&mut opener, [1, 100]),
-        Err(OpenError::TooManyInARow { what: "warning alerts", .. })
+        Err(OpeningError::TooManyInARow { what: "warning alerts", .. })
     ));
 
     let (mut sealer, mut opener) = (common::sealer(suite, 2), common::opener(suite, 2));
@@ -248,7 +259,7 @@ fn warning_alerts_are_limited_and_nothing_follows_a_close() {
     sealer.seal(Content::Alert, &[&[1, 0]], &mut wire).unwrap();
     assert!(matches!(opener.next(&mut wire), Ok(Opened::Record(_))));
     assert!(opener.is_closed());
-    assert_eq!(opener.next(&mut seal(&mut sealer, b"late")).unwrap_err(), OpenError::AfterEnd);
+    assert_eq!(opener.next(&mut seal(&mut sealer, b"late")).unwrap_err(), OpeningError::AfterEnd);
 }
 
 #[test]
@@ -261,7 +272,7 @@ fn keys_end_at_their_limits() {
         open(&mut opener, &seal(&mut sealer, b"last"));
         let mut out = b"as before".to_vec();
         let error = sealer.seal(Content::ApplicationData, &[b"more"], &mut out).unwrap_err();
-        assert_eq!(error, SealError::KeysUsedUp { suite, limit: "2^24.5 records" });
+        assert_eq!(error, SealingError::KeysUsedUp { suite, limit: "2^24.5 records" });
         assert_eq!(out, b"as before");
         assert!(!common::sealer(suite, 1).is_rekey_due());
     }
@@ -272,9 +283,9 @@ fn keys_end_at_their_limits() {
         let mut opener = Opener::new(accelerator(), keys(suite, 1).with_sequence(u64::MAX - 1)).unwrap();
         let last = seal(&mut sealer, b"last");
         let error = sealer.seal(Content::ApplicationData, &[b"more"], &mut Vec::new()).unwrap_err();
-        assert!(matches!(error, SealError::KeysUsedUp { .. }), "{suite}");
+        assert!(matches!(error, SealingError::KeysUsedUp { .. }), "{suite}");
         open(&mut opener, &last);
-        assert!(matches!(opener.next(&mut last.clone()), Err(OpenError::KeysUsedUp { .. })), "{suite}");
+        assert!(matches!(opener.next(&mut last.clone()), Err(OpeningError::KeysUsedUp { .. })), "{suite}");
     }
 }
 
@@ -308,22 +319,22 @@ fn contents_and_lengths_that_cannot_be_sealed_are_refused() {
         let is_ssh = suite.protocol() == Protocol::Ssh;
         let wrong = if is_ssh { Content::ApplicationData } else { Content::Packet };
         assert!(
-            matches!(sealer.seal(wrong, &[b"x"], &mut out), Err(SealError::NoSuchContent { .. })),
+            matches!(sealer.seal(wrong, &[b"x"], &mut out), Err(SealingError::NoSuchContent { .. })),
             "{suite}"
         );
         let empty = if is_ssh { Content::Packet } else { Content::Handshake };
         assert!(
-            matches!(sealer.seal(empty, &[b""], &mut out), Err(SealError::NoSuchContent { .. })),
+            matches!(sealer.seal(empty, &[b""], &mut out), Err(SealingError::NoSuchContent { .. })),
             "{suite}"
         );
         let long = vec![0; if is_ssh { 35_000 } else { 16_385 }];
         let error = sealer.seal(data_of(suite), &[&long], &mut out).unwrap_err();
-        assert!(matches!(error, SealError::TooLong { found, .. } if found == long.len()), "{suite}");
+        assert!(matches!(error, SealingError::TooLong { found, .. } if found == long.len()), "{suite}");
         assert_eq!(error.blame(), oarlock::Blame::Caller);
         assert_eq!((out.len(), sealer.sequence()), (0, 0), "{suite}: nothing was sealed");
         let choices = RecordChoices { explicit_iv: Some(&[0; 3]), padding: Some(&[0; 3]), zeros: 0 };
         let error = sealer.seal_with(data_of(suite), &[b"x"], &choices, &mut out).unwrap_err();
-        assert!(matches!(error, SealError::BadChoice { found: 3, .. }), "{suite}: {error}");
+        assert!(matches!(error, SealingError::BadChoice { found: 3, .. }), "{suite}: {error}");
     }
 }
 
@@ -363,7 +374,7 @@ fn padding_of_every_length_is_taken_and_every_wrong_byte_refused() {
             spoilt[position] = spoilt[position].wrapping_add(1);
             assert_eq!(
                 refuse(suite, &cbc_record(&spoilt)),
-                OpenError::Rejected,
+                OpeningError::Rejected,
                 "padding {last}, byte {position}"
             );
         }
@@ -403,10 +414,10 @@ fn confirmed_padding_of_encrypt_then_mac_is_checked_too() {
         [header(23, 16 + sealed.len()), iv, sealed].concat()
     };
     assert_eq!(open(&mut opener(suite, 1), &record(&[15; 16])).1, b"");
-    assert_eq!(refuse(suite, &record(&[16; 16])), OpenError::BadPadding { found: 17 });
+    assert_eq!(refuse(suite, &record(&[16; 16])), OpeningError::BadPadding { found: 17 });
     let mut spoilt = [3; 16];
     spoilt[13] = 2;
-    assert_eq!(refuse(suite, &record(&spoilt)), OpenError::BadPadding { found: 4 });
+    assert_eq!(refuse(suite, &record(&spoilt)), OpeningError::BadPadding { found: 4 });
 }
 
 #[test]
@@ -414,7 +425,10 @@ fn bodies_of_cbc_that_are_not_whole_blocks_are_refused() {
     for suite in tls_suites().filter(|suite| suite.is_piecemeal()) {
         let len = seal(&mut sealer(suite, 1), &[0; 100]).len() - 5;
         for found in len - 7..len {
-            assert!(matches!(refuse(suite, &header(23, found)), OpenError::NotWholeBlocks { .. }), "{suite}");
+            assert!(
+                matches!(refuse(suite, &header(23, found)), OpeningError::NotWholeBlocks { .. }),
+                "{suite}"
+            );
         }
     }
 }
@@ -445,8 +459,8 @@ fn a_bad_encrypted_length_is_answered_late_and_a_clear_one_at_once() {
             let start = packet_start(suite, length);
             if is_clear {
                 let error = refuse(suite, &start);
-                let expected = |error: &OpenError| match error {
-                    OpenError::RecordLength { found, .. } | OpenError::NotWholeBlocks { found, .. } => {
+                let expected = |error: &OpeningError| match error {
+                    OpeningError::RecordLength { found, .. } | OpeningError::NotWholeBlocks { found, .. } => {
                         *found == length as usize
                     }
                     _ => false,
@@ -461,7 +475,11 @@ fn a_bad_encrypted_length_is_answered_late_and_a_clear_one_at_once() {
             wire.resize(34_999, 0);
             assert_eq!(opener.next(&mut wire).unwrap(), Opened::NeedMore(1), "{suite}");
             wire.push(0);
-            assert_eq!(opener.next(&mut wire).unwrap_err(), OpenError::Rejected, "{suite}, length {length}");
+            assert_eq!(
+                opener.next(&mut wire).unwrap_err(),
+                OpeningError::Rejected,
+                "{suite}, length {length}"
+            );
         }
         let mut wire = packet_start(suite, if suite == Suite::SSH_3DES_CBC_SHA1 { 60 } else { 64 });
         if !is_clear && suite.is_piecemeal() && suite != Suite::SSH_3DES_CBC_SHA1 {
@@ -488,11 +506,14 @@ fn packets_with_bad_padding_or_no_payload_are_refused_behind_their_mac() {
     for found in [0, 3, 32, 255] {
         let mut plaintext = [0; 32];
         plaintext[0] = found;
-        assert_eq!(refuse(suite, &packet(&plaintext)), OpenError::BadPadding { found: usize::from(found) });
+        assert_eq!(
+            refuse(suite, &packet(&plaintext)),
+            OpeningError::BadPadding { found: usize::from(found) }
+        );
     }
     let mut plaintext = [0; 32];
     plaintext[0] = 31;
-    assert_eq!(refuse(suite, &packet(&plaintext)), OpenError::EmptyContent { content: Content::Packet });
+    assert_eq!(refuse(suite, &packet(&plaintext)), OpeningError::EmptyContent { content: Content::Packet });
     plaintext[0] = 30;
     assert_eq!(open(&mut opener(suite, 1), &packet(&plaintext)).1, [0]);
 }
@@ -516,7 +537,7 @@ fn noise_never_panics_and_never_opens() {
 fn keys_and_errors_print_no_secret() {
     let suite = Suite::TLS12_AES_128_CBC_SHA;
     let secret = [0x5A; 20];
-    let material = KeyMaterial { key: &secret[..16], mac_key: &secret, iv: &[], sequence: 0 };
+    let material = ExposedKeys { key: &secret[..16], mac_key: &secret, iv: &[], sequence: 0 };
     let keys = Keys::new(suite, &material).unwrap();
     let sealer = Sealer::new(accelerator(), keys.clone()).unwrap();
     let opener = Opener::new(accelerator(), keys.clone()).unwrap();

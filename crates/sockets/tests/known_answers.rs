@@ -1,9 +1,10 @@
 //! Published records and packets.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 mod common;
 
 use common::{accelerator, hex, open};
-use oarlock_sockets::{Content, KeyMaterial, Keys, Opened, Opener, RecordChoices, Sealer, Suite};
+use oarlock_sockets::{Content, ExposedKeys, Keys, Opened, Opener, RecordChoices, Sealer, Suite};
 
 /// The records behind the handshake of RFC 8448 section 3, of the server and of the client, with the numbers that they
 /// have under their keys. The server's record 0 is a ticket of 201 bytes.
@@ -51,7 +52,7 @@ fn the_nonce_of_rfc_7905_is_mixed_with_the_sequence_number() {
     let key = [7; 32];
     let mut iv = [0x40; 12];
     let keys = |iv: &[u8], sequence| {
-        Keys::new(suite, &KeyMaterial { key: &key, mac_key: &[], iv, sequence }).unwrap()
+        Keys::new(suite, &ExposedKeys { key: &key, mac_key: &[], iv, sequence }).unwrap()
     };
     let mut sealer = Sealer::new(accelerator(), keys(&iv, 0x0102)).unwrap();
     let mut wire = Vec::new();
@@ -79,7 +80,7 @@ fn packets_of_asyncssh_are_opened_and_sealed_again() {
         suites.insert(suite.to_string());
         let (key, mac_key, iv) = (hex(text("key")), hex(text("mac_key")), hex(text("iv")));
         let sequence = case["sequence"].as_u64().unwrap();
-        let material = KeyMaterial { key: &key, mac_key: &mac_key, iv: &iv, sequence };
+        let material = ExposedKeys { key: &key, mac_key: &mac_key, iv: &iv, sequence };
         let mut opener = Opener::new(accelerator(), Keys::new(suite, &material).unwrap()).unwrap();
         let mut sealer = Sealer::new(accelerator(), Keys::new(suite, &material).unwrap()).unwrap();
         for packet in case["packets"].as_array().unwrap() {

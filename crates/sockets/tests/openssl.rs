@@ -1,5 +1,6 @@
 //! Sessions of OpenSSL's client and server through a recording relay: every protected record is opened, and sealed
 //! again byte for byte.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 mod common;
 
@@ -8,6 +9,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use common::tls_session::{TlsSession, check_session};
 use oarlock_sockets::Suite;
@@ -176,6 +178,10 @@ impl Relay {
         let thread = std::thread::spawn(move || {
             let client = listener.accept().unwrap().0;
             let server = TcpStream::connect(("127.0.0.1", server_port)).unwrap();
+            for stream in [&client, &server] {
+                // A peer that hangs fails the test instead of stopping it.
+                stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            }
             let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
             let up = std::thread::spawn(move || pass_on(from, to));
             let down = pass_on(server, client);
@@ -202,8 +208,8 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream) -> Vec<u8> {
     passed
 }
 
-/// The sessions that `known_answers` checks without OpenSSL. `cargo test -p oarlock-sockets --test openssl -- --ignored`
-/// writes them again.
+/// The sessions that `known_answers` checks without OpenSSL. This writes them again:
+/// `cargo test -p oarlock-sockets --test openssl -- --ignored`.
 #[test]
 #[ignore = "writes tests/data/tls_sessions.json"]
 fn write_sessions() {

@@ -1,11 +1,12 @@
 //! Every suite: what is sealed can be opened, alone, in flights and in pieces, and all ways agree.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 mod common;
 
 use common::{accelerator, bytes, data_of, keys, open, opener, seal, sealer};
 use oarlock_sockets::{
-    Content, Flight, KeyUpdate, OpenError, OpenFlight, Opened, PlannedRecord, Protocol, RecordChoices,
-    SealError, Suite,
+    Content, Flight, KeyUpdate, OpenFlight, Opened, OpeningError, PlannedRecord, Protocol, RecordChoices,
+    SealingError, Suite,
 };
 
 /// Lengths around the seams of blocks, padding and records.
@@ -148,8 +149,8 @@ fn a_flight_opens_records_of_all_suites_and_a_bad_one_fails_alone() {
         let suite = opener.suite();
         let result = opened.take(number, opener).map(|record| record.data.to_vec());
         let expected = match record {
-            1 if position % 3 == 0 => Err(OpenError::Rejected),
-            2 if position % 3 == 0 => Err(OpenError::AfterEnd),
+            1 if position % 3 == 0 => Err(OpeningError::Rejected),
+            2 if position % 3 == 0 => Err(OpeningError::AfterEnd),
             _ => Ok(bytes(record, 50)),
         };
         assert_eq!(result, expected, "{suite}, record {record}");
@@ -163,8 +164,8 @@ fn a_record_of_a_flight_belongs_to_its_opener() {
     let mut flight = OpenFlight::default();
     flight.add(&mut own, &seal(&mut sealer(suite, 6), b"x")).unwrap();
     let mut opened = flight.open_all(accelerator());
-    assert_eq!(opened.take(0, &mut other).unwrap_err(), OpenError::OtherOpener);
-    assert_eq!(opened.take(1, &mut own).unwrap_err(), OpenError::OtherOpener);
+    assert_eq!(opened.take(0, &mut other).unwrap_err(), OpeningError::OtherOpener);
+    assert_eq!(opened.take(1, &mut own).unwrap_err(), OpeningError::OtherOpener);
     assert_eq!(opened.take(0, &mut own).unwrap().data, b"x");
 }
 
@@ -221,16 +222,16 @@ fn aeads_refuse_pieces_and_an_abandoned_frame_ends_the_connection() {
     let mut out = Vec::new();
     let suite = Suite::TLS13_AES_128_GCM;
     let refused = sealer(suite, 9).begin_frame(Content::ApplicationData, 10, &mut out).unwrap_err();
-    assert_eq!(refused, SealError::WholeFramesOnly { suite });
+    assert_eq!(refused, SealingError::WholeFramesOnly { suite });
 
     let mut sealer = sealer(Suite::TLS12_AES_128_CBC_SHA, 9);
     let mut frame = sealer.begin_frame(Content::ApplicationData, 10, &mut out).unwrap();
     let long = frame.push(&[0; 11], &mut out).unwrap_err();
-    assert_eq!(long, SealError::FrameLength { announced: 10, found: 11 });
+    assert_eq!(long, SealingError::FrameLength { announced: 10, found: 11 });
     frame.push(&[0; 9], &mut out).unwrap();
-    assert_eq!(frame.finish(&mut out).unwrap_err(), SealError::FrameLength { announced: 10, found: 9 });
+    assert_eq!(frame.finish(&mut out).unwrap_err(), SealingError::FrameLength { announced: 10, found: 9 });
     let later = sealer.seal(Content::ApplicationData, &[b"x"], &mut out).unwrap_err();
-    assert_eq!(later, SealError::Unfinished);
+    assert_eq!(later, SealingError::Unfinished);
 }
 
 #[test]
@@ -246,7 +247,7 @@ fn zeros_hide_the_length_of_a_record_of_tls_1_3() {
     }
     let choices = RecordChoices { zeros: 16_380, ..RecordChoices::default() };
     let long = sealer.seal_with(Content::ApplicationData, &[b"hello"], &choices, &mut Vec::new());
-    assert!(matches!(long, Err(SealError::TooLong { max: 16_384, found: 16_385, .. })));
+    assert!(matches!(long, Err(SealingError::TooLong { max: 16_384, found: 16_385, .. })));
 }
 
 #[test]
@@ -269,7 +270,7 @@ fn key_updates_go_both_ways() {
     }
     let mut tls12 = sealer(Suite::TLS12_AES_128_GCM, 12);
     let suite = tls12.suite();
-    assert_eq!(tls12.update_keys(true, &mut Vec::new()), Err(SealError::NoKeyUpdate { suite }));
+    assert_eq!(tls12.update_keys(true, &mut Vec::new()), Err(SealingError::NoKeyUpdate { suite }));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Records against rustls: each side opens what the other seals, and both refuse the same bad records.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 mod common;
 
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use common::accelerator;
 use oarlock_sockets::{
-    ConnectionSide, Content, KeyBlock, KeyUpdate, Keys, OpenError, Opened, Opener, RecordChoices, Sealer,
+    ConnectionSide, Content, KeyBlock, KeyUpdate, Keys, Opened, Opener, OpeningError, RecordChoices, Sealer,
     Suite,
 };
 use rustls::crypto::aws_lc_rs::{cipher_suite, default_provider};
@@ -18,7 +19,10 @@ use rustls::{
 
 /// Keeps the secrets of a handshake.
 #[derive(Debug, Default)]
-struct Secrets(Mutex<Vec<(String, Vec<u8>, Vec<u8>)>>);
+struct Secrets(Mutex<Vec<LoggedSecret>>);
+
+/// A label, the client's random value, and the secret.
+type LoggedSecret = (String, Vec<u8>, Vec<u8>);
 
 impl rustls::KeyLog for Secrets {
     fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
@@ -133,10 +137,9 @@ fn feed(server: &mut ServerConnection, mut wire: &[u8]) -> Result<(), rustls::Er
     Ok(())
 }
 
-fn open_all(
-    opener: &mut Opener,
-    wire: &mut [u8],
-) -> Result<Vec<(Content, Vec<u8>, Option<KeyUpdate>)>, OpenError> {
+type OpenedContent = (Content, Vec<u8>, Option<KeyUpdate>);
+
+fn open_all(opener: &mut Opener, wire: &mut [u8]) -> Result<Vec<OpenedContent>, OpeningError> {
     let (mut opened, mut rest) = (Vec::new(), wire);
     while !rest.is_empty() {
         let Opened::Record(record) = opener.next(rest)? else { panic!("rustls writes whole records") };

@@ -9,7 +9,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::content::Content;
-use crate::error::{OpenError, SealError};
+use crate::error::{OpeningError, SealingError};
 use crate::random::RandomBytes;
 use crate::suite::Protocol;
 
@@ -90,7 +90,7 @@ pub(crate) fn seal_frame(
     payload_len: usize,
     choices: &RecordChoices<'_>,
     random: &mut RandomBytes,
-) -> Result<SealFrame, SealError> {
+) -> Result<SealFrame, SealingError> {
     match numbers.suite.protocol() {
         Protocol::Ssh => ssh::seal_frame(numbers, content, payload_len, choices, random),
         _ => tls::seal_frame(numbers, content, payload_len, choices, random),
@@ -102,7 +102,7 @@ pub(crate) fn read_content(
     numbers: &RecordNumbers,
     frame: &OpenFrame,
     body: &[u8],
-) -> Result<(Content, Range<usize>), OpenError> {
+) -> Result<(Content, Range<usize>), OpeningError> {
     match numbers.suite.protocol() {
         Protocol::Ssh => ssh::read_content(numbers.suite, body),
         _ => tls::read_content(numbers.suite, frame.outer_type, body),

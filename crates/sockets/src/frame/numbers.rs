@@ -7,7 +7,7 @@ use oarlock::{AeadAlg, CipherMode, SecretBytes};
 use super::ShortBytes;
 use crate::keys::Keys;
 use crate::limits::KeyUsage;
-use crate::suite::{Protection, Protocol, Suite};
+use crate::suite::{Protocol, RecordTransform, Suite};
 
 /// The last block of a record, which is the IV of the next one. It is empty until the record is sealed.
 pub(crate) type IvSlot = Arc<OnceLock<ShortBytes>>;
@@ -117,16 +117,16 @@ impl RecordNumbers {
 impl IvState {
     fn of(keys: &Keys) -> Self {
         let iv = keys.iv.expose();
-        match (keys.suite.protocol(), keys.suite.protection()) {
-            (Protocol::Ssh, Protection::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => {
+        match (keys.suite.protocol(), keys.suite.transform()) {
+            (Protocol::Ssh, RecordTransform::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => {
                 let (fixed, counter) = iv.split_at(iv.len().min(4));
                 Self::Invocation(to_array(fixed), u64::from_be_bytes(to_array(counter)))
             }
-            (Protocol::Ssh, Protection::Aead(_)) => Self::Sequence,
-            (Protocol::Ssh, Protection::Chain { cipher, .. }) if cipher.mode == CipherMode::Ctr => {
+            (Protocol::Ssh, RecordTransform::Aead(_)) => Self::Sequence,
+            (Protocol::Ssh, RecordTransform::Chain { cipher, .. }) if cipher.mode == CipherMode::Ctr => {
                 Self::Counter(u128::from_be_bytes(to_array(iv)))
             }
-            (Protocol::Ssh, Protection::Chain { .. }) => {
+            (Protocol::Ssh, RecordTransform::Chain { .. }) => {
                 let slot = IvSlot::default();
                 // A new slot is empty, so it takes the value.
                 let _ = slot.set(ShortBytes::from_slice(iv));

@@ -6,9 +6,9 @@ use oarlock::{AeadAlg, ChainOrder};
 
 use super::{OpenFrame, RecordChoices, RecordNumbers, SealFrame, ShortBytes};
 use crate::content::Content;
-use crate::error::{OpenError, SealError};
+use crate::error::{OpeningError, SealingError};
 use crate::random::RandomBytes;
-use crate::suite::{Protection, Suite};
+use crate::suite::{RecordTransform, Suite};
 
 /// The largest packet, with its length in front and its tag behind. RFC 4253 6.1.
 pub(crate) const MAX_PACKET_LEN: usize = 35_000;
@@ -19,19 +19,19 @@ const MAX_PADDING: usize = 255;
 
 /// True if the length of a packet is not encrypted: GCM, and encrypt-then-MAC.
 pub(crate) fn has_clear_length(suite: Suite) -> bool {
-    match suite.protection() {
-        Protection::Aead(alg) => alg != AeadAlg::ChaCha20Poly1305Ssh,
-        Protection::Chain { order, .. } => order == ChainOrder::EncryptThenMac,
+    match suite.transform() {
+        RecordTransform::Aead(alg) => alg != AeadAlg::ChaCha20Poly1305Ssh,
+        RecordTransform::Chain { order, .. } => order == ChainOrder::EncryptThenMac,
     }
 }
 
 /// Returns the number that divides the length of what is encrypted.
 fn block_len(suite: Suite) -> usize {
-    match suite.protection() {
+    match suite.transform() {
         // A stream cipher. RFC 4253 section 6 asks for 8.
-        Protection::Aead(AeadAlg::ChaCha20Poly1305Ssh) => 8,
-        Protection::Aead(_) => 16,
-        Protection::Chain { cipher, .. } => cipher.alg.block_len(),
+        RecordTransform::Aead(AeadAlg::ChaCha20Poly1305Ssh) => 8,
+        RecordTransform::Aead(_) => 16,
+        RecordTransform::Chain { cipher, .. } => cipher.alg.block_len(),
     }
 }
 
@@ -40,8 +40,8 @@ fn block_len(suite: Suite) -> usize {
 /// The length is padded with the packet only if the same cipher stream encrypts both (RFC 4253 section 6). The forms
 /// of OpenSSH leave it out.
 fn counted_length_len(suite: Suite) -> usize {
-    match suite.protection() {
-        Protection::Chain { order: ChainOrder::EncryptAndMac, .. } => LENGTH_LEN,
+    match suite.transform() {
+        RecordTransform::Chain { order: ChainOrder::EncryptAndMac, .. } => LENGTH_LEN,
         _ => 0,
     }
 }
@@ -52,18 +52,21 @@ pub(super) fn seal_frame(
     payload_len: usize,
     choices: &RecordChoices<'_>,
     random: &mut RandomBytes,
-) -> Result<SealFrame, SealError> {
+) -> Result<SealFrame, SealingError> {
     let suite = numbers.suite;
     if content != Content::Packet || payload_len == 0 {
-        return Err(SealError::NoSuchContent { suite, content, found: payload_len });
+        return Err(SealingError::NoSuchContent { suite, content, found: payload_len });
     }
     let padding = choose_padding(suite, payload_len, choices, random)?;
     let packet_len = 1 + payload_len + padding.len();
     let max = MAX_PACKET_LEN - LENGTH_LEN - suite.tag_len() - 1 - MIN_PADDING - block_len(suite);
     if payload_len > max {
-        return Err(SealError::TooLong { suite, max, found: payload_len });
+        return Err(SealingError::TooLong { suite, max, found: payload_len });
     }
-    numbers.usage.count(LENGTH_LEN + packet_len).map_err(|limit| SealError::KeysUsedUp { suite, limit })?;
+    numbers
+        .usage
+        .count(LENGTH_LEN + packet_len)
+        .map_err(|limit| SealingError::KeysUsedUp { suite, limit })?;
 
     // `packet_len` is below 35,000.
     let length = (packet_len as u32).to_be_bytes();
@@ -97,15 +100,15 @@ pub(super) fn seal_frame(
 /// Returns what the MAC covers besides the ciphertext or plaintext.
 fn aad(numbers: &RecordNumbers, length: [u8; LENGTH_LEN]) -> ShortBytes {
     let number = numbers.packet_number().to_be_bytes();
-    match numbers.suite.protection() {
-        Protection::Aead(AeadAlg::ChaCha20Poly1305Ssh) => ShortBytes::new(),
-        Protection::Aead(_) => ShortBytes::from_slice(&length),
-        Protection::Chain { order: ChainOrder::EncryptThenMac, .. } => {
+    match numbers.suite.transform() {
+        RecordTransform::Aead(AeadAlg::ChaCha20Poly1305Ssh) => ShortBytes::new(),
+        RecordTransform::Aead(_) => ShortBytes::from_slice(&length),
+        RecordTransform::Chain { order: ChainOrder::EncryptThenMac, .. } => {
             let mut aad = ShortBytes::from_slice(&number);
             aad.extend_from_slice(&length);
             aad
         }
-        Protection::Chain { .. } => ShortBytes::from_slice(&number),
+        RecordTransform::Chain { .. } => ShortBytes::from_slice(&number),
     }
 }
 
@@ -114,14 +117,14 @@ fn choose_padding(
     payload_len: usize,
     choices: &RecordChoices<'_>,
     random: &mut RandomBytes,
-) -> Result<ShortBytes, SealError> {
+) -> Result<ShortBytes, SealingError> {
     let block = block_len(suite);
     let padded = counted_length_len(suite) + 1 + payload_len;
     if let Some(padding) = choices.padding {
         let is_valid = (MIN_PADDING..=MAX_PADDING).contains(&padding.len())
             && (padded + padding.len()).is_multiple_of(block);
         let expected = "4 to 255 that fill the last block";
-        let bad = SealError::BadChoice { suite, what: "padding", expected, found: padding.len() };
+        let bad = SealingError::BadChoice { suite, what: "padding", expected, found: padding.len() };
         return if is_valid { Ok(ShortBytes::from_slice(padding)) } else { Err(bad) };
     }
     let mut len = padded.next_multiple_of(block) - padded;
@@ -152,19 +155,19 @@ pub(crate) fn check_packet_len(suite: Suite, length: [u8; LENGTH_LEN]) -> Packet
 }
 
 /// Reads the length of a packet whose length is in clear. It is no secret, so a bad one is refused at once.
-pub(crate) fn clear_packet_len(suite: Suite, length: [u8; LENGTH_LEN]) -> Result<usize, OpenError> {
+pub(crate) fn clear_packet_len(suite: Suite, length: [u8; LENGTH_LEN]) -> Result<usize, OpeningError> {
     total_len(suite, length)
 }
 
-fn total_len(suite: Suite, length: [u8; LENGTH_LEN]) -> Result<usize, OpenError> {
+fn total_len(suite: Suite, length: [u8; LENGTH_LEN]) -> Result<usize, OpeningError> {
     let found = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
     let (min, max) = (1 + MIN_PADDING, MAX_PACKET_LEN - LENGTH_LEN - suite.tag_len());
     if !(min..=max).contains(&found) {
-        return Err(OpenError::RecordLength { suite, min, max, found });
+        return Err(OpeningError::RecordLength { suite, min, max, found });
     }
     let block = block_len(suite);
     if !(counted_length_len(suite) + found).is_multiple_of(block) {
-        return Err(OpenError::NotWholeBlocks { suite, block, found });
+        return Err(OpeningError::NotWholeBlocks { suite, block, found });
     }
     Ok(LENGTH_LEN + found + suite.tag_len())
 }
@@ -185,13 +188,13 @@ pub(crate) fn open_frame(numbers: &RecordNumbers, wire: &[u8], used: usize) -> O
 }
 
 /// Returns the payload of an opened body.
-pub(super) fn read_content(suite: Suite, body: &[u8]) -> Result<(Content, Range<usize>), OpenError> {
+pub(super) fn read_content(suite: Suite, body: &[u8]) -> Result<(Content, Range<usize>), OpeningError> {
     let start = if has_clear_length(suite) { 0 } else { LENGTH_LEN };
     let found = body.get(start).map_or(0, |padding| usize::from(*padding));
     let payload_len = body.len().checked_sub(start + 1 + found).filter(|_| found >= MIN_PADDING);
     match payload_len {
-        None => Err(OpenError::BadPadding { found }),
-        Some(0) => Err(OpenError::EmptyContent { content: Content::Packet }),
+        None => Err(OpeningError::BadPadding { found }),
+        Some(0) => Err(OpeningError::EmptyContent { content: Content::Packet }),
         Some(len) => Ok((Content::Packet, start + 1..start + 1 + len)),
     }
 }

@@ -6,9 +6,9 @@ use oarlock::ChainOrder;
 
 use super::{FrameLen, OpenFrame, RecordChoices, RecordNumbers, SealFrame, ShortBytes};
 use crate::content::Content;
-use crate::error::{OpenError, SealError};
+use crate::error::{OpeningError, SealingError};
 use crate::random::RandomBytes;
-use crate::suite::{Protection, Protocol, Suite};
+use crate::suite::{Protocol, RecordTransform, Suite};
 
 /// The largest content. RFC 8446 5.1.
 pub(crate) const MAX_CONTENT_LEN: usize = 1 << 14;
@@ -21,21 +21,21 @@ pub(super) fn seal_frame(
     payload_len: usize,
     choices: &RecordChoices<'_>,
     random: &mut RandomBytes,
-) -> Result<SealFrame, SealError> {
+) -> Result<SealFrame, SealingError> {
     let suite = numbers.suite;
     let inner_type = content.tls_type().filter(|_| payload_len > 0 || content == Content::ApplicationData);
-    let no_content = SealError::NoSuchContent { suite, content, found: payload_len };
+    let no_content = SealingError::NoSuchContent { suite, content, found: payload_len };
     let inner_type = inner_type.ok_or(no_content)?;
     let plain_len = payload_len.saturating_add(choices.zeros);
     if plain_len > MAX_CONTENT_LEN {
-        return Err(SealError::TooLong { suite, max: MAX_CONTENT_LEN, found: plain_len });
+        return Err(SealingError::TooLong { suite, max: MAX_CONTENT_LEN, found: plain_len });
     }
     let explicit_iv = choose_iv(numbers, choices, random)?;
-    numbers.usage.count(payload_len).map_err(|limit| SealError::KeysUsedUp { suite, limit })?;
-    let frame = match (suite.protocol(), suite.protection()) {
+    numbers.usage.count(payload_len).map_err(|limit| SealingError::KeysUsedUp { suite, limit })?;
+    let frame = match (suite.protocol(), suite.transform()) {
         (Protocol::Tls13, _) => seal_tls13(numbers, inner_type, payload_len, choices.zeros),
-        (_, Protection::Aead(_)) => seal_aead(numbers, inner_type, payload_len, &explicit_iv),
-        (_, Protection::Chain { cipher, mac, order }) => {
+        (_, RecordTransform::Aead(_)) => seal_aead(numbers, inner_type, payload_len, &explicit_iv),
+        (_, RecordTransform::Chain { cipher, mac, order }) => {
             let lens = CbcLens { block: cipher.alg.block_len(), mac: mac.tag_len() };
             seal_cbc(numbers, inner_type, payload_len, explicit_iv, lens, order)
         }
@@ -50,7 +50,7 @@ fn choose_iv(
     numbers: &RecordNumbers,
     choices: &RecordChoices<'_>,
     random: &mut RandomBytes,
-) -> Result<ShortBytes, SealError> {
+) -> Result<ShortBytes, SealingError> {
     let (suite, len) = (numbers.suite, numbers.suite.explicit_iv_len());
     match choices.explicit_iv {
         Some(iv) if iv.len() == len => Ok(ShortBytes::from_slice(iv)),
@@ -62,9 +62,9 @@ fn choose_iv(
             } else {
                 "16"
             };
-            Err(SealError::BadChoice { suite, what: "IV", expected, found: iv.len() })
+            Err(SealingError::BadChoice { suite, what: "IV", expected, found: iv.len() })
         }
-        None if matches!(suite.protection(), Protection::Aead(_)) => {
+        None if matches!(suite.transform(), RecordTransform::Aead(_)) => {
             Ok(ShortBytes::from_slice(&numbers.sequence.to_be_bytes()[..len]))
         }
         None => {
@@ -173,7 +173,7 @@ fn mac_header(sequence: u64, content_type: u8, len: Option<usize>) -> ShortBytes
 }
 
 /// Returns the length of the record at the start of `wire`. Every byte is checked as soon as it is there.
-pub(crate) fn frame_len(suite: Suite, wire: &[u8]) -> Result<FrameLen, OpenError> {
+pub(crate) fn frame_len(suite: Suite, wire: &[u8]) -> Result<FrameLen, OpeningError> {
     if let Some(found) = wire.first().copied() {
         let is_expected = match suite.protocol() {
             // RFC 8446 5.2: protected records have this type only.
@@ -181,14 +181,14 @@ pub(crate) fn frame_len(suite: Suite, wire: &[u8]) -> Result<FrameLen, OpenError
             _ => Content::from_tls_type(found).is_some(),
         };
         if !is_expected {
-            return Err(OpenError::UnexpectedContent { suite, found });
+            return Err(OpeningError::UnexpectedContent { suite, found });
         }
     }
     let major = wire.get(1).copied().unwrap_or(3);
     // RFC 8446 5.2: the version has no meaning in TLS 1.3. Its major part still tells a foreign protocol.
     let minor = wire.get(2).copied().filter(|_| suite.protocol() == Protocol::Tls12).unwrap_or(3);
     if (major, minor) != (3, 3) {
-        return Err(OpenError::WrongVersion { major, minor });
+        return Err(OpeningError::WrongVersion { major, minor });
     }
     let [_, _, _, high, low, ..] = wire else { return Ok(FrameLen::NeedMore(HEADER_LEN - wire.len())) };
     let len = usize::from(u16::from_be_bytes([*high, *low]));
@@ -197,22 +197,22 @@ pub(crate) fn frame_len(suite: Suite, wire: &[u8]) -> Result<FrameLen, OpenError
     Ok(if wire.len() < total { FrameLen::NeedMore(total - wire.len()) } else { FrameLen::Known(total) })
 }
 
-fn check_len(suite: Suite, found: usize) -> Result<(), OpenError> {
+fn check_len(suite: Suite, found: usize) -> Result<(), OpeningError> {
     let max = MAX_CONTENT_LEN + if suite.protocol() == Protocol::Tls13 { 256 } else { 2048 };
     let around = suite.explicit_iv_len() + suite.tag_len();
-    let (min, block) = match (suite.protocol(), suite.protection()) {
+    let (min, block) = match (suite.protocol(), suite.transform()) {
         (Protocol::Tls13, _) => (around + 1, 1),
-        (_, Protection::Aead(_)) => (around, 1),
-        (_, Protection::Chain { cipher, mac, order }) => {
+        (_, RecordTransform::Aead(_)) => (around, 1),
+        (_, RecordTransform::Chain { cipher, mac, order }) => {
             let lens = CbcLens { block: cipher.alg.block_len(), mac: mac.tag_len() };
             (around + lens.body_len(0, order), lens.block)
         }
     };
     if !(min..=max).contains(&found) {
-        return Err(OpenError::RecordLength { suite, min, max, found });
+        return Err(OpeningError::RecordLength { suite, min, max, found });
     }
     if !(found - around).is_multiple_of(block) {
-        return Err(OpenError::NotWholeBlocks { suite, block, found });
+        return Err(OpeningError::NotWholeBlocks { suite, block, found });
     }
     Ok(())
 }
@@ -223,15 +223,15 @@ pub(crate) fn open_frame(numbers: &RecordNumbers, wire: &[u8], used: usize) -> O
     let body = HEADER_LEN + suite.explicit_iv_len()..used - suite.tag_len();
     let explicit_iv = &wire[HEADER_LEN..body.start];
     let (outer_type, sequence) = (wire[0], numbers.sequence);
-    let (iv, aad) = match (suite.protocol(), suite.protection()) {
+    let (iv, aad) = match (suite.protocol(), suite.transform()) {
         (Protocol::Tls13, _) => (numbers.tls_nonce(&[]), ShortBytes::from_slice(&wire[..HEADER_LEN])),
-        (_, Protection::Aead(_)) => {
+        (_, RecordTransform::Aead(_)) => {
             (numbers.tls_nonce(explicit_iv), mac_header(sequence, outer_type, Some(body.len())))
         }
-        (_, Protection::Chain { order: ChainOrder::MacThenEncrypt, .. }) => {
+        (_, RecordTransform::Chain { order: ChainOrder::MacThenEncrypt, .. }) => {
             (ShortBytes::from_slice(explicit_iv), mac_header(sequence, outer_type, None))
         }
-        (_, Protection::Chain { .. }) => {
+        (_, RecordTransform::Chain { .. }) => {
             let mut aad = mac_header(sequence, outer_type, Some(explicit_iv.len() + body.len()));
             aad.extend_from_slice(explicit_iv);
             (ShortBytes::from_slice(explicit_iv), aad)
@@ -245,40 +245,40 @@ pub(super) fn read_content(
     suite: Suite,
     outer_type: u8,
     body: &[u8],
-) -> Result<(Content, Range<usize>), OpenError> {
-    let (content_type, len) = match (suite.protocol(), suite.protection()) {
+) -> Result<(Content, Range<usize>), OpeningError> {
+    let (content_type, len) = match (suite.protocol(), suite.transform()) {
         (Protocol::Tls13, _) => {
             // RFC 8446 5.4: the type is the last byte that is not zero.
-            let len = body.iter().rposition(|byte| *byte != 0).ok_or(OpenError::NoContentType)?;
+            let len = body.iter().rposition(|byte| *byte != 0).ok_or(OpeningError::NoContentType)?;
             (body[len], len)
         }
-        (_, Protection::Aead(_)) => (outer_type, body.len()),
-        (_, Protection::Chain { mac, order: ChainOrder::MacThenEncrypt, .. }) => {
+        (_, RecordTransform::Aead(_)) => (outer_type, body.len()),
+        (_, RecordTransform::Chain { mac, order: ChainOrder::MacThenEncrypt, .. }) => {
             // The engine has checked the padding together with the MAC.
             let padding = body.last().map_or(0, |last| usize::from(*last));
             (outer_type, body.len().saturating_sub(padding + 1 + mac.tag_len()))
         }
-        (_, Protection::Chain { .. }) => (outer_type, unpad(body)?),
+        (_, RecordTransform::Chain { .. }) => (outer_type, unpad(body)?),
     };
     let content = Content::from_tls_type(content_type)
-        .ok_or(OpenError::UnexpectedContent { suite, found: content_type })?;
+        .ok_or(OpeningError::UnexpectedContent { suite, found: content_type })?;
     if len > MAX_CONTENT_LEN {
-        return Err(OpenError::ContentTooLong { max: MAX_CONTENT_LEN, found: len });
+        return Err(OpeningError::ContentTooLong { max: MAX_CONTENT_LEN, found: len });
     }
     // RFC 8446 5.1 and RFC 5246 6.2.1.
     if len == 0 && content != Content::ApplicationData {
-        return Err(OpenError::EmptyContent { content });
+        return Err(OpeningError::EmptyContent { content });
     }
     Ok((content, 0..len))
 }
 
 /// Returns the length without the padding, which the MAC has confirmed: its check may branch.
-fn unpad(body: &[u8]) -> Result<usize, OpenError> {
+fn unpad(body: &[u8]) -> Result<usize, OpeningError> {
     let last = body.last().copied().unwrap_or(0);
     let found = usize::from(last) + 1;
-    let len = body.len().checked_sub(found).ok_or(OpenError::BadPadding { found })?;
+    let len = body.len().checked_sub(found).ok_or(OpeningError::BadPadding { found })?;
     if body[len..].iter().any(|byte| *byte != last) {
-        return Err(OpenError::BadPadding { found });
+        return Err(OpeningError::BadPadding { found });
     }
     Ok(len)
 }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use oarlock::SecretBytes;
 
-use crate::suite::{Protection, Protocol, Suite};
+use crate::suite::{Protocol, RecordTransform, Suite};
 
 pub use self::ssh::{SshAlgorithms, SshExchange, SshFlow, encode_mpint};
 pub use self::tls12::KeyBlock;
@@ -42,7 +42,7 @@ pub struct Keys {
 ///
 /// The caller must zeroize every copy.
 #[derive(Clone, Copy)]
-pub struct KeyMaterial<'a> {
+pub struct ExposedKeys<'a> {
     /// The key of the cipher.
     pub key: &'a [u8],
     /// The key of the MAC, empty for an AEAD.
@@ -56,7 +56,7 @@ pub struct KeyMaterial<'a> {
 /// The reason why keys cannot be made. It is always the caller's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeysError {
+pub enum DerivationError {
     /// A part has the wrong length.
     #[error("{suite}: the {what} has {found} bytes, expected {expected}")]
     Length {
@@ -89,8 +89,8 @@ impl Keys {
     /// Takes keys that another implementation derived. `sequence` is the number of the next record.
     ///
     /// # Errors
-    /// [`KeysError::Length`].
-    pub fn new(suite: Suite, material: &KeyMaterial<'_>) -> Result<Self, KeysError> {
+    /// [`DerivationError::Length`].
+    pub fn new(suite: Suite, material: &ExposedKeys<'_>) -> Result<Self, DerivationError> {
         let lengths = [
             ("key", suite.key_len(), material.key),
             ("MAC key", suite.mac_key_len(), material.mac_key),
@@ -98,7 +98,7 @@ impl Keys {
         ];
         for (what, expected, bytes) in lengths {
             if bytes.len() != expected {
-                return Err(KeysError::Length { suite, what, expected, found: bytes.len() });
+                return Err(DerivationError::Length { suite, what, expected, found: bytes.len() });
             }
         }
         Ok(Self {
@@ -129,8 +129,8 @@ impl Keys {
 
     /// Returns the secret parts, for a hand-over to the kernel.
     #[must_use]
-    pub fn expose(&self) -> KeyMaterial<'_> {
-        KeyMaterial {
+    pub fn expose(&self) -> ExposedKeys<'_> {
+        ExposedKeys {
             key: self.key.expose(),
             mac_key: self.mac_key.expose(),
             iv: self.iv.expose(),
@@ -138,21 +138,22 @@ impl Keys {
         }
     }
 
-    fn check_protocol(suite: Suite, wanted: Protocol) -> Result<(), KeysError> {
-        if suite.protocol() == wanted { Ok(()) } else { Err(KeysError::Protocol { suite, wanted }) }
+    fn check_protocol(suite: Suite, wanted: Protocol) -> Result<(), DerivationError> {
+        if suite.protocol() == wanted { Ok(()) } else { Err(DerivationError::Protocol { suite, wanted }) }
     }
 }
 
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if matches!(self.suite.protection(), Protection::Aead(_)) { "key" } else { "two keys" };
+        let kind =
+            if matches!(self.suite.transform(), RecordTransform::Aead(_)) { "key" } else { "two keys" };
         write!(f, "Keys({}, {kind})", self.suite)
     }
 }
 
-impl fmt::Debug for KeyMaterial<'_> {
+impl fmt::Debug for ExposedKeys<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyMaterial({} and {} bytes)", self.key.len(), self.mac_key.len())
+        write!(f, "ExposedKeys({} and {} bytes)", self.key.len(), self.mac_key.len())
     }
 }
 
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn parts_of_the_wrong_length_are_refused_by_name() {
-        let material = KeyMaterial { key: &[1; 16], mac_key: &[2; 20], iv: &[], sequence: 0 };
+        let material = ExposedKeys { key: &[1; 16], mac_key: &[2; 20], iv: &[], sequence: 0 };
         assert!(Keys::new(Suite::TLS12_AES_128_CBC_SHA, &material).is_ok());
         let error = Keys::new(Suite::TLS12_AES_256_CBC_SHA, &material).err().map(|error| error.to_string());
         let expected = "TLS 1.2 aes256-cbc hmac-sha1 mac-then-encrypt: the key has 16 bytes, expected 32";
@@ -171,11 +172,11 @@ mod tests {
 
     #[test]
     fn debug_prints_no_secret() {
-        let material = KeyMaterial { key: &[0xAB; 16], mac_key: &[], iv: &[0xCD; 12], sequence: 7 };
+        let material = ExposedKeys { key: &[0xAB; 16], mac_key: &[], iv: &[0xCD; 12], sequence: 7 };
         let keys = Keys::new(Suite::TLS13_AES_128_GCM, &material).unwrap();
         assert_eq!(
             format!("{keys:?} {material:?}"),
-            "Keys(TLS 1.3 aes128-gcm, key) KeyMaterial(16 and 0 bytes)"
+            "Keys(TLS 1.3 aes128-gcm, key) ExposedKeys(16 and 0 bytes)"
         );
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use aws_lc_rs::digest;
 use oarlock::{DigestAlg, SecretBytes};
 
-use super::{ConnectionSide, Keys, KeysError};
+use super::{ConnectionSide, DerivationError, Keys};
 use crate::suite::{Protocol, Suite};
 
 /// The results of a key exchange of SSH. RFC 4253 7.2 and 8.
@@ -44,12 +44,12 @@ impl Keys {
     /// Returns the keys of SSH with which `side` writes, and those with which it reads.
     ///
     /// # Errors
-    /// [`KeysError::Protocol`].
+    /// [`DerivationError::Protocol`].
     pub fn ssh(
         algorithms: &SshAlgorithms,
         exchange: &SshExchange<'_>,
         side: ConnectionSide,
-    ) -> Result<[Self; 2], KeysError> {
+    ) -> Result<[Self; 2], DerivationError> {
         let to_server = Self::ssh_flow(algorithms.to_server, exchange, SshFlow::ToServer)?;
         let to_client = Self::ssh_flow(algorithms.to_client, exchange, SshFlow::ToClient)?;
         Ok(match side {
@@ -61,8 +61,12 @@ impl Keys {
     /// Derives the keys of one direction. RFC 4253 7.2.
     ///
     /// # Errors
-    /// [`KeysError::Protocol`].
-    pub fn ssh_flow(suite: Suite, exchange: &SshExchange<'_>, flow: SshFlow) -> Result<Self, KeysError> {
+    /// [`DerivationError::Protocol`].
+    pub fn ssh_flow(
+        suite: Suite,
+        exchange: &SshExchange<'_>,
+        flow: SshFlow,
+    ) -> Result<Self, DerivationError> {
         Self::check_protocol(suite, Protocol::Ssh)?;
         let [iv, key, mac_key] = match flow {
             SshFlow::ToServer => *b"ACE",

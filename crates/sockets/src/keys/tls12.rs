@@ -5,7 +5,7 @@ use std::fmt;
 use aws_lc_rs::tls_prf;
 use oarlock::{DigestAlg, SecretBytes};
 
-use super::{ConnectionSide, Keys, KeysError};
+use super::{ConnectionSide, DerivationError, Keys};
 use crate::suite::{Protocol, Suite};
 
 /// The bytes of which TLS 1.2 cuts the keys of both directions. RFC 5246 6.3.
@@ -21,13 +21,13 @@ impl KeyBlock {
     /// The PRF has the digest of [`Suite::digest`].
     ///
     /// # Errors
-    /// [`KeysError::Protocol`], [`KeysError::Derivation`].
+    /// [`DerivationError::Protocol`], [`DerivationError::Derivation`].
     pub fn derive(
         suite: Suite,
         master_secret: &[u8; 48],
         client_random: &[u8; 32],
         server_random: &[u8; 32],
-    ) -> Result<Self, KeysError> {
+    ) -> Result<Self, DerivationError> {
         let mut seed = [0; 64];
         seed[..32].copy_from_slice(server_random);
         seed[32..].copy_from_slice(client_random);
@@ -38,12 +38,12 @@ impl KeyBlock {
     /// Takes a key block that another implementation derived.
     ///
     /// # Errors
-    /// [`KeysError::Protocol`], [`KeysError::Length`].
-    pub fn new(suite: Suite, bytes: SecretBytes) -> Result<Self, KeysError> {
+    /// [`DerivationError::Protocol`], [`DerivationError::Length`].
+    pub fn new(suite: Suite, bytes: SecretBytes) -> Result<Self, DerivationError> {
         Keys::check_protocol(suite, Protocol::Tls12)?;
         let expected = Self::len(suite);
         if bytes.len() < expected {
-            return Err(KeysError::Length { suite, what: "key block", expected, found: bytes.len() });
+            return Err(DerivationError::Length { suite, what: "key block", expected, found: bytes.len() });
         }
         Ok(Self { suite, bytes })
     }
@@ -90,12 +90,18 @@ impl fmt::Debug for KeyBlock {
 }
 
 /// Computes the pseudorandom function of TLS 1.2. RFC 5246 section 5.
-fn prf(suite: Suite, secret: &[u8], label: &[u8], seed: &[u8], len: usize) -> Result<SecretBytes, KeysError> {
+fn prf(
+    suite: Suite,
+    secret: &[u8],
+    label: &[u8],
+    seed: &[u8],
+    len: usize,
+) -> Result<SecretBytes, DerivationError> {
     let algorithm = match suite.digest() {
         DigestAlg::Sha384 => &tls_prf::P_SHA384,
         _ => &tls_prf::P_SHA256,
     };
-    let failed = |_| KeysError::Derivation { suite };
+    let failed = |_| DerivationError::Derivation { suite };
     let secret = tls_prf::Secret::new(algorithm, secret).map_err(failed)?;
     Ok(secret.derive(label, seed, len).map_err(failed)?.as_ref().into())
 }
@@ -141,8 +147,8 @@ mod tests {
     #[test]
     fn a_short_block_and_a_suite_of_another_protocol_are_refused() {
         let short = KeyBlock::new(Suite::TLS12_AES_128_CBC_SHA, vec![0; 71].into());
-        assert!(matches!(short, Err(KeysError::Length { expected: 72, found: 71, .. })));
+        assert!(matches!(short, Err(DerivationError::Length { expected: 72, found: 71, .. })));
         let other = KeyBlock::new(Suite::TLS13_AES_128_GCM, vec![0; 100].into());
-        assert!(matches!(other, Err(KeysError::Protocol { wanted: Protocol::Tls12, .. })));
+        assert!(matches!(other, Err(DerivationError::Protocol { wanted: Protocol::Tls12, .. })));
     }
 }

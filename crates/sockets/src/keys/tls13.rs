@@ -3,7 +3,7 @@
 use aws_lc_rs::hkdf;
 use oarlock::{DigestAlg, SecretBytes};
 
-use super::{Keys, KeysError};
+use super::{DerivationError, Keys};
 use crate::suite::{Protocol, Suite};
 
 /// A traffic secret of TLS 1.3. RFC 8446 7.2.
@@ -14,12 +14,17 @@ impl Keys {
     /// Derives keys from a traffic secret: of the handshake, or of application data. RFC 8446 7.3.
     ///
     /// # Errors
-    /// [`KeysError::Protocol`]; [`KeysError::Length`] if the secret is not as long as the digest of the suite.
-    pub fn tls13(suite: Suite, secret: &[u8]) -> Result<Self, KeysError> {
+    /// [`DerivationError::Protocol`]; [`DerivationError::Length`] if the secret is not as long as the digest of the suite.
+    pub fn tls13(suite: Suite, secret: &[u8]) -> Result<Self, DerivationError> {
         Self::check_protocol(suite, Protocol::Tls13)?;
         let expected = suite.digest().output_len();
         if secret.len() != expected {
-            return Err(KeysError::Length { suite, what: "traffic secret", expected, found: secret.len() });
+            return Err(DerivationError::Length {
+                suite,
+                what: "traffic secret",
+                expected,
+                found: secret.len(),
+            });
         }
         Ok(Self {
             suite,
@@ -34,9 +39,9 @@ impl Keys {
     /// Derives the keys after a KeyUpdate. RFC 8446 7.2.
     ///
     /// # Errors
-    /// [`KeysError::Protocol`] if these are not keys of [`Keys::tls13`].
-    pub fn next_generation(&self) -> Result<Self, KeysError> {
-        let none = KeysError::Protocol { suite: self.suite, wanted: Protocol::Tls13 };
+    /// [`DerivationError::Protocol`] if these are not keys of [`Keys::tls13`].
+    pub fn next_generation(&self) -> Result<Self, DerivationError> {
+        let none = DerivationError::Protocol { suite: self.suite, wanted: Protocol::Tls13 };
         let secret = self.secret.as_ref().ok_or(none)?;
         let next = expand_label(self.suite, secret.0.expose(), b"traffic upd", secret.0.len())?;
         Self::tls13(self.suite, next.expose())
@@ -52,12 +57,17 @@ impl hkdf::KeyType for OutputLen {
 }
 
 /// Computes HKDF-Expand-Label with an empty context. RFC 8446 7.1.
-fn expand_label(suite: Suite, secret: &[u8], label: &[u8], len: usize) -> Result<SecretBytes, KeysError> {
+fn expand_label(
+    suite: Suite,
+    secret: &[u8],
+    label: &[u8],
+    len: usize,
+) -> Result<SecretBytes, DerivationError> {
     let algorithm = match suite.digest() {
         DigestAlg::Sha384 => hkdf::HKDF_SHA384,
         _ => hkdf::HKDF_SHA256,
     };
-    let failed = KeysError::Derivation { suite };
+    let failed = DerivationError::Derivation { suite };
     let (Ok(output_len), Ok(label_len)) = (u16::try_from(len), u8::try_from(b"tls13 ".len() + label.len()))
     else {
         return Err(failed);
@@ -97,13 +107,13 @@ mod tests {
         assert_ne!(second.expose().iv, third.expose().iv);
         let material = first.expose();
         let given = Keys::new(Suite::TLS13_AES_256_GCM, &material).unwrap();
-        assert!(matches!(given.next_generation(), Err(KeysError::Protocol { .. })));
+        assert!(matches!(given.next_generation(), Err(DerivationError::Protocol { .. })));
     }
 
     #[test]
     fn a_secret_of_another_digest_is_refused() {
         let error = Keys::tls13(Suite::TLS13_AES_256_GCM, &[7; 32]).unwrap_err();
-        assert!(matches!(error, KeysError::Length { expected: 48, found: 32, .. }));
+        assert!(matches!(error, DerivationError::Length { expected: 48, found: 32, .. }));
         assert!(Keys::tls13(Suite::TLS12_AES_128_GCM, &[7; 32]).is_err());
     }
 }

@@ -6,7 +6,7 @@ pub mod tls_session;
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
-use oarlock_sockets::{Content, KeyMaterial, Keys, Opened, Opener, Protocol, RecordChoices, Sealer, Suite};
+use oarlock_sockets::{Content, ExposedKeys, Keys, Opened, Opener, Protocol, RecordChoices, Sealer, Suite};
 
 /// One accelerator for all tests of a program: each shape is tested at its first use.
 pub fn accelerator() -> &'static Accelerator {
@@ -33,7 +33,7 @@ pub fn keys(suite: Suite, seed: u64) -> Keys {
     }
     let (key, mac_key, iv) =
         (bytes(seed, suite.key_len()), bytes(seed + 1, suite.mac_key_len()), bytes(seed + 2, suite.iv_len()));
-    Keys::new(suite, &KeyMaterial { key: &key, mac_key: &mac_key, iv: &iv, sequence: 0 }).unwrap()
+    Keys::new(suite, &ExposedKeys { key: &key, mac_key: &mac_key, iv: &iv, sequence: 0 }).unwrap()
 }
 
 pub fn sealer(suite: Suite, seed: u64) -> Sealer {

@@ -14,7 +14,7 @@ pub struct TlsSession {
     pub key_log: String,
 }
 
-/// What a checked session held.
+/// The content of a checked session.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SessionContent {
     pub suite: Option<Suite>,
@@ -25,7 +25,7 @@ pub struct SessionContent {
     pub key_updates: usize,
 }
 
-/// What the hello messages say.
+/// The values of the hello messages.
 struct Hello {
     client_random: [u8; 32],
     server_random: [u8; 32],

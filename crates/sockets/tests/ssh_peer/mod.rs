@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use aws_lc_rs::agreement::{EphemeralPrivateKey, UnparsedPublicKey, X25519, agree_ephemeral};
 use aws_lc_rs::digest::{Context, SHA256};
@@ -71,6 +72,8 @@ impl SshPeer {
         is_strict: bool,
         host_key: Option<Ed25519KeyPair>,
     ) -> Self {
+        // A peer that hangs fails the test instead of stopping it.
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let mut peer = Self {
             stream,
             side,
