@@ -259,7 +259,8 @@ impl Sealed {
     /// Returns a record in two pieces, for a vectored write: the header, and the rest.
     ///
     /// # Errors
-    /// [`SealingError::Engine`] if the engine refused this record, with [`Status::Malformed`] if there is no such record.
+    /// [`SealingError::Engine`] if the engine refused this record; its status is [`Status::Malformed`] if there is no
+    /// such record.
     pub fn record(&self, number: usize) -> Result<[&[u8]; 2], SealingError> {
         let place = self.records.get(number).ok_or(SealingError::Engine(Status::Malformed))?;
         let body = sealed_body(&self.batches, place).map_err(SealingError::Engine)?;

@@ -14,7 +14,8 @@ impl Keys {
     /// Derives keys from a traffic secret: of the handshake, or of application data. RFC 8446 7.3.
     ///
     /// # Errors
-    /// [`DerivationError::Protocol`]; [`DerivationError::Length`] if the secret is not as long as the digest of the suite.
+    /// [`DerivationError::Protocol`]; [`DerivationError::Length`] if the secret is not as long as the digest of the
+    /// suite.
     pub fn tls13(suite: Suite, secret: &[u8]) -> Result<Self, DerivationError> {
         Self::check_protocol(suite, Protocol::Tls13)?;
         let expected = suite.digest().output_len();
