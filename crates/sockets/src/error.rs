@@ -184,6 +184,12 @@ pub enum OpeningError {
         /// The limit.
         limit: &'static str,
     },
+    /// The peer updated its keys, and the opener has no traffic secret to follow.
+    #[error("{suite}: no traffic secret to follow a KeyUpdate: make the keys with `Keys::tls13`")]
+    NoKeyUpdate {
+        /// The suite.
+        suite: Suite,
+    },
     /// The peer closed this direction, or an earlier record was refused.
     #[error("a record after the end of the connection")]
     AfterEnd,
@@ -203,7 +209,7 @@ impl OpeningError {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::OtherOpener | Self::BatchFull => Blame::Caller,
+            Self::NoKeyUpdate { .. } | Self::OtherOpener | Self::BatchFull => Blame::Caller,
             Self::Engine(_) => Blame::Machine,
             _ => Blame::Peer,
         }

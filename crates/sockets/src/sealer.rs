@@ -175,6 +175,8 @@ impl Sealer {
     }
 
     /// Returns the keys with the number of the next record, for a hand-over to the kernel.
+    ///
+    /// The limits of an SSH key start again, so count its bytes where it is used next.
     #[must_use]
     pub fn into_keys(self) -> Keys {
         let mut keys = self.keys.with_sequence(self.numbers.sequence);

@@ -69,16 +69,18 @@ fn record(name: &str, options: &[&str], is_tls13: bool) -> Option<TlsSession> {
     let list = format!("{name}:@SECLEVEL=0");
     let suite = if is_tls13 { ["-ciphersuites", name] } else { ["-cipher", &list] };
 
-    let mut server = Command::new("openssl")
-        .args(["s_server", "-accept", "127.0.0.1:0", "-naccept", "1", "-rev", "-key"])
-        .args([&key, Path::new("-cert"), &certificate, Path::new("-keylogfile"), &log])
-        .args(suite)
-        .args(options)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(server.stdout.take().unwrap());
+    let mut server = RunningServer(
+        Command::new("openssl")
+            .args(["s_server", "-accept", "127.0.0.1:0", "-naccept", "1", "-rev", "-key"])
+            .args([&key, Path::new("-cert"), &certificate, Path::new("-keylogfile"), &log])
+            .args(suite)
+            .args(options)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
+    let mut output = BufReader::new(server.0.stdout.take().unwrap());
     let relay = Relay::start(accepting_port(&mut output));
     let mut client = Command::new("openssl")
         .args(["s_client", "-connect", &format!("127.0.0.1:{}", relay.port)])
@@ -92,9 +94,19 @@ fn record(name: &str, options: &[&str], is_tls13: bool) -> Option<TlsSession> {
     talk(&mut client, is_tls13);
     client.wait().unwrap();
     let [to_server, to_client] = relay.finish();
-    server.kill().unwrap();
-    server.wait().unwrap();
+    drop(server);
     Some(TlsSession { to_server, to_client, key_log: std::fs::read_to_string(&log).unwrap() })
+}
+
+/// A server that ends with the test, also if the test fails.
+struct RunningServer(Child);
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 fn has_suite(name: &str, is_tls13: bool) -> bool {
