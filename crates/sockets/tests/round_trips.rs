@@ -14,9 +14,9 @@ fn lengths(suite: Suite) -> Vec<usize> {
     let mut lengths: Vec<usize> = (1..70).collect();
     lengths.extend([127, 128, 255, 256, 257, 1000, 4096, 16_383, 16_384]);
     if suite.protocol() == Protocol::Ssh {
-        lengths.extend([32_768, 34_800])
+        lengths.extend([32_768, 34_800]);
     } else {
-        lengths.push(0)
+        lengths.push(0);
     }
     lengths
 }
