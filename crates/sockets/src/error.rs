@@ -29,6 +29,14 @@ pub enum SealingError {
         /// The number of bytes.
         found: usize,
     },
+    /// The buffer is too small for the record.
+    #[error("the record takes up to {needed} bytes, and the buffer has {found}")]
+    BufferTooSmall {
+        /// The number of bytes that suffice.
+        needed: usize,
+        /// The number of bytes of the buffer.
+        found: usize,
+    },
     /// A chosen IV or padding does not fit the suite.
     #[error("{suite}: the chosen {what} has {found} bytes, expected {expected}")]
     BadChoice {

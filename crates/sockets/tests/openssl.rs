@@ -4,13 +4,11 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
+use common::relay::{Relay, RunningServer, make_certificate};
 use common::tls_session::{TlsSession, check_session};
 use oarlock_sockets::Suite;
 
@@ -98,17 +96,6 @@ fn record(name: &str, options: &[&str], is_tls13: bool) -> Option<TlsSession> {
     Some(TlsSession { to_server, to_client, key_log: std::fs::read_to_string(&log).unwrap() })
 }
 
-/// A server that ends with the test, also if the test fails.
-struct RunningServer(Child);
-
-impl Drop for RunningServer {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn has_suite(name: &str, is_tls13: bool) -> bool {
     let list = format!("{name}:@SECLEVEL=0");
     let arguments = if is_tls13 { ["-ciphersuites", name] } else { ["-tls1_2", &list] };
@@ -123,16 +110,6 @@ fn has_suite(name: &str, is_tls13: bool) -> bool {
             false
         }
     }
-}
-
-fn make_certificate(key: &Path, certificate: &Path) {
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout"])
-        .args([key, Path::new("-out"), certificate])
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(made.success());
 }
 
 /// Reads the port from the server's line `ACCEPT 127.0.0.1:PORT`.
@@ -175,49 +152,6 @@ fn talk(client: &mut Child, is_tls13: bool) {
     }
     drop(input);
     std::io::copy(&mut output, &mut std::io::sink()).unwrap();
-}
-
-/// A relay of one connection that keeps what it passes on.
-struct Relay {
-    port: u16,
-    thread: JoinHandle<[Vec<u8>; 2]>,
-}
-
-impl Relay {
-    fn start(server_port: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let thread = std::thread::spawn(move || {
-            let client = listener.accept().unwrap().0;
-            let server = TcpStream::connect(("127.0.0.1", server_port)).unwrap();
-            for stream in [&client, &server] {
-                // A peer that hangs fails the test instead of stopping it.
-                stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-            }
-            let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            let up = std::thread::spawn(move || pass_on(from, to));
-            let down = pass_on(server, client);
-            [up.join().unwrap(), down]
-        });
-        Self { port, thread }
-    }
-
-    fn finish(self) -> [Vec<u8>; 2] {
-        self.thread.join().unwrap()
-    }
-}
-
-fn pass_on(mut from: TcpStream, mut to: TcpStream) -> Vec<u8> {
-    let (mut passed, mut buffer) = (Vec::new(), [0; 4096]);
-    while let Ok(len @ 1..) = from.read(&mut buffer) {
-        passed.extend_from_slice(&buffer[..len]);
-        if to.write_all(&buffer[..len]).is_err() {
-            break;
-        }
-    }
-    // The other side may be gone already.
-    let _ = to.shutdown(Shutdown::Write);
-    passed
 }
 
 /// The sessions that `known_answers` checks without OpenSSL. This writes them again:

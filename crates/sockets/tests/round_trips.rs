@@ -35,6 +35,27 @@ fn every_suite_opens_what_it_seals() {
 }
 
 #[test]
+fn a_buffer_with_the_largest_overhead_takes_every_record() {
+    for suite in Suite::ALL {
+        let (mut sealer, mut opener) = (sealer(suite, 17), opener(suite, 17));
+        let mut largest = 0;
+        for len in 1..100 {
+            let payload = bytes(len as u64, len);
+            let mut buffer = vec![0xAA; len + suite.max_overhead() + 7];
+            let used = sealer.seal_into(data_of(suite), &[&payload], &mut buffer).unwrap();
+            assert_eq!(open(&mut opener, &buffer[..used]).1, payload, "{suite}");
+            largest = largest.max(used - len);
+            assert!(buffer[used..].iter().all(|byte| *byte == 0xAA));
+        }
+        assert_eq!(largest, suite.max_overhead(), "{suite}");
+        let short =
+            sealer.seal_into(data_of(suite), &[b"x"], &mut vec![0; suite.max_overhead()]).unwrap_err();
+        assert!(matches!(short, SealingError::BufferTooSmall { .. }), "{suite}: {short}");
+        assert_eq!(sealer.sequence(), 99, "no number is lost");
+    }
+}
+
+#[test]
 fn parts_are_joined_and_bytes_behind_a_record_are_left_alone() {
     for suite in Suite::ALL {
         let (mut sealer, mut opener) = (sealer(suite, 2), opener(suite, 2));
