@@ -6,11 +6,11 @@ mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use common::relay::{Relay, RunningServer, make_certificate};
 use common::tls_session::{TlsSession, check_session};
-use oarlock_sockets::Suite;
+use oarlock_sockets::{Content, Suite};
 
 const CBC: [&str; 5] = ["AES128-SHA", "AES128-SHA256", "AES256-SHA", "AES256-SHA256", "DES-CBC3-SHA"];
 const AEAD: [&str; 3] = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305"];
@@ -42,7 +42,7 @@ fn suites_of_tls_1_3_with_key_updates() {
 }
 
 fn check(name: &str, options: &[&str], is_tls13: bool) {
-    let Some(session) = record(name, options, is_tls13) else { return };
+    let Some(session) = record(name, options, is_tls13, true) else { return };
     let content = check_session(&session);
     let suite = content.suite.unwrap();
     let wanted = options.contains(&"-tls1_2") && !options.contains(&"-no_etm") && CBC.contains(&name);
@@ -50,13 +50,15 @@ fn check(name: &str, options: &[&str], is_tls13: bool) {
     let sent: String = lines().map(|line| line + "\n").concat();
     assert_eq!(content.data[0], sent.as_bytes(), "{name}");
     let reversed: String = lines().map(|line| line.chars().rev().collect::<String>() + "\n").concat();
-    assert_eq!(content.data[1], reversed.as_bytes(), "{name}");
+    assert_eq!(content.data[1], (reversed + "detcejni\n").as_bytes(), "{name}");
     assert!(content.records >= 8, "{name}: {} records", content.records);
     assert_eq!(content.key_updates, if is_tls13 { 2 } else { 0 }, "{name}: one from each side");
 }
 
 /// Runs a session and returns its bytes, or None if OpenSSL or the suite is missing.
-fn record(name: &str, options: &[&str], is_tls13: bool) -> Option<TlsSession> {
+///
+/// If `injects` is true, the server receives one more record, which this crate sealed.
+fn record(name: &str, options: &[&str], is_tls13: bool, injects: bool) -> Option<TlsSession> {
     if !has_suite(name, is_tls13) {
         return None;
     }
@@ -89,7 +91,13 @@ fn record(name: &str, options: &[&str], is_tls13: bool) -> Option<TlsSession> {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    talk(&mut client, is_tls13);
+    let (input, mut output) = talk(&mut client, is_tls13);
+    if injects {
+        inject(&relay, &log);
+        wait_for(&mut output, |line| line.trim_end().ends_with("detcejni"));
+    }
+    drop(input);
+    std::io::copy(&mut output, &mut std::io::sink()).unwrap();
     client.wait().unwrap();
     let [to_server, to_client] = relay.finish();
     drop(server);
@@ -126,7 +134,7 @@ fn accepting_port(output: &mut impl BufRead) -> u16 {
 }
 
 /// Sends the lines one by one and waits for each answer, so that each has a record of its own.
-fn talk(client: &mut Child, is_tls13: bool) {
+fn talk(client: &mut Child, is_tls13: bool) -> (ChildStdin, BufReader<ChildStdout>) {
     let mut input = client.stdin.take().unwrap();
     let mut output = BufReader::new(client.stdout.take().unwrap());
     let mut messages = BufReader::new(client.stderr.take().unwrap());
@@ -135,23 +143,32 @@ fn talk(client: &mut Child, is_tls13: bool) {
             // A command of s_client: a KeyUpdate that asks the server for one.
             input.write_all(b"K\n").unwrap();
             input.flush().unwrap();
-            let mut printed = String::new();
-            while !printed.contains("KEYUPDATE") {
-                printed.clear();
-                assert!(messages.read_line(&mut printed).unwrap() > 0, "the client has no command K");
-            }
+            wait_for(&mut messages, |line| line.contains("KEYUPDATE"));
         }
         writeln!(input, "{line}").unwrap();
         input.flush().unwrap();
         let reversed: String = line.chars().rev().collect();
-        let mut found = String::new();
-        while !found.trim_end().ends_with(&reversed) {
-            found.clear();
-            assert!(output.read_line(&mut found).unwrap() > 0, "the client ended before its answer");
-        }
+        wait_for(&mut output, |found| found.trim_end().ends_with(&reversed));
     }
-    drop(input);
-    std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+    (input, output)
+}
+
+/// Seals a record behind the client's last one and sends it to the server.
+fn inject(relay: &Relay, log: &Path) {
+    let [to_server, to_client] = relay.passed();
+    let session = TlsSession { to_server, to_client, key_log: std::fs::read_to_string(log).unwrap() };
+    let mut wire = Vec::new();
+    let mut sealer = check_session(&session).client.unwrap();
+    sealer.seal(Content::ApplicationData, &[b"injected\n"], &mut wire).unwrap();
+    relay.inject(&wire);
+}
+
+fn wait_for(output: &mut impl BufRead, is_found: impl Fn(&str) -> bool) {
+    let mut line = String::new();
+    while !is_found(&line) {
+        line.clear();
+        assert!(output.read_line(&mut line).unwrap() > 0, "the program ended too early");
+    }
 }
 
 /// The sessions that `known_answers` checks without OpenSSL. This writes them again:
@@ -173,7 +190,7 @@ fn write_sessions() {
         ("TLS_CHACHA20_POLY1305_SHA256", vec!["-tls1_3"], true),
     ];
     for (name, options, is_tls13) in cases {
-        let session = record(name, &options, is_tls13).unwrap();
+        let session = record(name, &options, is_tls13, false).unwrap();
         assert!(check_session(&session).suite.is_some_and(|suite| Suite::ALL.contains(&suite)));
         sessions.push(serde_json::json!({
             "suite": name,
