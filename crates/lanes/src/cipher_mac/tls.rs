@@ -39,7 +39,7 @@ pub(super) fn seal(
     };
     let tag_len = passes.mac.tag_len();
     for (place, tag) in places.iter().zip(&*tags) {
-        let (start, end) = (place.message.range().end as usize, place.padded.range().end as usize);
+        let (start, end) = (place.message.range().end, place.padded.range().end);
         let (to, padding) = text[start..end].split_at_mut(tag_len);
         to.copy_from_slice(&tag[..tag_len]);
         padding.fill(padding.len() as u8 - 1);
