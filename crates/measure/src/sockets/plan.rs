@@ -1,0 +1,223 @@
+//! The rows, and their turns.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use indicatif::ProgressBar;
+
+use super::args::{SocketFrames, SocketSuite, SocketWay, SocketsBenchArgs};
+use super::error::SocketsError;
+use super::kernel::{ContentSender, attach_all};
+use super::report::SocketsRow;
+use super::transfer::{
+    Arrived, Connections, RecordSender, TransferResult, TransferSizes, send_by_kernel, send_records,
+};
+use super::user::UserSender;
+use super::device;
+use crate::options::GlobalOptions;
+use crate::progress;
+use crate::random::SplitMix64;
+use crate::statistics::median_by;
+
+/// A row before it is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowPlan {
+    pub(super) way: SocketWay,
+    pub(super) suite: SocketSuite,
+    pub(super) streams: usize,
+    pub(super) sizes: TransferSizes,
+}
+
+/// The outcome of one turn of a row.
+#[derive(Debug)]
+pub(super) enum WayOutcome {
+    Done(WayRun),
+    /// The way is not there, for this reason.
+    Absent(String),
+}
+
+/// A turn that was measured.
+#[derive(Debug)]
+pub(super) struct WayRun {
+    pub(super) result: TransferResult,
+    pub(super) copied_bytes_per_byte: f64,
+    /// What arrived at each connection.
+    pub(super) arrived: Vec<Arrived>,
+}
+
+/// The file that is sent.
+#[derive(Debug)]
+pub(super) struct SampleFile {
+    pub(super) file: File,
+    pub(super) bytes: u64,
+}
+
+impl SampleFile {
+    /// Writes a file, so that its pages are in memory.
+    pub(super) fn new(bytes: u64) -> Result<Self, SocketsError> {
+        let failed = |error| SocketsError::File { bytes, path: std::env::temp_dir(), error };
+        Self::write(bytes).map_err(failed)
+    }
+
+    fn write(bytes: u64) -> io::Result<Self> {
+        const PART: u64 = 1 << 20;
+        let mut file = tempfile::tempfile()?;
+        let part = SplitMix64::new(1).bytes(PART as usize);
+        for begins in (0..bytes).step_by(PART as usize) {
+            file.write_all(&part[..PART.min(bytes - begins) as usize])?;
+        }
+        Ok(Self { file, bytes })
+    }
+}
+
+/// Measures all rows. Ways of the same sizes take turns.
+pub(super) fn measure_all(
+    global: &GlobalOptions,
+    args: &SocketsBenchArgs,
+) -> Result<Vec<SocketsRow>, SocketsError> {
+    let mut file = SampleFile::new(args.bytes)?;
+    let groups = groups(args);
+    let turns = groups.iter().map(Vec::len).sum::<usize>() * usize::from(args.turns);
+    let bar = progress::bar(turns as u64, "{msg:30!} {wide_bar} {pos}/{len} turns{left}");
+    let mut rows = Vec::new();
+    for group in groups {
+        rows.extend(measure_group(args, &mut file, &group, &bar)?);
+    }
+    bar.finish_and_clear();
+    for row in rows.iter().filter(|row| !row.available) {
+        global.note(|| format!("{} {}: {}", row.way.name(), row.size, row.why_not.as_deref().unwrap_or_default()));
+    }
+    Ok(rows)
+}
+
+/// Returns the rows that take turns: the ways of the same suite, connections, frames and size.
+fn groups(args: &SocketsBenchArgs) -> Vec<Vec<RowPlan>> {
+    let mut groups = Vec::new();
+    for suite in &args.suite {
+        for streams in &args.streams {
+            for frames in &args.frames {
+                for records_per_call in &args.records_per_call {
+                    for size in &args.sizes {
+                        let sizes = TransferSizes {
+                            size: *size as usize,
+                            frames: *frames,
+                            records_per_call: usize::from(*records_per_call),
+                        };
+                        let plan = |way: &SocketWay| RowPlan {
+                            way: *way,
+                            suite: *suite,
+                            streams: usize::from(*streams),
+                            sizes,
+                        };
+                        groups.push(args.ways.iter().map(plan).collect());
+                    }
+                }
+            }
+        }
+    }
+    groups
+}
+
+fn measure_group(
+    args: &SocketsBenchArgs,
+    file: &mut SampleFile,
+    group: &[RowPlan],
+    bar: &ProgressBar,
+) -> Result<Vec<SocketsRow>, SocketsError> {
+    let mut outcomes: Vec<Result<Vec<WayRun>, String>> = group.iter().map(|_| Ok(Vec::new())).collect();
+    for _ in 0..args.turns {
+        for (plan, outcome) in group.iter().zip(&mut outcomes) {
+            bar.set_message(format!("{} {} {}", plan.way.name(), plan.suite.name(), plan.sizes.size));
+            // A way that is absent once is not tried again.
+            if let Ok(runs) = outcome {
+                match run(plan, file, args, false)? {
+                    WayOutcome::Done(run) => runs.push(run),
+                    WayOutcome::Absent(reason) => *outcome = Err(reason),
+                }
+            }
+            bar.inc(1);
+        }
+    }
+    let row = |(plan, outcome): (&RowPlan, Result<Vec<WayRun>, String>)| match outcome {
+        Ok(runs) => match median_by(runs, |run| run.result.cpu_seconds) {
+            Some(run) => SocketsRow::measured(plan, file.bytes, &run),
+            None => SocketsRow::absent(plan, "it had no turn".to_owned()),
+        },
+        Err(reason) => SocketsRow::absent(plan, reason),
+    };
+    Ok(group.iter().zip(outcomes).map(row).collect())
+}
+
+/// Runs one turn of a row.
+pub(super) fn run(
+    plan: &RowPlan,
+    file: &mut SampleFile,
+    args: &SocketsBenchArgs,
+    keeps: bool,
+) -> Result<WayOutcome, SocketsError> {
+    if let Some(reason) = contradiction(plan) {
+        return Ok(WayOutcome::Absent(reason.to_owned()));
+    }
+    let way = plan.way.name();
+    let failed = |error| SocketsError::Connection { way, error };
+    let connections = Connections::open(plan.streams, keeps).map_err(failed)?;
+    let prepared = prepare(plan, &connections, args);
+    let mut sender = match prepared {
+        Ok(sender) => sender,
+        Err(reason) => {
+            connections.finish().map_err(failed)?;
+            return Ok(WayOutcome::Absent(reason));
+        }
+    };
+    let sent = match &mut sender {
+        Some(sender) => send_records(&mut file.file, file.bytes, connections, plan.sizes, &mut **sender),
+        None => send_by_kernel(&file.file, file.bytes, connections),
+    };
+    let (result, arrived) = sent.map_err(failed)?;
+    if result.arrived < file.bytes {
+        return Err(SocketsError::Lost { way, arrived: result.arrived, sent: file.bytes });
+    }
+    let copied_bytes_per_byte = sender.map_or(0.0, |sender| sender.copied_bytes_per_byte());
+    Ok(WayOutcome::Done(WayRun { result, copied_bytes_per_byte, arrived }))
+}
+
+/// Returns the reason that a way and its sizes exclude each other, if they do.
+fn contradiction(plan: &RowPlan) -> Option<&'static str> {
+    let is_usual = plan.sizes.frames == SocketFrames::Whole && plan.sizes.records_per_call == 1;
+    match (plan.way, plan.sizes) {
+        (SocketWay::Sendfile, _) if !is_usual => {
+            Some("sendfile has no buffers: the kernel makes records of 16k from the file")
+        }
+        (_, TransferSizes { frames: SocketFrames::Piecemeal, records_per_call: 2.., .. }) => {
+            Some("a record of several buffers is sent alone: use --records-per-call 1 with piecemeal frames")
+        }
+        _ => None,
+    }
+}
+
+/// Returns the sender of a way, or None for `sendfile`.
+///
+/// # Errors
+/// The reason that the way is not there.
+fn prepare(
+    plan: &RowPlan,
+    connections: &Connections,
+    args: &SocketsBenchArgs,
+) -> Result<Option<Box<dyn RecordSender>>, String> {
+    let contents = || Box::new(ContentSender::new(plan.sizes.frames)) as Box<dyn RecordSender>;
+    Ok(match plan.way {
+        SocketWay::User => Some(Box::new(UserSender::new(plan.suite, plan.streams)?)),
+        SocketWay::Device => {
+            Some(device::sender(plan.suite, plan.streams, args.device_socket.as_deref())?)
+        }
+        SocketWay::Kernel => {
+            attach_all(connections, plan.suite)?;
+            Some(contents())
+        }
+        SocketWay::Sendfile => {
+            attach_all(connections, plan.suite)?;
+            None
+        }
+        SocketWay::Plain => Some(contents()),
+    })
+}
