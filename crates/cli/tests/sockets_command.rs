@@ -41,16 +41,43 @@ fn the_bench_prints_the_documented_fields_and_a_plot() {
     let directory = tempfile::tempdir().unwrap();
     let plot = directory.path().join("ways.svg");
     let output = oarlock(&[
-        "--json", "sockets", "bench", "--ways", "user,device,kernel,sendfile,plain", "--sizes", "4k,16k", "--bytes",
-        "1M", "--suite", "aes128-gcm,chacha20-poly1305", "--streams", "1,4", "--frames", "whole,piecemeal",
-        "--turns", "1", "--plot", plot.to_str().unwrap(),
+        "--json",
+        "sockets",
+        "bench",
+        "--ways",
+        "user,device,kernel,sendfile,plain",
+        "--sizes",
+        "4k,16k",
+        "--bytes",
+        "1M",
+        "--suite",
+        "aes128-gcm,chacha20-poly1305",
+        "--streams",
+        "1,4",
+        "--frames",
+        "whole,piecemeal",
+        "--turns",
+        "1",
+        "--plot",
+        plot.to_str().unwrap(),
     ]);
     let rows = rows(&output);
     assert_eq!(rows.len(), 5 * 2 * 2 * 2 * 2);
     for row in &rows {
         let fields = [
-            "way", "suite", "size", "streams", "frames", "seconds", "cpu_seconds", "calls_per_buffer",
-            "border_bytes_per_byte", "copied_bytes_per_byte", "gb_per_cpu_s", "available", "why_not",
+            "way",
+            "suite",
+            "size",
+            "streams",
+            "frames",
+            "seconds",
+            "cpu_seconds",
+            "calls_per_buffer",
+            "border_bytes_per_byte",
+            "copied_bytes_per_byte",
+            "gb_per_cpu_s",
+            "available",
+            "why_not",
         ];
         assert!(fields.iter().all(|field| row.get(field).is_some()), "{row}");
         assert_eq!(row["available"].as_bool().unwrap(), row["why_not"].is_null(), "{row}");
@@ -88,8 +115,8 @@ fn wrong_options_are_errors_of_usage() {
 /// The calls that a sender may make, as strace names them.
 const CALLS: [&str; 4] = ["read", "sendto", "sendmsg", "sendfile"];
 
-/// The program makes other calls of these names too, but as many for a long file as for a short one. So the differences
-/// are the sender's, and have to be what it counted itself.
+/// Only the sender calls `sendto`, `sendmsg` and `sendfile`. The program also reads its libraries and settings, but as
+/// much for a long file as for a short one: there the difference is the sender's.
 #[test]
 fn the_counts_equal_those_of_strace() {
     let directory = tempfile::tempdir().unwrap();
@@ -106,12 +133,12 @@ fn the_counts_equal_those_of_strace() {
                 continue;
             };
             for name in CALLS {
-                let difference = |calls: [&Calls; 2]| {
-                    let of = |calls: &Calls| calls.get(name).copied().unwrap_or(0);
-                    of(calls[1]) - of(calls[0])
-                };
-                let (own, strace) = (difference([&short.0, &long.0]), difference([&short.1, &long.1]));
+                let of = |calls: &Calls| calls.get(name).copied().unwrap_or(0);
+                let (own, strace) = (of(&long.0) - of(&short.0), of(&long.1) - of(&short.1));
                 assert_eq!(own, strace, "{way}, {streams} streams: {name}");
+                if name != "read" {
+                    assert_eq!(of(&long.0), of(&long.1), "{way}, {streams} streams: {name}");
+                }
             }
             println!("{way}, {streams} streams: {:?} own, {:?} strace", long.0, long.1);
         }

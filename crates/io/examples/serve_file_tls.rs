@@ -35,7 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(address)?;
     eprintln!("serving {path} at https://{}/", listener.local_addr()?);
     for stream in listener.incoming().take(connections) {
-        if let Err(error) = stream.map_err(Into::into).and_then(|stream| serve(&stream, &config, &kernel, &path)) {
+        if let Err(error) =
+            stream.map_err(Into::into).and_then(|stream| serve(&stream, &config, &kernel, &path))
+        {
             eprintln!("a connection failed: {error}");
         }
     }
@@ -72,21 +74,31 @@ fn serve(
     }
 }
 
-/// Returns the reason that the kernel cannot send for a connection.
+/// Returns the reason that the kernel cannot send for a connection, if there is one.
 fn unsupported(tls: &ServerConnection, kernel: &ProbeReport) -> Option<String> {
-    let version = match tls.protocol_version() {
-        Some(ProtocolVersion::TLSv1_2) => KernelTlsVersion::Tls12,
-        _ => KernelTlsVersion::Tls13,
-    };
-    let suite = format!("{:?}", tls.negotiated_cipher_suite()?.suite());
+    let version = version(tls);
+    let suite = tls.negotiated_cipher_suite().map(|own| format!("{:?}", own.suite())).unwrap_or_default();
     let cipher = match suite.as_str() {
         name if name.contains("AES_128_GCM") => KernelCipher::Aes128Gcm,
         name if name.contains("AES_256_GCM") => KernelCipher::Aes256Gcm,
         _ => KernelCipher::ChaCha20Poly1305,
     };
-    let report = kernel.cipher(version, cipher)?;
-    let fault = kernel.unsent_limit_fault().or_else(|| (!kernel.ulp.works()).then(|| kernel.ulp.to_string()));
-    fault.or_else(|| (!report.send.works()).then(|| format!("{version} {cipher}: {}", report.send)))
+    if !kernel.ulp.works() {
+        return Some(kernel.ulp.to_string());
+    }
+    let sends = kernel.cipher(version, cipher).map(|report| report.send);
+    match sends {
+        Some(support) if !support.works() => Some(format!("{version} {cipher}: {support}")),
+        Some(_) => kernel.unsent_limit_fault(),
+        None => Some(format!("{version} {cipher} was not probed")),
+    }
+}
+
+fn version(tls: &ServerConnection) -> KernelTlsVersion {
+    match tls.protocol_version() {
+        Some(ProtocolVersion::TLSv1_2) => KernelTlsVersion::Tls12,
+        _ => KernelTlsVersion::Tls13,
+    }
 }
 
 fn serve_by_kernel(
@@ -96,10 +108,7 @@ fn serve_by_kernel(
     file: &File,
     len: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let version = match tls.protocol_version() {
-        Some(ProtocolVersion::TLSv1_2) => KernelTlsVersion::Tls12,
-        _ => KernelTlsVersion::Tls13,
-    };
+    let version = version(&tls);
     let secrets = tls.dangerous_extract_secrets()?;
     let (sending, receiving) = (kernel_keys(version, secrets.tx)?, kernel_keys(version, secrets.rx)?);
     // Records were read one by one, so nothing is left over.

@@ -41,7 +41,8 @@ fn taken_by_kernel() -> Vec<(KernelTlsVersion, KernelCipher)> {
     if !kernel_takes(USUAL.0, USUAL.1) {
         return Vec::new();
     }
-    let all = KernelTlsVersion::ALL.into_iter().flat_map(|version| KernelCipher::ALL.map(|own| (version, own)));
+    let all =
+        KernelTlsVersion::ALL.into_iter().flat_map(|version| KernelCipher::ALL.map(|own| (version, own)));
     let report = probe().unwrap();
     let taken = all.filter(|(version, cipher)| {
         let own = report.cipher(*version, *cipher).unwrap();

@@ -75,11 +75,7 @@ mod tests {
                 "copied_bytes_per_byte":0,"available":{available},"why_not":null}}"#
             )
         };
-        let all = [
-            row("kernel", 2.0, 2.0),
-            row("device", device_calls, 4.01),
-            row("sendfile", 0.002, 0.0),
-        ];
+        let all = [row("kernel", 2.0, 2.0), row("device", device_calls, 4.01), row("sendfile", 0.002, 0.0)];
         format!("[{}]", all.join(","))
     }
 

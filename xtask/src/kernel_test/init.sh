@@ -50,7 +50,8 @@ if busybox which curl >/dev/null; then
   "$SERVE_FILE" /run/page 127.0.0.1:8443 2 2>/run/out/example.log &
   example() {
     curl -sk --retry 20 --retry-connrefused --retry-delay 1 https://127.0.0.1:8443/ | busybox cmp - /run/page &&
-      curl -sk --tls-max 1.2 https://127.0.0.1:8443/ | busybox cmp - /run/page
+      curl -sk --tls-max 1.2 https://127.0.0.1:8443/ | busybox cmp - /run/page &&
+      ! busybox grep 'user space' /run/out/example.log
   }
   step curl example
 fi

@@ -24,25 +24,10 @@ pub(super) struct GuestPrograms {
 impl GuestPrograms {
     /// Builds the programs for the whole workspace, so that nothing is built twice.
     pub(super) fn build() -> Result<Self, KernelTestError> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"]);
-        command.args(["--test", "kernel_tls", "--test", "sockets_command", "--example", "serve_file_tls"]);
-        let failed = |error: std::io::Error| KernelTestError::Build(error.to_string());
-        let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
-        let mut found: Vec<(String, TargetKind, PathBuf)> = Vec::new();
-        if let Some(stdout) = child.stdout.take() {
-            for message in Message::parse_stream(BufReader::new(stdout)) {
-                let Message::CompilerArtifact(artifact) = message.map_err(failed)? else { continue };
-                let kind = artifact.target.kind.first().cloned();
-                if let (Some(path), Some(kind)) = (artifact.executable, kind) {
-                    found.push((artifact.target.name, kind, path.into()));
-                }
-            }
-        }
-        if !child.wait().map_err(failed)?.success() {
-            return Err(KernelTestError::Build("the programs for the guest cannot be built".to_owned()));
-        }
+        let tests = ["test", "--no-run", "--test", "kernel_tls", "--test", "sockets_command"];
+        let mut found = cargo(&tests)?;
+        // An example that `cargo test` builds is a test without a `main` of its own.
+        found.extend(cargo(&["build", "--example", "serve_file_tls"])?);
         let path = |name: &str, kind: &TargetKind| {
             let own = found.iter().find(|(own, own_kind, _)| (own.as_str(), own_kind) == (name, kind));
             own.map(|(.., path)| path.clone())
@@ -54,5 +39,28 @@ impl GuestPrograms {
             sockets_command: path("sockets_command", &TargetKind::Test)?,
             serve_file: path("serve_file_tls", &TargetKind::Example)?,
         })
+    }
+}
+
+/// Runs cargo, and returns the programs that it built: name, kind and path.
+fn cargo(arguments: &[&str]) -> Result<Vec<(String, TargetKind, PathBuf)>, KernelTestError> {
+    let failed = |error: std::io::Error| KernelTestError::Build(error.to_string());
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).args(["--workspace", "--message-format", "json-render-diagnostics"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let mut found = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(stdout)) {
+            let Message::CompilerArtifact(artifact) = message.map_err(failed)? else { continue };
+            let kind = artifact.target.kind.first().cloned();
+            if let (Some(path), Some(kind)) = (artifact.executable, kind) {
+                found.push((artifact.target.name, kind, path.into()));
+            }
+        }
+    }
+    match child.wait().map_err(failed)?.success() {
+        true => Ok(found),
+        false => Err(KernelTestError::Build("the programs for the guest cannot be built".to_owned())),
     }
 }

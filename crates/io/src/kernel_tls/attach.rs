@@ -85,14 +85,12 @@ pub enum StaysInUserSpace {
 ///
 /// Errors are reasons of the result. If a direction stays in user space, the program continues as before: nothing was
 /// sent or read.
-pub fn attach(
-    stream: &TcpStream,
-    sending: &KernelKeys,
-    receiving: &KernelKeys,
-    leftover: &[u8],
-) -> Attached {
-    let mut result =
-        Attached { sent_by: RecordOwner::UserSpace, received_by: RecordOwner::UserSpace, why_not: Vec::new() };
+pub fn attach(stream: &TcpStream, sending: &KernelKeys, receiving: &KernelKeys, leftover: &[u8]) -> Attached {
+    let mut result = Attached {
+        sent_by: RecordOwner::UserSpace,
+        received_by: RecordOwner::UserSpace,
+        why_not: Vec::new(),
+    };
     if let Err(refusal) = set_ulp(stream) {
         result.why_not.push(StaysInUserSpace::Both(refusal));
         result.why_not.extend(leftover_reason(leftover));

@@ -102,8 +102,7 @@ pub fn receive_record(
     let mut control = nix::cmsg_space!(u8);
     let mut parts = [IoSliceMut::new(buffer)];
     let received = retry(|| {
-        let message =
-            recvmsg::<()>(stream.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty())?;
+        let message = recvmsg::<()>(stream.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty())?;
         let kind = message.cmsgs()?.find_map(|own| match own {
             ControlMessageOwned::TlsGetRecordType(kind) => Some(RecordKind::from(kind)),
             _ => None,

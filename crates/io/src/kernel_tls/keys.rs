@@ -224,7 +224,9 @@ mod tests {
     fn tls_1_3_keeps_the_whole_iv() {
         let iv: [u8; 12] = std::array::from_fn(|at| at as u8);
         let own = keys(KernelTlsVersion::Tls13, iv, 5);
-        let ConnectionTrafficSecrets::Aes128Gcm { iv, salt, .. } = own.secrets() else { panic!("not AES-128") };
+        let ConnectionTrafficSecrets::Aes128Gcm { iv, salt, .. } = own.secrets() else {
+            panic!("not AES-128")
+        };
         assert_eq!((salt, iv), ([0, 1, 2, 3], [4, 5, 6, 7, 8, 9, 10, 11]));
     }
 }

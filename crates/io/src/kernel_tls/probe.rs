@@ -187,8 +187,7 @@ fn probe_cipher(
     version: KernelTlsVersion,
     cipher: KernelCipher,
 ) -> io::Result<CipherReport> {
-    let (mut send, mut receive, mut write_costs) =
-        (KernelSupport::NotTried, KernelSupport::NotTried, None);
+    let (mut send, mut receive, mut write_costs) = (KernelSupport::NotTried, KernelSupport::NotTried, None);
     if ulp.works() {
         let keys = sample_keys(version, cipher)?;
         let (stream, peer) = connected_pair()?;

@@ -51,7 +51,9 @@ impl KernelRefusal {
             (KernelStep::Rekey, Errno::BUSY) => {
                 "this kernel takes keys once in a connection: Linux 6.14 and later take new ones"
             }
-            (KernelStep::SendKeys | KernelStep::ReceiveKeys, Errno::BUSY) => "the connection has keys already",
+            (KernelStep::SendKeys | KernelStep::ReceiveKeys, Errno::BUSY) => {
+                "the connection has keys already"
+            }
             (KernelStep::SendKeys | KernelStep::ReceiveKeys, Errno::INVAL) => {
                 "this kernel does not know the version or the cipher"
             }
@@ -159,7 +161,9 @@ mod tests {
     fn an_error_of_the_socket_stays_one() {
         let reset = io::Error::from_raw_os_error(Errno::CONNRESET.raw_os_error());
         let error = KernelTlsError::in_step(KernelStep::Receive, reset);
-        assert!(matches!(&error, KernelTlsError::Socket(error) if error.kind() == io::ErrorKind::ConnectionReset));
+        assert!(
+            matches!(&error, KernelTlsError::Socket(error) if error.kind() == io::ErrorKind::ConnectionReset)
+        );
         let forged = io::Error::from_raw_os_error(Errno::BADMSG.raw_os_error());
         let error = KernelTlsError::in_step(KernelStep::Receive, forged);
         assert!(matches!(error, KernelTlsError::Refused(_)));

@@ -1,6 +1,8 @@
 //! Records of TLS by AWS-LC.
 
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::aead::{
+    AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
+};
 use oarlock_io::kernel_tls::{KernelCipher, KernelKeys, KernelTlsVersion, RecordKind};
 
 const HEADER_LEN: usize = 5;

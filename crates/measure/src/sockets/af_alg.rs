@@ -84,12 +84,7 @@ impl AlgOperation {
 }
 
 impl RecordSender for AlgSender {
-    fn add(
-        &mut self,
-        wire: &mut dyn Wire,
-        stream: &SendingStream,
-        piece: RecordPiece<'_>,
-    ) -> io::Result<()> {
+    fn add(&mut self, wire: &mut dyn Wire, stream: &SendingStream, piece: RecordPiece<'_>) -> io::Result<()> {
         let operation = &mut self.operations[stream.index];
         let content = piece.len;
         operation.take_piece(wire, piece, &header(content))?;

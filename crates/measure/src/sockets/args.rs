@@ -42,7 +42,13 @@ pub(super) enum SocketsCommand {
                   copies within user space. cpu_seconds is the sender's thread alone.")]
 pub struct SocketsBenchArgs {
     /// Ways to measure, separated by commas
-    #[arg(long, value_enum, value_name = "WAYS", value_delimiter = ',', default_value = "user,device,kernel,sendfile")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WAYS",
+        value_delimiter = ',',
+        default_value = "user,device,kernel,sendfile"
+    )]
     pub(super) ways: Vec<SocketWay>,
     /// Bytes of each buffer, 1 to 16k, separated by commas; k is 1024
     #[arg(long, value_name = "SIZES", value_delimiter = ',', default_value = "4k,8k,16k", value_parser = parse_bytes)]
@@ -76,7 +82,11 @@ pub struct SocketsBenchArgs {
 impl SocketsBenchArgs {
     /// Checks the values that the parser cannot.
     pub(super) fn check(&self) -> Result<(), SocketsError> {
-        let wrong = |option, expected, found: u64| SocketsError::Option { option, expected, found: found.to_string() };
+        let wrong = |option, expected, found: u64| SocketsError::Option {
+            option,
+            expected,
+            found: found.to_string(),
+        };
         let max = MAX_CONTENT as u64;
         if let Some(size) = self.sizes.iter().find(|size| !(1..=max).contains(*size)) {
             return Err(wrong("sizes", "1 to 16k bytes, which is the most content of a record", *size));

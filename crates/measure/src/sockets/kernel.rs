@@ -23,12 +23,7 @@ impl ContentSender {
 }
 
 impl RecordSender for ContentSender {
-    fn add(
-        &mut self,
-        wire: &mut dyn Wire,
-        stream: &SendingStream,
-        piece: RecordPiece<'_>,
-    ) -> io::Result<()> {
+    fn add(&mut self, wire: &mut dyn Wire, stream: &SendingStream, piece: RecordPiece<'_>) -> io::Result<()> {
         match self.frames {
             SocketFrames::Whole => Ok(()),
             // The kernel keeps the record open while more is announced.

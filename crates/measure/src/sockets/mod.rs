@@ -30,8 +30,8 @@ mod transfer;
 mod user;
 mod wire;
 
-pub use self::args::{SocketsArgs, SocketsBenchArgs};
 use self::args::SocketsCommand;
+pub use self::args::{SocketsArgs, SocketsBenchArgs};
 pub use self::error::SocketsError;
 use crate::options::{GlobalOptions, check_writable};
 use crate::report::print_report;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use indicatif::ProgressBar;
 
 use super::args::{SocketFrames, SocketSuite, SocketWay, SocketsBenchArgs};
+use super::device;
 use super::error::SocketsError;
 use super::kernel::{ContentSender, attach_all};
 use super::report::SocketsRow;
@@ -13,7 +14,6 @@ use super::transfer::{
     Arrived, Connections, RecordSender, TransferResult, TransferSizes, send_by_kernel, send_records,
 };
 use super::user::UserSender;
-use super::device;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::random::SplitMix64;
@@ -85,7 +85,9 @@ pub(super) fn measure_all(
     }
     bar.finish_and_clear();
     for row in rows.iter().filter(|row| !row.available) {
-        global.note(|| format!("{} {}: {}", row.way.name(), row.size, row.why_not.as_deref().unwrap_or_default()));
+        global.note(|| {
+            format!("{} {}: {}", row.way.name(), row.size, row.why_not.as_deref().unwrap_or_default())
+        });
     }
     Ok(rows)
 }
@@ -207,9 +209,7 @@ fn prepare(
     let contents = || Box::new(ContentSender::new(plan.sizes.frames)) as Box<dyn RecordSender>;
     Ok(match plan.way {
         SocketWay::User => Some(Box::new(UserSender::new(plan.suite, plan.streams)?)),
-        SocketWay::Device => {
-            Some(device::sender(plan.suite, plan.streams, args.device_socket.as_deref())?)
-        }
+        SocketWay::Device => Some(device::sender(plan.suite, plan.streams, args.device_socket.as_deref())?),
         SocketWay::Kernel => {
             attach_all(connections, plan.suite)?;
             Some(contents())

@@ -137,9 +137,9 @@ fn first_table(rows: &[&SocketsRow]) -> TextTable {
         let number = |value: Option<f64>, decimals: usize| {
             value.map_or_else(TableCell::none, |value| format!("{value:.decimals$}").into())
         };
-        let way = match row.available {
-            true => row.way.name().into(),
-            false => TableCell::toned(format!("{}: not here", row.way.name()), CellTone::Faint),
+        let seconds = match row.seconds {
+            Some(_) => number(row.seconds, 3),
+            None => TableCell::toned("not here", CellTone::Faint),
         };
         let paper = match row.way {
             SocketWay::User => paper::at_size(paper::USER_SECONDS, row.size),
@@ -148,9 +148,9 @@ fn first_table(rows: &[&SocketsRow]) -> TextTable {
             SocketWay::Sendfile | SocketWay::Plain => None,
         };
         table.row([
-            way,
+            row.way.name().into(),
             bytes(row.size).into(),
-            number(row.seconds, 3),
+            seconds,
             number(paper, 2),
             number(row.cpu_seconds, 3),
             number(row.gb_per_cpu_s, 2),
@@ -166,10 +166,34 @@ fn first_table(rows: &[&SocketsRow]) -> TextTable {
 type SavedFigure = (&'static str, SocketWay, SocketWay, fn(&SocketsRow) -> Option<f64>, Option<[f64; 3]>);
 
 const SAVED: [SavedFigure; 9] = [
-    ("seconds, kernel for user", SocketWay::Kernel, SocketWay::User, |row| row.seconds, Some(paper::SAVED_AGAINST_USER)),
-    ("seconds, kernel for device", SocketWay::Kernel, SocketWay::Device, |row| row.seconds, Some(paper::SAVED_AGAINST_DEVICE)),
-    ("calls, kernel for device", SocketWay::Kernel, SocketWay::Device, |row| row.calls_per_buffer, Some([paper::SAVED_CALLS; 3])),
-    ("copies, kernel for device", SocketWay::Kernel, SocketWay::Device, SocketsRow::border_without_file, Some([paper::SAVED_COPIES; 3])),
+    (
+        "seconds, kernel for user",
+        SocketWay::Kernel,
+        SocketWay::User,
+        |row| row.seconds,
+        Some(paper::SAVED_AGAINST_USER),
+    ),
+    (
+        "seconds, kernel for device",
+        SocketWay::Kernel,
+        SocketWay::Device,
+        |row| row.seconds,
+        Some(paper::SAVED_AGAINST_DEVICE),
+    ),
+    (
+        "calls, kernel for device",
+        SocketWay::Kernel,
+        SocketWay::Device,
+        |row| row.calls_per_buffer,
+        Some([paper::SAVED_CALLS; 3]),
+    ),
+    (
+        "copies, kernel for device",
+        SocketWay::Kernel,
+        SocketWay::Device,
+        SocketsRow::border_without_file,
+        Some([paper::SAVED_COPIES; 3]),
+    ),
     ("calls, kernel for user", SocketWay::Kernel, SocketWay::User, |row| row.calls_per_buffer, None),
     ("copies, kernel for user", SocketWay::Kernel, SocketWay::User, SocketsRow::border_without_file, None),
     ("CPU s, kernel for user", SocketWay::Kernel, SocketWay::User, |row| row.cpu_seconds, None),
@@ -181,15 +205,20 @@ const SAVED: [SavedFigure; 9] = [
 fn second_table(rows: &[&SocketsRow]) -> Option<TextTable> {
     let mut sizes: Vec<usize> = rows.iter().map(|row| row.size).collect();
     sizes.dedup();
-    let head = sizes.iter().flat_map(|size| [(bytes(*size), CellAlign::Right), ("paper's".into(), CellAlign::Right)]);
+    let head = sizes
+        .iter()
+        .flat_map(|size| [(bytes(*size), CellAlign::Right), ("paper's".into(), CellAlign::Right)]);
     let mut table = TextTable::new([("saved".to_owned(), CellAlign::Left)].into_iter().chain(head));
     let mut is_empty = true;
     for (name, one, other, figure, papers) in SAVED {
-        let at = |way, size| rows.iter().find(|row| (row.way, row.size) == (way, size)).and_then(|row| figure(row));
+        let at = |way, size| {
+            rows.iter().find(|row| (row.way, row.size) == (way, size)).and_then(|row| figure(row))
+        };
         let mut cells: Vec<TableCell> = vec![name.into()];
         let mut has_value = false;
         for size in &sizes {
-            let saved = at(one, *size).zip(at(other, *size)).and_then(|(one, other)| saved_percent(one, other));
+            let saved =
+                at(one, *size).zip(at(other, *size)).and_then(|(one, other)| saved_percent(one, other));
             has_value |= saved.is_some();
             cells.push(saved.map_or_else(TableCell::none, |percent| format!("{percent:.1} %").into()));
             let paper = papers.and_then(|figures| paper::at_size(figures, *size));
@@ -249,9 +278,8 @@ pub(super) fn to_svg(rows: &[SocketsRow]) -> String {
             None => Err("not measured".to_owned()),
         }
     };
-    let groups = groups.iter().map(|(name, first)| {
-        (name.clone(), ways.iter().map(|way| bar(first, *way)).collect())
-    });
+    let groups =
+        groups.iter().map(|(name, first)| (name.clone(), ways.iter().map(|way| bar(first, *way)).collect()));
     let chart = BarChart {
         title: "oarlock sockets bench".into(),
         x_label: "GB per second of the sender's CPU".into(),

@@ -56,7 +56,8 @@ impl ServerSender {
                 return Err(format!("a cryptoserver does not seal {}", suite.name()));
             }
         };
-        let (mut link, mut keys) = (DeviceLink::connect(path).map_err(|error| error.to_string())?, Vec::new());
+        let (mut link, mut keys) =
+            (DeviceLink::connect(path).map_err(|error| error.to_string())?, Vec::new());
         for stream in 0..streams {
             let own = StreamKeys::of(suite, stream);
             let symmetric = proto::Symmetric { r#type: key_type.into(), secret: own.key.clone().into() };
@@ -88,7 +89,8 @@ impl ServerSender {
                 .map_err(io::Error::other)?;
         }
         let message = records::write(&builder.batch(), |index| index).map_err(io::Error::other)?;
-        let response::Body::RecordResults(results) = self.link.call(wire, request::Body::Records(message))? else {
+        let response::Body::RecordResults(results) = self.link.call(wire, request::Body::Records(message))?
+        else {
             return Err(io::Error::other("the server answered something else"));
         };
         if let Some(fault) = results.faults.first() {
@@ -140,8 +142,7 @@ impl DeviceLink {
     fn connect(path: &Path) -> io::Result<Self> {
         let socket = UnixStream::connect(path)?;
         socket.set_read_timeout(Some(PATIENCE))?;
-        let mut link =
-            Self { socket, received: BytesMut::new(), buffer: vec![0; READ], last_id: 0 };
+        let mut link = Self { socket, received: BytesMut::new(), buffer: vec![0; READ], last_id: 0 };
         CountingWire::default().send(link.socket.as_fd(), frame::PREAMBLE, false)?;
         link.received.reserve(READ);
         Ok(link)

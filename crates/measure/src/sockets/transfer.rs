@@ -40,20 +40,11 @@ impl RecordPiece<'_> {
 /// A way to send records that were read into user space.
 pub(super) trait RecordSender {
     /// Takes a piece for a connection.
-    fn add(
-        &mut self,
-        wire: &mut dyn Wire,
-        stream: &SendingStream,
-        piece: RecordPiece<'_>,
-    ) -> io::Result<()>;
+    fn add(&mut self, wire: &mut dyn Wire, stream: &SendingStream, piece: RecordPiece<'_>) -> io::Result<()>;
 
     /// Sends the records of a call, whose contents together are `contents`.
-    fn finish_call(
-        &mut self,
-        wire: &mut dyn Wire,
-        stream: &SendingStream,
-        contents: &[u8],
-    ) -> io::Result<()>;
+    fn finish_call(&mut self, wire: &mut dyn Wire, stream: &SendingStream, contents: &[u8])
+    -> io::Result<()>;
 
     /// Returns the bytes that the way copies within user space for each byte of the file.
     fn copied_bytes_per_byte(&self) -> f64;
@@ -168,7 +159,8 @@ pub(super) fn send_records(
     timed(connections, |wire, streams| {
         let (mut left, mut streams) = (bytes, streams.iter().cycle());
         while let Some(stream) = streams.next().filter(|_| left > 0) {
-            let contents = &mut buffer[..sizes.bytes_per_call().min(usize::try_from(left).unwrap_or(usize::MAX))];
+            let contents =
+                &mut buffer[..sizes.bytes_per_call().min(usize::try_from(left).unwrap_or(usize::MAX))];
             match sizes.frames {
                 SocketFrames::Whole => {
                     fill(wire, file, contents)?;
@@ -212,7 +204,8 @@ pub(super) fn send_by_kernel(
 ) -> io::Result<(TransferResult, Vec<Arrived>)> {
     timed(connections, |wire, streams| {
         let share = bytes.div_ceil(streams.len() as u64);
-        let mut offsets: Vec<u64> = (0..streams.len() as u64).map(|index| (index * share).min(bytes)).collect();
+        let mut offsets: Vec<u64> =
+            (0..streams.len() as u64).map(|index| (index * share).min(bytes)).collect();
         let ends: Vec<u64> = offsets.iter().map(|offset| (offset + share).min(bytes)).collect();
         while offsets != ends {
             for ((stream, offset), end) in streams.iter().zip(&mut offsets).zip(&ends) {

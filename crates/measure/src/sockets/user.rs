@@ -22,9 +22,8 @@ impl UserSender {
     /// # Errors
     /// The reason that the suite cannot be sealed.
     pub(super) fn new(suite: SocketSuite, streams: usize) -> Result<Self, String> {
-        let sealer = |stream| {
-            AwsLcSealer::new(suite, stream).map(|own| Box::new(own) as Box<dyn RecordSealer>)
-        };
+        let sealer =
+            |stream| AwsLcSealer::new(suite, stream).map(|own| Box::new(own) as Box<dyn RecordSealer>);
         let sealers: Option<Vec<_>> = (0..streams).map(sealer).collect();
         let sealers = sealers.ok_or_else(|| format!("this library does not seal {}", suite.name()))?;
         Ok(Self { sealers, out: Vec::new() })

@@ -67,13 +67,7 @@ pub(super) trait Wire {
     ) -> io::Result<()>;
 
     /// Sends up to `max` bytes of a file.
-    fn send_file(
-        &mut self,
-        to: &TcpStream,
-        file: &File,
-        offset: &mut u64,
-        max: usize,
-    ) -> io::Result<usize>;
+    fn send_file(&mut self, to: &TcpStream, file: &File, offset: &mut u64, max: usize) -> io::Result<usize>;
 
     /// Returns the calls so far.
     fn calls(&self) -> WireCalls;
@@ -108,7 +102,9 @@ impl Wire for CountingWire {
         control_bytes: usize,
         continues: bool,
     ) -> io::Result<()> {
-        let flags = if continues { MsgFlags::MSG_MORE } else { MsgFlags::empty() };
+        // nix has no name for this flag.
+        let more = MsgFlags::from_bits_retain(SendFlags::MORE.bits() as i32);
+        let flags = if continues { more } else { MsgFlags::empty() };
         let len: usize = parts.iter().map(|part| part.len()).sum();
         let sent = sendmsg::<()>(to.as_fd().as_raw_fd(), parts, control, flags, None)?;
         self.0.sendmsg.add(sent + control_bytes);
@@ -118,13 +114,7 @@ impl Wire for CountingWire {
         Ok(())
     }
 
-    fn send_file(
-        &mut self,
-        to: &TcpStream,
-        file: &File,
-        offset: &mut u64,
-        max: usize,
-    ) -> io::Result<usize> {
+    fn send_file(&mut self, to: &TcpStream, file: &File, offset: &mut u64, max: usize) -> io::Result<usize> {
         let sent = send_file(to, file, offset, max)?;
         self.0.sendfile.add(0);
         Ok(sent)
