@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
+mod served;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,6 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 use program::{code, oarlock, stderr, text};
 use serde_json::Value;
+use served::Served;
 
 /// Set by `cargo xtask kernel-test`: every way has to be there.
 const REQUIRED: &str = "OARLOCK_REQUIRE_KERNEL_TLS";
@@ -110,6 +112,34 @@ fn wrong_options_are_errors_of_usage() {
         assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn a_cryptoserver_is_the_device_of_a_kernel_without_af_alg() {
+    let state = tempfile::tempdir().unwrap();
+    let served = Served::start(state.path());
+    let (socket, nowhere) = (served.socket(), state.path().join("nowhere"));
+    let bench = |suite, socket: &Path| {
+        let options = [
+            "--json", "sockets", "bench", "--ways", "device", "--bytes", "100k", "--turns", "1", "--sizes",
+            "16k",
+        ];
+        let output =
+            program::command(&options).args(["--suite", suite, "--device-socket"]).arg(socket).output();
+        rows(&output.unwrap())[0].clone()
+    };
+    let row = bench("aes256-gcm", &socket);
+    assert_eq!(row["available"], true, "{row}");
+    if row["calls"]["sendmsg"]["calls"] != 0 {
+        println!("SKIPPED: this kernel has AF_ALG");
+        return;
+    }
+    // To the server and to the connection, for each of seven records.
+    assert_eq!(row["calls"]["sendto"]["calls"], 14, "{row}");
+    let row = bench("chacha20-poly1305", &socket);
+    assert!(row["why_not"].as_str().unwrap().contains("does not seal chacha20-poly1305"), "{row}");
+    let row = bench("aes128-gcm", &nowhere);
+    assert!(row["why_not"].as_str().unwrap().contains("nowhere: No such file"), "{row}");
 }
 
 /// The calls that a sender may make, as strace names them.

@@ -45,6 +45,17 @@ pub(super) struct WayRun {
     pub(super) arrived: Vec<Arrived>,
 }
 
+impl WayRun {
+    /// Checks that all bytes arrived. Records are longer than their contents.
+    fn check_arrival(&self, plan: &RowPlan, sent: u64) -> Result<(), SocketsError> {
+        let arrived = self.arrived.iter().map(|own| own.bytes).sum();
+        if arrived < sent {
+            return Err(SocketsError::Lost { way: plan.way.name(), arrived, sent });
+        }
+        Ok(())
+    }
+}
+
 /// The file that is sent.
 #[derive(Debug)]
 pub(super) struct SampleFile {
@@ -133,7 +144,10 @@ fn measure_group(
             // A way that is absent once is not tried again.
             if let Ok(runs) = outcome {
                 match run(plan, file, args, false)? {
-                    WayOutcome::Done(run) => runs.push(run),
+                    WayOutcome::Done(run) => {
+                        run.check_arrival(plan, file.bytes)?;
+                        runs.push(run);
+                    }
                     WayOutcome::Absent(reason) => *outcome = Err(reason),
                 }
             }
@@ -176,9 +190,6 @@ pub(super) fn run(
         None => send_by_kernel(&file.file, file.bytes, connections),
     };
     let (result, arrived) = sent.map_err(failed)?;
-    if result.arrived < file.bytes {
-        return Err(SocketsError::Lost { way, arrived: result.arrived, sent: file.bytes });
-    }
     let copied_bytes_per_byte = sender.map_or(0.0, |sender| sender.copied_bytes_per_byte());
     Ok(WayOutcome::Done(WayRun { result, copied_bytes_per_byte, arrived }))
 }
