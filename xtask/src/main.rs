@@ -12,9 +12,9 @@
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
-//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the
-//! code. `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles. `cargo xtask kernel-test` tests
-//! the kernel's TLS in a guest.
+//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes
+//! the code. `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles. `cargo xtask
+//! kernel-test` tests the kernel's TLS in a guest.
 #![forbid(unsafe_code)]
 
 mod checks;

@@ -1,4 +1,5 @@
-//! Serves one file over HTTPS. The kernel seals the file if it can; else user space does, and a line on stderr says why.
+//! Serves one file over HTTPS. The kernel seals the file if it can; else user space does, and a line on stderr says
+//! why.
 //!
 //! ```text
 //! cargo run -p oarlock-io --features kernel-tls --example serve_file_tls -- FILE [ADDRESS [CONNECTIONS]]

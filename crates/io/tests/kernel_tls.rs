@@ -1,5 +1,5 @@
-//! TLS records by the kernel, against AWS-LC. Without the kernel's TLS most tests say SKIPPED; `cargo xtask kernel-test`
-//! runs them in a guest whose kernel has it.
+//! TLS records by the kernel, against AWS-LC. Without the kernel's TLS most tests say SKIPPED; `cargo xtask
+//! kernel-test` runs them in a guest whose kernel has it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 #[path = "kernel_tls/records.rs"]
@@ -11,8 +11,8 @@ use std::net::{Shutdown, TcpStream};
 use std::thread;
 
 use oarlock_io::kernel_tls::{
-    KernelCipher, KernelKeys, KernelStep, KernelTlsError, KernelTlsVersion, ReceivedRecord, RecordKind,
-    RecordOwner, SplicePipe, Spliced, StaysInUserSpace, attach, attach_receiving, connected_pair, probe,
+    KernelCipher, KernelKeys, KernelStep, KernelTlsError, KernelTlsVersion, ReceivedRecord, RecordOwner,
+    SplicePipe, Spliced, StaysInUserSpace, TlsRecordKind, attach, attach_receiving, connected_pair, probe,
     receive_record, rekey_support, send_close_notify, send_file, send_key_update, send_record,
     send_whole_file, update_receiving,
 };
@@ -109,7 +109,7 @@ fn a_kernel_without_tls_leaves_both_directions() {
 #[test]
 fn unopened_bytes_keep_receiving_in_user_space() {
     let from_peer = TestDirection::new(USUAL.0, USUAL.1, 2);
-    let record = from_peer.seal(0, RecordKind::ApplicationData, &content(500));
+    let record = from_peer.seal(0, TlsRecordKind::ApplicationData, &content(500));
     for read in [1, 4, 5, 6, record.len() - 1] {
         let (stream, _peer) = connected_pair().unwrap();
         let own = TestDirection::new(USUAL.0, USUAL.1, 1);
@@ -138,7 +138,7 @@ fn the_kernel_seals_what_aws_lc_opens() {
         let all = read_all(peer);
         let sent = content(100_000);
         (&stream).write_all(&sent).unwrap();
-        send_record(&stream, RecordKind::Handshake, b"a ticket").unwrap();
+        send_record(&stream, TlsRecordKind::Handshake, b"a ticket").unwrap();
         send_close_notify(&stream).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
         let opened = own.open_all(5, &all.join().unwrap());
@@ -160,28 +160,28 @@ fn the_kernel_opens_what_aws_lc_seals() {
         // These records wait in the socket before the hand-over: no byte of them may be lost.
         let sent = content(40_000);
         for (number, part) in (7..).zip(sent[..20_000].chunks(9000)) {
-            peer.write_all(&other.seal(number, RecordKind::ApplicationData, part)).unwrap();
+            peer.write_all(&other.seal(number, TlsRecordKind::ApplicationData, part)).unwrap();
         }
         let attached = attach(&stream, &own.keys(0), &other.keys(7), &[]);
         assert_eq!(attached.received_by, RecordOwner::Kernel, "{attached:?}");
         for (number, part) in (10..).zip(sent[20_000..].chunks(10_000)) {
-            peer.write_all(&other.seal(number, RecordKind::ApplicationData, part)).unwrap();
+            peer.write_all(&other.seal(number, TlsRecordKind::ApplicationData, part)).unwrap();
         }
-        peer.write_all(&other.seal(12, RecordKind::Alert, &[1, 0])).unwrap();
+        peer.write_all(&other.seal(12, TlsRecordKind::Alert, &[1, 0])).unwrap();
         drop(peer);
         let (received, last) = receive_data(&stream);
         assert_eq!(received, sent, "{version} {cipher}");
-        assert_eq!(last, Some((RecordKind::Alert, vec![1, 0])));
+        assert_eq!(last, Some((TlsRecordKind::Alert, vec![1, 0])));
         assert_eq!(receive_record(&stream, &mut [0; 100]).unwrap(), None);
     }
 }
 
 /// Receives application data up to another record, which is returned, or the end.
-fn receive_data(stream: &TcpStream) -> (Vec<u8>, Option<(RecordKind, Vec<u8>)>) {
+fn receive_data(stream: &TcpStream) -> (Vec<u8>, Option<(TlsRecordKind, Vec<u8>)>) {
     let (mut all, mut buffer) = (Vec::new(), vec![0; 17_000]);
     while let Some(ReceivedRecord { kind, len }) = receive_record(stream, &mut buffer).unwrap() {
         match kind {
-            RecordKind::ApplicationData => all.extend_from_slice(&buffer[..len]),
+            TlsRecordKind::ApplicationData => all.extend_from_slice(&buffer[..len]),
             _ => return (all, Some((kind, buffer[..len].to_vec()))),
         }
     }
@@ -195,9 +195,9 @@ fn receiving_is_handed_over_after_the_rest_of_a_record() {
     }
     let (stream, mut peer) = connected_pair().unwrap();
     let (own, other) = (TestDirection::new(USUAL.0, USUAL.1, 1), TestDirection::new(USUAL.0, USUAL.1, 2));
-    let first = other.seal(0, RecordKind::ApplicationData, b"first");
+    let first = other.seal(0, TlsRecordKind::ApplicationData, b"first");
     peer.write_all(&first).unwrap();
-    peer.write_all(&other.seal(1, RecordKind::ApplicationData, b"second")).unwrap();
+    peer.write_all(&other.seal(1, TlsRecordKind::ApplicationData, b"second")).unwrap();
     let mut leftover = vec![0; 9];
     (&stream).read_exact(&mut leftover).unwrap();
     let attached = attach(&stream, &own.keys(0), &other.keys(0), &leftover);
@@ -222,7 +222,7 @@ fn a_forged_record_is_an_error() {
     let (stream, mut peer) = connected_pair().unwrap();
     let other = TestDirection::new(USUAL.0, USUAL.1, 2);
     let _ = attach(&stream, &other.keys(0), &other.keys(0), &[]);
-    let mut record = other.seal(0, RecordKind::ApplicationData, b"text");
+    let mut record = other.seal(0, TlsRecordKind::ApplicationData, b"text");
     *record.last_mut().unwrap() ^= 1;
     peer.write_all(&record).unwrap();
     let error = receive_record(&stream, &mut [0; 100]).unwrap_err();
@@ -240,23 +240,23 @@ fn a_key_update_is_sent_only_where_the_kernel_takes_new_keys() {
     let _ = attach(&stream, &own.keys(0), &other.keys(0), &[]);
     let result = send_key_update(&stream, &next.keys(0), false);
     (&stream).write_all(b"behind it").unwrap();
-    peer.write_all(&other.seal(0, RecordKind::Handshake, &[24, 0, 0, 1, 0])).unwrap();
+    peer.write_all(&other.seal(0, TlsRecordKind::Handshake, &[24, 0, 0, 1, 0])).unwrap();
     let received = receive_record(&stream, &mut [0; 100]).unwrap();
-    assert_eq!(received, Some(ReceivedRecord { kind: RecordKind::Handshake, len: 5 }));
+    assert_eq!(received, Some(ReceivedRecord { kind: TlsRecordKind::Handshake, len: 5 }));
     let updated = update_receiving(&stream, &next.keys(0));
     peer.shutdown(Shutdown::Write).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
     let sent = all_records(&read_all(peer).join().unwrap());
     match result {
         Ok(()) => {
-            assert_eq!(own.open_all(0, &sent[0]), [(RecordKind::Handshake, vec![24, 0, 0, 1, 0])]);
-            assert_eq!(next.open_all(0, &sent[1]), [(RecordKind::ApplicationData, b"behind it".to_vec())]);
+            assert_eq!(own.open_all(0, &sent[0]), [(TlsRecordKind::Handshake, vec![24, 0, 0, 1, 0])]);
+            assert_eq!(next.open_all(0, &sent[1]), [(TlsRecordKind::ApplicationData, b"behind it".to_vec())]);
             updated.unwrap();
         }
         Err(error) => {
             // Linux before 6.14. The peer saw no KeyUpdate, and the old keys are in force.
             assert!(error.to_string().starts_with("no KeyUpdate was sent: EBUSY: "), "{error}");
-            assert_eq!(own.open_all(0, &sent[0]), [(RecordKind::ApplicationData, b"behind it".to_vec())]);
+            assert_eq!(own.open_all(0, &sent[0]), [(TlsRecordKind::ApplicationData, b"behind it".to_vec())]);
             assert_eq!(sent.len(), 1);
             let error = updated.unwrap_err();
             assert!(error.to_string().starts_with("EBUSY: this kernel takes keys once"), "{error}");
@@ -288,7 +288,7 @@ fn a_file_is_sent_without_user_space() {
         send_close_notify(&stream).unwrap();
         drop(stream);
         let mut opened = own.open_all(0, &all.join().unwrap());
-        assert_eq!(opened.pop(), Some((RecordKind::Alert, vec![1, 0])));
+        assert_eq!(opened.pop(), Some((TlsRecordKind::Alert, vec![1, 0])));
         let data: Vec<u8> = opened.into_iter().flat_map(|(_, content)| content).collect();
         assert_eq!(data, sent, "{version} {cipher}");
     }
@@ -327,9 +327,9 @@ fn a_close_notify_is_found_while_connections_are_spliced() {
     let _ = attach(&to, &own.keys(0), &own.keys(0), &[]);
     let sent = content(30_000);
     for (number, part) in (0..).zip(sent.chunks(10_000)) {
-        client.write_all(&other.seal(number, RecordKind::ApplicationData, part)).unwrap();
+        client.write_all(&other.seal(number, TlsRecordKind::ApplicationData, part)).unwrap();
     }
-    client.write_all(&other.seal(3, RecordKind::Alert, &[1, 0])).unwrap();
+    client.write_all(&other.seal(3, TlsRecordKind::Alert, &[1, 0])).unwrap();
     let all = read_all(backend);
     let mut pipe = SplicePipe::new().unwrap();
     let mut moved = 0;
@@ -339,14 +339,14 @@ fn a_close_notify_is_found_while_connections_are_spliced() {
             other => break other,
         }
     };
-    assert_eq!(alert, Spliced::Record { kind: RecordKind::Alert, content: vec![1, 0] });
+    assert_eq!(alert, Spliced::Record { kind: TlsRecordKind::Alert, content: vec![1, 0] });
     drop(client);
     assert_eq!(pipe.splice(&from, &to, 1 << 16).unwrap(), Spliced::End);
     send_close_notify(&to).unwrap();
     drop(to);
     assert_eq!(moved, sent.len());
     let mut opened = own.open_all(0, &all.join().unwrap());
-    assert_eq!(opened.pop(), Some((RecordKind::Alert, vec![1, 0])));
+    assert_eq!(opened.pop(), Some((TlsRecordKind::Alert, vec![1, 0])));
     assert_eq!(opened.into_iter().flat_map(|(_, content)| content).collect::<Vec<_>>(), sent);
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Guest {
     busybox: PathBuf,
 }
 
-/// What a guest left.
+/// The files and messages that a guest left.
 #[derive(Debug)]
 pub(super) struct GuestResult {
     directory: tempfile::TempDir,

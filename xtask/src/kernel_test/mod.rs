@@ -1,8 +1,8 @@
 //! `cargo xtask kernel-test`: the kernel's TLS, in a guest whose kernel has it.
 //!
 //! The guest is Debian's `user-mode-linux`, a kernel that runs as an ordinary program. Its root is this machine's own
-//! file system, read-only, so it runs the programs that were built for this machine. The test prints SKIPPED and the reason
-//! if something is missing, and ends the guest after some minutes in any case.
+//! file system, read-only, so it runs the programs that were built for this machine. The test prints SKIPPED and the
+//! reason if something is missing, and ends the guest after some minutes in any case.
 //!
 //! | module | content |
 //! |---|---|

@@ -79,9 +79,9 @@ pub enum StaysInUserSpace {
 
 /// Hands both directions of a connection to the kernel if that is possible.
 ///
-/// `leftover` is what user space has read from the socket and not opened yet: records that came early, or a part of one.
-/// The kernel cannot take it, so receiving then stays in user space. Data that user space opened already is the caller's,
-/// and the sequence number of `receiving` counts its records.
+/// `leftover` is what user space has read from the socket and not opened yet: records that came early, or a part of
+/// one. The kernel cannot take it, so receiving then stays in user space. Data that user space opened already is the
+/// caller's, and the sequence number of `receiving` counts its records.
 ///
 /// Errors are reasons of the result. If a direction stays in user space, the program continues as before: nothing was
 /// sent or read.

@@ -16,7 +16,7 @@ use super::refusal::{KernelRefusal, KernelStep, KernelTlsError};
 
 /// The type of a record (RFC 8446 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordKind {
+pub enum TlsRecordKind {
     /// `change_cipher_spec`.
     ChangeCipherSpec,
     /// `alert`.
@@ -29,7 +29,7 @@ pub enum RecordKind {
     Other(u8),
 }
 
-impl RecordKind {
+impl TlsRecordKind {
     /// Returns the number of the type.
     #[must_use]
     pub fn number(self) -> u8 {
@@ -43,7 +43,7 @@ impl RecordKind {
     }
 }
 
-impl From<TlsGetRecordType> for RecordKind {
+impl From<TlsGetRecordType> for TlsRecordKind {
     fn from(kind: TlsGetRecordType) -> Self {
         match kind {
             TlsGetRecordType::ChangeCipherSpec => Self::ChangeCipherSpec,
@@ -60,7 +60,7 @@ impl From<TlsGetRecordType> for RecordKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceivedRecord {
     /// The type.
-    pub kind: RecordKind,
+    pub kind: TlsRecordKind,
     /// The number of bytes of content in the caller's buffer.
     pub len: usize,
 }
@@ -69,7 +69,7 @@ pub struct ReceivedRecord {
 ///
 /// # Errors
 /// The kernel refused it, or the socket failed. A part of it may have been sent if the socket is non-blocking.
-pub fn send_record(stream: &TcpStream, kind: RecordKind, content: &[u8]) -> Result<(), KernelTlsError> {
+pub fn send_record(stream: &TcpStream, kind: TlsRecordKind, content: &[u8]) -> Result<(), KernelTlsError> {
     let mut content = content.to_vec();
     let sent = retry(|| {
         send_tls_control_message(stream.as_raw_fd(), ContentType::from(kind.number()), &mut content)
@@ -87,11 +87,11 @@ pub fn send_record(stream: &TcpStream, kind: RecordKind, content: &[u8]) -> Resu
 /// As of [`send_record`].
 pub fn send_close_notify(stream: &TcpStream) -> Result<(), KernelTlsError> {
     // RFC 8446 6: level warning, description close_notify.
-    send_record(stream, RecordKind::Alert, &[1, 0])
+    send_record(stream, TlsRecordKind::Alert, &[1, 0])
 }
 
-/// Receives into `buffer` with the kernel's keys. None at the end of the stream; without a `close_notify` before it, the
-/// stream was cut. A record longer than the buffer continues in the next call.
+/// Receives into `buffer` with the kernel's keys. None at the end of the stream; without a `close_notify` before it,
+/// the stream was cut. A record longer than the buffer continues in the next call.
 ///
 /// # Errors
 /// A forged record, a socket whose records the kernel does not receive, or a failed socket.
@@ -104,7 +104,7 @@ pub fn receive_record(
     let received = retry(|| {
         let message = recvmsg::<()>(stream.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty())?;
         let kind = message.cmsgs()?.find_map(|own| match own {
-            ControlMessageOwned::TlsGetRecordType(kind) => Some(RecordKind::from(kind)),
+            ControlMessageOwned::TlsGetRecordType(kind) => Some(TlsRecordKind::from(kind)),
             _ => None,
         });
         Ok((message.bytes, kind))
@@ -117,12 +117,12 @@ pub fn receive_record(
     }
 }
 
-/// Sends a KeyUpdate (RFC 8446 4.6.3), and seals what follows with `next`. With `is_answer_wanted` the peer is asked to
-/// change its keys too.
+/// Sends a KeyUpdate (RFC 8446 4.6.3), and seals what follows with `next`. With `is_answer_wanted` the peer is asked
+/// to change its keys too.
 ///
 /// # Errors
-/// This kernel takes no second key: then nothing was sent, and the connection continues with its keys until the limit of
-/// the cipher, before which it has to be closed. Else as of [`send_record`].
+/// This kernel takes no second key: then nothing was sent, and the connection continues with its keys until the limit
+/// of the cipher, before which it has to be closed. Else as of [`send_record`].
 pub fn send_key_update(
     stream: &TcpStream,
     next: &KernelKeys,
@@ -131,7 +131,7 @@ pub fn send_key_update(
     // Asked before anything is sent: behind a KeyUpdate there is no way back.
     rekey_support()?;
     // key_update, a length of 1, update_not_requested or update_requested.
-    send_record(stream, RecordKind::Handshake, &[24, 0, 0, 1, u8::from(is_answer_wanted)])?;
+    send_record(stream, TlsRecordKind::Handshake, &[24, 0, 0, 1, u8::from(is_answer_wanted)])?;
     set_sending(stream, next).map_err(as_rekey)
 }
 

@@ -91,8 +91,9 @@ pub struct KernelKeys {
 }
 
 impl KernelKeys {
-    /// Makes the keys of one direction. `sequence` is the number of the next record. For AES-GCM in TLS 1.2, `iv` is the
-    /// 4 bytes of the key block, and 8 bytes that user space combined with the sequence number, which may be zeros.
+    /// Makes the keys of one direction. `sequence` is the number of the next record. For AES-GCM in TLS 1.2, `iv` is
+    /// the 4 bytes of the key block, and 8 bytes that user space combined with the sequence number, which may be
+    /// zeros.
     ///
     /// # Errors
     /// The key has a wrong length.
@@ -147,9 +148,9 @@ impl KernelKeys {
 
     /// Returns the last 8 bytes of the IV of AES-GCM.
     ///
-    /// TLS 1.2 sends them with each record (RFC 5288 3). User space makes them as `tail ^ sequence`; the kernel adds one
-    /// for each record, from the value that it is given. With the same start, the kernel would repeat a nonce of user
-    /// space. So the kernel counts in the half that user space does not use: its first bit is the opposite one.
+    /// TLS 1.2 sends them with each record (RFC 5288 3). User space makes them as `tail ^ sequence`; the kernel adds
+    /// one for each record, from the value that it is given. With the same start, the kernel would repeat a nonce of
+    /// user space. So the kernel counts in the half that user space does not use: its first bit is the opposite one.
     fn varying_iv(&self, tail: [u8; 8]) -> [u8; 8] {
         const FIRST_BIT: u64 = 1 << 63;
         match self.version {

@@ -1,8 +1,8 @@
 //! TLS records by the kernel (kTLS, Linux only).
 //!
 //! A program makes the handshake in user space, and hands the keys of both directions to the kernel. The kernel then
-//! seals what the program writes and opens what it reads. This saves nothing at the border between user space and kernel,
-//! unless the program also calls [`send_file`] or [`SplicePipe::splice`]. `docs/sockets.md` has the figures.
+//! seals what the program writes and opens what it reads. This saves nothing at the border between user space and
+//! kernel, unless the program also calls [`send_file`] or [`SplicePipe::splice`]. `docs/sockets.md` has the figures.
 //!
 //! | item | content |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | [`send_record`], [`receive_record`], [`send_close_notify`] | records of any type: alerts, handshake messages |
 //! | [`send_key_update`], [`update_receiving`] | new keys for a connection (Linux 6.14) |
 //!
-//! Do not set `TCP_NOTSENT_LOWAT` on a socket of the kernel's TLS. `sendfile` can stop for ever if the limit is below the
-//! size of a record. [`ProbeReport::unsent_limit_fault`] checks the default of the system.
+//! Do not set `TCP_NOTSENT_LOWAT` on a socket of the kernel's TLS. `sendfile` can stop for ever if the limit is below
+//! the size of a record. [`ProbeReport::unsent_limit_fault`] checks the default of the system.
 
 mod attach;
 mod control;
@@ -26,7 +26,7 @@ mod transfer;
 
 pub use attach::{Attached, RecordOwner, StaysInUserSpace, attach, attach_receiving, missing_bytes};
 pub use control::{
-    ReceivedRecord, RecordKind, receive_record, send_close_notify, send_key_update, send_record,
+    ReceivedRecord, TlsRecordKind, receive_record, send_close_notify, send_key_update, send_record,
     update_receiving,
 };
 pub use costs::TransferCosts;

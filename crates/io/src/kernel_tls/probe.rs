@@ -1,4 +1,4 @@
-//! What this kernel takes.
+//! The answers of this kernel to each question.
 
 use std::fmt;
 use std::fs;
@@ -110,8 +110,8 @@ impl ProbeReport {
     }
 }
 
-/// Tries what this kernel takes, on connections to this machine itself, and measures the costs. It takes a fraction of a
-/// second.
+/// Tries what this kernel takes, on connections to this machine itself, and measures the costs. It takes a fraction of
+/// a second.
 ///
 /// # Errors
 /// The machine cannot connect to itself. A kernel without TLS is no error but an answer.

@@ -9,7 +9,7 @@ use rustix::fs::sendfile;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, splice};
 
-use super::control::{ReceivedRecord, RecordKind, receive_record, retry};
+use super::control::{ReceivedRecord, TlsRecordKind, receive_record, retry};
 use super::refusal::{KernelStep, KernelTlsError};
 
 /// The most bytes of one `sendfile`, which Linux cuts off by itself.
@@ -17,8 +17,8 @@ const MAX_SEND: usize = 0x7fff_f000;
 /// The most content of a record (RFC 8446 5.1).
 const MAX_CONTENT: usize = 1 << 14;
 
-/// Sends up to `max` bytes of a file from `offset` on, in one system call, and moves `offset` forward. Returns the number
-/// of bytes sent, which is 0 at the end of the file.
+/// Sends up to `max` bytes of a file from `offset` on, in one system call, and moves `offset` forward. Returns the
+/// number of bytes sent, which is 0 at the end of the file.
 ///
 /// # Errors
 /// The file or the socket failed; `WouldBlock` on a non-blocking socket that is full.
@@ -50,7 +50,7 @@ pub enum Spliced {
     /// A record of another type than application data has arrived, for example an alert. It was taken out.
     Record {
         /// The type.
-        kind: RecordKind,
+        kind: TlsRecordKind,
         /// The content.
         content: Vec<u8>,
     },
@@ -80,7 +80,8 @@ impl SplicePipe {
     /// Moves up to `max` bytes from a socket to another. Each of them may be plain or have the kernel's TLS.
     ///
     /// # Errors
-    /// A socket failed. After `WouldBlock` of a non-blocking socket, the next call continues: bytes in the pipe are kept.
+    /// A socket failed. After `WouldBlock` of a non-blocking socket, the next call continues: bytes in the pipe are
+    /// kept.
     pub fn splice(
         &mut self,
         from: &TcpStream,

@@ -3,7 +3,7 @@
 use aws_lc_rs::aead::{
     AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
 };
-use oarlock_io::kernel_tls::{KernelCipher, KernelKeys, KernelTlsVersion, RecordKind};
+use oarlock_io::kernel_tls::{KernelCipher, KernelKeys, KernelTlsVersion, TlsRecordKind};
 
 const HEADER_LEN: usize = 5;
 const TAG_LEN: usize = 16;
@@ -56,7 +56,7 @@ impl TestDirection {
         }
     }
 
-    pub(crate) fn seal(&self, sequence: u64, kind: RecordKind, content: &[u8]) -> Vec<u8> {
+    pub(crate) fn seal(&self, sequence: u64, kind: TlsRecordKind, content: &[u8]) -> Vec<u8> {
         let nonce = self.nonce(sequence);
         let mut text = content.to_vec();
         let mut shown = kind.number();
@@ -73,7 +73,7 @@ impl TestDirection {
         [&[shown, 3, 3][..], &len.to_be_bytes(), sent_nonce, &text].concat()
     }
 
-    fn open(&self, sequence: u64, record: &[u8]) -> (RecordKind, Vec<u8>) {
+    fn open(&self, sequence: u64, record: &[u8]) -> (TlsRecordKind, Vec<u8>) {
         let (header, mut text) = (&record[..HEADER_LEN], record[HEADER_LEN..].to_vec());
         let mut nonce = self.nonce(sequence);
         if self.sends_nonce() {
@@ -87,12 +87,12 @@ impl TestDirection {
         let opened = self.aead().open_in_place(nonce, Aad::from(data), &mut text).unwrap();
         let mut opened = opened.to_vec();
         let kind = if self.version == KernelTlsVersion::Tls13 { opened.pop().unwrap() } else { header[0] };
-        let kinds = [RecordKind::Alert, RecordKind::Handshake, RecordKind::ApplicationData];
+        let kinds = [TlsRecordKind::Alert, TlsRecordKind::Handshake, TlsRecordKind::ApplicationData];
         (*kinds.iter().find(|own| own.number() == kind).unwrap(), opened)
     }
 
     /// Opens all records of a stream, of which the first one has the number `first`.
-    pub(crate) fn open_all(&self, first: u64, stream: &[u8]) -> Vec<(RecordKind, Vec<u8>)> {
+    pub(crate) fn open_all(&self, first: u64, stream: &[u8]) -> Vec<(TlsRecordKind, Vec<u8>)> {
         let records = all_records(stream);
         records.iter().zip(first..).map(|(record, number)| self.open(number, record)).collect()
     }

@@ -5,8 +5,8 @@ pub(super) const USER_SECONDS: [f64; 3] = [32.79, 31.84, 32.38];
 pub(super) const DEVICE_SECONDS: [f64; 3] = [4.13, 4.23, 4.72];
 pub(super) const KERNEL_SECONDS: [f64; 3] = [3.80, 3.97, 4.27];
 
-/// Table II: the time that the kernel's way saves, in percent. Its 16k row of the device is 10 in the paper, and 9.5 by
-/// table I.
+/// Table II: the time that the kernel's way saves, in percent. Its 16k row of the device is 10 in the paper, and 9.5
+/// by table I.
 pub(super) const SAVED_AGAINST_USER: [f64; 3] = [88.0, 88.0, 87.0];
 pub(super) const SAVED_AGAINST_DEVICE: [f64; 3] = [8.0, 6.0, 10.0];
 

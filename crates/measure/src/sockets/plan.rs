@@ -41,7 +41,7 @@ pub(super) enum WayOutcome {
 pub(super) struct WayRun {
     pub(super) result: TransferResult,
     pub(super) copied_bytes_per_byte: f64,
-    /// What arrived at each connection.
+    /// The bytes that arrived at each connection.
     pub(super) arrived: Vec<Arrived>,
 }
 

@@ -90,7 +90,7 @@ pub(super) struct Connections {
     readers: Vec<JoinHandle<io::Result<Arrived>>>,
 }
 
-/// What arrived at a connection's other end.
+/// The bytes that arrived at a connection's other end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrived {
     pub(super) bytes: u64,
