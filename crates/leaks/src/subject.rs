@@ -257,6 +257,7 @@ fn record_key_len(shape: Shape) -> Option<usize> {
 fn record_lens(shape: Shape) -> (usize, usize, usize) {
     match shape {
         Shape::Cipher { alg, .. } => (alg.block_len(), RECORD_LEN, 0),
+        Shape::Aead { alg, .. } => (alg.usual_iv_len(), RECORD_LEN, 16),
         Shape::Mac { alg } => (0, alg.tag_len(), 0),
         _ => (12, RECORD_LEN, 16),
     }

@@ -44,6 +44,9 @@ impl AlgSender {
         let name = match suite {
             SocketSuite::Aes128Gcm | SocketSuite::Aes256Gcm => "gcm(aes)",
             SocketSuite::ChaCha20Poly1305 => "rfc7539(chacha20,poly1305)",
+            SocketSuite::TdesCbcSha1 => {
+                return Err(format!("AF_ALG has no transform that pads records, as {} needs", suite.name()));
+            }
         };
         let operations: io::Result<Vec<_>> =
             (0..streams).map(|stream| AlgOperation::open(name, StreamKeys::of(suite, stream))).collect();

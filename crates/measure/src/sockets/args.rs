@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use oarlock_io::kernel_tls::KernelCipher;
+use oarlock_sockets::Suite;
 use serde::Serialize;
 
 use super::error::SocketsError;
@@ -141,20 +142,42 @@ pub(super) enum SocketSuite {
     #[value(name = "chacha20-poly1305")]
     #[serde(rename = "chacha20-poly1305")]
     ChaCha20Poly1305,
+    /// Triple DES in CBC mode and HMAC-SHA-1, TLS 1.2: the paper's
+    #[value(name = "3des-cbc-sha1")]
+    #[serde(rename = "3des-cbc-sha1")]
+    TdesCbcSha1,
 }
 
 impl SocketSuite {
-    pub(super) const ALL: [Self; 3] = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
+    pub(super) const ALL: [Self; 4] =
+        [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305, Self::TdesCbcSha1];
 
-    pub(super) fn name(self) -> String {
-        self.kernel_cipher().to_string()
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Aes128Gcm => "aes128-gcm",
+            Self::Aes256Gcm => "aes256-gcm",
+            Self::ChaCha20Poly1305 => "chacha20-poly1305",
+            Self::TdesCbcSha1 => "3des-cbc-sha1",
+        }
     }
 
-    pub(super) fn kernel_cipher(self) -> KernelCipher {
+    /// Returns the kernel's cipher. It has none for suites of CBC.
+    pub(super) fn kernel_cipher(self) -> Option<KernelCipher> {
         match self {
-            Self::Aes128Gcm => KernelCipher::Aes128Gcm,
-            Self::Aes256Gcm => KernelCipher::Aes256Gcm,
-            Self::ChaCha20Poly1305 => KernelCipher::ChaCha20Poly1305,
+            Self::Aes128Gcm => Some(KernelCipher::Aes128Gcm),
+            Self::Aes256Gcm => Some(KernelCipher::Aes256Gcm),
+            Self::ChaCha20Poly1305 => Some(KernelCipher::ChaCha20Poly1305),
+            Self::TdesCbcSha1 => None,
+        }
+    }
+
+    /// Returns the suite of the records that user space seals.
+    pub(super) fn record_suite(self) -> Suite {
+        match self {
+            Self::Aes128Gcm => Suite::TLS13_AES_128_GCM,
+            Self::Aes256Gcm => Suite::TLS13_AES_256_GCM,
+            Self::ChaCha20Poly1305 => Suite::TLS13_CHACHA20_POLY1305,
+            Self::TdesCbcSha1 => Suite::TLS12_3DES_CBC_SHA,
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use oarlock::BuildError;
+
 use crate::failure::{CommandError, FailureKind};
 
 /// An error of `oarlock sockets`.
@@ -18,6 +20,9 @@ pub enum SocketsError {
         /// The value that was given.
         found: String,
     },
+    /// The engines cannot be had.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// The picture cannot be written.
     #[error("cannot write {}: {error}", path.display())]
     Plot {
@@ -65,6 +70,7 @@ pub enum SocketsError {
 impl CommandError for SocketsError {
     fn kind(&self) -> FailureKind {
         match self {
+            Self::Build(error) => error.kind(),
             Self::Option { .. } | Self::Plot { .. } => FailureKind::Usage,
             Self::Stdout(error) => FailureKind::of_stdout(error),
             Self::File { .. } | Self::Connection { .. } | Self::Lost { .. } | Self::Probe(_) => {

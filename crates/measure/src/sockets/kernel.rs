@@ -68,6 +68,9 @@ pub(super) fn attach_all(connections: &Connections, suite: SocketSuite) -> Resul
 
 fn kernel_keys(suite: SocketSuite, stream: usize) -> Result<KernelKeys, String> {
     let keys = StreamKeys::of(suite, stream);
-    KernelKeys::new(KernelTlsVersion::Tls13, suite.kernel_cipher(), &keys.key, &keys.iv, 0)
-        .map_err(|error| error.to_string())
+    let Some(cipher) = suite.kernel_cipher() else {
+        return Err(format!("the kernel's TLS has no suites of CBC, such as {}", suite.name()));
+    };
+    let iv = keys.iv.as_slice().try_into().map_err(|_| "the IV has a wrong length".to_owned())?;
+    KernelKeys::new(KernelTlsVersion::Tls13, cipher, &keys.key, iv, 0).map_err(|error| error.to_string())
 }

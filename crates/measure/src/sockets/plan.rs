@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use indicatif::ProgressBar;
+use oarlock::Accelerator;
 
 use super::args::{SocketFrames, SocketSuite, SocketWay, SocketsBenchArgs};
 use super::device;
@@ -87,12 +88,14 @@ pub(super) fn measure_all(
     args: &SocketsBenchArgs,
 ) -> Result<Vec<SocketsRow>, SocketsError> {
     let mut file = SampleFile::new(args.bytes)?;
+    // Engines are tested when a suite first needs them: AEADs do not.
+    let accelerator = global.builder().lazy().build()?;
     let groups = groups(args);
     let turns = groups.iter().map(Vec::len).sum::<usize>() * usize::from(args.turns);
     let bar = progress::bar(turns as u64, "{msg:30!} {wide_bar} {pos}/{len} turns{left}");
     let mut rows = Vec::new();
     for group in groups {
-        rows.extend(measure_group(args, &mut file, &group, &bar)?);
+        rows.extend(measure_group(&accelerator, args, &mut file, &group, &bar)?);
     }
     bar.finish_and_clear();
     for row in rows.iter().filter(|row| !row.available) {
@@ -132,6 +135,7 @@ fn groups(args: &SocketsBenchArgs) -> Vec<Vec<RowPlan>> {
 }
 
 fn measure_group(
+    accelerator: &Accelerator,
     args: &SocketsBenchArgs,
     file: &mut SampleFile,
     group: &[RowPlan],
@@ -143,7 +147,7 @@ fn measure_group(
             bar.set_message(format!("{} {} {}", plan.way.name(), plan.suite.name(), plan.sizes.size));
             // A way that is absent once is not tried again.
             if let Ok(runs) = outcome {
-                match run(plan, file, args, false)? {
+                match run(accelerator, plan, file, args, false)? {
                     WayOutcome::Done(run) => {
                         run.check_arrival(plan, file.bytes)?;
                         runs.push(run);
@@ -166,6 +170,7 @@ fn measure_group(
 
 /// Runs one turn of a row.
 pub(super) fn run(
+    accelerator: &Accelerator,
     plan: &RowPlan,
     file: &mut SampleFile,
     args: &SocketsBenchArgs,
@@ -177,7 +182,7 @@ pub(super) fn run(
     let way = plan.way.name();
     let failed = |error| SocketsError::Connection { way, error };
     let connections = Connections::open(plan.streams, keeps).map_err(failed)?;
-    let prepared = prepare(plan, &connections, args);
+    let prepared = prepare(accelerator, plan, &connections, args);
     let mut sender = match prepared {
         Ok(sender) => sender,
         Err(reason) => {
@@ -213,13 +218,14 @@ fn contradiction(plan: &RowPlan) -> Option<&'static str> {
 /// # Errors
 /// The reason that the way is not there.
 fn prepare(
+    accelerator: &Accelerator,
     plan: &RowPlan,
     connections: &Connections,
     args: &SocketsBenchArgs,
 ) -> Result<Option<Box<dyn RecordSender>>, String> {
     let contents = || Box::new(ContentSender::new(plan.sizes.frames)) as Box<dyn RecordSender>;
     Ok(match plan.way {
-        SocketWay::User => Some(Box::new(UserSender::new(plan.suite, plan.streams)?)),
+        SocketWay::User => Some(Box::new(UserSender::new(accelerator, plan.suite, plan.streams)?)),
         SocketWay::Device => Some(device::sender(plan.suite, plan.streams, args.device_socket.as_deref())?),
         SocketWay::Kernel => {
             attach_all(connections, plan.suite)?;

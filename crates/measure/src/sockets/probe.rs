@@ -3,14 +3,16 @@
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
+use oarlock::Accelerator;
 use oarlock_io::kernel_tls::{
     CipherReport, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe,
 };
+use oarlock_sockets::Content;
 use serde::Serialize;
 
 use super::args::{MAX_CONTENT, SocketSuite};
 use super::error::SocketsError;
-use super::seal::{AwsLcSealer, RecordSealer};
+use super::seal::sealer;
 use crate::options::GlobalOptions;
 use crate::report::print_report;
 use crate::table::{CellAlign, CellTone, TableCell, TextTable, duration};
@@ -22,7 +24,8 @@ const SHORT: usize = 64;
 pub(super) fn run(global: &GlobalOptions) -> Result<(), SocketsError> {
     let began = Instant::now();
     let report = probe().map_err(SocketsError::Probe)?;
-    let document = ProbeDocument::new(&report);
+    let accelerator = Accelerator::builder().lazy().build()?;
+    let document = ProbeDocument::new(&accelerator, &report);
     global.note(|| format!("the probe took {}", duration(began.elapsed().as_secs_f64())));
     print_report(global.json, &document, |in_colour| to_text(&report, &document, in_colour))
         .map_err(SocketsError::Stdout)
@@ -105,7 +108,7 @@ impl From<&CipherReport> for CipherField {
 }
 
 impl ProbeDocument {
-    fn new(report: &ProbeReport) -> Self {
+    fn new(accelerator: &Accelerator, report: &ProbeReport) -> Self {
         Self {
             kernel_tls: report.ulp.into(),
             ciphers: report.ciphers.iter().map(Into::into).collect(),
@@ -114,17 +117,22 @@ impl ProbeDocument {
             plain_write: report.plain_write_costs.into(),
             plain_sendfile: report.plain_file_costs.into(),
             tls_sendfile: report.send_file_costs.map(Into::into),
-            faster: SocketSuite::ALL.iter().filter_map(|suite| FasterField::new(report, *suite)).collect(),
+            faster: SocketSuite::ALL
+                .iter()
+                .filter_map(|suite| FasterField::new(accelerator, report, *suite))
+                .collect(),
             warning: report.unsent_limit_fault(),
         }
     }
 }
 
 impl FasterField {
-    fn new(report: &ProbeReport, suite: SocketSuite) -> Option<Self> {
-        let seal = seal_costs(suite)?;
+    fn new(accelerator: &Accelerator, report: &ProbeReport, suite: SocketSuite) -> Option<Self> {
+        // Suites without a counterpart in the kernel need no comparison.
+        let cipher = suite.kernel_cipher()?;
+        let seal = seal_costs(accelerator, suite)?;
         let user = seal.nanoseconds(MAX_CONTENT) + report.plain_write_costs.nanoseconds(MAX_CONTENT);
-        let cipher = report.cipher(KernelTlsVersion::Tls13, suite.kernel_cipher());
+        let cipher = report.cipher(KernelTlsVersion::Tls13, cipher);
         let kernel = cipher.and_then(|own| own.write_costs).map(|costs| costs.nanoseconds(MAX_CONTENT));
         let file = report.send_file_costs.filter(|_| suite == SocketSuite::Aes128Gcm);
         let sendfile = file.map(|costs| costs.byte_ns * MAX_CONTENT as f64);
@@ -142,18 +150,18 @@ impl FasterField {
 }
 
 /// Measures sealing in user space.
-fn seal_costs(suite: SocketSuite) -> Option<TransferCosts> {
-    let mut sealer = AwsLcSealer::new(suite, 0)?;
+fn seal_costs(accelerator: &Accelerator, suite: SocketSuite) -> Option<TransferCosts> {
+    let mut sealer = sealer(accelerator, suite, 0).ok()?;
     let (mut out, content) = (Vec::new(), vec![0; MAX_CONTENT]);
     let mut per_record = |len: usize| {
         let began = ThreadTime::now();
         for _ in 0..RECORDS {
             out.clear();
-            sealer.seal(&content[..len], &mut out);
+            sealer.seal(Content::ApplicationData, &[&content[..len]], &mut out).ok()?;
         }
-        began.elapsed().as_secs_f64() * 1e9 / f64::from(RECORDS)
+        Some(began.elapsed().as_secs_f64() * 1e9 / f64::from(RECORDS))
     };
-    let (short, long) = (per_record(SHORT), per_record(MAX_CONTENT));
+    let (short, long) = (per_record(SHORT)?, per_record(MAX_CONTENT)?);
     let byte_ns = ((long - short) / (MAX_CONTENT - SHORT) as f64).max(0.0);
     Some(TransferCosts { call_ns: (short - byte_ns * SHORT as f64).max(0.0), byte_ns })
 }

@@ -1,36 +1,44 @@
-//! Records of TLS 1.3 in user space.
+//! Records of TLS in user space, and the keys of the measured connections.
 
-use aws_lc_rs::aead::{
-    AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
-};
+use oarlock::Accelerator;
+use oarlock_sockets::{DerivationError, ExposedKeys, Keys, Sealer};
 
 use super::args::SocketSuite;
 
 /// The bytes of a record's header.
 pub(super) const HEADER_LEN: usize = 5;
-/// The bytes of a tag.
+/// The bytes of an AEAD's tag.
 pub(super) const TAG_LEN: usize = 16;
 /// The type of application data.
 pub(super) const APPLICATION_DATA: u8 = 23;
 
-/// The key and the IV of a connection of the measurement. They protect nothing.
+/// The keys of a connection of the measurement. They protect nothing.
 #[derive(Debug)]
 pub(super) struct StreamKeys {
     pub(super) key: Vec<u8>,
-    pub(super) iv: [u8; 12],
+    pub(super) mac_key: Vec<u8>,
+    pub(super) iv: Vec<u8>,
 }
 
 impl StreamKeys {
     /// Returns the keys of a connection, the same at every run.
     pub(super) fn of(suite: SocketSuite, stream: usize) -> Self {
-        let byte = |at: usize| (at * 29 + stream * 17 + 5) as u8;
-        let key = (0..suite.kernel_cipher().key_len()).map(byte).collect();
-        Self { key, iv: std::array::from_fn(|at| byte(at + 64)) }
+        let suite = suite.record_suite();
+        let bytes =
+            |len: usize, from: usize| (0..len).map(|at| ((at + from) * 29 + stream * 17 + 5) as u8).collect();
+        Self {
+            key: bytes(suite.key_len(), 0),
+            mac_key: bytes(suite.mac_key_len(), 100),
+            iv: bytes(suite.iv_len(), 64),
+        }
     }
 
-    /// Returns the nonce of a record (RFC 8446 5.3).
+    /// Returns the nonce of a record of TLS 1.3 (RFC 8446 5.3).
     pub(super) fn nonce(&self, sequence: u64) -> [u8; 12] {
-        let mut nonce = self.iv;
+        let mut nonce = [0; 12];
+        for (own, byte) in nonce.iter_mut().zip(&self.iv) {
+            *own = *byte;
+        }
         for (own, other) in nonce[4..].iter_mut().zip(sequence.to_be_bytes()) {
             *own ^= other;
         }
@@ -38,62 +46,26 @@ impl StreamKeys {
     }
 }
 
-/// Returns the header of a record with content of this length.
+/// Returns the header of a record of TLS 1.3 with content of this length.
 pub(super) fn header(content: usize) -> [u8; HEADER_LEN] {
     // The content's type and the tag follow it. Contents have at most 2^14 bytes.
     let [high, low] = ((content + 1 + TAG_LEN) as u16).to_be_bytes();
     [APPLICATION_DATA, 3, 3, high, low]
 }
 
-/// Seals the records of a connection.
-pub(super) trait RecordSealer {
-    /// Appends a sealed record of application data to `out`. False if it cannot be sealed.
-    fn seal(&mut self, content: &[u8], out: &mut Vec<u8>) -> bool;
-
-    /// Returns the bytes that are copied for each byte of content.
-    fn copied_bytes_per_byte(&self) -> f64;
+/// Makes the sealer of a connection.
+pub(super) fn sealer(
+    accelerator: &Accelerator,
+    suite: SocketSuite,
+    stream: usize,
+) -> Result<Sealer, DerivationError> {
+    let keys = StreamKeys::of(suite, stream);
+    let exposed = ExposedKeys { key: &keys.key, mac_key: &keys.mac_key, iv: &keys.iv, sequence: 0 };
+    Sealer::new(accelerator, Keys::new(suite.record_suite(), &exposed)?)
 }
 
-/// Seals with AWS-LC.
-#[derive(Debug)]
-pub(super) struct AwsLcSealer {
-    aead: LessSafeKey,
-    keys: StreamKeys,
-    sequence: u64,
-}
-
-impl AwsLcSealer {
-    /// Makes the sealer of a connection. None if AWS-LC rejects the key, which has the right length.
-    pub(super) fn new(suite: SocketSuite, stream: usize) -> Option<Self> {
-        let algorithm: &'static Algorithm = match suite {
-            SocketSuite::Aes128Gcm => &AES_128_GCM,
-            SocketSuite::Aes256Gcm => &AES_256_GCM,
-            SocketSuite::ChaCha20Poly1305 => &CHACHA20_POLY1305,
-        };
-        let keys = StreamKeys::of(suite, stream);
-        let aead = LessSafeKey::new(UnboundKey::new(algorithm, &keys.key).ok()?);
-        Some(Self { aead, keys, sequence: 0 })
-    }
-}
-
-impl RecordSealer for AwsLcSealer {
-    fn seal(&mut self, content: &[u8], out: &mut Vec<u8>) -> bool {
-        let header = header(content.len());
-        out.extend_from_slice(&header);
-        let begins = out.len();
-        out.extend_from_slice(content);
-        out.push(APPLICATION_DATA);
-        let nonce = Nonce::assume_unique_for_key(self.keys.nonce(self.sequence));
-        let tag = self.aead.seal_in_place_separate_tag(nonce, Aad::from(header), &mut out[begins..]);
-        self.sequence += 1;
-        match tag {
-            Ok(tag) => out.extend_from_slice(tag.as_ref()),
-            Err(_) => return false,
-        }
-        true
-    }
-
-    fn copied_bytes_per_byte(&self) -> f64 {
-        1.0
-    }
+/// Returns the bytes that a sealer copies for each byte of content. An AEAD is sealed from the content's place into the
+/// record; a cipher and a MAC go through the columns of a batch.
+pub(super) fn copied_bytes_per_byte(suite: SocketSuite) -> f64 {
+    if suite.kernel_cipher().is_some() { 0.0 } else { 2.0 }
 }

@@ -52,7 +52,7 @@ impl ServerSender {
         let (alg, key_type) = match suite {
             SocketSuite::Aes128Gcm => (AeadAlg::Aes128Gcm, "aes128"),
             SocketSuite::Aes256Gcm => (AeadAlg::Aes256Gcm, "aes256"),
-            SocketSuite::ChaCha20Poly1305 => {
+            SocketSuite::ChaCha20Poly1305 | SocketSuite::TdesCbcSha1 => {
                 return Err(format!("a cryptoserver does not seal {}", suite.name()));
             }
         };

@@ -4,10 +4,11 @@ use super::args::{SocketFrames, SocketSuite, SocketWay, SocketsBenchArgs};
 use super::error::SocketsError;
 use super::plan::{RowPlan, SampleFile, WayOutcome, WayRun, run};
 use super::report::{SocketsRow, to_svg, to_text};
-use super::seal::{HEADER_LEN, StreamKeys};
+use super::seal::StreamKeys;
 use super::transfer::TransferSizes;
 use crate::failure::{CommandError, FailureKind};
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use oarlock::Accelerator;
+use oarlock_sockets::{Content, ExposedKeys, Keys, Opened, Opener};
 use std::io::{Read, Seek};
 
 fn args() -> SocketsBenchArgs {
@@ -37,26 +38,24 @@ fn plan(
 }
 
 /// Opens the records of a connection.
-fn open_all(suite: SocketSuite, stream: usize, mut sealed: &[u8]) -> Vec<Vec<u8>> {
-    let algorithm = match suite {
-        SocketSuite::Aes128Gcm => &AES_128_GCM,
-        SocketSuite::Aes256Gcm => &AES_256_GCM,
-        SocketSuite::ChaCha20Poly1305 => &CHACHA20_POLY1305,
-    };
+fn open_all(suite: SocketSuite, stream: usize, sealed: &[u8]) -> Vec<Vec<u8>> {
     let keys = StreamKeys::of(suite, stream);
-    let aead = LessSafeKey::new(UnboundKey::new(algorithm, &keys.key).unwrap());
-    let mut records = Vec::new();
-    while !sealed.is_empty() {
-        let len = HEADER_LEN + usize::from(u16::from_be_bytes([sealed[3], sealed[4]]));
-        let (header, mut text) = (sealed[..HEADER_LEN].to_vec(), sealed[HEADER_LEN..len].to_vec());
-        let nonce = Nonce::assume_unique_for_key(keys.nonce(records.len() as u64));
-        let opened = aead.open_in_place(nonce, Aad::from(header), &mut text).unwrap();
-        let (kind, content) = opened.split_last().unwrap();
-        assert_eq!(*kind, 23);
-        records.push(content.to_vec());
-        sealed = &sealed[len..];
+    let exposed = ExposedKeys { key: &keys.key, mac_key: &keys.mac_key, iv: &keys.iv, sequence: 0 };
+    let keys = Keys::new(suite.record_suite(), &exposed).unwrap();
+    let mut opener = Opener::new(&accelerator(), keys).unwrap();
+    let (mut rest, mut records) = (sealed.to_vec(), Vec::new());
+    while !rest.is_empty() {
+        let Opened::Record(record) = opener.next(&mut rest).unwrap() else { panic!("a record is cut") };
+        assert_eq!(record.content, Content::ApplicationData);
+        records.push(record.data.to_vec());
+        let used = record.used;
+        rest.drain(..used);
     }
     records
+}
+
+fn accelerator() -> Accelerator {
+    Accelerator::builder().lazy().build().unwrap()
 }
 
 fn done(outcome: WayOutcome) -> Option<WayRun> {
@@ -77,6 +76,9 @@ fn what_arrives_opens_to_the_file() {
     file.file.read_to_end(&mut expected).unwrap();
     for way in [SocketWay::User, SocketWay::Device, SocketWay::Kernel, SocketWay::Sendfile] {
         for suite in SocketSuite::ALL {
+            if suite == SocketSuite::TdesCbcSha1 && way != SocketWay::User {
+                continue;
+            }
             for (frames, size) in [
                 (SocketFrames::Whole, 4096),
                 (SocketFrames::Whole, 16_384),
@@ -84,7 +86,9 @@ fn what_arrives_opens_to_the_file() {
                 (SocketFrames::Piecemeal, 5000),
             ] {
                 let plan = RowPlan { suite, ..plan(way, size, frames, 1, 1) };
-                let Some(run) = done(run(&plan, &mut file, &args(), true).unwrap()) else { continue };
+                let Some(run) = done(run(&accelerator(), &plan, &mut file, &args(), true).unwrap()) else {
+                    continue;
+                };
                 let records = open_all(suite, 0, &run.arrived[0].kept);
                 assert_eq!(records.concat(), expected, "{plan:?}");
                 let first = match (way, frames) {
@@ -101,7 +105,13 @@ fn what_arrives_opens_to_the_file() {
 #[test]
 fn every_connection_gets_its_share() {
     let mut file = SampleFile::new(100_000).unwrap();
-    let outcome = run(&plan(SocketWay::User, 4096, SocketFrames::Whole, 2, 3), &mut file, &args(), true);
+    let outcome = run(
+        &accelerator(),
+        &plan(SocketWay::User, 4096, SocketFrames::Whole, 2, 3),
+        &mut file,
+        &args(),
+        true,
+    );
     let run = done(outcome.unwrap()).unwrap();
     let shares: Vec<usize> = run
         .arrived
@@ -116,7 +126,8 @@ fn every_connection_gets_its_share() {
 #[test]
 fn calls_and_bytes_are_counted_exactly() {
     let mut file = SampleFile::new(1 << 20).unwrap();
-    let mut calls = |plan| done(run(&plan, &mut file, &args(), false).unwrap()).unwrap().result.calls;
+    let mut calls =
+        |plan| done(run(&accelerator(), &plan, &mut file, &args(), false).unwrap()).unwrap().result.calls;
     let whole = calls(plan(SocketWay::User, 4096, SocketFrames::Whole, 1, 1));
     assert_eq!((whole.read.calls, whole.sendto.calls, whole.sendmsg.calls), (256, 256, 0));
     assert_eq!((whole.read.bytes, whole.sendto.bytes), (1 << 20, (1 << 20) + 256 * 22));
@@ -135,10 +146,10 @@ fn a_way_that_is_not_there_is_a_row_with_a_reason() {
     let mut file = SampleFile::new(10_000).unwrap();
     let both = plan(SocketWay::User, 4096, SocketFrames::Piecemeal, 2, 1);
     assert!(
-        matches!(run(&both, &mut file, &args(), false).unwrap(), WayOutcome::Absent(reason) if reason.contains("alone"))
+        matches!(run(&accelerator(), &both, &mut file, &args(), false).unwrap(), WayOutcome::Absent(reason) if reason.contains("alone"))
     );
     let batched = plan(SocketWay::Sendfile, 4096, SocketFrames::Whole, 2, 1);
-    let WayOutcome::Absent(reason) = run(&batched, &mut file, &args(), false).unwrap() else {
+    let WayOutcome::Absent(reason) = run(&accelerator(), &batched, &mut file, &args(), false).unwrap() else {
         panic!("sendfile has no buffers")
     };
     let absent = SocketsRow::absent(&batched, reason);

@@ -3,15 +3,20 @@
 use std::io;
 use std::os::fd::AsFd;
 
+use oarlock::Accelerator;
+use oarlock_sockets::{Content, Sealer};
+
 use super::args::SocketSuite;
-use super::seal::{AwsLcSealer, RecordSealer};
+use super::seal::{copied_bytes_per_byte, sealer};
 use super::transfer::{RecordPiece, RecordSender, SendingStream};
 use super::wire::Wire;
 
 /// A sender that seals in user space.
+#[derive(Debug)]
 pub(super) struct UserSender {
+    suite: SocketSuite,
     /// One for each connection.
-    sealers: Vec<Box<dyn RecordSealer>>,
+    sealers: Vec<Sealer>,
     /// The sealed records of a call.
     out: Vec<u8>,
 }
@@ -21,12 +26,11 @@ impl UserSender {
     ///
     /// # Errors
     /// The reason that the suite cannot be sealed.
-    pub(super) fn new(suite: SocketSuite, streams: usize) -> Result<Self, String> {
-        let sealer =
-            |stream| AwsLcSealer::new(suite, stream).map(|own| Box::new(own) as Box<dyn RecordSealer>);
-        let sealers: Option<Vec<_>> = (0..streams).map(sealer).collect();
-        let sealers = sealers.ok_or_else(|| format!("this library does not seal {}", suite.name()))?;
-        Ok(Self { sealers, out: Vec::new() })
+    pub(super) fn new(accelerator: &Accelerator, suite: SocketSuite, streams: usize) -> Result<Self, String> {
+        let sealers: Result<Vec<_>, _> =
+            (0..streams).map(|stream| sealer(accelerator, suite, stream)).collect();
+        let sealers = sealers.map_err(|error| error.to_string())?;
+        Ok(Self { suite, sealers, out: Vec::new() })
     }
 }
 
@@ -37,12 +41,12 @@ impl RecordSender for UserSender {
         stream: &SendingStream,
         piece: RecordPiece<'_>,
     ) -> io::Result<()> {
-        // A record is authenticated as a whole, so it is sealed when its last piece is there.
-        let sealer = self.sealers.get_mut(stream.index).filter(|_| piece.ends());
-        if sealer.is_some_and(|sealer| !sealer.seal(piece.record, &mut self.out)) {
-            return Err(io::Error::other("a record could not be sealed"));
+        // The pieces of a record are collected: to seal a whole record takes one call, and every suite permits it.
+        if !piece.ends() {
+            return Ok(());
         }
-        Ok(())
+        let sealer = &mut self.sealers[stream.index];
+        sealer.seal(Content::ApplicationData, &[piece.record], &mut self.out).map_err(io::Error::other)
     }
 
     fn finish_call(
@@ -57,6 +61,6 @@ impl RecordSender for UserSender {
     }
 
     fn copied_bytes_per_byte(&self) -> f64 {
-        self.sealers.first().map_or(0.0, |sealer| sealer.copied_bytes_per_byte())
+        copied_bytes_per_byte(self.suite)
     }
 }
