@@ -145,8 +145,8 @@ fn a_cryptoserver_is_the_device_of_a_kernel_without_af_alg() {
 /// The calls that a sender may make, as strace names them.
 const CALLS: [&str; 4] = ["read", "sendto", "sendmsg", "sendfile"];
 
-/// Only the sender calls `sendto`, `sendmsg` and `sendfile`. The program also reads its libraries and settings, but as
-/// much for a long file as for a short one: there the difference is the sender's.
+/// The program also reads its libraries, and checks each way with the start of the file, but as much for a long file as
+/// for a short one. So the differences are the sender's, and have to be what it counted itself.
 #[test]
 fn the_counts_equal_those_of_strace() {
     let directory = tempfile::tempdir().unwrap();
@@ -156,7 +156,8 @@ fn the_counts_equal_those_of_strace() {
     }
     for way in ["user", "device", "kernel", "sendfile"] {
         for streams in ["1", "3"] {
-            let [short, long] = ["256k", "1M"].map(|bytes| traced(directory.path(), way, streams, bytes));
+            let lengths = if way == "sendfile" { ["1M", "18M"] } else { ["256k", "1M"] };
+            let [short, long] = lengths.map(|bytes| traced(directory.path(), way, streams, bytes));
             let (Some(short), Some(long)) = (short, long) else {
                 assert!(std::env::var_os(REQUIRED).is_none(), "{way} is not there");
                 println!("SKIPPED: {way} is not there");
@@ -166,9 +167,6 @@ fn the_counts_equal_those_of_strace() {
                 let of = |calls: &Calls| calls.get(name).copied().unwrap_or(0);
                 let (own, strace) = (of(&long.0) - of(&short.0), of(&long.1) - of(&short.1));
                 assert_eq!(own, strace, "{way}, {streams} streams: {name}");
-                if name != "read" {
-                    assert_eq!(of(&long.0), of(&long.1), "{way}, {streams} streams: {name}");
-                }
             }
             println!("{way}, {streams} streams: {:?} own, {:?} strace", long.0, long.1);
         }

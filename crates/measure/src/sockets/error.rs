@@ -59,6 +59,14 @@ pub enum SocketsError {
         /// The bytes of the file.
         sent: u64,
     },
+    /// The records that arrived do not open to the file.
+    #[error("{way}: what arrived is not the file: {reason}")]
+    Differs {
+        /// The way that failed.
+        way: &'static str,
+        /// The difference.
+        reason: String,
+    },
     /// The probe failed.
     #[error("this machine cannot connect to itself: {0}")]
     Probe(io::Error),
@@ -73,9 +81,11 @@ impl CommandError for SocketsError {
             Self::Build(error) => error.kind(),
             Self::Option { .. } | Self::Plot { .. } => FailureKind::Usage,
             Self::Stdout(error) => FailureKind::of_stdout(error),
-            Self::File { .. } | Self::Connection { .. } | Self::Lost { .. } | Self::Probe(_) => {
-                FailureKind::Machine
-            }
+            Self::File { .. }
+            | Self::Connection { .. }
+            | Self::Lost { .. }
+            | Self::Differs { .. }
+            | Self::Probe(_) => FailureKind::Machine,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
@@ -11,6 +12,7 @@ use super::device;
 use super::error::SocketsError;
 use super::kernel::{ContentSender, attach_all};
 use super::report::SocketsRow;
+use super::seal::open_all;
 use super::transfer::{
     Arrived, Connections, RecordSender, TransferResult, TransferSizes, send_by_kernel, send_records,
 };
@@ -20,6 +22,9 @@ use crate::progress;
 use crate::random::SplitMix64;
 use crate::statistics::median_by;
 
+/// The first bytes of the file, which every way sends before it is measured. What arrives is opened and compared.
+const CHECKED: u64 = 200_000;
+
 /// A row before it is measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowPlan {
@@ -27,6 +32,17 @@ pub(super) struct RowPlan {
     pub(super) suite: SocketSuite,
     pub(super) streams: usize,
     pub(super) sizes: TransferSizes,
+}
+
+impl RowPlan {
+    /// Returns the bytes of the file that a connection gets.
+    fn share_of(&self, stream: usize, file: &[u8]) -> Vec<u8> {
+        if self.way == SocketWay::Sendfile {
+            return file.chunks(file.len().div_ceil(self.streams)).nth(stream).unwrap_or_default().to_vec();
+        }
+        let calls = file.chunks(self.sizes.bytes_per_call());
+        calls.skip(stream).step_by(self.streams).flatten().copied().collect()
+    }
 }
 
 /// The outcome of one turn of a row.
@@ -47,6 +63,29 @@ pub(super) struct WayRun {
 }
 
 impl WayRun {
+    /// Opens what arrived, and compares it with the file.
+    pub(super) fn check_contents(
+        &self,
+        accelerator: &Accelerator,
+        plan: &RowPlan,
+        file: &SampleFile,
+    ) -> Result<(), SocketsError> {
+        let failed = |reason| SocketsError::Differs { way: plan.way.name(), reason };
+        let whole = file.contents().map_err(|error| failed(error.to_string()))?;
+        for (stream, arrived) in self.arrived.iter().enumerate() {
+            let contents = match plan.way {
+                SocketWay::Plain => arrived.kept.clone(),
+                _ => {
+                    open_all(accelerator, plan.suite, stream, arrived.kept.clone()).map_err(failed)?.concat()
+                }
+            };
+            if contents != plan.share_of(stream, &whole) {
+                return Err(failed(format!("connection {stream} has other bytes")));
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that all bytes arrived. Records are longer than their contents.
     fn check_arrival(&self, plan: &RowPlan, sent: u64) -> Result<(), SocketsError> {
         let arrived = self.arrived.iter().map(|own| own.bytes).sum();
@@ -69,6 +108,13 @@ impl SampleFile {
     pub(super) fn new(bytes: u64) -> Result<Self, SocketsError> {
         let failed = |error| SocketsError::File { bytes, path: std::env::temp_dir(), error };
         Self::write(bytes).map_err(failed)
+    }
+
+    /// Returns the whole file.
+    pub(super) fn contents(&self) -> io::Result<Vec<u8>> {
+        let mut contents = vec![0; self.bytes as usize];
+        self.file.read_exact_at(&mut contents, 0)?;
+        Ok(contents)
     }
 
     fn write(bytes: u64) -> io::Result<Self> {
@@ -141,7 +187,16 @@ fn measure_group(
     group: &[RowPlan],
     bar: &ProgressBar,
 ) -> Result<Vec<SocketsRow>, SocketsError> {
-    let mut outcomes: Vec<Result<Vec<WayRun>, String>> = group.iter().map(|_| Ok(Vec::new())).collect();
+    let mut sample = SampleFile::new(file.bytes.min(CHECKED))?;
+    let mut outcomes: Vec<Result<Vec<WayRun>, String>> = Vec::new();
+    for plan in group {
+        outcomes.push(match run(accelerator, plan, &mut sample, args, true)? {
+            WayOutcome::Done(run) => {
+                run.check_contents(accelerator, plan, &sample).map(|()| Ok(Vec::new()))?
+            }
+            WayOutcome::Absent(reason) => Err(reason),
+        });
+    }
     for _ in 0..args.turns {
         for (plan, outcome) in group.iter().zip(&mut outcomes) {
             bar.set_message(format!("{} {} {}", plan.way.name(), plan.suite.name(), plan.sizes.size));

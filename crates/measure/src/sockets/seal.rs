@@ -1,7 +1,7 @@
 //! Records of TLS in user space, and the keys of the measured connections.
 
 use oarlock::Accelerator;
-use oarlock_sockets::{DerivationError, ExposedKeys, Keys, Sealer};
+use oarlock_sockets::{Content, DerivationError, ExposedKeys, Keys, Opened, Opener, Sealer};
 
 use super::args::SocketSuite;
 
@@ -59,9 +59,41 @@ pub(super) fn sealer(
     suite: SocketSuite,
     stream: usize,
 ) -> Result<Sealer, DerivationError> {
+    Sealer::new(accelerator, keys(suite, stream)?)
+}
+
+/// Opens all records that arrived at a connection, and returns their contents.
+///
+/// # Errors
+/// The reason that they are not whole records of application data.
+pub(super) fn open_all(
+    accelerator: &Accelerator,
+    suite: SocketSuite,
+    stream: usize,
+    mut sealed: Vec<u8>,
+) -> Result<Vec<Vec<u8>>, String> {
+    let keys = keys(suite, stream).map_err(|error| error.to_string())?;
+    let mut opener = Opener::new(accelerator, keys).map_err(|error| error.to_string())?;
+    let (mut rest, mut contents) = (&mut sealed[..], Vec::new());
+    while !rest.is_empty() {
+        let used = match opener.next(rest) {
+            Ok(Opened::Record(record)) if record.content == Content::ApplicationData => {
+                contents.push(record.data.to_vec());
+                record.used
+            }
+            Ok(Opened::Record(record)) => return Err(format!("{} arrived", record.content)),
+            Ok(Opened::NeedMore(missing)) => return Err(format!("{missing} bytes of a record are missing")),
+            Err(error) => return Err(error.to_string()),
+        };
+        rest = &mut rest[used..];
+    }
+    Ok(contents)
+}
+
+fn keys(suite: SocketSuite, stream: usize) -> Result<Keys, DerivationError> {
     let keys = StreamKeys::of(suite, stream);
     let exposed = ExposedKeys { key: &keys.key, mac_key: &keys.mac_key, iv: &keys.iv, sequence: 0 };
-    Sealer::new(accelerator, Keys::new(suite.record_suite(), &exposed)?)
+    Keys::new(suite.record_suite(), &exposed)
 }
 
 /// Returns the bytes that a sealer copies for each byte of content. An AEAD is sealed from the content's place into the

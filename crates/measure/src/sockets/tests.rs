@@ -4,12 +4,10 @@ use super::args::{SocketFrames, SocketSuite, SocketWay, SocketsBenchArgs};
 use super::error::SocketsError;
 use super::plan::{RowPlan, SampleFile, WayOutcome, WayRun, run};
 use super::report::{SocketsRow, to_svg, to_text};
-use super::seal::StreamKeys;
+use super::seal::open_all;
 use super::transfer::TransferSizes;
 use crate::failure::{CommandError, FailureKind};
 use oarlock::Accelerator;
-use oarlock_sockets::{Content, ExposedKeys, Keys, Opened, Opener};
-use std::io::{Read, Seek};
 
 fn args() -> SocketsBenchArgs {
     SocketsBenchArgs {
@@ -37,23 +35,6 @@ fn plan(
     RowPlan { way, suite: SocketSuite::Aes128Gcm, streams, sizes }
 }
 
-/// Opens the records of a connection.
-fn open_all(suite: SocketSuite, stream: usize, sealed: &[u8]) -> Vec<Vec<u8>> {
-    let keys = StreamKeys::of(suite, stream);
-    let exposed = ExposedKeys { key: &keys.key, mac_key: &keys.mac_key, iv: &keys.iv, sequence: 0 };
-    let keys = Keys::new(suite.record_suite(), &exposed).unwrap();
-    let mut opener = Opener::new(&accelerator(), keys).unwrap();
-    let (mut rest, mut records) = (sealed.to_vec(), Vec::new());
-    while !rest.is_empty() {
-        let Opened::Record(record) = opener.next(&mut rest).unwrap() else { panic!("a record is cut") };
-        assert_eq!(record.content, Content::ApplicationData);
-        records.push(record.data.to_vec());
-        let used = record.used;
-        rest.drain(..used);
-    }
-    records
-}
-
 fn accelerator() -> Accelerator {
     Accelerator::builder().lazy().build().unwrap()
 }
@@ -71,14 +52,9 @@ fn done(outcome: WayOutcome) -> Option<WayRun> {
 #[test]
 fn what_arrives_opens_to_the_file() {
     let mut file = SampleFile::new(100_000).unwrap();
-    let mut expected = Vec::new();
-    file.file.rewind().unwrap();
-    file.file.read_to_end(&mut expected).unwrap();
-    for way in [SocketWay::User, SocketWay::Device, SocketWay::Kernel, SocketWay::Sendfile] {
+    for way in [SocketWay::User, SocketWay::Device, SocketWay::Kernel, SocketWay::Sendfile, SocketWay::Plain]
+    {
         for suite in SocketSuite::ALL {
-            if suite == SocketSuite::TdesCbcSha1 && way != SocketWay::User {
-                continue;
-            }
             for (frames, size) in [
                 (SocketFrames::Whole, 4096),
                 (SocketFrames::Whole, 16_384),
@@ -86,17 +62,15 @@ fn what_arrives_opens_to_the_file() {
                 (SocketFrames::Piecemeal, 5000),
             ] {
                 let plan = RowPlan { suite, ..plan(way, size, frames, 1, 1) };
-                let Some(run) = done(run(&accelerator(), &plan, &mut file, &args(), true).unwrap()) else {
-                    continue;
-                };
-                let records = open_all(suite, 0, &run.arrived[0].kept);
-                assert_eq!(records.concat(), expected, "{plan:?}");
-                let first = match (way, frames) {
-                    (SocketWay::Sendfile, _) => 16_384,
-                    (_, SocketFrames::Whole) => size,
-                    (_, SocketFrames::Piecemeal) => size * (16_384 / size),
-                };
-                assert_eq!(records[0].len(), first, "{plan:?}");
+                let outcome = run(&accelerator(), &plan, &mut file, &args(), true);
+                let Some(run) = done(outcome.unwrap()) else { continue };
+                run.check_contents(&accelerator(), &plan, &file).unwrap();
+                if way == SocketWay::User {
+                    let kept = run.arrived[0].kept.clone();
+                    let records = open_all(&accelerator(), suite, 0, kept).unwrap();
+                    let first = if frames == SocketFrames::Whole { size } else { size * (16_384 / size) };
+                    assert_eq!(records[0].len(), first, "{plan:?}");
+                }
             }
         }
     }
@@ -105,22 +79,25 @@ fn what_arrives_opens_to_the_file() {
 #[test]
 fn every_connection_gets_its_share() {
     let mut file = SampleFile::new(100_000).unwrap();
-    let outcome = run(
-        &accelerator(),
-        &plan(SocketWay::User, 4096, SocketFrames::Whole, 2, 3),
-        &mut file,
-        &args(),
-        true,
-    );
-    let run = done(outcome.unwrap()).unwrap();
-    let shares: Vec<usize> = run
-        .arrived
-        .iter()
-        .enumerate()
-        .map(|(stream, arrived)| open_all(SocketSuite::Aes128Gcm, stream, &arrived.kept).concat().len())
-        .collect();
+    let plan = plan(SocketWay::User, 4096, SocketFrames::Whole, 2, 3);
+    let mut run = done(run(&accelerator(), &plan, &mut file, &args(), true).unwrap()).unwrap();
+    run.check_contents(&accelerator(), &plan, &file).unwrap();
+    let opened = |stream: usize| {
+        open_all(&accelerator(), plan.suite, stream, run.arrived[stream].kept.clone()).unwrap().concat().len()
+    };
     // 13 calls of up to 8192 bytes, in turn.
-    assert_eq!(shares, [4 * 8192 + 1696, 4 * 8192, 4 * 8192]);
+    assert_eq!([0, 1, 2].map(opened), [4 * 8192 + 1696, 4 * 8192, 4 * 8192]);
+    // A byte that differs, records that are cut, and connections that are exchanged are found.
+    let right = run.arrived.clone();
+    run.arrived[1].kept[100] ^= 1;
+    assert!(run.check_contents(&accelerator(), &plan, &file).is_err());
+    run.arrived = right.clone();
+    run.arrived[2].kept.pop();
+    let error = run.check_contents(&accelerator(), &plan, &file).unwrap_err();
+    assert!(error.to_string().starts_with("user: what arrived is not the file: "), "{error}");
+    run.arrived = right;
+    run.arrived.swap(0, 1);
+    assert!(run.check_contents(&accelerator(), &plan, &file).is_err());
 }
 
 #[test]

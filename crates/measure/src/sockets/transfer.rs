@@ -15,7 +15,7 @@ use super::args::{MAX_CONTENT, SocketFrames};
 use super::wire::{CountingWire, Wire, WireCalls};
 
 /// The longest call of `sendfile`. Longer ones gain nothing, and delay other connections.
-const MAX_SEND_FILE: u64 = 16 << 20;
+const MAX_SEND_FILE: u64 = 4 << 20;
 /// The memory that a connection's reader needs: it throws everything away.
 const READER_STACK: usize = 64 << 10;
 
@@ -67,7 +67,7 @@ pub(super) struct TransferSizes {
 
 impl TransferSizes {
     /// Returns the bytes of the file that a call sends.
-    fn bytes_per_call(&self) -> usize {
+    pub(super) fn bytes_per_call(&self) -> usize {
         match self.frames {
             SocketFrames::Whole => self.size * self.records_per_call,
             SocketFrames::Piecemeal => self.size * (MAX_CONTENT / self.size),
