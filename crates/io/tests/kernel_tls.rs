@@ -120,7 +120,7 @@ fn unopened_bytes_keep_receiving_in_user_space() {
         assert!(attached.why_not.contains(&reason), "{attached:?}");
     }
     let (stream, _peer) = connected_pair().unwrap();
-    let early = [record.clone(), record.clone()].concat();
+    let early = [&record[..], &record].concat();
     let keys = from_peer.keys(0);
     let attached = attach(&stream, &keys, &keys, &early);
     assert!(attached.why_not.contains(&StaysInUserSpace::UnopenedRecords { records: 2 }), "{attached:?}");

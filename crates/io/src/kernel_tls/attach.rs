@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use super::keys::KernelKeys;
 use super::refusal::{KernelRefusal, KernelStep};
+use super::unsent_limit::{FULL_RECORD, low_unsent_limit};
 
 /// The length of a record's header (RFC 8446 5.1): type, version, length.
 const HEADER_LEN: usize = 5;
@@ -52,6 +53,15 @@ pub enum StaysInUserSpace {
     /// The kernel does not take the keys for sending.
     #[error("sending stays in user space: {0}")]
     Sending(KernelRefusal),
+    /// The system lets so few unsent bytes wait that the kernel's records can stop for ever.
+    #[error(
+        "sending stays in user space: net.ipv4.tcp_notsent_lowat is {limit}, and records can stop for ever below \
+         {FULL_RECORD}; set it higher with sysctl"
+    )]
+    UnsentLimit {
+        /// The limit in bytes.
+        limit: u32,
+    },
     /// The kernel does not take the keys for receiving.
     #[error("receiving stays in user space: {0}")]
     Receiving(KernelRefusal),
@@ -96,15 +106,22 @@ pub fn attach(stream: &TcpStream, sending: &KernelKeys, receiving: &KernelKeys, 
         result.why_not.extend(leftover_reason(leftover));
         return result;
     }
-    match set_sending(stream, sending) {
+    match attach_sending(stream, sending) {
         Ok(()) => result.sent_by = RecordOwner::Kernel,
-        Err(refusal) => result.why_not.push(StaysInUserSpace::Sending(refusal)),
+        Err(reason) => result.why_not.push(reason),
     }
     match attach_receiving(stream, receiving, leftover) {
         Ok(()) => result.received_by = RecordOwner::Kernel,
         Err(reason) => result.why_not.push(reason),
     }
     result
+}
+
+fn attach_sending(stream: &TcpStream, sending: &KernelKeys) -> Result<(), StaysInUserSpace> {
+    match low_unsent_limit() {
+        Some(limit) => Err(StaysInUserSpace::UnsentLimit { limit }),
+        None => set_sending(stream, sending).map_err(StaysInUserSpace::Sending),
+    }
 }
 
 /// Hands the receiving direction of a connection to the kernel, for example after the rest of a record was opened.

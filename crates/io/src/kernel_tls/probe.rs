@@ -1,21 +1,16 @@
 //! The answers of this kernel to each question.
 
 use std::fmt;
-use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::OnceLock;
 
-use super::attach::{set_receiving, set_sending, set_ulp};
+use super::attach::{StaysInUserSpace, set_receiving, set_sending, set_ulp};
 use super::costs::{TransferCosts, memory_file};
 use super::keys::{KernelCipher, KernelKeys, KernelTlsVersion};
 use super::refusal::{KernelRefusal, KernelStep, KernelTlsError};
 use super::transfer::send_whole_file;
-
-/// The default of `TCP_NOTSENT_LOWAT` for new sockets.
-const UNSENT_LIMIT: &str = "/proc/sys/net/ipv4/tcp_notsent_lowat";
-/// The bytes of a full record with its header, type and tag.
-const FULL_RECORD: u32 = (16 << 10) + 22;
+use super::unsent_limit::{is_too_low, low_unsent_limit, unsent_limit};
 
 /// The answer of the kernel to one question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +61,7 @@ pub struct CipherReport {
     pub send: KernelSupport,
     /// The answer for receiving.
     pub receive: KernelSupport,
-    /// The cost of `write`, if sending works.
+    /// The cost of `write`, if sending works and cannot stop because of [`ProbeReport::unsent_limit`].
     pub write_costs: Option<TransferCosts>,
 }
 
@@ -79,7 +74,7 @@ pub struct ProbeReport {
     pub ciphers: Vec<CipherReport>,
     /// The answer to new keys for a connection.
     pub rekey: KernelSupport,
-    /// The answer to `sendfile`: a file was sent and its length has arrived.
+    /// The answer to `sendfile`: a file was sent and its length has arrived. It is not tried if sending can stop.
     pub send_file: KernelSupport,
     /// The cost of `write` on a plain connection.
     pub plain_write_costs: TransferCosts,
@@ -98,15 +93,11 @@ impl ProbeReport {
         self.ciphers.iter().find(|own| (own.version, own.cipher) == (version, cipher))
     }
 
-    /// Returns a warning if `sendfile` can stop for ever because of the default of `TCP_NOTSENT_LOWAT`.
+    /// Returns a warning if records can stop for ever because of the default of `TCP_NOTSENT_LOWAT`.
     #[must_use]
     pub fn unsent_limit_fault(&self) -> Option<String> {
-        self.unsent_limit.filter(|limit| *limit < FULL_RECORD).map(|limit| {
-            format!(
-                "net.ipv4.tcp_notsent_lowat is {limit}, and sendfile over TLS can stop for ever below {FULL_RECORD}: \
-                 set it higher with sysctl"
-            )
-        })
+        let low = self.unsent_limit.filter(|limit| is_too_low(*limit));
+        low.map(|limit| StaysInUserSpace::UnsentLimit { limit }.to_string())
     }
 }
 
@@ -126,7 +117,9 @@ pub fn probe() -> io::Result<ProbeReport> {
     let sample = (KernelTlsVersion::Tls13, KernelCipher::Aes128Gcm);
     let sends = ciphers.iter().any(|own| (own.version, own.cipher) == sample && own.send.works());
     let (mut send_file, mut send_file_costs) = (KernelSupport::NotTried, None);
-    if sends {
+    // A record that stops would stop the probe too.
+    let may_send = low_unsent_limit().is_none();
+    if sends && may_send {
         send_file = probe_send_file()?.into();
     }
     if send_file.works() {
@@ -140,7 +133,7 @@ pub fn probe() -> io::Result<ProbeReport> {
         plain_write_costs: TransferCosts::of_write(connected_pair()?)?,
         plain_file_costs: TransferCosts::of_send_file(connected_pair()?)?,
         send_file_costs,
-        unsent_limit: fs::read_to_string(UNSENT_LIMIT).ok().and_then(|text| text.trim().parse().ok()),
+        unsent_limit: unsent_limit(),
     })
 }
 
@@ -193,7 +186,7 @@ fn probe_cipher(
         let (stream, peer) = connected_pair()?;
         send = set_ulp(&stream).and_then(|()| set_sending(&stream, &keys)).into();
         receive = set_ulp(&peer).and_then(|()| set_receiving(&peer, &keys)).into();
-        if send.works() {
+        if send.works() && low_unsent_limit().is_none() {
             let pair = connected_pair()?;
             set_ulp(&pair.0).and_then(|()| set_sending(&pair.0, &keys)).map_err(as_io)?;
             write_costs = Some(TransferCosts::of_write(pair)?);

@@ -28,7 +28,7 @@ pub(super) enum SocketsCommand {
     #[command(after_help = "Exit code 0 also if the kernel has no TLS: the table then says why.")]
     Probe,
     /// Send a file sealed in four ways, and count the system calls and bytes between user space and kernel
-    Bench(SocketsBenchArgs),
+    Bench(Box<SocketsBenchArgs>),
 }
 
 /// Arguments of `oarlock sockets bench`.
