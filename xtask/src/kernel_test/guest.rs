@@ -72,11 +72,13 @@ impl Guest {
         let registers = build_registers(directory.path())?;
         let began = Instant::now();
         let mut command = Command::new("timeout");
-        command.args(["--signal=KILL", MAX_SECONDS]).arg(&self.kernel).arg(MEMORY);
+        // At this signal the guest ends all its processes, which are in a session of their own.
+        command.args(["--signal=TERM", "--kill-after=10", MAX_SECONDS]).arg(&self.kernel).arg(MEMORY);
         command.args(["rootfstype=hostfs", "rootflags=/", "ro", "quiet"]);
         command.arg(format!("init={}", init.display())).args(["con=null", "con0=null,fd:1", "ssl=null"]);
         command.env("LD_PRELOAD", registers).env("HOME", directory.path()).stdin(Stdio::null());
         let output = command.output().map_err(KernelTestError::Guest)?;
+        kill_processes(&init);
         let console = [output.stdout, output.stderr].concat();
         let console = String::from_utf8_lossy(&console).into_owned();
         Ok(GuestResult { directory, console, seconds: began.elapsed().as_secs() })
@@ -134,6 +136,19 @@ fn failed_steps(steps: &str) -> Vec<String> {
     failed.map(|(name, code)| format!("step {name}: exit code {code}")).collect()
 }
 
+/// Kills what is left of a guest that did not end: every process whose arguments name its script, which has a name of
+/// its own.
+fn kill_processes(init: &Path) {
+    let name = init.as_os_str().as_encoded_bytes();
+    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let arguments = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        if arguments.windows(name.len()).any(|part| part == name) {
+            // It may have ended meanwhile.
+            let _ = Command::new("kill").arg("-KILL").arg(process.file_name()).status();
+        }
+    }
+}
+
 /// Builds the library that restores all registers of a process.
 fn build_registers(directory: &Path) -> Result<OsString, KernelTestError> {
     let (source, library) = (directory.join("xstate.c"), directory.join("xstate.so"));
@@ -159,6 +174,16 @@ fn in_path(name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processes_that_name_the_script_are_killed() {
+        let directory = tempfile::tempdir().unwrap();
+        let init = directory.path().join("init.sh");
+        write(&init, "while true; do sleep 1; done").unwrap();
+        let mut child = Command::new("sh").arg(&init).spawn().unwrap();
+        kill_processes(&init);
+        assert!(!child.wait().unwrap().success());
+    }
 
     #[test]
     fn failed_steps_are_faults() {

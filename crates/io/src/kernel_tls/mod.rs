@@ -13,8 +13,8 @@
 //! | [`send_record`], [`receive_record`], [`send_close_notify`] | records of any type: alerts, handshake messages |
 //! | [`send_key_update`], [`update_receiving`] | new keys for a connection (Linux 6.14) |
 //!
-//! Do not set `TCP_NOTSENT_LOWAT` on a socket of the kernel's TLS: sending can stop for ever if the limit is below the size
-//! of a record. [`attach`] does not hand over sending if the default of the system is too low.
+//! Do not set `TCP_NOTSENT_LOWAT` on a socket of the kernel's TLS: sending can stop for ever if the limit is below the
+//! size of a record. [`attach`] does not hand over sending if the default of the system is too low.
 
 mod attach;
 mod control;

@@ -12,8 +12,8 @@ pub(super) fn unsent_limit() -> Option<u32> {
     fs::read_to_string(DEFAULT).ok()?.trim().parse().ok()
 }
 
-/// Returns the default if records can stop for ever because of it. Linux 6.1 did with a limit of 16384: a socket with an
-/// unsent record is full then, and waits for an event that does not come.
+/// Returns the default if records can stop for ever because of it. Linux 6.1 did with a limit of 16384: a socket with
+/// an unsent record is full then, and waits for an event that does not come.
 pub(super) fn low_unsent_limit() -> Option<u32> {
     unsent_limit().filter(|limit| is_too_low(*limit))
 }

@@ -1,5 +1,5 @@
-//! `oarlock sockets`: which TLS records the kernel makes, and both tables of the paper on transforms in sockets (Burnside
-//! and Keromytis, "Accelerating application-level security protocols", 2003) on this machine.
+//! `oarlock sockets`: which TLS records the kernel makes, and both tables of the paper on transforms in sockets
+//! (Burnside and Keromytis, "Accelerating application-level security protocols", 2003) on this machine.
 //!
 //! | module | what it holds |
 //! |---|---|
