@@ -99,8 +99,8 @@ pub fn watched(leaf: &str, subjects: &[String]) -> Result<Vec<PoisonRow>, LeakEr
     Ok(rows)
 }
 
-/// Opens TLS records whose paddings are secret, because they are decrypted under secret keys. None if the engine does not
-/// offer the shape. A planted leak branches on a byte of the key.
+/// Opens TLS records whose paddings are secret, because they are decrypted under secret keys. None if the engine does
+/// not offer the shape. A planted leak branches on a byte of the key.
 #[cfg(feature = "valgrind")]
 fn open_records(
     engine: &dyn oarlock_core::Engine,

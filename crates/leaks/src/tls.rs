@@ -1,5 +1,5 @@
-//! Openings of TLS records in CBC mode with paddings of chosen length. An attacker who can distinguish them decrypts any
-//! message (AlFardan and Paterson, "Lucky Thirteen", 2013).
+//! Openings of TLS records in CBC mode with paddings of chosen length. An attacker who can distinguish them decrypts
+//! any message (AlFardan and Paterson, "Lucky Thirteen", 2013).
 //!
 //! Every record has a well-formed padding and a wrong MAC, so that all are rejected. The fixed class has the shortest
 //! padding, and the random class one of the longest. An implementation that hashes the fragment only takes four blocks
