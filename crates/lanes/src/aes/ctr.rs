@@ -1,5 +1,5 @@
-//! Counter mode, whose key stream depends on no data. A vector takes a piece of up to four blocks of one record. NIST SP
-//! 800-38A 6.5.
+//! Counter mode, whose key stream depends on no data. A vector takes a piece of up to four blocks of one record. NIST
+//! SP 800-38A 6.5.
 
 use super::chunk;
 use super::rounds::encrypt;
