@@ -17,8 +17,9 @@ pub(super) struct UserSender {
     suite: SocketSuite,
     /// One for each connection.
     sealers: Vec<Sealer>,
-    /// The sealed records of a call.
+    /// The sealed records of a call, up to `used`. It is used again, so that nothing fills it with zeros.
     out: Vec<u8>,
+    used: usize,
 }
 
 impl UserSender {
@@ -30,7 +31,7 @@ impl UserSender {
         let sealers: Result<Vec<_>, _> =
             (0..streams).map(|stream| sealer(accelerator, suite, stream)).collect();
         let sealers = sealers.map_err(|error| error.to_string())?;
-        Ok(Self { suite, sealers, out: Vec::new() })
+        Ok(Self { suite, sealers, out: Vec::new(), used: 0 })
     }
 }
 
@@ -46,7 +47,14 @@ impl RecordSender for UserSender {
             return Ok(());
         }
         let sealer = &mut self.sealers[stream.index];
-        sealer.seal(Content::ApplicationData, &[piece.record], &mut self.out).map_err(io::Error::other)
+        let needed = self.used + piece.record.len() + sealer.suite().max_overhead();
+        if self.out.len() < needed {
+            self.out.resize(needed, 0);
+        }
+        let out = &mut self.out[self.used..];
+        self.used +=
+            sealer.seal_into(Content::ApplicationData, &[piece.record], out).map_err(io::Error::other)?;
+        Ok(())
     }
 
     fn finish_call(
@@ -55,8 +63,8 @@ impl RecordSender for UserSender {
         stream: &SendingStream,
         _contents: &[u8],
     ) -> io::Result<()> {
-        wire.send(stream.socket.as_fd(), &self.out, false)?;
-        self.out.clear();
+        wire.send(stream.socket.as_fd(), &self.out[..self.used], false)?;
+        self.used = 0;
         Ok(())
     }
 
