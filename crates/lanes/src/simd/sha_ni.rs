@@ -26,8 +26,9 @@ impl ShaNiSimd {
         has_all.then_some(Self(()))
     }
 
-    /// Returns true if streams of SHA-1 are at least as fast as eight lanes of AVX2. They are on AMD's CPUs. On Intel's,
-    /// four streams are no faster than one, and the lanes are 1.4 to 1.7 times as fast (docs/performance/records.md).
+    /// Returns true if streams of SHA-1 are at least as fast as eight lanes of AVX2. They are on AMD's CPUs. On
+    /// Intel's, four streams are no faster than one, and the lanes are 1.4 to 1.7 times as fast
+    /// (docs/performance/records.md).
     pub(crate) fn has_fast_sha1(self) -> bool {
         is_amd()
     }
