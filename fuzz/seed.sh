@@ -160,3 +160,17 @@ printf '\000\035\000\022\026\023\200\000\000\000\200\000\000\000\000\230\226\200
 # Signed zones, and zones with digests, as RFCs print them.
 mkdir -p corpus/dnssec_verify
 cp ../crates/dnssec/tests/rfc/*.zone corpus/dnssec_verify/
+
+# A start for each suite. The first byte names the suite, the second the length of pieces, the third the byte that is
+# changed; then the header of a record, or the length of a packet, and content, which the target also seals itself.
+mkdir -p corpus/sockets_tls_open corpus/sockets_ssh_open
+for suite in $(seq 0 15); do
+    octal=$(printf '%03o' "$suite")
+    printf "\\$octal\\024\\041\\027\\003\\003\\000\\100%064d" 0 > "corpus/sockets_tls_open/data-$suite"
+    printf "\\$octal\\000\\005\\025\\003\\003\\000\\022%018d\\026\\003\\003\\000\\005\\030\\000\\000\\001\\001" 0 > "corpus/sockets_tls_open/alert-$suite"
+done
+for suite in $(seq 0 11); do
+    octal=$(printf '%03o' "$suite")
+    printf "\\$octal\\024\\041\\000\\000\\000\\040%096d" 0 > "corpus/sockets_ssh_open/packet-$suite"
+    printf "\\$octal\\377\\003\\000\\000\\210\\271%096d" 0 > "corpus/sockets_ssh_open/long-$suite"
+done

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_core::{Direction, Engine, Jobs, Outcomes, Records, Shape};
+use oarlock_core::{Direction, Engine, Jobs, MTE_AAD_LEN, Outcomes, Records, Shape, mte_sealed_len};
 use oarlock_fuzz::Bytes;
 use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::ScalarEngine;
@@ -48,10 +48,10 @@ fn case(shape: Shape, bytes: &mut Bytes<'_>) -> RecordCase {
     let (how, seed) = (bytes.next(), bytes.next());
     // The first records of a batch often share a length, which is a path of its own.
     let len = if how & 1 == 0 { usize::from(how) } else { bytes.below(MAX_INPUT) };
-    let (mut key, mut iv, mut aad, mut tag, mut output) = (0, 0, 0, 0, len);
+    let (mut key, mut second_key, mut iv, mut aad, mut tag, mut output) = (0, 0, 0, 0, 0, len);
     match shape {
         Shape::Cipher { alg, .. } => (key, iv) = (alg.key_len(), alg.block_len()),
-        Shape::Aead { alg, .. } => (key, iv, aad, tag) = (alg.key_len(), 12, bytes.below(40), 16),
+        Shape::Aead { alg, .. } => (key, iv, aad, tag) = (alg.key_len(), alg.usual_iv_len(), bytes.below(40), 16),
         Shape::Mac { alg } => (key, output) = (alg.key_len().unwrap_or(usize::from(seed)), alg.tag_len()),
         Shape::Digest { alg } => output = alg.output_len(),
         Shape::DigestPart { alg } => (iv, output) = (alg.state_len(), alg.state_len()),
@@ -61,6 +61,13 @@ fn case(shape: Shape, bytes: &mut Bytes<'_>) -> RecordCase {
                 Direction::Encrypt => len.next_multiple_of(8) + 8,
                 Direction::Decrypt => len.saturating_sub(8),
             };
+        }
+        Shape::Chain { cipher, mac, order, direction } => {
+            (key, second_key, iv) = (cipher.alg.key_len(), mac.tag_len(), cipher.alg.block_len());
+            (aad, tag) = if order.has_detached_tag() { (bytes.below(40), mac.tag_len()) } else { (MTE_AAD_LEN, 0) };
+            if !order.has_detached_tag() && direction == Direction::Encrypt {
+                output = mte_sealed_len(cipher.alg, mac, len);
+            }
         }
         _ => {}
     }
@@ -74,9 +81,10 @@ fn case(shape: Shape, bytes: &mut Bytes<'_>) -> RecordCase {
     let field = |len: usize, salt: u8| -> Vec<u8> {
         (0..len).map(|at| (at as u8).wrapping_mul(31).wrapping_add(salt) ^ seed).collect()
     };
-    let is_opening = matches!(shape, Shape::Aead { direction: Direction::Decrypt, .. });
+    let is_opening = shape.is_opening();
     RecordCase {
         key: field(key, 1),
+        second_key: field(second_key, 6),
         iv: field(iv, 2),
         aad: field(aad, 3),
         input: field(len, 4),

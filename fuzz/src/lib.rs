@@ -4,6 +4,7 @@ mod batches;
 mod bytes;
 mod records;
 mod secrets;
+pub mod sockets;
 
 use oarlock_core::Key;
 use oarlock_keys::{Passphrase, WorkLimits, export, import};

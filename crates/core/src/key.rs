@@ -308,6 +308,8 @@ impl Key {
             Shape::Wrap { alg, .. } => self.is_secret_of(alg.key_len()),
             // The second key of a translation is checked with its record.
             Shape::Translate { from, .. } => self.is_secret_of(from.alg.key_len()),
+            // So is the MAC key of a chain.
+            Shape::Chain { cipher, .. } => self.is_secret_of(cipher.alg.key_len()),
             Shape::Digest { .. } | Shape::DigestPart { .. } => true,
         }
     }

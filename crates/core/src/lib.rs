@@ -3,12 +3,14 @@
 //! | module | content |
 //! |---|---|
 //! | [`shape`](Shape) | raw operations that may share a batch, and the algorithms that name them |
+//! | [`shape::chain`](ChainOrder) | the order of cipher and MAC in one record, and the lengths of TLS records |
 //! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
 //! | [`accept`](RecordPart) | for engines: the acceptance of many records with few comparisons |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
+//! | [`mte_opening`](MteOpening) | for engines: the end of a TLS record in CBC mode, in constant time |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
 //! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
 //! | [`holder`](Holder) | a unit that performs whole schemes with keys that live elsewhere |
@@ -29,6 +31,7 @@ mod error;
 mod holder;
 mod jobs;
 mod key;
+mod mte_opening;
 mod operation;
 mod outcome;
 mod records;
@@ -50,6 +53,7 @@ pub use key::{
     EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
     RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
+pub use mte_opening::MteOpening;
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
 pub use records::{Records, ResolvedRecord};
@@ -58,8 +62,9 @@ pub use scheme::{
 };
 pub use secret::{SecretBytes, erase};
 pub use shape::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,
-    RsaExponent, Shape, WrapAlg,
+    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MAX_MTE_FRAGMENT,
+    MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, RsaExponent, Shape, WrapAlg, mte_fragment_len,
+    mte_sealed_len,
 };
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};

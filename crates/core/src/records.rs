@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::{
-    AeadAlg, BlockCipher, Column, ColumnCursor, Direction, InputSource, Key, KeySource, MacAlg, OutputSink,
-    SecretSlots, Shape, Span, Status, WrapAlg,
+    AeadAlg, BlockCipher, ChainOrder, CipherSpec, Column, ColumnCursor, Direction, InputSource, Key,
+    KeySource, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, OutputSink, SecretSlots, Shape, Span,
+    Status, WrapAlg, mte_sealed_len,
 };
 
 /// Records of one shape.
@@ -29,7 +30,7 @@ pub struct Records<'a> {
     pub slots: Cow<'a, SecretSlots>,
     /// The key.
     pub key: Column<'a, KeySource>,
-    /// The key of the encrypting half of [`Shape::Translate`].
+    /// The key of the encrypting half of [`Shape::Translate`], or the MAC key of [`Shape::Chain`].
     pub second_key: Column<'a, KeySource>,
     /// The IV, or the chaining state of [`Shape::DigestPart`].
     pub iv: Column<'a, Span>,
@@ -41,7 +42,8 @@ pub struct Records<'a> {
     pub input: Column<'a, InputSource>,
     /// The place of the output, as long as the result. [`Records::resolve`] knows the rule of each shape.
     pub output: Column<'a, OutputSink>,
-    /// The AEAD tag: a span of the output buffer for encryption, of the data for decryption.
+    /// The detached tag of an AEAD or a chain: a span of the output buffer for encryption, of the data for
+    /// decryption.
     pub tag: Column<'a, Span>,
 }
 
@@ -73,9 +75,9 @@ pub struct ResolvedRecord<'a> {
     pub key: Option<&'a Key>,
     /// The bytes of the key.
     pub key_bytes: &'a [u8],
-    /// The handle of the second key of a translation.
+    /// The handle of the second key of a translation or a chain.
     pub second_key: Option<&'a Key>,
-    /// The bytes of the second key of a translation.
+    /// The bytes of the second key of a translation or a chain.
     pub second_key_bytes: &'a [u8],
     /// The IV or the chaining state.
     pub iv: &'a [u8],
@@ -189,16 +191,18 @@ impl<'a> Records<'a> {
             Shape::Translate { to, .. } => {
                 self.find_key(row.second_key, KeyLengthRule::Exactly(to.alg.key_len()))?
             }
+            Shape::Chain { .. } => self.find_key(row.second_key, KeyLengthRule::Any)?,
             _ => (None, &[][..]),
         };
         let input = match row.input {
             InputSource::Data(span) => self.bytes(span)?,
             InputSource::Slot(slot) => self.slots.get(slot).ok_or(Status::DependencyFailed)?,
         };
-        let is_opening = matches!(shape, Shape::Aead { direction: Direction::Decrypt, .. });
-        let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
+        let (is_opening, is_sealing) = (shape.is_opening(), shape.is_sealing());
         let is_translation = matches!(shape, Shape::Translate { .. });
-        let has_iv = is_translation || matches!(shape, Shape::Cipher { .. } | Shape::DigestPart { .. });
+        let has_aad = matches!(shape, Shape::Aead { .. } | Shape::Chain { .. });
+        let has_iv =
+            has_aad || is_translation || matches!(shape, Shape::Cipher { .. } | Shape::DigestPart { .. });
         // A column that the shape does not read may name places that do not exist.
         let bytes_if = |is_read: bool, span| if is_read { self.bytes(span) } else { Ok(&[][..]) };
         let record = ResolvedRecord {
@@ -206,9 +210,9 @@ impl<'a> Records<'a> {
             key_bytes,
             second_key,
             second_key_bytes,
-            iv: bytes_if(has_iv || is_opening || is_sealing, row.iv)?,
+            iv: bytes_if(has_iv, row.iv)?,
             second_iv: bytes_if(is_translation, row.second_iv)?,
-            aad: bytes_if(is_opening || is_sealing, row.aad)?,
+            aad: bytes_if(has_aad, row.aad)?,
             input,
             output: row.output,
             tag: row.tag,
@@ -353,6 +357,9 @@ enum KeyLengthRule {
     Exactly(usize),
 }
 
+/// The shortest tag of a chain in bytes. RFC 2104 section 5.
+const MIN_HMAC_TAG: usize = 10;
+
 /// The length rules of the record shapes.
 struct LengthRule;
 
@@ -364,6 +371,7 @@ impl LengthRule {
             Shape::Mac { alg } => MacAlg::key_len(alg).map_or(KeyLengthRule::Any, KeyLengthRule::Exactly),
             Shape::Wrap { alg, .. } => KeyLengthRule::Exactly(WrapAlg::key_len(alg)),
             Shape::Translate { from, .. } => KeyLengthRule::Exactly(from.alg.key_len()),
+            Shape::Chain { cipher, .. } => KeyLengthRule::Exactly(cipher.alg.key_len()),
             _ => KeyLengthRule::None,
         }
     }
@@ -371,20 +379,32 @@ impl LengthRule {
     fn fits(shape: Shape, record: &ResolvedRecord<'_>, output: OutputSpace) -> bool {
         let len = record.input.len();
         match shape {
-            Shape::Cipher { alg, .. } => Self::cbc_fits(alg, record.iv, len) && output.takes(len),
+            _ if !shape.is_possible() => false,
+            Shape::Cipher { alg, mode, .. } => {
+                Self::cipher_fits(CipherSpec { alg, mode }, record.iv, len) && output.takes(len)
+            }
             Shape::Translate { from, to } => {
-                Self::cbc_fits(from.alg, record.iv, len)
-                    && Self::cbc_fits(to.alg, record.second_iv, len)
+                Self::cipher_fits(from, record.iv, len)
+                    && Self::cipher_fits(to, record.second_iv, len)
                     && output.takes(len)
             }
-            // SP 800-38D 5.2.1.1 and 5.2.1.2: an IV of at least one bit, a tag of 12 to 16 bytes. Its shorter tags
-            // are for special applications and not offered.
-            Shape::Aead { direction, .. } => {
-                let tag_len = match direction {
-                    Direction::Encrypt => record.tag.len as usize,
-                    Direction::Decrypt => record.expected_tag.len(),
-                };
-                !record.iv.is_empty() && (12..=16).contains(&tag_len) && output.takes(len)
+            Shape::Aead { alg, .. } => {
+                alg.iv_lens().contains(&record.iv.len())
+                    && alg.tag_lens().contains(&Self::tag_len(shape, record))
+                    && len >= alg.min_input_len()
+                    && (alg != AeadAlg::ChaCha20Poly1305Ssh || record.aad.is_empty())
+                    && output.takes(len)
+            }
+            Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, direction } => {
+                record.aad.len() == MTE_AAD_LEN
+                    && record.iv.len() == cipher.alg.block_len()
+                    && Self::mte_fits(cipher.alg, mac, direction, len, output)
+            }
+            // RFC 2104 section 5 advises against tags under 80 bits.
+            Shape::Chain { cipher, mac, .. } => {
+                Self::cipher_fits(cipher, record.iv, len)
+                    && (MIN_HMAC_TAG..=mac.tag_len()).contains(&Self::tag_len(shape, record))
+                    && output.takes(len)
             }
             // SP 800-38B A.2 advises against tags under 64 bits, but formats with DES MACs have 32 bits.
             Shape::Mac { alg } => match output {
@@ -402,8 +422,32 @@ impl LengthRule {
         }
     }
 
-    fn cbc_fits(alg: BlockCipher, iv: &[u8], len: usize) -> bool {
-        iv.len() == alg.block_len() && len.is_multiple_of(alg.block_len())
+    fn cipher_fits(spec: CipherSpec, iv: &[u8], len: usize) -> bool {
+        iv.len() == spec.alg.block_len() && len.is_multiple_of(spec.granularity())
+    }
+
+    /// Returns the length of the detached tag that a record makes or compares.
+    fn tag_len(shape: Shape, record: &ResolvedRecord<'_>) -> usize {
+        if shape.is_sealing() { record.tag.len as usize } else { record.expected_tag.len() }
+    }
+
+    /// Checks the lengths of a TLS record in CBC mode. RFC 5246 6.2.3.2.
+    fn mte_fits(
+        cipher: BlockCipher,
+        mac: MacAlg,
+        direction: Direction,
+        len: usize,
+        output: OutputSpace,
+    ) -> bool {
+        match direction {
+            Direction::Encrypt => len <= MAX_MTE_FRAGMENT && output.takes(mte_sealed_len(cipher, mac, len)),
+            Direction::Decrypt => {
+                let min = mte_sealed_len(cipher, mac, 0);
+                (min..=MAX_MTE_SEALED).contains(&len)
+                    && len.is_multiple_of(cipher.block_len())
+                    && output.takes(len)
+            }
+        }
     }
 
     /// Checks the lengths of a key wrap.

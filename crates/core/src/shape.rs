@@ -1,6 +1,13 @@
 //! Shapes: raw operations that may share a batch, because every lane takes the same steps.
 
-use std::fmt;
+mod chain;
+mod names;
+
+use std::ops::RangeInclusive;
+
+pub use chain::{
+    ChainOrder, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, mte_fragment_len, mte_sealed_len,
+};
 
 /// A raw operation with the sizes that fix its steps.
 ///
@@ -51,7 +58,7 @@ pub enum Shape {
     /// X25519 from a 32-byte u-coordinate to 32 bytes. The scheme decides about an all-zero result. RFC 7748 section
     /// 5.
     X25519,
-    /// Block cipher over whole blocks.
+    /// Block cipher: over whole blocks in CBC mode, and over any number of bytes in CTR mode.
     Cipher {
         /// The cipher.
         alg: BlockCipher,
@@ -97,6 +104,18 @@ pub enum Shape {
         from: CipherSpec,
         /// The cipher of the output (second key and second IV columns).
         to: CipherSpec,
+    },
+    /// A cipher and an HMAC over one record, each under a key of its own: TLS in CBC mode, SSH, ESP. The second key
+    /// column has the MAC key. Combinations that [`ChainOrder::joins`] refuses are offered by no engine.
+    Chain {
+        /// The cipher (key and IV columns).
+        cipher: CipherSpec,
+        /// The MAC (second key column).
+        mac: MacAlg,
+        /// The order of the two, and the place of the tag.
+        order: ChainOrder,
+        /// Seal for `Encrypt`, open for `Decrypt`.
+        direction: Direction,
     },
 }
 
@@ -155,6 +174,9 @@ pub enum BlockCipher {
 pub enum CipherMode {
     /// Cipher block chaining without padding; IV of one block. NIST SP 800-38A 6.2.
     Cbc,
+    /// Counter mode, for AES only. The IV is the first counter block, and the whole block counts as one big-endian
+    /// number, as in SSH. NIST SP 800-38A 6.5 and RFC 4344 section 4.
+    Ctr,
 }
 
 /// A cipher in a mode.
@@ -175,7 +197,9 @@ pub enum Direction {
     Decrypt,
 }
 
-/// An AEAD algorithm. Tags have 12 to 16 bytes and IVs 1 byte or more; 12 is the fast length. NIST SP 800-38D.
+/// An AEAD algorithm.
+///
+/// Tags of AES-GCM have 12 to 16 bytes and IVs 1 byte or more; 12 is the fast length (NIST SP 800-38D).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum AeadAlg {
@@ -183,6 +207,16 @@ pub enum AeadAlg {
     Aes128Gcm,
     /// AES-256 in Galois/counter mode.
     Aes256Gcm,
+    /// ChaCha20-Poly1305 with a 32-byte key, a 12-byte IV and a 16-byte tag. RFC 8439.
+    ChaCha20Poly1305,
+    /// `chacha20-poly1305@openssh.com`: a 64-byte key, an IV of 8 bytes and a 16-byte tag.
+    ///
+    /// The first half of the key encrypts the packet and the second half encrypts its length, as the key exchange
+    /// yields them. The IV is the sequence number, big-endian. The input is the packet's length in 4 bytes and then
+    /// the packet. The output is as long: the encrypted length and the encrypted packet. The tag covers the output.
+    /// There is no associated data. Sealing 4 bytes that are an encrypted length yields the length itself, because
+    /// the cipher is a key stream. draft-ietf-sshm-chacha20-poly1305.
+    ChaCha20Poly1305Ssh,
 }
 
 /// A MAC algorithm. A tag column that is shorter than the full length keeps the leading bytes.
@@ -205,6 +239,10 @@ pub enum MacAlg {
     HmacSha1,
     /// HMAC with SHA-256. RFC 2104.
     HmacSha256,
+    /// HMAC with SHA-384. RFC 4231.
+    HmacSha384,
+    /// HMAC with SHA-512. RFC 4231.
+    HmacSha512,
 }
 
 /// The padding of the last block of a DES MAC. ISO/IEC 9797-1 section 6.3.
@@ -255,14 +293,93 @@ impl Shape {
     pub fn records() -> Vec<Self> {
         let mut shapes = Vec::new();
         for direction in Direction::ALL {
-            shapes.extend(BlockCipher::ALL.map(|alg| Self::Cipher { alg, mode: CipherMode::Cbc, direction }));
+            shapes.extend(CipherSpec::all().map(|CipherSpec { alg, mode }| Self::Cipher {
+                alg,
+                mode,
+                direction,
+            }));
             shapes.extend(AeadAlg::ALL.map(|alg| Self::Aead { alg, direction }));
             shapes.extend(WrapAlg::ALL.map(|alg| Self::Wrap { alg, direction }));
         }
         shapes.extend(MacAlg::ALL.map(|alg| Self::Mac { alg }));
         shapes.extend(DigestAlg::ALL.map(|alg| Self::Digest { alg }));
         shapes.extend(DigestAlg::ALL.map(|alg| Self::DigestPart { alg }));
+        shapes.extend(Self::chains());
         shapes
+    }
+
+    /// Every [`Shape::Chain`] that [`ChainOrder::joins`] allows.
+    #[must_use]
+    pub fn chains() -> Vec<Self> {
+        let mut shapes = Vec::new();
+        for order in ChainOrder::ALL {
+            for cipher in CipherSpec::all() {
+                for mac in MacAlg::ALL.into_iter().filter(|mac| order.joins(cipher, *mac)) {
+                    let chain = |direction| Self::Chain { cipher, mac, order, direction };
+                    shapes.extend(Direction::ALL.map(chain));
+                }
+            }
+        }
+        shapes
+    }
+
+    /// True if the parts of the shape belong together. No engine offers any other shape.
+    #[must_use]
+    pub fn is_possible(self) -> bool {
+        match self {
+            Self::Cipher { alg, mode, .. } => CipherSpec { alg, mode }.is_possible(),
+            Self::Translate { from, to } => [from, to].iter().all(|spec| spec.mode == CipherMode::Cbc),
+            Self::Chain { cipher, mac, order, .. } => order.joins(cipher, mac),
+            _ => true,
+        }
+    }
+
+    /// True if the shape writes a tag apart from its output, into the tag column's span of the output buffer.
+    #[must_use]
+    pub fn is_sealing(self) -> bool {
+        self.detached_tag_direction() == Some(Direction::Encrypt)
+    }
+
+    /// True if the shape compares a tag, which the tag column's span of the data states.
+    #[must_use]
+    pub fn is_opening(self) -> bool {
+        self.detached_tag_direction() == Some(Direction::Decrypt)
+    }
+
+    fn detached_tag_direction(self) -> Option<Direction> {
+        match self {
+            Self::Aead { direction, .. } => Some(direction),
+            Self::Chain { order, direction, .. } if order.has_detached_tag() => Some(direction),
+            _ => None,
+        }
+    }
+
+    /// Returns the shape in the other direction, or None if the shape has none.
+    #[must_use]
+    pub fn reversed(self) -> Option<Self> {
+        match self {
+            Self::Cipher { alg, mode, direction } => {
+                Some(Self::Cipher { alg, mode, direction: direction.reversed() })
+            }
+            Self::Aead { alg, direction } => Some(Self::Aead { alg, direction: direction.reversed() }),
+            Self::Wrap { alg, direction } => Some(Self::Wrap { alg, direction: direction.reversed() }),
+            Self::Chain { cipher, mac, order, direction } => {
+                Some(Self::Chain { cipher, mac, order, direction: direction.reversed() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the direction of a shape that has one.
+    #[must_use]
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            Self::Cipher { direction, .. }
+            | Self::Aead { direction, .. }
+            | Self::Wrap { direction, .. }
+            | Self::Chain { direction, .. } => Some(direction),
+            _ => None,
+        }
     }
 
     /// True if the shape's jobs are [`Records`](crate::Records), false if they are operations.
@@ -277,6 +394,7 @@ impl Shape {
                 | Self::DigestPart { .. }
                 | Self::Wrap { .. }
                 | Self::Translate { .. }
+                | Self::Chain { .. }
         )
     }
 
@@ -304,10 +422,7 @@ impl Shape {
             // Signatures are public in the end, but the same operation decrypts, and shares of a threshold key
             // become public only after their release checks.
             Self::RsaPrivate { .. } | Self::ModExp { .. } | Self::X25519 => true,
-            Self::Cipher { direction, .. } | Self::Aead { direction, .. } | Self::Wrap { direction, .. } => {
-                direction == Direction::Decrypt
-            }
-            _ => false,
+            _ => self.direction() == Some(Direction::Decrypt),
         }
     }
 
@@ -414,28 +529,101 @@ impl BlockCipher {
     }
 }
 
+impl CipherSpec {
+    /// Returns every cipher in every mode that it has.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let in_modes = |alg| CipherMode::ALL.map(|mode| Self { alg, mode });
+        BlockCipher::ALL.into_iter().flat_map(in_modes).filter(|spec| spec.is_possible())
+    }
+
+    /// True if the cipher has the mode: CBC for all, and CTR for AES.
+    #[must_use]
+    pub fn is_possible(self) -> bool {
+        self.mode == CipherMode::Cbc || matches!(self.alg, BlockCipher::Aes128 | BlockCipher::Aes256)
+    }
+
+    /// Returns the number that divides every input length: the block length in CBC mode, and 1 in CTR mode.
+    #[must_use]
+    pub fn granularity(self) -> usize {
+        match self.mode {
+            CipherMode::Cbc => self.alg.block_len(),
+            CipherMode::Ctr => 1,
+        }
+    }
+}
+
+impl CipherMode {
+    /// Every mode.
+    pub const ALL: [Self; 2] = [Self::Cbc, Self::Ctr];
+}
+
 impl Direction {
     /// Both directions.
     pub const ALL: [Self; 2] = [Self::Encrypt, Self::Decrypt];
+
+    /// Returns the other direction.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Encrypt => Self::Decrypt,
+            Self::Decrypt => Self::Encrypt,
+        }
+    }
 }
 
 impl AeadAlg {
     /// Every AEAD algorithm.
-    pub const ALL: [Self; 2] = [Self::Aes128Gcm, Self::Aes256Gcm];
+    pub const ALL: [Self; 4] =
+        [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305, Self::ChaCha20Poly1305Ssh];
 
     /// Returns the number of bytes of a key.
     #[must_use]
     pub fn key_len(self) -> usize {
         match self {
             Self::Aes128Gcm => 16,
-            Self::Aes256Gcm => 32,
+            Self::Aes256Gcm | Self::ChaCha20Poly1305 => 32,
+            Self::ChaCha20Poly1305Ssh => 64,
         }
+    }
+
+    /// Returns the length of the IVs that the accelerator makes, and of most others.
+    #[must_use]
+    pub fn usual_iv_len(self) -> usize {
+        match self {
+            Self::Aes128Gcm | Self::Aes256Gcm | Self::ChaCha20Poly1305 => 12,
+            Self::ChaCha20Poly1305Ssh => 8,
+        }
+    }
+
+    /// Returns the permitted lengths of an IV. NIST SP 800-38D 5.2.1.1 asks for at least one bit.
+    #[must_use]
+    pub fn iv_lens(self) -> RangeInclusive<usize> {
+        match self {
+            Self::Aes128Gcm | Self::Aes256Gcm => 1..=usize::MAX,
+            Self::ChaCha20Poly1305 | Self::ChaCha20Poly1305Ssh => self.usual_iv_len()..=self.usual_iv_len(),
+        }
+    }
+
+    /// Returns the permitted lengths of a tag. The shorter tags of NIST SP 800-38D 5.2.1.2 are for special
+    /// applications and not offered.
+    #[must_use]
+    pub fn tag_lens(self) -> RangeInclusive<usize> {
+        match self {
+            Self::Aes128Gcm | Self::Aes256Gcm => 12..=16,
+            Self::ChaCha20Poly1305 | Self::ChaCha20Poly1305Ssh => 16..=16,
+        }
+    }
+
+    /// Returns the smallest input: 4 bytes of a packet's length for SSH, 0 otherwise.
+    #[must_use]
+    pub fn min_input_len(self) -> usize {
+        if self == Self::ChaCha20Poly1305Ssh { 4 } else { 0 }
     }
 }
 
 impl MacAlg {
     /// Every MAC algorithm with every padding.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::DesMac(MacPadding::Zeros),
         Self::DesMac(MacPadding::OneThenZeros),
         Self::RetailMac(MacPadding::Zeros),
@@ -446,6 +634,8 @@ impl MacAlg {
         Self::Aes256Cmac,
         Self::HmacSha1,
         Self::HmacSha256,
+        Self::HmacSha384,
+        Self::HmacSha512,
     ];
 
     /// Returns the number of bytes of a key, or None for HMAC, which takes any length.
@@ -456,7 +646,7 @@ impl MacAlg {
             Self::RetailMac(_) | Self::Tdes2Cmac | Self::Aes128Cmac => Some(16),
             Self::Tdes3Cmac => Some(24),
             Self::Aes256Cmac => Some(32),
-            Self::HmacSha1 | Self::HmacSha256 => None,
+            Self::HmacSha1 | Self::HmacSha256 | Self::HmacSha384 | Self::HmacSha512 => None,
         }
     }
 
@@ -468,6 +658,20 @@ impl MacAlg {
             Self::Aes128Cmac | Self::Aes256Cmac => 16,
             Self::HmacSha1 => 20,
             Self::HmacSha256 => 32,
+            Self::HmacSha384 => 48,
+            Self::HmacSha512 => 64,
+        }
+    }
+
+    /// Returns the digest of an HMAC.
+    #[must_use]
+    pub fn hmac_digest(self) -> Option<DigestAlg> {
+        match self {
+            Self::HmacSha1 => Some(DigestAlg::Sha1),
+            Self::HmacSha256 => Some(DigestAlg::Sha256),
+            Self::HmacSha384 => Some(DigestAlg::Sha384),
+            Self::HmacSha512 => Some(DigestAlg::Sha512),
+            _ => None,
         }
     }
 }
@@ -486,119 +690,6 @@ impl WrapAlg {
     }
 }
 
-/// Writes short stable names for the command line and the cost cache: `rsa2048-private`, `tdes3-cbc-encrypt`.
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::RsaPrivate { bits } => write!(f, "rsa{bits}-private"),
-            Self::RsaPublic { bits, exponent: RsaExponent::F4 } => write!(f, "rsa{bits}-public"),
-            Self::RsaPublic { bits, exponent: RsaExponent::Other } => write!(f, "rsa{bits}-public-other-e"),
-            Self::ModExp { bits, exponent_bits } => write!(f, "modexp{bits}-{exponent_bits}"),
-            Self::EcdsaSign { curve } => write!(f, "{curve}-sign"),
-            Self::EcdsaVerify { curve } => write!(f, "{curve}-verify"),
-            Self::Ed25519Sign => f.write_str("ed25519-sign"),
-            Self::Ed25519Verify => f.write_str("ed25519-verify"),
-            Self::X25519 => f.write_str("x25519"),
-            Self::Cipher { alg, mode, direction } => {
-                write!(f, "{}-{direction}", CipherSpec { alg: *alg, mode: *mode })
-            }
-            Self::Aead { alg, direction } => write!(f, "{alg}-{direction}"),
-            Self::Mac { alg } => write!(f, "{alg}"),
-            Self::Digest { alg } => write!(f, "{alg}"),
-            Self::DigestPart { alg } => write!(f, "{alg}-part"),
-            Self::Wrap { alg, direction: Direction::Encrypt } => write!(f, "{alg}-wrap"),
-            Self::Wrap { alg, direction: Direction::Decrypt } => write!(f, "{alg}-unwrap"),
-            Self::Translate { from, to } => write!(f, "translate-{from}-to-{to}"),
-        }
-    }
-}
-
-impl fmt::Display for CipherSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.mode {
-            CipherMode::Cbc => write!(f, "{}-cbc", self.alg),
-        }
-    }
-}
-
-impl fmt::Display for Curve {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::P256 => "p256",
-            Self::P384 => "p384",
-        })
-    }
-}
-
-impl fmt::Display for DigestAlg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sha1 => "sha1",
-            Self::Sha256 => "sha256",
-            Self::Sha384 => "sha384",
-            Self::Sha512 => "sha512",
-        })
-    }
-}
-
-impl fmt::Display for BlockCipher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Des => "des",
-            Self::Tdes2 => "tdes2",
-            Self::Tdes3 => "tdes3",
-            Self::Aes128 => "aes128",
-            Self::Aes256 => "aes256",
-        })
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Encrypt => "encrypt",
-            Self::Decrypt => "decrypt",
-        })
-    }
-}
-
-impl fmt::Display for AeadAlg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Aes128Gcm => "aes128-gcm",
-            Self::Aes256Gcm => "aes256-gcm",
-        })
-    }
-}
-
-impl fmt::Display for MacAlg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::DesMac(MacPadding::Zeros) => "des-mac",
-            Self::DesMac(MacPadding::OneThenZeros) => "des-mac-pad2",
-            Self::RetailMac(MacPadding::Zeros) => "retail-mac",
-            Self::RetailMac(MacPadding::OneThenZeros) => "retail-mac-pad2",
-            Self::Tdes2Cmac => "tdes2-cmac",
-            Self::Tdes3Cmac => "tdes3-cmac",
-            Self::Aes128Cmac => "aes128-cmac",
-            Self::Aes256Cmac => "aes256-cmac",
-            Self::HmacSha1 => "hmac-sha1",
-            Self::HmacSha256 => "hmac-sha256",
-        })
-    }
-}
-
-impl fmt::Display for WrapAlg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Aes128Kw => "aes128-kw",
-            Self::Aes256Kw => "aes256-kw",
-            Self::Aes128Kwp => "aes128-kwp",
-            Self::Aes256Kwp => "aes256-kwp",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -612,6 +703,37 @@ mod tests {
         assert!(records.iter().all(|shape| shape.is_record()));
         let names: BTreeSet<String> = operations.iter().chain(&records).map(ToString::to_string).collect();
         assert_eq!(names.len(), operations.len() + records.len());
+    }
+
+    #[test]
+    fn names_of_records_are_stable() {
+        let names: Vec<String> = Shape::records().iter().map(ToString::to_string).collect();
+        for name in [
+            "aes128-ctr-encrypt",
+            "chacha20-poly1305-encrypt",
+            "chacha20-poly1305-ssh-decrypt",
+            "hmac-sha512",
+            "aes128-cbc-hmac-sha256-mte-decrypt",
+            "tdes3-cbc-hmac-sha1-etm-encrypt",
+            "aes256-ctr-hmac-sha512-eam-encrypt",
+        ] {
+            assert!(names.iter().any(|own| own == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_record_shape_is_possible_and_its_reverse_too() {
+        for shape in Shape::records() {
+            assert!(shape.is_possible(), "{shape}");
+            if let Some(reversed) = shape.reversed() {
+                assert!(reversed != shape && reversed.reversed() == Some(shape), "{shape}");
+            }
+        }
+        let ctr = CipherSpec { alg: BlockCipher::Aes128, mode: CipherMode::Ctr };
+        assert!(!Shape::Translate { from: ctr, to: ctr }.is_possible());
+        let des =
+            Shape::Cipher { alg: BlockCipher::Des, mode: CipherMode::Ctr, direction: Direction::Encrypt };
+        assert!(!des.is_possible());
     }
 
     #[test]

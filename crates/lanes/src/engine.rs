@@ -1,11 +1,12 @@
 //! The engine: the shapes that it offers, and the module and leaf that compute each.
 
 use oarlock_core::{
-    BatchSize, Curve, DEFAULT_TABLE_BYTES, DigestAlg, Engine, EngineFault, EngineLeaf, Jobs, LeafAbsence,
-    Operation, Outcomes, Records, Shape, TableUsage, VerifyTableCache,
+    BatchSize, BlockCipher, Curve, DEFAULT_TABLE_BYTES, DigestAlg, Engine, EngineFault, EngineLeaf, Jobs,
+    LeafAbsence, Operation, Outcomes, Records, Shape, TableUsage, VerifyTableCache,
 };
 
 use crate::aes;
+use crate::cipher_mac;
 use crate::curve25519::{self, field::FieldSimd};
 use crate::des::{self, DesRun};
 use crate::ecdsa;
@@ -41,6 +42,10 @@ enum ShapeFamily {
     Des,
     Hash,
     HashStreams,
+    /// A chain with AES.
+    AesChain,
+    /// A chain with triple DES.
+    DesChain,
 }
 
 impl ShapeFamily {
@@ -81,7 +86,13 @@ impl ShapeFamily {
                 _ => return None,
             })
         };
-        rsa().or_else(curve).or_else(records)
+        let chain = || {
+            let Shape::Chain { cipher, .. } = shape else { return None };
+            let is_aes = matches!(cipher.alg, BlockCipher::Aes128 | BlockCipher::Aes256);
+            let family = if is_aes { Self::AesChain } else { Self::DesChain };
+            cipher_mac::offers(leaves, shape).map(|size| (family, size))
+        };
+        rsa().or_else(curve).or_else(records).or_else(chain)
     }
 }
 
@@ -92,8 +103,8 @@ impl ShapeFamily {
             return self.arm_leaves();
         }
         match (self, shape) {
-            (Self::Aes, _) => &[Leaf::Vaes512, Leaf::Vaes256, Leaf::AesNi],
-            (Self::Des, _)
+            (Self::Aes | Self::AesChain, _) => &[Leaf::Vaes512, Leaf::Vaes256, Leaf::AesNi],
+            (Self::Des | Self::DesChain, _)
             | (
                 Self::Hash,
                 Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }
@@ -174,11 +185,14 @@ impl LaneEngine {
     /// Returns the leaf that computes the shapes of a family.
     fn leaf_of_family(&self, family: ShapeFamily) -> Option<Leaf> {
         match family {
-            ShapeFamily::Aes => self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd))),
+            // A chain has a leaf for its hash too.
+            ShapeFamily::Aes | ShapeFamily::AesChain => {
+                self.leaves.blocks.map(|leaf| with_blocks!(leaf, simd => leaf_of(simd)))
+            }
             ShapeFamily::HashStreams => {
                 self.leaves.streams.map(|leaf| with_streams!(leaf, simd => leaf_of(simd)))
             }
-            ShapeFamily::Des | ShapeFamily::Hash => {
+            ShapeFamily::Des | ShapeFamily::DesChain | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
             }
             ShapeFamily::RsaPrivate | ShapeFamily::RsaPublic | ShapeFamily::ModExp => {
@@ -259,6 +273,9 @@ impl Engine for LaneEngine {
                 with_curves!(leaf, simd => self.compute(simd, family, shape, operations, out))
             }
             Jobs::Records(shape, parts) => match (family, self.leaves) {
+                (ShapeFamily::AesChain | ShapeFamily::DesChain, leaves) => {
+                    cipher_mac::run(&leaves, shape, parts, out)
+                }
                 (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
                     with_blocks!(leaf, simd => cleared(simd, aes::run(simd, shape, parts, out)))
                 }

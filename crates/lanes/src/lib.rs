@@ -10,7 +10,8 @@
 //! | `rsa` | RSA private (CRT), RSA public, plain modular exponentiation |
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
-//! | `aes` | AES in CBC and GCM, and CMAC |
+//! | `aes` | AES in CBC, CTR and GCM, and CMAC |
+//! | `cipher_mac` | a cipher and an HMAC over each record |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
@@ -32,6 +33,7 @@
 
 mod aes;
 mod batch;
+mod cipher_mac;
 mod curve25519;
 mod des;
 mod ecdsa;

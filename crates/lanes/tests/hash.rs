@@ -122,7 +122,7 @@ fn hmac_tags_and_their_truncations_match_published_vectors() {
         check_published(shape(name).unwrap(), &ones, &tags);
         tests += 1;
     }
-    assert_eq!(tests, 16);
+    assert_eq!(tests, 32);
 }
 
 /// Runs the long example of FIPS 180-4, as NIST publishes it, alone and among short messages, so that its lane
@@ -181,7 +181,8 @@ fn agree(what: &str, lens: &[usize]) {
 
 fn is_hash(shape: Shape) -> bool {
     match shape {
-        Shape::Mac { alg } => alg.key_len().is_none(),
+        // HMAC with SHA-384 and SHA-512 has no lanes of its own.
+        Shape::Mac { alg } => matches!(alg, MacAlg::HmacSha1 | MacAlg::HmacSha256),
         _ => matches!(shape, Shape::Digest { .. } | Shape::DigestPart { .. }),
     }
 }

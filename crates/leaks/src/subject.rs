@@ -257,6 +257,7 @@ fn record_key_len(shape: Shape) -> Option<usize> {
 fn record_lens(shape: Shape) -> (usize, usize, usize) {
     match shape {
         Shape::Cipher { alg, .. } => (alg.block_len(), RECORD_LEN, 0),
+        Shape::Aead { alg, .. } => (alg.usual_iv_len(), RECORD_LEN, 16),
         Shape::Mac { alg } => (0, alg.tag_len(), 0),
         _ => (12, RECORD_LEN, 16),
     }
@@ -384,7 +385,7 @@ impl TestRandom {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }
 }

@@ -13,7 +13,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use oarlock::keys::KeyError;
-use oarlock::{AeadAlg, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding, RsaExponent};
+use oarlock::{
+    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, Direction, MAX_MTE_FRAGMENT, MacAlg,
+    MacPadding, RsaExponent,
+};
 use oarlock::{DigestAlg, JobError, Shape};
 
 use crate::failure::{CommandError, FailureKind};
@@ -48,7 +51,10 @@ pub(crate) enum OperationVerb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum RecordKind {
     Cbc(BlockCipher),
-    Gcm(AeadAlg),
+    Ctr(BlockCipher),
+    Aead(AeadAlg),
+    /// A TLS record: cipher in CBC mode and HMAC, the MAC first.
+    Chain(BlockCipher, MacAlg),
     Mac(MacAlg),
     Digest(DigestAlg),
 }
@@ -77,13 +83,23 @@ pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
 
 /// Families of record operations; the length is appended to the name. The second is the length of the usual row.
-const RECORDS: [(&str, usize, RecordKind); 11] = [
+const RECORDS: [(&str, usize, RecordKind); 21] = [
     ("des-cbc", 40, RecordKind::Cbc(BlockCipher::Des)),
     ("tdes-cbc", 40, RecordKind::Cbc(BlockCipher::Tdes3)),
     ("aes128-cbc", 48, RecordKind::Cbc(BlockCipher::Aes128)),
     ("aes256-cbc", 48, RecordKind::Cbc(BlockCipher::Aes256)),
-    ("aes128-gcm", 40, RecordKind::Gcm(AeadAlg::Aes128Gcm)),
-    ("aes256-gcm", 40, RecordKind::Gcm(AeadAlg::Aes256Gcm)),
+    ("aes128-gcm", 40, RecordKind::Aead(AeadAlg::Aes128Gcm)),
+    ("aes256-gcm", 40, RecordKind::Aead(AeadAlg::Aes256Gcm)),
+    ("chacha20-poly1305", 40, RecordKind::Aead(AeadAlg::ChaCha20Poly1305)),
+    ("chacha20-poly1305-ssh", 40, RecordKind::Aead(AeadAlg::ChaCha20Poly1305Ssh)),
+    ("aes128-ctr", 40, RecordKind::Ctr(BlockCipher::Aes128)),
+    ("aes256-ctr", 40, RecordKind::Ctr(BlockCipher::Aes256)),
+    ("aes128-cbc-sha1", 1024, RecordKind::Chain(BlockCipher::Aes128, MacAlg::HmacSha1)),
+    ("aes128-cbc-sha256", 1024, RecordKind::Chain(BlockCipher::Aes128, MacAlg::HmacSha256)),
+    ("aes256-cbc-sha1", 1024, RecordKind::Chain(BlockCipher::Aes256, MacAlg::HmacSha1)),
+    ("aes256-cbc-sha256", 1024, RecordKind::Chain(BlockCipher::Aes256, MacAlg::HmacSha256)),
+    ("tdes-cbc-sha1", 1024, RecordKind::Chain(BlockCipher::Tdes3, MacAlg::HmacSha1)),
+    ("hmac-sha512", 64, RecordKind::Mac(MacAlg::HmacSha512)),
     ("sha1", 64, RecordKind::Digest(DigestAlg::Sha1)),
     ("sha256", 64, RecordKind::Digest(DigestAlg::Sha256)),
     ("sha512", 64, RecordKind::Digest(DigestAlg::Sha512)),
@@ -185,19 +201,21 @@ impl FromStr for NamedOperation {
 }
 
 fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<NamedOperation, OperationError> {
-    let unit = match kind {
-        RecordKind::Cbc(alg) => alg.block_len(),
-        _ => 1,
+    let (unit, min, max) = match kind {
+        RecordKind::Cbc(alg) => (alg.block_len(), alg.block_len(), MAX_RECORD_BYTES),
+        RecordKind::Chain(..) => (1, 1, MAX_MTE_FRAGMENT),
+        RecordKind::Aead(alg) => (1, alg.min_input_len().max(1), MAX_RECORD_BYTES),
+        _ => (1, 1, MAX_RECORD_BYTES),
     };
-    let is_good = |len: &usize| (1..=MAX_RECORD_BYTES).contains(len) && len.is_multiple_of(unit);
+    let is_good = |len: &usize| (min..=max).contains(len) && len.is_multiple_of(unit);
     // `parse` takes signs and leading zeros, names do not.
     let is_plain = len.bytes().all(|byte| byte.is_ascii_digit()) && !len.starts_with('0');
     match len.parse().ok().filter(is_good).filter(|_| is_plain) {
         Some(len) => Ok(NamedOperation::Record { kind, len }),
         None => {
             let expected = match unit {
-                1 => format!("1 to {MAX_RECORD_BYTES}"),
-                unit => format!("a multiple of {unit} from {unit} to {MAX_RECORD_BYTES}"),
+                1 => format!("{min} to {max}"),
+                unit => format!("a multiple of {unit} from {min} to {max}"),
             };
             Err(OperationError::RecordLen { family, expected, found: len.to_owned() })
         }
@@ -234,7 +252,12 @@ impl RecordKind {
         let direction = Direction::Encrypt;
         match self {
             Self::Cbc(alg) => Shape::Cipher { alg, mode: CipherMode::Cbc, direction },
-            Self::Gcm(alg) => Shape::Aead { alg, direction },
+            Self::Ctr(alg) => Shape::Cipher { alg, mode: CipherMode::Ctr, direction },
+            Self::Aead(alg) => Shape::Aead { alg, direction },
+            Self::Chain(alg, mac) => {
+                let cipher = CipherSpec { alg, mode: CipherMode::Cbc };
+                Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, direction }
+            }
             Self::Mac(alg) => Shape::Mac { alg },
             Self::Digest(alg) => Shape::Digest { alg },
         }

@@ -160,10 +160,11 @@ pub use digest_chain::DigestChain;
 pub use job::{Input, Job};
 
 pub use oarlock_core::{
-    AeadAlg, Blame, BlockCipher, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction, EcdsaEncoding,
-    Fingerprint, InputSource, JobError, Key, KeyHome, KeyKind, KeySource, MacAlg, MacPadding, NonceRule,
-    Outcomes, OutputSink, Records, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape,
-    SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind,
+    AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
+    EcdsaEncoding, Fingerprint, InputSource, JobError, Key, KeyHome, KeyKind, KeySource, MAX_MTE_FRAGMENT,
+    MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, NonceRule, Outcomes, OutputSink, Records, RsaExponent,
+    SaltLength, Scheme, SecretBytes, SecretSlots, Shape, SigningScheme, Span, Status, VerifyingScheme,
+    WrapAlg, WrongSchemeKind, mte_fragment_len, mte_sealed_len,
 };
 pub use oarlock_dispatch::{
     AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, Quarantined,

@@ -287,7 +287,7 @@ const OPERATIONS: [(&str, KeyOperation); 5] = [
     ("translate-to", KeyOperation::TranslateTo),
 ];
 
-const ALGORITHMS: [(&str, KeyAlgorithm); 7] = [
+const ALGORITHMS: [(&str, KeyAlgorithm); 9] = [
     ("cbc", KeyAlgorithm::Cbc),
     ("gcm", KeyAlgorithm::Gcm),
     ("des-mac", KeyAlgorithm::DesMac),
@@ -295,6 +295,8 @@ const ALGORITHMS: [(&str, KeyAlgorithm); 7] = [
     ("cmac", KeyAlgorithm::Cmac),
     ("hmac-sha1", KeyAlgorithm::HmacSha1),
     ("hmac-sha256", KeyAlgorithm::HmacSha256),
+    ("hmac-sha384", KeyAlgorithm::HmacSha384),
+    ("hmac-sha512", KeyAlgorithm::HmacSha512),
 ];
 
 const IVS: [(&str, IvRule); 5] = [

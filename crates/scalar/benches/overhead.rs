@@ -289,7 +289,7 @@ fn records() {
         keys[index].encrypt_cbc(&mut iv.try_into().unwrap(), input, out);
     });
     let set = Set::new(16, 12, 40, 40, 16);
-    let keys: Vec<_> = set.secrets.iter().map(|key| ffi::GcmContext::new(key, 16).unwrap()).collect();
+    let keys: Vec<_> = set.secrets.iter().map(|key| ffi::AeadContext::gcm(key, 16).unwrap()).collect();
     let shape = Shape::Aead { alg: AeadAlg::Aes128Gcm, direction: Direction::Encrypt };
     set.compare(shape, |index, iv, input, place| {
         let (out, tag) = place.split_at_mut(40);

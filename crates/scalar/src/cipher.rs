@@ -1,6 +1,6 @@
-//! Block ciphers in CBC mode.
+//! Block ciphers in CBC mode, and AES in CTR mode.
 
-use oarlock_core::{BlockCipher, Direction, EngineFault};
+use oarlock_core::{BlockCipher, CipherMode, CipherSpec, Direction, EngineFault};
 
 use crate::batch::RecordBatch;
 use crate::ffi::{AesDecrypt, AesEncrypt, DesKey, TdesKey};
@@ -8,23 +8,26 @@ use crate::prepare::PrepareKey;
 
 /// Computes every record of the batch in one direction.
 pub(crate) fn run(
-    alg: BlockCipher,
+    CipherSpec { alg, mode }: CipherSpec,
     direction: Direction,
     batch: RecordBatch<'_, '_>,
 ) -> Result<(), EngineFault> {
     use BlockCipher::{Aes128, Aes256, Tdes2, Tdes3};
     match (alg, direction) {
-        (Aes128 | Aes256, Direction::Encrypt) => cbc(batch, AesEncrypt::cbc),
-        (Aes128 | Aes256, Direction::Decrypt) => cbc(batch, AesDecrypt::cbc),
-        (BlockCipher::Des, Direction::Encrypt) => cbc(batch, DesKey::encrypt_cbc),
-        (BlockCipher::Des, Direction::Decrypt) => cbc(batch, DesKey::decrypt_cbc),
-        (Tdes2 | Tdes3, Direction::Encrypt) => cbc(batch, TdesKey::encrypt_cbc),
-        (Tdes2 | Tdes3, Direction::Decrypt) => cbc(batch, TdesKey::decrypt_cbc),
+        // The key stream is the same in both directions.
+        (Aes128 | Aes256, _) if mode == CipherMode::Ctr => each(batch, AesEncrypt::ctr),
+        _ if mode != CipherMode::Cbc => Err(batch.refused()),
+        (Aes128 | Aes256, Direction::Encrypt) => each(batch, AesEncrypt::cbc),
+        (Aes128 | Aes256, Direction::Decrypt) => each(batch, AesDecrypt::cbc),
+        (BlockCipher::Des, Direction::Encrypt) => each(batch, DesKey::encrypt_cbc),
+        (BlockCipher::Des, Direction::Decrypt) => each(batch, DesKey::decrypt_cbc),
+        (Tdes2 | Tdes3, Direction::Encrypt) => each(batch, TdesKey::encrypt_cbc),
+        (Tdes2 | Tdes3, Direction::Decrypt) => each(batch, TdesKey::decrypt_cbc),
         _ => Err(batch.refused()),
     }
 }
 
-fn cbc<K: PrepareKey, const N: usize>(
+fn each<K: PrepareKey, const N: usize>(
     batch: RecordBatch<'_, '_>,
     run: impl Fn(&K, &mut [u8; N], &[u8], &mut [u8]),
 ) -> Result<(), EngineFault> {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use oarlock_core::{
-    BatchSize, CipherMode, CipherSpec, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Outcomes, Shape,
-    TableUsage, VerifyTableCache,
+    BatchSize, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Outcomes, Shape, TableUsage, VerifyTableCache,
 };
 
 use crate::fault::{NAME, failed, not_offered};
@@ -70,16 +69,15 @@ impl Engine for ScalarEngine {
             | Shape::Ed25519Sign
             | Shape::Ed25519Verify
             | Shape::X25519 => Some(OPERATIONS),
-            Shape::Cipher { mode: CipherMode::Cbc, .. }
+            _ if !shape.is_possible() => None,
+            Shape::Cipher { .. }
+            | Shape::Chain { .. }
             | Shape::Aead { .. }
             | Shape::Mac { .. }
             | Shape::Digest { .. }
             | Shape::DigestPart { .. }
             | Shape::Wrap { .. }
-            | Shape::Translate {
-                from: CipherSpec { mode: CipherMode::Cbc, .. },
-                to: CipherSpec { mode: CipherMode::Cbc, .. },
-            } => Some(RECORDS),
+            | Shape::Translate { .. } => Some(RECORDS),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@
 //! | `rsa`, `ecdsa`, `rfc6979`, `curve25519` | one public-key operation each |
 //! | `records` | the dispatch of record batches by shape |
 //! | `batch` | the loop over the records of a part, and the output of each |
-//! | `cipher`, `translate`, `aead`, `mac`, `digest`, `wrap` | one record each |
+//! | `cipher`, `translate`, `aead`, `chain`, `mac`, `digest`, `wrap` | one record each |
 //! | `prepare` | prepared keys: cached with a handle, or made for one record |
 //! | `op_error`, `fault` | errors of one job, and faults of the engine |
 //! | `ffi` | AWS-LC behind safe types: the only unsafe code |
@@ -20,6 +20,7 @@
 
 mod aead;
 mod batch;
+mod chain;
 mod cipher;
 mod curve25519;
 mod digest;

@@ -4,7 +4,7 @@ use oarlock_core::{EngineFault, MacAlg, MacPadding};
 use zeroize::Zeroizing;
 
 use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
-use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha256, TdesKey};
+use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha256, Sha384, Sha512, TdesKey};
 use crate::op_error::OpError;
 use crate::prepare::PrepareKey;
 
@@ -17,6 +17,8 @@ pub(crate) fn run(alg: MacAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineF
         MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => cmac::<AesEncrypt, 16>(batch),
         MacAlg::HmacSha1 => batch.each_with_key(hmac::<Sha1>),
         MacAlg::HmacSha256 => batch.each_with_key(hmac::<Sha256>),
+        MacAlg::HmacSha384 => batch.each_with_key(hmac::<Sha384>),
+        MacAlg::HmacSha512 => batch.each_with_key(hmac::<Sha512>),
         _ => Err(batch.refused()),
     }
 }
@@ -203,6 +205,13 @@ impl<H: HashState> HmacKey<H> {
     pub(crate) fn finish(&self, inner: H, out: &mut [u8]) {
         let mut outer = self.outer.clone();
         outer.update_with_digest_of(inner);
+        outer.finish(out);
+    }
+
+    /// Ends a computation whose inner digest was found elsewhere.
+    pub(crate) fn finish_digest(&self, inner: &[u8], out: &mut [u8]) {
+        let mut outer = self.outer.clone();
+        outer.update(inner);
         outer.finish(out);
     }
 }

@@ -1,10 +1,10 @@
 //! The dispatch of record batches to the module of their shape.
 
-use oarlock_core::{EngineFault, Outcomes, RecordPart, Records, Shape, Status};
+use oarlock_core::{CipherSpec, EngineFault, Outcomes, RecordPart, Records, Shape, Status};
 
 use crate::batch::RecordBatch;
 use crate::fault::failed;
-use crate::{aead, cipher, digest, mac, translate, wrap};
+use crate::{aead, chain, cipher, digest, mac, translate, wrap};
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -37,9 +37,10 @@ pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> R
 
 fn run_part(batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match batch.shape() {
-        Shape::Cipher { alg, direction, .. } => cipher::run(alg, direction, batch),
+        Shape::Cipher { alg, mode, direction } => cipher::run(CipherSpec { alg, mode }, direction, batch),
+        Shape::Chain { cipher, mac, order, direction } => chain::run(cipher, mac, order, direction, batch),
         Shape::Translate { from, to } => translate::run(from.alg, to.alg, batch),
-        Shape::Aead { direction, .. } => aead::run(direction, batch),
+        Shape::Aead { alg, direction } => aead::run(alg, direction, batch),
         Shape::Mac { alg } => mac::run(alg, batch),
         Shape::Digest { alg } => digest::run(alg, batch),
         Shape::DigestPart { alg } => digest::run_part(alg, batch),

@@ -60,15 +60,26 @@ impl Parts {
     /// Returns valid parts for `shape`. Inputs for opening or unwrapping are sealed or wrapped first.
     fn of(shape: Shape, seed: usize) -> Self {
         let (key_len, iv_len, input_len, output_len) = match shape {
-            Shape::Cipher { alg, .. } => {
-                let len = alg.block_len() * (seed % 5);
+            Shape::Cipher { alg, mode, .. } => {
+                let len = CipherSpec { alg, mode }.granularity() * (seed % 5);
                 (alg.key_len(), alg.block_len(), len, len)
             }
             Shape::Translate { from, .. } => {
                 let len = 16 * (seed * 13 % 200);
                 (from.alg.key_len(), from.alg.block_len(), len, len)
             }
-            Shape::Aead { alg, .. } => (alg.key_len(), 1 + seed % 20, seed * 7 % 90, seed * 7 % 90),
+            Shape::Aead { alg, .. } => {
+                let len = alg.min_input_len() + seed * 7 % 90;
+                (alg.key_len(), (1 + seed % 20).clamp(*alg.iv_lens().start(), *alg.iv_lens().end()), len, len)
+            }
+            Shape::Chain { cipher, mac, order, .. } => {
+                let len = cipher.granularity() * (seed % 9);
+                let output_len = match order {
+                    ChainOrder::MacThenEncrypt => mte_sealed_len(cipher.alg, mac, len),
+                    _ => len,
+                };
+                (cipher.alg.key_len(), cipher.alg.block_len(), len, output_len)
+            }
             Shape::Mac { alg } => (alg.key_len().unwrap_or(seed % 150), 0, seed * 5 % 70, alg.tag_len()),
             Shape::Digest { alg } => (0, 0, seed * 31 % 300, alg.output_len()),
             Shape::DigestPart { alg } => (0, alg.state_len(), alg.block_len() * (seed % 4), alg.state_len()),
@@ -82,18 +93,25 @@ impl Parts {
         };
         let (second_key_len, second_iv_len) = match shape {
             Shape::Translate { to, .. } => (to.alg.key_len(), to.alg.block_len()),
+            Shape::Chain { .. } => (1 + seed * 29 % 150, 0),
             _ => (0, 0),
         };
-        let is_aead = matches!(shape, Shape::Aead { .. });
+        let (aad_len, tag_len) = match shape {
+            Shape::Aead { alg: AeadAlg::ChaCha20Poly1305Ssh, .. } => (0, 16),
+            Shape::Aead { alg, .. } => (seed % 33, (12 + seed % 5).max(*alg.tag_lens().start())),
+            Shape::Chain { order: ChainOrder::MacThenEncrypt, .. } => (MTE_AAD_LEN, 0),
+            Shape::Chain { mac, .. } => (seed % 33, 10 + seed % (mac.tag_len() - 9)),
+            _ => (0, 0),
+        };
         let parts = Self {
             key: bytes(seed, key_len),
             second_key: bytes(seed + 1000, second_key_len),
             iv: bytes(seed + 2000, iv_len),
             second_iv: bytes(seed + 3000, second_iv_len),
-            aad: if is_aead { bytes(seed + 4000, seed % 33) } else { vec![] },
+            aad: bytes(seed + 4000, aad_len),
             input: bytes(seed + 5000, input_len),
             tag: vec![],
-            tag_len: if is_aead { 12 + seed % 5 } else { 0 },
+            tag_len,
             output_len,
         };
         parts.turned(shape)
@@ -103,8 +121,8 @@ impl Parts {
     fn turned(mut self, shape: Shape) -> Self {
         let encrypt = Direction::Encrypt;
         match shape {
-            Shape::Aead { alg, direction: Direction::Decrypt } => {
-                let sealed = record(Shape::Aead { alg, direction: encrypt }, &self.one()).unwrap();
+            Shape::Aead { .. } | Shape::Chain { .. } if shape.direction() == Some(Direction::Decrypt) => {
+                let sealed = record(shape.reversed().unwrap(), &self.one()).unwrap();
                 let (input, tag) = sealed.split_at(self.output_len);
                 (self.input, self.tag, self.tag_len) = (input.to_vec(), tag.to_vec(), 0);
             }
@@ -216,11 +234,7 @@ fn a_failed_record_does_not_affect_others() {
         joined.output = Column::Each(outputs.into());
         let out = run_records(shape, &[&joined]);
         let mut expected = good.bytes().to_vec();
-        let tag = if matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. }) {
-            parts[3].tag_len
-        } else {
-            0
-        };
+        let tag = if shape.is_sealing() { parts[3].tag_len } else { 0 };
         expected[lost.start as usize..(lost.start + lost.len) as usize + tag].fill(0);
         assert_eq!(out.bytes(), expected, "{shape}");
         for (index, status) in out.statuses().iter().enumerate() {
@@ -233,6 +247,7 @@ fn a_failed_record_does_not_affect_others() {
 fn a_rejected_record_does_not_affect_others() {
     for shape in shapes() {
         let (Shape::Aead { direction: Direction::Decrypt, .. }
+        | Shape::Chain { direction: Direction::Decrypt, .. }
         | Shape::Wrap { direction: Direction::Decrypt, .. }) = shape
         else {
             continue;
@@ -260,7 +275,7 @@ fn a_column_that_ends_early_leaves_nothing_pending() {
 
 /// Returns slots that hold these secrets, 64 bytes each.
 fn slots(secrets: &[&[u8]]) -> SecretSlots {
-    let mut slots = SecretSlots::with_capacities(&vec![64; secrets.len()]).unwrap();
+    let mut slots = SecretSlots::with_capacities(&vec![128; secrets.len()]).unwrap();
     for (slot, secret) in (0..).zip(secrets) {
         if !secret.is_empty() {
             slots.fill(slot, secret.len()).unwrap().copy_from_slice(secret);
@@ -347,6 +362,7 @@ fn an_unwrapped_key_is_used_from_its_slot() {
 fn a_rejected_result_leaves_its_slot_unfilled() {
     for shape in shapes() {
         let (Shape::Aead { direction: Direction::Decrypt, .. }
+        | Shape::Chain { direction: Direction::Decrypt, .. }
         | Shape::Wrap { direction: Direction::Decrypt, .. }) = shape
         else {
             continue;
@@ -400,7 +416,7 @@ fn with_changes(mut joined: Records<'static>) -> Records<'static> {
             9 => outputs[index] = OutputSink::Output(Span::new(joined.output_len, 1).unwrap()),
             10 => ivs[index].len = 0,
             11 => ivs[index].start = u32::MAX - 1,
-            12 => tags[index].len = 17,
+            12 => tags[index].len = 65,
             13 => tags[index].start = u32::MAX,
             14 => keys[index] = KeySource::Table(1),
             _ => {}
@@ -441,7 +457,7 @@ fn agrees_with_single_records(shape: Shape, joined: &Records<'static>) {
             Column::One(OutputSink::Output(span)) => Some(span),
             _ => None,
         };
-        let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
+        let is_sealing = shape.is_sealing();
         for span in output.into_iter().chain(one.tag.get(0).filter(|_| is_sealing)) {
             if let Some((to, from)) = span.of_mut(&mut bytes).zip(span.of(alone.bytes())) {
                 to.copy_from_slice(from);

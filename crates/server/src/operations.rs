@@ -58,7 +58,9 @@ fn tasks() -> Vec<BatchTask> {
         tasks.extend([BatchTask::encrypt(cipher), BatchTask::decrypt(cipher)]);
         tasks.extend(BlockCipher::ALL.map(|to| BatchTask::translate(cipher, to)));
     }
-    tasks.extend(AeadAlg::ALL.into_iter().flat_map(|alg| [BatchTask::seal(alg), BatchTask::open(alg)]));
+    // Keys of a table have no type for ChaCha20.
+    let aead = [AeadAlg::Aes128Gcm, AeadAlg::Aes256Gcm];
+    tasks.extend(aead.into_iter().flat_map(|alg| [BatchTask::seal(alg), BatchTask::open(alg)]));
     tasks.extend(MacAlg::ALL.map(BatchTask::mac));
     tasks.extend(DigestAlg::ALL.map(BatchTask::digest));
     tasks.extend(WrapAlg::ALL.map(BatchTask::wrap));

@@ -2,8 +2,8 @@
 
 use oarlock::selftest::sample_operations;
 use oarlock_core::{
-    AeadAlg, BatchSize, Direction, Engine, Key, MacAlg, NonceInput, Operation, SecondInput, Shape, Status,
-    WrapAlg,
+    AeadAlg, BatchSize, ChainOrder, CipherSpec, Direction, Engine, Key, MTE_AAD_LEN, MacAlg, NonceInput,
+    Operation, SecondInput, Shape, Status, WrapAlg, mte_sealed_len,
 };
 
 use crate::dice::SplitMix;
@@ -139,19 +139,17 @@ impl EnginePair<'_> {
 
     /// Seals or wraps records with the referee, if the shape opens or unwraps them. One in eight gets a flipped bit.
     fn seal_first(&self, shape: Shape, cases: &mut [RecordCase], dice: &mut SplitMix) -> Result<(), String> {
-        let making = match shape {
-            Shape::Aead { alg, direction: Direction::Decrypt } => {
-                Shape::Aead { alg, direction: Direction::Encrypt }
-            }
-            Shape::Wrap { alg, direction: Direction::Decrypt } => {
-                Shape::Wrap { alg, direction: Direction::Encrypt }
+        let making = match (shape, shape.direction()) {
+            (Shape::Aead { .. } | Shape::Wrap { .. } | Shape::Chain { .. }, Some(Direction::Decrypt)) => {
+                shape.reversed().unwrap_or(shape)
             }
             _ => return Ok(()),
         };
+
         let sealed = run_records(self.referee, making, &to_records(cases)?)?;
         for (case, result) in cases.iter_mut().zip(sealed) {
-            case.output_len =
-                result.output.len() - if result.tag.is_empty() { result.output.len().min(8) } else { 0 };
+            let is_wrap = matches!(shape, Shape::Wrap { .. });
+            case.output_len = result.output.len() - if is_wrap { result.output.len().min(8) } else { 0 };
             (case.input, case.expected_tag, case.new_tag_len) = (result.output, result.tag, 0);
             if dice.one_in(8) {
                 let flipped = if dice.one_in(2) && !case.expected_tag.is_empty() {
@@ -193,8 +191,8 @@ fn unsigned_cases(shape: Shape, count: usize, dice: &mut SplitMix) -> Result<Vec
 fn random_record(shape: Shape, dice: &mut SplitMix) -> RecordCase {
     let len = [dice.below(17), dice.below(80), dice.below(700)][dice.below(3)];
     let mut case = match shape {
-        Shape::Cipher { alg, .. } => {
-            let len = len.next_multiple_of(alg.block_len());
+        Shape::Cipher { alg, mode, .. } => {
+            let len = len.next_multiple_of(CipherSpec { alg, mode }.granularity());
             let (key, iv) = (dice.bytes(alg.key_len()), dice.bytes(alg.block_len()));
             RecordCase { key, iv, input: dice.bytes(len), output_len: len, ..RecordCase::default() }
         }
@@ -212,6 +210,7 @@ fn random_record(shape: Shape, dice: &mut SplitMix) -> RecordCase {
         }
         Shape::Aead { alg, .. } => random_aead(alg, len, dice),
         Shape::Mac { alg } => random_mac(alg, len, dice),
+        Shape::Chain { cipher, mac, order, .. } => random_chain(cipher, mac, order, len, dice),
         Shape::Digest { alg } => {
             RecordCase { input: dice.bytes(len), output_len: alg.output_len(), ..RecordCase::default() }
         }
@@ -231,8 +230,15 @@ fn random_record(shape: Shape, dice: &mut SplitMix) -> RecordCase {
 }
 
 fn random_aead(alg: AeadAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
-    let iv_len = if dice.one_in(3) { 1 + dice.below(40) } else { 12 };
-    let (aad_len, tag_len) = (dice.below(50), 12 + dice.below(5));
+    let (mut iv_len, mut aad_len, mut tag_len, mut len) = (alg.usual_iv_len(), dice.below(50), 16, len);
+    match alg {
+        AeadAlg::ChaCha20Poly1305Ssh => (aad_len, len) = (0, len + alg.min_input_len()),
+        AeadAlg::ChaCha20Poly1305 => {}
+        _ => {
+            iv_len = if dice.one_in(3) { 1 + dice.below(40) } else { 12 };
+            tag_len = 12 + dice.below(5);
+        }
+    }
     RecordCase {
         key: dice.bytes(alg.key_len()),
         iv: dice.bytes(iv_len),
@@ -240,6 +246,30 @@ fn random_aead(alg: AeadAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
         input: dice.bytes(len),
         output_len: len,
         new_tag_len: tag_len,
+        ..RecordCase::default()
+    }
+}
+
+fn random_chain(
+    cipher: CipherSpec,
+    mac: MacAlg,
+    order: ChainOrder,
+    len: usize,
+    dice: &mut SplitMix,
+) -> RecordCase {
+    let is_detached = order.has_detached_tag();
+    let len = if is_detached { len.next_multiple_of(cipher.granularity()) } else { len };
+    let second_key_len = if dice.one_in(4) { 1 + dice.below(150) } else { mac.tag_len() };
+    let (aad_len, tag_len) =
+        (if is_detached { dice.below(50) } else { MTE_AAD_LEN }, 10 + dice.below(mac.tag_len() - 9));
+    RecordCase {
+        key: dice.bytes(cipher.alg.key_len()),
+        second_key: dice.bytes(second_key_len),
+        iv: dice.bytes(cipher.alg.block_len()),
+        aad: dice.bytes(aad_len),
+        input: dice.bytes(len),
+        output_len: if is_detached { len } else { mte_sealed_len(cipher.alg, mac, len) },
+        new_tag_len: if is_detached { tag_len } else { 0 },
         ..RecordCase::default()
     }
 }

@@ -1,8 +1,6 @@
 //! Symmetric cases as columns of records.
 
-use oarlock_core::{
-    Column, Direction, InputSource, Key, KeySource, Outcomes, OutputSink, Records, Shape, Span, Status,
-};
+use oarlock_core::{Column, InputSource, Key, KeySource, Outcomes, OutputSink, Records, Shape, Span, Status};
 use oarlock_keys::raw;
 
 use crate::{FileReport, JobRunner};
@@ -109,7 +107,7 @@ pub fn read_results(shape: Shape, records: &Records<'_>, mut outcomes: Outcomes)
                     result.output = bytes_of(span)[..short[record].unwrap_or(span.len as usize)].to_vec();
                 }
                 // When opening, the tag's span is one of the data.
-                if matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. }) {
+                if shape.is_sealing() {
                     result.tag =
                         records.tag.get(record).map_or_else(Vec::new, |span| bytes_of(span).to_vec());
                 }

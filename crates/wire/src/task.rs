@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use oarlock::batch::{BatchTask, KeyWrap};
 use oarlock::table::KeyType;
-use oarlock::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, WrapAlg};
+use oarlock::{AeadAlg, BlockCipher, CipherMode, DigestAlg, Direction, MacAlg, Shape, WrapAlg};
 
 use crate::WireError;
 use crate::proto;
@@ -42,17 +42,19 @@ pub fn read(message: &proto::Task) -> Result<BatchTask, WireError> {
 /// The protocol does not have the task.
 pub fn write(task: BatchTask) -> Result<proto::Task, WireError> {
     let (kind, algorithm, target) = match task {
-        BatchTask::Do(Shape::Cipher { alg, direction: Direction::Encrypt, .. }) => {
+        BatchTask::Do(Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Encrypt }) => {
             (Kind::Encrypt, alg.to_string(), None)
         }
-        BatchTask::Do(Shape::Cipher { alg, .. }) => (Kind::Decrypt, alg.to_string(), None),
+        BatchTask::Do(Shape::Cipher { alg, mode: CipherMode::Cbc, .. }) => {
+            (Kind::Decrypt, alg.to_string(), None)
+        }
         BatchTask::Do(Shape::Aead { alg, direction: Direction::Encrypt }) => {
             (Kind::Seal, alg.to_string(), None)
         }
         BatchTask::Do(Shape::Aead { alg, .. }) => (Kind::Open, alg.to_string(), None),
         BatchTask::Do(Shape::Mac { alg }) => (Kind::Mac, alg.to_string(), None),
         BatchTask::Do(Shape::Digest { alg }) => (Kind::Digest, alg.to_string(), None),
-        BatchTask::Do(Shape::Translate { from, to }) => {
+        BatchTask::Do(shape @ Shape::Translate { from, to }) if shape.is_possible() => {
             (Kind::Translate, from.alg.to_string(), Some(to.alg.to_string()))
         }
         BatchTask::Do(Shape::Wrap { alg, direction: Direction::Encrypt }) => {

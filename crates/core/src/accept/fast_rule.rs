@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{AeadAlg, Direction, Records, Shape, Span};
+use crate::{AeadAlg, CipherSpec, Direction, Records, Shape, Span};
 
 /// The conditions of the fast check for a shape.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +48,14 @@ impl FastRule {
     /// Returns the rule of a shape, or None if the shape has no fast check.
     pub(super) fn for_shape(shape: Shape, records: &Records<'_>) -> Option<Self> {
         let mut tag = TagRule::NoTag;
-        // Wraps and translations are missing: their rules look at more than one length, and their records are few.
+        // Wraps, translations and chains are missing: their rules look at more than one length, and their records are
+        // few or long. ChaCha20-Poly1305 has another range of IV lengths.
         let (key_len, iv_len, block_len, output) = match shape {
-            Shape::Cipher { alg, .. } => (
+            _ if !shape.is_possible() => return None,
+            Shape::Cipher { alg, mode, .. } => (
                 KeyLenRule::Exactly(alg.key_len()),
                 alg.block_len(),
-                alg.block_len(),
+                CipherSpec { alg, mode }.granularity(),
                 OutputRule::AsLongAsInput,
             ),
             Shape::Mac { alg } => {
@@ -64,7 +66,7 @@ impl FastRule {
             Shape::DigestPart { alg } => {
                 (KeyLenRule::NoKey, alg.state_len(), alg.block_len(), OutputRule::exactly(alg.state_len()))
             }
-            Shape::Aead { alg, direction } => {
+            Shape::Aead { alg: alg @ (AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm), direction } => {
                 let is_sealing = direction == Direction::Encrypt;
                 tag = if is_sealing { TagRule::InOutput } else { TagRule::InData };
                 (KeyLenRule::Exactly(AeadAlg::key_len(alg)), 1, 1, OutputRule::AsLongAsInput)

@@ -21,7 +21,9 @@ use std::iter::repeat_n;
 use std::ops::Range;
 
 use crate::records::RecordRow;
-use crate::{InputSource, Key, KeySource, OutputSink, PartMut, Records, SecretBytes, Shape, Span, Status};
+use crate::{
+    InputSource, Key, KeySource, OutputSink, PartMut, Records, SecretBytes, SecretSlots, Shape, Span, Status,
+};
 use columns::FlatColumn;
 use fast_rule::FastRule;
 pub use order::OrderedRecords;
@@ -163,6 +165,19 @@ impl<'a> RecordPart<'a> {
         part
     }
 
+    /// Returns the same records, read as another shape. Records that were accepted must have lengths that fit it too.
+    #[must_use]
+    pub fn read_as(&self, shape: Shape) -> Self {
+        Self::new(shape, self.records)
+    }
+
+    /// Returns the secret slots that keys and inputs can come from.
+    #[must_use]
+    #[inline]
+    pub fn slots(&self) -> &'a SecretSlots {
+        &self.records.slots
+    }
+
     /// Returns the layout of records at a constant stride. All of them are in bounds if the first and the last are.
     fn equal_records(&self) -> Option<EqualRecords> {
         // One record is checked once, when it is accepted.
@@ -235,14 +250,14 @@ impl<'a> RecordPart<'a> {
         self.secret_of(self.key.at(record.index)).unwrap_or_default()
     }
 
-    /// Returns the source of the second key of a translation.
+    /// Returns the source of the second key of a translation or a chain.
     #[must_use]
     #[inline(always)]
     pub fn second_key(&self, record: RecordRef) -> KeySource {
         self.second_key.at(record.index)
     }
 
-    /// Returns the bytes of the second key of a translation.
+    /// Returns the bytes of the second key of a translation or a chain.
     #[must_use]
     #[inline(always)]
     pub fn second_key_bytes(&self, record: RecordRef) -> &'a [u8] {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, Column, ColumnValue, DigestAlg, Direction, Fingerprint,
-    Jobs, KeyParts, MacAlg, Outcomes, ResolvedRecord, SecretSlots,
+    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, ColumnValue, DigestAlg, Direction,
+    Fingerprint, Jobs, KeyParts, MTE_AAD_LEN, MacAlg, Outcomes, ResolvedRecord, SecretSlots, mte_sealed_len,
 };
 
 /// A generator of the same pseudorandom numbers in every run (SplitMix64).
@@ -31,12 +31,29 @@ fn shapes() -> Vec<Shape> {
     Shape::records().into_iter().chain([translation]).collect()
 }
 
+/// Returns a length that a cipher takes.
+fn cipher_len(spec: CipherSpec, random: &mut Random) -> usize {
+    match spec.mode {
+        CipherMode::Cbc => spec.alg.block_len() * random.below(5),
+        CipherMode::Ctr => random.below(70),
+    }
+}
+
+/// Returns the length of valid associated data.
+fn aad_len(shape: Shape) -> usize {
+    match shape {
+        Shape::Chain { order: ChainOrder::MacThenEncrypt, .. } => MTE_AAD_LEN,
+        Shape::Aead { alg: AeadAlg::ChaCha20Poly1305Ssh, .. } => 0,
+        _ => 5,
+    }
+}
+
 /// The lengths of a valid record: key, second key, IV, second IV, input, output, tag.
 fn lens(shape: Shape, random: &mut Random) -> [usize; 7] {
     let blocks = random.below(5);
     match shape {
-        Shape::Cipher { alg, .. } => {
-            let len = alg.block_len() * blocks;
+        Shape::Cipher { alg, mode, .. } => {
+            let len = cipher_len(CipherSpec { alg, mode }, random);
             [alg.key_len(), 0, alg.block_len(), 0, len, len, 0]
         }
         Shape::Translate { from, to } => {
@@ -44,8 +61,21 @@ fn lens(shape: Shape, random: &mut Random) -> [usize; 7] {
             [from.alg.key_len(), to.alg.key_len(), from.alg.block_len(), to.alg.block_len(), len, len, 0]
         }
         Shape::Aead { alg, .. } => {
-            let len = random.below(70);
-            [AeadAlg::key_len(alg), 0, 1 + random.below(20), 0, len, len, 12 + random.below(5)]
+            let len = alg.min_input_len() + random.below(70);
+            let iv_len = alg.iv_lens().start()
+                + random.below(alg.iv_lens().end().min(&20) + 1 - alg.iv_lens().start());
+            let tag_len = alg.tag_lens().start() + random.below(alg.tag_lens().count());
+            [AeadAlg::key_len(alg), 0, iv_len, 0, len, len, tag_len]
+        }
+        Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, direction } => {
+            let fragment = random.below(70);
+            let sealed = mte_sealed_len(cipher.alg, mac, fragment);
+            let input = if direction == Direction::Encrypt { fragment } else { sealed };
+            [cipher.alg.key_len(), random.below(80), cipher.alg.block_len(), 0, input, sealed, 0]
+        }
+        Shape::Chain { cipher, mac, .. } => {
+            let (len, tag_len) = (cipher_len(cipher, random), 10 + random.below(mac.tag_len() - 9));
+            [cipher.alg.key_len(), random.below(80), cipher.alg.block_len(), 0, len, len, tag_len]
         }
         Shape::Mac { alg } => {
             let tag_len = 4 + random.below(alg.tag_len() - 3);
@@ -97,10 +127,10 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
             let is_lost = random.is_one_in(8 * mix.one_bad_in);
             Span::new(if is_lost { 1 << 20 } else { start }, len).unwrap()
         };
-        let spans = [iv, second_iv, 5].map(|len| place(&mut data_len, len));
+        let spans = [iv, second_iv, aad_len(shape)].map(|len| place(&mut data_len, len));
         let from = place(&mut data_len, input_len);
         let to = place(&mut output_len, output_len_of);
-        let is_sealing = matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. });
+        let is_sealing = shape.is_sealing();
         let tag = place(if is_sealing { &mut output_len } else { &mut data_len }, tag);
         columns.iter_mut().zip(spans.into_iter().chain([tag])).for_each(|(column, span)| column.push(span));
         let mut slot = |value: u32| (mix.has_slots && random.is_one_in(5)).then_some(value);
@@ -119,8 +149,8 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
             }
         };
         let first = table(key_len);
-        let is_translation = matches!(shape, Shape::Translate { .. });
-        let second = if is_translation { table(second_key_len) } else { KeySource::Table(9) };
+        let has_second_key = matches!(shape, Shape::Translate { .. } | Shape::Chain { .. });
+        let second = if has_second_key { table(second_key_len) } else { KeySource::Table(9) };
         key.push(slot_key.map_or(first, KeySource::Slot));
         second_key.push(second);
         input.push(slot_input.map_or(InputSource::Data(from), |slot| InputSource::Slot(slot - from.len % 2)));
@@ -208,10 +238,10 @@ fn is_same(shape: Shape, part: &RecordPart<'_>, record: RecordRef, expected: &Re
         Shape::Cipher { .. } | Shape::DigestPart { .. } | Shape::Translate { .. } => {
             assert_eq!(part.data()[record.iv as usize..].as_ptr(), expected.iv.as_ptr(), "{shape}: IV");
         }
-        Shape::Aead { direction, .. } => {
+        Shape::Aead { .. } | Shape::Chain { .. } => {
             assert_eq!(bytes(part.iv_span(record)).as_ptr_range(), expected.iv.as_ptr_range());
             assert_eq!(bytes(part.aad_span(record)).as_ptr_range(), expected.aad.as_ptr_range());
-            if direction == Direction::Decrypt {
+            if shape.is_opening() {
                 assert_eq!(bytes(part.tag_span(record)), expected.expected_tag);
             }
             assert_eq!(part.tag_span(record), expected.tag);
@@ -220,6 +250,8 @@ fn is_same(shape: Shape, part: &RecordPart<'_>, record: RecordRef, expected: &Re
     }
     if matches!(shape, Shape::Translate { .. }) {
         assert_eq!(bytes(part.second_iv_span(record)).as_ptr(), expected.second_iv.as_ptr());
+    }
+    if matches!(shape, Shape::Translate { .. } | Shape::Chain { .. }) {
         assert_eq!(part.second_key_bytes(record).as_ptr(), expected.second_key_bytes.as_ptr());
     }
 }

@@ -5,6 +5,7 @@ use oarlock_core::Span;
 use super::cbc::{self, CbcRecord};
 use super::chain::{self, ChainedRecord};
 use super::cmac::CmacKey;
+use super::ctr::{self, CtrRecord};
 use super::gcm::{self, GcmRecord, TagAction};
 use super::ghash::GcmKey;
 use super::schedule::{Decrypting, Encrypting, PrepareAes};
@@ -75,6 +76,9 @@ pub(super) struct CbcEncryptKernel;
 /// The kernel of CBC decryption.
 pub(super) struct CbcDecryptKernel;
 
+/// The kernel of CTR, which is the same in both directions.
+pub(super) struct CtrKernel;
+
 /// The kernel of CMAC.
 pub(super) struct CmacKernel;
 
@@ -134,6 +138,34 @@ impl AesKernel for CbcDecryptKernel {
             2 => cbc::run::<S, 2, ROUNDS>(simd, next, output),
             4 => cbc::run::<S, 4, ROUNDS>(simd, next, output),
             _ => cbc::run::<S, 8, ROUNDS>(simd, next, output),
+        }
+    }
+}
+
+impl AesKernel for CtrKernel {
+    type Key = Encrypting;
+    type Record<'a> = CtrRecord<'a>;
+
+    #[inline(always)]
+    fn read<'a>(
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+    ) -> CtrRecord<'a> {
+        let (input, counter) = (part.input(&record, 0), u128::from_be_bytes(*iv(part, record)));
+        CtrRecord { schedule: &key.0, counter, input, output: place.output }
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
+        simd: S,
+        next: impl FnMut() -> Option<CtrRecord<'a>>,
+        output: &mut [u8],
+        _reject: impl FnMut(usize),
+    ) {
+        match S::FOURS {
+            2 => ctr::run::<S, 2, ROUNDS>(simd, next, output),
+            4 => ctr::run::<S, 4, ROUNDS>(simd, next, output),
+            _ => ctr::run::<S, 8, ROUNDS>(simd, next, output),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! AES of many records side by side: CBC, GCM and CMAC.
+//! AES of many records side by side: CBC, CTR, GCM and CMAC.
 //!
 //! | module | contents |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `chunk` | records in chunks, which are read first and then computed |
 //! | `chain` | CBC encryption and CBC-MACs: a block of each of eight records |
 //! | `cbc` | CBC decryption: pieces of any records |
+//! | `ctr` | counter mode: pieces of any records |
 //! | `cmac` | subkeys and last blocks of CMAC |
 //! | `gcm`, `ghash` | GCM: counters and hash together |
 
@@ -17,6 +18,7 @@ mod cbc;
 mod chain;
 mod chunk;
 mod cmac;
+mod ctr;
 mod gcm;
 mod ghash;
 mod kernel;
@@ -26,9 +28,9 @@ mod rounds;
 mod run;
 mod schedule;
 
-use oarlock_core::{BatchSize, BlockCipher, MacAlg, Shape};
+use oarlock_core::{AeadAlg, BatchSize, BlockCipher, MacAlg, Shape};
 
-pub(crate) use run::run;
+pub(crate) use run::{crypt, run};
 
 /// Eight records fill the slots, which refill one by one. Larger runs only spread the fixed cost of a run.
 const OFFER: BatchSize = BatchSize { preferred: chain::PLACES, max: 1 << 16 };
@@ -38,7 +40,8 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_one = match shape {
         Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),
         Shape::Mac { alg } => matches!(alg, MacAlg::Aes128Cmac | MacAlg::Aes256Cmac),
-        shape => matches!(shape, Shape::Aead { .. }),
+        Shape::Aead { alg, .. } => matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm),
+        _ => false,
     };
     is_one.then_some(OFFER)
 }

@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 
-use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
+use oarlock_core::{
+    CipherMode, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status,
+};
 use zeroize::Zeroizing;
 
 use super::kernel::{
-    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, GcmKernel, ResultSpan, compute,
+    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, CtrKernel, GcmKernel, ResultSpan, compute,
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
@@ -22,12 +24,41 @@ pub(crate) fn run<S: BlockSimd>(
 ) -> Result<(), EngineFault> {
     use Direction::{Decrypt, Encrypt};
     match shape {
+        Shape::Cipher { mode: CipherMode::Ctr, .. } => with::<S, CtrKernel>(simd, shape, parts, out),
         Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncryptKernel>(simd, shape, parts, out),
         Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecryptKernel>(simd, shape, parts, out),
         Shape::Aead { direction: Encrypt, .. } => with::<S, GcmKernel<true>>(simd, shape, parts, out),
         Shape::Aead { direction: Decrypt, .. } => with::<S, GcmKernel<false>>(simd, shape, parts, out),
         _ => with::<S, CmacKernel>(simd, shape, parts, out),
     }
+}
+
+/// Encrypts or decrypts accepted records of a part that is read as a cipher.
+pub(crate) fn crypt<S: BlockSimd>(
+    simd: S,
+    shape: Shape,
+    part: &RecordPart<'_>,
+    records: &[RecordRef],
+    out: &mut PartMut<'_>,
+) {
+    match shape {
+        Shape::Cipher { mode: CipherMode::Ctr, .. } => once::<S, CtrKernel>(simd, shape, part, records, out),
+        Shape::Cipher { direction: Direction::Encrypt, .. } => {
+            once::<S, CbcEncryptKernel>(simd, shape, part, records, out);
+        }
+        _ => once::<S, CbcDecryptKernel>(simd, shape, part, records, out),
+    }
+}
+
+fn once<S: BlockSimd, K: AesKernel>(
+    simd: S,
+    shape: Shape,
+    part: &RecordPart<'_>,
+    records: &[RecordRef],
+    out: &mut PartMut<'_>,
+) {
+    // Without a table, each record looks its prepared key up in its handle.
+    AesRun::<S, K> { simd, shape, left: [].iter(), table: Vec::new() }.compute(part, records, out);
 }
 
 fn with<S: BlockSimd, K: AesKernel>(

@@ -53,6 +53,19 @@ pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
     is_ours.then_some(BatchSize { preferred: S::V::BITS, max: 65_536 })
 }
 
+/// Encrypts or decrypts accepted records of a part that is read as a cipher.
+pub(crate) fn crypt<S: Simd>(
+    simd: S,
+    shape: Shape,
+    part: &RecordPart<'_>,
+    records: &[RecordRef],
+    out: &mut PartMut<'_>,
+) {
+    let mut run = DesRun::new(simd, shape);
+    run.begin(part);
+    run.compute(part, records, out);
+}
+
 /// The schedules of a cipher and their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DesKeying {

@@ -8,10 +8,11 @@ use super::alone::absorb_alone;
 use super::group::MessageEnding;
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
+use super::sha512::LaneSha512;
 use super::{CHAIN_BYTES, Chain, ChainBytes, LaneHash, WORDS, compress};
 use crate::simd::{HalfMask, Simd, erase};
 
-/// A hash of 32-bit words for HMAC.
+/// A hash for HMAC.
 pub(crate) trait HmacHash: LaneHash {
     /// The bytes of a digest.
     const OUTPUT: usize;
@@ -24,6 +25,48 @@ impl HmacHash for LaneSha1 {
 impl HmacHash for LaneSha256 {
     const OUTPUT: usize = 32;
 }
+
+impl HmacHash for LaneSha512 {
+    const OUTPUT: usize = 64;
+}
+
+/// The prepared form of a key for any hash: the chaining values after the inner and the outer padded key. RFC 2104
+/// section 4.
+pub(crate) struct HmacChains<H> {
+    pub(crate) inner: ChainBytes,
+    pub(crate) outer: ChainBytes,
+    hash: PhantomData<fn() -> H>,
+}
+
+impl<H: HmacHash> HmacChains<H> {
+    pub(crate) fn new(key: &[u8]) -> Self {
+        let mut pad = Zeroizing::new([0; LONGEST_BLOCK]);
+        if key.len() > H::BLOCK {
+            let mut state = Zeroizing::new(H::initial());
+            absorb_alone::<H>(&mut state, key, 0, MessageEnding::Padded { before: 0 });
+            pad[..H::OUTPUT].copy_from_slice(&state[..H::OUTPUT]);
+        } else {
+            pad[..key.len()].copy_from_slice(key);
+        }
+        let mut prepared = Self { inner: H::initial(), outer: H::initial(), hash: PhantomData };
+        for (state, mask) in [(&mut prepared.inner, 0x36), (&mut prepared.outer, 0x36 ^ 0x5C)] {
+            // The first mask is still in the pad, so the second one cancels it.
+            pad.iter_mut().for_each(|byte| *byte ^= mask);
+            H::compress_alone(state, &pad[..H::BLOCK]);
+        }
+        prepared
+    }
+}
+
+impl<H> Drop for HmacChains<H> {
+    fn drop(&mut self) {
+        erase(&mut self.inner);
+        erase(&mut self.outer);
+    }
+}
+
+/// The bytes of the longest block.
+const LONGEST_BLOCK: usize = 128;
 
 /// The prepared form of a key: the chaining value after the inner padded key, and in the second half the
 /// one after the outer padded key. RFC 2104 section 4.

@@ -8,6 +8,7 @@
 //! | `word` | words of 32 and of 64 bits in vectors |
 //! | `group` | messages of different lengths in the lanes, block by block, and their padding |
 //! | `alone` | one message at a time, for the last few of a group |
+//! | `messages` | messages outside of records, for chains of a cipher and a MAC |
 //! | `hmac` | keys as chaining values, the outer hash |
 //! | `streams` | SHA-1 and SHA-256 by instructions of their own, several messages in turn |
 //! | `run` | records: digests, parts of digests, HMAC |
@@ -16,6 +17,7 @@
 mod alone;
 mod group;
 mod hmac;
+mod messages;
 pub(crate) mod parts;
 mod run;
 pub(crate) mod sha1;
@@ -31,8 +33,11 @@ use std::marker::PhantomData;
 
 use crate::simd::{HalfMask, LaneArray, Simd, Vector};
 
+pub(crate) use group::MessageEnding as HashEnding;
 #[cfg(feature = "measure")]
 pub(crate) use group::{MessageEnding, MessageGroup, absorb};
+pub(crate) use hmac::{HmacChains, HmacHash};
+pub(crate) use messages::advance;
 pub(crate) use run::{offers, run};
 pub(crate) use word::HashWord;
 

@@ -10,6 +10,7 @@
 //! | `source` | the blocks of a message that are left, and its padding |
 //! | `sha1`, `sha256` | the rounds of several messages |
 
+mod messages;
 mod mode;
 mod sha1;
 mod sha256;
@@ -27,6 +28,7 @@ use super::sha256::LaneSha256;
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
 use crate::simd::{KeptWords, ShaSimd};
+pub(crate) use messages::advance;
 use mode::{HmacStreams, PartStreams, StreamMode, WholeStreams};
 use source::MessageSource;
 
@@ -98,6 +100,11 @@ impl StreamState {
         );
         self.0 = [a, b, c, d];
     }
+}
+
+/// Reads the first half of a chaining value, which is all of it for words of 32 bits.
+fn first_half<H: StreamHash>(value: &[u8; CHAIN_BYTES]) -> StreamState {
+    value.first_chunk().map(StreamState::new::<H>).unwrap_or_default()
 }
 
 /// Returns block `at` of each message.

@@ -127,6 +127,11 @@ impl AlgorithmContexts {
                 let name = if first_key_len == 32 { c"AES-256-CBC" } else { c"AES-128-CBC" };
                 Self::Cbc(PeerCipher::new(library, name)?)
             }
+            PeerAlgorithm::AesCtr => {
+                let name = if first_key_len == 32 { c"AES-256-CTR" } else { c"AES-128-CTR" };
+                Self::Cbc(PeerCipher::new(library, name)?)
+            }
+            PeerAlgorithm::ChaCha20Poly1305 => Self::Gcm(PeerCipher::new(library, c"ChaCha20-Poly1305")?),
             PeerAlgorithm::AesGcm => {
                 let name = if first_key_len == 32 { c"AES-256-GCM" } else { c"AES-128-GCM" };
                 Self::Gcm(PeerCipher::new(library, name)?)

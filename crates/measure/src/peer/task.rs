@@ -25,6 +25,10 @@ pub(crate) enum PeerAlgorithm {
     X25519,
     /// CBC encryption without padding; keys raw, extras IVs.
     Cbc(CbcCipher),
+    /// AES in counter mode; keys of 16 or 32 bytes, extras first counter blocks.
+    AesCtr,
+    /// ChaCha20-Poly1305, with extras and output as for [`PeerAlgorithm::AesGcm`].
+    ChaCha20Poly1305,
     /// AES-GCM; keys of 16 or 32 bytes, extras 12-byte IVs, no associated data; output ciphertext and 16-byte tag.
     AesGcm,
     /// SHA-1 of whole messages, no keys.
@@ -54,6 +58,10 @@ impl PeerAlgorithm {
     pub(crate) fn of_operation(name: &str) -> Option<Self> {
         let (family, rest) = name.split_once('-')?;
         let verb = rest.split('-').next()?;
+        // Chains of cipher and MAC, and the SSH form of ChaCha20-Poly1305: libcrypto's are other operations.
+        if name.contains("-cbc-sha") || name.contains("-ssh-") {
+            return None;
+        }
         Some(match (family, verb) {
             ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "sign") => Self::RsaSign,
             ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "verify") => Self::RsaVerify,
@@ -65,7 +73,9 @@ impl PeerAlgorithm {
             ("des", "cbc") => Self::Cbc(CbcCipher::Des),
             ("tdes", "cbc") => Self::Cbc(CbcCipher::Tdes),
             ("aes128" | "aes256", "cbc") => Self::Cbc(CbcCipher::Aes),
+            ("aes128" | "aes256", "ctr") => Self::AesCtr,
             ("aes128" | "aes256", "gcm") => Self::AesGcm,
+            ("chacha20", "poly1305") => Self::ChaCha20Poly1305,
             ("des", "mac") => Self::DesMac,
             ("aes", "cmac") => Self::AesCmac,
             ("sha1", _) => Self::Sha1,
@@ -79,7 +89,13 @@ impl PeerAlgorithm {
     pub(super) fn wants_extra(self) -> bool {
         matches!(
             self,
-            Self::RsaVerify | Self::EcdsaVerify | Self::Ed25519Verify | Self::Cbc(_) | Self::AesGcm
+            Self::RsaVerify
+                | Self::EcdsaVerify
+                | Self::Ed25519Verify
+                | Self::Cbc(_)
+                | Self::AesCtr
+                | Self::AesGcm
+                | Self::ChaCha20Poly1305
         )
     }
 

@@ -34,7 +34,7 @@ use self::report::SpeedRow;
 use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::options::{GlobalOptions, check_writable};
 use crate::peer::openssl_speed::{self, OpensslRates};
-use crate::peer::{Libcrypto, PeerError, PreparedTask};
+use crate::peer::{Libcrypto, PeerAlgorithm, PeerError, PreparedTask};
 use crate::progress;
 use crate::report::print_report;
 
@@ -323,6 +323,10 @@ impl<'a> SpeedSession<'a> {
         work: &SpeedWork,
         library: &Libcrypto,
     ) -> Result<Option<Vec<PreparedTask>>, SpeedError> {
+        if PeerAlgorithm::of_operation(op).is_none() {
+            eprintln!("oarlock: {op}: no OpenSSL figure: libcrypto has no such operation in one call");
+            return Ok(None);
+        }
         let fail = |error| SpeedError::Peer { op: op.to_owned(), error };
         let prepare = || -> Result<Vec<PreparedTask>, PeerError> {
             let mut prepared = Vec::new();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
-use oarlock::{Accelerator, Key, Records, Shape};
+use oarlock::{Accelerator, ChainOrder, Key, MTE_AAD_LEN, Records, Shape, mte_sealed_len};
 use oarlock::{Column, InputSource, KeySource, Outcomes, OutputSink, Span};
 
 use super::error::SpeedError;
@@ -27,18 +27,23 @@ pub(crate) struct RecordWork {
 struct RecordLayout {
     count: usize,
     iv: usize,
+    aad: usize,
     input: usize,
     output: usize,
     tag: usize,
 }
 
-/// Bytes of key, IV, output and tag of a record of `len` bytes.
+/// Bytes of key, IV, associated data, output and tag of a record of `len` bytes.
 fn sizes(shape: Shape, len: usize) -> Option<(usize, RecordLayout)> {
-    let layout = RecordLayout { count: 0, iv: 0, input: len, output: len, tag: 0 };
+    let layout = RecordLayout { count: 0, iv: 0, aad: 0, input: len, output: len, tag: 0 };
     Some(match shape {
         Shape::Cipher { alg, .. } => (alg.key_len(), RecordLayout { iv: alg.block_len(), ..layout }),
         Shape::Aead { alg, .. } => {
-            (alg.key_len(), RecordLayout { iv: GCM_IV_LEN, tag: GCM_TAG_LEN, ..layout })
+            (alg.key_len(), RecordLayout { iv: alg.usual_iv_len(), tag: TAG_LEN, ..layout })
+        }
+        Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, .. } => {
+            let (iv, output) = (cipher.alg.block_len(), mte_sealed_len(cipher.alg, mac, len));
+            (cipher.alg.key_len(), RecordLayout { iv, aad: MTE_AAD_LEN, output, ..layout })
         }
         Shape::Mac { alg } => (alg.key_len().unwrap_or(32), RecordLayout { output: alg.tag_len(), ..layout }),
         Shape::Digest { alg } => (0, RecordLayout { output: alg.output_len(), ..layout }),
@@ -46,9 +51,11 @@ fn sizes(shape: Shape, len: usize) -> Option<(usize, RecordLayout)> {
     })
 }
 
-/// NIST SP 800-38D 5.2.1.1 and 5.2.1.2: the recommended lengths.
-const GCM_IV_LEN: usize = 12;
-const GCM_TAG_LEN: usize = 16;
+/// The length of a whole tag of an AEAD. NIST SP 800-38D 5.2.1.2 and RFC 8439 2.8.
+const TAG_LEN: usize = 16;
+
+/// The MAC keys of chains, which follow the cipher keys.
+const MAC_KEYS: usize = 64;
 
 impl RecordWork {
     /// Makes `count` records under `keys` keys in random order. None for public-key operations.
@@ -70,10 +77,14 @@ impl RecordWork {
         keys: usize,
     ) -> Result<Self, SpeedError> {
         let keys = if key_len == 0 { 0 } else { keys };
-        let keys = (0..keys).map(|_| generate::secret(key_len)).collect::<Result<Vec<Key>, _>>();
-        let keys = keys.map_err(|error| SpeedError::Key { op: op.clone(), error })?;
+        let mut lens = vec![key_len; keys];
+        if let Shape::Chain { mac, .. } = shape {
+            lens.extend([mac.tag_len(); MAC_KEYS]);
+        }
+        let made = lens.into_iter().map(generate::secret).collect::<Result<Vec<Key>, _>>();
+        let made = made.map_err(|error| SpeedError::Key { op: op.clone(), error })?;
         let too_large = || SpeedError::TooLarge { op: op.clone(), count: layout.count, len: layout.input };
-        let records = layout.records(keys).ok_or_else(too_large)?;
+        let records = layout.records(made, keys).ok_or_else(too_large)?;
         Ok(Self { op, shape, records: Arc::new(records), layout })
     }
 
@@ -129,23 +140,30 @@ impl RecordWork {
 }
 
 impl RecordLayout {
-    fn records(self, keys: Vec<Key>) -> Option<Records<'static>> {
-        let Self { count, iv, input, output, tag } = self;
+    /// Makes records under the first `own` of `keys`. The others are second keys.
+    fn records(self, keys: Vec<Key>, own: usize) -> Option<Records<'static>> {
+        let Self { count, iv, aad, input, output, tag } = self;
         let first = |start: usize, len: usize| {
             Span::new(start + count * len, 0)?;
             Span::new(start, len)
         };
         let mut random = SplitMix64::new(0x0A51_0C4B);
-        let data = random.bytes(count * (iv + input));
-        let key_of: Vec<KeySource> = (0..count)
-            .map(|_| KeySource::Table((random.next_u64() % keys.len().max(1) as u64) as u32))
-            .collect();
+        let data = random.bytes(count * (iv + input + aad));
+        let key_of: Vec<KeySource> =
+            (0..count).map(|_| KeySource::Table((random.next_u64() % own.max(1) as u64) as u32)).collect();
+        let second = |index: usize| KeySource::Table((own + index % (keys.len() - own)) as u32);
+        let second_key = match keys.len() > own {
+            true => Column::Each((0..count).map(second).collect()),
+            false => Column::One(KeySource::Table(0)),
+        };
         Some(Records {
             len: count,
             keys: keys.into(),
             data: data.into(),
             output_len: count * (output + tag),
             key: Column::Each(key_of.into()),
+            second_key,
+            aad: side_by_side(first(count * (iv + input), aad)?, aad),
             iv: side_by_side(first(0, iv)?, iv),
             input: side_by_side(InputSource::Data(first(count * iv, input)?), input),
             output: side_by_side(OutputSink::Output(first(0, output)?), output),

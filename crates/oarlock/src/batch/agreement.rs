@@ -264,7 +264,13 @@ fn draw_task(choices: &mut impl ChoiceSource) -> BatchTask {
             ciphers[choices.below(ciphers.len())],
         );
     }
-    let shapes = Shape::records();
+    if choices.below(16) == 0 {
+        // No policy allows a chain, so one of them stands for all.
+        let chains = Shape::chains();
+        return BatchTask::Do(chains[choices.below(chains.len())]);
+    }
+    let mut shapes = Shape::records();
+    shapes.retain(|shape| !matches!(shape, Shape::Chain { .. }));
     BatchTask::Do(shapes[choices.below(shapes.len())])
 }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use oarlock_core::Direction::{Decrypt, Encrypt};
 use oarlock_core::{
-    Column, ColumnValue, InputSource, JobError, Key, KeySource, OutputSink, Records, Shape, Span, WrapAlg,
-    erase,
+    ChainOrder, Column, ColumnValue, InputSource, JobError, Key, KeySource, OutputSink, Records, Shape, Span,
+    WrapAlg, erase, mte_sealed_len,
 };
 
 use super::{Batch, BatchTask, IvSource};
@@ -391,6 +391,9 @@ fn result_len(task: BatchTask, input_len: usize) -> usize {
         }
         Shape::Wrap { direction: Encrypt, .. } => input_len + 8,
         Shape::Wrap { direction: Decrypt, .. } => input_len.saturating_sub(8),
+        Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, direction: Encrypt } => {
+            mte_sealed_len(cipher.alg, mac, input_len)
+        }
         _ => input_len,
     }
 }

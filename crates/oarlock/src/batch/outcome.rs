@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use oarlock_core::{Blame, JobError, KeySource, Outcomes, OutputSink, Span, Status};
+use oarlock_core::{AeadAlg, Blame, CipherSpec, JobError, KeySource, Outcomes, OutputSink, Span, Status};
 
 use super::plan::BatchRow;
 use super::{Batch, BatchTask, IvSource};
@@ -150,14 +150,23 @@ impl RecordError {
                 "a {key} key of {} bytes, a check value of 3",
                 key.key_len().map_or("1 or more".into(), |len| len.to_string())
             ),
-            BatchTask::Do(oarlock_core::Shape::Cipher { alg, .. }) => {
-                format!("a multiple of {} bytes{}", alg.block_len(), iv(self.task.iv_len()))
+            BatchTask::Do(oarlock_core::Shape::Cipher { alg, mode, .. }) => {
+                let unit = CipherSpec { alg, mode }.granularity();
+                format!("a multiple of {unit} bytes{}", iv(self.task.iv_len()))
             }
             BatchTask::Do(oarlock_core::Shape::Translate { from, to }) => format!(
                 "a multiple of {} bytes, IVs of {} and {}",
                 from.alg.block_len().max(to.alg.block_len()),
                 from.alg.block_len(),
                 to.alg.block_len()
+            ),
+            BatchTask::Do(oarlock_core::Shape::Aead {
+                alg: alg @ (AeadAlg::ChaCha20Poly1305 | AeadAlg::ChaCha20Poly1305Ssh),
+                ..
+            }) => format!(
+                "a tag of 16 bytes, an IV of {}, at least {} bytes, an output as long as the input",
+                alg.usual_iv_len(),
+                alg.min_input_len()
             ),
             BatchTask::Do(oarlock_core::Shape::Aead { .. }) => {
                 "a tag of 12 to 16 bytes, an IV of 1 or more, an output as long as the input".into()

@@ -131,9 +131,10 @@ impl BatchTask {
     pub(crate) fn iv_len(self) -> Option<usize> {
         match self {
             Self::Do(Shape::Cipher { alg, .. }) => Some(alg.block_len()),
-            Self::Do(Shape::Aead { .. }) => Some(GCM_IV_LEN),
+            Self::Do(Shape::Aead { alg, .. }) => Some(alg.usual_iv_len()),
             Self::Do(Shape::Translate { from, .. }) => Some(from.alg.block_len()),
             Self::Do(Shape::DigestPart { alg }) => Some(alg.state_len()),
+            Self::Do(Shape::Chain { cipher, .. }) => Some(cipher.alg.block_len()),
             _ => None,
         }
     }
@@ -179,9 +180,6 @@ impl BatchTask {
         is_decryption || self.is_open()
     }
 }
-
-/// The fast length, and the one that counters and random IVs are made for. SP 800-38D 8.2.
-const GCM_IV_LEN: usize = 12;
 
 impl ColumnValue for BatchTask {}
 

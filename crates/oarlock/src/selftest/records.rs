@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use oarlock_core::{
-    BatchSize, Column, Direction, Engine, InputSource, Jobs, Key, KeySource, Outcomes, OutputSink, Records,
-    SecretSlots, Shape, Span, Status,
+    BatchSize, Column, Engine, InputSource, Jobs, Key, KeySource, Outcomes, OutputSink, Records, SecretSlots,
+    Shape, Span, Status,
 };
 use oarlock_keys::raw;
 
@@ -309,15 +309,5 @@ impl RecordPlace {
             return Ok(());
         }
         compare("the tag", &answer.tag, self.tag.of(own.output).unwrap_or_default())
-    }
-}
-
-/// The direction of a shape that has one.
-pub(super) fn direction_of(shape: Shape) -> Option<Direction> {
-    match shape {
-        Shape::Cipher { direction, .. } | Shape::Aead { direction, .. } | Shape::Wrap { direction, .. } => {
-            Some(direction)
-        }
-        _ => None,
     }
 }

@@ -1,6 +1,8 @@
 //! The rows of the record shapes' known answers, read from the data files and turned into the shape's direction.
 
-use oarlock_core::{AeadAlg, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg};
+use oarlock_core::{
+    AeadAlg, ChainOrder, CipherMode, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg,
+};
 
 use super::SelfTestFailure;
 use super::text::{bytes, lines, tagged};
@@ -44,6 +46,11 @@ impl std::ops::Deref for KnownRecordResult {
 
 const CBC: &str = include_str!("data/cbc.txt");
 const GCM: &str = include_str!("data/gcm.txt");
+const CTR: &str = include_str!("data/ctr.txt");
+const CHACHA: &str = include_str!("data/chacha.txt");
+const CHACHA_SSH: &str = include_str!("data/chacha-ssh.txt");
+const CHAIN: &str = include_str!("data/chain.txt");
+const HMAC: &str = include_str!("data/hmac.txt");
 const MAC: &str = include_str!("data/mac.txt");
 const DIGEST: &str = include_str!("data/digest.txt");
 const WRAP: &str = include_str!("data/wrap.txt");
@@ -52,6 +59,9 @@ const WRAP: &str = include_str!("data/wrap.txt");
 pub(super) fn rows(shape: Shape) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = match shape {
         Shape::Cipher { alg, mode, direction } => cipher(CipherSpec { alg, mode }, direction)?,
+        Shape::Chain { cipher, mac, order, direction } => {
+            chain(&format!("{cipher}-{mac}-{order}"), order, direction)?
+        }
         Shape::Translate { from, to } => translate(from, to)?,
         Shape::Aead { alg, direction } => aead(alg, direction)?,
         Shape::Mac { alg } => mac(alg)?,
@@ -100,7 +110,11 @@ impl KnownRecord {
 
 fn cipher(spec: CipherSpec, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
-    for words in tagged(CBC, &spec.alg.to_string()) {
+    let (file, tag) = match spec.mode {
+        CipherMode::Ctr => (CTR, spec.to_string()),
+        _ => (CBC, spec.alg.to_string()),
+    };
+    for words in tagged(file, &tag) {
         let [key, iv, plain, encrypted] = four(&words)?;
         let (input, output) = match direction {
             Direction::Encrypt => (plain, encrypted),
@@ -128,7 +142,12 @@ fn translate(from: CipherSpec, to: CipherSpec) -> Result<Vec<KnownRecord>, SelfT
 
 fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
-    for words in lines(GCM) {
+    let file = match alg {
+        AeadAlg::ChaCha20Poly1305 => CHACHA,
+        AeadAlg::ChaCha20Poly1305Ssh => CHACHA_SSH,
+        _ => GCM,
+    };
+    for words in lines(file) {
         let (key, iv, aad) = (bytes(&words, 1)?, bytes(&words, 2)?, bytes(&words, 3)?);
         let (plain, sealed, tag) = (bytes(&words, 4)?, bytes(&words, 5)?, bytes(&words, 6)?);
         let row = KnownRecord { iv, aad, place_len: sealed.len(), ..KnownRecord::default() };
@@ -155,9 +174,45 @@ fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTest
     Ok(rows)
 }
 
+/// Records that a chain seals or opens. The last column of a line is the detached tag, or all decrypted bytes of a TLS
+/// record.
+fn chain(name: &str, order: ChainOrder, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFailure> {
+    let mut rows = Vec::new();
+    for words in tagged(CHAIN, name) {
+        let [key, second_key, iv, aad] = four(&words[1..])?;
+        let [plain, sealed, last] = [bytes(&words, 5)?, bytes(&words, 6)?, bytes(&words, 7)?];
+        let place_len = sealed.len();
+        let row = KnownRecord { key, second_key, iv, aad, place_len, ..KnownRecord::default() };
+        let is_detached = order.has_detached_tag();
+        let row = match (direction, words[0]) {
+            (Direction::Encrypt, "good") if is_detached => KnownRecord {
+                input: plain,
+                made_tag_len: last.len(),
+                expected: KnownRecordResult(Ok((sealed, last))),
+                ..row
+            },
+            (Direction::Encrypt, "good") => {
+                KnownRecord { input: plain, expected: KnownRecordResult(Ok((sealed, Vec::new()))), ..row }
+            }
+            (Direction::Encrypt, _) => continue,
+            (Direction::Decrypt, kind) => {
+                let (opened, given_tag) = if is_detached { (plain, last) } else { (last, Vec::new()) };
+                let expected = if kind == "bad" { Err(Status::Rejected) } else { Ok((opened, Vec::new())) };
+                KnownRecord { input: sealed, given_tag, expected: KnownRecordResult(expected), ..row }
+            }
+        };
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
 fn mac(alg: MacAlg) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
-    for words in tagged(MAC, &alg.to_string()) {
+    let file = match alg {
+        MacAlg::HmacSha384 | MacAlg::HmacSha512 => HMAC,
+        _ => MAC,
+    };
+    for words in tagged(file, &alg.to_string()) {
         let row = KnownRecord { key: bytes(&words, 0)?, input: bytes(&words, 1)?, ..KnownRecord::default() };
         rows.push(row.giving(bytes(&words, 2)?));
     }

@@ -1,14 +1,14 @@
 //! Workloads to time engines with, made from the keys and inputs of the known answers.
 
 use oarlock_core::{
-    Column, Direction, Engine, InputSource, Jobs, Key, KeySource, NonceInput, OperationSet, Outcomes,
-    OutputSink, Records, SecondInput, Shape, Span,
+    AeadAlg, ChainOrder, CipherSpec, Column, Direction, Engine, InputSource, Jobs, Key, KeySource,
+    MAX_MTE_FRAGMENT, MTE_AAD_LEN, NonceInput, OperationSet, Outcomes, OutputSink, Records, SecondInput,
+    Shape, Span, mte_sealed_len,
 };
 use oarlock_keys::raw;
 
 use super::SelfTestFailure;
 use super::cases::{KnownOperation, cases};
-use super::records::direction_of;
 use super::text::bad_key;
 
 /// The number of keys that sample records use by turns.
@@ -50,9 +50,13 @@ pub fn sample_records(
     if !shape.is_record() {
         return Err(SelfTestFailure::NoVectors { shape });
     }
-    match (shape, direction_of(shape)) {
+    match (shape, shape.direction()) {
         (Shape::Aead { alg, .. }, Some(Direction::Decrypt)) => {
             let sealing = Shape::Aead { alg, direction: Direction::Encrypt };
+            made(maker, sealing, &plain_records(sealing, count, len)?)
+        }
+        (Shape::Chain { cipher, mac, order, .. }, Some(Direction::Decrypt)) => {
+            let sealing = Shape::Chain { cipher, mac, order, direction: Direction::Encrypt };
             made(maker, sealing, &plain_records(sealing, count, len)?)
         }
         (Shape::Wrap { alg, .. }, Some(Direction::Decrypt)) => {
@@ -79,9 +83,9 @@ fn sizes(shape: Shape, len: usize) -> RecordSizes {
     let none =
         RecordSizes { key: 0, second_key: 0, iv: 0, second_iv: 0, aad: 0, input: len, output: 0, tag: 0 };
     match shape {
-        Shape::Cipher { alg, .. } => {
-            let (block, len) = (alg.block_len(), len.next_multiple_of(alg.block_len()));
-            RecordSizes { key: alg.key_len(), iv: block, input: len, output: len, ..none }
+        Shape::Cipher { alg, mode, .. } => {
+            let len = len.next_multiple_of(CipherSpec { alg, mode }.granularity());
+            RecordSizes { key: alg.key_len(), iv: alg.block_len(), input: len, output: len, ..none }
         }
         Shape::Translate { from, to } => {
             let (first, second) = (from.alg.block_len(), to.alg.block_len());
@@ -90,7 +94,25 @@ fn sizes(shape: Shape, len: usize) -> RecordSizes {
             RecordSizes { key, second_key, iv: first, second_iv: second, input: len, output: len, ..none }
         }
         Shape::Aead { alg, .. } => {
-            RecordSizes { key: alg.key_len(), iv: 12, aad: 13, output: len, tag: 16, ..none }
+            let len = len.max(alg.min_input_len());
+            // The associated data of TLS 1.2. SSH has none.
+            let aad = if alg == AeadAlg::ChaCha20Poly1305Ssh { 0 } else { 13 };
+            let iv = alg.usual_iv_len();
+            RecordSizes { key: alg.key_len(), iv, aad, input: len, output: len, tag: 16, ..none }
+        }
+        Shape::Chain { cipher, mac, order, .. } => {
+            let (key, iv, second_key) = (cipher.alg.key_len(), cipher.alg.block_len(), mac.tag_len());
+            let own = RecordSizes { key, iv, second_key, aad: MTE_AAD_LEN, ..none };
+            match order.has_detached_tag() {
+                true => {
+                    let len = len.next_multiple_of(cipher.granularity());
+                    RecordSizes { input: len, output: len, tag: mac.tag_len(), ..own }
+                }
+                false => {
+                    let len = len.min(MAX_MTE_FRAGMENT);
+                    RecordSizes { input: len, output: mte_sealed_len(cipher.alg, mac, len), ..own }
+                }
+            }
         }
         Shape::Mac { alg } => RecordSizes { key: alg.key_len().unwrap_or(32), output: alg.tag_len(), ..none },
         Shape::Digest { alg } => RecordSizes { output: alg.output_len(), ..none },
@@ -167,6 +189,8 @@ fn made(
     maker.run(&jobs, &mut outcomes)?;
     let offset = records.data.len();
     let shifted = |span: Span| Span::new(offset + span.start as usize, span.len as usize);
+    // A TLS record in CBC mode is opened with its MAC and its padding.
+    let opens_padding = matches!(shape, Shape::Chain { order: ChainOrder::MacThenEncrypt, .. });
     let mut undoing = records.clone();
     undoing.data = [&records.data[..], outcomes.bytes()].concat().into();
     let (mut input, mut output, mut tag) = (Vec::new(), Vec::new(), Vec::new());
@@ -178,13 +202,13 @@ fn made(
         };
         input.push(InputSource::Data(shifted(made).ok_or_else(too_long)?));
         tag.push(shifted(made_tag).ok_or_else(too_long)?);
-        output.push(OutputSink::Output(given));
+        output.push(OutputSink::Output(if opens_padding { made } else { given }));
     }
-    undoing.output_len = offset;
+    undoing.output_len = if opens_padding { records.output_len } else { offset };
     (undoing.input, undoing.output, undoing.tag) =
         (Column::Each(input.into()), Column::Each(output.into()), Column::Each(tag.into()));
-    // Key wraps have no tag: their integrity check lies inside of the output.
-    if matches!(shape, Shape::Wrap { .. }) {
+    // Key wraps and TLS records in CBC mode have no tag: their integrity check lies inside of the output.
+    if opens_padding || matches!(shape, Shape::Wrap { .. }) {
         undoing.tag = Column::One(Span::default());
     }
     Ok(undoing)

@@ -49,6 +49,10 @@ pub enum KeyAlgorithm {
     HmacSha1,
     /// HMAC with SHA-256.
     HmacSha256,
+    /// HMAC with SHA-384.
+    HmacSha384,
+    /// HMAC with SHA-512.
+    HmacSha512,
     /// AES key wrap. RFC 3394.
     Kw,
     /// AES key wrap with padding. RFC 5649.
@@ -319,7 +323,7 @@ fn may_have_one_length(first: KeyType, second: KeyType) -> bool {
 
 impl KeyAlgorithm {
     /// Every algorithm.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Cbc,
         Self::Gcm,
         Self::DesMac,
@@ -327,6 +331,8 @@ impl KeyAlgorithm {
         Self::Cmac,
         Self::HmacSha1,
         Self::HmacSha256,
+        Self::HmacSha384,
+        Self::HmacSha512,
         Self::Kw,
         Self::Kwp,
         Self::LegacyEcb,
@@ -343,7 +349,7 @@ impl KeyAlgorithm {
             Self::DesMac => key_type == Des,
             Self::RetailMac => key_type == Tdes2,
             Self::Cmac => matches!(key_type, Tdes2 | Tdes3 | Aes128 | Aes256),
-            Self::HmacSha1 | Self::HmacSha256 => key_type == Hmac,
+            Self::HmacSha1 | Self::HmacSha256 | Self::HmacSha384 | Self::HmacSha512 => key_type == Hmac,
             Self::LegacyEcb | Self::LegacyCbc => matches!(key_type, Tdes2 | Tdes3),
         }
     }

@@ -3,7 +3,7 @@
 //! The word of a key has a bit for everything it may do. The word of a record has a bit for everything it needs. The
 //! words of all keys lie side by side in the order of their indices, and a batch of one shape reads nothing else.
 
-use oarlock_core::{Direction, MacAlg, Shape, Status, WrapAlg};
+use oarlock_core::{CipherMode, Direction, MacAlg, Shape, Status, WrapAlg};
 
 use super::key_type::KeyType;
 use super::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
@@ -81,7 +81,7 @@ impl RightSet {
     pub(crate) fn needed(task: BatchTask) -> Self {
         use Direction::{Decrypt, Encrypt};
         let parts = match task {
-            BatchTask::Do(Shape::Cipher { alg, direction, .. }) => (
+            BatchTask::Do(Shape::Cipher { alg, mode: CipherMode::Cbc, direction }) => (
                 KeyType::of_cipher(alg),
                 if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
                 Some(KeyAlgorithm::Cbc),
@@ -99,11 +99,13 @@ impl RightSet {
                 if direction == Decrypt { KeyOperation::UnwrapInClear } else { KeyOperation::WrapInClear },
                 wrap_algorithm(alg),
             ),
-            BatchTask::Do(Shape::Translate { from, .. }) => {
+            BatchTask::Do(shape @ Shape::Translate { from, .. }) if shape.is_possible() => {
                 (KeyType::of_cipher(from.alg), KeyOperation::TranslateFrom, Some(KeyAlgorithm::Cbc))
             }
             BatchTask::Do(Shape::Digest { .. } | Shape::DigestPart { .. }) => return Self::NONE,
             BatchTask::UnwrapKey { wrap, .. } => wrapping(wrap),
+            // Counter mode, and chains of a cipher and a MAC. Policies have no rule for their IVs, and a key stream under
+            // the caller's IV would reveal what the key encrypts in another mode.
             BatchTask::Do(_) => return Self::IMPOSSIBLE,
         };
         Self::of_parts(parts)
@@ -224,6 +226,8 @@ fn mac_algorithm(alg: MacAlg) -> Option<KeyAlgorithm> {
         }
         MacAlg::HmacSha1 => Some(KeyAlgorithm::HmacSha1),
         MacAlg::HmacSha256 => Some(KeyAlgorithm::HmacSha256),
+        MacAlg::HmacSha384 => Some(KeyAlgorithm::HmacSha384),
+        MacAlg::HmacSha512 => Some(KeyAlgorithm::HmacSha512),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! AES key schedules: blocks, CBC and key wrap.
+//! AES key schedules: blocks, CBC, CTR and key wrap.
 
 use std::ptr;
 
@@ -31,6 +31,28 @@ impl AesEncrypt {
     /// Encrypts the whole blocks of the shorter slice in CBC mode. `chain` becomes the last ciphertext block.
     pub(crate) fn cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
         cbc(&self.0, sys::AES_ENCRYPT, chain, input, out);
+    }
+
+    /// Encrypts or decrypts the shorter slice in CTR mode. `counter` counts as one big-endian number of 128 bits.
+    pub(crate) fn ctr(&self, counter: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
+        let len = input.len().min(out.len());
+        let (mut stream, mut used) = ([0; BLOCK], 0);
+        // SAFETY: both slices have at least `len` bytes and do not overlap; counter and key stream are one block each, and
+        // no byte of the key stream is in use.
+        unsafe {
+            let (from, to) = (input.as_ptr(), out.as_mut_ptr());
+            let key = &raw const self.0;
+            sys::AES_ctr128_encrypt(
+                from,
+                to,
+                len,
+                key,
+                counter.as_mut_ptr(),
+                stream.as_mut_ptr(),
+                &raw mut used,
+            );
+            sys::OPENSSL_cleanse(stream.as_mut_ptr().cast(), BLOCK);
+        }
     }
 
     /// Wraps `input` with AES-KW. `out` must be 8 bytes longer than `input`. RFC 3394 2.2.1.

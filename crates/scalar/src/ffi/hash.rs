@@ -21,6 +21,9 @@ pub(crate) trait HashState: Clone + Send + Sync + 'static {
     /// Ends the computation and writes the leading bytes of the digest, as many as `out` holds.
     fn finish(self, out: &mut [u8]);
 
+    /// Writes the chaining state after whole blocks, in big-endian words.
+    fn chain(&self, out: &mut [u8]);
+
     /// Runs the compression function over whole blocks. The states are big-endian words.
     fn compress(state: &[u8], blocks: &[u8], out: &mut [u8]);
 }
@@ -75,7 +78,11 @@ macro_rules! hash {
                 let words = state.chunks_exact(size_of::<$word>()).filter_map(|word| word.try_into().ok());
                 hash.0.h.iter_mut().zip(words.map($word::from_be_bytes)).for_each(|(own, word)| *own = word);
                 hash.update(blocks);
-                for (to, word) in out.chunks_exact_mut(size_of::<$word>()).zip(hash.0.h) {
+                hash.chain(out);
+            }
+
+            fn chain(&self, out: &mut [u8]) {
+                for (to, word) in out.chunks_exact_mut(size_of::<$word>()).zip(self.0.h) {
                     to.copy_from_slice(&word.to_be_bytes());
                 }
             }

@@ -29,7 +29,7 @@ pub(super) struct WholeStreams(StreamState);
 
 impl WholeStreams {
     pub(super) fn new<H: StreamHash>() -> Self {
-        Self(first_half::<H>(&H::initial()))
+        Self(super::first_half::<H>(&H::initial()))
     }
 }
 
@@ -81,9 +81,4 @@ impl<H: StreamHash> StreamMode<H> for HmacStreams {
         }
         erase(&mut values);
     }
-}
-
-/// Reads the first half of a chaining value, which is all of it for words of 32 bits.
-fn first_half<H: StreamHash>(value: &[u8; CHAIN_BYTES]) -> StreamState {
-    value.first_chunk().map(StreamState::new::<H>).unwrap_or_default()
 }

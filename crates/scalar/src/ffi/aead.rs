@@ -1,4 +1,4 @@
-//! AES-GCM with detached tags.
+//! AES-GCM and ChaCha20-Poly1305 with detached tags.
 
 use std::ptr::{self, NonNull};
 
@@ -6,24 +6,35 @@ use aws_lc_sys as sys;
 
 use super::LibraryError;
 
-/// A GCM key for one tag length, freed and cleansed on drop.
-pub(crate) struct GcmContext(NonNull<sys::EVP_AEAD_CTX>);
+/// A key for one algorithm and one tag length, freed and cleansed on drop.
+pub(crate) struct AeadContext(NonNull<sys::EVP_AEAD_CTX>);
 
 // SAFETY: AWS-LC documents that seal and open take a const context and may run at once (openssl/aead.h).
-unsafe impl Send for GcmContext {}
+unsafe impl Send for AeadContext {}
 // SAFETY: as above.
-unsafe impl Sync for GcmContext {}
+unsafe impl Sync for AeadContext {}
 
-impl GcmContext {
+impl AeadContext {
     /// The longest tag in bytes.
     pub(crate) const TAG_LEN: usize = 16;
 
-    /// Prepares a key of 16 or 32 bytes for tags of at most 16 bytes.
-    pub(crate) fn new(key: &[u8], tag_len: usize) -> Result<Self, LibraryError> {
+    /// Prepares a GCM key of 16 or 32 bytes for tags of at most 16 bytes.
+    pub(crate) fn gcm(key: &[u8], tag_len: usize) -> Result<Self, LibraryError> {
         // SAFETY: these functions take nothing and return static tables.
         let aead = unsafe {
             if key.len() == 16 { sys::EVP_aead_aes_128_gcm() } else { sys::EVP_aead_aes_256_gcm() }
         };
+        Self::new(aead, key, tag_len)
+    }
+
+    /// Prepares a ChaCha20-Poly1305 key of 32 bytes. RFC 8439.
+    pub(crate) fn chacha20_poly1305(key: &[u8]) -> Result<Self, LibraryError> {
+        // SAFETY: the function takes nothing and returns a static table.
+        let aead = unsafe { sys::EVP_aead_chacha20_poly1305() };
+        Self::new(aead, key, Self::TAG_LEN)
+    }
+
+    fn new(aead: *const sys::EVP_AEAD, key: &[u8], tag_len: usize) -> Result<Self, LibraryError> {
         // SAFETY: `key` is readable for its length, which the function checks against the algorithm.
         let context = unsafe { sys::EVP_AEAD_CTX_new(aead, key.as_ptr(), key.len(), tag_len) };
         NonNull::new(context).map(Self).ok_or_else(|| LibraryError::take("EVP_AEAD_CTX_new"))
@@ -102,7 +113,7 @@ impl GcmContext {
     }
 }
 
-impl Drop for GcmContext {
+impl Drop for AeadContext {
     fn drop(&mut self) {
         // SAFETY: owned, freed once; OPENSSL_free cleanses.
         unsafe { sys::EVP_AEAD_CTX_free(self.0.as_ptr()) }

@@ -1,0 +1,38 @@
+//! Packets of SSH: nothing panics, every split gives the same answers, a flight agrees with single packets, and what is
+//! sealed is opened.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use oarlock::Accelerator;
+use oarlock_fuzz::sockets::{open_in_a_flight, open_stream, opener, sealer, suites};
+use oarlock_sockets::{Content, Protocol, Suite};
+
+static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(|| suites(|protocol| protocol == Protocol::Ssh));
+static ACCELERATOR: LazyLock<Accelerator> =
+    LazyLock::new(|| Accelerator::builder().engines(["scalar"]).build().expect("the scalar engine"));
+
+fuzz_target!(|bytes: &[u8]| {
+    let [suite, step, flip, bytes @ ..] = bytes else { return };
+    let suite = SUITES[usize::from(*suite) % SUITES.len()];
+
+    let whole = open_stream(&mut opener(&ACCELERATOR, suite), bytes, bytes.len().max(1));
+    assert_eq!(whole, open_stream(&mut opener(&ACCELERATOR, suite), bytes, usize::from(*step).max(1)));
+    open_in_a_flight(&ACCELERATOR, suite, bytes);
+
+    let mut sealer = sealer(&ACCELERATOR, suite);
+    let mut wire = Vec::new();
+    for piece in bytes.chunks(1 + usize::from(*step)) {
+        sealer.seal(Content::Packet, &[piece], &mut wire).expect("short pieces");
+    }
+    let (packets, error) = open_stream(&mut opener(&ACCELERATOR, suite), &wire, wire.len().max(1));
+    assert_eq!(error, None);
+    assert_eq!(packets.concat(), bytes);
+    open_in_a_flight(&ACCELERATOR, suite, &wire);
+    if let Some(byte) = wire.get_mut(usize::from(*flip)) {
+        *byte ^= 1 | *step;
+        let (spoilt, _) = open_stream(&mut opener(&ACCELERATOR, suite), &wire, wire.len());
+        assert!(packets.starts_with(&spoilt), "a changed packet is never opened");
+    }
+});
