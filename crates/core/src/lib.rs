@@ -43,7 +43,7 @@ mod span;
 mod status;
 mod verify_table;
 
-pub use accept::{OrderedRecords, RecordPart, RecordRef, Strides};
+pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
 pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};

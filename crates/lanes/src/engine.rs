@@ -29,7 +29,7 @@ pub struct LaneEngine {
 
 /// The module that computes a shape.
 #[derive(Clone, Copy, Debug)]
-enum ShapeFamily {
+pub(crate) enum ShapeFamily {
     RsaPrivate,
     RsaPublic,
     ModExp,
@@ -270,7 +270,7 @@ impl Engine for LaneEngine {
             }
             Jobs::Operations(shape, operations) => {
                 let leaf = self.leaves.curve_for(shape).ok_or(not_offered(shape))?;
-                with_curves!(leaf, simd => self.compute(simd, family, shape, operations, out))
+                with_curves!(leaf, simd => compute_curves(simd, &self.tables, family, shape, operations, out))
             }
             Jobs::Records(shape, parts) => match (family, self.leaves) {
                 (ShapeFamily::AesChain | ShapeFamily::DesChain, leaves) => {
@@ -291,26 +291,24 @@ impl Engine for LaneEngine {
     }
 }
 
-impl LaneEngine {
-    fn compute<S: FieldSimd + ecdsa::CurvesSimd>(
-        &self,
-        simd: S,
-        family: ShapeFamily,
-        shape: Shape,
-        operations: &[Operation<'_>],
-        out: &mut Outcomes,
-    ) -> Result<(), EngineFault> {
-        let _state = simd.run_state();
-        match family {
-            ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
-            ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
-            ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
-            ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
-            ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            _ => return Err(not_offered(shape)),
-        }
-        cleared(simd, Ok(()))
+pub(crate) fn compute_curves<S: FieldSimd + ecdsa::CurvesSimd>(
+    simd: S,
+    tables: &VerifyTableCache,
+    family: ShapeFamily,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    let _state = simd.run_state();
+    match family {
+        ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
+        ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, tables, operations, out),
+        ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
+        ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
+        ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, tables, curve, operations, out),
+        _ => return Err(not_offered(shape)),
     }
+    cleared(simd, Ok(()))
 }
 
 fn compute_rsa<L: RsaLeaf<N>, const N: usize>(

@@ -204,8 +204,8 @@ fn agree(shape: Shape, records: &Records<'_>, size: usize) {
         for first in (0..records.len).step_by(size) {
             let window = first..records.len.min(first + size);
             out.begin_window(window.clone());
-            part.accept(window, &mut ordered, &mut out, |len| len / 16, |_, _| {});
-            let accepted = ordered.longest_first(|len| len / 16);
+            part.accept(window, &mut ordered, &mut out, StepRule::blocks(16, 0), |_, _| {});
+            let accepted = ordered.longest_first();
             let steps: Vec<_> = accepted.iter().map(|record| record.len / 16).collect();
             assert!(steps.is_sorted_by(|one, next| one >= next), "{shape}: longest first");
             for record in accepted {

@@ -14,14 +14,14 @@ mod tls;
 
 use oarlock_core::{
     BatchSize, BlockCipher, ChainOrder, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records,
-    Shape, Status, mte_sealed_len,
+    Shape, Status,
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::hash::{self, ChainBytes};
 use crate::leaves::{Leaves, with_vectors};
-use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::{declassify, erase};
 use crate::{aes, des};
@@ -103,12 +103,14 @@ impl RecordKernel for ChainRun {
 
     /// Returns the blocks of DES, whose lanes need the longest record first. AES and hashes take records of similar
     /// length in any order.
-    fn steps(&self, len: usize) -> usize {
+    fn steps(&self) -> StepRule {
         let ChainPasses { cipher, mac, direction, .. } = self.passes;
-        match (self.order, direction) {
-            (ChainOrder::MacThenEncrypt, Direction::Encrypt) => mte_sealed_len(cipher.alg, mac, len) / 8,
-            _ => len / 8,
-        }
+        let added = match (self.order, direction) {
+            // A tag, and padding up to a block.
+            (ChainOrder::MacThenEncrypt, Direction::Encrypt) => mac.tag_len() + cipher.alg.block_len(),
+            _ => 0,
+        };
+        StepRule::blocks(8, added)
     }
 
     fn begin(&mut self, _part: &RecordPart<'_>) {}

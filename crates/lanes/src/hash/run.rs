@@ -16,7 +16,7 @@ use super::{
     CHAIN_BYTES, Chain, ChainBytes, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains,
 };
 use crate::fault::not_offered;
-use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{Simd, Vector, erase};
 
 /// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together; the maximum
@@ -265,8 +265,8 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
 
     fn begin(&mut self, _part: &RecordPart<'_>) {}
 
-    fn steps(&self, len: usize) -> usize {
-        K::ENDING.blocks::<H>(len)
+    fn steps(&self) -> StepRule {
+        K::ENDING.steps::<H>()
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
@@ -293,7 +293,9 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
     /// Returns the number of records that are hashed together: two groups if the second is about as long as the
     /// first, which it waits for.
     fn count_together(&self, records: &[RecordRef]) -> usize {
-        let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
+        let steps = |record: usize| {
+            records.get(record).map_or(0, |record| K::ENDING.blocks::<H>(record.len as usize))
+        };
         // A second group that is more than an eighth shorter would leave its lanes idle while the first one ends.
         let lanes = LaneLayout::<S::V, H>::LANES;
         let are_alike = S::V::HASHES_IN_PAIRS && 8 * steps(lanes) >= 7 * steps(0);

@@ -26,7 +26,7 @@ use super::hmac::HmacHash;
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
 use crate::fault::not_offered;
-use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{KeptWords, ShaSimd};
 pub(crate) use messages::advance;
 use mode::{HmacStreams, PartStreams, StreamMode, WholeStreams};
@@ -197,8 +197,8 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
 
     /// Returns 1 for every length. A stream takes the next record as soon as its own is finished, so the order of
     /// lengths does not matter.
-    fn steps(&self, _len: usize) -> usize {
-        1
+    fn steps(&self) -> StepRule {
+        StepRule::EVEN
     }
 
     fn begin(&mut self, _part: &RecordPart<'_>) {}
