@@ -136,6 +136,22 @@ macro_rules! with_vectors {
     };
 }
 
+/// Evaluates an expression with the token of a [`VectorLeaf`] that has products, and another one for the other leaves.
+macro_rules! with_products {
+    ($leaf:expr, $simd:ident => $body:expr, _ => $other:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaves::VectorLeaf::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaves::VectorLeaf::Avx2(_) => $other,
+            #[cfg(target_arch = "aarch64")]
+            $crate::leaves::VectorLeaf::Neon(_) => $other,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaves::VectorLeaf::Portable($simd) => $body,
+        }
+    };
+}
+
 /// Evaluates an expression with the token of a [`BlockLeaf`].
 macro_rules! with_blocks {
     ($leaf:expr, $simd:ident => $body:expr) => {
@@ -164,7 +180,7 @@ macro_rules! with_streams {
     };
 }
 
-pub(crate) use {with_blocks, with_curves, with_rsa, with_streams, with_vectors};
+pub(crate) use {with_blocks, with_curves, with_products, with_rsa, with_streams, with_vectors};
 
 /// Returns the leaf of a token.
 pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {

@@ -79,6 +79,10 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
                 }
             }
         }
+        Shape::Aead { alg: AeadAlg::ChaCha20Poly1305Ssh, .. } => (iv_len, tag_len) = (8, 16),
+        Shape::Aead { alg: AeadAlg::ChaCha20Poly1305, .. } => {
+            (iv_len, aad_len, tag_len) = (12, random.below(50), 16);
+        }
         Shape::Aead { .. } => {
             iv_len = if random.below(2) == 0 { 12 } else { 1 + random.below(40) };
             (aad_len, tag_len) = (random.below(50), 12 + random.below(5));
@@ -201,6 +205,52 @@ fn columns_of_one_value_and_of_runs_agree_with_scalar() {
         };
         records.iv = Column::Runs(runs.to_vec().into());
         agree(engine, shape, &records);
+    });
+}
+
+/// Returns what a run of sealing made as records to open. One bit of every third ciphertext or tag is changed.
+fn to_open(sealed: &Records<'_>, made: &Outcomes) -> Records<'static> {
+    let mut builder = Builder { keys: sealed.keys.to_vec(), ..Builder::default() };
+    for at in 0..sealed.len {
+        let of_data = |span: Span| span.of(&sealed.data).unwrap();
+        let OutputSink::Output(output) = sealed.output.get(at).unwrap() else { panic!("an output") };
+        let bytes_of = |span: Span| span.of(made.bytes()).unwrap().to_vec();
+        let (mut input, mut tag) = (bytes_of(output), bytes_of(sealed.tag.get(at).unwrap()));
+        if at % 3 == 1 {
+            let place = at * 7 % (input.len() + tag.len());
+            let byte = input.iter_mut().chain(&mut tag).nth(place).unwrap();
+            *byte ^= 1 << (at % 8);
+        }
+        builder.key.push(sealed.key.get(at).unwrap());
+        let spans = [of_data(sealed.iv.get(at).unwrap()), of_data(sealed.aad.get(at).unwrap()), &input, &tag]
+            .map(|bytes| builder.data(bytes));
+        let [iv, aad, input, tag] = spans;
+        builder.iv.push(iv);
+        builder.aad.push(aad);
+        builder.input.push(InputSource::Data(input));
+        builder.tag.push(tag);
+        let place = builder.place(input.len as usize);
+        builder.output.push(OutputSink::Output(place));
+    }
+    builder.records()
+}
+
+#[test]
+fn sealed_records_are_opened_and_damaged_ones_are_rejected_alone() {
+    each(|engine, shape, random| {
+        let Shape::Aead { alg, direction: Direction::Decrypt } = shape else { return };
+        let lens: Vec<usize> =
+            (4..=80).chain([500, 1023, 1024, 1028, 1029, 2052, 5000, 16_384, 16_385]).collect();
+        let sealing = Shape::Aead { alg, direction: Direction::Encrypt };
+        let plain = random_records(sealing, &lens, random);
+        let made = run(&ScalarEngine::detect().unwrap(), sealing, &plain);
+        let records = to_open(&plain, &made);
+        agree(engine, shape, &records);
+        let found = run(engine, shape, &records);
+        for (at, status) in found.statuses().iter().enumerate() {
+            let expected = if at % 3 == 1 { Status::Rejected } else { Status::Done };
+            assert_eq!(*status, expected, "{shape}, record {at}");
+        }
     });
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, Simd, Vector, Words};
+use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, Simd, UnzipSimd, Vector, Words};
 use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
@@ -80,6 +80,16 @@ impl MulSimd for IfmaSimd {
 
     #[inline(always)]
     fn run_state(self) {}
+}
+
+impl UnzipSimd for IfmaSimd {
+    #[inline(always)]
+    fn unzip(self, first: ZmmVector, second: ZmmVector) -> [ZmmVector; 2] {
+        // SAFETY: the vectors prove AVX-512F.
+        let [low, high] =
+            unsafe { [_mm512_unpacklo_epi64(first.0, second.0), _mm512_unpackhi_epi64(first.0, second.0)] };
+        [ZmmVector(low), ZmmVector(high)]
+    }
 }
 
 impl Simd for IfmaSimd {
