@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use super::attach::{StaysInUserSpace, set_receiving, set_sending, set_ulp};
 use super::costs::{TransferCosts, memory_file};
@@ -63,6 +64,8 @@ pub struct CipherReport {
     pub receive: KernelSupport,
     /// The cost of `write`, if sending works and cannot stop because of [`ProbeReport::unsent_limit`].
     pub write_costs: Option<TransferCosts>,
+    /// The time of a hand-over to the kernel in nanoseconds, if sending works.
+    pub attach_ns: Option<f64>,
 }
 
 /// The answers of this kernel.
@@ -180,11 +183,14 @@ fn probe_cipher(
     version: KernelTlsVersion,
     cipher: KernelCipher,
 ) -> io::Result<CipherReport> {
-    let (mut send, mut receive, mut write_costs) = (KernelSupport::NotTried, KernelSupport::NotTried, None);
+    let (mut send, mut receive) = (KernelSupport::NotTried, KernelSupport::NotTried);
+    let (mut write_costs, mut attach_ns) = (None, None);
     if ulp.works() {
         let keys = sample_keys(version, cipher)?;
         let (stream, peer) = connected_pair()?;
+        let began = Instant::now();
         send = set_ulp(&stream).and_then(|()| set_sending(&stream, &keys)).into();
+        attach_ns = Some(began.elapsed().as_secs_f64() * 1e9).filter(|_| send.works());
         receive = set_ulp(&peer).and_then(|()| set_receiving(&peer, &keys)).into();
         if send.works() && low_unsent_limit().is_none() {
             let pair = connected_pair()?;
@@ -192,7 +198,7 @@ fn probe_cipher(
             write_costs = Some(TransferCosts::of_write(pair)?);
         }
     }
-    Ok(CipherReport { version, cipher, send, receive, write_costs })
+    Ok(CipherReport { version, cipher, send, receive, write_costs, attach_ns })
 }
 
 /// Sends a short file, and reads its record.

@@ -22,6 +22,7 @@ use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut,
 use zeroize::{Zeroize, Zeroizing};
 
 use super::CHAIN_BYTES;
+use super::LaneHash;
 use super::hmac::HmacHash;
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
@@ -42,7 +43,7 @@ const BLOCK: usize = 64;
 const MAX_STREAMS: usize = 4;
 
 /// A hash function with instructions for its rounds.
-pub(crate) trait StreamHash: HmacHash {
+pub(crate) trait StreamHash: LaneHash + HmacHash<Lanes = Self> {
     /// The number of messages in turn, at most [`MAX_STREAMS`]. Measured: docs/performance/records.md.
     const STREAMS: usize;
 

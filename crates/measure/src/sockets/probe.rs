@@ -1,4 +1,4 @@
-//! `oarlock sockets probe`: the kernel's answers, and the way that is faster here.
+//! `oarlock sockets probe`: the kernel's answers, and the way that costs less here.
 
 use std::time::Instant;
 
@@ -7,7 +7,9 @@ use oarlock::Accelerator;
 use oarlock_io::kernel_tls::{
     CipherReport, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe,
 };
-use oarlock_sockets::Content;
+use oarlock_sockets::{
+    Content, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
+};
 use serde::Serialize;
 
 use super::args::{MAX_CONTENT, SocketSuite};
@@ -41,7 +43,7 @@ struct ProbeDocument {
     plain_write: CostField,
     plain_sendfile: CostField,
     tls_sendfile: Option<CostField>,
-    faster: Vec<FasterField>,
+    choices: Vec<ChoiceField>,
     warning: Option<String>,
 }
 
@@ -67,16 +69,18 @@ struct CostField {
     byte_ns: f64,
 }
 
-/// The comparison of full records of a suite in TLS 1.3.
+/// The comparison of full records of a suite in TLS 1.3, and what [`choose`] makes of it for a long file.
 #[derive(Debug, Serialize)]
-struct FasterField {
+struct ChoiceField {
     suite: SocketSuite,
     /// Sealing a record in user space and writing it, in nanoseconds.
     user_record_ns: f64,
     kernel_record_ns: Option<f64>,
     /// A record's share of a long `sendfile`. It was measured with AES-128-GCM.
     sendfile_record_ns: Option<f64>,
-    faster: &'static str,
+    /// The path for a file of 100 MiB.
+    choice: &'static str,
+    reason: String,
 }
 
 impl From<KernelSupport> for SupportField {
@@ -117,36 +121,66 @@ impl ProbeDocument {
             plain_write: report.plain_write_costs.into(),
             plain_sendfile: report.plain_file_costs.into(),
             tls_sendfile: report.send_file_costs.map(Into::into),
-            faster: SocketSuite::ALL
+            choices: SocketSuite::ALL
                 .iter()
-                .filter_map(|suite| FasterField::new(accelerator, report, *suite))
+                .filter_map(|suite| ChoiceField::new(accelerator, report, *suite))
                 .collect(),
             warning: report.unsent_limit_fault(),
         }
     }
 }
 
-impl FasterField {
+impl ChoiceField {
     fn new(accelerator: &Accelerator, report: &ProbeReport, suite: SocketSuite) -> Option<Self> {
         // Suites without a counterpart in the kernel need no comparison.
         let cipher = suite.kernel_cipher()?;
         let seal = seal_costs(accelerator, suite)?;
-        let user = seal.nanoseconds(MAX_CONTENT) + report.plain_write_costs.nanoseconds(MAX_CONTENT);
-        let cipher = report.cipher(KernelTlsVersion::Tls13, cipher);
-        let kernel = cipher.and_then(|own| own.write_costs).map(|costs| costs.nanoseconds(MAX_CONTENT));
+        let user = PathCost {
+            call_ns: seal.call_ns + report.plain_write_costs.call_ns,
+            byte_ns: seal.byte_ns + report.plain_write_costs.byte_ns,
+        };
+        let own = report.cipher(KernelTlsVersion::Tls13, cipher);
+        let kernel = own.and_then(|own| own.write_costs);
         let file = report.send_file_costs.filter(|_| suite == SocketSuite::Aes128Gcm);
-        let sendfile = file.map(|costs| costs.byte_ns * MAX_CONTENT as f64);
-        let ways = [(Some(user), "user"), (kernel, "kernel"), (sendfile, "sendfile")];
-        let known = ways.into_iter().filter_map(|(ns, name)| Some((ns?, name)));
-        let (_, faster) = known.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let why_not = || match own.map_or(report.ulp, |own| own.send) {
+            KernelSupport::NotTried => report.ulp.to_string(),
+            KernelSupport::Works => "it was not measured with this cipher".into(),
+            refused => refused.to_string(),
+        };
+        let cost = |costs: Option<TransferCosts>| costs.map(path_cost).ok_or_else(why_not);
+        let costs = PathCosts {
+            user,
+            kernel: cost(kernel),
+            kernel_file: cost(file),
+            attach_ns: own.and_then(|own| own.attach_ns).unwrap_or(0.0),
+        };
+        let plan = TransferPlan {
+            suite: suite.record_suite(),
+            direction: TransferDirection::Send,
+            bytes: 100 << 20,
+            bytes_per_call: MAX_CONTENT as u32,
+            is_file: true,
+            partial_bytes: 0,
+        };
+        let PathChoice { path, reason } = choose(&costs, &plan);
+        let per_record = |cost: PathCost| cost.call_ns + cost.byte_ns * MAX_CONTENT as f64;
         Some(Self {
             suite,
-            user_record_ns: user,
-            kernel_record_ns: kernel,
-            sendfile_record_ns: sendfile,
-            faster,
+            user_record_ns: per_record(user),
+            kernel_record_ns: kernel.map(|costs| costs.nanoseconds(MAX_CONTENT)),
+            sendfile_record_ns: file.map(|costs| costs.byte_ns * MAX_CONTENT as f64),
+            choice: match path {
+                RecordPath::User => "user",
+                RecordPath::Kernel => "kernel",
+                RecordPath::KernelFile => "sendfile",
+            },
+            reason: reason.to_string(),
         })
     }
+}
+
+fn path_cost(TransferCosts { call_ns, byte_ns }: TransferCosts) -> PathCost {
+    PathCost { call_ns, byte_ns }
 }
 
 /// Measures sealing in user space.
@@ -173,7 +207,11 @@ fn to_text(report: &ProbeReport, document: &ProbeDocument, in_colour: bool) -> S
         text += &cipher_table(report).render(in_colour);
     }
     text += "\nCPU time of a record of 16 KiB, sealed and sent over this machine's own network\n";
-    text += &faster_table(document).render(in_colour);
+    text += &choice_table(document).render(in_colour);
+    text += "\nFor a file of 100 MiB:\n";
+    for own in &document.choices {
+        text += &format!("  {}: {}: {}\n", own.suite.name(), own.choice, own.reason);
+    }
     if let Some(warning) = &document.warning {
         text += &format!("\nWarning: {warning}\n");
     }
@@ -207,22 +245,20 @@ fn cipher_table(report: &ProbeReport) -> TextTable {
     table
 }
 
-fn faster_table(document: &ProbeDocument) -> TextTable {
+fn choice_table(document: &ProbeDocument) -> TextTable {
     let mut table = TextTable::new([
         ("suite", CellAlign::Left),
         ("user space", CellAlign::Right),
         ("kernel", CellAlign::Right),
         ("sendfile", CellAlign::Right),
-        ("faster here", CellAlign::Left),
     ]);
-    for own in &document.faster {
+    for own in &document.choices {
         let time = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| duration(ns * 1e-9).into());
         table.row([
             own.suite.name().into(),
             time(Some(own.user_record_ns)),
             time(own.kernel_record_ns),
             time(own.sendfile_record_ns),
-            own.faster.into(),
         ]);
     }
     table
