@@ -36,7 +36,7 @@ struct Factor {
 pub(super) struct Poly1305 {
     factor: Factor,
     sum: Limbs,
-    /// What is added at the end.
+    /// The second half of the key, which is added at the end.
     pad: u128,
 }
 
