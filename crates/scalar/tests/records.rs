@@ -275,7 +275,7 @@ fn a_column_that_ends_early_leaves_nothing_pending() {
 
 /// Returns slots that hold these secrets, 64 bytes each.
 fn slots(secrets: &[&[u8]]) -> SecretSlots {
-    let mut slots = SecretSlots::with_capacities(&vec![128; secrets.len()]).unwrap();
+    let mut slots = SecretSlots::with_capacities(&vec![256; secrets.len()]).unwrap();
     for (slot, secret) in (0..).zip(secrets) {
         if !secret.is_empty() {
             slots.fill(slot, secret.len()).unwrap().copy_from_slice(secret);

@@ -66,7 +66,8 @@ pub(super) fn start_of_run<S: MulSimd>(simd: S, start: &BlockStart<'_>) -> [S::V
         #[inline(always)]
         |word| simd.splat32(word),
     );
-    let steps = std::array::from_fn(|lane| 2 * lane as u64 | (2 * lane as u64 + 1) << 32);
+    // The numbers 0 to 15 in the half lanes.
+    let steps = std::array::from_fn(|lane| (2 * lane as u64) | ((2 * lane as u64 + 1) << 32));
     rows[COUNTER] = rows[COUNTER].add32(simd.load(&steps));
     rows
 }
