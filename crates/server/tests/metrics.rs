@@ -236,7 +236,7 @@ async fn serves_metrics_beside_silent_and_broken_http_clients() {
 }
 
 /// The number of unread answers: more than a socket buffers, and less than the server keeps.
-const UNREAD: u64 = 300;
+const UNREAD: u64 = 100;
 
 #[tokio::test]
 async fn reports_draining_until_every_request_is_answered() {
