@@ -146,9 +146,7 @@ pub(crate) const CRATES: &[CratePlan] = &[
     plan("cryptoki", Layer::Library, AllowedCrates::Named(&["oarlock", "io", "wire", "ffi"])).row(1),
     plan("milter", Layer::Library, AllowedCrates::Named(&["io", "ffi"])).row(1),
     plan("columns", Layer::Library, FACADE_AND_WIRE).row(1),
-    plan("measure", Layer::Library, AllowedCrates::BelowExceptEngines)
-        .row(2)
-        .unsafe_at("src/peer/libcrypto"),
+    plan("measure", Layer::Library, AllowedCrates::BelowExceptEngines).row(2).unsafe_at("src/peer/libcrypto"),
     plan("server", Layer::Service, SERVICE).without_cycles(),
     plan("mailfilter", Layer::Service, SERVICE),
     plan("proxy", Layer::Service, SERVICE),

@@ -39,7 +39,8 @@ fn compare(name: &str, operations: usize, mut bare: impl FnMut(), mut engine: im
     let begin = Instant::now();
     // `cargo test` runs this program too, without this argument. Then a turn shows that it works.
     let is_bench = std::env::args().any(|argument| argument == "--bench");
-    let (min_time, min_turns) = if is_bench { (Duration::from_millis(1500), 20) } else { (Duration::ZERO, 1) };
+    let (min_time, min_turns) =
+        if is_bench { (Duration::from_millis(1500), 20) } else { (Duration::ZERO, 1) };
     while begin.elapsed() < min_time || bare_times.len() < min_turns {
         bare_times.push(time(&mut bare));
         engine_times.push(time(&mut engine));

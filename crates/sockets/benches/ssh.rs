@@ -47,7 +47,10 @@ fn main() -> Result<(), Fault> {
         eprintln!("SKIPPED: no OpenSSH (Debian and Ubuntu: apt-get install openssh-server openssh-client)");
     }
     let accelerator = Accelerator::new()?;
-    println!("{:32}{:>12}{:>12}{:>12}{:>9}", "ns per byte, seal and open", "one by one", "16 at once", "OpenSSH", "ratio");
+    println!(
+        "{:32}{:>12}{:>12}{:>12}{:>9}",
+        "ns per byte, seal and open", "one by one", "16 at once", "OpenSSH", "ratio"
+    );
     for [cipher, mac] in CIPHERS {
         let suite = Suite::from_ssh(cipher, mac).ok_or("a suite")?;
         let single = one_by_one(&accelerator, suite, packets)?;
