@@ -397,9 +397,8 @@ impl<'a> RecordPart<'a> {
     /// Accepts the records of a window, whose statuses must be pending. Records that cannot be computed get their
     /// status; the others stay pending.
     ///
-    /// `steps` is the rule by which `ordered` sorts. `fetch` is called for bytes that
-    /// accepted records read and write, with the buffer and an offset, which may be out of bounds. It can fetch them
-    /// into the cache.
+    /// `steps` is the rule by which `ordered` sorts. `fetch` is called for bytes that accepted records read and write,
+    /// with the buffer and an offset, which may be out of bounds. It can fetch them into the cache.
     pub fn accept(
         &self,
         window: Range<usize>,

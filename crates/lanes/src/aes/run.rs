@@ -99,8 +99,7 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
         self.shape
     }
 
-    /// A slot takes the next record as soon as its own is finished, so the order of
-    /// lengths does not matter.
+    /// A slot takes the next record as soon as its own is finished, so the order of lengths does not matter.
     fn steps(&self) -> StepRule {
         StepRule::EVEN
     }

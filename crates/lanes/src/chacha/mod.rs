@@ -210,7 +210,10 @@ impl<S: UnzipSimd> ChaChaRun<S> {
         self.simd.call(
             #[inline(always)]
             || {
-                let streams = stream::key_stream(&stream::start_of_each(self.simd, &starts));
+                let mut rows = stream::start_of_each(self.simd, &starts);
+                let streams = stream::key_stream(&rows);
+                // The rows hold the keys.
+                rows.zeroize();
                 for (block, stream) in blocks.iter().zip(streams) {
                     let Some(LooseBlock { message, purpose, .. }) = *block else { break };
                     let range = match purpose {

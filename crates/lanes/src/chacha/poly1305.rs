@@ -236,7 +236,7 @@ impl<V: MulVector> Powers<V> {
         let third = squared.times(r);
         let eighth = fourth.times(fourth.limbs);
         // r to r^8.
-        let powers: [Limbs; LANES] = [
+        let mut powers: [Limbs; LANES] = [
             r,
             squared.limbs,
             third,
@@ -256,6 +256,9 @@ impl<V: MulVector> Powers<V> {
             }
         }
         let second = of_lane.map(|words| simd.load(&words));
+        // Whoever knows r can forge.
+        powers.zeroize();
+        of_lane.zeroize();
         let first = all(eighth).times(simd, &second);
         let sixteenth = all(Factor::new(eighth).times(eighth));
         let last = [LaneFactor::new(first), LaneFactor::new(second)];

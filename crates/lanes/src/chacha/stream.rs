@@ -1,5 +1,7 @@
 //! The key stream of ChaCha20, sixteen blocks side by side. RFC 8439 2.3.
 
+use zeroize::Zeroize;
+
 use crate::simd::{LaneArray, MulSimd, MulVector, Vector};
 
 /// The bytes of a block.
@@ -134,6 +136,8 @@ pub(super) fn crypt_run<S: MulSimd>(simd: S, start: &BlockStart<'_>, input: &[u8
         }
         advance(simd, &mut rows);
     }
+    // The rows hold the key.
+    rows.zeroize();
 }
 
 /// Stores the bytes of a vector of eight words.

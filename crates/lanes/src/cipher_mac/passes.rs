@@ -148,9 +148,9 @@ fn states_of<H: HmacHash>(part: &RecordPart<'_>, records: &[RecordRef]) -> MacSt
     };
     for record in records {
         let (source, bytes) = (part.second_key(*record), part.second_key_bytes(*record));
-        let [inner, outer] = HmacChains::<H>::with(part, source, bytes, HmacChains::each);
-        states.inner.push(inner);
-        states.outer.push(outer);
+        let values = HmacChains::<H>::with(part, source, bytes, HmacChains::each);
+        states.inner.push(values[0]);
+        states.outer.push(values[1]);
     }
     states
 }

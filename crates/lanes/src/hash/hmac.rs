@@ -115,8 +115,8 @@ impl<H: HmacHash> HmacChains<H> {
     }
 
     /// Returns the chaining values after the inner and after the outer key.
-    pub(crate) fn each(&self) -> [ChainBytes; 2] {
-        let mut values = [[0; CHAIN_BYTES]; 2];
+    pub(crate) fn each(&self) -> Zeroizing<[ChainBytes; 2]> {
+        let mut values = Zeroizing::new([[0; CHAIN_BYTES]; 2]);
         let states = self.states.as_flattened().chunks_exact(chain_len::<H::Lanes>());
         for (value, state) in values.iter_mut().zip(states) {
             value[..state.len()].copy_from_slice(state);

@@ -21,11 +21,10 @@ use std::marker::PhantomData;
 use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut, Records, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::CHAIN_BYTES;
-use super::LaneHash;
 use super::hmac::HmacHash;
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
+use super::{CHAIN_BYTES, LaneHash};
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{KeptWords, ShaSimd};
@@ -196,8 +195,7 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
         self.shape
     }
 
-    /// Returns 1 for every length. A stream takes the next record as soon as its own is finished, so the order of
-    /// lengths does not matter.
+    /// A stream takes the next record as soon as its own is finished, so the order of lengths does not matter.
     fn steps(&self) -> StepRule {
         StepRule::EVEN
     }

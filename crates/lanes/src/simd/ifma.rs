@@ -86,8 +86,9 @@ impl UnzipSimd for IfmaSimd {
     #[inline(always)]
     fn unzip(self, first: ZmmVector, second: ZmmVector) -> [ZmmVector; 2] {
         // SAFETY: the vectors prove AVX-512F.
-        let [low, high] =
-            unsafe { [_mm512_unpacklo_epi64(first.0, second.0), _mm512_unpackhi_epi64(first.0, second.0)] };
+        let low = unsafe { _mm512_unpacklo_epi64(first.0, second.0) };
+        // SAFETY: as above.
+        let high = unsafe { _mm512_unpackhi_epi64(first.0, second.0) };
         [ZmmVector(low), ZmmVector(high)]
     }
 }
