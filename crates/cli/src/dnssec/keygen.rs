@@ -152,18 +152,22 @@ fn with_own_tag(
 ) -> Result<ZoneSigningKey, DnssecError> {
     for _ in 0..MAX_TRIES {
         let key = make()?;
-        let mut revoked = key.dnskey.clone();
-        if let [high, low, ..] = revoked.as_mut_slice() {
-            [*high, *low] = (key.flags | REVOKE).to_be_bytes();
-        }
-        let revoked = Dnskey::parse(&revoked)?.key_tag();
-        if !taken.contains(&key.key_tag) && !taken.contains(&revoked) {
+        if !taken.contains(&key.key_tag) && !taken.contains(&revoked_tag(&key)?) {
             return Ok(key);
         }
     }
     Err(DnssecError::Usage(
         "the directory has keys of nearly all tags: use another directory, or --force".into(),
     ))
+}
+
+/// Returns the tag that a key has once it is revoked. RFC 5011 2.1.
+fn revoked_tag(key: &ZoneSigningKey) -> Result<u16, DnssecError> {
+    let mut revoked = key.dnskey.clone();
+    if let [high, low, ..] = revoked.as_mut_slice() {
+        [*high, *low] = (key.flags | REVOKE).to_be_bytes();
+    }
+    Ok(Dnskey::parse(&revoked)?.key_tag())
 }
 
 /// Returns the tags of the zone's keys in a directory, of all algorithms.
@@ -251,6 +255,8 @@ fn now() -> String {
 
 #[cfg(test)]
 mod tests {
+    use oarlock::keys::raw;
+
     use super::*;
 
     fn named(text: &str) -> String {
@@ -263,21 +269,31 @@ mod tests {
         assert_eq!(named(r"a/b.\000\.x_-."), "a%2Fb.%00%2Ex_-.");
     }
 
+    /// Returns a key-signing key that is the same in every run.
+    fn fixed_key(number: u8) -> ZoneSigningKey {
+        let key = raw::ed25519_private(&[number; 32]).unwrap();
+        ZoneSigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
+    }
+
     #[test]
     fn avoids_tags_of_other_keys_and_of_their_revoked_forms() {
-        let mut keys: Vec<ZoneSigningKey> = (0..3)
-            .map(|_| {
-                let key = generate::ed25519().unwrap();
-                ZoneSigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
-            })
-            .collect();
-        let taken = HashSet::from([keys[2].key_tag, keys[1].key_tag.wrapping_add(REVOKE)]);
-        let last = keys[0].key_tag;
-        assert_eq!(with_own_tag(&taken, || Ok(keys.pop().unwrap())).unwrap().key_tag, last);
-        let key = generate::ed25519().unwrap();
-        let same = ZoneSigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
+        let [last, revoked, used] = [0, 1, 2].map(fixed_key);
+        let taken = HashSet::from([used.key_tag, revoked_tag(&revoked).unwrap()]);
+        let expected = last.key_tag;
+        let mut keys = vec![last, revoked, used];
+        assert_eq!(with_own_tag(&taken, || Ok(keys.pop().unwrap())).unwrap().key_tag, expected);
+        let same = fixed_key(3);
         let taken = HashSet::from([same.key_tag]);
         assert!(matches!(with_own_tag(&taken, || Ok(same.clone())), Err(DnssecError::Usage(_))));
+    }
+
+    #[test]
+    fn a_revoked_key_has_a_tag_of_its_own() {
+        // The sum of RFC 4034 Appendix B carries in the second key.
+        for (number, tag, revoked) in [(0, 57_991, 58_119), (111, 65_455, 48)] {
+            let key = fixed_key(number);
+            assert_eq!((key.key_tag, revoked_tag(&key).unwrap()), (tag, revoked));
+        }
     }
 
     #[test]
