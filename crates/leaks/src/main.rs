@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::io::IsTerminal;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -14,7 +15,7 @@ use oarlock_leaks::padding::{NAMES, PaddingSubject};
 use oarlock_leaks::planted::PlantedLeak;
 use oarlock_leaks::report::{LeakFinding, TimeRow, is_clean, write};
 use oarlock_leaks::subject::Subject;
-use oarlock_leaks::timing::{WallClock, measure};
+use oarlock_leaks::timing::{WallClock, measure_on_threads};
 use oarlock_leaks::tls::{self, TlsSubject};
 use oarlock_leaks::{LeakError, poison};
 use oarlock_scalar::ScalarEngine;
@@ -54,6 +55,9 @@ struct TimeArgs {
     /// Leaves to time, one after the other, or `all` of this processor [default: the best leaf of each shape]
     #[arg(long = "leaf", value_name = "NAME,...", value_delimiter = ',')]
     leaves: Vec<String>,
+    /// Number of threads that share the samples, each on a core of its own
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
 }
 
 #[derive(Args)]
@@ -117,7 +121,7 @@ fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
     let bar = progress_bar((count + checked.len()) as u64 * args.samples);
     let one = |engine: &dyn Engine, name: &str| {
         bar.set_message(name.to_owned());
-        measure(engine, &mut Subject::new(name)?, args.samples, &mut WallClock, &mut || bar.inc(1))
+        measure_on_threads(engine, &Subject::new(name)?, args.samples, args.threads, &|| bar.inc(1))
     };
     let mut rows = Vec::new();
     for CheckedLeaf { engine, subjects } in checked {

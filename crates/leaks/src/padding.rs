@@ -15,7 +15,7 @@ use oarlock_keys::import;
 use crate::LeakError;
 use crate::report::TimeRow;
 use crate::subject::TestRandom;
-use crate::timing::{MAX_T, SampleClock};
+use crate::timing::{SampleClock, row};
 use crate::welch::{CroppedTests, PILOT, SampleClass};
 
 /// The names of the subjects.
@@ -102,18 +102,8 @@ impl PaddingSubject {
             cropped.add(class, self.sample(class, &drawn, clock)?);
             tick();
         }
-        let (fixed_ns, random_ns) = cropped.means();
-        let (t, samples) = (cropped.t(), cropped.count());
         let leaf = if self.is_planted { "planted" } else { "schemes" };
-        Ok(TimeRow {
-            subject: self.name.clone(),
-            leaf: leaf.into(),
-            samples,
-            fixed_ns,
-            random_ns,
-            t,
-            leaks: t >= MAX_T,
-        })
+        Ok(row(&self.name, leaf.into(), &[cropped]))
     }
 
     fn sample(

@@ -14,7 +14,7 @@ use oarlock_keys::{KeyError, generate, import, raw};
 use crate::LeakError;
 use crate::welch::SampleClass;
 
-/// The number of operations in a batch, which fills the lanes.
+/// The number of operations in a batch, or fewer if they fill the lanes.
 const LANES: usize = 8;
 
 /// The number of records in a batch, and the bytes of each: whole blocks of every cipher.
@@ -34,7 +34,7 @@ const RSA_KEYS: [&str; 4] = [
 ];
 
 /// A shape with its secrets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject {
     name: String,
     shape: Shape,
@@ -101,6 +101,17 @@ impl Subject {
         Ok(Self { name, shape, pairs, input, dice: TestRandom::new(0x1EAF) })
     }
 
+    /// Returns the same secrets with random numbers of their own.
+    #[must_use]
+    pub fn for_thread(&self, number: usize) -> Self {
+        Self { dice: TestRandom::new(0x1EAF + number as u64), ..self.clone() }
+    }
+
+    /// Returns a generator that decides classes.
+    pub fn coin(&mut self) -> TestRandom {
+        TestRandom::new(self.dice.next())
+    }
+
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -143,9 +154,14 @@ impl Subject {
         batch
     }
 
-    /// Makes a batch that fills the lanes.
-    pub fn full_batch(&mut self, class: SampleClass) -> SecretBatch {
-        self.batch(class, if self.shape.is_record() { RECORDS } else { LANES })
+    /// Makes a batch that fills the engine's lanes.
+    pub fn full_batch(&mut self, class: SampleClass, engine: &dyn Engine) -> SecretBatch {
+        let count = match engine.leaf(self.shape) {
+            _ if self.shape.is_record() => RECORDS,
+            Some(leaf) => leaf.width.clamp(1, LANES),
+            None => LANES,
+        };
+        self.batch(class, count)
     }
 }
 

@@ -1,5 +1,8 @@
 //! Batches of both classes, timed in random order.
 
+use std::borrow::Cow;
+use std::num::NonZeroUsize;
+use std::thread;
 use std::time::Instant;
 
 use oarlock_core::{Engine, Outcomes};
@@ -7,8 +10,8 @@ use oarlock_core::{Engine, Outcomes};
 use crate::LeakError;
 use crate::leaves::name_for;
 use crate::report::TimeRow;
-use crate::subject::{SecretBatch, Subject, TestRandom};
-use crate::welch::{CroppedTests, PILOT, SampleClass};
+use crate::subject::{SecretBatch, Subject};
+use crate::welch::{CroppedTests, PILOT, SampleClass, max_t};
 
 /// The value of |t| from which a subject leaks.
 pub const MAX_T: f64 = 5.0;
@@ -45,17 +48,17 @@ pub fn measure(
     samples: u64,
     clock: &mut impl SampleClock,
     tick: &mut dyn FnMut(),
-) -> Result<TimeRow, LeakError> {
+) -> Result<CroppedTests, LeakError> {
     let pilot = PILOT.min(samples as usize / 10);
     let mut cropped = CroppedTests::new(pilot);
-    let mut coin = TestRandom::new(0xC01);
+    let mut coin = subject.coin();
     let mut left = samples + pilot as u64;
     while left > 0 {
         // The order of construction is random too: memory that was allocated later has other addresses.
         let is_fixed_first = coin.below(2) == 0;
         let made = [is_fixed_first, !is_fixed_first].map(|is_fixed| {
             let class = if is_fixed { SampleClass::Fixed } else { SampleClass::Random };
-            (class, subject.full_batch(class))
+            (class, subject.full_batch(class, engine))
         });
         // Both run once, so that neither class pays for cold caches.
         for (_, batch) in &made {
@@ -68,17 +71,48 @@ pub fn measure(
             tick();
         }
     }
-    let (fixed_ns, random_ns) = cropped.means();
-    let t = cropped.t();
-    Ok(TimeRow {
-        subject: subject.name().to_owned(),
-        leaf: name_for(engine, subject).into(),
-        samples: cropped.count(),
-        fixed_ns,
-        random_ns,
-        t,
-        leaks: t >= MAX_T,
-    })
+    Ok(cropped)
+}
+
+/// Measures as [`measure`] on several threads at once, each with its share of the samples and its own random numbers.
+/// `tick` is called after every sample, on any thread.
+///
+/// # Errors
+/// As [`measure`], on any thread.
+pub fn measure_on_threads(
+    engine: &dyn Engine,
+    subject: &Subject,
+    samples: u64,
+    threads: NonZeroUsize,
+    tick: &(dyn Fn() + Sync),
+) -> Result<TimeRow, LeakError> {
+    let share = samples.div_ceil(threads.get() as u64);
+    let measured = thread::scope(|scope| {
+        let one = |number: usize| {
+            let mut subject = subject.for_thread(number);
+            scope.spawn(move || measure(engine, &mut subject, share, &mut WallClock, &mut || tick()))
+        };
+        let running: Vec<_> = (0..threads.get()).map(one).collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(row(subject.name(), name_for(engine, subject).into(), &measured))
+}
+
+/// Returns the finding of one subject from the samples of each thread.
+#[must_use]
+pub fn row(subject: &str, leaf: Cow<'static, str>, threads: &[CroppedTests]) -> TimeRow {
+    let samples = threads.iter().map(CroppedTests::count).sum();
+    let (mut fixed_ns, mut random_ns) = (0.0, 0.0);
+    for tests in threads {
+        let (fixed, random) = tests.means();
+        fixed_ns += fixed / threads.len() as f64;
+        random_ns += random / threads.len() as f64;
+    }
+    let t = max_t(threads);
+    TimeRow { subject: subject.to_owned(), leaf, samples, fixed_ns, random_ns, t, leaks: t >= MAX_T }
 }
 
 /// A clock that measures nothing.

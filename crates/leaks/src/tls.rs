@@ -17,7 +17,7 @@ use oarlock_core::{
 use crate::LeakError;
 use crate::report::TimeRow;
 use crate::subject::TestRandom;
-use crate::timing::{MAX_T, SampleClock};
+use crate::timing::{SampleClock, row};
 use crate::welch::{CroppedTests, PILOT, SampleClass};
 
 /// The names of the subjects.
@@ -119,18 +119,9 @@ impl TlsSubject {
             cropped.add(class, self.sample(engine, class, &mut out, clock)?);
             tick();
         }
-        let (fixed_ns, random_ns) = cropped.means();
-        let (t, samples) = (cropped.t(), cropped.count());
         let leaf = engine.leaf(self.shape).map_or_else(|| engine.name(), |leaf| leaf.name);
-        Ok(TimeRow {
-            subject: self.name.clone(),
-            leaf: if self.is_planted { "planted".into() } else { leaf.into() },
-            samples,
-            fixed_ns,
-            random_ns,
-            t,
-            leaks: t >= MAX_T,
-        })
+        let leaf = if self.is_planted { "planted" } else { leaf };
+        Ok(row(&self.name, leaf.into(), &[cropped]))
     }
 
     /// Opens one batch of a class and returns its time.

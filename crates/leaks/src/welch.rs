@@ -51,16 +51,25 @@ impl WelchTest {
         }
     }
 
-    /// Returns the difference of the means in units of its standard error, or 0 for few samples.
-    fn t(&self) -> f64 {
-        let error = self.fixed.error() + self.random.error();
-        let difference = self.fixed.mean - self.random.mean;
-        // Without any spread the error is zero too, and 0 / 0 is not a number.
-        if self.fixed.count.min(self.random.count) < MIN_SAMPLES || difference == 0.0 {
-            return 0.0;
-        }
-        difference / error.sqrt()
+    fn count(&self) -> u64 {
+        self.fixed.count + self.random.count
     }
+}
+
+/// Returns the difference of the means in units of its standard error, or 0 for few samples. Each test compares within
+/// one thread; a test of more samples weighs more. With a single test this is Welch's t.
+fn t<'a>(tests: impl Iterator<Item = &'a WelchTest> + Clone) -> f64 {
+    let is_enough = |test: &&WelchTest| test.fixed.count.min(test.random.count) >= MIN_SAMPLES;
+    let tests = tests.filter(is_enough);
+    let count: u64 = tests.clone().map(WelchTest::count).sum();
+    let (mut difference, mut error) = (0.0, 0.0);
+    for test in tests {
+        let weight = test.count() as f64 / count as f64;
+        difference += weight * (test.fixed.mean - test.random.mean);
+        error += weight * weight * (test.fixed.error() + test.random.error());
+    }
+    // Without any spread the error is zero too, and 0 / 0 is not a number.
+    if difference == 0.0 { 0.0 } else { difference / error.sqrt() }
 }
 
 /// The number of crops, from nearly half of the samples to nearly all.
@@ -113,17 +122,10 @@ impl CroppedTests {
         self.below = (1..=CROPS).map(|crop| (threshold(crop), WelchTest::default())).collect();
     }
 
-    /// Returns the largest |t| of all crops.
-    #[must_use]
-    pub fn t(&self) -> f64 {
-        let crops = self.below.iter().map(|(_, welch)| welch.t().abs());
-        crops.fold(self.all.t().abs(), f64::max)
-    }
-
     /// Returns the number of counted samples.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.all.fixed.count + self.all.random.count
+        self.all.count()
     }
 
     /// Returns the means of both classes.
@@ -133,14 +135,22 @@ impl CroppedTests {
     }
 }
 
+/// Returns the largest |t| of all crops, over the tests of several threads.
+#[must_use]
+pub fn max_t(threads: &[CroppedTests]) -> f64 {
+    let crop = |at: usize| t(threads.iter().filter_map(move |tests| Some(&tests.below.get(at)?.1))).abs();
+    let all = t(threads.iter().map(|tests| &tests.all)).abs();
+    (0..CROPS as usize).map(crop).fold(all, f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::subject::TestRandom;
 
     /// Simulates a noisy clock with interruptions. Random secrets take `leak` longer.
-    fn t(leak: u64, interruptions: usize, samples: usize) -> f64 {
-        let mut dice = TestRandom::new(7);
+    fn simulated(leak: u64, interruptions: usize, samples: usize, seed: u64) -> CroppedTests {
+        let mut dice = TestRandom::new(seed);
         let mut cropped = CroppedTests::new(2_000);
         for _ in 0..samples {
             let class = if dice.below(2) == 0 { SampleClass::Fixed } else { SampleClass::Random };
@@ -148,7 +158,11 @@ mod tests {
             let leak = if class == SampleClass::Random { leak } else { 0 };
             cropped.add(class, 1_000 + noise as u64 + leak);
         }
-        cropped.t()
+        cropped
+    }
+
+    fn t(leak: u64, interruptions: usize, samples: usize) -> f64 {
+        max_t(&[simulated(leak, interruptions, samples, 7)])
     }
 
     #[test]
@@ -178,7 +192,28 @@ mod tests {
         }
         // Means 0.5 and 1.5, variances 0.25 and 1.25 times 2000/1999.
         let expected = -1.0 / ((0.25 + 1.25) / 1_999.0_f64).sqrt();
-        assert!((welch.t() - expected).abs() < 1e-9, "{}", welch.t());
+        let t = super::t([welch].iter());
+        assert!((t - expected).abs() < 1e-9, "{t}");
+        // Two equal tests are twice the samples.
+        let twice = super::t([welch, welch].iter());
+        assert!((twice - expected * 2.0_f64.sqrt()).abs() < 1e-9, "{twice}");
+    }
+
+    #[test]
+    fn threads_find_together_what_is_too_small_for_each() {
+        let threads: Vec<_> = (0..16).map(|seed| simulated(1, 0, 20_000, seed)).collect();
+        assert!(max_t(&threads) > 5.0, "{}", max_t(&threads));
+        assert!(threads.iter().all(|tests| max_t(std::slice::from_ref(tests)) < max_t(&threads)));
+        let sound: Vec<_> = (0..16).map(|seed| simulated(0, 50_000, 20_000, seed)).collect();
+        assert!(max_t(&sound) < 5.0, "{}", max_t(&sound));
+    }
+
+    #[test]
+    fn a_slow_thread_is_compared_with_itself() {
+        let mut threads = [simulated(0, 0, 20_000, 1), simulated(0, 0, 20_000, 2)];
+        threads[0].all.fixed.mean += 1_000_000.0;
+        threads[0].all.random.mean += 1_000_000.0;
+        assert!(max_t(&threads) < 5.0, "{}", max_t(&threads));
     }
 
     #[test]
@@ -186,6 +221,6 @@ mod tests {
         let mut cropped = CroppedTests::new(10);
         (0..100)
             .for_each(|n| cropped.add(if n % 2 == 0 { SampleClass::Fixed } else { SampleClass::Random }, n));
-        assert_eq!((cropped.t(), cropped.count()), (0.0, 90));
+        assert_eq!((max_t(&[cropped.clone()]), cropped.count()), (0.0, 90));
     }
 }

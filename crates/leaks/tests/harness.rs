@@ -1,13 +1,14 @@
 //! The harness reports leaks and nothing else. Its clock counts steps, so that noise of the machine has no influence.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, KeyParts, Outcomes, Shape, Status};
 use oarlock_leaks::report::{TimeRow, is_clean, write};
 use oarlock_leaks::subject::{Subject, TestRandom};
-use oarlock_leaks::timing::{SampleClock, measure};
+use oarlock_leaks::timing::{self, SampleClock, measure, measure_on_threads};
 use oarlock_leaks::{LeakError, leaves};
 
 /// Counts steps in place of time.
@@ -61,9 +62,9 @@ fn row(leaks: bool) -> TimeRow {
     let engine = Stepping { steps: clock.clone(), leaks };
     let mut subject = Subject::new("x25519").unwrap();
     let mut ticks = 0;
-    let row = measure(&engine, &mut subject, 20_000, &mut clock, &mut || ticks += 1).unwrap();
-    assert_eq!((row.samples, ticks), (20_000, 22_000));
-    row
+    let tests = measure(&engine, &mut subject, 20_000, &mut clock, &mut || ticks += 1).unwrap();
+    assert_eq!((tests.count(), ticks), (20_000, 22_000));
+    timing::row(subject.name(), engine.name().into(), &[tests])
 }
 
 #[test]
@@ -82,6 +83,19 @@ fn reports_the_planted_leak_and_no_other() {
 }
 
 #[test]
+fn threads_share_the_samples() {
+    let engine = Stepping { steps: Steps::default(), leaks: false };
+    let ticks = AtomicU64::new(0);
+    let count = || {
+        ticks.fetch_add(1, Ordering::Relaxed);
+    };
+    let threads = NonZeroUsize::new(3).unwrap();
+    let row = measure_on_threads(&engine, &Subject::new("x25519").unwrap(), 20_000, threads, &count).unwrap();
+    assert_eq!((row.samples, ticks.into_inner()), (3 * 6_667, 3 * (6_667 + 666)));
+    assert_eq!((&*row.subject, &*row.leaf), ("x25519", "stepping"));
+}
+
+#[test]
 fn every_subject_has_batches_that_differ_in_their_secrets_alone() {
     use oarlock_leaks::welch::SampleClass::{Fixed, Random};
     for name in [
@@ -97,13 +111,14 @@ fn every_subject_has_batches_that_differ_in_their_secrets_alone() {
         "aes128-gcm-encrypt",
     ] {
         let mut subject = Subject::new(name).unwrap();
+        let engine = Stepping { steps: Steps::default(), leaks: false };
         let secrets = |subject: &mut Subject, class| -> Vec<Vec<u8>> {
-            subject.full_batch(class).secrets().map(<[u8]>::to_vec).collect()
+            subject.full_batch(class, &engine).secrets().map(<[u8]>::to_vec).collect()
         };
         let (first, second) = (secrets(&mut subject, Fixed), secrets(&mut subject, Fixed));
         assert_eq!(first, second, "{name}");
         assert_ne!(secrets(&mut subject, Random), secrets(&mut subject, Random), "{name}");
-        let (fixed, random) = (subject.full_batch(Fixed), subject.full_batch(Random));
+        let (fixed, random) = (subject.full_batch(Fixed, &engine), subject.full_batch(Random, &engine));
         let inputs = |batch: &oarlock_leaks::subject::SecretBatch| -> Vec<Vec<u8>> {
             batch.with_jobs(|jobs| match jobs {
                 Jobs::Operations(shape, operations) => {
