@@ -1,0 +1,139 @@
+//! A handshake on an asynchronous stream. The I/O is here; what rustls computes runs in a task that may pause.
+
+use std::future::poll_fn;
+use std::io::{self, Read, Write};
+use std::ops::DerefMut;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use rustls::{ConnectionCommon, SideData};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::timeout;
+
+use crate::HandshakeError;
+use crate::pause::{PausableFuture, TaskPanic};
+
+/// Runs code of rustls, which pauses while its jobs are computed.
+pub(crate) async fn pausable<T: 'static>(work: impl FnOnce() -> T + 'static) -> Result<T, HandshakeError> {
+    let result = PausableFuture::new(work)?.await;
+    result.map_err(|TaskPanic| HandshakeError::Panicked)
+}
+
+/// Does the handshake of a connection. Everything that rustls wants to send has been written at the end.
+pub(crate) async fn complete<IO, C, S>(io: &mut IO, mut connection: Box<C>) -> Result<Box<C>, HandshakeError>
+where
+    IO: AsyncRead + AsyncWrite + Unpin,
+    C: DerefMut<Target = ConnectionCommon<S>> + 'static,
+    S: SideData,
+{
+    loop {
+        if connection.wants_write() {
+            poll_fn(|context| poll_write(io, &mut **connection, context)).await?;
+        }
+        if !connection.is_handshaking() {
+            return Ok(connection);
+        }
+        if poll_fn(|context| poll_read(io, &mut **connection, context)).await? == 0 {
+            return Err(HandshakeError::Io(io::ErrorKind::UnexpectedEof.into()));
+        }
+        // A box, because the connection moves between the stacks.
+        let process = move || {
+            let result = connection.process_new_packets().map(drop);
+            (connection, result)
+        };
+        let (returned, result) = pausable(process).await?;
+        connection = returned;
+        if let Err(error) = result {
+            send_alert(io, &mut **connection).await;
+            return Err(error.into());
+        }
+    }
+}
+
+/// Ends a handshake with an error after `limit`.
+pub(crate) async fn within<T>(
+    limit: Option<Duration>,
+    handshake: impl Future<Output = Result<T, HandshakeError>>,
+) -> Result<T, HandshakeError> {
+    match limit {
+        Some(limit) => timeout(limit, handshake).await.unwrap_or(Err(HandshakeError::Timeout { limit })),
+        None => handshake.await,
+    }
+}
+
+/// Sends the alert as far as the stream takes it now. The error that the caller gets is the one of the handshake.
+async fn send_alert<IO: AsyncWrite + Unpin, S: SideData>(io: &mut IO, connection: &mut ConnectionCommon<S>) {
+    poll_fn(|context| {
+        let _ = poll_write(io, connection, context);
+        Poll::Ready(())
+    })
+    .await;
+}
+
+fn poll_write<IO: AsyncWrite + Unpin, S: SideData>(
+    io: &mut IO,
+    connection: &mut ConnectionCommon<S>,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
+    while connection.wants_write() {
+        let written = connection.write_tls(&mut BlockingIo { io, context });
+        if ready!(would_block(written))? == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+    }
+    Pin::new(io).poll_flush(context)
+}
+
+fn poll_read<IO: AsyncRead + Unpin, S: SideData>(
+    io: &mut IO,
+    connection: &mut ConnectionCommon<S>,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<usize>> {
+    would_block(connection.read_tls(&mut BlockingIo { io, context }))
+}
+
+fn would_block(result: io::Result<usize>) -> Poll<io::Result<usize>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
+        result => Poll::Ready(result),
+    }
+}
+
+/// An asynchronous stream for the synchronous methods of rustls. It returns `WouldBlock` where the stream is pending.
+struct BlockingIo<'a, 'c, IO> {
+    io: &'a mut IO,
+    context: &'a mut Context<'c>,
+}
+
+impl<IO: AsyncRead + Unpin> Read for BlockingIo<'_, '_, IO> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut bytes = ReadBuf::new(bytes);
+        match Pin::new(&mut *self.io).poll_read(self.context, &mut bytes) {
+            Poll::Ready(Ok(())) => Ok(bytes.filled().len()),
+            Poll::Ready(Err(error)) => Err(error),
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+impl<IO: AsyncWrite + Unpin> Write for BlockingIo<'_, '_, IO> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        pending_as_error(Pin::new(&mut *self.io).poll_write(self.context, bytes))
+    }
+
+    fn write_vectored(&mut self, pieces: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        pending_as_error(Pin::new(&mut *self.io).poll_write_vectored(self.context, pieces))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        pending_as_error(Pin::new(&mut *self.io).poll_flush(self.context))
+    }
+}
+
+fn pending_as_error<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
+    match poll {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+    }
+}
