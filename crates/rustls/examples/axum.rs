@@ -31,7 +31,7 @@ async fn main() -> Result<(), ExampleError> {
 }
 
 /// Returns the settings of the server, with a key whose signatures are jobs of an accelerator.
-pub fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, ExampleError> {
+pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, ExampleError> {
     let accelerator = oarlock::Accelerator::new()?;
     let provider = Arc::new(oarlock_rustls::provider(&accelerator));
     let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>()?;
@@ -43,19 +43,20 @@ pub fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>
     Ok(Arc::new(builder.with_no_client_auth().with_cert_resolver(resolver)))
 }
 
-pub async fn serve(tcp: TcpListener, config: Arc<ServerConfig>) -> Result<(), ExampleError> {
+/// Serves until the process ends.
+pub(crate) async fn serve(tcp: TcpListener, config: Arc<ServerConfig>) -> Result<(), ExampleError> {
     let service = Router::new().route("/", get(|| async { "Hello, World!\n" }));
     Ok(axum::serve(TlsListener::new(tcp, config)?, service).await?)
 }
 
 /// The finished connections of a listener. Their handshakes run beside each other.
-pub struct TlsListener {
+struct TlsListener {
     finished: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
     address: SocketAddr,
 }
 
 impl TlsListener {
-    pub fn new(tcp: TcpListener, config: Arc<ServerConfig>) -> std::io::Result<Self> {
+    fn new(tcp: TcpListener, config: Arc<ServerConfig>) -> std::io::Result<Self> {
         let acceptor = TlsAcceptor::new(config).with_timeout(Duration::from_secs(10));
         let handshakes = Handshakes::new(2)?;
         let (sender, finished) = mpsc::channel(64);

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p oarlock-rustls --example handshake_cost -- [HANDSHAKES PER ROUND] [ROUNDS]`
 
-#[allow(unreachable_pub, reason = "shared with the tests")]
+#![allow(clippy::expect_used, reason = "a measurement without every handshake is worth nothing")]
+
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -48,11 +49,17 @@ fn main() -> Result<(), ExampleError> {
     ] {
         let identity = Identity::new(key);
         let client = client_config(&identity);
-        let (ours, plain) = (server_config(&ours, version, &identity), server_config(&plain(), version, &identity));
+        let (ours, plain) =
+            (server_config(&ours, version, &identity), server_config(&plain(), version, &identity));
         for under_way in [64, 1] {
             let handshakes = if under_way == 1 { per_round / 8 } else { per_round };
             let turn = || {
-                let plain = measure(tokio_rustls::TlsAcceptor::from(Arc::clone(&plain)), &client, under_way, handshakes);
+                let plain = measure(
+                    tokio_rustls::TlsAcceptor::from(Arc::clone(&plain)),
+                    &client,
+                    under_way,
+                    handshakes,
+                );
                 (plain, measure(TlsAcceptor::new(Arc::clone(&ours)), &client, under_way, handshakes))
             };
             // The first round proves and measures engines, and builds tables.
@@ -84,7 +91,8 @@ fn server_config(
     version: &'static SupportedProtocolVersion,
     identity: &Identity,
 ) -> Arc<ServerConfig> {
-    let mut config = ServerConfig::clone(&support::server_config(Arc::clone(provider), version, identity, None));
+    let mut config =
+        ServerConfig::clone(&support::server_config(Arc::clone(provider), version, identity, None));
     // Full handshakes only, without tickets.
     config.send_tls13_tickets = 0;
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
@@ -117,7 +125,12 @@ impl ServerSide for tokio_rustls::TlsAcceptor {
 }
 
 /// Does handshakes, of which `under_way` go on at any time.
-fn measure(server: impl ServerSide, client: &Arc<ClientConfig>, under_way: usize, handshakes: usize) -> HandshakeCost {
+fn measure(
+    server: impl ServerSide,
+    client: &Arc<ClientConfig>,
+    under_way: usize,
+    handshakes: usize,
+) -> HandshakeCost {
     let left = Rc::new(Cell::new(handshakes));
     let client_time = Rc::new(Cell::new(Duration::ZERO));
     let connector = tokio_rustls::TlsConnector::from(Arc::clone(client));

@@ -30,7 +30,7 @@ async fn main() -> Result<(), ExampleError> {
 }
 
 /// Returns the settings of the server, with a key whose signatures are jobs of an accelerator.
-pub fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, ExampleError> {
+pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, ExampleError> {
     let accelerator = oarlock::Accelerator::new()?;
     let provider = Arc::new(oarlock_rustls::provider(&accelerator));
     let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>()?;
@@ -45,7 +45,8 @@ pub fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>
     Ok(Arc::new(config))
 }
 
-pub async fn serve(tcp: TcpListener, config: Arc<ServerConfig>) -> Result<(), ExampleError> {
+/// Serves until the process ends.
+pub(crate) async fn serve(tcp: TcpListener, config: Arc<ServerConfig>) -> Result<(), ExampleError> {
     let (_reporter, health) = tonic_health::server::health_reporter();
     let incoming = incoming(tcp, config)?;
     Ok(Server::builder().add_service(health).serve_with_incoming(incoming).await?)

@@ -69,7 +69,11 @@ impl TlsAcceptor {
         self.queue.enter()
     }
 
-    pub(crate) async fn accept_in<IO>(&self, place: QueuePlace, mut io: IO) -> Result<TlsStream<IO>, HandshakeError>
+    pub(crate) async fn accept_in<IO>(
+        &self,
+        place: QueuePlace,
+        mut io: IO,
+    ) -> Result<TlsStream<IO>, HandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {

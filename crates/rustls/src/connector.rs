@@ -53,7 +53,11 @@ impl TlsConnector {
     ///
     /// # Errors
     /// As [`TlsAcceptor::accept`](crate::TlsAcceptor::accept).
-    pub async fn connect<IO>(&self, name: ServerName<'static>, io: IO) -> Result<TlsStream<IO>, HandshakeError>
+    pub async fn connect<IO>(
+        &self,
+        name: ServerName<'static>,
+        io: IO,
+    ) -> Result<TlsStream<IO>, HandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {
@@ -115,7 +119,8 @@ static STREAMS: LazyLock<tokio_rustls::TlsConnector> = LazyLock::new(|| {
     let builder = builder.with_protocol_versions(&[&version::TLS13]);
     #[expect(clippy::expect_used, reason = "the provider above has a suite and a group of TLS 1.3")]
     let builder = builder.expect("a suite and a group of TLS 1.3");
-    let config = builder.dangerous().with_custom_certificate_verifier(Arc::new(NoServer)).with_no_client_auth();
+    let config =
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(NoServer)).with_no_client_auth();
     Arc::new(config).into()
 });
 

@@ -23,7 +23,9 @@ pub enum HandshakeError {
         limit: Duration,
     },
     /// Too many handshakes are under way or wait. Close the connection, or try again later.
-    #[error("overloaded: {max} handshakes are under way or waiting, and this is the maximum; try again later")]
+    #[error(
+        "overloaded: {max} handshakes are under way or waiting, and this is the maximum; try again later"
+    )]
     Busy {
         /// The maximum number of handshakes under way and waiting.
         max: usize,
@@ -57,12 +59,16 @@ pub enum SigningKeyError {
     #[error("cannot load the private key: {0}")]
     Key(#[from] KeyError),
     /// TLS has no signatures of this kind of key here.
-    #[error("expected a private key for RSA with 2048 to 8192 bits, P-256, P-384 or Ed25519, found {found:?}")]
+    #[error(
+        "expected a private key for RSA with 2048 to 8192 bits, P-256, P-384 or Ed25519, found {found:?}"
+    )]
     Kind {
         /// The kind of the key.
         found: KeyKind,
     },
     /// The key lives elsewhere, and its public half is not known.
-    #[error("the reference names no public key: ask the cryptoserver for the key and pass it to `signing_key`")]
+    #[error(
+        "the reference names no public key: ask the cryptoserver for the key and pass it to `signing_key`"
+    )]
     NoPublicKey,
 }

@@ -221,9 +221,12 @@ impl<T: 'static> Drop for PausableTask<T> {
 }
 
 fn keep_stack<T>(coroutine: JobCoroutine<T>) {
-    IDLE_STACKS.with_borrow_mut(|idle| {
+    let stack = coroutine.into_stack();
+    // Fails if the thread is ending, and its stacks are gone.
+    let _ = IDLE_STACKS.try_with(|idle| {
+        let mut idle = idle.borrow_mut();
         if idle.len() < MAX_IDLE_STACKS {
-            idle.push(coroutine.into_stack());
+            idle.push(stack);
         }
     });
 }
@@ -361,7 +364,11 @@ mod tests {
 
     #[test]
     fn deep_code_runs_on_the_stack_of_the_thread() {
-        let deep = || on_thread_stack(|| std::hint::black_box([7_u8; 2 * STACK_BYTES]).iter().map(|b| *b as usize).sum());
+        let deep = || {
+            on_thread_stack(|| {
+                std::hint::black_box([7_u8; 2 * STACK_BYTES]).iter().map(|b| *b as usize).sum()
+            })
+        };
         let mut future = PausableFuture::<usize>::new(deep).unwrap();
         assert_eq!(poll(&mut future), Poll::Ready(Ok(7 * 2 * STACK_BYTES)));
     }

@@ -167,7 +167,8 @@ mod tests {
     fn schemes_follow_the_kind_of_key() {
         let accelerator = accelerator();
         let key = signing_key(&accelerator, generate::rsa(2_048).unwrap()).unwrap();
-        let offered = [SignatureScheme::ED25519, SignatureScheme::RSA_PKCS1_SHA256, SignatureScheme::RSA_PSS_SHA256];
+        let offered =
+            [SignatureScheme::ED25519, SignatureScheme::RSA_PKCS1_SHA256, SignatureScheme::RSA_PSS_SHA256];
         assert_eq!(key.choose_scheme(&offered).unwrap().scheme(), SignatureScheme::RSA_PSS_SHA256);
         assert!(key.choose_scheme(&offered[..1]).is_none());
         assert_eq!(key.algorithm(), SignatureAlgorithm::RSA);

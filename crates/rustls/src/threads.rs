@@ -61,14 +61,21 @@ impl Handshakes {
     /// # Errors
     /// The system starts no thread.
     pub fn new(threads: usize) -> io::Result<Self> {
-        (0..threads.max(1)).map(|_| HandshakeThread::new()).collect::<io::Result<Vec<_>>>().map(|all| Self(all.into()))
+        (0..threads.max(1))
+            .map(|_| HandshakeThread::new())
+            .collect::<io::Result<Vec<_>>>()
+            .map(|all| Self(all.into()))
     }
 
     /// Does the handshake of a client's connection. Dropping the future cancels it.
     ///
     /// # Errors
     /// As [`TlsAcceptor::accept`].
-    pub async fn accept<IO>(&self, acceptor: &TlsAcceptor, io: IO) -> Result<server::TlsStream<IO>, HandshakeError>
+    pub async fn accept<IO>(
+        &self,
+        acceptor: &TlsAcceptor,
+        io: IO,
+    ) -> Result<server::TlsStream<IO>, HandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {

@@ -96,7 +96,12 @@ struct VerifyJobs {
 }
 
 impl SignatureVerificationAlgorithm for JobVerification {
-    fn verify_signature(&self, public: &[u8], message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
+    fn verify_signature(
+        &self,
+        public: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
         match self.job.as_ref().and_then(|job| job.verify(public, message, signature)) {
             Some(answer) => answer,
             // Some of these algorithms need more stack than a coroutine has.
@@ -119,7 +124,12 @@ impl SignatureVerificationAlgorithm for JobVerification {
 
 impl VerifyJobs {
     /// Returns `None` if the accelerator cannot decide, because of the key's form or a fault of this machine.
-    fn verify(&self, public: &[u8], message: &[u8], signature: &[u8]) -> Option<Result<(), InvalidSignature>> {
+    fn verify(
+        &self,
+        public: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Option<Result<(), InvalidSignature>> {
         let known = self.keys().get(public).cloned();
         let is_known = known.is_some();
         let key = known.or_else(|| self.parse_key(public))?;

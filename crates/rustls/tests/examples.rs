@@ -2,10 +2,8 @@
 
 mod support;
 
-#[allow(unreachable_pub, reason = "an example")]
 #[path = "../examples/axum.rs"]
 mod axum_example;
-#[allow(unreachable_pub, reason = "an example")]
 #[path = "../examples/tonic.rs"]
 mod tonic_example;
 

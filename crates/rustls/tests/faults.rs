@@ -1,4 +1,5 @@
 //! Bad peers, bad keys, bad engines, and handshakes that nobody finishes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod support;
 
@@ -27,19 +28,13 @@ type Connected = std::io::Result<tokio_rustls::client::TlsStream<DuplexStream>>;
 fn meet(acceptor: &TlsAcceptor, connector: &tokio_rustls::TlsConnector) -> (Accepted, Connected) {
     run_local(async {
         let (near, far) = duplex(1 << 14);
-        tokio::join!(
-            async {
-                let accepted = acceptor.accept(near).await;
-                // The client of TLS 1.3 ends its handshake before the server reads the client's last message.
-                accepted
-            },
-            async {
-                let mut connected = connector.connect(localhost(), far).await?;
-                connected.write_all(b"hello").await?;
-                connected.flush().await?;
-                Ok(connected)
-            }
-        )
+        tokio::join!(acceptor.accept(near), async {
+            // A client of TLS 1.3 ends its handshake before the server has read its last message.
+            let mut connected = connector.connect(localhost(), far).await?;
+            connected.write_all(b"hello").await?;
+            connected.flush().await?;
+            Ok(connected)
+        })
     })
 }
 
@@ -84,11 +79,13 @@ fn a_client_that_does_not_trust_the_server_sends_an_alert() {
 fn our_client_rejects_a_server_that_it_does_not_trust() {
     for key in support::ALL_KEYS {
         let (server, other) = (Identity::new(key), Identity::new(key));
-        let acceptor = tokio_rustls::TlsAcceptor::from(server_config(plain(), BOTH_VERSIONS[1], &server, None));
+        let acceptor =
+            tokio_rustls::TlsAcceptor::from(server_config(plain(), BOTH_VERSIONS[1], &server, None));
         let connector = TlsConnector::new(client_config(ours(), &other, None));
         run_local(async {
             let (near, far) = duplex(1 << 14);
-            let (accepted, connected) = tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+            let (accepted, connected) =
+                tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
             assert!(matches!(connected, Err(HandshakeError::Tls(Error::InvalidCertificate(_)))), "{key:?}");
             assert!(accepted.is_err(), "the alert has been sent");
         });
@@ -166,7 +163,10 @@ fn bytes_of_another_protocol_get_an_alert() {
         far.read_to_end(&mut answer).await.unwrap();
         (accepted, answer)
     });
-    assert!(matches!(accepted, Err(HandshakeError::Tls(Error::InvalidMessage(InvalidMessage::InvalidContentType)))));
+    assert!(matches!(
+        accepted,
+        Err(HandshakeError::Tls(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
+    ));
     // An alert record: fatal, decode_error or similar. RFC 8446 6.
     assert_eq!((answer[0], answer[5]), (21, 2), "{answer:?}");
 }
@@ -184,7 +184,8 @@ fn a_dropped_handshake_releases_everything() {
     engine.close();
     run_local(async {
         let (near, far) = duplex(1 << 14);
-        let client = tokio::task::spawn_local(async move { connector.connect(localhost(), far).await.map(drop) });
+        let client =
+            tokio::task::spawn_local(async move { connector.connect(localhost(), far).await.map(drop) });
         {
             let mut handshake = std::pin::pin!(acceptor.accept(near));
             while engine.waiting() == 0 {
@@ -231,7 +232,8 @@ fn a_handshake_dropped_by_its_caller_ends_on_its_thread() {
 async fn a_silent_client_is_timed_out() {
     let server = Identity::new(KeyChoice::P256);
     let limit = Duration::from_secs(10);
-    let acceptor = TlsAcceptor::new(server_config(ours(), BOTH_VERSIONS[1], &server, None)).with_timeout(limit);
+    let acceptor =
+        TlsAcceptor::new(server_config(ours(), BOTH_VERSIONS[1], &server, None)).with_timeout(limit);
     let (near, _far) = duplex(1 << 14);
     let accepted = acceptor.accept(near).await;
     assert!(matches!(accepted, Err(HandshakeError::Timeout { limit: found }) if found == limit));

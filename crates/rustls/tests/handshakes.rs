@@ -9,8 +9,8 @@ use oarlock_rustls::{Handshakes, TlsAcceptor, TlsConnector};
 use rustls::ProtocolVersion;
 use rustls::crypto::CryptoProvider;
 use support::{
-    ALL_KEYS, BOTH_VERSIONS, Identity, KeyChoice, TestEngine, client_config, localhost, ours, plain, run_local,
-    server_config, talk,
+    ALL_KEYS, BOTH_VERSIONS, Identity, KeyChoice, TestEngine, client_config, localhost, ours, plain,
+    run_local, server_config, talk,
 };
 use tokio::io::duplex;
 use tokio::net::{TcpListener, TcpStream};
@@ -46,7 +46,8 @@ fn clients_connect_with_every_key_and_version() {
         let (server, client) = (Identity::new(key), Identity::new(key));
         for version in BOTH_VERSIONS {
             for client in [None, Some(&client)] {
-                let acceptor = tokio_rustls::TlsAcceptor::from(server_config(plain(), version, &server, client));
+                let acceptor =
+                    tokio_rustls::TlsAcceptor::from(server_config(plain(), version, &server, client));
                 let connector = TlsConnector::new(client_config(ours(), &server, client));
                 run_local(async {
                     let (near, far) = duplex(1 << 14);
@@ -67,14 +68,16 @@ fn every_group_is_agreed_on_by_both_sides() {
     for group in 0..ours().kx_groups.len() {
         let only = CryptoProvider { kx_groups: vec![ours().kx_groups[group]], ..(*ours()).clone() };
         let name = only.kx_groups[0].name();
-        let acceptor = TlsAcceptor::new(server_config(Arc::new(only.clone()), BOTH_VERSIONS[1], &server, None));
+        let acceptor =
+            TlsAcceptor::new(server_config(Arc::new(only.clone()), BOTH_VERSIONS[1], &server, None));
         let plain_acceptor =
             tokio_rustls::TlsAcceptor::from(server_config(plain(), BOTH_VERSIONS[1], &server, None));
         let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
         let our_connector = TlsConnector::new(client_config(Arc::new(only), &server, None));
         run_local(async {
             let (near, far) = duplex(1 << 14);
-            let (accepted, connected) = tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+            let (accepted, connected) =
+                tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
             let (accepted, _connected) = (accepted.unwrap(), connected.unwrap());
             assert_eq!(accepted.get_ref().1.negotiated_key_exchange_group().unwrap().name(), name);
             let (near, far) = duplex(1 << 14);
@@ -156,7 +159,8 @@ fn handshakes_on_their_own_threads_return_streams_to_the_runtime() {
         for _ in 0..16 {
             let (tcp, from) = listener.accept().await.unwrap();
             let (acceptor, handshakes) = (acceptor.clone(), handshakes.clone());
-            servers.push((from, tokio::spawn(async move { handshakes.accept(&acceptor, tcp).await.unwrap() })));
+            servers
+                .push((from, tokio::spawn(async move { handshakes.accept(&acceptor, tcp).await.unwrap() })));
         }
         for client in clients {
             let mut client = client.await.unwrap();

@@ -1,5 +1,6 @@
 //! Certificates, peers and engines for the tests.
 #![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,8 +26,10 @@ pub(crate) enum KeyChoice {
     Ed25519,
 }
 
-pub(crate) const ALL_KEYS: [KeyChoice; 4] = [KeyChoice::Rsa2048, KeyChoice::P256, KeyChoice::P384, KeyChoice::Ed25519];
-pub(crate) const BOTH_VERSIONS: [&SupportedProtocolVersion; 2] = [&rustls::version::TLS12, &rustls::version::TLS13];
+pub(crate) const ALL_KEYS: [KeyChoice; 4] =
+    [KeyChoice::Rsa2048, KeyChoice::P256, KeyChoice::P384, KeyChoice::Ed25519];
+pub(crate) const BOTH_VERSIONS: [&SupportedProtocolVersion; 2] =
+    [&rustls::version::TLS12, &rustls::version::TLS13];
 
 /// A certificate with its key, and the authority that issued it.
 pub(crate) struct Identity {
@@ -111,7 +114,8 @@ pub(crate) fn client_config(
     client: Option<&Identity>,
 ) -> Arc<ClientConfig> {
     let builder = ClientConfig::builder_with_provider(provider);
-    let builder = builder.with_safe_default_protocol_versions().unwrap().with_root_certificates(server.roots());
+    let builder =
+        builder.with_safe_default_protocol_versions().unwrap().with_root_certificates(server.roots());
     Arc::new(match client {
         None => builder.with_no_client_auth(),
         Some(client) => builder.with_client_auth_cert(client.chain.clone(), client.key()).unwrap(),
@@ -129,7 +133,10 @@ pub(crate) fn run_local<T>(test: impl Future<Output = T>) -> T {
 }
 
 /// Sends bytes from each side to the other.
-pub(crate) async fn talk(one: &mut (impl AsyncRead + AsyncWrite + Unpin), two: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+pub(crate) async fn talk(
+    one: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    two: &mut (impl AsyncRead + AsyncWrite + Unpin),
+) {
     let mut heard = [0; 5];
     one.write_all(b"hello").await.unwrap();
     one.flush().await.unwrap();
