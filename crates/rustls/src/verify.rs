@@ -182,3 +182,85 @@ impl fmt::Debug for JobVerification {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use oarlock::keys::{export, generate};
+    use oarlock::{NonceRule, Scheme, SigningScheme};
+    use rustls::crypto::aws_lc_rs::default_provider;
+
+    use super::*;
+
+    fn signing(scheme: VerifyingScheme) -> SigningScheme {
+        match Scheme::from(scheme) {
+            Scheme::RsaPkcs1Verify { digest } => SigningScheme::rsa_pkcs1(digest),
+            Scheme::RsaPssVerify { digest, .. } => {
+                SigningScheme::rsa_pss(digest, digest, digest.output_len() as u16)
+            }
+            Scheme::EcdsaVerify { curve, digest, encoding } => {
+                SigningScheme::ecdsa(curve, digest, encoding, NonceRule::Hedged)
+            }
+            _ => SigningScheme::ED25519,
+        }
+    }
+
+    /// Returns a private key, and the content of its `subjectPublicKey`.
+    fn key_pair(form: PublicKeyForm) -> (Key, Vec<u8>) {
+        let (key, header) = match form {
+            PublicKeyForm::Rsa => (generate::rsa(2_048), 24),
+            PublicKeyForm::Ec(Curve::P256) => (generate::ec(Curve::P256), 26),
+            PublicKeyForm::Ec(curve) => (generate::ec(curve), 23),
+            PublicKeyForm::Ed25519 => (generate::ed25519(), 12),
+        };
+        let key = key.unwrap();
+        let public = export::spki_der(&key).unwrap().split_off(header);
+        (key, public)
+    }
+
+    #[test]
+    fn good_signatures_verify_and_bad_ones_do_not() {
+        let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
+        let base = default_provider().signature_verification_algorithms;
+        let algorithms = accelerated(&accelerator, base);
+        assert_eq!((algorithms.all.len(), algorithms.mapping.len()), (base.all.len(), base.mapping.len()));
+        let (rsa, rsa_public) = key_pair(PublicKeyForm::Rsa);
+        for (public_id, signature_id, form, scheme) in ACCELERATED {
+            let of_row = |found: &&&'static dyn SignatureVerificationAlgorithm| {
+                (found.public_key_alg_id(), found.signature_alg_id()) == (public_id, signature_id)
+            };
+            let algorithm = algorithms.all.iter().find(of_row).unwrap();
+            let (key, public) = match form {
+                PublicKeyForm::Rsa => (rsa.clone(), rsa_public.clone()),
+                form => key_pair(form),
+            };
+            let job = Job::sign(signing(scheme), &key, Input::Message(b"a message"));
+            let mut signature = accelerator.run_all(&[job]).get(0).unwrap().to_vec();
+            let before = accelerator.counters().submitted;
+            for _ in 0..2 {
+                algorithm.verify_signature(&public, b"a message", &signature).unwrap();
+                algorithm.verify_signature(&public, b"A message", &signature).unwrap_err();
+            }
+            assert_eq!(accelerator.counters().submitted - before, 4, "{scheme}: the accelerator computed it");
+            for cut in 0..public.len() {
+                algorithm.verify_signature(&public[..cut], b"a message", &signature).unwrap_err();
+            }
+            algorithm.verify_signature(&public, b"a message", &[]).unwrap_err();
+            *signature.last_mut().unwrap() ^= 1;
+            algorithm.verify_signature(&public, b"a message", &signature).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn keys_are_kept_up_to_a_limit() {
+        let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
+        let (form, scheme) = (PublicKeyForm::Ed25519, VerifyingScheme::ED25519);
+        let jobs = VerifyJobs { accelerator, form, scheme, keys: Mutex::default() };
+        let key = raw::ed25519_public(&[7; 32]).unwrap();
+        for number in 0..=MAX_KEYS as u32 {
+            jobs.keep_key(&number.to_be_bytes(), key.clone());
+        }
+        assert_eq!(jobs.keys().len(), 1);
+        assert!(matches!(jobs.verify(&[7; 32], b"a message", &[0; 64]), Some(Err(_))));
+        assert_eq!(jobs.keys().len(), 1, "a key without a good signature is not kept");
+    }
+}
