@@ -27,15 +27,12 @@ where
     C: DerefMut<Target = ConnectionCommon<S>> + 'static,
     S: SideData,
 {
+    let mut needs_flush = false;
     loop {
-        if connection.wants_write() {
-            poll_fn(|context| poll_write(io, &mut **connection, context)).await?;
-        }
-        if !connection.is_handshaking() {
-            return Ok(connection);
-        }
-        if poll_fn(|context| poll_read(io, &mut **connection, context)).await? == 0 {
-            return Err(HandshakeError::Io(io::ErrorKind::UnexpectedEof.into()));
+        match poll_fn(|context| poll_step(io, &mut **connection, &mut needs_flush, context)).await? {
+            IoStep::Received => {}
+            IoStep::Finished => return Ok(connection),
+            IoStep::Ended => return Err(HandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
         }
         // A box, because the connection moves between the stacks.
         let process = move || {
@@ -49,6 +46,29 @@ where
             return Err(error.into());
         }
     }
+}
+
+enum IoStep {
+    Received,
+    Finished,
+    /// The peer has closed the stream.
+    Ended,
+}
+
+/// Sends what rustls wants to send, and receives. A peer may send before it has read everything, so receiving does not
+/// wait for sending.
+fn poll_step<IO: AsyncRead + AsyncWrite + Unpin, S: SideData>(
+    io: &mut IO,
+    connection: &mut ConnectionCommon<S>,
+    needs_flush: &mut bool,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<IoStep>> {
+    let sent = poll_send(io, connection, needs_flush, context)?;
+    if !connection.is_handshaking() {
+        return sent.map(|()| Ok(IoStep::Finished));
+    }
+    let received = ready!(would_block(connection.read_tls(&mut BlockingIo { io, context })))?;
+    Poll::Ready(Ok(if received == 0 { IoStep::Ended } else { IoStep::Received }))
 }
 
 /// Ends a handshake with an error after `limit`.
@@ -65,32 +85,29 @@ pub(crate) async fn within<T>(
 /// Sends the alert as far as the stream takes it now. The error that the caller gets is the one of the handshake.
 async fn send_alert<IO: AsyncWrite + Unpin, S: SideData>(io: &mut IO, connection: &mut ConnectionCommon<S>) {
     poll_fn(|context| {
-        let _ = poll_write(io, connection, context);
+        let _ = poll_send(io, connection, &mut true, context);
         Poll::Ready(())
     })
     .await;
 }
 
-fn poll_write<IO: AsyncWrite + Unpin, S: SideData>(
+fn poll_send<IO: AsyncWrite + Unpin, S: SideData>(
     io: &mut IO,
     connection: &mut ConnectionCommon<S>,
+    needs_flush: &mut bool,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<()>> {
     while connection.wants_write() {
-        let written = connection.write_tls(&mut BlockingIo { io, context });
-        if ready!(would_block(written))? == 0 {
+        *needs_flush = true;
+        if ready!(would_block(connection.write_tls(&mut BlockingIo { io, context })))? == 0 {
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
         }
     }
-    Pin::new(io).poll_flush(context)
-}
-
-fn poll_read<IO: AsyncRead + Unpin, S: SideData>(
-    io: &mut IO,
-    connection: &mut ConnectionCommon<S>,
-    context: &mut Context<'_>,
-) -> Poll<io::Result<usize>> {
-    would_block(connection.read_tls(&mut BlockingIo { io, context }))
+    if *needs_flush {
+        ready!(Pin::new(io).poll_flush(context))?;
+        *needs_flush = false;
+    }
+    Poll::Ready(Ok(()))
 }
 
 fn would_block(result: io::Result<usize>) -> Poll<io::Result<usize>> {
