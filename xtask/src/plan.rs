@@ -109,8 +109,8 @@ pub(crate) fn crate_plan(package: &str) -> Option<&'static CratePlan> {
 }
 
 const ENGINES: [&str; 3] = ["scalar", "lanes", "cuda"];
-/// The libraries whose purpose is I/O. `milter` speaks a protocol on sockets, as `wire` does. `rustls` does handshakes on
-/// streams that the caller has opened, on threads of its own if the caller wants them.
+/// The libraries whose purpose is I/O. `milter` speaks a protocol on sockets, as `wire` does. `rustls` does handshakes
+/// on streams that the caller has opened.
 const IO_LIBRARIES: [&str; 5] = ["wire", "io", "measure", "milter", "rustls"];
 /// More than four modules in a circle cannot be read one by one.
 const MAX_CYCLE: usize = 4;

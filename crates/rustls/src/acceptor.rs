@@ -10,7 +10,7 @@ use tokio_rustls::server::TlsStream;
 use crate::handshake::{complete, within};
 use crate::limits::{HandshakeQueue, QueuePlace};
 use crate::pause::HandshakeCount;
-use crate::{HandshakeError, HandshakeLimits};
+use crate::{HandshakeLimits, TlsHandshakeError};
 
 /// Accepts TLS connections. The jobs of handshakes that are under way together share batches.
 ///
@@ -49,9 +49,9 @@ impl TlsAcceptor {
     /// current-thread runtime; [`Handshakes::accept`](crate::Handshakes::accept) returns one that is.
     ///
     /// # Errors
-    /// [`HandshakeError::Busy`] at once if too many handshakes wait, [`HandshakeError::Timeout`], and the errors of the
-    /// protocol and of the stream. The client has got an alert if the protocol has one for the error.
-    pub async fn accept<IO>(&self, io: IO) -> Result<TlsStream<IO>, HandshakeError>
+    /// [`TlsHandshakeError::Busy`] at once if too many handshakes wait, [`TlsHandshakeError::Timeout`], and the errors
+    /// of the protocol and of the stream. The client has got an alert if the protocol has one for the error.
+    pub async fn accept<IO>(&self, io: IO) -> Result<TlsStream<IO>, TlsHandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {
@@ -65,7 +65,7 @@ impl TlsAcceptor {
         self.streams.config()
     }
 
-    pub(crate) fn enter(&self) -> Result<QueuePlace, HandshakeError> {
+    pub(crate) fn enter(&self) -> Result<QueuePlace, TlsHandshakeError> {
         self.queue.enter()
     }
 
@@ -73,7 +73,7 @@ impl TlsAcceptor {
         &self,
         place: QueuePlace,
         mut io: IO,
-    ) -> Result<TlsStream<IO>, HandshakeError>
+    ) -> Result<TlsStream<IO>, TlsHandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {

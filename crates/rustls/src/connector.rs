@@ -17,7 +17,7 @@ use tokio_rustls::client::TlsStream;
 use crate::handshake::{complete, pausable, within};
 use crate::limits::{HandshakeQueue, QueuePlace};
 use crate::pause::HandshakeCount;
-use crate::{HandshakeError, HandshakeLimits};
+use crate::{HandshakeLimits, TlsHandshakeError};
 
 /// Opens TLS connections. The jobs of handshakes that are under way together share batches.
 ///
@@ -57,7 +57,7 @@ impl TlsConnector {
         &self,
         name: ServerName<'static>,
         io: IO,
-    ) -> Result<TlsStream<IO>, HandshakeError>
+    ) -> Result<TlsStream<IO>, TlsHandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {
@@ -71,7 +71,7 @@ impl TlsConnector {
         &self.config
     }
 
-    pub(crate) fn enter(&self) -> Result<QueuePlace, HandshakeError> {
+    pub(crate) fn enter(&self) -> Result<QueuePlace, TlsHandshakeError> {
         self.queue.enter()
     }
 
@@ -80,7 +80,7 @@ impl TlsConnector {
         place: QueuePlace,
         name: ServerName<'static>,
         mut io: IO,
-    ) -> Result<TlsStream<IO>, HandshakeError>
+    ) -> Result<TlsStream<IO>, TlsHandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {

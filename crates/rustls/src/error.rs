@@ -9,7 +9,7 @@ use oarlock::keys::KeyError;
 /// The reason why a handshake did not end with a stream.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum HandshakeError {
+pub enum TlsHandshakeError {
     /// The peer broke the protocol, sent an alert or is not trusted, or a job of the handshake failed.
     #[error("TLS: {0}")]
     Tls(#[from] rustls::Error),
@@ -38,14 +38,14 @@ pub enum HandshakeError {
     Stopped,
 }
 
-impl From<HandshakeError> for io::Error {
-    fn from(error: HandshakeError) -> Self {
+impl From<TlsHandshakeError> for io::Error {
+    fn from(error: TlsHandshakeError) -> Self {
         let kind = match &error {
-            HandshakeError::Io(inner) => inner.kind(),
-            HandshakeError::Tls(_) => io::ErrorKind::InvalidData,
-            HandshakeError::Timeout { .. } => io::ErrorKind::TimedOut,
-            HandshakeError::Busy { .. } => io::ErrorKind::ResourceBusy,
-            HandshakeError::Panicked | HandshakeError::Stopped => io::ErrorKind::Other,
+            TlsHandshakeError::Io(inner) => inner.kind(),
+            TlsHandshakeError::Tls(_) => io::ErrorKind::InvalidData,
+            TlsHandshakeError::Timeout { .. } => io::ErrorKind::TimedOut,
+            TlsHandshakeError::Busy { .. } => io::ErrorKind::ResourceBusy,
+            TlsHandshakeError::Panicked | TlsHandshakeError::Stopped => io::ErrorKind::Other,
         };
         Self::new(kind, error)
     }
@@ -54,7 +54,7 @@ impl From<HandshakeError> for io::Error {
 /// The reason why a key cannot sign handshakes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SigningKeyError {
+pub enum TlsKeyError {
     /// The file cannot be read as a key.
     #[error("cannot load the private key: {0}")]
     Key(#[from] KeyError),

@@ -11,17 +11,20 @@ use rustls::{ConnectionCommon, SideData};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
 
-use crate::HandshakeError;
+use crate::TlsHandshakeError;
 use crate::pause::{PausableFuture, TaskPanic};
 
 /// Runs code of rustls, which pauses while its jobs are computed.
-pub(crate) async fn pausable<T: 'static>(work: impl FnOnce() -> T + 'static) -> Result<T, HandshakeError> {
+pub(crate) async fn pausable<T: 'static>(work: impl FnOnce() -> T + 'static) -> Result<T, TlsHandshakeError> {
     let result = PausableFuture::new(work)?.await;
-    result.map_err(|TaskPanic| HandshakeError::Panicked)
+    result.map_err(|TaskPanic| TlsHandshakeError::Panicked)
 }
 
 /// Does the handshake of a connection. Everything that rustls wants to send has been written at the end.
-pub(crate) async fn complete<IO, C, S>(io: &mut IO, mut connection: Box<C>) -> Result<Box<C>, HandshakeError>
+pub(crate) async fn complete<IO, C, S>(
+    io: &mut IO,
+    mut connection: Box<C>,
+) -> Result<Box<C>, TlsHandshakeError>
 where
     IO: AsyncRead + AsyncWrite + Unpin,
     C: DerefMut<Target = ConnectionCommon<S>> + 'static,
@@ -32,7 +35,7 @@ where
         match poll_fn(|context| poll_step(io, &mut **connection, &mut needs_flush, context)).await? {
             IoStep::Received => {}
             IoStep::Finished => return Ok(connection),
-            IoStep::Ended => return Err(HandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
+            IoStep::Ended => return Err(TlsHandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
         }
         // A box, because the connection moves between the stacks.
         let process = move || {
@@ -74,10 +77,10 @@ fn poll_step<IO: AsyncRead + AsyncWrite + Unpin, S: SideData>(
 /// Ends a handshake with an error after `limit`.
 pub(crate) async fn within<T>(
     limit: Option<Duration>,
-    handshake: impl Future<Output = Result<T, HandshakeError>>,
-) -> Result<T, HandshakeError> {
+    handshake: impl Future<Output = Result<T, TlsHandshakeError>>,
+) -> Result<T, TlsHandshakeError> {
     match limit {
-        Some(limit) => timeout(limit, handshake).await.unwrap_or(Err(HandshakeError::Timeout { limit })),
+        Some(limit) => timeout(limit, handshake).await.unwrap_or(Err(TlsHandshakeError::Timeout { limit })),
         None => handshake.await,
     }
 }

@@ -19,7 +19,7 @@
 //!
 //! Callbacks of a configuration, such as a certificate resolver or verifier, run on the handshake's stack of 256 KiB.
 //! They must not keep a lock or a borrow of a thread-local value while they call the provider. A callback that panics
-//! ends its handshake with [`HandshakeError::Panicked`].
+//! ends its handshake with [`TlsHandshakeError::Panicked`].
 #![deny(unsafe_code)]
 
 mod acceptor;
@@ -37,7 +37,7 @@ mod verify;
 
 pub use acceptor::TlsAcceptor;
 pub use connector::TlsConnector;
-pub use error::{HandshakeError, SigningKeyError};
+pub use error::{TlsHandshakeError, TlsKeyError};
 pub use limits::HandshakeLimits;
 pub use provider::provider;
 pub use sign::{load_key_reference, load_signing_key, signing_key};

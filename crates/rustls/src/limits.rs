@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::HandshakeError;
+use crate::TlsHandshakeError;
 
 /// Limits of the handshakes of an acceptor or connector. Clones of it share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,21 +46,21 @@ impl HandshakeQueue {
     }
 
     /// # Errors
-    /// [`HandshakeError::Busy`] if the queue is full.
-    pub(crate) fn enter(self: &Arc<Self>) -> Result<QueuePlace, HandshakeError> {
+    /// [`TlsHandshakeError::Busy`] if the queue is full.
+    pub(crate) fn enter(self: &Arc<Self>) -> Result<QueuePlace, TlsHandshakeError> {
         let add_one = |admitted| (admitted < self.max).then_some(admitted + 1);
         match self.admitted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add_one) {
             Ok(_) => Ok(QueuePlace(Arc::clone(self))),
-            Err(_) => Err(HandshakeError::Busy { max: self.max }),
+            Err(_) => Err(TlsHandshakeError::Busy { max: self.max }),
         }
     }
 }
 
 impl QueuePlace {
     /// Waits until the handshake may begin. It ends when the permit is dropped.
-    pub(crate) async fn wait_turn(&self) -> Result<OwnedSemaphorePermit, HandshakeError> {
+    pub(crate) async fn wait_turn(&self) -> Result<OwnedSemaphorePermit, TlsHandshakeError> {
         // unreachable otherwise because nobody closes the semaphore
-        Arc::clone(&self.0.turns).acquire_owned().await.map_err(|_| HandshakeError::Stopped)
+        Arc::clone(&self.0.turns).acquire_owned().await.map_err(|_| TlsHandshakeError::Stopped)
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
         let first = queue.enter().unwrap();
         let turn = first.wait_turn().await.unwrap();
         let second = queue.enter().unwrap();
-        assert!(matches!(queue.enter(), Err(HandshakeError::Busy { max: 2 })));
+        assert!(matches!(queue.enter(), Err(TlsHandshakeError::Busy { max: 2 })));
         drop((turn, first));
         let _turn = second.wait_turn().await.unwrap();
         assert!(queue.enter().is_ok());

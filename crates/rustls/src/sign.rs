@@ -10,7 +10,7 @@ use rustls::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
 use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, OtherError, SignatureAlgorithm, SignatureScheme};
 
-use crate::SigningKeyError;
+use crate::TlsKeyError;
 use crate::pause::run_jobs;
 
 /// The schemes of RSA keys in the order of preference, which is that of rustls.
@@ -38,7 +38,7 @@ const RSA_BITS: std::ops::RangeInclusive<u16> = 2_048..=8_192;
 /// ([`AcceleratorBuilder::holder`](oarlock::AcceleratorBuilder::holder)).
 ///
 /// # Errors
-/// [`SigningKeyError::Kind`] for a public key, or a key of another kind than RSA, P-256, P-384 or Ed25519.
+/// [`TlsKeyError::Kind`] for a public key, or a key of another kind than RSA, P-256, P-384 or Ed25519.
 ///
 /// ```
 /// let accelerator = oarlock::Accelerator::new()?;
@@ -46,13 +46,13 @@ const RSA_BITS: std::ops::RangeInclusive<u16> = 2_048..=8_192;
 /// assert!(key.public_key().is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn signing_key(accelerator: &Accelerator, key: Key) -> Result<Arc<dyn SigningKey>, SigningKeyError> {
+pub fn signing_key(accelerator: &Accelerator, key: Key) -> Result<Arc<dyn SigningKey>, TlsKeyError> {
     let (algorithm, schemes): (_, &'static [_]) = match key.kind() {
         KeyKind::RsaPrivate(bits) if RSA_BITS.contains(&bits) => (SignatureAlgorithm::RSA, &RSA_SCHEMES),
         KeyKind::EcPrivate(Curve::P256) => (SignatureAlgorithm::ECDSA, &P256_SCHEMES),
         KeyKind::EcPrivate(Curve::P384) => (SignatureAlgorithm::ECDSA, &P384_SCHEMES),
         KeyKind::Ed25519Private => (SignatureAlgorithm::ED25519, &ED25519_SCHEMES),
-        found => return Err(SigningKeyError::Kind { found }),
+        found => return Err(TlsKeyError::Kind { found }),
     };
     // A held key without its public half cannot be compared with its certificate, but it signs.
     let spki = export::spki_der(&key).ok();
@@ -62,12 +62,12 @@ pub fn signing_key(accelerator: &Accelerator, key: Key) -> Result<Arc<dyn Signin
 /// Returns the key of a file: PEM or DER, with PKCS#8, PKCS#1 or SEC 1, encrypted or not.
 ///
 /// # Errors
-/// [`SigningKeyError::Key`] if the file cannot be read, and those of [`signing_key`]. No error quotes the file.
+/// [`TlsKeyError::Key`] if the file cannot be read, and those of [`signing_key`]. No error quotes the file.
 pub fn load_signing_key(
     accelerator: &Accelerator,
     file: &[u8],
     passphrase: Option<&Passphrase>,
-) -> Result<Arc<dyn SigningKey>, SigningKeyError> {
+) -> Result<Arc<dyn SigningKey>, TlsKeyError> {
     signing_key(accelerator, import::any(file, passphrase)?)
 }
 
@@ -75,15 +75,15 @@ pub fn load_signing_key(
 /// stays at `holder`, a holder of the accelerator.
 ///
 /// # Errors
-/// [`SigningKeyError::Key`] if the file is no reference; [`SigningKeyError::NoPublicKey`] if it has no public key, so
+/// [`TlsKeyError::Key`] if the file is no reference; [`TlsKeyError::NoPublicKey`] if it has no public key, so
 /// that the server must be asked for it; and those of [`signing_key`].
 pub fn load_key_reference(
     accelerator: &Accelerator,
     file: &[u8],
     holder: &str,
-) -> Result<Arc<dyn SigningKey>, SigningKeyError> {
+) -> Result<Arc<dyn SigningKey>, TlsKeyError> {
     let reference = Reference::parse_pem(file)?;
-    let spki = reference.spki.as_deref().ok_or(SigningKeyError::NoPublicKey)?;
+    let spki = reference.spki.as_deref().ok_or(TlsKeyError::NoPublicKey)?;
     signing_key(accelerator, held::from_spki(spki, holder, &reference.name)?)
 }
 
@@ -91,7 +91,7 @@ pub fn load_key_reference(
 pub(crate) fn signing_key_from_der(
     accelerator: &Accelerator,
     der: &PrivateKeyDer<'_>,
-) -> Result<Arc<dyn SigningKey>, SigningKeyError> {
+) -> Result<Arc<dyn SigningKey>, TlsKeyError> {
     signing_key(accelerator, import::der(der.secret_der(), None)?)
 }
 
@@ -108,7 +108,7 @@ impl SigningKey for JobSigningKey {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
         let (scheme, signing) = *self.schemes.iter().find(|(scheme, _)| offered.contains(scheme))?;
         let (accelerator, key) = (self.accelerator.clone(), self.key.clone());
-        Some(Box::new(JobSigner { accelerator, key, scheme, signing }))
+        Some(Box::new(SchemeSigner { accelerator, key, scheme, signing }))
     }
 
     fn public_key(&self) -> Option<SubjectPublicKeyInfoDer<'_>> {
@@ -120,14 +120,14 @@ impl SigningKey for JobSigningKey {
     }
 }
 
-struct JobSigner {
+struct SchemeSigner {
     accelerator: Accelerator,
     key: Key,
     scheme: SignatureScheme,
     signing: SigningScheme,
 }
 
-impl Signer for JobSigner {
+impl Signer for SchemeSigner {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let job = Job::sign(self.signing, &self.key, Input::Message(message));
         let failed = |error| Error::Other(OtherError(Arc::new(error)));
@@ -147,9 +147,9 @@ impl fmt::Debug for JobSigningKey {
     }
 }
 
-impl fmt::Debug for JobSigner {
+impl fmt::Debug for SchemeSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JobSigner({:?}, {:?})", self.scheme, self.key)
+        write!(f, "SchemeSigner({:?}, {:?})", self.scheme, self.key)
     }
 }
 
@@ -178,10 +178,10 @@ mod tests {
     fn keys_that_cannot_sign_are_rejected() {
         let accelerator = accelerator();
         let x25519 = signing_key(&accelerator, generate::x25519().unwrap()).unwrap_err();
-        assert!(matches!(x25519, SigningKeyError::Kind { found: KeyKind::X25519Private }));
+        assert!(matches!(x25519, TlsKeyError::Kind { found: KeyKind::X25519Private }));
         let private = generate::ed25519().unwrap();
         let public = import::spki_der(&export::spki_der(&private).unwrap()).unwrap();
-        assert!(matches!(signing_key(&accelerator, public), Err(SigningKeyError::Kind { .. })));
+        assert!(matches!(signing_key(&accelerator, public), Err(TlsKeyError::Kind { .. })));
         let broken = load_signing_key(&accelerator, b"-----BEGIN PRIVATE KEY-----\nAAAA", None).unwrap_err();
         assert!(!broken.to_string().contains("AAAA"), "{broken}");
     }
@@ -197,7 +197,7 @@ mod tests {
         reference.spki = None;
         let file = reference.to_pem().unwrap();
         let refused = load_key_reference(&accelerator, file.as_bytes(), "cryptoserver");
-        assert!(matches!(refused, Err(SigningKeyError::NoPublicKey)));
+        assert!(matches!(refused, Err(TlsKeyError::NoPublicKey)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 use tokio_rustls::{client, server};
 
-use crate::{HandshakeError, TlsAcceptor, TlsConnector};
+use crate::{TlsAcceptor, TlsConnector, TlsHandshakeError};
 
 /// Threads that do handshakes only, and return streams that are `Send`.
 ///
@@ -39,7 +39,7 @@ use crate::{HandshakeError, TlsAcceptor, TlsConnector};
 ///         let stream = handshakes.accept(&acceptor, tcp).await?;
 ///         // Here the stream is used.
 ///         # drop(stream);
-///         Ok::<(), oarlock_rustls::HandshakeError>(())
+///         Ok::<(), oarlock_rustls::TlsHandshakeError>(())
 ///     });
 /// }
 /// # }
@@ -75,7 +75,7 @@ impl Handshakes {
         &self,
         acceptor: &TlsAcceptor,
         io: IO,
-    ) -> Result<server::TlsStream<IO>, HandshakeError>
+    ) -> Result<server::TlsStream<IO>, TlsHandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -94,7 +94,7 @@ impl Handshakes {
         connector: &TlsConnector,
         name: ServerName<'static>,
         io: IO,
-    ) -> Result<client::TlsStream<IO>, HandshakeError>
+    ) -> Result<client::TlsStream<IO>, TlsHandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -103,13 +103,13 @@ impl Handshakes {
         self.run(move || async move { connector.connect_in(place, name, io).await }).await
     }
 
-    async fn run<T, F>(&self, handshake: impl FnOnce() -> F + Send + 'static) -> Result<T, HandshakeError>
+    async fn run<T, F>(&self, handshake: impl FnOnce() -> F + Send + 'static) -> Result<T, TlsHandshakeError>
     where
         T: Send + 'static,
-        F: Future<Output = Result<T, HandshakeError>> + 'static,
+        F: Future<Output = Result<T, TlsHandshakeError>> + 'static,
     {
         let least = self.0.iter().min_by_key(|thread| thread.under_way.load(Ordering::Relaxed));
-        let thread = least.ok_or(HandshakeError::Stopped)?;
+        let thread = least.ok_or(TlsHandshakeError::Stopped)?;
         let count = ThreadLoad::new(Arc::clone(&thread.under_way));
         let (mut answer, result) = oneshot::channel();
         let start: StartTask = Box::new(move || {
@@ -124,9 +124,9 @@ impl Handshakes {
                 let _ = answer.send(finished);
             })
         });
-        thread.starts.send(start).map_err(|_| HandshakeError::Stopped)?;
+        thread.starts.send(start).map_err(|_| TlsHandshakeError::Stopped)?;
         // Without an answer the task has ended by a panic outside of rustls, or its thread has ended.
-        result.await.unwrap_or(Err(HandshakeError::Stopped))
+        result.await.unwrap_or(Err(TlsHandshakeError::Stopped))
     }
 }
 

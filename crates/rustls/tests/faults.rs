@@ -11,7 +11,9 @@ use std::time::Duration;
 use oarlock::engine_api::{Completion, Holder, OwnedJobs};
 use oarlock::keys::{export, held, import};
 use oarlock::{Accelerator, JobError};
-use oarlock_rustls::{HandshakeError, HandshakeLimits, Handshakes, TlsAcceptor, TlsConnector, signing_key};
+use oarlock_rustls::{
+    HandshakeLimits, Handshakes, TlsAcceptor, TlsConnector, TlsHandshakeError, signing_key,
+};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{AlertDescription, Error, InvalidMessage, ServerConfig};
@@ -21,7 +23,7 @@ use support::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
-type Accepted = Result<tokio_rustls::server::TlsStream<DuplexStream>, HandshakeError>;
+type Accepted = Result<tokio_rustls::server::TlsStream<DuplexStream>, TlsHandshakeError>;
 type Connected = std::io::Result<tokio_rustls::client::TlsStream<DuplexStream>>;
 
 /// Runs a handshake with a client of rustls.
@@ -56,7 +58,7 @@ fn resolved_config(resolver: Arc<dyn ResolvesServerCert>) -> Arc<ServerConfig> {
 
 fn alert_of(accepted: Accepted) -> AlertDescription {
     match accepted {
-        Err(HandshakeError::Tls(Error::AlertReceived(alert))) => alert,
+        Err(TlsHandshakeError::Tls(Error::AlertReceived(alert))) => alert,
         other => panic!("expected an alert, found {:?}", other.map(drop)),
     }
 }
@@ -86,7 +88,10 @@ fn our_client_rejects_a_server_that_it_does_not_trust() {
             let (near, far) = duplex(1 << 14);
             let (accepted, connected) =
                 tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
-            assert!(matches!(connected, Err(HandshakeError::Tls(Error::InvalidCertificate(_)))), "{key:?}");
+            assert!(
+                matches!(connected, Err(TlsHandshakeError::Tls(Error::InvalidCertificate(_)))),
+                "{key:?}"
+            );
             assert!(accepted.is_err(), "the alert has been sent");
         });
     }
@@ -100,7 +105,7 @@ fn a_client_certificate_of_another_authority_is_rejected() {
         let acceptor = TlsAcceptor::new(server_config(ours(), BOTH_VERSIONS[1], &server, Some(&other)));
         let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, Some(&client)));
         let (accepted, _) = meet(&acceptor, &connector);
-        assert!(matches!(accepted, Err(HandshakeError::Tls(Error::InvalidCertificate(_)))), "{key:?}");
+        assert!(matches!(accepted, Err(TlsHandshakeError::Tls(Error::InvalidCertificate(_)))), "{key:?}");
     }
 }
 
@@ -110,7 +115,7 @@ fn a_missing_client_certificate_is_rejected() {
     let acceptor = TlsAcceptor::new(server_config(ours(), BOTH_VERSIONS[1], &server, Some(&server)));
     let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
     let (accepted, _) = meet(&acceptor, &connector);
-    assert!(matches!(accepted, Err(HandshakeError::Tls(Error::NoCertificatesPresented))));
+    assert!(matches!(accepted, Err(TlsHandshakeError::Tls(Error::NoCertificatesPresented))));
 }
 
 #[test]
@@ -145,7 +150,7 @@ fn a_hello_that_is_cut_anywhere_is_an_error() {
             acceptor.accept(near).await
         });
         assert!(
-            matches!(&accepted, Err(HandshakeError::Io(error)) if error.kind() == ErrorKind::UnexpectedEof),
+            matches!(&accepted, Err(TlsHandshakeError::Io(error)) if error.kind() == ErrorKind::UnexpectedEof),
             "cut at {cut}: {accepted:?}"
         );
     }
@@ -165,7 +170,7 @@ fn bytes_of_another_protocol_get_an_alert() {
     });
     assert!(matches!(
         accepted,
-        Err(HandshakeError::Tls(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
+        Err(TlsHandshakeError::Tls(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
     ));
     // An alert record: fatal, decode_error or similar. RFC 8446 6.
     assert_eq!((answer[0], answer[5]), (21, 2), "{answer:?}");
@@ -236,7 +241,7 @@ async fn a_silent_client_is_timed_out() {
         TlsAcceptor::new(server_config(ours(), BOTH_VERSIONS[1], &server, None)).with_timeout(limit);
     let (near, _far) = duplex(1 << 14);
     let accepted = acceptor.accept(near).await;
-    assert!(matches!(accepted, Err(HandshakeError::Timeout { limit: found }) if found == limit));
+    assert!(matches!(accepted, Err(TlsHandshakeError::Timeout { limit: found }) if found == limit));
 }
 
 #[test]
@@ -254,7 +259,7 @@ fn a_full_queue_refuses_at_once() {
         let first = tokio::task::spawn_local(async move { one.accept(silent).await.map(drop) });
         let second = tokio::task::spawn_local(async move { two.accept(near).await });
         tokio::task::yield_now().await;
-        assert!(matches!(acceptor.accept(third).await, Err(HandshakeError::Busy { max: 2 })));
+        assert!(matches!(acceptor.accept(third).await, Err(TlsHandshakeError::Busy { max: 2 })));
         // The second one begins when the first one ends.
         drop(keeps);
         assert!(first.await.unwrap().is_err());
@@ -276,7 +281,7 @@ fn a_callback_that_panics_ends_its_handshake_only() {
     let acceptor = TlsAcceptor::new(resolved_config(Arc::new(Panics)));
     let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
     let (accepted, connected) = meet(&acceptor, &connector);
-    assert!(matches!(accepted, Err(HandshakeError::Panicked)));
+    assert!(matches!(accepted, Err(TlsHandshakeError::Panicked)));
     assert!(connected.is_err());
 }
 
@@ -294,7 +299,7 @@ fn an_engine_that_fails_gives_errors_and_no_panic() {
         match accepted {
             Ok(_) => assert!(connected.is_ok()),
             // Only the failing engine may serve here.
-            Err(HandshakeError::Tls(Error::Other(_))) => assert!(connected.is_err()),
+            Err(TlsHandshakeError::Tls(Error::Other(_))) => assert!(connected.is_err()),
             Err(other) => panic!("{key:?}: {other}"),
         }
     }
@@ -363,7 +368,7 @@ fn keys_at_a_cryptoserver_sign_handshakes() {
             assert_eq!(connected.is_ok(), !is_gone);
             match accepted {
                 Ok(_) => assert!(!is_gone),
-                Err(HandshakeError::Tls(Error::Other(other))) => {
+                Err(TlsHandshakeError::Tls(Error::Other(other))) => {
                     assert!(is_gone && matches!(other.0.downcast_ref(), Some(JobError::HolderFailed { .. })));
                 }
                 Err(other) => panic!("{key:?}: {other}"),
