@@ -16,6 +16,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use cpu_time::{ProcessTime, ThreadTime};
+use oarlock::{Accelerator, SchedulerConfig};
 use oarlock_rustls::TlsAcceptor;
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
@@ -39,7 +40,10 @@ fn main() -> Result<(), ExampleError> {
     let mut arguments = std::env::args().skip(1);
     let per_round = arguments.next().map_or(Ok(640), |text| text.parse())?;
     let rounds = arguments.next().map_or(Ok(9), |text| text.parse())?;
-    let ours = Arc::new(oarlock_rustls::provider(&oarlock::Accelerator::new()?));
+    // One worker that does not spin: a worker that looks for jobs all the time takes the first one alone.
+    let config = SchedulerConfig::default().with_threads(1).with_spins(0);
+    let accelerator = Accelerator::builder().config(config).lazy().build()?;
+    let ours = Arc::new(oarlock_rustls::provider(&accelerator));
     println!("medians of {rounds} rounds of {per_round} handshakes, in microseconds");
     for (key, version, name) in [
         (KeyChoice::Rsa2048, &rustls::version::TLS13, "RSA-2048, TLS 1.3"),
@@ -64,6 +68,7 @@ fn main() -> Result<(), ExampleError> {
             };
             // The first round proves and measures engines, and builds tables.
             turn();
+            let before = accelerator.counters();
             let turns: Vec<_> = (0..rounds).map(|_| turn()).collect();
             let median = |of: &dyn Fn(&(HandshakeCost, HandshakeCost)) -> Duration| {
                 let mut all: Vec<_> = turns.iter().map(of).collect();
@@ -72,8 +77,12 @@ fn main() -> Result<(), ExampleError> {
             };
             let cpu = (median(&|turn| turn.0.server_cpu), median(&|turn| turn.1.server_cpu));
             let wall = (median(&|turn| turn.0.server_wall), median(&|turn| turn.1.server_wall));
+            let after = accelerator.counters();
+            let (batches, jobs) = (after.batches - before.batches, after.batched_ops - before.batched_ops);
+            let on_caller = after.on_caller - before.on_caller;
             println!(
-                "{name}, {under_way:2} under way: CPU rustls {:.1}, oarlock {:.1}, ratio {:.2}; clock {:.1}, {:.1}, ratio {:.2}",
+                "{name}, {under_way:2} under way: CPU rustls {:.1}, oarlock {:.1}, ratio {:.2}; clock {:.1}, {:.1}, ratio {:.2}; \
+                 {jobs} jobs in {batches} batches, {on_caller} jobs at once",
                 cpu.0,
                 cpu.1,
                 cpu.0 / cpu.1,
