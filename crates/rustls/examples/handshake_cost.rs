@@ -40,8 +40,13 @@ fn main() -> Result<(), ExampleError> {
     let mut arguments = std::env::args().skip(1);
     let per_round = arguments.next().map_or(Ok(640), |text| text.parse())?;
     let rounds = arguments.next().map_or(Ok(9), |text| text.parse())?;
-    // One worker that does not spin: a worker that looks for jobs all the time takes the first one alone.
-    let config = SchedulerConfig::default().with_threads(1).with_spins(0);
+    // One worker that does not spin: a worker that looks for jobs all the time takes the first one alone. Batches may
+    // be long, because nothing else waits here.
+    let config = SchedulerConfig::default()
+        .with_threads(1)
+        .with_spins(0)
+        .with_longest_batch(Duration::from_millis(50))
+        .with_nice(5);
     let accelerator = Accelerator::builder().config(config).lazy().build()?;
     let ours = Arc::new(oarlock_rustls::provider(&accelerator));
     println!("medians of {rounds} rounds of {per_round} handshakes, in microseconds");
