@@ -15,7 +15,7 @@ EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
 comma := ,
 
-.PHONY: help run install uninstall build announce-build provider test unit scalar-alone narrow-leaves arm doctest rules setup setup-build lint deny ci
+.PHONY: help run install uninstall build announce-build provider test unit scalar-alone narrow-leaves arm kernel-test doctest rules setup setup-build lint deny ci
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -24,6 +24,7 @@ help:
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
 	@echo 'make arm        the suites of records for ARMv8, on an emulated processor; part of make test'
+	@echo 'make kernel-test  TLS records by the kernel, in a guest (user-mode-linux); part of make test'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
 
@@ -67,7 +68,7 @@ provider: setup-build
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
 	@echo 'built $(PROVIDER)'
 
-test: unit scalar-alone narrow-leaves arm doctest rules
+test: unit scalar-alone narrow-leaves arm kernel-test doctest rules
 
 unit: setup
 	$(CARGO) test --workspace --all-targets
@@ -89,6 +90,10 @@ narrow-leaves: setup
 # The leaves of ARMv8 on an emulated processor. Prints SKIPPED where the tools for it cannot be installed.
 arm: setup
 	@.ci/arm
+
+# TLS records by the kernel, in a guest whose kernel makes them. Prints SKIPPED where the guest cannot be installed or run.
+kernel-test: setup
+	$(CARGO) xtask kernel-test
 
 doctest: setup
 	$(CARGO) test --workspace --doc

@@ -12,8 +12,9 @@
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
-//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the
-//! code. `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles.
+//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes
+//! the code. `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles. `cargo xtask
+//! kernel-test` tests the kernel's TLS in a guest.
 #![forbid(unsafe_code)]
 
 mod checks;
@@ -21,6 +22,7 @@ mod counts;
 mod fields;
 mod files;
 mod fma;
+mod kernel_test;
 mod language;
 mod plan;
 mod sboxes;
@@ -29,6 +31,7 @@ mod structure;
 mod unsafe_code;
 mod workspace;
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -41,7 +44,8 @@ const USAGE: &str =
        cargo xtask fields --update [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
        cargo xtask sboxes [--rounds N] [--seed N]
-       cargo xtask fma";
+       cargo xtask fma
+       cargo xtask kernel-test";
 
 fn main() -> ExitCode {
     let command = match parse_command(std::env::args().skip(1)) {
@@ -70,6 +74,7 @@ enum XtaskCommand {
     Counts { manifest: Option<PathBuf> },
     Sboxes { rounds: usize, seed: u64 },
     Fma,
+    KernelTest,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +151,7 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     }
     let checks = match name.as_str() {
         "fma" => return Ok(XtaskCommand::Fma),
+        "kernel-test" => return Ok(XtaskCommand::KernelTest),
         "counts" => return Ok(XtaskCommand::Counts { manifest }),
         "check" => CheckKind::ALL.to_vec(),
         name => CheckKind::ALL.into_iter().filter(|check| check.name() == name).collect(),
@@ -171,7 +177,7 @@ fn parse_search(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand,
 }
 
 /// Runs a command. False if a check fails.
-fn run(command: XtaskCommand) -> Result<bool, WorkspaceError> {
+fn run(command: XtaskCommand) -> Result<bool, Box<dyn Error>> {
     match command {
         XtaskCommand::Check { checks, manifest } => {
             let workspace = Workspace::load(manifest)?;
@@ -208,6 +214,7 @@ fn run(command: XtaskCommand) -> Result<bool, WorkspaceError> {
             fma::update(&Workspace::load(None)?)?;
             Ok(true)
         }
+        XtaskCommand::KernelTest => Ok(kernel_test::run()?),
     }
 }
 
@@ -233,6 +240,7 @@ mod tests {
         assert_eq!(parsed("fields --update"), Ok(XtaskCommand::UpdateFields { manifest: None }));
         assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
         assert_eq!(parsed("fma"), Ok(XtaskCommand::Fma));
+        assert_eq!(parsed("kernel-test"), Ok(XtaskCommand::KernelTest));
         assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));
     }
 

@@ -149,7 +149,7 @@ pub(crate) const CRATES: &[CratePlan] = &[
     plan("columns", Layer::Library, FACADE_AND_WIRE).row(1),
     plan("measure", Layer::Library, AllowedCrates::BelowExceptEngines)
         .row(2)
-        .unsafe_at("src/peer/libcrypto.rs"),
+        .unsafe_at("src/peer/libcrypto"),
     plan("server", Layer::Service, SERVICE).without_cycles(),
     plan("mailfilter", Layer::Service, SERVICE),
     plan("proxy", Layer::Service, SERVICE),

@@ -8,6 +8,7 @@ use oarlock_measure::GlobalOptions;
 use oarlock_measure::bench::BenchArgs;
 use oarlock_measure::ladder::LadderArgs;
 use oarlock_measure::latency::LatencyArgs;
+use oarlock_measure::sockets::SocketsArgs;
 use oarlock_measure::speed::SpeedArgs;
 
 use crate::call::CallArgs;
@@ -67,6 +68,8 @@ pub(crate) enum CliCommand {
     Load(Box<LoadCommand>),
     /// Measure nginx, HAProxy and mail filters with and without Oarlock, side by side in one run
     Bench(BenchArgs),
+    /// Show whether the kernel seals TLS records, and measure what that saves beside user space and devices
+    Sockets(SocketsArgs),
     /// Sign and verify mail files (DKIM), make keys and their DNS records, check records
     Dkim(DkimArgs),
     /// Verify and sign zone files (DNSSEC), make zone keys and DS records, and estimate the load of a resolver

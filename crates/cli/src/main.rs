@@ -32,7 +32,7 @@ mod usage;
 
 use std::process::ExitCode;
 
-use oarlock_measure::{bench, ladder, latency, speed};
+use oarlock_measure::{bench, ladder, latency, sockets, speed};
 
 use crate::args::{CliCommand, OarlockCli};
 use crate::exit::Failure;
@@ -64,6 +64,7 @@ fn run(cli: &OarlockCli) -> Result<(), Failure> {
             oarlock_server::raise_open_files();
             bench::run(global, args).map_err(Failure::in_command("bench"))
         }
+        CliCommand::Sockets(args) => sockets::run(global, args).map_err(Failure::in_command("sockets")),
         CliCommand::Dkim(args) => dkim::run(global, args).map_err(Failure::in_command("dkim")),
         CliCommand::Dnssec(args) => dnssec::run(global, args).map_err(Failure::in_command("dnssec")),
         CliCommand::Completions(args) => Ok(manual::completions(args)?),

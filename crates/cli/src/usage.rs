@@ -18,7 +18,7 @@ const ALL_CORES: &str = "as many as there are cores";
 
 /// Commands in which `--engines` has an effect, and the default of `--threads` if that has one too. All other
 /// commands compute nothing in bulk.
-const EFFECTS: [(&str, Option<&str>); 22] = [
+const EFFECTS: [(&str, Option<&str>); 23] = [
     ("engines", None),
     ("speed", Some("1")),
     ("latency", Some("one for each core but one; with --saturation one for each")),
@@ -33,6 +33,7 @@ const EFFECTS: [(&str, Option<&str>); 22] = [
     ("bench tls", Some("1 in the provider; the cryptoserver's own beside it")),
     ("bench reloads", Some("1 in the provider; the cryptoserver's own beside it")),
     ("bench milter", Some("the filter's own")),
+    ("sockets bench", None),
     ("dkim sign", Some(ALL_CORES)),
     ("dkim verify", Some(ALL_CORES)),
     ("dkim bench", None),

@@ -184,6 +184,26 @@ fn warns_once_about_an_absent_engine_and_uses_scalar() {
     assert!(!String::from_utf8(output.stdout).unwrap().contains("lanes:"), "nobody asked for it");
 }
 
+/// P-384 has no lanes without AVX-512. Other engines make the work, so the row is missing with a note and the others
+/// are measured.
+#[test]
+fn speed_leaves_out_what_an_engine_does_not_offer() {
+    let arguments =
+        ["--json", "--engines", "lanes", "speed", "--ops", "p384-sign,aes128-cbc-48", "--no-check"];
+    let sizes = ["--seconds", "0.02", "--records", "64"];
+    let output =
+        command(&[&arguments[..], &sizes].concat()).env("OARLOCK_DISABLE", "avx512").output().unwrap();
+    let has_lanes = !stderr(&output).contains("oarlock: lanes: ");
+    if !has_lanes {
+        eprintln!("SKIPPED: this processor has no leaf but AVX-512");
+        return;
+    }
+    assert!(stderr(&output).contains("p384-sign: lanes does not offer it"), "{}", stderr(&output));
+    let rows = rows(&output);
+    assert!(!rows.is_empty(), "the other operation is measured");
+    assert!(rows.iter().all(|row| row["op"] == "aes128-cbc-48" && row["engine"] == "lanes"), "{rows:?}");
+}
+
 #[test]
 fn hot_rows_are_measured_for_each_number_of_keys() {
     let arguments =

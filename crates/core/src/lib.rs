@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`shape`](Shape) | raw operations that may share a batch, and the algorithms that name them |
-//! | [`chain`](ChainOrder) | the order of cipher and MAC in one record, and the lengths of TLS records in CBC mode |
+//! | [`shape::chain`](ChainOrder) | the order of cipher and MAC in one record, and the lengths of TLS records |
 //! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
@@ -25,7 +25,6 @@
 #![forbid(unsafe_code)]
 
 mod accept;
-mod chain;
 mod column;
 mod engine;
 mod error;
@@ -44,10 +43,7 @@ mod span;
 mod status;
 mod verify_table;
 
-pub use accept::{OrderedRecords, RecordPart, RecordRef, Strides};
-pub use chain::{
-    ChainOrder, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, mte_fragment_len, mte_sealed_len,
-};
+pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
 pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
@@ -66,8 +62,9 @@ pub use scheme::{
 };
 pub use secret::{SecretBytes, erase};
 pub use shape::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,
-    RsaExponent, Shape, WrapAlg,
+    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MAX_MTE_FRAGMENT,
+    MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, RsaExponent, Shape, WrapAlg, mte_fragment_len,
+    mte_sealed_len,
 };
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};

@@ -54,8 +54,8 @@ impl MteOpening {
             let is_inside = !is_below(usize::from(padding), at);
             differs |= (byte ^ padding) & is_inside;
         }
-        let has_room = !is_below(max_fragment, usize::from(padding));
-        let is_padded = black_box(is_zero(differs) & has_room);
+        let fits = !is_below(max_fragment, usize::from(padding));
+        let is_padded = black_box(is_zero(differs) & fits);
         let fragment_len = max_fragment - usize::from(padding & is_padded);
         let mut header = [0; HEADER];
         header[..MTE_AAD_LEN].copy_from_slice(aad);
@@ -132,8 +132,8 @@ impl MteOpening {
         tag
     }
 
-    /// Compares the tag that the record carries with the right one. Returns all ones if they are equal and the padding is
-    /// well formed, else zero. Only this verdict may be revealed.
+    /// Compares the tag that the record carries with the right one. Returns all ones if they are equal and the padding
+    /// is well formed, else zero. Only this verdict may be revealed.
     #[must_use]
     pub fn accepts(&self, opened: &[u8], tag: &[u8]) -> u8 {
         let mut carried = self.carried_tag(opened);

@@ -16,6 +16,7 @@
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
+//! | `kernel_tls` | TLS records by the kernel; needs the feature `kernel-tls` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
 //! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
 #![forbid(unsafe_code)]
@@ -30,6 +31,8 @@ pub mod dns;
 mod file_stamp;
 #[cfg(feature = "net")]
 mod idle_timer;
+#[cfg(feature = "kernel-tls")]
+pub mod kernel_tls;
 mod key_directory;
 mod line_number;
 mod log_limit;

@@ -6,13 +6,16 @@ use oarlock_core::{
 };
 
 use crate::aes;
+use crate::chacha;
 use crate::cipher_mac;
 use crate::curve25519::{self, field::FieldSimd};
 use crate::des::{self, DesRun};
 use crate::ecdsa;
 use crate::fault::{NAME, failed, not_offered};
 use crate::hash::{self, streams};
-use crate::leaves::{Leaves, leaf_of, with_blocks, with_curves, with_rsa, with_streams, with_vectors};
+use crate::leaves::{
+    Leaves, leaf_of, with_blocks, with_curves, with_products, with_rsa, with_streams, with_vectors,
+};
 use crate::records;
 use crate::rsa::{self, RsaLeaf};
 use crate::simd::Leaf;
@@ -29,7 +32,7 @@ pub struct LaneEngine {
 
 /// The module that computes a shape.
 #[derive(Clone, Copy, Debug)]
-enum ShapeFamily {
+pub(crate) enum ShapeFamily {
     RsaPrivate,
     RsaPublic,
     ModExp,
@@ -39,6 +42,7 @@ enum ShapeFamily {
     EcdsaSign(Curve),
     EcdsaVerify(Curve),
     Aes,
+    ChaCha,
     Des,
     Hash,
     HashStreams,
@@ -59,9 +63,13 @@ impl ShapeFamily {
                 .streams_for(shape)
                 .and_then(|leaf| with_streams!(leaf, simd => streams::offers(simd, shape)))
         };
+        let chacha = || {
+            leaves.vectors.and_then(|leaf| with_products!(leaf, _simd => chacha::offers(shape), _ => None))
+        };
         let records = || {
             aes()
                 .map(|size| (Self::Aes, size))
+                .or_else(|| chacha().map(|size| (Self::ChaCha, size)))
                 .or_else(|| streams().map(|size| (Self::HashStreams, size)))
                 .or_else(|| des().map(|size| (Self::Des, size)))
                 .or_else(|| hash().map(|size| (Self::Hash, size)))
@@ -112,7 +120,9 @@ impl ShapeFamily {
             ) => &[Leaf::Avx512, Leaf::Avx2],
             (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
             (Self::RsaPrivate | Self::RsaPublic | Self::ModExp, _) => &[Leaf::Avx512, Leaf::Fma],
-            (Self::EcdsaSign(Curve::P384) | Self::EcdsaVerify(Curve::P384), _) => &[Leaf::Avx512],
+            (Self::EcdsaSign(Curve::P384) | Self::EcdsaVerify(Curve::P384) | Self::ChaCha, _) => {
+                &[Leaf::Avx512]
+            }
             _ => &[Leaf::Avx512, Leaf::Fma],
         }
     }
@@ -192,7 +202,7 @@ impl LaneEngine {
             ShapeFamily::HashStreams => {
                 self.leaves.streams.map(|leaf| with_streams!(leaf, simd => leaf_of(simd)))
             }
-            ShapeFamily::Des | ShapeFamily::DesChain | ShapeFamily::Hash => {
+            ShapeFamily::ChaCha | ShapeFamily::Des | ShapeFamily::DesChain | ShapeFamily::Hash => {
                 self.leaves.vectors.map(|leaf| with_vectors!(leaf, simd => leaf_of(simd)))
             }
             ShapeFamily::RsaPrivate | ShapeFamily::RsaPublic | ShapeFamily::ModExp => {
@@ -270,7 +280,7 @@ impl Engine for LaneEngine {
             }
             Jobs::Operations(shape, operations) => {
                 let leaf = self.leaves.curve_for(shape).ok_or(not_offered(shape))?;
-                with_curves!(leaf, simd => self.compute(simd, family, shape, operations, out))
+                with_curves!(leaf, simd => compute_curves(simd, &self.tables, family, shape, operations, out))
             }
             Jobs::Records(shape, parts) => match (family, self.leaves) {
                 (ShapeFamily::AesChain | ShapeFamily::DesChain, leaves) => {
@@ -278,6 +288,10 @@ impl Engine for LaneEngine {
                 }
                 (ShapeFamily::Aes, Leaves { blocks: Some(leaf), .. }) => {
                     with_blocks!(leaf, simd => cleared(simd, aes::run(simd, shape, parts, out)))
+                }
+                (ShapeFamily::ChaCha, Leaves { vectors: Some(leaf), .. }) => {
+                    with_products!(leaf, simd => cleared(simd, chacha::run(simd, shape, parts, out)),
+                        _ => Err(not_offered(shape)))
                 }
                 (ShapeFamily::HashStreams, Leaves { streams: Some(leaf), .. }) => {
                     with_streams!(leaf, simd => cleared(simd, streams::run(simd, shape, parts, out)))
@@ -291,26 +305,24 @@ impl Engine for LaneEngine {
     }
 }
 
-impl LaneEngine {
-    fn compute<S: FieldSimd + ecdsa::CurvesSimd>(
-        &self,
-        simd: S,
-        family: ShapeFamily,
-        shape: Shape,
-        operations: &[Operation<'_>],
-        out: &mut Outcomes,
-    ) -> Result<(), EngineFault> {
-        let _state = simd.run_state();
-        match family {
-            ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
-            ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
-            ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
-            ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
-            ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
-            _ => return Err(not_offered(shape)),
-        }
-        cleared(simd, Ok(()))
+pub(crate) fn compute_curves<S: FieldSimd + ecdsa::CurvesSimd>(
+    simd: S,
+    tables: &VerifyTableCache,
+    family: ShapeFamily,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    let _state = simd.run_state();
+    match family {
+        ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
+        ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, tables, operations, out),
+        ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
+        ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
+        ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, tables, curve, operations, out),
+        _ => return Err(not_offered(shape)),
     }
+    cleared(simd, Ok(()))
 }
 
 fn compute_rsa<L: RsaLeaf<N>, const N: usize>(

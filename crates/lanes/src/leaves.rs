@@ -136,6 +136,22 @@ macro_rules! with_vectors {
     };
 }
 
+/// Evaluates an expression with the token of a [`VectorLeaf`] that has products, and another one for the other leaves.
+macro_rules! with_products {
+    ($leaf:expr, $simd:ident => $body:expr, _ => $other:expr) => {
+        match $leaf {
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaves::VectorLeaf::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::leaves::VectorLeaf::Avx2(_) => $other,
+            #[cfg(target_arch = "aarch64")]
+            $crate::leaves::VectorLeaf::Neon(_) => $other,
+            #[cfg(any(test, feature = "portable"))]
+            $crate::leaves::VectorLeaf::Portable($simd) => $body,
+        }
+    };
+}
+
 /// Evaluates an expression with the token of a [`BlockLeaf`].
 macro_rules! with_blocks {
     ($leaf:expr, $simd:ident => $body:expr) => {
@@ -164,7 +180,7 @@ macro_rules! with_streams {
     };
 }
 
-pub(crate) use {with_blocks, with_curves, with_rsa, with_streams, with_vectors};
+pub(crate) use {with_blocks, with_curves, with_products, with_rsa, with_streams, with_vectors};
 
 /// Returns the leaf of a token.
 pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
@@ -253,7 +269,8 @@ impl Leaves {
         curves.is_none() && vectors.is_none() && blocks.is_none() && streams.is_none() && rsa.is_none()
     }
 
-    /// Returns the leaf of streams for a shape. Lanes of 512 bits stay for SHA-1, where they are faster even in halves.
+    /// Returns the leaf of streams for a shape. Lanes of 512 bits stay for SHA-1, where they are faster even in halves,
+    /// and lanes of AVX2 on CPUs whose streams of SHA-1 are slow.
     pub(crate) fn streams_for(&self, shape: Shape) -> Option<StreamLeaf> {
         let is_sha1 = matches!(
             shape,
@@ -261,8 +278,15 @@ impl Leaves {
                 | Shape::DigestPart { alg: DigestAlg::Sha1 }
                 | Shape::Mac { alg: MacAlg::HmacSha1 }
         );
-        let is_wide = |leaf| with_vectors!(leaf, simd => leaf_of(simd)) == Leaf::Avx512;
-        self.streams.filter(|_| !(is_sha1 && self.vectors.is_some_and(is_wide)))
+        let has_lanes = |streams: StreamLeaf| {
+            let has_fast_streams: bool = with_streams!(streams, simd => simd.has_fast_sha1());
+            self.vectors.is_some_and(|leaf| match with_vectors!(leaf, simd => leaf_of(simd)) {
+                Leaf::Avx512 => true,
+                Leaf::Avx2 => !has_fast_streams,
+                _ => false,
+            })
+        };
+        self.streams.filter(|streams| !(is_sha1 && has_lanes(*streams)))
     }
 
     /// Returns the leaf of a shape of RSA, or None if the shape is not one of RSA or may not be computed.

@@ -11,6 +11,7 @@
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
 //! | `aes` | AES in CBC, CTR and GCM, and CMAC |
+//! | `chacha` | ChaCha20-Poly1305 |
 //! | `cipher_mac` | a cipher and an HMAC over each record |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
@@ -33,6 +34,7 @@
 
 mod aes;
 mod batch;
+mod chacha;
 mod cipher_mac;
 mod curve25519;
 mod des;

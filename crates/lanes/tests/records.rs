@@ -5,7 +5,7 @@ mod common;
 
 use common::{Builder, leaves, run};
 use oarlock_core::*;
-use oarlock_lanes::LaneEngine;
+use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::ScalarEngine;
 
 /// A generator of the same pseudorandom numbers in every run (SplitMix64).
@@ -45,6 +45,7 @@ fn key_len(shape: Shape, random: &mut Random) -> usize {
         Shape::Mac { alg } => alg.key_len().unwrap_or_else(|| 1 + random.below(150)),
         Shape::Wrap { alg, .. } => alg.key_len(),
         Shape::Translate { from, .. } => from.alg.key_len(),
+        Shape::Chain { cipher, .. } => cipher.alg.key_len(),
         _ => 0,
     }
 }
@@ -64,6 +65,23 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
         Shape::Translate { from, to } => {
             (iv_len, second_iv_len) = (from.alg.block_len(), to.alg.block_len());
             second_key = builder.key(random.bytes(to.alg.key_len()));
+        }
+        Shape::Chain { cipher, mac, order, direction } => {
+            iv_len = cipher.alg.block_len();
+            let second_key_len = if random.below(3) == 0 { random.below(150) } else { mac.tag_len() };
+            second_key = builder.key(random.bytes(second_key_len));
+            if order.has_detached_tag() {
+                (aad_len, tag_len) = (random.below(50), 10 + random.below(mac.tag_len() - 9));
+            } else {
+                aad_len = MTE_AAD_LEN;
+                if direction == Direction::Encrypt {
+                    out = mte_sealed_len(cipher.alg, mac, len);
+                }
+            }
+        }
+        Shape::Aead { alg: AeadAlg::ChaCha20Poly1305Ssh, .. } => (iv_len, tag_len) = (8, 16),
+        Shape::Aead { alg: AeadAlg::ChaCha20Poly1305, .. } => {
+            (iv_len, aad_len, tag_len) = (12, random.below(50), 16);
         }
         Shape::Aead { .. } => {
             iv_len = if random.below(2) == 0 { 12 } else { 1 + random.below(40) };
@@ -88,7 +106,7 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
     let output = builder.place(out);
     builder.output.push(OutputSink::Output(output));
     let tag = match shape {
-        Shape::Aead { direction: Direction::Decrypt, .. } => builder.data(&random.bytes(tag_len)),
+        _ if shape.is_opening() => builder.data(&random.bytes(tag_len)),
         _ => builder.place(tag_len),
     };
     builder.tag.push(tag);
@@ -124,6 +142,26 @@ fn each(test: impl Fn(&LaneEngine, Shape, &mut Random)) {
             }
         }
     }
+    for engine in pairs() {
+        for (seed, shape) in Shape::chains().into_iter().enumerate() {
+            if engine.offers(shape).is_some() {
+                test(&engine, shape, &mut Random(seed as u64));
+            }
+        }
+    }
+}
+
+/// Returns engines of two leaves each: a chain with AES needs one for the cipher and one for the hash.
+fn pairs() -> impl Iterator<Item = LaneEngine> {
+    let pairs = [
+        [Leaf::Vaes512, Leaf::Avx512],
+        [Leaf::Vaes256, Leaf::Avx2],
+        [Leaf::Vaes256, Leaf::ShaNi],
+        [Leaf::AesNi, Leaf::Avx2],
+        [Leaf::AesNi, Leaf::ShaNi],
+    ];
+    let has_all = |pair: &[Leaf; 2]| pair.iter().all(|leaf| LaneEngine::of_leaf(*leaf).is_some());
+    pairs.into_iter().filter(has_all).filter_map(|pair| LaneEngine::with_leaves(|leaf| pair.contains(&leaf)))
 }
 
 /// Every length is tested, valid or not.
@@ -170,6 +208,52 @@ fn columns_of_one_value_and_of_runs_agree_with_scalar() {
     });
 }
 
+/// Returns what a run of sealing made as records to open. One bit of every third ciphertext or tag is changed.
+fn to_open(sealed: &Records<'_>, made: &Outcomes) -> Records<'static> {
+    let mut builder = Builder { keys: sealed.keys.to_vec(), ..Builder::default() };
+    for at in 0..sealed.len {
+        let of_data = |span: Span| span.of(&sealed.data).unwrap();
+        let OutputSink::Output(output) = sealed.output.get(at).unwrap() else { panic!("an output") };
+        let bytes_of = |span: Span| span.of(made.bytes()).unwrap().to_vec();
+        let (mut input, mut tag) = (bytes_of(output), bytes_of(sealed.tag.get(at).unwrap()));
+        if at % 3 == 1 {
+            let place = at * 7 % (input.len() + tag.len());
+            let byte = input.iter_mut().chain(&mut tag).nth(place).unwrap();
+            *byte ^= 1 << (at % 8);
+        }
+        builder.key.push(sealed.key.get(at).unwrap());
+        let spans = [of_data(sealed.iv.get(at).unwrap()), of_data(sealed.aad.get(at).unwrap()), &input, &tag]
+            .map(|bytes| builder.data(bytes));
+        let [iv, aad, input, tag] = spans;
+        builder.iv.push(iv);
+        builder.aad.push(aad);
+        builder.input.push(InputSource::Data(input));
+        builder.tag.push(tag);
+        let place = builder.place(input.len as usize);
+        builder.output.push(OutputSink::Output(place));
+    }
+    builder.records()
+}
+
+#[test]
+fn sealed_records_are_opened_and_damaged_ones_are_rejected_alone() {
+    each(|engine, shape, random| {
+        let Shape::Aead { alg, direction: Direction::Decrypt } = shape else { return };
+        let lens: Vec<usize> =
+            (4..=80).chain([500, 1023, 1024, 1028, 1029, 2052, 5000, 16_384, 16_385]).collect();
+        let sealing = Shape::Aead { alg, direction: Direction::Encrypt };
+        let plain = random_records(sealing, &lens, random);
+        let made = run(&ScalarEngine::detect().unwrap(), sealing, &plain);
+        let records = to_open(&plain, &made);
+        agree(engine, shape, &records);
+        let found = run(engine, shape, &records);
+        for (at, status) in found.statuses().iter().enumerate() {
+            let expected = if at % 3 == 1 { Status::Rejected } else { Status::Done };
+            assert_eq!(*status, expected, "{shape}, record {at}");
+        }
+    });
+}
+
 /// Returns the same records with the bytes of each column adjacent, and `gap` bytes between inputs and between
 /// outputs.
 fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
@@ -207,7 +291,7 @@ fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
 #[test]
 fn records_of_equal_length_side_by_side_agree_with_scalar() {
     each(|engine, shape, random| {
-        if matches!(shape, Shape::Aead { .. }) {
+        if matches!(shape, Shape::Aead { .. } | Shape::Chain { .. }) {
             return;
         }
         for (count, len, gap) in
@@ -229,6 +313,10 @@ fn columns_that_a_shape_does_not_read_do_not_matter() {
             shape,
             Shape::Cipher { .. } | Shape::Translate { .. } | Shape::Aead { .. } | Shape::DigestPart { .. }
         );
+        if matches!(shape, Shape::Chain { .. }) {
+            records.second_iv = nowhere;
+            return agree(engine, shape, &records);
+        }
         if !reads_iv {
             records.iv = nowhere.clone();
         }

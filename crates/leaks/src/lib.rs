@@ -7,6 +7,7 @@
 //! | [`welch`] | Welch's t over two classes of samples, whole and cropped |
 //! | [`timing`] | batches of both classes timed in random order (dudect: Reparaz, Balasch, Verbauwhede 2017) |
 //! | [`padding`] | decryptions of valid and invalid paddings |
+//! | [`tls`] | openings of TLS records in CBC mode with paddings of chosen length |
 //! | [`poison`] | batches whose secrets Valgrind watches (ctgrind: Langley 2010) |
 //! | [`planted`] | an engine that leaks on purpose, which every check must find |
 //! | [`report`] | findings as a table and as JSON |
@@ -22,6 +23,7 @@ pub mod poison;
 pub mod report;
 pub mod subject;
 pub mod timing;
+pub mod tls;
 pub mod welch;
 
 use oarlock::BuildError;

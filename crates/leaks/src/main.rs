@@ -15,7 +15,9 @@ use oarlock_leaks::planted::PlantedLeak;
 use oarlock_leaks::report::{LeakFinding, TimeRow, is_clean, write};
 use oarlock_leaks::subject::Subject;
 use oarlock_leaks::timing::{WallClock, measure};
+use oarlock_leaks::tls::{self, TlsSubject};
 use oarlock_leaks::{LeakError, poison};
+use oarlock_scalar::ScalarEngine;
 use serde::Serialize;
 
 /// Checks that kernels do not leak secrets
@@ -33,7 +35,8 @@ struct LeaksArgs {
 enum LeaksCommand {
     /// Times batches under a fixed secret and under random secrets: |t| < 5 means no leak
     Time(TimeArgs),
-    /// Times RSA decryptions of valid and invalid paddings in batches of eight: |t| < 5 means no leak
+    /// Times RSA decryptions of valid and invalid paddings, and TLS records with short and long paddings: |t| < 5 means
+    /// no leak
     Padding(PaddingArgs),
     /// Runs every leaf that Valgrind knows under it, and reports branches on secrets (build with --features valgrind)
     Valgrind(SubjectArgs),
@@ -55,7 +58,7 @@ struct TimeArgs {
 
 #[derive(Args)]
 struct PaddingArgs {
-    /// Names of the schemes [default: both]
+    /// Names of the schemes and shapes [default: all]
     names: Vec<String>,
     /// Number of batches per scheme, of eight decryptions each
     #[arg(long, value_name = "N", default_value = "125000", value_parser = clap::value_parser!(u64).range(100..))]
@@ -132,19 +135,45 @@ fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
 
 fn padding(args: &PaddingArgs) -> Result<Vec<TimeRow>, LeakError> {
     let names: Vec<&str> = match &*args.names {
-        [] => NAMES.to_vec(),
+        [] => NAMES.into_iter().chain(tls::NAMES).collect(),
         names => names.iter().map(String::as_str).collect(),
     };
-    let bar = progress_bar((names.len() as u64 + 1) * args.samples);
+    let (records, schemes): (Vec<&str>, Vec<&str>) =
+        names.into_iter().partition(|name| tls::NAMES.contains(name));
+    let engines = if records.is_empty() { Vec::new() } else { record_engines()? };
+    let runs = schemes.len() + records.len() * engines.len() + 2;
+    let bar = progress_bar(runs as u64 * args.samples);
     let one = |name: &str, is_planted: bool| {
         bar.set_message(name.to_owned());
         PaddingSubject::new(name, is_planted)?.measure(args.samples, &mut WallClock, &mut || bar.inc(1))
     };
-    let mut rows = names.iter().map(|name| one(name, false)).collect::<Result<Vec<_>, _>>()?;
+    let record = |engine: &dyn Engine, name: &str, is_planted: bool| {
+        bar.set_message(name.to_owned());
+        let mut subject = TlsSubject::new(name, is_planted)?;
+        subject.measure(engine, args.samples, &mut WallClock, &mut || bar.inc(1))
+    };
+    let mut rows = schemes.iter().map(|name| one(name, false)).collect::<Result<Vec<_>, _>>()?;
     // The same subject with an early exit: a measurement that does not find it is too coarse to trust.
-    rows.push(one(NAMES[0], true)?);
+    if !schemes.is_empty() {
+        rows.push(one(NAMES[0], true)?);
+    }
+    for engine in &engines {
+        for name in &records {
+            rows.push(record(&**engine, name, false)?);
+        }
+    }
+    if let (Some(engine), Some(name)) = (engines.first(), records.first()) {
+        rows.push(record(&**engine, name, true)?);
+    }
     bar.finish_and_clear();
     Ok(rows)
+}
+
+/// Returns the engines that open records: lanes with the best leaves of this processor, and AWS-LC.
+fn record_engines() -> Result<Vec<Box<dyn Engine>>, LeakError> {
+    let scalar = ScalarEngine::detect().ok_or(LeakError::NoLanes)?;
+    let lanes = LaneEngine::detect().map(|engine| Box::new(engine) as Box<dyn Engine>);
+    Ok(lanes.into_iter().chain([Box::new(scalar) as Box<dyn Engine>]).collect())
 }
 
 fn valgrind(args: &SubjectArgs, as_json: bool) -> Result<bool, LeakError> {

@@ -87,10 +87,50 @@ pub fn watched(leaf: &str, subjects: &[String]) -> Result<Vec<PoisonRow>, LeakEr
     for name in subjects.iter().filter(|name| offered.contains(name)) {
         rows.push(run_subject(&engine, &mut Subject::with_one_key(name)?)?);
     }
+    for name in crate::tls::NAMES {
+        rows.extend(open_records(&engine, name, false)?);
+    }
+    if leaf == Leaf::Portable.name() {
+        rows.extend(open_records(&engine, crate::tls::NAMES[0], true)?);
+    }
     if let (Some(name), true) = (subjects.first(), leaf == Leaf::Portable.name()) {
         rows.push(run_subject(&PlantedLeak(engine), &mut Subject::with_one_key(name)?)?);
     }
     Ok(rows)
+}
+
+/// Opens TLS records whose paddings are secret, because they are decrypted under secret keys. None if the engine does
+/// not offer the shape. A planted leak branches on a byte of the key.
+#[cfg(feature = "valgrind")]
+fn open_records(
+    engine: &dyn oarlock_core::Engine,
+    name: &str,
+    is_planted: bool,
+) -> Result<Option<PoisonRow>, LeakError> {
+    use oarlock_core::Outcomes;
+    use oarlock_lanes::leak_check;
+
+    use crate::timing::WallClock;
+    use crate::tls::{BATCH, TlsSubject};
+
+    let mut subject = TlsSubject::new(name, false)?;
+    if engine.offers(subject.shape()).is_none() {
+        return Ok(None);
+    }
+    let before = leak_check::errors();
+    subject.secrets().for_each(leak_check::conceal);
+    if is_planted && subject.secrets().flatten().any(|byte| std::hint::black_box(*byte) == 0) {
+        std::hint::black_box(());
+    }
+    let mut out = Outcomes::default();
+    let opened = subject.sample(engine, crate::welch::SampleClass::Random, &mut out, &mut WallClock);
+    leak_check::reveal(out.bytes());
+    subject.secrets().for_each(leak_check::reveal);
+    opened?;
+    let errors = leak_check::errors() - before;
+    let leaf = engine.leaf(subject.shape()).map_or_else(|| engine.name(), |leaf| leaf.name);
+    let leaf = if is_planted { "planted" } else { leaf };
+    Ok(Some(PoisonRow { subject: name.into(), leaf: leaf.into(), jobs: BATCH, errors, leaks: errors > 0 }))
 }
 
 /// Runs a full batch and a batch of one job under random secrets.

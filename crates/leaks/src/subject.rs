@@ -385,7 +385,7 @@ impl TestRandom {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }
 }

@@ -140,6 +140,24 @@ fn paddings_of_both_classes_have_the_expected_results() {
 }
 
 #[test]
+fn tls_records_of_both_classes_are_rejected() {
+    use oarlock_leaks::tls::{NAMES, TlsSubject};
+    let scalar = oarlock_scalar::ScalarEngine::detect().unwrap();
+    for name in NAMES {
+        for is_planted in [false, true] {
+            let mut subject = TlsSubject::new(name, is_planted).unwrap();
+            let row = subject.measure(&scalar, 200, &mut Steps::default(), &mut || {}).unwrap();
+            let leaf = if is_planted { "planted" } else { "scalar" };
+            assert_eq!((row.subject.as_str(), &*row.leaf, row.samples), (name, leaf, 200));
+        }
+    }
+    assert!(matches!(
+        TlsSubject::new("aes128-cbc-hmac-sha1-etm-decrypt", false),
+        Err(LeakError::Unknown { .. })
+    ));
+}
+
+#[test]
 fn a_leaf_is_checked_by_its_name() {
     let named = |name: &str| leaves::named(&[name.to_owned()], |engine| Subject::names(engine, 2048));
     let error = named("avx4096").unwrap_err();

@@ -9,6 +9,7 @@
 //! | [`load`] | a cryptoserver under load |
 //! | [`bench`](mod@bench) | whole programs with and without Oarlock: TLS servers, mail filters |
 //! | [`dkim`], [`dnssec`] | messages and zones; whether a machine affords a resolver's load |
+//! | [`sockets`] | TLS records by user space, a device or the kernel: what they cost |
 //! | [`tls_client`] | TLS clients that put load on a server |
 //! | `peer` | OpenSSL, loaded at run time; the only unsafe code |
 //! | `operation`, `random` | operation names and work for them; numbers that are the same at every run |
@@ -35,6 +36,7 @@ mod process_stats;
 pub mod progress;
 mod random;
 pub mod report;
+pub mod sockets;
 pub mod speed;
 pub mod statistics;
 pub mod table;

@@ -117,7 +117,9 @@ fn best(mut run: impl FnMut()) -> f64 {
         run();
         start.elapsed().as_nanos() as f64 / RECORDS as f64
     };
-    (0..ROUNDS).map(round).fold(f64::INFINITY, f64::min)
+    // `cargo test` runs this program too, without this argument. Then a round shows that it works.
+    let is_bench = std::env::args().any(|argument| argument == "--bench");
+    (0..if is_bench { ROUNDS } else { 1 }).map(round).fold(f64::INFINITY, f64::min)
 }
 
 fn random_order() -> Vec<KeySource> {

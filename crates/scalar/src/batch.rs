@@ -1,7 +1,7 @@
 //! One part of a run: the loop over its records, and the values and the output of each.
 
 use oarlock_core::{
-    EngineFault, OrderedRecords, OutputSink, PartMut, RecordPart, RecordRef, Shape, Span, Status,
+    EngineFault, OrderedRecords, OutputSink, PartMut, RecordPart, RecordRef, Shape, Span, Status, StepRule,
 };
 
 use crate::fault::not_offered;
@@ -54,8 +54,8 @@ impl<'a, 'o> RecordBatch<'a, 'o> {
             } else {
                 // Equal costs keep the order of the batch. Prefetching gains nothing here: the CPU's own is fast
                 // enough for one record after the other.
-                self.part.accept(window.clone(), &mut many, &mut target.out, |_| 1, |_, _| {});
-                many.longest_first(|_| 1)
+                self.part.accept(window.clone(), &mut many, &mut target.out, StepRule::EVEN, |_, _| {});
+                many.longest_first()
             };
             for record in accepted {
                 target.index = record.index;

@@ -180,7 +180,8 @@ fn seal<H: HashState>(
     crypt(record.input(), place);
     let covered = if order == ChainOrder::EncryptThenMac { place } else { record.input() };
     let tag = detached_tag(mac, record.aad(), covered);
-    target.write_tag(record.tag(), &*tag)
+    let tag: &[u8; MAX_TAG] = &tag;
+    target.write_tag(record.tag(), tag)
 }
 
 /// Compares the detached tag, before the decryption if it covers the ciphertext.

@@ -1,4 +1,4 @@
-//! Chains of cipher and MAC, CTR and ChaCha20-Poly1305 against known answers that OpenSSL and Python made, and bad records.
+//! Chains of cipher and MAC, CTR and ChaCha20-Poly1305 against known answers of OpenSSL and Python, and bad records.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;

@@ -203,7 +203,6 @@ pub(crate) fn run_one<T>(
     record: &BatchRecord<'_>,
     use_result: impl FnOnce(&[u8]) -> T,
 ) -> Result<T, Status> {
-    batch.clear();
     // A single record is never larger than a batch.
     batch.push(record).map_err(|BatchIsFull| Status::Malformed)?;
     let result = match batch.run(accelerator, shape) {

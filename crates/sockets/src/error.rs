@@ -29,6 +29,14 @@ pub enum SealingError {
         /// The number of bytes.
         found: usize,
     },
+    /// The buffer is too small for the record.
+    #[error("the record takes up to {needed} bytes, and the buffer has {found}")]
+    BufferTooSmall {
+        /// The number of bytes that suffice.
+        needed: usize,
+        /// The number of bytes of the buffer.
+        found: usize,
+    },
     /// A chosen IV or padding does not fit the suite.
     #[error("{suite}: the chosen {what} has {found} bytes, expected {expected}")]
     BadChoice {
@@ -184,6 +192,12 @@ pub enum OpeningError {
         /// The limit.
         limit: &'static str,
     },
+    /// The peer updated its keys, and the opener has no traffic secret to follow.
+    #[error("{suite}: no traffic secret to follow a KeyUpdate: make the keys with `Keys::tls13`")]
+    NoKeyUpdate {
+        /// The suite.
+        suite: Suite,
+    },
     /// The peer closed this direction, or an earlier record was refused.
     #[error("a record after the end of the connection")]
     AfterEnd,
@@ -203,7 +217,7 @@ impl OpeningError {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::OtherOpener | Self::BatchFull => Blame::Caller,
+            Self::NoKeyUpdate { .. } | Self::OtherOpener | Self::BatchFull => Blame::Caller,
             Self::Engine(_) => Blame::Machine,
             _ => Blame::Peer,
         }

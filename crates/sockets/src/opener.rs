@@ -234,10 +234,10 @@ impl Opener {
         let (content, data) = read_content(&self.numbers, frame, body)?;
         let key_update = self.rules.check(self.suite().protocol(), content, &body[data.clone()])?;
         if key_update.is_some() {
-            let malformed =
-                |_| OpeningError::Malformed { what: "KeyUpdate: no traffic secret to update the keys from" };
-            let next = self.keys.next_generation().map_err(malformed)?;
-            self.replace_keys(next).map_err(malformed)?;
+            let suite = self.suite();
+            let no_secret = |_| OpeningError::NoKeyUpdate { suite };
+            let next = self.keys.next_generation().map_err(no_secret)?;
+            self.rekey(next).map_err(no_secret)?;
         }
         let is_ssh = self.suite().protocol() == Protocol::Ssh;
         let padding = if is_ssh { data.end..body.len() } else { 0..0 };
@@ -249,10 +249,6 @@ impl Opener {
     /// # Errors
     /// Those of [`new`](Self::new). The old keys stay then.
     pub fn rekey(&mut self, keys: Keys) -> Result<(), DerivationError> {
-        self.replace_keys(keys)
-    }
-
-    fn replace_keys(&mut self, keys: Keys) -> Result<(), DerivationError> {
         let (record_keys, direct) = (RecordKeys::new(&keys)?, DirectOpener::new(&keys)?);
         self.numbers = RecordNumbers::new(&keys, self.numbers.sequence, KeyUsage::of_opener);
         (self.record_keys, self.direct, self.keys) = (record_keys, direct, keys);
@@ -280,7 +276,8 @@ impl Opener {
 
     /// Returns the keys with the number of the next record, for a hand-over to the kernel.
     ///
-    /// Hand over only between records: bytes of a record that are still in the wire buffer stay with the caller.
+    /// Hand over only between records: bytes of a record that are still in the wire buffer stay with the caller. The
+    /// limits of an SSH key start again, so count its bytes where it is used next.
     #[must_use]
     pub fn into_keys(self) -> Keys {
         let mut keys = self.keys.with_sequence(self.numbers.sequence);

@@ -30,6 +30,8 @@ pub struct FrameSealer<'a> {
     partial: Zeroizing<Vec<u8>>,
     announced: usize,
     found: usize,
+    /// True after an error of an engine: MAC and ciphertext no longer belong together.
+    has_failed: bool,
     /// The number of bytes of ciphertext so far.
     sealed_len: usize,
     scratch: ColumnBatch,
@@ -74,9 +76,11 @@ impl Sealer {
             cipher,
             order,
             iv,
-            partial: Zeroizing::default(),
+            // Two blocks, so that it never moves and leaves a copy.
+            partial: Zeroizing::new(Vec::with_capacity(32)),
             announced: payload_len,
             found: 0,
+            has_failed: false,
             sealed_len: 0,
             scratch: ColumnBatch::default(),
             frame,
@@ -115,6 +119,9 @@ impl FrameSealer<'_> {
     /// # Errors
     /// [`SealingError::FrameLength`] if the pieces exceed the announced length; [`SealingError::Engine`].
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), SealingError> {
+        if self.has_failed {
+            return Err(SealingError::Unfinished);
+        }
         let found = self.found.saturating_add(piece.len());
         if found > self.announced {
             return Err(SealingError::FrameLength { announced: self.announced, found });
@@ -128,6 +135,9 @@ impl FrameSealer<'_> {
     /// # Errors
     /// [`SealingError::FrameLength`] if the pieces are shorter than announced; [`SealingError::Engine`].
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), SealingError> {
+        if self.has_failed {
+            return Err(SealingError::Unfinished);
+        }
         if self.found != self.announced {
             return Err(SealingError::FrameLength { announced: self.announced, found: self.found });
         }
@@ -169,7 +179,8 @@ impl FrameSealer<'_> {
         if self.order == ChainOrder::EncryptThenMac {
             self.mac.update(&out[start..]);
         }
-        self.partial = Zeroizing::new(rest.to_vec());
+        self.partial.clear();
+        self.partial.extend_from_slice(rest);
         self.carry_iv(&out[start..]);
         Ok(())
     }
@@ -188,7 +199,10 @@ impl FrameSealer<'_> {
         run_one(&mut self.scratch, &self.sealer.accelerator, shape, &record, |result| {
             out.extend_from_slice(result);
         })
-        .map_err(SealingError::Engine)
+        .map_err(|status| {
+            self.has_failed = true;
+            SealingError::Engine(status)
+        })
     }
 
     /// Takes the IV of the next piece.

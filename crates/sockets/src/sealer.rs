@@ -71,6 +71,30 @@ impl Sealer {
         self.seal_with(content, parts, &RecordChoices::default(), out)
     }
 
+    /// Seals a record as [`seal`](Self::seal) does, to the start of `out`, and returns its length.
+    ///
+    /// A buffer that is used again is not filled with zeros before each record, as a growing vector is. It needs
+    /// [`Suite::max_overhead`] bytes more than the payload.
+    ///
+    /// # Errors
+    /// Those of [`seal`](Self::seal), and [`SealingError::BufferTooSmall`]. The bytes of `out` are not valid then.
+    pub fn seal_into(
+        &mut self,
+        content: Content,
+        parts: &[&[u8]],
+        out: &mut [u8],
+    ) -> Result<usize, SealingError> {
+        let payload_len: usize = parts.iter().map(|part| part.len()).sum();
+        let (needed, found) = (payload_len.saturating_add(self.suite().max_overhead()), out.len());
+        if found < needed {
+            return Err(SealingError::BufferTooSmall { needed, found });
+        }
+        let frame = self.plan(content, payload_len, &RecordChoices::default())?;
+        let len = frame.wire_len();
+        self.seal_frame(&frame, parts, &mut out[..len]).map_err(SealingError::Engine)?;
+        Ok(len)
+    }
+
     /// Seals a record as [`seal`](Self::seal) does, with parts of it chosen by the caller.
     ///
     /// # Errors
@@ -175,6 +199,8 @@ impl Sealer {
     }
 
     /// Returns the keys with the number of the next record, for a hand-over to the kernel.
+    ///
+    /// The limits of an SSH key start again, so count its bytes where it is used next.
     #[must_use]
     pub fn into_keys(self) -> Keys {
         let mut keys = self.keys.with_sequence(self.numbers.sequence);

@@ -256,6 +256,27 @@ impl Suite {
         }
     }
 
+    /// Returns the largest number of bytes by which a record is longer than its payload, without chosen padding.
+    #[must_use]
+    pub fn max_overhead(self) -> usize {
+        let block = match self.transform {
+            RecordTransform::Aead(alg) => match self.protocol {
+                Protocol::Tls12 => 0,
+                Protocol::Tls13 => 1,
+                Protocol::Ssh if alg == AeadAlg::ChaCha20Poly1305Ssh => 8,
+                Protocol::Ssh => 16,
+            },
+            RecordTransform::Chain { cipher, mac, order } => {
+                let mac_inside = if order == ChainOrder::MacThenEncrypt { mac.tag_len() } else { 0 };
+                cipher.alg.block_len() + mac_inside
+            }
+        };
+        // TLS: the header, and the inner type or padding. SSH: the length, the padding's length, and up to three bytes
+        // more than a block of padding.
+        let around = if self.protocol == Protocol::Ssh { 4 + 1 + 3 } else { 5 };
+        around + self.explicit_iv_len() + block + self.tag_len()
+    }
+
     /// Returns the digest of the key derivation of TLS.
     ///
     /// For SSH the key exchange decides, see [`SshExchange`](crate::SshExchange), and this is SHA-256.

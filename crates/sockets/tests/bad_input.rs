@@ -238,6 +238,17 @@ fn key_update_storms_are_refused() {
 }
 
 #[test]
+fn a_key_update_without_a_traffic_secret_is_the_callers_fault() {
+    let suite = Suite::TLS13_AES_128_GCM;
+    let mut wire = Vec::new();
+    sealer(suite, 1).update_keys(false, &mut wire).unwrap();
+    let keys = keys(suite, 1);
+    let mut opener = Opener::new(accelerator(), Keys::new(suite, &keys.expose()).unwrap()).unwrap();
+    let error = opener.next(&mut wire).unwrap_err();
+    assert_eq!((error.blame(), error.alert()), (oarlock::Blame::Caller, None), "{error}");
+}
+
+#[test]
 fn warning_alerts_are_limited_and_nothing_follows_a_close() {
     let suite = Suite::TLS12_AES_128_CBC_SHA256;
     let (mut sealer, mut opener) = (sealer(suite, 1), opener(suite, 1));

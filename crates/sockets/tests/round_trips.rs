@@ -14,9 +14,9 @@ fn lengths(suite: Suite) -> Vec<usize> {
     let mut lengths: Vec<usize> = (1..70).collect();
     lengths.extend([127, 128, 255, 256, 257, 1000, 4096, 16_383, 16_384]);
     if suite.protocol() == Protocol::Ssh {
-        lengths.extend([32_768, 34_800])
+        lengths.extend([32_768, 34_800]);
     } else {
-        lengths.push(0)
+        lengths.push(0);
     }
     lengths
 }
@@ -31,6 +31,27 @@ fn every_suite_opens_what_it_seals() {
             assert_eq!(open(&mut opener, &wire), (data_of(suite), payload), "{suite}, {len} bytes");
         }
         assert_eq!(sealer.sequence(), opener.sequence());
+    }
+}
+
+#[test]
+fn a_buffer_with_the_largest_overhead_takes_every_record() {
+    for suite in Suite::ALL {
+        let (mut sealer, mut opener) = (sealer(suite, 17), opener(suite, 17));
+        let mut largest = 0;
+        for len in 1..100 {
+            let payload = bytes(len as u64, len);
+            let mut buffer = vec![0xAA; len + suite.max_overhead() + 7];
+            let used = sealer.seal_into(data_of(suite), &[&payload], &mut buffer).unwrap();
+            assert_eq!(open(&mut opener, &buffer[..used]).1, payload, "{suite}");
+            largest = largest.max(used - len);
+            assert!(buffer[used..].iter().all(|byte| *byte == 0xAA));
+        }
+        assert_eq!(largest, suite.max_overhead(), "{suite}");
+        let short =
+            sealer.seal_into(data_of(suite), &[b"x"], &mut vec![0; suite.max_overhead()]).unwrap_err();
+        assert!(matches!(short, SealingError::BufferTooSmall { .. }), "{suite}: {short}");
+        assert_eq!(sealer.sequence(), 99, "no number is lost");
     }
 }
 
@@ -311,5 +332,58 @@ fn keys_continue_where_a_sealer_stopped() {
         let mut opener = oarlock_sockets::Opener::new(accelerator(), opener.into_keys()).unwrap();
         assert_eq!(second.sequence(), 1);
         assert_eq!(open(&mut opener, &seal(&mut second, b"two")).1, b"two", "{suite}");
+    }
+}
+
+#[test]
+fn a_flight_takes_one_call_for_each_shape() {
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let calls = || accelerator.histograms().runs.iter().map(|runs| runs.operations.count()).sum::<u64>();
+    let suites = [Suite::TLS12_AES_128_CBC_SHA, Suite::TLS13_AES_128_GCM, Suite::TLS12_AES_128_GCM];
+    let (before, mut flight) = (calls(), Flight::default());
+    let mut openers = Vec::new();
+    for seed in 0..20 {
+        for suite in suites {
+            flight.add(&mut sealer(suite, seed), Content::ApplicationData, &[&bytes(seed, 100)]).unwrap();
+        }
+    }
+    let sealed = flight.seal_all(&accelerator);
+    // Both suites of GCM have one shape.
+    assert_eq!(calls() - before, 2);
+
+    let (before, mut flight) = (calls(), OpenFlight::default());
+    for number in 0..sealed.len() {
+        let mut wire = Vec::new();
+        sealed.append(number, &mut wire).unwrap();
+        let mut opener = opener(suites[number % 3], number as u64 / 3);
+        flight.add(&mut opener, &wire).unwrap();
+        openers.push(opener);
+    }
+    let mut opened = flight.open_all(&accelerator);
+    assert_eq!(calls() - before, 2);
+    for (number, opener) in openers.iter_mut().enumerate() {
+        assert_eq!(opened.take(number, opener).unwrap().data, bytes(number as u64 / 3, 100));
+    }
+}
+
+#[test]
+fn packets_of_cbc_in_ssh_take_a_call_for_each_packet_of_a_connection() {
+    let suite = Suite::SSH_3DES_CBC_SHA1;
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let calls = || accelerator.histograms().runs.iter().map(|runs| runs.operations.count()).sum::<u64>();
+    let mut sealers: Vec<_> = (0..8).map(|seed| sealer(suite, seed)).collect();
+    let (before, mut flight) = (calls(), Flight::default());
+    for record in 0..3 {
+        for sealer in &mut sealers {
+            flight.add(sealer, Content::Packet, &[&bytes(record, 40)]).unwrap();
+        }
+    }
+    let sealed = flight.seal_all(&accelerator);
+    assert_eq!(calls() - before, 3);
+    let mut openers: Vec<_> = (0..8).map(|seed| opener(suite, seed)).collect();
+    for number in 0..sealed.len() {
+        let mut wire = Vec::new();
+        sealed.append(number, &mut wire).unwrap();
+        assert_eq!(open(&mut openers[number % 8], &wire).1, bytes(number as u64 / 8, 40));
     }
 }

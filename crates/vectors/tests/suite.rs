@@ -45,6 +45,8 @@ fn one_corrupted_lane_fails_seams_random_and_official_cases() {
             Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt },
             "AesCbc",
         ),
+        (Shape::Aead { alg: AeadAlg::ChaCha20Poly1305, direction: Direction::Decrypt }, "ChaCha20Poly1305"),
+        (Shape::Mac { alg: MacAlg::HmacSha512 }, "HmacSha512"),
         (Shape::Mac { alg: MacAlg::HmacSha1 }, "HmacSha1"),
         (Shape::Wrap { alg: WrapAlg::Aes128Kwp, direction: Direction::Decrypt }, "AesKeyWrapWithPadding"),
     ];

@@ -26,8 +26,8 @@ use crate::{
 };
 use columns::FlatColumn;
 use fast_rule::FastRule;
-pub use order::OrderedRecords;
 use order::StepCounts;
+pub use order::{OrderedRecords, StepRule};
 
 /// A reference to a record that was accepted. For engines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -397,7 +397,7 @@ impl<'a> RecordPart<'a> {
     /// Accepts the records of a window, whose statuses must be pending. Records that cannot be computed get their
     /// status; the others stay pending.
     ///
-    /// `steps` is the cost of a record of some length, by which `ordered` sorts. `fetch` is called for bytes that
+    /// `steps` is the rule by which `ordered` sorts. `fetch` is called for bytes that
     /// accepted records read and write, with the buffer and an offset, which may be out of bounds. It can fetch them
     /// into the cache.
     pub fn accept(
@@ -405,9 +405,10 @@ impl<'a> RecordPart<'a> {
         window: Range<usize>,
         ordered: &mut OrderedRecords,
         out: &mut PartMut<'_>,
-        steps: impl Fn(usize) -> usize,
+        steps: StepRule,
         fetch: impl Fn(&[u8], u32),
     ) {
+        ordered.order_by(steps);
         let at_once = self.accept_equal(&window, ordered, out, &fetch);
         if at_once.or_else(|| self.accept_values(&window, ordered, out, steps, &fetch)).is_some() {
             return;
@@ -508,7 +509,7 @@ impl<'a> RecordPart<'a> {
         window: &Range<usize>,
         ordered: &mut OrderedRecords,
         out: &PartMut<'_>,
-        steps: impl Fn(usize) -> usize,
+        steps: StepRule,
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
         let rule = self.rule.filter(FastRule::is_tagless)?;
@@ -531,7 +532,7 @@ impl<'a> RecordPart<'a> {
         window: &Range<usize>,
         ordered: &mut OrderedRecords,
         out: &PartMut<'_>,
-        steps: impl Fn(usize) -> usize,
+        steps: StepRule,
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
         let inputs = self.input.values()?.get(window.clone())?;
@@ -544,7 +545,7 @@ impl<'a> RecordPart<'a> {
             fetch(out.output, output.start);
             last_key = last_key.max(key);
             together.add(input, output);
-            counts.add(steps(input.len as usize));
+            counts.add_len(steps, input.len);
         }
         let mut ivs = window.clone().map(|index| self.iv.at(index as u32));
         // At a constant stride the first and the last IV decide for all.
@@ -562,7 +563,7 @@ impl<'a> RecordPart<'a> {
             let (key, Span { start, len }, output) = in_memory(key, *input, *output)?;
             let iv = self.iv.at(index).start;
             let record = RecordRef { index, len, input: start, output: output.start, iv, key };
-            ordered.insert(record, steps(len as usize));
+            ordered.insert(record);
         }
         Some(())
     }

@@ -8,9 +8,41 @@ use super::RecordRef;
 /// comparison.
 const BUCKETS: usize = 96;
 
+/// The number of steps that an engine takes for a record of some length: `(len + added) / 2^shift`. For engines.
+#[derive(Clone, Copy, Debug)]
+pub struct StepRule {
+    added: usize,
+    shift: u32,
+}
+
+impl StepRule {
+    /// The rule of an engine for which all lengths cost the same.
+    pub const EVEN: Self = Self { added: 0, shift: usize::BITS - 1 };
+
+    /// Returns the rule of an engine that takes a step for each whole block of `block_len` bytes, with `added` bytes
+    /// beside the record's. The length of a block is a power of two.
+    #[must_use]
+    pub const fn blocks(block_len: usize, added: usize) -> Self {
+        Self { added, shift: block_len.trailing_zeros() }
+    }
+
+    /// Returns the steps of a record of `len` bytes.
+    #[inline(always)]
+    fn steps(self, len: u32) -> usize {
+        (len as usize + self.added) >> self.shift
+    }
+}
+
+impl Default for StepRule {
+    fn default() -> Self {
+        Self::EVEN
+    }
+}
+
 /// The accepted records of a window. For engines.
 #[derive(Debug, Default)]
 pub struct OrderedRecords {
+    rule: StepRule,
     /// The records in the order of the batch.
     accepted: Vec<RecordRef>,
     /// The records with the most steps first.
@@ -36,10 +68,17 @@ pub(super) struct StepCounts([u32; BUCKETS + 1]);
 /// The next free position for each number of steps.
 pub(super) struct SortedSlots<'o> {
     sorted: &'o mut [RecordRef],
+    rule: StepRule,
     next: [u32; BUCKETS + 1],
 }
 
 impl OrderedRecords {
+    /// Orders the records of the next window by another rule.
+    #[inline]
+    pub(super) fn order_by(&mut self, rule: StepRule) {
+        self.rule = rule;
+    }
+
     /// Removes all records and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
@@ -59,7 +98,7 @@ impl OrderedRecords {
     #[inline]
     pub(super) fn counted(&mut self, counts: &StepCounts) -> SortedSlots<'_> {
         self.order = counts.order();
-        counts.places(&mut self.sorted)
+        counts.places(&mut self.sorted, self.rule)
     }
 
     #[inline(always)]
@@ -68,8 +107,9 @@ impl OrderedRecords {
     }
 
     /// Returns all records with the most steps first, or in the order of the batch if all take the same number.
-    pub fn longest_first(&mut self, steps: impl Fn(usize) -> usize) -> &[RecordRef] {
-        let steps = |record: &RecordRef| steps(record.len as usize);
+    pub fn longest_first(&mut self) -> &[RecordRef] {
+        let rule = self.rule;
+        let steps = |record: &RecordRef| rule.steps(record.len);
         if matches!(self.order, SortState::OfBatch) {
             // Equal costs are common, and then the order of the batch is sequential in memory.
             let Some(first) = self.accepted.first().map(steps) else { return &[] };
@@ -78,8 +118,8 @@ impl OrderedRecords {
             }
             let mut counts = StepCounts::default();
             self.accepted.iter().for_each(|record| counts.add(steps(record)));
-            let mut places = counts.places(&mut self.sorted);
-            self.accepted.iter().for_each(|record| places.insert(*record, steps(record)));
+            let mut places = counts.places(&mut self.sorted, rule);
+            self.accepted.iter().for_each(|record| places.insert(*record));
             self.order = counts.order();
         }
         let SortState::Buckets { longest } = self.order else { return &self.accepted };
@@ -97,8 +137,14 @@ impl Default for StepCounts {
 
 impl StepCounts {
     #[inline(always)]
-    pub(super) fn add(&mut self, steps: usize) {
+    fn add(&mut self, steps: usize) {
         self.0[bucket(steps)] += 1;
+    }
+
+    /// Counts a record of `len` bytes.
+    #[inline(always)]
+    pub(super) fn add_len(&mut self, rule: StepRule, len: u32) {
+        self.add(rule.steps(len));
     }
 
     fn order(&self) -> SortState {
@@ -107,21 +153,21 @@ impl StepCounts {
     }
 
     #[inline]
-    fn places<'o>(&self, sorted: &'o mut Vec<RecordRef>) -> SortedSlots<'o> {
+    fn places<'o>(&self, sorted: &'o mut Vec<RecordRef>, rule: StepRule) -> SortedSlots<'o> {
         let (mut next, mut end) = (self.0, 0);
         for count in &mut next {
             // Counts become start positions: a counting sort in one pass, stable and without comparisons.
             (*count, end) = (end, end + *count);
         }
         sorted.resize(end as usize, RecordRef::default());
-        SortedSlots { sorted, next }
+        SortedSlots { sorted, rule, next }
     }
 }
 
 impl SortedSlots<'_> {
     #[inline(always)]
-    pub(super) fn insert(&mut self, record: RecordRef, steps: usize) {
-        let next = &mut self.next[bucket(steps)];
+    pub(super) fn insert(&mut self, record: RecordRef) {
+        let next = &mut self.next[bucket(self.rule.steps(record.len))];
         self.sorted[*next as usize] = record;
         *next += 1;
     }

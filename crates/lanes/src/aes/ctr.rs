@@ -1,5 +1,5 @@
-//! Counter mode, whose key stream depends on no data. A vector takes a piece of up to four blocks of one record. NIST SP
-//! 800-38A 6.5.
+//! Counter mode, whose key stream depends on no data. A vector takes a piece of up to four blocks of one record. NIST
+//! SP 800-38A 6.5.
 
 use super::chunk;
 use super::rounds::encrypt;
@@ -82,7 +82,7 @@ fn piece<'a>(rest: &mut CtrRecord<'a>, next: &mut std::slice::Iter<'_, CtrRecord
         let Some(new) = next.next() else { return IDLE };
         *rest = *new;
     }
-    let to_wrap = (1 << 32) - (rest.counter as u32 as u64);
+    let to_wrap = (1 << 32) - u64::from(rest.counter as u32);
     let max = FOUR_BLOCKS.min(BLOCK * to_wrap.min(4) as usize);
     let (input, left) = rest.input.split_at(rest.input.len().min(max));
     let piece = CtrRecord { input, ..*rest };

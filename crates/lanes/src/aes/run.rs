@@ -12,7 +12,7 @@ use super::kernel::{
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
-use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::BlockSimd;
 
 /// Computes every record of every part into `out`.
@@ -99,10 +99,10 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
         self.shape
     }
 
-    /// Returns 1 for every length. A slot takes the next record as soon as its own is finished, so the order of
+    /// A slot takes the next record as soon as its own is finished, so the order of
     /// lengths does not matter.
-    fn steps(&self, _len: usize) -> usize {
-        1
+    fn steps(&self) -> StepRule {
+        StepRule::EVEN
     }
 
     fn begin(&mut self, _part: &RecordPart<'_>) {
@@ -135,13 +135,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     /// Computes records with an output span into the output, and records with an output slot into memory that is
     /// erased afterwards.
     fn run<K: AesKernel, const ROUNDS: usize>(&self, keys: &PreparedKeys<'_, K::Key>, out: &mut PartMut<'_>) {
-        self.pass::<K, ROUNDS>(
-            keys,
-            out.output,
-            out.statuses,
-            #[inline(always)]
-            |record| self.direct::<K>(record),
-        );
+        self.pass::<K, ROUNDS>(keys, out.output, out.statuses, None);
         if self.part.has_slots() {
             self.through_scratch::<K, ROUNDS>(keys, out);
         }
@@ -164,26 +158,22 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         keys: &PreparedKeys<'_, K::Key>,
         out: &mut PartMut<'_>,
     ) {
-        let to_slots = || {
-            let mut end = 0;
-            self.records.iter().filter_map(move |record| {
-                let OutputSink::Slot(slot) = self.part.output(*record) else { return None };
-                let (output, len) = (end, K::output_len(record.len as usize));
+        let mut len = 0;
+        let span_of = |record: &RecordRef| match self.part.output(*record) {
+            OutputSink::Slot(_) => {
+                let (output, own) = (len, K::output_len(record.len as usize));
                 let tag_len = self.part.tag_span(*record).len as usize;
-                end += len + tag_len;
-                Some((*record, slot, ResultSpan { output, len, tag: output + len, tag_len }))
-            })
-        };
-        let len = to_slots().map(|(_, _, place)| place.len + place.tag_len).sum();
-        // Slots hold secrets, so their results pass through memory that is erased.
-        let mut scratch = Zeroizing::new(vec![0; len]);
-        let mut places = to_slots();
-        let next = |record: RecordRef| match self.part.output(record) {
-            OutputSink::Slot(_) => places.next().map(|(_, _, place)| place),
+                len += own + tag_len;
+                Some(ResultSpan { output, len: own, tag: output + own, tag_len })
+            }
             OutputSink::Output(_) => None,
         };
-        self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, next);
-        for (record, slot, place) in to_slots() {
+        let spans: Vec<Option<ResultSpan>> = self.records.iter().map(span_of).collect();
+        // Slots hold secrets, so their results pass through memory that is erased.
+        let mut scratch = Zeroizing::new(vec![0; len]);
+        self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, Some(&spans));
+        for (record, place) in self.records.iter().zip(&spans) {
+            let (OutputSink::Slot(slot), Some(place)) = (self.part.output(*record), place) else { continue };
             let status = &mut out.statuses[record.index as usize];
             // A record with a wrong tag or an unusable key leaves its slot empty.
             if *status != Status::Pending {
@@ -194,20 +184,21 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                 None => *status = Status::Malformed,
             }
             if K::WRITES_TAG
-                && let Some(tag) = self.part.tag_span(record).of_mut(out.output)
+                && let Some(tag) = self.part.tag_span(*record).of_mut(out.output)
             {
                 tag.copy_from_slice(&scratch[place.tag..place.tag + place.tag_len]);
             }
         }
     }
 
-    /// Computes the records for which `place` returns offsets in `output`.
+    /// Computes the records that have a span in `output`: one of `spans`, or, without these, that of their result.
+    // One function for both, because the kernels are compiled into it.
     fn pass<K: AesKernel, const ROUNDS: usize>(
         &self,
         keys: &PreparedKeys<'_, K::Key>,
         output: &mut [u8],
         statuses: &mut [Status],
-        mut place: impl FnMut(RecordRef) -> Option<ResultSpan>,
+        spans: Option<&[Option<ResultSpan>]>,
     ) {
         // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
@@ -215,14 +206,19 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
             #[inline(always)]
             || {
                 // Inside of the call, so that it is in a register.
-                let mut records = self.records.iter();
+                let mut records = self.records.iter().enumerate();
                 compute::<S, K, ROUNDS>(
                     self.simd,
                     self.part,
                     #[inline(always)]
                     || loop {
-                        let record = *records.next()?;
-                        let Some(place) = place(record) else { continue };
+                        let (at, record) = records.next()?;
+                        let record = *record;
+                        let span = match spans {
+                            None => self.direct::<K>(record),
+                            Some(spans) => spans[at],
+                        };
+                        let Some(place) = span else { continue };
                         match keys.find(self.simd, record) {
                             Some(key) => {
                                 // A chunk is read before it is computed.

@@ -13,16 +13,17 @@ mod passes;
 mod tls;
 
 use oarlock_core::{
-    BatchSize, BlockCipher, ChainOrder, CipherMode, CipherSpec, DigestAlg, Direction, EngineFault, MacAlg,
-    Outcomes, OutputSink, PartMut, Records, Shape, Status,
+    BatchSize, BlockCipher, ChainOrder, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records,
+    Shape, Status,
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::hash::{self, ChainBytes};
 use crate::leaves::{Leaves, with_vectors};
-use crate::records::{self, RecordKernel, RecordPart, RecordRef};
-use crate::simd::{Vector, declassify};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
+use crate::scratch::{ThreadScratch, WipePolicy};
+use crate::simd::{declassify, erase};
 use crate::{aes, des};
 use passes::ChainPasses;
 
@@ -55,7 +56,8 @@ pub(crate) fn run(
     };
     let passes = ChainPasses { leaves: *leaves, cipher, mac, direction };
     let lanes = offers(leaves, shape).map_or(1, |size| size.preferred);
-    records::run(&mut ChainRun { passes, order, shape, lanes }, parts, out)
+    let text = ThreadScratch::take(MessageText::default);
+    records::run(&mut ChainRun { passes, order, shape, lanes, text }, parts, out)
 }
 
 /// The bytes of the records in a window. Inputs, outputs and the messages of the hash stay in a second-level cache.
@@ -68,6 +70,30 @@ struct ChainRun {
     shape: Shape,
     /// The number of records that fill the lanes.
     lanes: usize,
+    text: ThreadScratch<MessageText>,
+}
+
+/// The messages of a window, one behind the other. The memory is kept, because the system maps new memory page by page.
+#[derive(Default)]
+struct MessageText(Vec<u8>);
+
+impl MessageText {
+    /// Erases the messages and makes room for others of `len` bytes.
+    fn renew(&mut self, len: usize) -> &mut Vec<u8> {
+        self.wipe();
+        // A vector that grows by itself would leave a copy of the messages in freed memory.
+        if self.0.capacity() < len {
+            self.0 = Vec::with_capacity(len);
+        }
+        &mut self.0
+    }
+}
+
+impl WipePolicy for MessageText {
+    fn wipe(&mut self) {
+        erase(&mut self.0);
+        self.0.clear();
+    }
 }
 
 impl RecordKernel for ChainRun {
@@ -75,8 +101,16 @@ impl RecordKernel for ChainRun {
         self.shape
     }
 
-    fn steps(&self, len: usize) -> usize {
-        len / 64
+    /// Returns the blocks of DES, whose lanes need the longest record first. AES and hashes take records of similar
+    /// length in any order.
+    fn steps(&self) -> StepRule {
+        let ChainPasses { cipher, mac, direction, .. } = self.passes;
+        let added = match (self.order, direction) {
+            // A tag, and padding up to a block.
+            (ChainOrder::MacThenEncrypt, Direction::Encrypt) => mac.tag_len() + cipher.alg.block_len(),
+            _ => 0,
+        };
+        StepRule::blocks(8, added)
     }
 
     fn begin(&mut self, _part: &RecordPart<'_>) {}
@@ -93,13 +127,13 @@ impl RecordKernel for ChainRun {
 }
 
 impl ChainRun {
-    fn window(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn window(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         use ChainOrder::{EncryptAndMac, EncryptThenMac, MacThenEncrypt};
         use Direction::{Decrypt, Encrypt};
-        let passes = &self.passes;
+        let passes = &{ self.passes };
         match (self.order, passes.direction) {
-            (MacThenEncrypt, Encrypt) => tls::seal(passes, part, records, out),
-            (MacThenEncrypt, Decrypt) => tls::open(passes, part, records, out),
+            (MacThenEncrypt, Encrypt) => tls::seal(passes, &mut self.text, part, records, out),
+            (MacThenEncrypt, Decrypt) => tls::open(passes, &mut self.text, part, records, out),
             (EncryptThenMac, Encrypt) => {
                 passes.crypt(part, records, out);
                 self.write_tags(part, records, out, Covered::Output);
@@ -128,7 +162,7 @@ impl ChainRun {
 
     /// Writes the detached tags of records whose cipher pass is done.
     fn write_tags(
-        &self,
+        &mut self,
         part: &RecordPart<'_>,
         records: &[RecordRef],
         out: &mut PartMut<'_>,
@@ -144,7 +178,7 @@ impl ChainRun {
 
     /// Compares the detached tags, rejects the records whose tag is wrong, and returns which they are.
     fn compare_tags(
-        &self,
+        &mut self,
         part: &RecordPart<'_>,
         records: &[RecordRef],
         out: &mut PartMut<'_>,
@@ -165,7 +199,7 @@ impl ChainRun {
     }
 
     fn tags(
-        &self,
+        &mut self,
         part: &RecordPart<'_>,
         records: &[RecordRef],
         out: &PartMut<'_>,
@@ -178,7 +212,7 @@ impl ChainRun {
         let aad_of = |record: &RecordRef| part.aad_span(*record).of(part.data()).unwrap_or_default();
         let len = records.iter().map(|record| aad_of(record).len() + bytes_of(record).len()).sum();
         // One piece of memory for each message, because the hash reads whole blocks.
-        let mut text = Zeroizing::new(Vec::with_capacity(len));
+        let text = self.text.renew(len);
         let mut ends = Vec::with_capacity(records.len());
         for record in records {
             text.extend_from_slice(aad_of(record));

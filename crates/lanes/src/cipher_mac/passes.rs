@@ -1,15 +1,13 @@
 //! The pass of the hash and the pass of the cipher over a window, each on the leaf that has its instructions.
 
-use std::convert::Infallible;
-
-use oarlock_core::{BatchSize, BlockCipher, CipherSpec, Direction, KeySource, MacAlg, PartMut, Shape};
+use oarlock_core::{BatchSize, BlockCipher, CipherSpec, Direction, MacAlg, PartMut, Shape};
 use zeroize::Zeroizing;
 
 use crate::hash::sha1::LaneSha1;
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha512::LaneSha512;
 use crate::hash::streams::{self, StreamHash};
-use crate::hash::{self, ChainBytes, HashEnding, HmacChains, HmacHash};
+use crate::hash::{self, ChainBytes, HashEnding, HmacChains, HmacHash, LaneHash, LaneSha384};
 use crate::leaves::{Leaves, with_blocks, with_streams, with_vectors};
 use crate::records::{RecordPart, RecordRef};
 use crate::simd::Cpu;
@@ -96,6 +94,7 @@ impl ChainPasses {
         match self.mac {
             MacAlg::HmacSha1 => states_of::<LaneSha1>(part, records),
             MacAlg::HmacSha256 => states_of::<LaneSha256>(part, records),
+            MacAlg::HmacSha384 => states_of::<LaneSha384>(part, records),
             _ => states_of::<LaneSha512>(part, records),
         }
     }
@@ -132,7 +131,7 @@ impl ChainPasses {
         }
     }
 
-    fn advance_lanes<H: HmacHash>(&self, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding) {
+    fn advance_lanes<H: LaneHash>(&self, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding) {
         if let Some(leaf) = self.leaves.vectors {
             with_vectors!(leaf, simd => {
                 hash::advance::<_, H>(simd, states, messages, ending);
@@ -148,23 +147,10 @@ fn states_of<H: HmacHash>(part: &RecordPart<'_>, records: &[RecordRef]) -> MacSt
         outer: Zeroizing::new(Vec::with_capacity(records.len())),
     };
     for record in records {
-        let bytes = part.second_key_bytes(*record);
-        let handle = match part.second_key(*record) {
-            KeySource::Table(index) => part.key_table().get(index as usize),
-            KeySource::Slot(_) => None,
-        };
-        let own;
-        let chains =
-            match handle.map(|key| key.prepared::<_, Infallible>(|_| Ok(HmacChains::<H>::new(bytes)))) {
-                Some(Ok(prepared)) => prepared,
-                // A key from a slot changes from batch to batch.
-                None => {
-                    own = HmacChains::<H>::new(bytes);
-                    &own
-                }
-            };
-        states.inner.push(chains.inner);
-        states.outer.push(chains.outer);
+        let (source, bytes) = (part.second_key(*record), part.second_key_bytes(*record));
+        let [inner, outer] = HmacChains::<H>::with(part, source, bytes, HmacChains::each);
+        states.inner.push(inner);
+        states.outer.push(outer);
     }
     states
 }

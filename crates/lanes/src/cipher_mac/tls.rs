@@ -8,7 +8,7 @@ use oarlock_core::{
 use zeroize::Zeroizing;
 
 use super::passes::ChainPasses;
-use super::written;
+use super::{MessageText, written};
 use crate::hash::{CHAIN_BYTES, ChainBytes, HashEnding};
 use crate::records::{RecordPart, RecordRef};
 use crate::simd::declassify;
@@ -26,19 +26,20 @@ struct Plaintext {
 /// Makes the MACs, pads, and encrypts.
 pub(super) fn seal(
     passes: &ChainPasses,
+    text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
     out: &mut PartMut<'_>,
 ) {
-    let (mut text, places) = messages(passes, part, records);
+    let (text, places) = messages(passes, text, part, records);
     let tags = {
         let messages: Vec<&[u8]> =
-            places.iter().map(|place| place.message.of(&text).unwrap_or_default()).collect();
+            places.iter().map(|place| place.message.of(text).unwrap_or_default()).collect();
         passes.tags(part, records, &messages)
     };
     let tag_len = passes.mac.tag_len();
     for (place, tag) in places.iter().zip(&*tags) {
-        let (start, end) = (place.message.range().end as usize, place.padded.range().end as usize);
+        let (start, end) = (place.message.range().end, place.padded.range().end);
         let (to, padding) = text[start..end].split_at_mut(tag_len);
         to.copy_from_slice(&tag[..tag_len]);
         padding.fill(padding.len() as u8 - 1);
@@ -50,7 +51,7 @@ pub(super) fn seal(
     let padded = Records {
         len: records.len(),
         keys: Cow::Borrowed(part.key_table()),
-        data: Cow::Borrowed(&text),
+        data: Cow::Borrowed(text),
         output_len: out.output.len(),
         slots: Cow::Borrowed(part.slots()),
         key: Column::Each(keys.into()),
@@ -71,15 +72,16 @@ pub(super) fn seal(
 }
 
 /// Puts IV, header and fragment of each record together, with room for MAC and padding.
-fn messages(
+fn messages<'t>(
     passes: &ChainPasses,
+    text: &'t mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-) -> (Zeroizing<Vec<u8>>, Vec<Plaintext>) {
+) -> (&'t mut Vec<u8>, Vec<Plaintext>) {
     let block_len = passes.cipher.alg.block_len();
     let sealed_len = |record: &RecordRef| mte_sealed_len(passes.cipher.alg, passes.mac, record.len as usize);
     let len: usize = records.iter().map(|record| MAX_FRONT + sealed_len(record)).sum();
-    let (mut text, mut places) = (Zeroizing::new(Vec::with_capacity(len)), Vec::with_capacity(records.len()));
+    let (text, mut places) = (text.renew(len), Vec::with_capacity(records.len()));
     // A window is far below 4 GiB.
     let span = |start: usize, len: usize| Span { start: start as u32, len: len as u32 };
     for record in records {
@@ -110,12 +112,13 @@ const MAX_FRONT: usize = 16 + 13;
 /// Decrypts, and checks padding and MAC together. The steps depend on the lengths of the records only.
 pub(super) fn open(
     passes: &ChainPasses,
+    text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
     out: &mut PartMut<'_>,
 ) {
     passes.crypt(part, records, out);
-    let verdicts = verdicts(passes, part, records, out);
+    let verdicts = verdicts(passes, text, part, records, out);
     for (record, verdict) in records.iter().zip(&verdicts) {
         // Only the verdict is public, and the status reveals it anyway.
         if declassify(*verdict) == 0 {
@@ -128,6 +131,7 @@ pub(super) fn open(
 /// Returns all ones for each record with the right MAC and padding, else zero.
 fn verdicts(
     passes: &ChainPasses,
+    text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
     out: &PartMut<'_>,
@@ -140,7 +144,7 @@ fn verdicts(
         .map(|(record, opened)| MteOpening::new(opened, aad_of(record), passes.mac))
         .collect();
     let mut states = passes.states(part, records);
-    hash_whole(passes, &mut states.inner, &openings, &opened);
+    hash_whole(passes, text, &mut states.inner, &openings, &opened);
     let digests = hash_ends(passes, &mut states.inner, &openings, &opened);
     states.inner = digests;
     let tags = passes.finish(states);
@@ -156,12 +160,12 @@ fn verdicts(
 /// Hashes the blocks that are whole under every padding.
 fn hash_whole(
     passes: &ChainPasses,
+    text: &mut MessageText,
     states: &mut [ChainBytes],
     openings: &[Option<MteOpening>],
     opened: &[&[u8]],
 ) {
-    let mut text =
-        Zeroizing::new(Vec::with_capacity(opened.iter().map(|opened| opened.len() + MAX_FRONT).sum()));
+    let text = text.renew(opened.iter().map(|opened| opened.len() + MAX_FRONT).sum());
     let mut ends = Vec::with_capacity(opened.len());
     for (opening, opened) in openings.iter().zip(opened) {
         if let Some(opening) = opening {

@@ -50,6 +50,14 @@ impl DesMac {
         }
     }
 
+    /// Returns the bytes by which the longest padding lengthens a message.
+    pub(super) fn max_padding(self) -> usize {
+        match self.ending {
+            MacEnding::OneThenZeros => BLOCK,
+            MacEnding::Zeros | MacEnding::Subkey => BLOCK - 1,
+        }
+    }
+
     /// Computes the MACs of a group.
     pub(super) fn run<S: Simd>(
         self,

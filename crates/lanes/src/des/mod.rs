@@ -30,7 +30,7 @@ mod tests;
 use oarlock_core::{BatchSize, BlockCipher, CipherMode, CipherSpec, Direction, PartMut, Shape, erase};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::records::{RecordKernel, RecordPart, RecordRef};
+use crate::records::{RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::{LaneArray, Simd, Vector};
 use group::{BLOCK, Chunk, DesGroup, Rows};
@@ -178,11 +178,12 @@ impl<S: Simd> RecordKernel for DesRun<S> {
         self.shape
     }
 
-    fn steps(&self, len: usize) -> usize {
-        match self.shape {
-            Shape::Mac { alg } => DesMac::from_alg(alg).map_or(0, |mac| mac.blocks(len)),
-            _ => len / BLOCK,
-        }
+    fn steps(&self) -> StepRule {
+        let padding = match self.shape {
+            Shape::Mac { alg } => DesMac::from_alg(alg).map_or(0, DesMac::max_padding),
+            _ => 0,
+        };
+        StepRule::blocks(BLOCK, padding)
     }
 
     fn begin(&mut self, part: &RecordPart<'_>) {

@@ -13,7 +13,7 @@ use super::interleaved::{Interleaved, Masks};
 use super::p256::field::FieldPrime;
 use super::ring::{MontgomeryRing, OddModulus};
 use crate::curve25519::words;
-use crate::simd::float::{DoubleLimbs, FloatSimd, LIMBS, ROUND, carry_limbs_p256, of_p256, power};
+use crate::simd::float::{DoubleLimbs, FloatSimd, LIMBS, ROUND, carry_limbs_p256, of_p256, power_of_two};
 use crate::simd::{LANES, MulVector, Vector, Words};
 
 const L: usize = 5;
@@ -77,7 +77,7 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
     fn cut<const UP: usize>(self, limbs: &[S::V; L]) -> DoubleLimbs<S::D> {
         let simd = self.0;
         // An integer in the low bits of 2^52.
-        let (offset, bits) = (simd.double(power(52)), simd.splat(power(52).to_bits()));
+        let (offset, bits) = (simd.double(power_of_two(52)), simd.splat(power_of_two(52).to_bits()));
         let mut own = [offset; LIMBS];
         for (at, own) in own.iter_mut().enumerate() {
             let from = (BITS * at).saturating_sub(UP);
@@ -93,7 +93,7 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
     fn check(self, a: &DoubleLimbs<S::D>, b: &DoubleLimbs<S::D>) {
         if cfg!(debug_assertions) {
             let product = a.largest(self.0) * b.largest(self.0);
-            debug_assert!(product <= 84.0 * power(86), "limbs are too large to be multiplied");
+            debug_assert!(product <= 84.0 * power_of_two(86), "limbs are too large to be multiplied");
         }
     }
 }
@@ -264,7 +264,7 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
 
     #[inline(always)]
     fn shl<const BITS: u32>(self, a: Self::Loose) -> Self::Loose {
-        a.scaled(self.0.double(power(BITS.cast_signed())))
+        a.scaled(self.0.double(power_of_two(BITS.cast_signed())))
     }
 
     #[inline(always)]
@@ -310,7 +310,7 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
 
     #[inline(always)]
     fn negated_square<const BITS: u32>(self, a: &Self::Element) -> Self::Columns {
-        [a.scaled(self.0.double(-power(BITS.cast_signed()))), *a]
+        [a.scaled(self.0.double(-power_of_two(BITS.cast_signed()))), *a]
     }
 
     #[inline(always)]

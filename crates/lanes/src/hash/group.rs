@@ -5,6 +5,7 @@
 
 use super::alone::absorb_alone;
 use super::{CHAIN_BYTES, Chain, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, compress, load_chains};
+use crate::records::StepRule;
 use crate::simd::{HalfMask, LaneArray, Simd, Vector, erase};
 
 /// The end of a message.
@@ -26,6 +27,14 @@ impl MessageEnding {
             Self::Open => len / H::BLOCK,
             // The padding adds a mark of one byte, and the length in an eighth of a block.
             Self::Padded { .. } => (len + 1 + H::BLOCK / 8).div_ceil(H::BLOCK),
+        }
+    }
+
+    /// Returns the rule by which [`Self::blocks`] counts.
+    pub(super) fn steps<H: LaneHash>(self) -> StepRule {
+        match self {
+            Self::Open => StepRule::blocks(H::BLOCK, 0),
+            Self::Padded { .. } => StepRule::blocks(H::BLOCK, H::BLOCK / 8 + H::BLOCK),
         }
     }
 

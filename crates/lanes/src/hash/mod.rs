@@ -36,7 +36,7 @@ use crate::simd::{HalfMask, LaneArray, Simd, Vector};
 pub(crate) use group::MessageEnding as HashEnding;
 #[cfg(feature = "measure")]
 pub(crate) use group::{MessageEnding, MessageGroup, absorb};
-pub(crate) use hmac::{HmacChains, HmacHash};
+pub(crate) use hmac::{HmacChains, HmacHash, LaneSha384};
 pub(crate) use messages::advance;
 pub(crate) use run::{offers, run};
 pub(crate) use word::HashWord;

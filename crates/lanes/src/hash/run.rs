@@ -1,14 +1,13 @@
 //! Runs of records: digests, parts of digests, HMAC.
 
 use std::array;
-use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use oarlock_core::{BatchSize, DigestAlg, EngineFault, KeySource, MacAlg, Outcomes, PartMut, Records, Shape};
+use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut, Records, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::group::{MessageEnding, MessageGroup, absorb};
-use super::hmac::{self, HmacHash, HmacStates};
+use super::hmac::{self, HmacChains, HmacHash, LaneSha384};
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
 use super::sha512::{LaneSha512, initial_384};
@@ -16,7 +15,7 @@ use super::{
     CHAIN_BYTES, Chain, ChainBytes, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains,
 };
 use crate::fault::not_offered;
-use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{Simd, Vector, erase};
 
 /// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together; the maximum
@@ -32,6 +31,7 @@ pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
             _ => return None,
         },
         Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => S::V::HALVES,
+        Shape::Mac { alg: MacAlg::HmacSha384 | MacAlg::HmacSha512 } => S::V::WORDS,
         _ => return None,
     };
     // Two groups in turn: a round of one group waits for the round before it (docs/performance/records.md, Hashes).
@@ -68,8 +68,10 @@ pub(crate) fn run<S: Simd>(
             _ => batch.refused(),
         },
         Shape::Mac { alg } => match alg {
-            MacAlg::HmacSha1 => batch.run::<LaneSha1, _>(HmacMode, alg.tag_len(), out),
-            MacAlg::HmacSha256 => batch.run::<LaneSha256, _>(HmacMode, alg.tag_len(), out),
+            MacAlg::HmacSha1 => batch.hmac::<LaneSha1>(out),
+            MacAlg::HmacSha256 => batch.hmac::<LaneSha256>(out),
+            MacAlg::HmacSha384 => batch.hmac::<LaneSha384>(out),
+            MacAlg::HmacSha512 => batch.hmac::<LaneSha512>(out),
             _ => batch.refused(),
         },
         _ => batch.refused(),
@@ -91,6 +93,10 @@ impl<S: Simd> HashBatch<'_, S> {
     ) -> Result<(), EngineFault> {
         let start = WholeMode::new::<S, H>(self.simd, &initial);
         self.run::<H, _>(start, alg.output_len(), out)
+    }
+
+    fn hmac<H: HmacHash>(self, out: &mut Outcomes) -> Result<(), EngineFault> {
+        self.run::<H::Lanes, _>(HmacMode::<H>(PhantomData), H::OUTPUT, out)
     }
 
     fn run<H: LaneHash, K: HashMode<S, H>>(
@@ -197,10 +203,10 @@ impl<S: Simd, H: LaneHash> HashMode<S, H> for PartMode {
 }
 
 /// HMAC: the hash that follows the inner key, and the hash of its digest that follows the outer key.
-struct HmacMode;
+struct HmacMode<H>(PhantomData<H>);
 
-impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
-    const ENDING: MessageEnding = hmac::INNER;
+impl<S: Simd, H: HmacHash> HashMode<S, H::Lanes> for HmacMode<H> {
+    const ENDING: MessageEnding = hmac::inner::<H::Lanes>();
 
     fn start(
         &self,
@@ -210,33 +216,31 @@ impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
         chain: &mut Chain<S::V>,
         kept: &mut Chain<S::V>,
     ) {
-        let mut values = [[0; CHAIN_BYTES]; MAX_LANES];
-        for (value, record) in values.iter_mut().zip(records) {
-            copy_states::<H>(value, part, *record);
+        // One array per lane if both values of a lane fit into it, and otherwise two.
+        let arrays = size_of::<<H::Lanes as LaneHash>::Word>() / 4;
+        let mut values = [[[0; CHAIN_BYTES]; MAX_LANES]; 2];
+        for (lane, record) in records.iter().enumerate() {
+            let (source, bytes) = (part.key_at(record.index), part.key_bytes(*record));
+            HmacChains::<H>::with(part, source, bytes, |prepared| {
+                for (value, state) in values.iter_mut().zip(&prepared.states()[..arrays]) {
+                    value[lane] = *state;
+                }
+            });
         }
         simd.call(
             #[inline(always)]
-            || [*chain, *kept] = halves(load_chains::<S, H>(simd, |lane| &values[lane])),
+            || {
+                [*chain, *kept] = halves(load_chains::<S, H::Lanes>(simd, |lane| &values[0][lane]));
+                if arrays > 1 {
+                    [*kept, _] = halves(load_chains::<S, H::Lanes>(simd, |lane| &values[1][lane]));
+                }
+            },
         );
-        erase(values.as_flattened_mut());
+        erase(values[..arrays].as_flattened_mut().as_flattened_mut());
     }
 
     fn finish(&self, simd: S, chain: &mut Chain<S::V>, kept: &Chain<S::V>) {
-        *chain = hmac::finish::<S, H>(simd, chain, kept);
-    }
-}
-
-/// Copies the prepared form of a record's key, which is cached with its handle, or made for this record if the key
-/// is in a slot.
-pub(super) fn copy_states<H: HmacHash>(value: &mut ChainBytes, part: &RecordPart<'_>, record: RecordRef) {
-    let bytes = part.key_bytes(record);
-    let handle = match part.key_at(record.index) {
-        KeySource::Table(index) => part.key_table().get(index as usize),
-        KeySource::Slot(_) => None,
-    };
-    match handle.map(|key| key.prepared::<_, Infallible>(|_| Ok(HmacStates::<H>::new(bytes)))) {
-        Some(Ok(prepared)) => value.copy_from_slice(prepared.states()),
-        None => value.copy_from_slice(HmacStates::<H>::new(bytes).states()),
+        *chain = hmac::finish::<S, H::Lanes>(simd, H::OUTPUT, chain, kept);
     }
 }
 
@@ -265,8 +269,8 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
 
     fn begin(&mut self, _part: &RecordPart<'_>) {}
 
-    fn steps(&self, len: usize) -> usize {
-        K::ENDING.blocks::<H>(len)
+    fn steps(&self) -> StepRule {
+        K::ENDING.steps::<H>()
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
@@ -293,7 +297,9 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
     /// Returns the number of records that are hashed together: two groups if the second is about as long as the
     /// first, which it waits for.
     fn count_together(&self, records: &[RecordRef]) -> usize {
-        let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
+        let steps = |record: usize| {
+            records.get(record).map_or(0, |record| K::ENDING.blocks::<H>(record.len as usize))
+        };
         // A second group that is more than an eighth shorter would leave its lanes idle while the first one ends.
         let lanes = LaneLayout::<S::V, H>::LANES;
         let are_alike = S::V::HASHES_IN_PAIRS && 8 * steps(lanes) >= 7 * steps(0);

@@ -22,11 +22,12 @@ use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut,
 use zeroize::{Zeroize, Zeroizing};
 
 use super::CHAIN_BYTES;
+use super::LaneHash;
 use super::hmac::HmacHash;
 use super::sha1::LaneSha1;
 use super::sha256::LaneSha256;
 use crate::fault::not_offered;
-use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{KeptWords, ShaSimd};
 pub(crate) use messages::advance;
 use mode::{HmacStreams, PartStreams, StreamMode, WholeStreams};
@@ -42,7 +43,7 @@ const BLOCK: usize = 64;
 const MAX_STREAMS: usize = 4;
 
 /// A hash function with instructions for its rounds.
-pub(crate) trait StreamHash: HmacHash {
+pub(crate) trait StreamHash: LaneHash + HmacHash<Lanes = Self> {
     /// The number of messages in turn, at most [`MAX_STREAMS`]. Measured: docs/performance/records.md.
     const STREAMS: usize;
 
@@ -197,8 +198,8 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
 
     /// Returns 1 for every length. A stream takes the next record as soon as its own is finished, so the order of
     /// lengths does not matter.
-    fn steps(&self, _len: usize) -> usize {
-        1
+    fn steps(&self) -> StepRule {
+        StepRule::EVEN
     }
 
     fn begin(&mut self, _part: &RecordPart<'_>) {}

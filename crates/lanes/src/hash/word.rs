@@ -4,7 +4,10 @@ use super::{MAX_LANES, WORDS};
 use crate::simd::{HalfMask, LaneArray, Mask, Simd, Vector};
 
 /// A word of a hash function.
-pub(crate) trait HashWord: Copy + 'static {
+pub(crate) trait HashWord: Copy + From<u16> + 'static {
+    /// The word whose highest bit alone is set.
+    const TOP_BIT: Self;
+
     /// Returns a vector of one word in every lane.
     fn splat<S: Simd>(simd: S, word: Self) -> S::V;
 
@@ -22,6 +25,8 @@ pub(crate) trait HashWord: Copy + 'static {
 }
 
 impl HashWord for u32 {
+    const TOP_BIT: u32 = 1 << 31;
+
     #[inline(always)]
     fn splat<S: Simd>(simd: S, word: u32) -> S::V {
         simd.splat32(word)
@@ -59,6 +64,8 @@ impl HashWord for u32 {
 }
 
 impl HashWord for u64 {
+    const TOP_BIT: u64 = 1 << 63;
+
     #[inline(always)]
     fn splat<S: Simd>(simd: S, word: u64) -> S::V {
         simd.splat(word)

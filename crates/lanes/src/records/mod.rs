@@ -4,7 +4,7 @@
 //! order of length, and gives each window to a kernel.
 
 use oarlock_core::{EngineFault, OrderedRecords, Outcomes, PartMut, Records, Shape};
-pub(crate) use oarlock_core::{RecordPart, RecordRef};
+pub(crate) use oarlock_core::{RecordPart, RecordRef, StepRule};
 
 use crate::fault::failed;
 use crate::scratch::{ThreadScratch, WipePolicy};
@@ -23,8 +23,8 @@ pub(crate) trait RecordKernel {
     /// Returns the shape.
     fn shape(&self) -> Shape;
 
-    /// Returns the cost of a record of `len` bytes. Records of similar cost are put side by side.
-    fn steps(&self, len: usize) -> usize;
+    /// Returns the cost of a record by its length. Records of similar cost are put side by side.
+    fn steps(&self) -> StepRule;
 
     /// Prepares the values that all records of a part share.
     fn begin(&mut self, part: &RecordPart<'_>);
@@ -36,7 +36,7 @@ pub(crate) trait RecordKernel {
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run(
-    work: &mut impl RecordKernel,
+    kernel: &mut dyn RecordKernel,
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
@@ -51,22 +51,24 @@ pub(crate) fn run(
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
             return Err(failed(MISMATCH));
         }
-        run_part(work, &RecordPart::new(work.shape(), records), &mut out);
+        let part = RecordPart::new(kernel.shape(), records);
+        run_part(kernel, &part, &mut out);
     }
     Ok(())
 }
 
-fn run_part(work: &mut impl RecordKernel, part: &RecordPart<'_>, out: &mut PartMut<'_>) {
+// One function for all kernels, because there are many of them, and it is called once for many records.
+fn run_part(kernel: &mut dyn RecordKernel, part: &RecordPart<'_>, out: &mut PartMut<'_>) {
     let mut ordered = ThreadScratch::take(OrderedRecords::default);
-    work.begin(part);
+    kernel.begin(part);
     let max = if part.is_equal() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
         out.begin_window(window.clone());
-        part.accept(window.clone(), &mut ordered, out, |len| work.steps(len), fetch_ahead);
-        let records = ordered.longest_first(|len| work.steps(len));
+        part.accept(window.clone(), &mut ordered, out, kernel.steps(), fetch_ahead);
+        let records = ordered.longest_first();
         // Window by window, so that records, outputs and statuses are still in the cache.
-        work.compute(part, records, out);
+        kernel.compute(part, records, out);
         out.finish_window(window);
     }
 }

@@ -111,22 +111,23 @@ pub(crate) trait FloatVector:
     fn or_if(self, mask: Mask, yes: Self) -> Self;
 }
 
-/// Returns `2^exponent`.
-pub(crate) const fn power(exponent: i32) -> f64 {
+/// Returns `2^exponent`. Exact, which `f64::powi` does not promise to be.
+pub(crate) const fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// The number that rounds to an integer: a double at this size has no fraction.
-pub(crate) const ROUND: f64 = 1.5 * power(52);
+/// The number that rounds to an integer: a double at this size has no fraction. Its unit in the last place is 1, also
+/// after integers below 2^51 are added.
+pub(crate) const ROUND: f64 = 1.5 * power_of_two(52);
 
 /// The constants of limbs of 43 bits.
 pub(crate) mod of_25519 {
-    use super::power;
+    use super::power_of_two;
 
     /// The bits of a limb.
     pub(crate) const LIMB_BITS: usize = 43;
     /// The value from which high sums start. Its unit in the last place is 2^45.
-    pub(crate) const START: f64 = 1.5 * power(97);
+    pub(crate) const START: f64 = 1.5 * power_of_two(97);
     /// The residue 2^258 mod p.
     pub(crate) const FOLD: f64 = 152.0;
 }
@@ -137,7 +138,7 @@ pub(crate) mod of_p256 {
     pub(crate) const LIMB_BITS: usize = 44;
     /// The value from which high sums start. Its unit in the last place is 2^44.
     #[cfg(any(test, feature = "portable"))]
-    pub(crate) const START: f64 = 1.5 * super::power(96);
+    pub(crate) const START: f64 = 1.5 * super::power_of_two(96);
 }
 
 /// Rounds limbs below `2^53 (1 - 2^-10)` to 43 bits, and adds what is beyond to the next.
@@ -147,7 +148,8 @@ pub(crate) fn carry_limbs_25519<S: FloatSimd>(
     DoubleLimbs(values): &DoubleLimbs<S::D>,
 ) -> DoubleLimbs<S::D> {
     let bits = of_25519::LIMB_BITS as i32;
-    let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
+    let (round, down, up) =
+        (simd.double(ROUND), simd.double(power_of_two(-bits)), simd.double(power_of_two(bits)));
     let mut carries = *values;
     for carry in &mut carries {
         *carry = carry.times_plus(down, round) - round;
@@ -170,7 +172,8 @@ pub(crate) fn carry_limbs_p256<S: FloatSimd>(
     DoubleLimbs(values): &DoubleLimbs<S::D>,
 ) -> DoubleLimbs<S::D> {
     let bits = of_p256::LIMB_BITS as i32;
-    let (round, down, up) = (simd.double(ROUND), simd.double(power(-bits)), simd.double(power(bits)));
+    let (round, down, up) =
+        (simd.double(ROUND), simd.double(power_of_two(-bits)), simd.double(power_of_two(bits)));
     let mut carries = *values;
     for carry in &mut carries {
         *carry = carry.times_plus(down, round) - round;

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 
 #[cfg(target_arch = "x86_64")]
 use super::FmaSimd;
-use super::float::{DoubleLimbs, FloatSimd, LIMBS, power};
+use super::float::{DoubleLimbs, FloatSimd, LIMBS, power_of_two};
 use super::{LANES, PortableFma, Vector, tests};
 
 /// The limbs of an element, lane by lane.
@@ -15,7 +15,7 @@ fn samples(seed: u64, bound: f64) -> Limbs {
     std::array::from_fn(|limb| {
         let words = tests::samples(64 * seed + limb as u64);
         words.map(|word| {
-            let any = (word as i64 >> 11) as f64 / power(52) * bound;
+            let any = (word as i64 >> 11) as f64 / power_of_two(52) * bound;
             match word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 61 {
                 0 | 1 => bound,
                 2 | 3 => -bound,
@@ -38,7 +38,7 @@ fn store<S: FloatSimd>(simd: S, limbs: &DoubleLimbs<S::D>) -> Limbs {
 /// Returns the integer of a lane. Every limb must be an integer.
 fn integer(limbs: &Limbs, lane: usize, bits: usize) -> BigInt {
     limbs.iter().rev().fold(BigInt::default(), |sum, limb| {
-        assert!(limb[lane].fract() == 0.0 && limb[lane].abs() < power(53));
+        assert!(limb[lane].fract() == 0.0 && limb[lane].abs() < power_of_two(53));
         (sum << bits) + BigInt::from(limb[lane] as i64)
     })
 }
@@ -50,7 +50,7 @@ fn products_of_25519<S: FloatSimd>(simd: S) {
         if seed > if cfg!(miri) { 3 } else { 4000 } {
             return;
         }
-        let bound = |units: f64| units * power(42);
+        let bound = |units: f64| units * power_of_two(42);
         let (a, b) = (samples(2 * seed as u64, bound(a)), samples(2 * seed as u64 + 1, bound(b)));
         let square = samples(2 * seed as u64, bound(2.0));
         let (product, squared) = simd.call(|| {
@@ -65,7 +65,7 @@ fn products_of_25519<S: FloatSimd>(simd: S) {
             assert_eq!(difference % &p, BigInt::default(), "seed {seed}, lane {lane}");
         }
         let limbs = product.iter().chain(&squared).flatten();
-        assert!(limbs.into_iter().all(|limb| limb.abs() <= power(42) * (1.0 + power(-24))));
+        assert!(limbs.into_iter().all(|limb| limb.abs() <= power_of_two(42) * (1.0 + power_of_two(-24))));
     }
 }
 
@@ -88,8 +88,8 @@ fn products_of_p256<S: FloatSimd>(simd: S) {
         }
         // The topmost limb is that of a value of a few p.
         let samples = |seed: u64, units: f64| {
-            let mut limbs = samples(seed, units * power(43));
-            limbs[LIMBS - 1] = limbs[LIMBS - 1].map(|limb| (limb * power(-5)).round_ties_even());
+            let mut limbs = samples(seed, units * power_of_two(43));
+            limbs[LIMBS - 1] = limbs[LIMBS - 1].map(|limb| (limb * power_of_two(-5)).round_ties_even());
             limbs
         };
         let (a, b) = (samples(2 * seed as u64, a), samples(2 * seed as u64 + 1, b));
@@ -116,7 +116,7 @@ fn products_of_p256<S: FloatSimd>(simd: S) {
             assert_eq!(difference % &p, BigInt::default(), "seed {seed}, lane {lane}");
         }
         let limbs = product[..LIMBS - 1].iter().chain(&squared[..LIMBS - 1]).flatten();
-        assert!(limbs.into_iter().all(|limb| limb.abs() <= power(43) * (1.0 + power(-30))));
+        assert!(limbs.into_iter().all(|limb| limb.abs() <= power_of_two(43) * (1.0 + power_of_two(-30))));
     }
 }
 
@@ -166,35 +166,38 @@ fn kernels_in_assembly_give_the_limbs_of_those_in_rust() {
         return;
     };
     for seed in 0..2000 {
-        let (a, b) = (samples(2 * seed, power(43)), samples(2 * seed + 1, power(43)));
+        let (a, b) = (samples(2 * seed, power_of_two(43)), samples(2 * seed + 1, power_of_two(43)));
         assert_eq!(every_kernel(fma, &a, &b), every_kernel(PortableFma, &a, &b), "seed {seed}");
     }
 }
 
-/// Returns the secret of X25519 that an engine computes.
+/// Returns a secret of X25519, computed as the engine does. The engine itself is not named here: a test that runs it
+/// would have every kernel of every leaf compiled a second time.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-fn shared_secret(engine: &crate::LaneEngine) -> Vec<u8> {
+fn shared_secret(simd: FmaSimd) -> Vec<u8> {
+    use crate::engine::{ShapeFamily, compute_curves};
     use oarlock_core::*;
     let parts = X25519PrivateParts { scalar: vec![0x77; 32].into(), public: [0; 32] };
     let key = Key::local(KeyParts::X25519Private(parts), Fingerprint::new([0; 32]));
     let operations = [Operation::new(Shape::X25519, &key, &[0x35; 32], SecondInput::None).unwrap()];
     let jobs = Jobs::Operations(Shape::X25519, &operations);
     let mut out = Outcomes::for_jobs(&jobs);
-    engine.run(&jobs, &mut out).unwrap();
+    let tables = VerifyTableCache::new(0);
+    compute_curves(simd, &tables, ShapeFamily::X25519, Shape::X25519, &operations, &mut out).unwrap();
     out.result(0).to_vec()
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[test]
 fn a_run_on_a_curve_ignores_and_restores_the_caller_s_floating_point_state() {
-    let Some(engine) = crate::LaneEngine::of_leaf(super::Leaf::Fma) else {
+    let Some(simd) = FmaSimd::detect() else {
         eprintln!("SKIPPED: this processor has no AVX2 with FMA");
         return;
     };
-    let expected = shared_secret(&engine);
+    let expected = shared_secret(simd);
     // Each rounding mode with unmasked exceptions, and with denormals as zeros.
     for state in [0x0000, 0x2000, 0x4000, 0x6000, 0xFFC0] {
-        let (found, after) = super::with_mxcsr(state, || shared_secret(&engine));
+        let (found, after) = super::with_mxcsr(state, || shared_secret(simd));
         assert_eq!(after, state, "the caller's state");
         assert_eq!(found, expected, "state {state:#x}");
     }

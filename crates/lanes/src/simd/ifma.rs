@@ -10,7 +10,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, Simd, Vector, Words};
+use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, Simd, UnzipSimd, Vector, Words};
 use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
@@ -43,13 +43,16 @@ impl IfmaSimd {
     /// Returns true if the CPU computes a vector of 512 bits as two halves, one after the other. AMD's Zen 4 does: the
     /// CPUs of family 19h that have AVX-512.
     pub(crate) fn computes_halves(self) -> bool {
-        let vendor = __cpuid(0);
-        let is_amd =
-            [vendor.ebx, vendor.edx, vendor.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes);
         let version = __cpuid(1).eax;
         let (family, extended) = (version >> 8 & 0xF, version >> 20 & 0xFF);
-        is_amd && family + extended == 0x19
+        is_amd() && family + extended == 0x19
     }
+}
+
+/// Returns true if AMD made the CPU.
+pub(super) fn is_amd() -> bool {
+    let vendor = __cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes)
 }
 
 impl Cpu for IfmaSimd {
@@ -77,6 +80,16 @@ impl MulSimd for IfmaSimd {
 
     #[inline(always)]
     fn run_state(self) {}
+}
+
+impl UnzipSimd for IfmaSimd {
+    #[inline(always)]
+    fn unzip(self, first: ZmmVector, second: ZmmVector) -> [ZmmVector; 2] {
+        // SAFETY: the vectors prove AVX-512F.
+        let [low, high] =
+            unsafe { [_mm512_unpacklo_epi64(first.0, second.0), _mm512_unpackhi_epi64(first.0, second.0)] };
+        [ZmmVector(low), ZmmVector(high)]
+    }
 }
 
 impl Simd for IfmaSimd {

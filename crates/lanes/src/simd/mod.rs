@@ -96,7 +96,7 @@ pub(crate) use fma::with_mxcsr;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use ifma::{IfmaSimd, fetch_ahead};
 pub use leaf::Leaf;
-pub(crate) use multiply::{MulSimd, MulVector};
+pub(crate) use multiply::{MulSimd, MulVector, UnzipSimd};
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::{NeonSimd, fetch_ahead};
 #[cfg(feature = "measure")]

@@ -11,6 +11,13 @@ pub(crate) trait MulSimd: Simd<V: MulVector> {
     fn run_state(self) -> Self::RunState;
 }
 
+/// A CPU that parts the words of blocks of two words.
+pub(crate) trait UnzipSimd: MulSimd {
+    /// Returns the first and the second words of all blocks: lane `2 i` of both has block `i` of `first`, and lane
+    /// `2 i + 1` has block `i` of `second`.
+    fn unzip(self, first: Self::V, second: Self::V) -> [Self::V; 2];
+}
+
 /// Eight lanes of 64 bits with products of 52 bits, comparisons and masks. The operations are as those of [`Vector`]:
 /// they work on each lane by itself, wrap, and take the same time for all values.
 pub(crate) trait MulVector: Vector<Lanes<u64> = Words> {

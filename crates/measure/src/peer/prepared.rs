@@ -1,11 +1,20 @@
 //! A task set up in libcrypto: keys are parsed and contexts made, so that a run does only what a user waits for.
 
-use super::libcrypto::{MessageContext, PeerCipher, PeerCmac, PeerDigest, PeerKey, PkeyContext, TAG_LEN};
-use super::task::{CbcCipher, PeerAlgorithm, PeerTask, fault};
+use super::libcrypto::{
+    HEADER_LEN, MessageContext, PeerCipher, PeerDigest, PeerKey, PeerMac, PkeyContext, StitchedCipher,
+    TAG_LEN, record_len,
+};
+use super::task::{CbcCipher, ChainHash, PeerAlgorithm, PeerTask, fault};
 use super::{Libcrypto, PeerError};
 
 /// The length of a DES block in bytes.
 const DES_BLOCK_LEN: usize = 8;
+/// The length of an AES block in bytes.
+const AES_BLOCK_LEN: usize = 16;
+/// The bytes of the longest MAC of a chain.
+const LONGEST_TAG: usize = 32;
+/// The most bytes around a record: its header, MAC and padding.
+const MAX_ADDED: usize = HEADER_LEN + 2 + LONGEST_TAG + DES_BLOCK_LEN;
 const SHA256_LEN: usize = 32;
 
 impl Libcrypto {
@@ -102,7 +111,11 @@ enum AlgorithmContexts {
     Digest(PeerDigest),
     /// With a buffer for the ciphertext, whose last block is the MAC.
     DesMac(PeerCipher, Vec<u8>),
-    Cmac(PeerCmac),
+    Cmac(PeerMac),
+    /// One context per item, as a connection has one, and the records with room for MAC and padding.
+    Stitched(Vec<StitchedCipher>, Vec<Vec<u8>>),
+    /// HMAC, and then the cipher, with a buffer for both.
+    Chain(PeerMac, PeerCipher, ChainHash, Vec<u8>),
 }
 
 impl AlgorithmContexts {
@@ -142,7 +155,13 @@ impl AlgorithmContexts {
             PeerAlgorithm::DesMac => {
                 Self::DesMac(PeerCipher::des_cbc(library)?, vec![0; longest_input(task)])
             }
-            PeerAlgorithm::AesCmac => Self::Cmac(PeerCmac::aes(library, first_key_len)?),
+            PeerAlgorithm::AesCmac => Self::Cmac(PeerMac::aes_cmac(library, first_key_len)?),
+            PeerAlgorithm::Chain(CbcCipher::Aes, hash) => Self::stitched(library, task, hash)?,
+            PeerAlgorithm::Chain(_, hash) => {
+                let (mac, cipher) =
+                    (PeerMac::hmac(library, hash)?, PeerCipher::new(library, c"DES-EDE3-CBC")?);
+                Self::Chain(mac, cipher, hash, Vec::with_capacity(longest_input(task) + MAX_ADDED))
+            }
         })
     }
 
@@ -174,6 +193,26 @@ impl AlgorithmContexts {
         Ok(Self::Derive(contexts, longest(&keys)))
     }
 
+    fn stitched(library: &Libcrypto, task: &PeerTask, hash: ChainHash) -> Result<Self, PeerError> {
+        let name = match (task.key(0).len(), hash) {
+            (16, ChainHash::Sha1) => c"AES-128-CBC-HMAC-SHA1",
+            (16, ChainHash::Sha256) => c"AES-128-CBC-HMAC-SHA256",
+            (_, ChainHash::Sha1) => c"AES-256-CBC-HMAC-SHA1",
+            (_, ChainHash::Sha256) => c"AES-256-CBC-HMAC-SHA256",
+        };
+        let context = |item: usize| {
+            let ChainExtras { mac_key, .. } = ChainExtras::of(task.extras.get(item), AES_BLOCK_LEN)?;
+            StitchedCipher::new(library, name, task.key(item), mac_key)
+        };
+        let contexts = (0..task.len()).map(context).collect::<Result<_, _>>()?;
+        let padded = |input: &[u8]| {
+            let mut padded = input.to_vec();
+            padded.resize(sealed_len(input.len(), hash, AES_BLOCK_LEN), 0);
+            padded
+        };
+        Ok(Self::Stitched(contexts, task.inputs.iter().map(padded).collect()))
+    }
+
     /// Returns the length of the longest result.
     fn output_len(&self, task: &PeerTask) -> usize {
         match self {
@@ -184,6 +223,8 @@ impl AlgorithmContexts {
             Self::Digest(digest) => digest.output_len(),
             Self::DesMac(..) => DES_BLOCK_LEN,
             Self::Cmac(_) => TAG_LEN,
+            Self::Stitched(_, records) => records.iter().map(Vec::len).max().unwrap_or(0),
+            Self::Chain(.., hash, _) => sealed_len(longest_input(task), *hash, DES_BLOCK_LEN),
         }
     }
 
@@ -206,8 +247,62 @@ impl AlgorithmContexts {
             Self::Digest(digest) => digest.run(input, out),
             Self::DesMac(cipher, scratch) => des_mac(cipher, task.key(item), input, scratch, out),
             Self::Cmac(cmac) => cmac.run(task.key(item), input, out),
+            Self::Stitched(contexts, records) => {
+                let extras = ChainExtras::of(task.extras.get(item), AES_BLOCK_LEN)?;
+                at(contexts, item)?.run(extras.iv, extras.header, input.len(), at(records, item)?, out)
+            }
+            Self::Chain(mac, cipher, hash, text) => seal_chain(mac, cipher, *hash, text, task, item, out),
         }
     }
+}
+
+/// The extra bytes of an item of [`PeerAlgorithm::Chain`].
+struct ChainExtras<'a> {
+    iv: &'a [u8],
+    header: &'a [u8; HEADER_LEN],
+    mac_key: &'a [u8],
+}
+
+impl<'a> ChainExtras<'a> {
+    fn of(extras: &'a [u8], block_len: usize) -> Result<Self, PeerError> {
+        let parts = extras.split_at_checked(block_len).and_then(|(iv, rest)| {
+            let (header, mac_key) = rest.split_first_chunk()?;
+            Some(Self { iv, header, mac_key })
+        });
+        parts.ok_or_else(|| fault("an IV, a header and a MAC key", extras.len()))
+    }
+}
+
+/// Returns the length of a TLS record with its MAC and the shortest padding. RFC 5246 6.2.3.2.
+fn sealed_len(len: usize, hash: ChainHash, block_len: usize) -> usize {
+    (len + hash.tag_len() + 1).next_multiple_of(block_len)
+}
+
+/// Makes the MAC, and encrypts record, MAC and padding.
+fn seal_chain(
+    mac: &mut PeerMac,
+    cipher: &mut PeerCipher,
+    hash: ChainHash,
+    text: &mut Vec<u8>,
+    task: &PeerTask,
+    item: usize,
+    out: &mut [u8],
+) -> Result<usize, PeerError> {
+    let (input, extras) = (task.inputs.get(item), task.extras.get(item));
+    let ChainExtras { iv, header, mac_key } = ChainExtras::of(extras, DES_BLOCK_LEN)?;
+    text.clear();
+    text.extend_from_slice(header);
+    text.extend_from_slice(&record_len(input.len())?);
+    let start = text.len();
+    text.extend_from_slice(input);
+    let mut tag = [0; LONGEST_TAG];
+    let tag_len = mac.run(mac_key, text, &mut tag)?;
+    text.extend_from_slice(&tag[..tag_len]);
+    let end = start + sealed_len(input.len(), hash, DES_BLOCK_LEN);
+    // Below a block.
+    let padding = (end - text.len() - 1) as u8;
+    text.resize(end, padding);
+    cipher.run(task.key(item), iv, &text[start..], out)
 }
 
 fn seal(cipher: &mut PeerCipher, task: &PeerTask, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {

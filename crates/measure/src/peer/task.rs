@@ -31,6 +31,9 @@ pub(crate) enum PeerAlgorithm {
     ChaCha20Poly1305,
     /// AES-GCM; keys of 16 or 32 bytes, extras 12-byte IVs, no associated data; output ciphertext and 16-byte tag.
     AesGcm,
+    /// TLS records with an HMAC, padded and encrypted (RFC 5246 6.2.3.2), without an IV in the record; keys of the
+    /// cipher, extras IV, header without its length, and MAC key.
+    Chain(CbcCipher, ChainHash),
     /// SHA-1 of whole messages, no keys.
     Sha1,
     /// SHA-256 of whole messages, no keys.
@@ -43,7 +46,24 @@ pub(crate) enum PeerAlgorithm {
     AesCmac,
 }
 
-/// Block ciphers of [`PeerAlgorithm::Cbc`].
+/// Hash functions of [`PeerAlgorithm::Chain`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChainHash {
+    Sha1,
+    Sha256,
+}
+
+impl ChainHash {
+    /// Returns the bytes of a MAC.
+    pub(super) fn tag_len(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+        }
+    }
+}
+
+/// Block ciphers of [`PeerAlgorithm::Cbc`] and [`PeerAlgorithm::Chain`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CbcCipher {
     Des,
@@ -57,12 +77,15 @@ impl PeerAlgorithm {
     /// Returns the algorithm of an operation name of `oarlock speed`. Sizes and `-hot` do not matter.
     pub(crate) fn of_operation(name: &str) -> Option<Self> {
         let (family, rest) = name.split_once('-')?;
-        let verb = rest.split('-').next()?;
-        // Chains of cipher and MAC, and the SSH form of ChaCha20-Poly1305: libcrypto's are other operations.
-        if name.contains("-cbc-sha") || name.contains("-ssh-") {
-            return None;
-        }
+        let mut words = rest.split('-');
+        let (verb, second) = (words.next()?, words.next());
         Some(match (family, verb) {
+            // The SSH form of ChaCha20-Poly1305 is not in libcrypto.
+            ("chacha20", "poly1305") if second == Some("ssh") => return None,
+            (cipher @ ("tdes" | "aes128" | "aes256"), "cbc") if matches!(second, Some("sha1" | "sha256")) => {
+                let hash = if second == Some("sha1") { ChainHash::Sha1 } else { ChainHash::Sha256 };
+                Self::Chain(if cipher == "tdes" { CbcCipher::Tdes } else { CbcCipher::Aes }, hash)
+            }
             ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "sign") => Self::RsaSign,
             ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "verify") => Self::RsaVerify,
             ("p256" | "p384", "sign") => Self::EcdsaSign,
@@ -93,6 +116,7 @@ impl PeerAlgorithm {
                 | Self::EcdsaVerify
                 | Self::Ed25519Verify
                 | Self::Cbc(_)
+                | Self::Chain(..)
                 | Self::AesCtr
                 | Self::AesGcm
                 | Self::ChaCha20Poly1305

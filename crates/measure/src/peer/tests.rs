@@ -10,7 +10,7 @@ use aws_lc_rs::signature::{
     RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey, VerificationAlgorithm,
 };
 
-use super::task::CbcCipher;
+use super::task::{CbcCipher, ChainHash};
 use super::*;
 
 macro_rules! library_or_return {
@@ -321,7 +321,8 @@ fn operation_names_find_their_algorithm() {
         ("aes256-ctr-40", Some(PeerAlgorithm::AesCtr)),
         ("chacha20-poly1305-40", Some(PeerAlgorithm::ChaCha20Poly1305)),
         ("chacha20-poly1305-ssh-40", None),
-        ("aes128-cbc-sha1-40", None),
+        ("aes128-cbc-sha1-40", Some(PeerAlgorithm::Chain(CbcCipher::Aes, ChainHash::Sha1))),
+        ("tdes-cbc-sha1-40", Some(PeerAlgorithm::Chain(CbcCipher::Tdes, ChainHash::Sha1))),
         ("hmac-sha512-64", None),
         ("des-mac-40", Some(PeerAlgorithm::DesMac)),
         ("aes-cmac-48", Some(PeerAlgorithm::AesCmac)),

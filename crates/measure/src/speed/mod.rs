@@ -123,7 +123,7 @@ pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
 struct SpeedSession<'a> {
     args: &'a SpeedArgs,
     threads: usize,
-    /// Every engine that is allowed: makes the work and checks results.
+    /// Every engine, also those that are not measured: makes the work and checks results.
     all: Accelerator,
     engines: Vec<SingleEngine>,
     libraries: Vec<Libcrypto>,
@@ -177,11 +177,17 @@ impl<'a> SpeedSession<'a> {
             Some(leaf) => builder.leaf(leaf),
             None => builder,
         };
-        let all = with_leaf(global.builder()).build()?;
-        global.warn_absent_engines(&all);
-        global.note(|| format!("costs: {:?}", all.calibration()));
+        let allowed = with_leaf(global.builder()).build()?;
+        global.warn_absent_engines(&allowed);
+        global.note(|| format!("costs: {:?}", allowed.calibration()));
+        // Lazy, because few of its shapes make the work of a row.
+        let all = Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .lazy()
+            .build()?;
         let engines = global
-            .measured_engines(&all)
+            .measured_engines(&allowed)
             .into_iter()
             .map(|name| SingleEngine::new(name, with_leaf(Accelerator::builder().environment(true))))
             .collect::<Result<Vec<_>, SpeedError>>()?;

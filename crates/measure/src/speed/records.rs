@@ -5,7 +5,7 @@ use std::sync::Arc;
 use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
 use oarlock::{Accelerator, ChainOrder, Key, MTE_AAD_LEN, Records, Shape, mte_sealed_len};
-use oarlock::{Column, InputSource, KeySource, Outcomes, OutputSink, Span};
+use oarlock::{Column, InputSource, KeySource, Outcomes, OutputSink, SecretBytes, Span};
 
 use super::error::SpeedError;
 use super::measure::SpeedContender;
@@ -53,6 +53,9 @@ fn sizes(shape: Shape, len: usize) -> Option<(usize, RecordLayout)> {
 
 /// The length of a whole tag of an AEAD. NIST SP 800-38D 5.2.1.2 and RFC 8439 2.8.
 const TAG_LEN: usize = 16;
+
+/// The version of TLS 1.0. RFC 2246 6.2.1.
+const TLS_1_0: [u8; 2] = [3, 1];
 
 /// The MAC keys of chains, which follow the cipher keys.
 const MAC_KEYS: usize = 64;
@@ -113,12 +116,27 @@ impl RecordWork {
             keys: records.keys.iter().map(raw).collect::<ByteColumn>(),
             key_of: if records.keys.is_empty() { Vec::new() } else { key_of.collect() },
             inputs: layout.slices(&records.data, layout.count * layout.iv, layout.input),
-            extras: if layout.iv == 0 {
-                ByteColumn::default()
-            } else {
-                layout.slices(&records.data, 0, layout.iv)
-            },
+            extras: self.extras(),
         })
+    }
+
+    /// Returns the IVs of the records, each followed by associated data and the second key if the shape has one.
+    fn extras(&self) -> ByteColumn {
+        let RecordLayout { count, iv, aad, input, .. } = self.layout;
+        if iv == 0 {
+            return ByteColumn::default();
+        }
+        let (records, data) = (&*self.records, &self.records.data);
+        let second_key = |index| match (self.shape, records.second_key.get(index)) {
+            (Shape::Chain { .. }, Some(KeySource::Table(key))) => records.keys[key as usize].secret(),
+            _ => None,
+        };
+        let one = |index: usize| {
+            let header = count * (iv + input) + index * aad;
+            let second_key = second_key(index).map(SecretBytes::expose).unwrap_or_default();
+            [&data[index * iv..(index + 1) * iv], &data[header..header + aad], second_key].concat()
+        };
+        (0..count).map(one).collect()
     }
 
     /// Returns Oarlock's results in libcrypto's form: output, then tag.
@@ -148,7 +166,11 @@ impl RecordLayout {
             Span::new(start, len)
         };
         let mut random = SplitMix64::new(0x0A51_0C4B);
-        let data = random.bytes(count * (iv + input + aad));
+        let mut data = random.bytes(count * (iv + input + aad));
+        // TLS 1.0 has no IV in its records. libcrypto encrypts those of later versions with it.
+        for header in data[count * (iv + input)..].chunks_exact_mut(MTE_AAD_LEN) {
+            header[MTE_AAD_LEN - TLS_1_0.len()..].copy_from_slice(&TLS_1_0);
+        }
         let key_of: Vec<KeySource> =
             (0..count).map(|_| KeySource::Table((random.next_u64() % own.max(1) as u64) as u32)).collect();
         let second = |index: usize| KeySource::Table((own + index % (keys.len() - own)) as u32);

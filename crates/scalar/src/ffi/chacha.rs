@@ -2,8 +2,8 @@
 
 use aws_lc_sys as sys;
 
-/// Encrypts or decrypts `input` under a key, a nonce and the number of the first block. The shorter of `input` and `out`
-/// states the length. RFC 8439 2.4.
+/// Encrypts or decrypts `input` under a key, a nonce and the number of the first block. The shorter of `input` and
+/// `out` states the length. RFC 8439 2.4.
 pub(crate) fn chacha20(key: &[u8; 32], nonce: &[u8; 12], counter: u32, input: &[u8], out: &mut [u8]) {
     let len = input.len().min(out.len());
     // SAFETY: both slices have at least `len` bytes and do not overlap; key and nonce have the lengths that the function

@@ -1,6 +1,7 @@
 //! Helpers of the tests of this crate.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod relay;
 pub mod tls_session;
 
 use std::sync::LazyLock;

@@ -15,7 +15,7 @@ pub struct TlsSession {
 }
 
 /// The content of a checked session.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct SessionContent {
     pub suite: Option<Suite>,
     /// Application data of the client and of the server.
@@ -23,6 +23,8 @@ pub struct SessionContent {
     /// The number of records that were opened and sealed again.
     pub records: usize,
     pub key_updates: usize,
+    /// The client's sealer behind its last record.
+    pub client: Option<Sealer>,
 }
 
 /// The values of the hello messages.
@@ -59,6 +61,8 @@ pub fn check_session(session: &TlsSession) -> SessionContent {
             }
             content.records += records.count;
             content.key_updates += records.key_updates;
+            // The client's direction comes first.
+            content.client.get_or_insert(records.sealer);
         }
         return content;
     }
@@ -75,6 +79,7 @@ pub fn check_session(session: &TlsSession) -> SessionContent {
             }
         }
         content.records += records.count;
+        content.client.get_or_insert(records.sealer);
     }
     content
 }

@@ -6,7 +6,9 @@
 
 use super::super::words;
 use super::{FieldFactor, FieldSimd, WideSum};
-use crate::simd::float::{DoubleLimbs, FloatSimd, FloatVector, LIMBS, carry_limbs_25519, of_25519, power};
+use crate::simd::float::{
+    DoubleLimbs, FloatSimd, FloatVector, LIMBS, carry_limbs_25519, of_25519, power_of_two,
+};
 use crate::simd::{Mask, MulVector, Vector};
 
 const BITS: usize = of_25519::LIMB_BITS;
@@ -52,7 +54,7 @@ fn constant<S: FloatSimd>(simd: S, limbs: &[u64; 5]) -> DoubleLimbs<S::D> {
 #[inline(always)]
 fn of_digits<S: FloatSimd>(simd: S, digits: [S::V; LIMBS]) -> DoubleLimbs<S::D> {
     // An integer in the low bits of 2^52.
-    let (offset, bits) = (power(52), power(52).to_bits());
+    let (offset, bits) = (power_of_two(52), power_of_two(52).to_bits());
     let mut own = [simd.double(0.0); LIMBS];
     for (own, digit) in own.iter_mut().zip(digits) {
         *own = simd.double_of_bits(digit | simd.splat(bits)) - simd.double(offset);
@@ -100,7 +102,10 @@ fn canonical_limbs<S: FloatSimd>(simd: S, value: &DoubleLimbs<S::D>) -> [S::V; L
 fn check<S: FloatSimd>(simd: S, a: &DoubleLimbs<S::D>, b: &DoubleLimbs<S::D>) {
     if cfg!(debug_assertions) {
         let product = a.largest(simd) * b.largest(simd);
-        debug_assert!(product <= power(86) * (1.0 + power(-20)), "limbs are too large to be multiplied");
+        debug_assert!(
+            product <= power_of_two(86) * (1.0 + power_of_two(-20)),
+            "limbs are too large to be multiplied"
+        );
     }
 }
 
@@ -254,7 +259,7 @@ where
             let fold = if at == 0 { of_25519::FOLD } else { 1.0 };
             let rest = self.0[at].times_plus(by, highs[at]);
             let below = highs[(at + LIMBS - 1) % LIMBS];
-            values[at] = below.minus_times(simd.double(fold * power(-(BITS as i32))), rest);
+            values[at] = below.minus_times(simd.double(fold * power_of_two(-(BITS as i32))), rest);
         }
         carry_limbs_25519(simd, &DoubleLimbs(values))
     }

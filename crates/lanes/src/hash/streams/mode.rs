@@ -2,10 +2,8 @@
 
 use super::{StreamHash, StreamState};
 use crate::hash::group::MessageEnding;
-use crate::hash::run::copy_states;
-use crate::hash::{CHAIN_BYTES, hmac};
+use crate::hash::{CHAIN_BYTES, HmacChains, hmac};
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::erase;
 
 /// The steps before and after the messages of a shape.
 pub(super) trait StreamMode<H: StreamHash> {
@@ -62,7 +60,7 @@ impl<H: StreamHash> StreamMode<H> for PartStreams {
 pub(super) struct HmacStreams;
 
 impl<H: StreamHash> StreamMode<H> for HmacStreams {
-    const ENDING: MessageEnding = hmac::INNER;
+    const ENDING: MessageEnding = hmac::inner::<H>();
     const IS_INNER: bool = true;
 
     #[inline(always)]
@@ -73,12 +71,12 @@ impl<H: StreamHash> StreamMode<H> for HmacStreams {
         state: &mut StreamState,
         outer: &mut StreamState,
     ) {
-        let mut values = [0; CHAIN_BYTES];
-        copy_states::<H>(&mut values, part, record);
-        if let [inner_value, outer_value] = values.as_chunks().0 {
-            *state = StreamState::new::<H>(inner_value);
-            *outer = StreamState::new::<H>(outer_value);
-        }
-        erase(&mut values);
+        HmacChains::<H>::with(part, part.key_at(record.index), part.key_bytes(record), |prepared| {
+            let [values, _] = prepared.states();
+            if let [inner_value, outer_value] = values.as_chunks().0 {
+                *state = StreamState::new::<H>(inner_value);
+                *outer = StreamState::new::<H>(outer_value);
+            }
+        });
     }
 }

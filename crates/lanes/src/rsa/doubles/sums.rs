@@ -2,6 +2,7 @@
 //! only.
 
 use crate::simd::doubles::{DOUBLES, DoubleShape, DoubleVector};
+use crate::simd::float::power_of_two;
 
 /// Replaces a by `a + b`, for two products.
 #[inline(always)]
@@ -51,7 +52,7 @@ pub(super) fn multiply_add(
 ) {
     let limbs = shape.limbs;
     let bits = shape.limb_bits as i32;
-    let centre = DoubleVector::splat(1.5 * 2_f64.powi(52 + bits));
+    let centre = DoubleVector::splat(1.5 * power_of_two(52 + bits));
     let mut below = DoubleVector::ZERO;
     for (column, out) in out.iter_mut().enumerate() {
         let mut sums = (DoubleVector::ZERO, DoubleVector::ZERO);
@@ -65,7 +66,7 @@ pub(super) fn multiply_add(
             }
             sums.0 = sums.0 + (high - centre);
         }
-        *out = below.mul_add(DoubleVector::splat(2_f64.powi(-bits)), sums.1);
+        *out = below.mul_add(DoubleVector::splat(power_of_two(-bits)), sums.1);
         below = sums.0;
     }
     settle(shape, out);
@@ -83,8 +84,8 @@ fn settle(shape: &DoubleShape, number: &mut [DoubleVector]) {
     let bits = shape.limb_bits as i32;
     let mut below = DoubleVector::ZERO;
     for limb in number.iter_mut() {
-        let carry = limb.scaled(2_f64.powi(-bits)).rounded();
-        *limb = carry.mul_add(DoubleVector::splat(-2_f64.powi(bits)), *limb) + below;
+        let carry = limb.scaled(power_of_two(-bits)).rounded();
+        *limb = carry.mul_add(DoubleVector::splat(-power_of_two(bits)), *limb) + below;
         below = carry;
     }
     debug_assert!(below == DoubleVector::ZERO, "a carry out of the number");

@@ -23,6 +23,7 @@ use zeroize::Zeroize;
 
 use super::Cpu;
 use super::Leaf;
+use super::float::ROUND;
 
 pub(crate) use shapes::{DoubleShape, SHAPES};
 
@@ -144,15 +145,15 @@ impl DoubleVector {
     #[inline(always)]
     pub(crate) fn from_integers(integers: [i64; DOUBLES]) -> Self {
         // The sum's bits are those of the constant plus the integer, because its unit in the last place is 1.
-        let bits = integers.map(|integer| ROUNDING.to_bits().wrapping_add_signed(integer));
-        Self::from_bits(bits) - Self::splat(ROUNDING)
+        let bits = integers.map(|integer| ROUND.to_bits().wrapping_add_signed(integer));
+        Self::from_bits(bits) - Self::splat(ROUND)
     }
 
     /// Returns the lanes as integers. They must be below 2^51 in magnitude.
     #[inline(always)]
     pub(crate) fn integers(self) -> [i64; DOUBLES] {
-        let bits = (self + Self::splat(ROUNDING)).bits();
-        bits.map(|bits| bits.wrapping_sub(ROUNDING.to_bits()).cast_signed())
+        let bits = (self + Self::splat(ROUND)).bits();
+        bits.map(|bits| bits.wrapping_sub(ROUND.to_bits()).cast_signed())
     }
 
     /// Computes `self * b + c` with one rounding.
@@ -177,7 +178,7 @@ impl DoubleVector {
     // Not by `f64::round_ties_even`, which is a function with branches on CPUs without an instruction for it.
     #[inline(always)]
     pub(crate) fn rounded(self) -> Self {
-        self + Self::splat(ROUNDING) - Self::splat(ROUNDING)
+        self + Self::splat(ROUND) - Self::splat(ROUND)
     }
 
     /// Returns `self` in lanes that `keep` names, and `other` in the others.
@@ -195,9 +196,6 @@ impl DoubleVector {
         self.0.into_iter().all(|value| value.abs() <= bound)
     }
 }
-
-/// A constant whose unit in the last place is 1, also after integers below 2^51 are added.
-pub(super) const ROUNDING: f64 = 1.5 * (1_u64 << 52) as f64;
 
 impl Add for DoubleVector {
     type Output = Self;

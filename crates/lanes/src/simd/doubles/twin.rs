@@ -6,7 +6,8 @@ use std::hint::black_box;
 use zeroize::Zeroizing;
 
 use super::shapes::{CARRY_CHAINS, DoubleShape, Piece};
-use super::{DoubleModulus, DoubleVector, PICK_BITS, ROUNDING};
+use super::{DoubleModulus, DoubleVector, PICK_BITS};
+use crate::simd::float::{ROUND, power_of_two};
 
 /// The most columns of a block.
 const WIDEST: usize = 7;
@@ -139,20 +140,20 @@ fn carry_of_low_half(
     let inverse = DoubleVector::splat(inverse_radix(shape));
     let column = sum_of(high_below).mul_add(inverse, sums[0] + sums[1] + sums[2]);
     // A bound beyond which rounding could matter; exactness is not needed here: docs/math/fma.md.
-    debug_assert!(column.is_within(2_f64.powi(53) + 128.0), "the highest column");
-    let rounding = DoubleVector::splat(ROUNDING);
+    debug_assert!(column.is_within(power_of_two(53) + 128.0), "the highest column");
+    let rounding = DoubleVector::splat(ROUND);
     let carry = column.mul_add(inverse, rounding) - rounding;
     // The other columns below add less than 2^-30, and the sum of all is an integer.
-    debug_assert!((column.scaled(inverse_radix(shape)) - carry).is_within(2_f64.powi(-30)));
+    debug_assert!((column.scaled(inverse_radix(shape)) - carry).is_within(power_of_two(-30)));
     BelowBlock { high: sum_of(high), carry }
 }
 
 fn centre(shape: &DoubleShape) -> f64 {
-    1.5 * 2_f64.powi(52 + shape.limb_bits as i32)
+    1.5 * power_of_two(52 + shape.limb_bits as i32)
 }
 
 fn inverse_radix(shape: &DoubleShape) -> f64 {
-    2_f64.powi(-(shape.limb_bits as i32))
+    power_of_two(-(shape.limb_bits as i32))
 }
 
 /// The high sum and the carry that a block of columns leaves to the block above.
@@ -231,11 +232,11 @@ impl<'a> ColumnBlock<'a> {
         // Exact: the unit in the last place of both is 2^W.
         let rest = a.mul_add(b, before - self.high[column]);
         self.low[column] = self.low[column] + rest;
-        let half = 2_f64.powi(self.shape.limb_bits as i32 - 1);
+        let half = power_of_two(self.shape.limb_bits as i32 - 1);
         debug_assert!(rest.is_within(half), "the rest of a product");
         debug_assert!(
             (self.high[column] - DoubleVector::splat(self.start))
-                .is_within(2_f64.powi(51 + self.shape.limb_bits as i32)),
+                .is_within(power_of_two(51 + self.shape.limb_bits as i32)),
             "a high sum"
         );
     }
@@ -258,10 +259,10 @@ impl<'a> ColumnBlock<'a> {
 
     /// Appends the limbs.
     fn finish(self, below: &mut BelowBlock, out: &mut Number) {
-        let (inverse, radix) = (inverse_radix(self.shape), 2_f64.powi(self.shape.limb_bits as i32));
+        let (inverse, radix) = (inverse_radix(self.shape), power_of_two(self.shape.limb_bits as i32));
         for column in 0..self.shape.tile {
             let sum = below.high.mul_add(DoubleVector::splat(inverse), self.low[column]);
-            debug_assert!(sum.is_within(2_f64.powi(53)), "a column");
+            debug_assert!(sum.is_within(power_of_two(53)), "a column");
             let carry = sum.scaled(inverse).rounded();
             let limb = DoubleVector::splat(-radix).mul_add(carry, sum) + below.carry;
             debug_assert!(limb.is_within(self.shape.limb_bound()), "a limb");

@@ -12,7 +12,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 use zeroize::Zeroize;
 
 use super::pair::HalfVector;
-use super::{Cpu, HalfMask, LANES, LaneArray, Mask, MulSimd, MulVector, Simd, Vector};
+use super::{Cpu, HalfMask, LANES, LaneArray, Mask, MulSimd, MulVector, Simd, UnzipSimd, Vector};
 use crate::simd::Leaf;
 
 pub(crate) use doubles::PortableFma;
@@ -46,6 +46,14 @@ impl MulSimd for PortableSimd {
 
     #[inline(always)]
     fn run_state(self) {}
+}
+
+impl UnzipSimd for PortableSimd {
+    fn unzip(self, first: PortableVector, second: PortableVector) -> [PortableVector; 2] {
+        [0, 1].map(|half| {
+            PortableVector(std::array::from_fn(|lane| [first, second][lane % 2].0[lane / 2 * 2 + half]))
+        })
+    }
 }
 
 impl<const N: usize> Simd for PortableSimd<N>

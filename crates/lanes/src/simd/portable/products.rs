@@ -1,7 +1,8 @@
 //! The twins of the field products of the curves: the kernels in plain Rust, equal in every bit.
 
 use crate::simd::float::{
-    DoubleLimbs, Factors, FloatSimd, FloatVector, LIMBS, ROUND, carry_limbs_25519, of_25519, of_p256, power,
+    DoubleLimbs, Factors, FloatSimd, FloatVector, LIMBS, ROUND, carry_limbs_25519, of_25519, of_p256,
+    power_of_two,
 };
 
 /// The sums of a column. `high` has a large unit in the last place, so it keeps the high part of each product. `low`
@@ -63,7 +64,7 @@ pub(super) fn square_25519<S: FloatSimd>(simd: S, DoubleLimbs(a): &DoubleLimbs<S
 #[inline(always)]
 fn carry_25519<S: FloatSimd>(simd: S, sums: &[ColumnSums<S::D>; LIMBS]) -> DoubleLimbs<S::D> {
     let (start, fold) = (simd.double(of_25519::START), of_25519::FOLD);
-    let down = power(-(of_25519::LIMB_BITS as i32));
+    let down = power_of_two(-(of_25519::LIMB_BITS as i32));
     let mut values = [start; LIMBS];
     for at in 0..LIMBS {
         let below = sums[(at + LIMBS - 1) % LIMBS].high - start;
@@ -127,9 +128,10 @@ fn reduce_p256<S: FloatSimd>(
     fill: impl Fn(&mut [ColumnSums<S::D>; COLUMNS], usize),
 ) -> DoubleLimbs<S::D> {
     let bits = of_p256::LIMB_BITS as i32;
-    let (start, down) = (simd.double(of_p256::START), simd.double(power(-bits)));
-    let (up, round) = (simd.double(power(bits)), simd.double(ROUND));
-    let [by_8, by_16, by_36] = [power(8), power(16), power(36) - power(4)].map(|by| simd.double(by));
+    let (start, down) = (simd.double(of_p256::START), simd.double(power_of_two(-bits)));
+    let (up, round) = (simd.double(power_of_two(bits)), simd.double(ROUND));
+    let [by_8, by_16, by_36] =
+        [power_of_two(8), power_of_two(16), power_of_two(36) - power_of_two(4)].map(|by| simd.double(by));
     let mut sums = [ColumnSums { high: start, low: None }; COLUMNS];
     let (mut digits, mut carries, mut limbs) = ([start; LIMBS], [start; COLUMNS], [start; LIMBS]);
     fill(&mut sums, 0);

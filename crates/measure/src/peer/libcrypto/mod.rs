@@ -4,6 +4,8 @@
 //! handlers and thread-local destructors of its own.
 #![allow(unsafe_code, reason = "the crate's one address for foreign calls")]
 
+mod ciphers;
+
 use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -14,6 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::PeerError;
+pub(super) use ciphers::{HEADER_LEN, PeerCipher, PeerMac, StitchedCipher, TAG_LEN, record_len};
 
 /// glibc: a library prefers its own symbols, so two versions of libcrypto in one process do not mix.
 const RTLD_DEEPBIND: c_int = if cfg!(all(target_os = "linux", target_env = "gnu")) { 0x8 } else { 0 };
@@ -25,7 +28,6 @@ const DEFAULT_NAMES: [&str; 3] = ["libcrypto.3.dylib", "libcrypto.4.dylib", "lib
 
 const OPENSSL_VERSION: c_int = 0;
 const RSA_PKCS1_PADDING: c_int = 1;
-const EVP_CTRL_AEAD_GET_TAG: c_int = 0x10;
 
 /// A pointer to one of libcrypto's opaque objects.
 type Raw = *mut c_void;
@@ -601,175 +603,6 @@ impl PeerDigest {
     }
 }
 
-/// A block cipher in a mode, encrypting, with its context.
-pub(super) struct PeerCipher {
-    context: OwnedObject,
-    method: OwnedObject,
-    is_set: bool,
-    key_len: usize,
-    iv_len: usize,
-    block_len: usize,
-}
-
-/// The length of a GCM tag in bytes.
-pub(super) const TAG_LEN: usize = 16;
-
-impl PeerCipher {
-    pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
-        let functions = library.functions();
-        // SAFETY: a null context is the default one; the name is a C string.
-        let raw = unsafe { (functions.EVP_CIPHER_fetch)(null_mut(), name.as_ptr(), null()) };
-        let method = fetched(library, raw, functions.EVP_CIPHER_free, name)?;
-        // SAFETY: takes nothing.
-        let raw = unsafe { (functions.EVP_CIPHER_CTX_new)() };
-        let context = OwnedObject::new(library, raw, functions.EVP_CIPHER_CTX_free, "EVP_CIPHER_CTX_new")?;
-        // SAFETY: the method is valid.
-        let sizes = unsafe {
-            [
-                (functions.EVP_CIPHER_get_key_length)(method.raw()),
-                (functions.EVP_CIPHER_get_iv_length)(method.raw()),
-                (functions.EVP_CIPHER_get_block_size)(method.raw()),
-            ]
-        };
-        let [key_len, iv_len, block_len] = sizes.map(|size| usize::try_from(size).unwrap_or(0));
-        Ok(Self { context, method, is_set: false, key_len, iv_len, block_len })
-    }
-
-    /// Makes single DES, which is in the provider "legacy".
-    pub(super) fn des_cbc(library: &Libcrypto) -> Result<Self, PeerError> {
-        library.load_legacy().map_err(|reason| library.unavailable("DES-CBC", reason))?;
-        Self::new(library, c"DES-CBC")
-    }
-
-    /// Encrypts whole blocks, or any length in a stream mode, under a new key and IV. Returns the written length.
-    pub(super) fn run(
-        &mut self,
-        key: &[u8],
-        iv: &[u8],
-        input: &[u8],
-        out: &mut [u8],
-    ) -> Result<usize, PeerError> {
-        self.check_lengths(key, iv, input, out)?;
-        self.start(key, iv)?;
-        let library = &self.context.library;
-        let mut written: c_int = 0;
-        let len = c_int::try_from(input.len())
-            .map_err(|_| super::task::fault("a record under 2 GiB", input.len()))?;
-        let (context, to) = (self.context.raw(), out.as_mut_ptr());
-        // SAFETY: the input's length is passed; `out` holds as much, and without padding no more is written.
-        let done = unsafe {
-            (library.functions().EVP_EncryptUpdate)(context, to, &raw mut written, input.as_ptr(), len)
-        };
-        library.expect_one(done, "EVP_EncryptUpdate")?;
-        Ok(usize::try_from(written).unwrap_or(0))
-    }
-
-    /// Ends an AEAD record that [`run`](Self::run) encrypted, and returns its tag.
-    pub(super) fn tag(&mut self, tag: &mut [u8; TAG_LEN]) -> Result<(), PeerError> {
-        let library = &self.context.library;
-        let functions = library.functions();
-        let mut nothing = [0u8; TAG_LEN];
-        let mut written: c_int = 0;
-        // SAFETY: the context is in use; at most one block is written, and the buffer holds one.
-        let done = unsafe {
-            (functions.EVP_EncryptFinal_ex)(self.context.raw(), nothing.as_mut_ptr(), &raw mut written)
-        };
-        library.expect_one(done, "EVP_EncryptFinal_ex")?;
-        let (what, len) = (EVP_CTRL_AEAD_GET_TAG, TAG_LEN as c_int);
-        // SAFETY: the tag's length is passed.
-        let done = unsafe {
-            (functions.EVP_CIPHER_CTX_ctrl)(self.context.raw(), what, len, tag.as_mut_ptr().cast())
-        };
-        library.expect_one(done, "EVP_CTRL_AEAD_GET_TAG")
-    }
-
-    fn check_lengths(&self, key: &[u8], iv: &[u8], input: &[u8], out: &[u8]) -> Result<(), PeerError> {
-        let expected = (self.key_len, self.iv_len, 0);
-        let found = (key.len(), iv.len(), input.len() % self.block_len.max(1));
-        if expected != found {
-            return Err(super::task::fault(
-                &format!(
-                    "a key of {}, an IV of {} and blocks of {} bytes",
-                    self.key_len, self.iv_len, self.block_len
-                ),
-                format!("{}, {} and {} bytes", key.len(), iv.len(), input.len()),
-            ));
-        }
-        check_output_len(out.len(), input.len())
-    }
-
-    fn start(&mut self, key: &[u8], iv: &[u8]) -> Result<(), PeerError> {
-        let library = &self.context.library;
-        let functions = library.functions();
-        // The method is set once: later records only change key and IV, which is libcrypto's quickest way.
-        let method = if self.is_set { null_mut() } else { self.method.raw() };
-        let (context, key, iv) = (self.context.raw(), key.as_ptr(), iv.as_ptr());
-        // SAFETY: key and IV have the lengths of the method, as `check_lengths` saw.
-        let done = unsafe { (functions.EVP_EncryptInit_ex)(context, method, null_mut(), key, iv) };
-        library.expect_one(done, "EVP_EncryptInit_ex")?;
-        if !self.is_set {
-            // SAFETY: the context has its method.
-            let done = unsafe { (functions.EVP_CIPHER_CTX_set_padding)(context, 0) };
-            library.expect_one(done, "EVP_CIPHER_CTX_set_padding")?;
-            self.is_set = true;
-        }
-        Ok(())
-    }
-}
-
-/// CMAC with its context.
-pub(super) struct PeerCmac {
-    context: OwnedObject,
-    /// The method, which the context refers to.
-    _method: OwnedObject,
-    key_len: usize,
-}
-
-impl PeerCmac {
-    /// Makes CMAC over AES with keys of 16 or 32 bytes.
-    pub(super) fn aes(library: &Libcrypto, key_len: usize) -> Result<Self, PeerError> {
-        let functions = library.functions();
-        let mut cipher: [c_char; 12] = match key_len {
-            16 => c_chars(b"AES-128-CBC\0"),
-            32 => c_chars(b"AES-256-CBC\0"),
-            _ => return Err(super::task::fault("a key of 16 or 32 bytes", key_len)),
-        };
-        // SAFETY: a null context is the default one; the name is a C string.
-        let raw = unsafe { (functions.EVP_MAC_fetch)(null_mut(), c"CMAC".as_ptr(), null()) };
-        let method = fetched(library, raw, functions.EVP_MAC_free, c"CMAC")?;
-        // SAFETY: the method is valid.
-        let raw = unsafe { (functions.EVP_MAC_CTX_new)(method.raw()) };
-        let context = OwnedObject::new(library, raw, functions.EVP_MAC_CTX_free, "EVP_MAC_CTX_new")?;
-        // SAFETY: the parameters outlive the call and end as they must; length 0 means up to the terminator.
-        let done = unsafe {
-            let name =
-                (functions.OSSL_PARAM_construct_utf8_string)(c"cipher".as_ptr(), cipher.as_mut_ptr(), 0);
-            let parameters = [name, (functions.OSSL_PARAM_construct_end)()];
-            (functions.EVP_MAC_CTX_set_params)(context.raw(), parameters.as_ptr())
-        };
-        library.expect_one(done, "EVP_MAC_CTX_set_params")?;
-        Ok(Self { context, _method: method, key_len })
-    }
-
-    /// Computes the 16-byte MAC of `message` under a new key.
-    pub(super) fn run(&mut self, key: &[u8], message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
-        if key.len() != self.key_len {
-            return Err(super::task::fault(&format!("a key of {} bytes", self.key_len), key.len()));
-        }
-        let library = &self.context.library;
-        let functions = library.functions();
-        let context = self.context.raw();
-        let mut len = 0usize;
-        // SAFETY: every length is passed; the context has its cipher.
-        let done = unsafe {
-            (functions.EVP_MAC_init)(context, key.as_ptr(), key.len(), null())
-                .min((functions.EVP_MAC_update)(context, message.as_ptr(), message.len()))
-                .min((functions.EVP_MAC_final)(context, out.as_mut_ptr(), &raw mut len, out.len()))
-        };
-        library.expect_one(done, "EVP_MAC_final").map(|()| len)
-    }
-}
-
 fn fetched(
     library: &Libcrypto,
     raw: Raw,
@@ -784,8 +617,4 @@ fn fetched(
 
 fn check_output_len(found: usize, wanted: usize) -> Result<(), PeerError> {
     if found < wanted { Err(super::task::fault(&format!("space for {wanted} bytes"), found)) } else { Ok(()) }
-}
-
-fn c_chars<const N: usize>(text: &[u8; N]) -> [c_char; N] {
-    text.map(|byte| byte as c_char)
 }

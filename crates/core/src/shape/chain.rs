@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{BlockCipher, CipherMode, CipherSpec, MacAlg};
+use super::{BlockCipher, CipherMode, CipherSpec, MacAlg};
 
 /// The order of the cipher and the MAC in a [`Shape::Chain`](crate::Shape::Chain).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,0 +1,265 @@
+//! `oarlock sockets probe`: the kernel's answers, and the way that costs less here.
+
+use std::time::Instant;
+
+use cpu_time::ThreadTime;
+use oarlock::Accelerator;
+use oarlock_io::kernel_tls::{
+    CipherReport, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe,
+};
+use oarlock_sockets::{
+    Content, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
+};
+use serde::Serialize;
+
+use super::args::{MAX_CONTENT, SocketSuite};
+use super::error::SocketsError;
+use super::seal::sealer;
+use crate::options::GlobalOptions;
+use crate::report::print_report;
+use crate::table::{CellAlign, CellTone, TableCell, TextTable, duration};
+
+/// The records that are sealed to measure the cost, short and long.
+const RECORDS: u32 = 400;
+const SHORT: usize = 64;
+
+pub(super) fn run(global: &GlobalOptions) -> Result<(), SocketsError> {
+    let began = Instant::now();
+    let report = probe().map_err(SocketsError::Probe)?;
+    let accelerator = Accelerator::builder().lazy().build()?;
+    let document = ProbeDocument::new(&accelerator, &report);
+    global.note(|| format!("the probe took {}", duration(began.elapsed().as_secs_f64())));
+    print_report(global.json, &document, |in_colour| to_text(&report, &document, in_colour))
+        .map_err(SocketsError::Stdout)
+}
+
+/// The JSON document of the command.
+#[derive(Debug, Serialize)]
+struct ProbeDocument {
+    kernel_tls: SupportField,
+    ciphers: Vec<CipherField>,
+    rekey: SupportField,
+    sendfile: SupportField,
+    plain_write: CostField,
+    plain_sendfile: CostField,
+    tls_sendfile: Option<CostField>,
+    choices: Vec<ChoiceField>,
+    warning: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct SupportField {
+    works: bool,
+    errno: Option<i32>,
+    why_not: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct CipherField {
+    version: String,
+    cipher: String,
+    send: SupportField,
+    receive: SupportField,
+    write: Option<CostField>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct CostField {
+    call_ns: f64,
+    byte_ns: f64,
+}
+
+/// The comparison of full records of a suite in TLS 1.3, and what [`choose`] makes of it for a long file.
+#[derive(Debug, Serialize)]
+struct ChoiceField {
+    suite: SocketSuite,
+    /// Sealing a record in user space and writing it, in nanoseconds.
+    user_record_ns: f64,
+    kernel_record_ns: Option<f64>,
+    /// A record's share of a long `sendfile`. It was measured with AES-128-GCM.
+    sendfile_record_ns: Option<f64>,
+    /// The path for a file of 100 MiB.
+    choice: &'static str,
+    reason: String,
+}
+
+impl From<KernelSupport> for SupportField {
+    fn from(support: KernelSupport) -> Self {
+        let errno = match support {
+            KernelSupport::Refused(refusal) => Some(refusal.errno),
+            KernelSupport::Works | KernelSupport::NotTried => None,
+        };
+        Self { works: support.works(), errno, why_not: (!support.works()).then(|| support.to_string()) }
+    }
+}
+
+impl From<TransferCosts> for CostField {
+    fn from(costs: TransferCosts) -> Self {
+        Self { call_ns: costs.call_ns, byte_ns: costs.byte_ns }
+    }
+}
+
+impl From<&CipherReport> for CipherField {
+    fn from(report: &CipherReport) -> Self {
+        Self {
+            version: report.version.to_string(),
+            cipher: report.cipher.to_string(),
+            send: report.send.into(),
+            receive: report.receive.into(),
+            write: report.write_costs.map(Into::into),
+        }
+    }
+}
+
+impl ProbeDocument {
+    fn new(accelerator: &Accelerator, report: &ProbeReport) -> Self {
+        Self {
+            kernel_tls: report.ulp.into(),
+            ciphers: report.ciphers.iter().map(Into::into).collect(),
+            rekey: report.rekey.into(),
+            sendfile: report.send_file.into(),
+            plain_write: report.plain_write_costs.into(),
+            plain_sendfile: report.plain_file_costs.into(),
+            tls_sendfile: report.send_file_costs.map(Into::into),
+            choices: SocketSuite::ALL
+                .iter()
+                .filter_map(|suite| ChoiceField::new(accelerator, report, *suite))
+                .collect(),
+            warning: report.unsent_limit_fault(),
+        }
+    }
+}
+
+impl ChoiceField {
+    fn new(accelerator: &Accelerator, report: &ProbeReport, suite: SocketSuite) -> Option<Self> {
+        // Suites without a counterpart in the kernel need no comparison.
+        let cipher = suite.kernel_cipher()?;
+        let seal = seal_costs(accelerator, suite)?;
+        let user = PathCost {
+            call_ns: seal.call_ns + report.plain_write_costs.call_ns,
+            byte_ns: seal.byte_ns + report.plain_write_costs.byte_ns,
+        };
+        let own = report.cipher(KernelTlsVersion::Tls13, cipher);
+        let kernel = own.and_then(|own| own.write_costs);
+        let file = report.send_file_costs.filter(|_| suite == SocketSuite::Aes128Gcm);
+        let why_not = || match own.map_or(report.ulp, |own| own.send) {
+            KernelSupport::NotTried => report.ulp.to_string(),
+            KernelSupport::Works => "it was not measured with this cipher".into(),
+            refused => refused.to_string(),
+        };
+        let cost = |costs: Option<TransferCosts>| costs.map(path_cost).ok_or_else(why_not);
+        let costs = PathCosts {
+            user,
+            kernel: cost(kernel),
+            kernel_file: cost(file),
+            attach_ns: own.and_then(|own| own.attach_ns).unwrap_or(0.0),
+        };
+        let plan = TransferPlan {
+            suite: suite.record_suite(),
+            direction: TransferDirection::Send,
+            bytes: 100 << 20,
+            bytes_per_call: MAX_CONTENT as u32,
+            is_file: true,
+            partial_bytes: 0,
+        };
+        let PathChoice { path, reason } = choose(&costs, &plan);
+        let per_record = |cost: PathCost| cost.call_ns + cost.byte_ns * MAX_CONTENT as f64;
+        Some(Self {
+            suite,
+            user_record_ns: per_record(user),
+            kernel_record_ns: kernel.map(|costs| costs.nanoseconds(MAX_CONTENT)),
+            sendfile_record_ns: file.map(|costs| costs.byte_ns * MAX_CONTENT as f64),
+            choice: match path {
+                RecordPath::User => "user",
+                RecordPath::Kernel => "kernel",
+                RecordPath::KernelFile => "sendfile",
+            },
+            reason: reason.to_string(),
+        })
+    }
+}
+
+fn path_cost(TransferCosts { call_ns, byte_ns }: TransferCosts) -> PathCost {
+    PathCost { call_ns, byte_ns }
+}
+
+/// Measures sealing in user space.
+fn seal_costs(accelerator: &Accelerator, suite: SocketSuite) -> Option<TransferCosts> {
+    let mut sealer = sealer(accelerator, suite, 0).ok()?;
+    let (mut out, content) = (Vec::new(), vec![0; MAX_CONTENT]);
+    let mut per_record = |len: usize| {
+        let began = ThreadTime::now();
+        for _ in 0..RECORDS {
+            out.clear();
+            sealer.seal(Content::ApplicationData, &[&content[..len]], &mut out).ok()?;
+        }
+        Some(began.elapsed().as_secs_f64() * 1e9 / f64::from(RECORDS))
+    };
+    let (short, long) = (per_record(SHORT)?, per_record(MAX_CONTENT)?);
+    let byte_ns = ((long - short) / (MAX_CONTENT - SHORT) as f64).max(0.0);
+    Some(TransferCosts { call_ns: (short - byte_ns * SHORT as f64).max(0.0), byte_ns })
+}
+
+fn to_text(report: &ProbeReport, document: &ProbeDocument, in_colour: bool) -> String {
+    let mut text = format!("TLS in the kernel: {}\n", report.ulp);
+    if report.ulp.works() {
+        text += &format!("sendfile: {}\nnew keys: {}\n\n", report.send_file, report.rekey);
+        text += &cipher_table(report).render(in_colour);
+    }
+    text += "\nCPU time of a record of 16 KiB, sealed and sent over this machine's own network\n";
+    text += &choice_table(document).render(in_colour);
+    text += "\nFor a file of 100 MiB:\n";
+    for own in &document.choices {
+        text += &format!("  {}: {}: {}\n", own.suite.name(), own.choice, own.reason);
+    }
+    if let Some(warning) = &document.warning {
+        text += &format!("\nWarning: {warning}\n");
+    }
+    text
+}
+
+fn cipher_table(report: &ProbeReport) -> TextTable {
+    let mut table = TextTable::new([
+        ("version", CellAlign::Left),
+        ("cipher", CellAlign::Left),
+        ("send", CellAlign::Left),
+        ("receive", CellAlign::Left),
+        ("write", CellAlign::Right),
+        ("per byte", CellAlign::Right),
+    ]);
+    for own in &report.ciphers {
+        let cell = |support: KernelSupport| match support {
+            KernelSupport::Works => TableCell::toned("works", CellTone::Good),
+            other => TableCell::toned(other.to_string(), CellTone::Bad),
+        };
+        let cost = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| format!("{ns:.2} ns").into());
+        table.row([
+            own.version.to_string().into(),
+            own.cipher.to_string().into(),
+            cell(own.send),
+            cell(own.receive),
+            cost(own.write_costs.map(|costs| costs.call_ns)),
+            cost(own.write_costs.map(|costs| costs.byte_ns)),
+        ]);
+    }
+    table
+}
+
+fn choice_table(document: &ProbeDocument) -> TextTable {
+    let mut table = TextTable::new([
+        ("suite", CellAlign::Left),
+        ("user space", CellAlign::Right),
+        ("kernel", CellAlign::Right),
+        ("sendfile", CellAlign::Right),
+    ]);
+    for own in &document.choices {
+        let time = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| duration(ns * 1e-9).into());
+        table.row([
+            own.suite.name().into(),
+            time(Some(own.user_record_ns)),
+            time(own.kernel_record_ns),
+            time(own.sendfile_record_ns),
+        ]);
+    }
+    table
+}
