@@ -26,6 +26,7 @@ mod acceptor;
 mod connector;
 mod error;
 mod exchange;
+mod gather;
 mod handshake;
 mod limits;
 #[allow(unsafe_code)]

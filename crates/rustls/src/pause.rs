@@ -2,7 +2,8 @@
 //!
 //! rustls asks for a signature, a key agreement or a verification by a call that must return the result. Here such a
 //! call may run on the stack of a coroutine. It submits its jobs, suspends the coroutine, and returns once the
-//! coroutine is resumed with the answers. Outside of a coroutine it waits.
+//! coroutine is resumed with the answers. Outside of a coroutine it waits. [`crate::gather`] says where the jobs of
+//! several handshakes meet.
 //!
 //! Only rustls and the callbacks of its configuration run on such a stack: no future, no I/O and no
 //! [`Context`] is ever there.
@@ -10,15 +11,17 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use oarlock::{Accelerator, Answers, Job, JobError, PendingAnswers, SubmitOptions};
+use oarlock::{Accelerator, Job, JobError, PendingAnswers, SubmitOptions};
+
+use crate::gather::{GatherStep, GatheredJobs, JobAnswers, compute_all, gather};
 
 /// The size of a stack. rustls and AWS-LC need less than a tenth of it. The rest is for the callbacks of a
 /// configuration, such as a certificate verifier. Pages that were never touched take no memory.
@@ -28,13 +31,12 @@ const STACK_BYTES: usize = 256 << 10;
 const MAX_IDLE_STACKS: usize = 256;
 
 /// `None` resumes a coroutine whose jobs were cancelled.
-type JobYielder = Yielder<Option<Answers>, PendingAnswers>;
-type JobCoroutine<T> = Coroutine<Option<Answers>, PendingAnswers, Result<T, TaskPanic>, DefaultStack>;
-
-/// The handshakes of this process that have begun and not ended.
-static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+type JobYielder = Yielder<Option<JobAnswers>, PausedJobs>;
+type JobCoroutine<T> = Coroutine<Option<JobAnswers>, PausedJobs, Result<T, TaskPanic>, DefaultStack>;
 
 thread_local! {
+    /// The handshakes of this thread that have begun and not ended.
+    static UNDER_WAY: Cell<usize> = const { Cell::new(0) };
     /// The yielder of the coroutine that runs on this thread now, or null.
     static CURRENT: Cell<*const JobYielder> = const { Cell::new(ptr::null()) };
     static IDLE_STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
@@ -48,16 +50,48 @@ pub(crate) struct TaskPanic;
 ///
 /// # Errors
 /// [`JobError::Cancelled`] if the task was dropped. Each job has a result of its own in the answers.
-pub(crate) fn run_jobs(accelerator: &Accelerator, jobs: &[Job<'_>]) -> Result<Answers, JobError> {
+pub(crate) fn run_jobs(accelerator: &Accelerator, jobs: &[Job<'_>]) -> Result<JobAnswers, JobError> {
     let Some(yielder) = current_yielder() else {
-        return Ok(accelerator.submit_many(jobs, SubmitOptions::default()).wait());
+        return Ok(accelerator.submit_many(jobs, SubmitOptions::default()).wait().into());
     };
-    match on_parent_stack(yielder, || submit(accelerator, jobs)) {
-        SubmittedJobs::Answered(answers) => Ok(answers),
-        SubmittedJobs::Pending(pending) => {
-            let answers = yielder.suspend(pending);
-            CURRENT.set(yielder);
-            answers.ok_or(JobError::Cancelled)
+    // A handshake by itself is fastest if nothing waits for others. Jobs of held keys are computed elsewhere, and
+    // this thread must not wait for them.
+    let has_company = UNDER_WAY.get() > 1;
+    let paused = if has_company && jobs.iter().all(|job| job.key.parts().is_some()) {
+        PausedJobs::Gathered(gather(accelerator, jobs))
+    } else {
+        match on_parent_stack(yielder, || submit(accelerator, jobs)) {
+            SubmittedJobs::Answered(answers) => return Ok(answers.into()),
+            SubmittedJobs::Pending(pending) => PausedJobs::Submitted(pending),
+        }
+    };
+    let answers = yielder.suspend(paused);
+    CURRENT.set(yielder);
+    answers.ok_or(JobError::Cancelled)
+}
+
+/// Jobs that are computed while a task is paused.
+enum PausedJobs {
+    Gathered(GatheredJobs),
+    Submitted(PendingAnswers),
+}
+
+impl Future for PausedJobs {
+    type Output = JobAnswers;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<JobAnswers> {
+        match &mut *self {
+            Self::Gathered(jobs) => loop {
+                match jobs.poll(context) {
+                    GatherStep::Answered(answers) => return Poll::Ready(answers),
+                    GatherStep::Waiting => return Poll::Pending,
+                    // A future may be polled inside of another coroutine, whose stack is short.
+                    GatherStep::Due => compute_all(|accelerator, jobs| {
+                        on_thread_stack(|| accelerator.run_all(jobs))
+                    }),
+                }
+            },
+            Self::Submitted(pending) => Pin::new(pending).poll(context).map(JobAnswers::from),
         }
     }
 }
@@ -90,40 +124,33 @@ fn on_parent_stack<T>(yielder: &JobYielder, work: impl FnOnce() -> T + Send) -> 
 }
 
 enum SubmittedJobs {
-    Answered(Answers),
+    Answered(oarlock::Answers),
     Pending(PendingAnswers),
 }
 
 fn submit(accelerator: &Accelerator, jobs: &[Job<'_>]) -> SubmittedJobs {
-    // A handshake by itself is fastest on its own thread. With others, each would compute its jobs alone there, and no
-    // batch would ever form.
-    let has_company = UNDER_WAY.load(Ordering::Relaxed) > 1;
-    let options = SubmitOptions::default().with_coalesce(has_company);
-    let mut pending = accelerator.submit_many(jobs, options);
-    // Coalesced jobs are announced to a worker at their second poll, so the first one must not be spent here.
-    if !has_company
-        && let Poll::Ready(answers) = Pin::new(&mut pending).poll(&mut Context::from_waker(Waker::noop()))
-    {
-        return SubmittedJobs::Answered(answers);
+    let mut pending = accelerator.submit_many(jobs, SubmitOptions::default());
+    match Pin::new(&mut pending).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answers) => SubmittedJobs::Answered(answers),
+        Poll::Pending => SubmittedJobs::Pending(pending),
     }
-    SubmittedJobs::Pending(pending)
 }
 
 /// Counts a handshake as under way until it is dropped.
 #[derive(Debug)]
-pub(crate) struct HandshakeCount(());
+pub(crate) struct HandshakeCount(PhantomData<*const ()>);
 
 impl HandshakeCount {
     pub(crate) fn new() -> Self {
-        // Relaxed: the count only chooses between two right ways.
-        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Self(())
+        UNDER_WAY.set(UNDER_WAY.get() + 1);
+        Self(PhantomData)
     }
 }
 
 impl Drop for HandshakeCount {
     fn drop(&mut self) {
-        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+        // Fails if the thread is ending.
+        let _ = UNDER_WAY.try_with(|count| count.set(count.get() - 1));
     }
 }
 
@@ -133,7 +160,7 @@ impl Drop for HandshakeCount {
 /// to its end, in which each further job fails at once.
 pub(crate) struct PausableFuture<T: 'static> {
     // Dropped before the task, so that the jobs are cancelled before their results are refused.
-    pending: Option<PendingAnswers>,
+    pending: Option<PausedJobs>,
     task: PausableTask<T>,
 }
 
@@ -171,7 +198,7 @@ struct PausableTask<T: 'static> {
 }
 
 enum TaskStep<T> {
-    Paused(PendingAnswers),
+    Paused(PausedJobs),
     Ended(Result<T, TaskPanic>),
 }
 
@@ -183,7 +210,7 @@ impl<T: 'static> PausableTask<T> {
         };
         // A closure on a coroutine may have 1,024 bytes at most.
         let work = Box::new(work);
-        let run = move |yielder: &JobYielder, _: Option<Answers>| {
+        let run = move |yielder: &JobYielder, _: Option<JobAnswers>| {
             CURRENT.set(yielder);
             catch_unwind(AssertUnwindSafe(work)).map_err(|_| TaskPanic)
         };
@@ -191,7 +218,7 @@ impl<T: 'static> PausableTask<T> {
     }
 
     /// Runs the code until it pauses or ends.
-    fn resume(&mut self, answers: Option<Answers>) -> TaskStep<T> {
+    fn resume(&mut self, answers: Option<JobAnswers>) -> TaskStep<T> {
         // Polled again after the end: a future may not panic for that.
         let Some(coroutine) = &mut self.coroutine else { return TaskStep::Ended(Err(TaskPanic)) };
         // Null, unless a callback of a configuration polls another handshake inside of this one.
