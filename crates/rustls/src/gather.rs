@@ -63,7 +63,7 @@ impl OwnedJob {
             true => Input::Digest(&self.input),
             false => Input::Message(&self.input),
         };
-        Job { scheme: self.scheme, key: &self.key, input, second: &self.second }
+        Job::with_scheme(self.scheme, &self.key, input, &self.second)
     }
 }
 
@@ -71,6 +71,13 @@ struct WaitingJobs {
     accelerator: Accelerator,
     jobs: Vec<OwnedJob>,
     outcome: Rc<JobOutcome>,
+}
+
+impl Drop for WaitingJobs {
+    fn drop(&mut self) {
+        // After a panic the jobs have no answer, and their handshake must notice.
+        self.outcome.waker.take().into_iter().for_each(Waker::wake);
+    }
 }
 
 #[derive(Default)]
@@ -104,12 +111,18 @@ pub(crate) enum GatherStep {
     Waiting,
     /// No handshake can go on: all jobs should be computed now, by [`compute_all`].
     Due,
+    /// The computation of the jobs panicked in another handshake.
+    Lost,
 }
 
 impl GatheredJobs {
     pub(crate) fn poll(&mut self, context: &Context<'_>) -> GatherStep {
         if let Some(answers) = self.outcome.answers.take() {
             return GatherStep::Answered(answers);
+        }
+        // The list holds the other reference until the jobs are answered.
+        if Rc::strong_count(&self.outcome) == 1 {
+            return GatherStep::Lost;
         }
         let waiting = WAITING.with_borrow(Vec::len);
         if self.turns < MAX_TURNS && waiting != self.seen {
@@ -147,9 +160,9 @@ fn answer(waiting: Vec<WaitingJobs>, run: impl FnOnce(&[Job<'_>]) -> Answers) {
     let jobs: Vec<Job<'_>> = waiting.iter().flat_map(|own| own.jobs.iter().map(OwnedJob::as_job)).collect();
     let answers = Rc::new(run(&jobs));
     let mut first = 0;
+    // The handshakes are woken when the list is dropped.
     for WaitingJobs { jobs, outcome, .. } in &waiting {
         outcome.answers.set(Some(JobAnswers { all: Rc::clone(&answers), first }));
         first += jobs.len();
-        outcome.waker.take().into_iter().for_each(Waker::wake);
     }
 }

@@ -77,21 +77,23 @@ enum PausedJobs {
 }
 
 impl Future for PausedJobs {
-    type Output = JobAnswers;
+    /// None if the jobs are lost.
+    type Output = Option<JobAnswers>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<JobAnswers> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut *self {
             Self::Gathered(jobs) => loop {
                 match jobs.poll(context) {
-                    GatherStep::Answered(answers) => return Poll::Ready(answers),
+                    GatherStep::Answered(answers) => return Poll::Ready(Some(answers)),
+                    GatherStep::Lost => return Poll::Ready(None),
                     GatherStep::Waiting => return Poll::Pending,
                     // A future may be polled inside of another coroutine, whose stack is short.
-                    GatherStep::Due => compute_all(|accelerator, jobs| {
-                        on_thread_stack(|| accelerator.run_all(jobs))
-                    }),
+                    GatherStep::Due => {
+                        compute_all(|accelerator, jobs| on_thread_stack(|| accelerator.run_all(jobs)))
+                    }
                 }
             },
-            Self::Submitted(pending) => Pin::new(pending).poll(context).map(JobAnswers::from),
+            Self::Submitted(pending) => Pin::new(pending).poll(context).map(|answers| Some(answers.into())),
         }
     }
 }
@@ -179,7 +181,7 @@ impl<T: 'static> Future for PausableFuture<T> {
         let this = &mut *self;
         loop {
             let answers = match &mut this.pending {
-                Some(pending) => Some(ready!(Pin::new(pending).poll(context))),
+                Some(pending) => ready!(Pin::new(pending).poll(context)),
                 None => None,
             };
             this.pending = None;
