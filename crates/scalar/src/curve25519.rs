@@ -31,13 +31,27 @@ pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     if is_valid { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
+/// The u of the base point. RFC 7748 4.1.
+const BASE_U: [u8; 32] = {
+    let mut bytes = [0; 32];
+    bytes[0] = 9;
+    bytes
+};
+
 /// Computes X25519. RFC 7748 section 5. An all-zero result is not an error here: the scheme rejects it.
+///
+/// A public key, which is the product with the base point, takes a third of the time.
 pub(crate) fn derive(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::X25519Private(parts)) = operation.key.parts() else {
         return Err(Status::BadKey.into());
     };
     let scalar = parts.scalar.expose().try_into().map_err(|_| Status::BadKey)?;
-    let peer = operation.input.try_into().map_err(|_| Status::BadLength)?;
-    ffi::x25519(scalar, peer, out.try_into().map_err(|_| Status::BadLength)?);
+    let peer: &[u8; 32] = operation.input.try_into().map_err(|_| Status::BadLength)?;
+    let out = out.try_into().map_err(|_| Status::BadLength)?;
+    // The peer is public, so the path may depend on it. Other encodings of the base point take the ladder.
+    match *peer == BASE_U {
+        true => ffi::x25519_public(scalar, out),
+        false => ffi::x25519(scalar, peer, out),
+    }
     Ok(())
 }

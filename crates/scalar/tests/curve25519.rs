@@ -117,6 +117,10 @@ fn computes_the_key_exchange_of_rfc_7748() {
     let mut base = [0; 32];
     base[0] = 9;
     let (alice_public, bob_public) = (derive(&alice, &base), derive(&bob, &base));
+    // The top bit of a coordinate is ignored, and such an encoding of the base point takes the other path.
+    let mut other_base = base;
+    other_base[31] = 0x80;
+    assert_eq!(derive(&alice, &other_base), alice_public);
     assert_eq!(alice_public, hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"));
     assert_eq!(bob_public, hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"));
     let shared = hex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");

@@ -20,7 +20,7 @@ use crate::service::SharedService;
 /// The limits of connections, and the connections that count against them.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    handshakes: Mutex<Handshakes>,
+    handshakes: Mutex<AdmittedHandshakes>,
     max_handshakes: usize,
     max_handshakes_per_address: usize,
     network: Arc<Semaphore>,
@@ -112,14 +112,14 @@ impl Admission {
         Ok(ConnectionSlot::new(Arc::clone(service), own, permit))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Handshakes> {
+    fn lock(&self) -> MutexGuard<'_, AdmittedHandshakes> {
         self.handshakes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The connections whose client is not known yet, by their source.
 #[derive(Debug, Default)]
-struct Handshakes {
+struct AdmittedHandshakes {
     by_source: HashMap<Option<IpAddr>, VecDeque<Handshake>>,
     len: usize,
     last_id: u64,
@@ -134,7 +134,7 @@ struct Handshake {
     evict: oneshot::Sender<()>,
 }
 
-impl Handshakes {
+impl AdmittedHandshakes {
     fn len_of(&self, source: Option<IpAddr>) -> usize {
         self.by_source.get(&source).map_or(0, VecDeque::len)
     }

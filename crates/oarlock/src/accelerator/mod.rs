@@ -85,6 +85,12 @@ impl Accelerator {
         Self::builder().lazy().build()
     }
 
+    /// True if both are clones of one accelerator.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.about, &other.about)
+    }
+
     /// Submits one job. It runs on this thread if everything is idle and the job is cheap, and through the queue
     /// otherwise.
     ///

@@ -28,3 +28,9 @@ pub(crate) fn x25519(scalar: &[u8; 32], peer: &[u8; 32], out: &mut [u8; 32]) {
     // SAFETY: the arrays have the lengths that the function states.
     unsafe { sys::X25519(out.as_mut_ptr(), scalar.as_ptr(), peer.as_ptr()) };
 }
+
+/// Computes the public key of `scalar`: its product with the base point, by tables of multiples of that point.
+pub(crate) fn x25519_public(scalar: &[u8; 32], out: &mut [u8; 32]) {
+    // SAFETY: the arrays have the lengths that the function states.
+    unsafe { sys::X25519_public_from_private(out.as_mut_ptr(), scalar.as_ptr()) };
+}

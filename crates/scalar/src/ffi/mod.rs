@@ -18,7 +18,7 @@ mod rsa;
 pub(crate) use aead::AeadContext;
 pub(crate) use aes::{AesDecrypt, AesEncrypt};
 pub(crate) use chacha::{chacha20, is_equal, poly1305};
-pub(crate) use curve25519::{ed25519_sign, ed25519_verify, x25519};
+pub(crate) use curve25519::{ed25519_sign, ed25519_verify, x25519, x25519_public};
 pub(crate) use des::{DesKey, TdesKey};
 pub(crate) use ec::{EcPrivate, EcPublic};
 pub(crate) use error::LibraryError;

@@ -1,0 +1,96 @@
+//! Handshakes of a server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::{ServerConfig, ServerConnection};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::server::TlsStream;
+
+use crate::handshake::{complete, within};
+use crate::limits::{HandshakeQueue, QueuePlace};
+use crate::pause::HandshakeCount;
+use crate::{HandshakeLimits, TlsHandshakeError};
+
+/// Accepts TLS connections. The jobs of handshakes that are under way together share batches.
+///
+/// Cheap to clone. Clones share the limits.
+#[derive(Clone)]
+pub struct TlsAcceptor {
+    streams: tokio_rustls::TlsAcceptor,
+    queue: Arc<HandshakeQueue>,
+    timeout: Option<Duration>,
+}
+
+impl TlsAcceptor {
+    /// Returns an acceptor with default limits and without a timeout.
+    ///
+    /// The configuration should have the provider of this crate, or a certificate whose key is one of this crate's.
+    /// With others it works, and no job pauses.
+    #[must_use]
+    pub fn new(config: Arc<ServerConfig>) -> Self {
+        let queue = HandshakeQueue::new(HandshakeLimits::default());
+        Self { streams: config.into(), queue, timeout: None }
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn with_limits(self, limits: HandshakeLimits) -> Self {
+        Self { queue: HandshakeQueue::new(limits), ..self }
+    }
+
+    /// Sets the maximum time of a handshake, in which it waits for its turn too. The runtime needs its timer then.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
+    }
+
+    /// Does the handshake of a client's connection on this thread. The future is not `Send`, which suits a
+    /// current-thread runtime; [`Handshakes::accept`](crate::Handshakes::accept) returns one that is.
+    ///
+    /// # Errors
+    /// [`TlsHandshakeError::Busy`] at once if too many handshakes wait, [`TlsHandshakeError::Timeout`], and the errors
+    /// of the protocol and of the stream. The client has got an alert if the protocol has one for the error.
+    pub async fn accept<IO>(&self, io: IO) -> Result<TlsStream<IO>, TlsHandshakeError>
+    where
+        IO: AsyncRead + AsyncWrite + Unpin,
+    {
+        let place = self.enter()?;
+        self.accept_in(place, io).await
+    }
+
+    /// Returns the configuration.
+    #[must_use]
+    pub fn config(&self) -> &Arc<ServerConfig> {
+        self.streams.config()
+    }
+
+    pub(crate) fn enter(&self) -> Result<QueuePlace, TlsHandshakeError> {
+        self.queue.enter()
+    }
+
+    pub(crate) async fn accept_in<IO>(
+        &self,
+        place: QueuePlace,
+        mut io: IO,
+    ) -> Result<TlsStream<IO>, TlsHandshakeError>
+    where
+        IO: AsyncRead + AsyncWrite + Unpin,
+    {
+        let handshake = async {
+            let _turn = place.wait_turn().await?;
+            let _count = HandshakeCount::new();
+            let connection = Box::new(ServerConnection::new(Arc::clone(self.config()))?);
+            let finished = complete(&mut io, connection).await?;
+            // tokio-rustls has no constructor for its stream. Its future finds no handshake left in this connection.
+            Ok(self.streams.accept_with(io, |connection| *connection = *finished).await?)
+        };
+        within(self.timeout, handshake).await
+    }
+}
+
+impl std::fmt::Debug for TlsAcceptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TlsAcceptor({:?}, {:?})", self.queue, self.timeout)
+    }
+}
