@@ -16,6 +16,10 @@ use oarlock::{Accelerator, Answers, Input, Job, JobError, Key, Scheme};
 /// The most turns that jobs wait while others join them.
 const MAX_TURNS: u32 = 4;
 
+/// The number of waiting handshakes that fills the lanes of every engine. With more, other tasks of the thread would
+/// wait longer and nothing would be gained.
+const FULL_BATCH: usize = 64;
+
 thread_local! {
     static WAITING: RefCell<Vec<WaitingJobs>> = const { RefCell::new(Vec::new()) };
 }
@@ -125,7 +129,7 @@ impl GatheredJobs {
             return GatherStep::Lost;
         }
         let waiting = WAITING.with_borrow(Vec::len);
-        if self.turns < MAX_TURNS && waiting != self.seen {
+        if self.turns < MAX_TURNS && waiting != self.seen && waiting < FULL_BATCH {
             (self.turns, self.seen) = (self.turns + 1, waiting);
             self.outcome.waker.set(Some(context.waker().clone()));
             // To the end of the queue: the tasks that are ready now may add jobs.

@@ -4,6 +4,7 @@
 mod common;
 mod ssh_peer;
 
+use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use aws_lc_rs::signature::Ed25519KeyPair;
 use oarlock_sockets::ConnectionSide;
 use ssh_peer::*;
 
+const SSH: &str = "/usr/bin/ssh";
 const SSHD: &str = "/usr/sbin/sshd";
 
 /// Cipher, MAC, and true for OpenSSH's strict key exchange.
@@ -40,7 +42,7 @@ fn a_client_of_ours_logs_in_to_openssh_and_runs_cat() {
 
 #[test]
 fn openssh_logs_in_to_a_server_of_ours() {
-    if !exists("/usr/bin/ssh") {
+    if !exists(SSH) {
         return;
     }
     for (names, is_strict) in CASES {
@@ -53,11 +55,15 @@ fn openssh_logs_in_to_a_server_of_ours() {
 #[test]
 #[ignore = "takes minutes: cargo test --release -p oarlock-sockets --test openssh -- --ignored"]
 fn a_gigabyte_passes_each_way() {
-    if !exists(SSHD) {
+    if !exists(SSHD) || !exists(SSH) {
         return;
     }
     for (names, is_strict) in CASES {
-        run_client(names, is_strict, 1 << 30);
+        for (side, run) in [("client", run_client as fn(_, _, _) -> _), ("server", run_server)] {
+            let exchanges = run(names, is_strict, 1 << 30);
+            println!("{names:?}: 1 GiB each way as the {side}, {exchanges} key exchanges");
+            assert!(exchanges >= 4, "{names:?}: {exchanges} key exchanges");
+        }
     }
 }
 
@@ -225,7 +231,7 @@ fn run_server(names: [&'static str; 2], is_strict: bool, bytes: usize) -> usize 
     std::fs::write(&input, common::bytes(9, bytes)).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let client = Command::new("/usr/bin/ssh")
+    let client = Command::new(SSH)
         .args([
             "-F",
             "none",
@@ -285,9 +291,12 @@ fn serve_login(peer: &mut SshPeer) {
     }
 }
 
-/// Returns every byte of the one channel to its sender.
+/// Returns every byte of the one channel to its sender, as far as the sender's window allows. RFC 4254 section 5.2.
 fn serve_cat(peer: &mut SshPeer) {
     let mut channel = [0; 4];
+    let mut window = 0;
+    let mut waiting = VecDeque::new();
+    let mut has_ended = false;
     loop {
         let received = peer.receive();
         let mut fields = Fields(&received[1..]);
@@ -295,6 +304,7 @@ fn serve_cat(peer: &mut SshPeer) {
             CHANNEL_OPEN => {
                 fields.string();
                 channel.copy_from_slice(fields.take(4));
+                window = fields.number() as usize;
                 let numbers = [0_u32, i32::MAX as u32, 32_768].map(u32::to_be_bytes).concat();
                 peer.send(&message(CHANNEL_CONFIRMATION, &[&channel, &numbers]));
             }
@@ -307,16 +317,27 @@ fn serve_cat(peer: &mut SshPeer) {
             }
             CHANNEL_DATA => {
                 fields.number();
-                peer.send(&message(CHANNEL_DATA, &[&channel, &string(fields.string())]));
+                waiting.push_back(fields.string().to_vec());
             }
-            CHANNEL_EOF => {
-                peer.send(&message(CHANNEL_EOF, &[&channel]));
-                let status = [string(b"exit-status"), vec![0], vec![0; 4]].concat();
-                peer.send(&message(CHANNEL_REQUEST, &[&channel, &status]));
-                peer.send(&message(CHANNEL_CLOSE, &[&channel]));
+            WINDOW_ADJUST => {
+                fields.number();
+                window += fields.number() as usize;
             }
+            CHANNEL_EOF => has_ended = true,
             CHANNEL_CLOSE => return,
-            kind => assert_eq!(kind, WINDOW_ADJUST),
+            kind => panic!("message {kind}"),
+        }
+        while waiting.front().is_some_and(|data| data.len() <= window) {
+            let data = waiting.pop_front().unwrap();
+            window -= data.len();
+            peer.send(&message(CHANNEL_DATA, &[&channel, &string(&data)]));
+        }
+        if has_ended && waiting.is_empty() {
+            has_ended = false;
+            peer.send(&message(CHANNEL_EOF, &[&channel]));
+            let status = [string(b"exit-status"), vec![0], vec![0; 4]].concat();
+            peer.send(&message(CHANNEL_REQUEST, &[&channel, &status]));
+            peer.send(&message(CHANNEL_CLOSE, &[&channel]));
         }
     }
 }
