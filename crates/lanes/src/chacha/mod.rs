@@ -98,8 +98,6 @@ impl<S: UnzipSimd> RecordKernel for ChaChaRun<S> {
         StepRule::EVEN
     }
 
-    fn begin(&mut self, _part: &RecordPart<'_>) {}
-
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         let mut rest = records;
         while !rest.is_empty() {

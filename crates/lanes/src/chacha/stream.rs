@@ -49,12 +49,14 @@ pub(super) fn start_of_each<S: MulSimd>(simd: S, starts: &[BlockStart<'_>; BLOCK
     let mut rows = starts.map(
         #[inline(always)]
         |start| {
-            let words = start.words();
+            let mut words = start.words();
             let pairs = words.as_chunks().0;
-            simd.load(&std::array::from_fn(|lane| {
+            let row = simd.load(&std::array::from_fn(|lane| {
                 let [low, high] = pairs[lane];
                 u64::from(low) | u64::from(high) << 32
-            }))
+            }));
+            words.zeroize();
+            row
         },
     );
     S::V::transpose32(&mut rows);
@@ -64,10 +66,12 @@ pub(super) fn start_of_each<S: MulSimd>(simd: S, starts: &[BlockStart<'_>; BLOCK
 /// Returns the vectors of sixteen blocks of one stream, which follow each other.
 #[inline(always)]
 pub(super) fn start_of_run<S: MulSimd>(simd: S, start: &BlockStart<'_>) -> [S::V; 16] {
-    let mut rows = start.words().map(
+    let mut words = start.words();
+    let mut rows = words.map(
         #[inline(always)]
         |word| simd.splat32(word),
     );
+    words.zeroize();
     // The numbers 0 to 15 in the half lanes.
     let steps = std::array::from_fn(|lane| (2 * lane as u64) | ((2 * lane as u64 + 1) << 32));
     rows[COUNTER] = rows[COUNTER].add32(simd.load(&steps));

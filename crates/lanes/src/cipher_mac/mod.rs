@@ -113,8 +113,6 @@ impl RecordKernel for ChainRun {
         StepRule::blocks(8, added)
     }
 
-    fn begin(&mut self, _part: &RecordPart<'_>) {}
-
     fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
         while let Some(first) = records.first() {
             // The first record is the longest.

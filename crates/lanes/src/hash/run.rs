@@ -267,8 +267,6 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
         self.shape
     }
 
-    fn begin(&mut self, _part: &RecordPart<'_>) {}
-
     fn steps(&self) -> StepRule {
         K::ENDING.steps::<H>()
     }

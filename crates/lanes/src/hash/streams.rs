@@ -200,8 +200,6 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
         StepRule::EVEN
     }
 
-    fn begin(&mut self, _part: &RecordPart<'_>) {}
-
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         Streams::<H>::default().hash(Waiting { run: self, part, records }, out);
     }

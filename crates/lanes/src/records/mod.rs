@@ -27,7 +27,7 @@ pub(crate) trait RecordKernel {
     fn steps(&self) -> StepRule;
 
     /// Prepares the values that all records of a part share.
-    fn begin(&mut self, part: &RecordPart<'_>);
+    fn begin(&mut self, _part: &RecordPart<'_>) {}
 
     /// Computes accepted records in any order and writes their results. Sets the status of a record only if it
     /// fails.
