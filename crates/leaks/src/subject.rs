@@ -5,9 +5,9 @@
 //! which the time shows.
 
 use oarlock_core::{
-    Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key, KeyParts, KeySource, ModExpParts,
-    NonceInput, Operation, Outcomes, OutputSink, Records, RsaPrivateParts, SecondInput, SecretBytes, Shape,
-    Span, Status, X25519PrivateParts,
+    BlockCipher, CipherMode, Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key, KeyParts,
+    KeySource, MacAlg, ModExpParts, NonceInput, Operation, Outcomes, OutputSink, Records, RsaPrivateParts,
+    SecondInput, SecretBytes, Shape, Span, Status, X25519PrivateParts,
 };
 use oarlock_keys::{KeyError, generate, import, raw};
 
@@ -20,6 +20,10 @@ const LANES: usize = 8;
 /// The number of records in a batch, and the bytes of each: whole blocks of every cipher.
 const RECORDS: usize = 64;
 const RECORD_LEN: usize = 48;
+
+/// The ending of the names of subjects with long records, whose round keys are put side by side, and their bytes.
+const LONG: &str = "-long";
+const LONG_RECORD_LEN: usize = 192;
 
 /// The number of secrets to draw from, because each is expensive to make.
 const POOL: usize = 256;
@@ -185,7 +189,7 @@ impl SecretBatch {
 
     /// Returns one record per key. All have the same input, whose first bytes are the IV.
     fn records(&self) -> Records<'_> {
-        let (iv_len, output_len, tag_len) = record_lens(self.shape);
+        let (iv_len, output_len, tag_len) = record_lens(self.shape, self.input.len());
         let span = |start, len| Span::new(start, len).unwrap_or_default();
         let places = || (0..self.keys.len()).map(|at| at * (output_len + tag_len));
         Records {
@@ -236,7 +240,8 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
 /// The bits of the exponent of a long modulus. The length is public, and only sets the number of equal steps.
 const EXPONENT_BITS: u16 = 64;
 
-/// Returns names and shapes. The base point of X25519 has its own name, because engines may have a table for it.
+/// Returns names and shapes. Long records of AES have names of their own, because engines may put their round keys side
+/// by side; the base point of X25519 has one, because engines may have a table for it.
 fn kinds() -> Vec<(String, Shape)> {
     let secret = |shape: &Shape| {
         matches!(
@@ -255,7 +260,12 @@ fn kinds() -> Vec<(String, Shape)> {
     let shapes = Shape::public_key().into_iter().filter(secret).map(shortened);
     let keyed = Shape::records().into_iter().filter(|shape| record_key_len(*shape).is_some());
     let own = shapes.chain(keyed).map(|shape| (shape.to_string(), shape));
-    own.chain([("x25519-base".into(), Shape::X25519)]).collect()
+    let long = [
+        Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt },
+        Shape::Mac { alg: MacAlg::Aes256Cmac },
+    ];
+    let long = long.into_iter().map(|shape| (format!("{shape}{LONG}"), shape));
+    own.chain(long).chain([("x25519-base".into(), Shape::X25519)]).collect()
 }
 
 /// Returns the length of a record's key in bytes. None if the shape has no key, or if it opens or unwraps, which
@@ -270,12 +280,12 @@ fn record_key_len(shape: Shape) -> Option<usize> {
 }
 
 /// Returns the lengths of a record's IV, output and tag in bytes.
-fn record_lens(shape: Shape) -> (usize, usize, usize) {
+fn record_lens(shape: Shape, input_len: usize) -> (usize, usize, usize) {
     match shape {
-        Shape::Cipher { alg, .. } => (alg.block_len(), RECORD_LEN, 0),
-        Shape::Aead { alg, .. } => (alg.usual_iv_len(), RECORD_LEN, 16),
+        Shape::Cipher { alg, .. } => (alg.block_len(), input_len, 0),
+        Shape::Aead { alg, .. } => (alg.usual_iv_len(), input_len, 16),
         Shape::Mac { alg } => (0, alg.tag_len(), 0),
-        _ => (12, RECORD_LEN, 16),
+        _ => (12, input_len, 16),
     }
 }
 
@@ -362,7 +372,11 @@ fn symmetric(len: usize, pool: usize) -> Vec<KeyParts> {
 
 /// Makes the public input: an integer below every modulus, a digest, a message, or a peer's key.
 fn input(name: &str, shape: Shape) -> Vec<u8> {
-    let len = if shape.is_record() { RECORD_LEN } else { 32 };
+    let len = match shape.is_record() {
+        true if name.ends_with(LONG) => LONG_RECORD_LEN,
+        true => RECORD_LEN,
+        false => 32,
+    };
     let mut input = TestRandom::new(0x1417).bytes(shape.input_len().unwrap_or(len));
     match shape {
         // Below every modulus of this length.

@@ -3,72 +3,14 @@
 //! One record cannot keep the AES unit busy. So eight records are in flight. Records of unequal lengths share a slot:
 //! each slot takes the next record as soon as its own is finished.
 
-use super::chunk;
+use super::chained::{ChainedRecord, IDLE};
 use super::rounds::encrypt;
 use super::schedule::{AesSchedule, NONE};
-use crate::simd::{BLOCK, BlockBytes, BlockSimd, SingleSimd};
+use super::{chunk, wide};
+use crate::simd::{BlockBytes, BlockSimd, SingleSimd};
 
 /// The records in flight.
 pub(super) const PLACES: usize = 8;
-
-/// A record to chain.
-#[derive(Clone, Copy)]
-pub(super) struct ChainedRecord<'a> {
-    pub(super) schedule: &'a AesSchedule,
-    /// The IV of a cipher, or the subkey of a MAC's last block.
-    pub(super) block: &'a BlockBytes,
-    pub(super) message: &'a [u8],
-    /// The offset of the output.
-    pub(super) output: usize,
-    /// The length of a MAC in bytes.
-    pub(super) tag_len: usize,
-}
-
-const IDLE: ChainedRecord<'static> =
-    ChainedRecord { schedule: &NONE, block: &[0; BLOCK], message: &[], output: 0, tag_len: 0 };
-
-impl ChainedRecord<'_> {
-    /// Returns the number of blocks. The last block of a MAC can be partial, and an empty message has one too.
-    #[inline(always)]
-    fn steps<const MAC: bool>(&self) -> usize {
-        if MAC { self.message.len().div_ceil(BLOCK).max(1) } else { self.message.len() / BLOCK }
-    }
-
-    /// Returns the state before the first block.
-    #[inline(always)]
-    fn start<S: SingleSimd, const MAC: bool>(&self, simd: S) -> S::Block {
-        if MAC { simd.block_of_words([0; 2]) } else { simd.load_block(self.block) }
-    }
-
-    /// Loads the block of a step.
-    #[inline(always)]
-    fn load<S: SingleSimd, const MAC: bool>(&self, simd: S, step: usize) -> S::Block {
-        match self.message.as_chunks().0.get(step) {
-            Some(block) if !MAC || BLOCK * step + BLOCK < self.message.len() => simd.load_block(block),
-            _ => self.last(simd, step),
-        }
-    }
-
-    /// Loads the last block of a MAC, with its padding and its subkey. NIST SP 800-38B 6.2.
-    #[inline(always)]
-    fn last<S: SingleSimd>(&self, simd: S, step: usize) -> S::Block {
-        simd.load_padded_at(self.message, BLOCK * step) ^ simd.load_block(self.block)
-    }
-
-    /// Writes a block of a cipher.
-    #[inline(always)]
-    fn write<S: SingleSimd>(&self, simd: S, step: usize, state: S::Block, output: &mut [u8]) {
-        if let Some(place) = output.get_mut(self.output + BLOCK * step..).and_then(<[u8]>::first_chunk_mut) {
-            simd.store_block(state, place);
-        }
-    }
-
-    /// Writes a MAC.
-    #[inline(always)]
-    fn write_tag<S: SingleSimd>(&self, simd: S, state: S::Block, output: &mut [u8]) {
-        simd.store_block_prefix(state, &mut output[self.output..][..self.tag_len]);
-    }
-}
 
 /// Chains every record of `next`. Writes each block to `output`, or with `MAC` only the leading bytes of the last
 /// block.
@@ -78,22 +20,29 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     next: impl FnMut() -> Option<ChainedRecord<'a>>,
     output: &mut [u8],
 ) {
-    let simd = simd.single();
+    let single = simd.single();
     chunk::each(
         IDLE,
         next,
         #[inline(always)]
         |records: &[ChainedRecord<'a>]| {
             let steps = records.first().map_or(0, ChainedRecord::steps::<MAC>);
-            let (groups, mut rest) = records.as_chunks();
+            let mut rest = records;
             if records.iter().all(|record| record.steps::<MAC>() == steps) {
-                for group in groups {
-                    chain_equal::<S::Single, ROUNDS, MAC>(simd, group, steps, output);
+                if S::JOINS_KEYS && steps >= wide::MIN_STEPS {
+                    let (groups, others) = rest.as_chunks();
+                    for group in groups {
+                        wide::chain::<S, ROUNDS, MAC>(simd, group, steps, output);
+                    }
+                    rest = others;
                 }
-            } else {
-                rest = records;
+                let (groups, others) = rest.as_chunks();
+                for group in groups {
+                    chain_equal::<S::Single, ROUNDS, MAC>(single, group, steps, output);
+                }
+                rest = others;
             }
-            chain_unequal::<S::Single, ROUNDS, MAC>(simd, rest, output);
+            chain_unequal::<S::Single, ROUNDS, MAC>(single, rest, output);
         },
     );
 }

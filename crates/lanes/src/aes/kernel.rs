@@ -3,7 +3,8 @@
 use oarlock_core::Span;
 
 use super::cbc::{self, CbcRecord};
-use super::chain::{self, ChainedRecord};
+use super::chain;
+use super::chained::ChainedRecord;
 use super::cmac::CmacKey;
 use super::ctr::{self, CtrRecord};
 use super::gcm::{self, GcmRecord, TagAction};

@@ -8,7 +8,8 @@
 //! | `schedule` | round keys |
 //! | `rounds` | the cipher on blocks side by side; `one_block` does one block |
 //! | `chunk` | records in chunks, which are read first and then computed |
-//! | `chain` | CBC encryption and CBC-MACs: a block of each of eight records |
+//! | `chain` | CBC encryption and CBC-MACs: a block of each of eight records; `chained` is such a record |
+//! | `wide` | the same for long records of equal length: a block of each of sixteen records, four in a register |
 //! | `cbc` | CBC decryption: pieces of any records |
 //! | `ctr` | counter mode: pieces of any records |
 //! | `cmac` | subkeys and last blocks of CMAC |
@@ -16,6 +17,7 @@
 
 mod cbc;
 mod chain;
+mod chained;
 mod chunk;
 mod cmac;
 mod ctr;
@@ -27,6 +29,7 @@ mod one_block;
 mod rounds;
 mod run;
 mod schedule;
+mod wide;
 
 use oarlock_core::{AeadAlg, BatchSize, BlockCipher, MacAlg, Shape};
 

@@ -5,7 +5,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use crate::simd::{AesBlocks, BLOCK, BlockBytes, BlockSimd, SingleSimd};
 
 /// The round keys of AES-256; AES-128 uses the first eleven.
-const ROUND_KEYS: usize = 15;
+pub(super) const ROUND_KEYS: usize = 15;
 
 /// The rounds of AES-128 and AES-256.
 pub(super) const ROUNDS_128: usize = 10;

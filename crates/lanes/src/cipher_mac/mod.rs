@@ -75,24 +75,32 @@ struct ChainRun {
 
 /// The messages of a window, one behind the other. The memory is kept, because the system maps new memory page by page.
 #[derive(Default)]
-struct MessageText(Vec<u8>);
+struct MessageText {
+    bytes: Vec<u8>,
+    /// The bytes that messages of former windows have filled. They are erased at the end of the run.
+    used: usize,
+}
 
 impl MessageText {
-    /// Erases the messages and makes room for others of `len` bytes.
+    /// Makes room for messages of `len` bytes.
     fn renew(&mut self, len: usize) -> &mut Vec<u8> {
-        self.wipe();
+        self.used = self.used.max(self.bytes.len());
         // A vector that grows by itself would leave a copy of the messages in freed memory.
-        if self.0.capacity() < len {
-            self.0 = Vec::with_capacity(len);
+        if self.bytes.capacity() < len {
+            self.wipe();
+            self.bytes = Vec::with_capacity(len);
         }
-        &mut self.0
+        self.bytes.clear();
+        &mut self.bytes
     }
 }
 
 impl WipePolicy for MessageText {
     fn wipe(&mut self) {
-        erase(&mut self.0);
-        self.0.clear();
+        self.bytes.resize(self.used.max(self.bytes.len()), 0);
+        erase(&mut self.bytes);
+        self.bytes.clear();
+        self.used = 0;
     }
 }
 

@@ -87,6 +87,9 @@ pub(crate) trait BlockSimd: Cpu {
     /// The number of [`BlockSimd::Four`] whose rounds run side by side: 2, 4 or 8.
     const FOURS: usize;
 
+    /// True if a load of four round keys costs less than four loads of one.
+    const JOINS_KEYS: bool;
+
     /// Returns the token for single blocks.
     fn single(self) -> Self::Single;
 
@@ -105,6 +108,12 @@ pub(crate) trait BlockSimd: Cpu {
 
     /// Moves the blocks up by one position. `before` becomes the first.
     fn blocks_after(self, blocks: Self::Four, before: &BlockBytes) -> Self::Four;
+
+    /// Joins four blocks.
+    fn join(self, blocks: [OneBlock<Self>; 4]) -> Self::Four;
+
+    /// Returns the four blocks.
+    fn split(self, blocks: Self::Four) -> [OneBlock<Self>; 4];
 
     /// Returns the last block.
     fn last_block(self, blocks: Self::Four) -> OneBlock<Self>;

@@ -20,6 +20,7 @@ impl<S: RegisterSimd> BlockSimd for S {
     type Four = FourRegisters<S::Block>;
 
     const FOURS: usize = S::FOURS;
+    const JOINS_KEYS: bool = false;
 
     #[inline(always)]
     fn single(self) -> S {
@@ -49,6 +50,16 @@ impl<S: RegisterSimd> BlockSimd for S {
     #[inline(always)]
     fn blocks_after(self, FourRegisters([a, b, c, _]): Self::Four, before: &BlockBytes) -> Self::Four {
         FourRegisters([self.load_block(before), a, b, c])
+    }
+
+    #[inline(always)]
+    fn join(self, blocks: [S::Block; 4]) -> Self::Four {
+        FourRegisters(blocks)
+    }
+
+    #[inline(always)]
+    fn split(self, blocks: Self::Four) -> [S::Block; 4] {
+        blocks.0
     }
 
     #[inline(always)]

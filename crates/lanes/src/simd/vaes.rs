@@ -75,6 +75,7 @@ impl BlockSimd for VaesSimd {
     type Four = ZmmBlocks;
 
     const FOURS: usize = 8;
+    const JOINS_KEYS: bool = true;
 
     #[inline(always)]
     fn single(self) -> AesSimd {
@@ -110,6 +111,30 @@ impl BlockSimd for VaesSimd {
     fn blocks_after(self, blocks: ZmmBlocks, before: &BlockBytes) -> ZmmBlocks {
         // SAFETY: `self` proves AVX-512F.
         ZmmBlocks(unsafe { _mm512_alignr_epi64::<6>(blocks.0, self.splat_block(before).0) })
+    }
+
+    #[inline(always)]
+    fn join(self, blocks: [XmmBlock; 4]) -> ZmmBlocks {
+        let [a, b, c, d] = blocks.map(XmmBlock::register);
+        // SAFETY: `self` proves AVX-512F.
+        ZmmBlocks(unsafe {
+            let joined = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
+            _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(joined, c), d)
+        })
+    }
+
+    #[inline(always)]
+    fn split(self, blocks: ZmmBlocks) -> [XmmBlock; 4] {
+        // SAFETY: `self` proves AVX-512F.
+        let registers = unsafe {
+            [
+                _mm512_castsi512_si128(blocks.0),
+                _mm512_extracti32x4_epi32::<1>(blocks.0),
+                _mm512_extracti32x4_epi32::<2>(blocks.0),
+                _mm512_extracti32x4_epi32::<3>(blocks.0),
+            ]
+        };
+        registers.map(|register| self.aes.block(register))
     }
 
     #[inline(always)]

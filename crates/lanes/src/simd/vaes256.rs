@@ -33,19 +33,9 @@ impl VaesYmmSimd {
         has_all.then_some(Self(aes))
     }
 
-    /// Joins four blocks.
-    #[inline(always)]
-    fn join(self, [a, b, c, d]: [XmmBlock; 4]) -> YmmBlocks {
-        let pair = |low: XmmBlock, high: XmmBlock| {
-            // SAFETY: `self` proves AVX.
-            unsafe { _mm256_set_m128i(high.register(), low.register()) }
-        };
-        YmmBlocks([pair(a, b), pair(c, d)])
-    }
-
     /// Splits a register into its blocks.
     #[inline(always)]
-    fn split(self, pair: __m256i) -> [XmmBlock; 2] {
+    fn halves(self, pair: __m256i) -> [XmmBlock; 2] {
         // SAFETY: `self` proves AVX2.
         let (low, high) = unsafe { (_mm256_castsi256_si128(pair), _mm256_extracti128_si256::<1>(pair)) };
         [self.0.block(low), self.0.block(high)]
@@ -54,15 +44,8 @@ impl VaesYmmSimd {
     /// Returns the sum of the blocks of a register.
     #[inline(always)]
     fn sum_of_pair(self, pair: __m256i) -> XmmBlock {
-        let [low, high] = self.split(pair);
+        let [low, high] = self.halves(pair);
         low ^ high
-    }
-
-    /// Splits four blocks.
-    #[inline(always)]
-    fn blocks(self, YmmBlocks([low, high]): YmmBlocks) -> [XmmBlock; 4] {
-        let ([a, b], [c, d]) = (self.split(low), self.split(high));
-        [a, b, c, d]
     }
 
     #[inline(always)]
@@ -116,6 +99,7 @@ impl BlockSimd for VaesYmmSimd {
     type Four = YmmBlocks;
 
     const FOURS: usize = 4;
+    const JOINS_KEYS: bool = true;
 
     #[inline(always)]
     fn single(self) -> AesSimd {
@@ -148,7 +132,7 @@ impl BlockSimd for VaesYmmSimd {
                     self.store_pair(b, high);
                 }
             }
-            None => store_blocks(self.0, self.blocks(blocks), place),
+            None => store_blocks(self.0, self.split(blocks), place),
         }
     }
 
@@ -160,7 +144,7 @@ impl BlockSimd for VaesYmmSimd {
             self.store_prefix(result, output);
             return [piece, result];
         }
-        let [input, output] = crypt_blocks(self.0, input, self.blocks(stream), output);
+        let [input, output] = crypt_blocks(self.0, input, self.split(stream), output);
         [self.join(input), self.join(output)]
     }
 
@@ -175,8 +159,23 @@ impl BlockSimd for VaesYmmSimd {
     }
 
     #[inline(always)]
+    fn join(self, [a, b, c, d]: [XmmBlock; 4]) -> YmmBlocks {
+        let pair = |low: XmmBlock, high: XmmBlock| {
+            // SAFETY: `self` proves AVX.
+            unsafe { _mm256_set_m128i(high.register(), low.register()) }
+        };
+        YmmBlocks([pair(a, b), pair(c, d)])
+    }
+
+    #[inline(always)]
+    fn split(self, YmmBlocks([low, high]): YmmBlocks) -> [XmmBlock; 4] {
+        let ([a, b], [c, d]) = (self.halves(low), self.halves(high));
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
     fn last_block(self, YmmBlocks([_, high]): YmmBlocks) -> XmmBlock {
-        let [_, last] = self.split(high);
+        let [_, last] = self.halves(high);
         last
     }
 

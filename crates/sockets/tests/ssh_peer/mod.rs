@@ -74,6 +74,8 @@ impl SshPeer {
     ) -> Self {
         // A peer that hangs fails the test instead of stopping it.
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // A small packet in front of a long one would wait for its acknowledgement.
+        stream.set_nodelay(true).unwrap();
         let mut peer = Self {
             stream,
             side,

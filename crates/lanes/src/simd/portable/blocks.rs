@@ -59,6 +59,7 @@ impl BlockSimd for PortableSimd {
     type Four = PortableVector;
 
     const FOURS: usize = 2;
+    const JOINS_KEYS: bool = true;
 
     fn single(self) -> Self {
         self
@@ -85,6 +86,14 @@ impl BlockSimd for PortableSimd {
     fn blocks_after(self, blocks: PortableVector, before: &BlockBytes) -> PortableVector {
         let (PortableBlock([low, high]), blocks) = (self.load_block(before), blocks.0);
         PortableVector([low, high, blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5]])
+    }
+
+    fn join(self, blocks: [PortableBlock; 4]) -> PortableVector {
+        PortableVector(std::array::from_fn(|at| blocks[at / 2].0[at % 2]))
+    }
+
+    fn split(self, blocks: PortableVector) -> [PortableBlock; 4] {
+        std::array::from_fn(|at| PortableBlock([blocks.0[2 * at], blocks.0[2 * at + 1]]))
     }
 
     fn last_block(self, blocks: PortableVector) -> PortableBlock {

@@ -1,0 +1,130 @@
+//! Long chains of equal length, four in a register: CBC encryption and CBC-MACs.
+//!
+//! A round of one block loads a round key, because each record has a key of its own, so loads limit [`super::chain`].
+//! Here the round keys of four records lie side by side and one load serves four blocks. The keys are copied for that,
+//! which pays from some blocks on.
+
+use super::chained::ChainedRecord;
+use super::schedule::ROUND_KEYS;
+use crate::simd::{AesBlocks, BlockBytes, BlockSimd, FOUR_BLOCKS, OneBlock, SingleSimd, erase};
+
+/// The registers of four records each. The rounds of fewer would wait for each other.
+const GROUPS: usize = 4;
+
+/// The records in flight.
+pub(super) const RECORDS: usize = 4 * GROUPS;
+
+/// The number of blocks from which copying the keys pays.
+pub(super) const MIN_STEPS: usize = 8;
+
+/// The round keys of four records: those of one round lie side by side.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct JoinedKeys([[u8; FOUR_BLOCKS]; ROUND_KEYS]);
+
+impl JoinedKeys {
+    #[inline(always)]
+    fn new(records: &[ChainedRecord<'_>; 4], rounds: usize) -> Self {
+        let mut joined = Self([[0; FOUR_BLOCKS]; ROUND_KEYS]);
+        for (at, round) in joined.0.iter_mut().take(rounds + 1).enumerate() {
+            for (to, record) in round.as_chunks_mut().0.iter_mut().zip(records) {
+                *to = record.schedule.keys[at];
+            }
+        }
+        joined
+    }
+}
+
+/// Chains records of `steps` blocks. Writes each block to `output`, or with `MAC` only the leading bytes of the last.
+#[inline(always)]
+pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
+    simd: S,
+    records: &[ChainedRecord<'_>; RECORDS],
+    steps: usize,
+    output: &mut [u8],
+) {
+    let groups: &[[ChainedRecord<'_>; 4]] = records.as_chunks().0;
+    let mut keys: [JoinedKeys; GROUPS] = std::array::from_fn(
+        #[inline(always)]
+        |group| JoinedKeys::new(&groups[group], ROUNDS),
+    );
+    let mut states: [S::Four; GROUPS] = std::array::from_fn(
+        #[inline(always)]
+        |group| joined(simd, &groups[group], |record| record.start::<S::Single, MAC>(simd.single())),
+    );
+    let messages: [&[BlockBytes]; RECORDS] = std::array::from_fn(
+        #[inline(always)]
+        |at| records[at].message.as_chunks().0,
+    );
+    // The last block of a MAC is different.
+    let whole = if MAC { steps.saturating_sub(1) } else { steps };
+    for step in 0..whole {
+        for (group, state) in states.iter_mut().enumerate() {
+            let blocks = std::array::from_fn(
+                #[inline(always)]
+                |at| match messages[4 * group + at].get(step) {
+                    Some(block) => simd.single().load_block(block),
+                    // unreachable because every message has `steps` blocks
+                    None => simd.single().block_of_words([0; 2]),
+                },
+            );
+            *state = *state ^ simd.join(blocks);
+        }
+        states = encrypt::<S, ROUNDS>(simd, states, &keys);
+        if !MAC {
+            for (group, state) in groups.iter().zip(states) {
+                for (record, block) in group.iter().zip(simd.split(state)) {
+                    record.write(simd.single(), step, block, output);
+                }
+            }
+        }
+    }
+    if MAC {
+        for (group, state) in groups.iter().zip(&mut states) {
+            *state = *state ^ joined(simd, group, |record| record.last(simd.single(), whole));
+        }
+        states = encrypt::<S, ROUNDS>(simd, states, &keys);
+        for (group, state) in groups.iter().zip(states) {
+            for (record, block) in group.iter().zip(simd.split(state)) {
+                record.write_tag(simd.single(), block, output);
+            }
+        }
+    }
+    for keys in &mut keys {
+        erase(keys.0.as_flattened_mut());
+    }
+}
+
+/// Joins a block of each record.
+#[inline(always)]
+fn joined<'a, S: BlockSimd>(
+    simd: S,
+    records: &[ChainedRecord<'a>; 4],
+    block: impl Fn(&ChainedRecord<'a>) -> OneBlock<S>,
+) -> S::Four {
+    simd.join(std::array::from_fn(
+        #[inline(always)]
+        |at| block(&records[at]),
+    ))
+}
+
+/// Encrypts a block of each record. FIPS 197 5.1.
+#[inline(always)]
+fn encrypt<S: BlockSimd, const ROUNDS: usize>(
+    simd: S,
+    mut states: [S::Four; GROUPS],
+    keys: &[JoinedKeys; GROUPS],
+) -> [S::Four; GROUPS] {
+    for group in 0..GROUPS {
+        states[group] = states[group] ^ simd.load_prefix(&keys[group].0[0]);
+    }
+    for at in 1..ROUNDS {
+        for group in 0..GROUPS {
+            states[group] = states[group].encrypt_round(simd.load_prefix(&keys[group].0[at]));
+        }
+    }
+    for group in 0..GROUPS {
+        states[group] = states[group].encrypt_last(simd.load_prefix(&keys[group].0[ROUNDS]));
+    }
+    states
+}
