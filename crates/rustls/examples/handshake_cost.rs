@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use cpu_time::{ProcessTime, ThreadTime};
-use oarlock::{Accelerator, SchedulerConfig};
+use oarlock::Accelerator;
 use oarlock_rustls::TlsAcceptor;
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
@@ -40,14 +40,7 @@ fn main() -> Result<(), ExampleError> {
     let mut arguments = std::env::args().skip(1);
     let per_round = arguments.next().map_or(Ok(640), |text| text.parse())?;
     let rounds = arguments.next().map_or(Ok(9), |text| text.parse())?;
-    // One worker that does not spin: a worker that looks for jobs all the time takes the first one alone. Batches may
-    // be long, because nothing else waits here.
-    let config = SchedulerConfig::default()
-        .with_threads(1)
-        .with_spins(0)
-        .with_longest_batch(Duration::from_millis(50))
-        .with_nice(5);
-    let accelerator = Accelerator::builder().config(config).lazy().build()?;
+    let accelerator = Accelerator::builder().lazy().build()?;
     let ours = Arc::new(oarlock_rustls::provider(&accelerator));
     println!("medians of {rounds} rounds of {per_round} handshakes, in microseconds");
     for (key, version, name) in [

@@ -22,8 +22,8 @@ use crate::{TlsAcceptor, TlsConnector, TlsHandshakeError};
 /// stays on one of these threads from the first byte to the last, and the stream returns to the caller's runtime,
 /// whose I/O driver it uses all the time. The threads end with the last clone.
 ///
-/// Two threads suit most servers: they move bytes and parse messages, and the engines compute on the threads of the
-/// accelerator.
+/// Each thread computes what its handshakes wait for, side by side. So the threads take the time of the engines too: as
+/// many as the cores that handshakes may use. Handshakes of two threads share no batch.
 ///
 /// ```no_run
 /// use std::sync::Arc;
