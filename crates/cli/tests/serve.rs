@@ -12,7 +12,7 @@ use std::os::unix::fs::chown;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use oarlock::keys::reference::Reference;
 use oarlock_server::development::Development;
@@ -417,6 +417,7 @@ async fn failed_handshakes_are_logged_with_peer_and_reason_at_a_limited_rate() {
     let (place, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let served = Served::start(place.path());
     let endpoint = stranger(&served, foreign.path());
+    let began = Instant::now();
     for _ in 0..FAILURES {
         // In TLS 1.3 the client may learn of the refusal only after its handshake.
         if let Ok(link) = ServerLink::open(&endpoint).await {
@@ -432,7 +433,9 @@ async fn failed_handshakes_are_logged_with_peer_and_reason_at_a_limited_rate() {
         .filter(|line| line.contains("a client was refused in its TLS handshake"))
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert!((1..=FAILURES as usize / 2).contains(&lines.len()), "{log}");
+    // One line a second at most, however slow the machine is.
+    let max_lines = began.elapsed().as_secs() as usize + 2;
+    assert!((1..=max_lines).contains(&lines.len()), "{log}");
     let mut told = 0;
     for line in &lines {
         let fields = &line["fields"];
