@@ -43,6 +43,14 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     steps: usize,
     output: &mut [u8],
 ) {
+    // The last block of a MAC is different.
+    let whole = if MAC { steps.saturating_sub(1) } else { steps };
+    let mut messages: [&[BlockBytes]; RECORDS] = [&[]; RECORDS];
+    for (blocks, record) in messages.iter_mut().zip(records) {
+        // unreachable because every message has `steps` blocks; the compiler learns the lengths here
+        let Some(own) = record.message.as_chunks().0.get(..whole) else { return };
+        *blocks = own;
+    }
     let groups: &[[ChainedRecord<'_>; 4]] = records.as_chunks().0;
     let mut keys: [JoinedKeys; GROUPS] = std::array::from_fn(
         #[inline(always)]
@@ -52,21 +60,11 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
         #[inline(always)]
         |group| joined(simd, &groups[group], |record| record.start::<S::Single, MAC>(simd.single())),
     );
-    let messages: [&[BlockBytes]; RECORDS] = std::array::from_fn(
-        #[inline(always)]
-        |at| records[at].message.as_chunks().0,
-    );
-    // The last block of a MAC is different.
-    let whole = if MAC { steps.saturating_sub(1) } else { steps };
     for step in 0..whole {
         for (group, state) in states.iter_mut().enumerate() {
             let blocks = std::array::from_fn(
                 #[inline(always)]
-                |at| match messages[4 * group + at].get(step) {
-                    Some(block) => simd.single().load_block(block),
-                    // unreachable because every message has `steps` blocks
-                    None => simd.single().block_of_words([0; 2]),
-                },
+                |at| simd.single().load_block(&messages[4 * group + at][step]),
             );
             *state = *state ^ simd.join(blocks);
         }
