@@ -27,7 +27,7 @@ use crate::tls_client::LoadLength;
                   have the other cores. All proxies run at the same time and are measured in turns. Rates are per second of CPU \
                   time, user and system, of all processes of the proxy. core is the share of its core that the proxy used. A \
                   ratio is the median over turns, with the lowest and the highest turn, larger being better for the row's \
-                  proxy. All clients offer X25519 and AES-128-GCM only, compare the certificate, and verify one signature in \
+                  proxy. All clients offer X25519 (in TLS 1.2 P-256 too) and AES-128-GCM only, compare the certificate, and verify one signature in \
                   16, so that their core is not the limit. Connections that fail are counted as errors.\n\
                   A proxy that is not installed or does not start has a row that says why.\n\n\
                   Exit codes: 0 done, also if some proxies are absent; 2 wrong usage; 3 nothing could be measured, connections \

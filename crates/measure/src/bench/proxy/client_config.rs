@@ -26,14 +26,14 @@ const VERIFY_EVERY: u64 = 16;
 /// The largest number of tickets that clients keep.
 const MAX_TICKETS: usize = 1 << 15;
 
-/// Makes the settings of clients that accept this certificate in PEM and no other. They offer X25519 and AES-128-GCM
-/// only, so that all proxies compute the same.
+/// Makes the settings of clients that accept this certificate in PEM and no other. They offer AES-128-GCM and X25519
+/// only, so that all proxies compute the same. In TLS 1.2 they offer P-256 after X25519.
 pub(super) fn client_config(
     certificate: &str,
     version: ProxyTlsVersion,
     resumes: bool,
 ) -> io::Result<ClientConfig> {
-    let provider = Arc::new(narrow_provider());
+    let provider = Arc::new(narrow_provider(version));
     let versions = match version {
         ProxyTlsVersion::Tls12 => [&TLS12],
         ProxyTlsVersion::Tls13 => [&TLS13],
@@ -52,14 +52,19 @@ pub(super) fn client_config(
     Ok(config)
 }
 
-fn narrow_provider() -> CryptoProvider {
+fn narrow_provider(version: ProxyTlsVersion) -> CryptoProvider {
+    let mut kx_groups = vec![kx_group::X25519];
+    if version == ProxyTlsVersion::Tls12 {
+        // RFC 8422 4: a server uses an ECDSA certificate only if the client names its curve here.
+        kx_groups.push(kx_group::SECP256R1);
+    }
     CryptoProvider {
         cipher_suites: vec![
             cipher_suite::TLS13_AES_128_GCM_SHA256,
             cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
             cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         ],
-        kx_groups: vec![kx_group::X25519],
+        kx_groups,
         ..default_provider()
     }
 }
@@ -189,7 +194,7 @@ mod verifier_tests {
 
     fn verifier() -> SampledVerifier {
         let made = rcgen::generate_simple_self_signed(vec!["bench.oarlock.test".to_owned()]).unwrap();
-        SampledVerifier::new(&made.cert.pem(), Arc::new(narrow_provider())).unwrap()
+        SampledVerifier::new(&made.cert.pem(), Arc::new(narrow_provider(ProxyTlsVersion::Tls13))).unwrap()
     }
 
     #[test]

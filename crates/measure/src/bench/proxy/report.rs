@@ -98,6 +98,7 @@ impl ProxyRow {
         let elapsed: Duration = turns.iter().map(|turn| turn.elapsed).sum();
         let rates: Option<Vec<f64>> = turns.iter().map(ProxyTurn::rate_per_cpu_s).collect();
         let latencies: Option<Vec<f64>> = turns.iter().map(|turn| turn.p50_us).collect();
+        let cryptoserver_cpu_us: Option<u64> = turns.iter().map(|turn| turn.cpu.cryptoserver_us).sum();
         let is_of_handshakes = load.is_of_handshakes();
         Self {
             proxy: proxy.name,
@@ -110,7 +111,7 @@ impl ProxyRow {
             unit: if is_of_handshakes { AmountUnit::Handshakes } else { AmountUnit::Bytes },
             amount,
             proxy_cpu_us,
-            cryptoserver_cpu_us: turns.iter().map(|turn| turn.cpu.cryptoserver_us).sum(),
+            cryptoserver_cpu_us: cryptoserver_cpu_us.filter(|_| !turns.is_empty()),
             rate_per_s: finite(amount as f64 / elapsed.as_secs_f64()),
             rate_per_cpu_s: rates.and_then(median),
             core_share: finite(proxy_cpu_us as f64 / 1e6 / elapsed.as_secs_f64()),

@@ -102,6 +102,7 @@ fn json_has_a_row_for_absent_proxies_too() {
     assert!(own["why_not"].is_null());
     assert_eq!((absent["available"].as_bool(), absent["amount"].as_u64()), (Some(false), Some(0)));
     assert_eq!(absent["why_not"], "it has no stream module");
+    assert!(own["cryptoserver_cpu_us"].is_null() && absent["cryptoserver_cpu_us"].is_null());
     assert!(absent["rate_per_cpu_s"].is_null() && absent["rate_per_s"].is_null());
 }
 
