@@ -102,7 +102,7 @@ fn a_proxy_that_is_not_installed_has_a_row_that_says_how_to_install_it() {
         command(&["bench", "proxy", "--beside", "stunnel", "--own", "scalar", "--loads", "full"]);
     command.args(["--key", "p256", "--handshakes", "8", "--connections", "2", "--turns", "1"]);
     let output = command.env("PATH", empty.path()).output().unwrap();
-    let printed = String::from_utf8(output.stdout.clone()).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     if Path::new("/usr/sbin/stunnel").is_file() {
         eprintln!("SKIPPED: stunnel is in /usr/sbin");
         return;

@@ -11,8 +11,8 @@ use super::settings;
 use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 
-/// Starts a cryptoserver, and waits until it listens at `oarlock.sock` in a directory. It holds the private key, if there
-/// is one. It runs on the servers' core, or else where this thread runs.
+/// Starts a cryptoserver, and waits until it listens at `oarlock.sock` in a directory. It holds the private key, if
+/// there is one. It runs on the servers' core, or on the cores of this thread if `cores` is None.
 pub(super) fn start_cryptoserver(
     global: &GlobalOptions,
     held_key: Option<&str>,

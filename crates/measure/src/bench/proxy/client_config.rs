@@ -139,10 +139,10 @@ impl ServerCertVerifier for SampledVerifier {
 /// The sessions of all clients of one proxy. rustls's own store keeps eight tickets for each server, fewer than there
 /// are connections at once.
 #[derive(Debug, Default)]
-struct SharedSessions(Mutex<SessionState>);
+struct SharedSessions(Mutex<StoredSessions>);
 
 #[derive(Debug, Default)]
-struct SessionState {
+struct StoredSessions {
     group: Option<NamedGroup>,
     tls12: Option<Tls12ClientSessionValue>,
     /// The oldest first. Each is used once.
@@ -150,7 +150,7 @@ struct SessionState {
 }
 
 impl SharedSessions {
-    fn lock(&self) -> MutexGuard<'_, SessionState> {
+    fn lock(&self) -> MutexGuard<'_, StoredSessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

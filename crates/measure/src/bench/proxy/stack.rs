@@ -21,7 +21,7 @@ use crate::options::GlobalOptions;
 /// The environment variable that names a cryptoserver.
 const SERVER_VARIABLE: &str = "OARLOCK_SERVER";
 
-/// What all proxies of a bench share.
+/// The settings that all proxies of a bench share.
 #[derive(Clone, Copy)]
 pub(super) struct StackSite<'a> {
     pub(super) global: &'a GlobalOptions,

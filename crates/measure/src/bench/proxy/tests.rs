@@ -50,7 +50,7 @@ fn sample() -> Vec<MeasuredProxy> {
     let mut absent = MeasuredProxy::new(ProxyName::Peer(ProxyPeer::Nginx), 2);
     absent.why_not = Some("it has no stream module".to_owned());
     vec![
-        measured(ProxyName::Own(OwnProxy::Lanes), vec![vec![full.clone(); 2], vec![resumed.clone(); 2]]),
+        measured(ProxyName::Own(OwnProxy::Lanes), vec![vec![full; 2], vec![resumed; 2]]),
         measured(
             ProxyName::Peer(ProxyPeer::Hitch),
             vec![vec![turn(500, 500_000, 0), turn(800, 1_000_000, 0)], vec![turn(100, 50_000, 0); 2]],
