@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`speed`], [`latency`], [`ladder`] | engines in this process: rates, latencies under load, the short-DES paper |
 //! | [`load`] | a cryptoserver under load |
-//! | [`bench`](mod@bench) | whole programs with and without Oarlock: TLS servers, mail filters |
+//! | [`bench`](mod@bench) | whole programs with and without Oarlock: TLS servers, proxies, mail filters |
 //! | [`dkim`], [`dnssec`] | messages and zones; whether a machine affords a resolver's load |
 //! | [`sockets`] | TLS records by user space, a device or the kernel: what they cost |
 //! | [`tls_client`] | TLS clients that put load on a server |

@@ -4,18 +4,20 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::client::Resumption;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::version::TLS13;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{ClientConfig, HandshakeKind, RootCertStore};
 
 use crate::statistics::LatencyHistogram;
 
@@ -40,9 +42,26 @@ pub struct ExchangeTimes {
     pub handshake: Duration,
     /// Until the whole answer was there.
     pub answer: Duration,
+    /// True if the handshake resumed a session.
+    pub is_resumed: bool,
 }
 
-/// A client of TLS 1.3 without resumption.
+/// The length of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadLength {
+    /// Connections begin until this time is over. Each client makes at least one.
+    Time(Duration),
+    /// The number of connections of all clients together.
+    Connections(u64),
+}
+
+impl From<Duration> for LoadLength {
+    fn from(time: Duration) -> Self {
+        Self::Time(time)
+    }
+}
+
+/// A client of TLS.
 #[derive(Clone)]
 pub struct TlsClient {
     connector: TlsConnector,
@@ -50,7 +69,7 @@ pub struct TlsClient {
 }
 
 impl TlsClient {
-    /// Makes a client that trusts this certificate, in PEM, and no other.
+    /// Makes a client of TLS 1.3 without resumption that trusts this certificate, in PEM, and no other.
     ///
     /// # Errors
     /// The text is no certificate.
@@ -64,7 +83,21 @@ impl TlsClient {
             .with_root_certificates(roots)
             .with_no_client_auth();
         config.resumption = Resumption::disabled();
-        Ok(Self { connector: TlsConnector::from(Arc::new(config)), exchange })
+        Ok(Self::with_config(config, exchange))
+    }
+
+    /// Makes a client with settings of its own.
+    #[must_use]
+    pub fn with_config(config: ClientConfig, exchange: TlsExchange) -> Self {
+        Self { connector: TlsConnector::from(Arc::new(config)), exchange }
+    }
+
+    /// Connects and makes the handshake.
+    ///
+    /// # Errors
+    /// The connection fails or takes too long.
+    pub async fn open(&self, address: SocketAddr) -> io::Result<TlsStream<TcpStream>> {
+        tokio::time::timeout(MAX_CONNECTION_TIME, self.open_without_limit(address)).await?
     }
 
     /// Makes one connection, from its beginning to the server's end of it.
@@ -76,15 +109,11 @@ impl TlsClient {
     }
 
     async fn connect_without_limit(&self, address: SocketAddr) -> io::Result<ExchangeTimes> {
-        let TlsExchange { host, request, is_right } = self.exchange;
+        let TlsExchange { request, is_right, .. } = self.exchange;
         let start = Instant::now();
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        // Without this, closed connections linger in the system until it runs out of ports.
-        stream.set_zero_linger()?;
-        let host = ServerName::try_from(host).map_err(io::Error::other)?;
-        let mut tls = self.connector.connect(host, stream).await?;
+        let mut tls = self.open_without_limit(address).await?;
         let handshake = start.elapsed();
+        let is_resumed = tls.get_ref().1.handshake_kind() == Some(HandshakeKind::Resumed);
         tls.write_all(request).await?;
         let mut answer = Vec::with_capacity(512);
         match tls.read_to_end(&mut answer).await {
@@ -94,12 +123,21 @@ impl TlsClient {
             Err(error) => return Err(error),
         }
         match is_right(&answer) {
-            true => Ok(ExchangeTimes { handshake, answer: start.elapsed() }),
+            true => Ok(ExchangeTimes { handshake, answer: start.elapsed(), is_resumed }),
             false => {
                 let text = String::from_utf8_lossy(&answer);
                 Err(io::Error::other(format!("the server sent another answer than expected: {text:?}")))
             }
         }
+    }
+
+    async fn open_without_limit(&self, address: SocketAddr) -> io::Result<TlsStream<TcpStream>> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        // Without this, closed connections linger in the system until it runs out of ports.
+        stream.set_zero_linger()?;
+        let host = ServerName::try_from(self.exchange.host).map_err(io::Error::other)?;
+        self.connector.connect(host, stream).await
     }
 
     /// Makes so many connections at once, again and again until `length` is over. Each one that was begun is finished.
@@ -110,14 +148,14 @@ impl TlsClient {
         &self,
         address: SocketAddr,
         connections: usize,
-        length: Duration,
+        length: impl Into<LoadLength>,
         latency: fn(&ExchangeTimes) -> Duration,
     ) -> io::Result<ConnectionTally> {
-        let end = Instant::now() + length;
+        let end = Arc::new(LoadEnd::new(length.into()));
         let mut clients = JoinSet::new();
         for _ in 0..connections {
-            let client = self.clone();
-            clients.spawn(async move { client.connect_until(end, address, latency).await });
+            let (client, end) = (self.clone(), end.clone());
+            clients.spawn(async move { client.connect_until(&end, address, latency).await });
         }
         let mut tally = ConnectionTally::default();
         while let Some(own) = clients.join_next().await {
@@ -126,21 +164,48 @@ impl TlsClient {
         Ok(tally)
     }
 
-    /// Connects at least once, and never anew after `end` or a failure.
+    /// Connects until the end or a failure.
     async fn connect_until(
         &self,
-        end: Instant,
+        end: &LoadEnd,
         address: SocketAddr,
         latency: fn(&ExchangeTimes) -> Duration,
     ) -> ConnectionTally {
         let mut tally = ConnectionTally::default();
-        loop {
+        while tally.errors == 0 && end.allows_another(!tally.latencies.is_empty()) {
             match self.connect(address).await {
-                Ok(times) => tally.latencies.record(latency(&times)),
+                Ok(times) => {
+                    tally.latencies.record(latency(&times));
+                    tally.resumed += u64::from(times.is_resumed);
+                }
                 Err(error) => tally.add_errors(1, error.to_string()),
             }
-            if tally.errors > 0 || Instant::now() >= end {
-                return tally;
+        }
+        tally
+    }
+}
+
+/// The end of a load, which all its clients share.
+enum LoadEnd {
+    At(Instant),
+    /// The number of connections that may still begin.
+    After(AtomicU64),
+}
+
+impl LoadEnd {
+    fn new(length: LoadLength) -> Self {
+        match length {
+            LoadLength::Time(time) => Self::At(Instant::now() + time),
+            LoadLength::Connections(count) => Self::After(AtomicU64::new(count)),
+        }
+    }
+
+    /// True if a client may connect. `has_connected` is true if it has done so before.
+    fn allows_another(&self, has_connected: bool) -> bool {
+        match self {
+            Self::At(end) => !has_connected || Instant::now() < *end,
+            Self::After(left) => {
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
             }
         }
     }
@@ -157,6 +222,8 @@ impl fmt::Debug for TlsClient {
 pub struct ConnectionTally {
     /// One latency for each connection that was answered.
     pub latencies: LatencyHistogram,
+    /// The number of answered connections that resumed a session.
+    pub resumed: u64,
     /// The number of connections that failed.
     pub errors: u64,
     /// The reason why the first of them failed.
@@ -173,8 +240,29 @@ impl ConnectionTally {
 
     fn add(&mut self, other: Self) {
         self.latencies.add(&other.latencies);
+        self.resumed += other.resumed;
         if other.errors > 0 {
             self.add_errors(other.errors, other.first_error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_connects_once_within_a_time() {
+        let end = LoadEnd::new(Duration::ZERO.into());
+        assert!(end.allows_another(false) && !end.allows_another(true));
+    }
+
+    #[test]
+    fn clients_share_a_number_of_connections() {
+        let end = LoadEnd::new(LoadLength::Connections(2));
+        assert_eq!(
+            [true, false, false].map(|has_connected| end.allows_another(has_connected)),
+            [true, true, false]
+        );
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn measure(
 ) -> Result<HeadRow, HeadError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let client = TlsClient::new(&load.certificate, EXCHANGE)?;
-    let connect = |length| -> Result<ConnectionTally, HeadError> {
+    let connect = |length: Duration| -> Result<ConnectionTally, HeadError> {
         let all = client.connect_all(load.address, load.connections, length, |times| times.answer);
         let tally = runtime.block_on(all)?;
         match tally.errors {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::BenchError;
 use super::plan::{TlsProvider, TlsRowName};
+use super::proxy::ProxyBenchArgs;
 
 /// Arguments of `oarlock bench`.
 #[derive(Args, Debug)]
@@ -26,6 +27,8 @@ pub(super) enum BenchCommand {
     Reloads(ReloadsArgs),
     /// Measure how many messages per second a mail filter signs and verifies
     Milter(MilterBenchArgs),
+    /// Measure TLS handshakes and bytes of TLS-terminating proxies per second of their CPU time, side by side
+    Proxy(Box<ProxyBenchArgs>),
 }
 
 /// Options that set TLS servers up.

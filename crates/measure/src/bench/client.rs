@@ -52,27 +52,9 @@ impl TlsClients {
     pub(super) fn wait_until(
         &self,
         address: SocketAddr,
-        mut is_ready: impl FnMut() -> Result<bool, BenchError>,
+        is_ready: impl FnMut() -> Result<bool, BenchError>,
     ) -> Result<(), NotReady> {
-        self.runtime.block_on(async {
-            let end = Instant::now() + MAX_CONNECTION_TIME;
-            loop {
-                let is_up = is_ready().map_err(NotReady::Server)?;
-                match self.client.connect(address).await {
-                    Ok(_) if is_up => return Ok(()),
-                    Err(error) if error.kind() != io::ErrorKind::ConnectionRefused => {
-                        // A server that has ended explains more than the connection that it left.
-                        is_ready().map_err(NotReady::Server)?;
-                        return Err(NotReady::Client(error.to_string()));
-                    }
-                    _ if Instant::now() > end => {
-                        let text = format!("it is not ready after {MAX_CONNECTION_TIME:?}");
-                        return Err(NotReady::Client(text));
-                    }
-                    _ => tokio::time::sleep(RETRY_AFTER).await,
-                }
-            }
-        })
+        self.runtime.block_on(wait_until_answered(&self.client, address, is_ready))
     }
 
     /// Connects for a tenth of the length to warm up, then for all of it and counts. The CPU time is read while no
@@ -148,6 +130,31 @@ impl MeasuredTurn {
     pub(super) fn turn(&self) -> TlsTurn {
         let latencies = &self.tally.latencies;
         TlsTurn { handshakes: latencies.len(), cpu: self.cpu, p50_us: latencies.quantile_us(0.5) }
+    }
+}
+
+/// Waits until `is_ready` returns true and a connection is answered.
+pub(super) async fn wait_until_answered(
+    client: &TlsClient,
+    address: SocketAddr,
+    mut is_ready: impl FnMut() -> Result<bool, BenchError>,
+) -> Result<(), NotReady> {
+    let end = Instant::now() + MAX_CONNECTION_TIME;
+    loop {
+        let is_up = is_ready().map_err(NotReady::Server)?;
+        match client.connect(address).await {
+            Ok(_) if is_up => return Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::ConnectionRefused => {
+                // A server that has ended explains more than the connection that it left.
+                is_ready().map_err(NotReady::Server)?;
+                return Err(NotReady::Client(error.to_string()));
+            }
+            _ if Instant::now() > end => {
+                let text = format!("it is not ready after {MAX_CONNECTION_TIME:?}");
+                return Err(NotReady::Client(text));
+            }
+            _ => tokio::time::sleep(RETRY_AFTER).await,
+        }
     }
 }
 

@@ -57,6 +57,22 @@ pub enum BenchError {
     Failed { provider: TlsProvider, failed: u64, first: String },
     #[error("{name} {provider}: {reason}\n{log}")]
     Server { name: TlsRowName, provider: TlsProvider, reason: String, log: String },
+    #[error("the backend: {0}")]
+    Backend(io::Error),
+    #[error("{0} is neither in PATH nor in /usr/sbin: {install}", install = install_hint(*.0))]
+    ProxyAbsent(BenchProgram),
+    #[error("{0}")]
+    NoStream(String),
+    #[error("{name}: {reason}\n{log}")]
+    Proxy { name: String, reason: String, log: String },
+    #[error("{} of proxies failed; the first, of {name}: {first}", count(*failed, "connection"))]
+    ProxyConnections { failed: u64, name: String, first: String },
+    #[error("no proxy could be measured; the rows say why")]
+    NothingMeasured,
+    #[error("interrupted: the proxies were stopped")]
+    Interrupted,
+    #[error("cannot write {}: {error}", path.display())]
+    Plot { path: PathBuf, error: io::Error },
     #[error("messages: {0}")]
     Mail(Box<MailBenchError>),
     #[error(transparent)]
@@ -71,9 +87,16 @@ impl CommandError for BenchError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Usage(_) | Self::NoProvider { .. } | Self::Provider { .. } => FailureKind::Usage,
-            Self::Keep { .. } | Self::Path { .. } => FailureKind::Usage,
+            Self::Keep { .. } | Self::Path { .. } | Self::Plot { .. } => FailureKind::Usage,
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Machine,
         }
+    }
+}
+
+fn install_hint(program: BenchProgram) -> String {
+    match program.package() {
+        Some(package) => format!("install it (Debian and Ubuntu: apt-get install {package})"),
+        None => "the program cannot find its own file".to_owned(),
     }
 }

@@ -8,19 +8,23 @@
 //! | `settings` | the text of configurations |
 //! | `process` | server programs as child processes |
 //! | `stack` | a TLS server, with its cryptoserver if it has one |
+//! | `cryptoserver` | this program as a cryptoserver |
 //! | `client` | clients, which connect anew as soon as they have their answer |
 //! | `turns` | providers in turns, and their medians |
 //! | `reloads` | nginx while it is reloaded and its workers are killed |
 //! | `report` | table and JSON |
 //! | `milter` | MTAs at a mail filter |
+//! | `proxy` | TLS-terminating proxies |
 
 mod args;
 mod client;
+mod cryptoserver;
 mod error;
 mod milter;
 mod place;
 mod plan;
 mod process;
+mod proxy;
 mod reloads;
 mod report;
 mod settings;
@@ -33,7 +37,7 @@ pub use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
 pub use self::error::BenchError;
-use self::place::BenchDirectory;
+use self::place::{BenchDirectory, ProviderLibrary};
 pub use self::plan::{BenchProgram, TlsProvider, TlsRowName};
 use self::report::TlsRow;
 use self::stack::{ServerSite, ServerStack};
@@ -55,6 +59,7 @@ pub fn run(global: &GlobalOptions, args: &BenchArgs) -> Result<(), BenchError> {
         BenchCommand::Tls(args) => run_tls(global, args),
         BenchCommand::Reloads(args) => reloads::run(global, args),
         BenchCommand::Milter(args) => milter::run(global, args),
+        BenchCommand::Proxy(args) => proxy::run(global, args),
     }
 }
 
@@ -63,12 +68,13 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     args.check()?;
     let module = args.set_up.module()?;
     let names = installed(args.rows())?;
-    let place = BenchDirectory::new(args.set_up.keep.as_deref(), &module)?;
+    let place = BenchDirectory::new(args.set_up.keep.as_deref())?;
+    let library = place.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
     let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
     let bar = progress::bar(turns as u64, BAR);
-    let bench = TlsBench { global, args, place: &place, cores: &cores, bar: &bar };
+    let bench = TlsBench { global, args, place: &place, library: &library, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
     let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
     bar.finish_and_clear();
@@ -84,6 +90,7 @@ struct TlsBench<'a> {
     global: &'a GlobalOptions,
     args: &'a TlsArgs,
     place: &'a BenchDirectory,
+    library: &'a ProviderLibrary,
     cores: &'a DividedCores,
     bar: &'a ProgressBar,
 }
@@ -92,14 +99,14 @@ impl TlsBench<'_> {
     /// Returns the rows of one name: all its servers run at the same time and are measured in turns.
     fn rows(&self, name: TlsRowName) -> Result<Vec<TlsRow>, BenchError> {
         self.bar.set_message(format!("{name}: starting"));
-        let identity = self.place.identity(name)?;
+        let identity = self.place.identity(&name.to_string(), name.key_kind())?;
         let (workers, connections) = (self.args.workers, self.args.connections(name));
         let clients = TlsClients::new(&identity.certificate, connections)?;
-        let site =
-            ServerSite { global: self.global, place: self.place, cores: self.cores, workers, connections };
+        let (global, library, cores) = (self.global, self.library, self.cores);
+        let site = ServerSite { global, library, cores, workers, connections };
         let mut stacks = Vec::new();
         for provider in name.providers() {
-            let mut stack = ServerStack::start(&site, &identity, *provider)?;
+            let mut stack = ServerStack::start(&site, name, &identity, *provider)?;
             stack.wait_until_ready(&clients)?;
             self.global.note(|| format!("{name} {provider}: {}", stack.about()));
             stacks.push(stack);

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use super::BenchError;
-use super::plan::{ServerKeyKind, TlsRowName};
+use super::plan::ServerKeyKind;
 
 /// The name in certificates.
 pub(super) const HOST: &str = "bench.oarlock.test";
@@ -26,15 +26,19 @@ pub(super) const HELD_KEY: &str = "server";
 pub(super) struct BenchDirectory {
     directory: PathBuf,
     _temporary: Option<TempDir>,
-    /// The provider's library by a path that needs no quotes, and its real one.
-    pub(super) module: PathBuf,
-    pub(super) real_module: PathBuf,
 }
 
-/// The certificate and key of a row's servers.
+/// The provider's library.
+pub(super) struct ProviderLibrary {
+    /// A path that needs no quotes.
+    pub(super) link: PathBuf,
+    /// The real path.
+    pub(super) real: PathBuf,
+}
+
+/// The certificate and key of servers.
 pub(super) struct ServerIdentity {
-    pub(super) name: TlsRowName,
-    /// The row's directory.
+    /// The servers' directory.
     pub(super) directory: PathBuf,
     /// The certificate in PEM, which is its own authority.
     pub(super) certificate: String,
@@ -43,7 +47,7 @@ pub(super) struct ServerIdentity {
 }
 
 impl BenchDirectory {
-    pub(super) fn new(keep: Option<&Path>, real_module: &Path) -> Result<Self, BenchError> {
+    pub(super) fn new(keep: Option<&Path>) -> Result<Self, BenchError> {
         let (directory, temporary) = match keep {
             Some(path) => (kept(path)?, None),
             None => {
@@ -55,23 +59,29 @@ impl BenchDirectory {
         if !needs_no_quotes(&directory) {
             return Err(BenchError::Path { path: directory });
         }
-        let module = directory.join("oarlock.so");
-        std::os::unix::fs::symlink(real_module, &module)
-            .map_err(|error| BenchError::File { path: module.clone(), error })?;
-        Ok(Self { directory, _temporary: temporary, module, real_module: real_module.to_owned() })
+        Ok(Self { directory, _temporary: temporary })
     }
 
-    /// A new key for the servers of a row, certified by itself.
-    pub(super) fn identity(&self, name: TlsRowName) -> Result<ServerIdentity, BenchError> {
-        let key = match name.key_kind() {
+    /// Links the provider's library into this directory.
+    pub(super) fn link_library(&self, real: PathBuf) -> Result<ProviderLibrary, BenchError> {
+        let link = self.directory.join("oarlock.so");
+        match std::os::unix::fs::symlink(&real, &link) {
+            Ok(()) => Ok(ProviderLibrary { link, real }),
+            Err(error) => Err(BenchError::File { path: link, error }),
+        }
+    }
+
+    /// Makes a new key for servers, certified by itself, in a directory of this name.
+    pub(super) fn identity(&self, name: &str, kind: ServerKeyKind) -> Result<ServerIdentity, BenchError> {
+        let key = match kind {
             ServerKeyKind::Rsa2048 => generate::rsa(2048)?,
             ServerKeyKind::P256 => generate::ec(Curve::P256)?,
         };
         let private_key = export::private_pkcs8_pem(&key)?;
         let params = CertificateParams::new(vec![HOST.to_owned()])?;
         let certificate = params.self_signed(&KeyPair::from_pem(&private_key)?)?.pem();
-        let directory = make_directory(self.directory.join(name.to_string()))?;
-        let identity = ServerIdentity { name, directory, certificate, key, private_key };
+        let directory = make_directory(self.directory.join(name))?;
+        let identity = ServerIdentity { directory, certificate, key, private_key };
         write(&identity.certificate_file(), identity.certificate.as_bytes())?;
         write(&identity.key_file(), identity.private_key.as_bytes())?;
         Ok(identity)

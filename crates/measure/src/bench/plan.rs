@@ -58,6 +58,12 @@ pub enum BenchProgram {
     Cryptoserver,
     /// This program as a mail filter
     Milter,
+    /// This program as a TLS-terminating proxy
+    Proxy,
+    /// hitch, from PATH
+    Hitch,
+    /// stunnel, from PATH
+    Stunnel,
 }
 
 /// The quantity that a row's ratio compares.
@@ -70,9 +76,13 @@ pub(super) enum RatioBasis {
     Latency,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of a server's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum ServerKeyKind {
+    /// RSA with 2048 bits
     Rsa2048,
+    /// ECDSA with the curve P-256
     P256,
 }
 
@@ -126,12 +136,25 @@ impl BenchProgram {
         let name = match self {
             Self::Nginx => "nginx",
             Self::Haproxy => "haproxy",
-            Self::Cryptoserver | Self::Milter => return std::env::current_exe().ok(),
+            Self::Hitch => "hitch",
+            Self::Stunnel => "stunnel",
+            Self::Cryptoserver | Self::Milter | Self::Proxy => return std::env::current_exe().ok(),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
         // Debian installs servers in /usr/sbin, which only root's PATH contains.
         let mut directories = std::env::split_paths(&path).chain([Path::new("/usr/sbin").to_owned()]);
         directories.find_map(|directory| Some(directory.join(name)).filter(|path| path.is_file()))
+    }
+
+    /// Returns the package of Debian and Ubuntu that has the program. None for this program.
+    pub(super) fn package(self) -> Option<&'static str> {
+        match self {
+            Self::Nginx => Some("nginx"),
+            Self::Haproxy => Some("haproxy"),
+            Self::Hitch => Some("hitch"),
+            Self::Stunnel => Some("stunnel4"),
+            Self::Cryptoserver | Self::Milter | Self::Proxy => None,
+        }
     }
 }
 
@@ -142,6 +165,15 @@ impl fmt::Display for TlsRowName {
             Self::NginxP256 => "nginx-p256",
             Self::NginxRsa2048One => "nginx-rsa2048-one",
             Self::HaproxyRsa2048 => "haproxy-rsa2048",
+        })
+    }
+}
+
+impl fmt::Display for ServerKeyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rsa2048 => "rsa2048",
+            Self::P256 => "p256",
         })
     }
 }
@@ -164,6 +196,9 @@ impl fmt::Display for BenchProgram {
             Self::Haproxy => "haproxy",
             Self::Cryptoserver => "cryptoserver",
             Self::Milter => "the mail filter",
+            Self::Proxy => "oarlock proxy",
+            Self::Hitch => "hitch",
+            Self::Stunnel => "stunnel",
         })
     }
 }

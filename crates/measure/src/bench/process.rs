@@ -44,15 +44,23 @@ impl ServerProcess {
         log: PathBuf,
         cores: &DividedCores,
     ) -> Result<Self, BenchError> {
+        let _visit = cores.visit();
+        Self::start_here(program, command, log)
+    }
+
+    /// Starts a program on the cores of this thread. Its stderr goes to `log`.
+    pub(super) fn start_here(
+        program: BenchProgram,
+        command: &mut Command,
+        log: PathBuf,
+    ) -> Result<Self, BenchError> {
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
         let file = file.map_err(|error| BenchError::File { path: log.clone(), error })?;
         for name in SETTINGS {
             command.env_remove(name);
         }
         command.stdin(Stdio::null()).stderr(file);
-        let there = cores.visit();
         let child = command.spawn().map_err(|error| BenchError::Start { program, error })?;
-        drop(there);
         Ok(Self { program, child, log })
     }
 

@@ -53,20 +53,21 @@ pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), Benc
     if name.program().path().is_none() {
         return Err(BenchError::NotInstalled(name.program()));
     }
-    let place = BenchDirectory::new(args.set_up.keep.as_deref(), &module)?;
+    let place = BenchDirectory::new(args.set_up.keep.as_deref())?;
+    let library = place.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
-    let identity = place.identity(name)?;
+    let identity = place.identity(&name.to_string(), name.key_kind())?;
     let (workers, connections) = (args.workers, args.connections as usize);
     let clients = TlsClients::new(&identity.certificate, connections)?;
-    let site = ServerSite { global, place: &place, cores: &cores, workers, connections };
+    let site = ServerSite { global, library: &library, cores: &cores, workers, connections };
     let providers = args.rows();
     let bar = progress::bar(providers.len() as u64 * args.seconds.ceil() as u64, BAR);
     let mut rows = Vec::new();
     let mut failure = None;
     for provider in providers {
         bar.set_message(provider.to_string());
-        let mut stack = ServerStack::start(&site, &identity, provider)?;
+        let mut stack = ServerStack::start(&site, name, &identity, provider)?;
         stack.wait_until_ready(&clients)?;
         let row = endure(args, &clients, &mut stack, &bar)?;
         let first = row.first_failure.clone().unwrap_or_default();

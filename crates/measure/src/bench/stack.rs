@@ -9,7 +9,8 @@ use rustix::process::Signal;
 
 use super::BenchError;
 use super::client::{NotReady, TlsClients};
-use super::place::{BenchDirectory, HELD_KEY, ServerIdentity, make_directory, write};
+use super::cryptoserver::start_cryptoserver;
+use super::place::{ProviderLibrary, ServerIdentity, make_directory, write};
 use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 use super::process::ServerProcess;
 use super::settings::{self, TlsServerConfig};
@@ -21,7 +22,7 @@ use crate::table::count;
 /// The place and the size of servers.
 pub(super) struct ServerSite<'a> {
     pub(super) global: &'a GlobalOptions,
-    pub(super) place: &'a BenchDirectory,
+    pub(super) library: &'a ProviderLibrary,
     pub(super) cores: &'a DividedCores,
     /// Worker processes of nginx.
     pub(super) workers: u32,
@@ -51,30 +52,32 @@ impl ServerStack {
     /// Starts the servers on their core.
     pub(super) fn start(
         site: &ServerSite<'_>,
+        name: TlsRowName,
         identity: &ServerIdentity,
         provider: TlsProvider,
     ) -> Result<Self, BenchError> {
         let directory = make_directory(identity.directory.join(provider.to_string()))?;
+        let held = (provider == TlsProvider::Held).then(|| identity.private_key());
         let cryptoserver = match provider.has_cryptoserver() {
-            true => Some(cryptoserver(site, identity, provider, &directory)?),
+            true => Some(start_cryptoserver(site.global, held, &directory, Some(site.cores))?),
             false => None,
         };
         let port = free_port()?;
         let openssl = directory.join("openssl.cnf");
         let socket = directory.join("oarlock.sock");
-        let text = settings::openssl(provider, &site.place.module, &socket, site.global);
+        let text = settings::openssl(provider, &site.library.link, &socket, site.global);
         write(&openssl, text.as_bytes())?;
-        let mut command = command(site, identity, provider, &directory, port)?;
+        let program = name.program();
+        let mut command = command(site, program, identity, provider, &directory, port)?;
         command.env("OPENSSL_CONF", &openssl).stdout(Stdio::null());
-        let program = identity.name.program();
         let log = directory.join("server.log");
         Ok(Self {
-            name: identity.name,
+            name,
             provider,
             server: ServerProcess::start(program, &mut command, log, site.cores)?,
             cryptoserver,
             address: (Ipv4Addr::LOCALHOST, port).into(),
-            module: (provider != TlsProvider::Default).then(|| site.place.real_module.clone()),
+            module: (provider != TlsProvider::Default).then(|| site.library.real.clone()),
             workers: Vec::new(),
             workers_expected: if program == BenchProgram::Nginx { site.workers as usize } else { 0 },
         })
@@ -174,45 +177,21 @@ impl ServerStack {
     }
 }
 
-/// Starts this program as a cryptoserver, and waits until it listens.
-fn cryptoserver(
-    site: &ServerSite<'_>,
-    identity: &ServerIdentity,
-    provider: TlsProvider,
-    directory: &Path,
-) -> Result<ServerProcess, BenchError> {
-    let keys = make_directory(directory.join("keys"))?;
-    if provider == TlsProvider::Held {
-        write(&keys.join(format!("{HELD_KEY}.pem")), identity.private_key().as_bytes())?;
-    }
-    let config = directory.join("oarlock.toml");
-    let user = rustix::process::geteuid().as_raw();
-    write(&config, settings::cryptoserver(user, site.global).as_bytes())?;
-    let mut command = Command::new(std::env::current_exe().map_err(BenchError::Own)?);
-    command.args(["--json", "serve", "--config"]).arg(&config).stdout(Stdio::piped());
-    let log = directory.join("cryptoserver.log");
-    let mut process = ServerProcess::start(BenchProgram::Cryptoserver, &mut command, log, site.cores)?;
-    match process.first_line()?.is_empty() {
-        true => Err(process.ended()),
-        false => Ok(process),
-    }
-}
-
 /// Writes the configuration of the TLS server, and returns the command that starts it.
 fn command(
     site: &ServerSite<'_>,
+    program: BenchProgram,
     identity: &ServerIdentity,
     provider: TlsProvider,
     directory: &Path,
     port: u16,
 ) -> Result<Command, BenchError> {
-    let program = identity.name.program();
     let path = program.path().ok_or(BenchError::NotInstalled(program))?;
     let server = TlsServerConfig {
         directory,
         port,
         certificate: &identity.certificate_file(),
-        key: &key_file(identity, provider, directory)?,
+        key: &key_file(program, identity, provider, directory)?,
         workers: site.workers,
         connections: site.connections,
     };
@@ -231,12 +210,13 @@ fn command(
 
 /// Writes the file that the server reads its key from, if needed, and returns its path.
 fn key_file(
+    program: BenchProgram,
     identity: &ServerIdentity,
     provider: TlsProvider,
     directory: &Path,
 ) -> Result<PathBuf, BenchError> {
     let path = directory.join("server.pem");
-    match (identity.name.program(), provider) {
+    match (program, provider) {
         (BenchProgram::Haproxy, _) => write(&path, identity.bundle().as_bytes())?,
         (_, TlsProvider::Held) => write(&path, identity.reference()?.as_bytes())?,
         _ => return Ok(identity.key_file()),
@@ -245,7 +225,7 @@ fn key_file(
 }
 
 /// Returns a free port. These programs cannot report a port that the system chose for them.
-fn free_port() -> Result<u16, BenchError> {
+pub(super) fn free_port() -> Result<u16, BenchError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(BenchError::Clients)?;
     Ok(listener.local_addr().map_err(BenchError::Clients)?.port())
 }
