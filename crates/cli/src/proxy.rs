@@ -85,6 +85,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
     let config = read(global, args)?;
     log(args.log, global.verbose);
     raise_open_files(config.limits.max_connections);
+    oarlock_server::keep_little_memory();
     harden();
     let runtime = Runtime::new().map_err(ProxyError::Runtime)?;
     run_future(&runtime, async {

@@ -15,13 +15,13 @@ use tracing::{debug, warn};
 use crate::admission::{CountedConnection, ExceededLimit};
 use crate::backend::BackendError;
 use crate::clients::ClientNames;
-use crate::counters::{EndKind, HandshakeLabels, RefusalReason, name_not_allowed, version_name};
+use crate::counters::{HandshakeLabels, RefusalReason, name_not_allowed, version_name};
+use crate::handover::relay_connection;
 use crate::header::{
     ConnectionAddresses, HeaderError, HeaderFields, HeaderProgress, MAX_HEADER_LEN, ProxyHeader, TlsFields,
 };
-use crate::relay::{RelayEnd, relay};
 use crate::state::{ProxyShared, ProxyState};
-use crate::stream::{RelayStream, SocketStream};
+use crate::stream::{RecordStream, RelayStream, SocketStream};
 
 /// The reason why a connection was refused.
 #[derive(Debug, thiserror::Error)]
@@ -58,28 +58,13 @@ pub(crate) async fn serve_connection(socket: SocketStream, counted: CountedConne
             counters.refuse(error.reason());
             report_refusal(&error);
         }
-        Ok((mut client, mut backend, _counted)) => {
+        Ok((client, backend, _counted)) => {
             let max_idle = state.limits.max_idle();
             // A long connection must not keep the certificates of replaced settings in memory.
             drop(state);
-            let end = relay(&mut client, &mut backend, max_idle, &counters.bytes).await;
-            counters.end(finish(&end, &client, &backend));
+            counters.end(relay_connection(client, backend, max_idle, shared).await);
         }
     }
-}
-
-/// Ends both sockets. If one side has failed, both get a reset: an ordinary end would look like a complete stream.
-fn finish(end: &RelayEnd, client: &RelayStream, backend: &RelayStream) -> EndKind {
-    let (kind, error) = match end {
-        RelayEnd::Complete => return EndKind::Complete,
-        RelayEnd::Idle => return EndKind::Idle,
-        RelayEnd::Client(error) => (EndKind::Client, error),
-        RelayEnd::Backend(error) => (EndKind::Backend, error),
-    };
-    debug!(side = kind.name(), %error, "a connection failed");
-    client.socket().reset_at_end();
-    backend.socket().reset_at_end();
-    kind
 }
 
 /// Opens both sides of a connection.
@@ -121,7 +106,7 @@ async fn accept_client(
         counted.set_address(address, state.maxima()).map_err(ConnectionError::Limit)?;
     }
     let Some(acceptor) = &state.acceptor else { return Ok((RelayStream::Plain(socket), header)) };
-    let stream = acceptor.accept(socket).await?;
+    let stream = acceptor.accept(RecordStream::from(socket)).await?;
     let connection = stream.get_ref().1;
     check_client(connection, state)?;
     shared.counters.handshake(HandshakeLabels::new(connection));

@@ -11,6 +11,7 @@ use rustls::{AlertDescription, CertificateError, CommonState, Error, HandshakeKi
 use oarlock_rustls::TlsHandshakeError;
 
 use crate::admission::ExceededLimit;
+use crate::kernel::UserReason;
 use crate::relay::RelayedBytes;
 
 /// The reason why a connection was refused before its first byte reached a backend.
@@ -186,6 +187,9 @@ pub(crate) struct ProxyCounters {
     /// Connections handed to a less loaded thread.
     pub(crate) handed_on: AtomicU64,
     pub(crate) bytes: RelayedBytes,
+    /// Connections handed to the kernel.
+    pub(crate) handed_over: AtomicU64,
+    long_transfers: [AtomicU64; UserReason::ALL.len()],
     pub(crate) reloads: AtomicU64,
     pub(crate) refused_reloads: AtomicU64,
     refused: [AtomicU64; RefusalReason::ALL.len()],
@@ -200,6 +204,15 @@ impl ProxyCounters {
 
     pub(crate) fn end(&self, kind: EndKind) {
         count(&self.ended[kind as usize]);
+    }
+
+    /// Counts a long transfer that stays in user space.
+    pub(crate) fn long_transfer(&self, reason: UserReason) {
+        count(&self.long_transfers[reason as usize]);
+    }
+
+    pub(crate) fn long_transfers(&self) -> impl Iterator<Item = (UserReason, u64)> {
+        UserReason::ALL.into_iter().zip(self.long_transfers.iter().map(read))
     }
 
     pub(crate) fn handshake(&self, labels: HandshakeLabels) {
@@ -235,6 +248,9 @@ mod tests {
     #[test]
     fn the_lists_are_in_the_order_of_the_counters() {
         for (at, reason) in RefusalReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, at);
+        }
+        for (at, reason) in UserReason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, at);
         }
         for (at, kind) in EndKind::ALL.into_iter().enumerate() {

@@ -14,6 +14,7 @@
 //! | [`header`] | the PROXY protocol |
 //! | `backend` | backends and their TLS |
 //! | `relay`, `buffers`, `stream` | bytes both ways |
+//! | `handover`, `kernel` | the hand-over of long transfers to the kernel |
 //! | `counters`, `page` | counters and the metrics page |
 #![forbid(unsafe_code)]
 
@@ -27,7 +28,9 @@ mod connection;
 mod counters;
 mod cryptoserver;
 mod error;
+mod handover;
 pub mod header;
+mod kernel;
 mod listen;
 mod page;
 mod relay;

@@ -76,9 +76,23 @@ fn write_bytes(text: &mut MetricsText, shared: &ProxyShared) {
         "Bytes relayed, without TLS and headers, by direction and by the path of the records.",
     );
     let relayed = &shared.counters.bytes;
-    for (direction, counter) in [("to_backends", &relayed.to_backends), ("to_clients", &relayed.to_clients)] {
-        text.sample(bytes, &[("direction", direction), ("path", "user")], read(counter));
+    for (direction, path, counter) in [
+        ("to_backends", "user", &relayed.to_backends),
+        ("to_clients", "user", &relayed.to_clients),
+        ("to_clients", "kernel", &relayed.to_clients_by_kernel),
+    ] {
+        text.sample(bytes, &[("direction", direction), ("path", path)], read(counter));
     }
+    let transfers = "oarlock_proxy_long_transfers_total";
+    text.counter(transfers, "Long transfers to clients, by the path of their records and the reason.");
+    text.sample(transfers, &[("path", "kernel"), ("reason", "costs")], read(&shared.counters.handed_over));
+    for (reason, value) in shared.counters.long_transfers() {
+        text.sample(transfers, &[("path", "user"), ("reason", reason.name())], value);
+    }
+    let kernel = "oarlock_proxy_kernel_tls";
+    text.gauge(kernel, "1 if the kernel seals records, else 0 and the reason.");
+    let why_not = shared.kernel.why_not();
+    text.sample(kernel, &[("why_not", why_not.unwrap_or_default())], u8::from(why_not.is_none()));
 }
 
 fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {

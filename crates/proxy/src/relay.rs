@@ -18,8 +18,10 @@ use crate::buffers::LentBuffer;
 pub(crate) struct RelayedBytes {
     /// From clients to backends.
     pub(crate) to_backends: AtomicU64,
-    /// From backends to clients.
+    /// From backends to clients, with records of this process.
     pub(crate) to_clients: AtomicU64,
+    /// From backends to clients, with records of the kernel.
+    pub(crate) to_clients_by_kernel: AtomicU64,
 }
 
 /// The reason why a relay ended.
@@ -27,6 +29,8 @@ pub(crate) struct RelayedBytes {
 pub(crate) enum RelayEnd {
     /// Both sides have ended their stream.
     Complete,
+    /// Enough bytes were sent to the client, and no bytes are under way.
+    Paused,
     /// Nothing was relayed for too long.
     Idle,
     /// The client's side failed, or ended without a close_notify.
@@ -35,27 +39,64 @@ pub(crate) enum RelayEnd {
     Backend(io::Error),
 }
 
-/// Relays bytes between a client and a backend. A side that ends its stream still gets what the other one sends.
-pub(crate) async fn relay<C, B>(
-    client: &mut C,
-    backend: &mut B,
-    max_idle: Duration,
-    bytes: &RelayedBytes,
-) -> RelayEnd
-where
-    C: AsyncRead + AsyncWrite + Unpin,
-    B: AsyncRead + AsyncWrite + Unpin,
-{
-    let mut idle = IdleTimer::new(max_idle);
-    let (mut up, mut down) = (RelayFlow::new(), RelayFlow::new());
-    poll_fn(|context| {
-        let before = (up.moved, down.moved);
-        let sent = up.poll_move(client, backend, context);
-        let answered = down.poll_move(backend, client, context);
-        add(&bytes.to_backends, up.moved - before.0);
-        add(&bytes.to_clients, down.moved - before.1);
-        if before != (up.moved, down.moved) {
-            idle.renew();
+/// A relay of bytes between a client and a backend. A side that ends its stream still gets what the other one sends.
+pub(crate) struct ByteRelay {
+    /// From the client to the backend.
+    up: RelayFlow,
+    /// From the backend to the client.
+    down: RelayFlow,
+    idle: IdleTimer,
+}
+
+impl ByteRelay {
+    pub(crate) fn new(max_idle: Duration) -> Self {
+        Self { up: RelayFlow::new(), down: RelayFlow::new(), idle: IdleTimer::new(max_idle) }
+    }
+
+    /// Returns the number of bytes that were sent to the client.
+    pub(crate) fn sent_to_client(&self) -> u64 {
+        self.down.moved
+    }
+
+    /// Returns true if the client has not ended its stream.
+    pub(crate) fn is_client_open(&self) -> bool {
+        matches!(self.up.state, FlowState::Waiting { .. })
+    }
+
+    /// Relays until both streams have ended, or until the client has got `pause_at` bytes in all.
+    pub(crate) async fn run<C, B>(
+        &mut self,
+        client: &mut C,
+        backend: &mut B,
+        pause_at: u64,
+        bytes: &RelayedBytes,
+    ) -> RelayEnd
+    where
+        C: AsyncRead + AsyncWrite + Unpin,
+        B: AsyncRead + AsyncWrite + Unpin,
+    {
+        self.down.pause_at = pause_at;
+        poll_fn(|context| self.poll_relay(client, backend, bytes, context)).await
+    }
+
+    fn poll_relay<C, B>(
+        &mut self,
+        client: &mut C,
+        backend: &mut B,
+        bytes: &RelayedBytes,
+        context: &mut Context<'_>,
+    ) -> Poll<RelayEnd>
+    where
+        C: AsyncRead + AsyncWrite + Unpin,
+        B: AsyncRead + AsyncWrite + Unpin,
+    {
+        let before = (self.up.moved, self.down.moved);
+        let sent = self.up.poll_move(client, backend, context);
+        let answered = self.down.poll_move(backend, client, context);
+        add(&bytes.to_backends, self.up.moved - before.0);
+        add(&bytes.to_clients, self.down.moved - before.1);
+        if before != (self.up.moved, self.down.moved) {
+            self.idle.renew();
         }
         match (sent, answered) {
             (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => Poll::Ready(RelayEnd::Complete),
@@ -67,10 +108,10 @@ where
             | (_, Poll::Ready(Err(FlowError::Write(error)))) => Poll::Ready(RelayEnd::Client(error)),
             (Poll::Ready(Err(FlowError::Write(error))), _)
             | (_, Poll::Ready(Err(FlowError::Read(error)))) => Poll::Ready(RelayEnd::Backend(error)),
-            _ => idle.poll_expired(context).map(|()| RelayEnd::Idle),
+            _ if self.down.is_paused() && self.up.is_at_rest() => Poll::Ready(RelayEnd::Paused),
+            _ => self.idle.poll_expired(context).map(|()| RelayEnd::Idle),
         }
-    })
-    .await
+    }
 }
 
 fn is_end(error: &io::Error) -> bool {
@@ -87,6 +128,8 @@ fn add(counter: &AtomicU64, bytes: u64) {
 struct RelayFlow {
     state: FlowState,
     moved: u64,
+    /// The number of moved bytes at which the flow pauses, once they are flushed.
+    pause_at: u64,
 }
 
 enum FlowState {
@@ -113,7 +156,16 @@ enum FlowError {
 
 impl RelayFlow {
     fn new() -> Self {
-        Self { state: FlowState::Waiting { needs_flush: false }, moved: 0 }
+        Self { state: FlowState::Waiting { needs_flush: false }, moved: 0, pause_at: u64::MAX }
+    }
+
+    /// Returns true if nothing is under way.
+    fn is_at_rest(&self) -> bool {
+        matches!(self.state, FlowState::Waiting { needs_flush: false } | FlowState::Closed)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.moved >= self.pause_at && matches!(self.state, FlowState::Waiting { needs_flush: false })
     }
 
     /// Moves bytes until the reader has none or the writer takes none. Ready once the reader has ended and the writer
@@ -126,6 +178,13 @@ impl RelayFlow {
     ) -> Poll<Result<(), FlowError>> {
         loop {
             self.state = match &mut self.state {
+                FlowState::Waiting { needs_flush } if self.moved >= self.pause_at => {
+                    if *needs_flush {
+                        ready!(Pin::new(&mut *writer).poll_flush(context)).map_err(FlowError::Write)?;
+                        *needs_flush = false;
+                    }
+                    return Poll::Pending;
+                }
                 FlowState::Waiting { needs_flush } => {
                     // The buffer goes back to the thread if there is nothing to read.
                     let mut buffer = LentBuffer::take();

@@ -17,6 +17,7 @@ use crate::certificate::CertificateEntry;
 use crate::config::ProxyConfig;
 use crate::counters::count;
 use crate::error::ProxyServiceError;
+use crate::kernel::KernelPaths;
 use crate::listen::BoundSockets;
 use crate::page::ProxyPage;
 use crate::state::{ProxyResources, ProxyShared, ProxyState, WatchedFiles};
@@ -62,11 +63,12 @@ impl ProxyService {
             let resources = ProxyResources::open(&settings, engines)?;
             let seen = WatchedFiles::read(&settings);
             let state = ProxyState::build(&settings, &resources, None)?;
-            Ok::<_, ProxyServiceError>((resources, state, seen))
+            let kernel = KernelPaths::probe(&settings.kernel, &resources.keys.accelerator);
+            Ok::<_, ProxyServiceError>((resources, state, seen, kernel))
         });
-        let (resources, state, seen) = opened.await.map_err(failed_task)??;
+        let (resources, state, seen, kernel) = opened.await.map_err(failed_task)??;
         let config = Arc::new(config);
-        let shared = Arc::new(ProxyShared::new(resources.keys.accelerator.clone(), state));
+        let shared = Arc::new(ProxyShared::new(resources.keys.accelerator.clone(), kernel, state));
         Ok(Self {
             shared,
             resources: Arc::new(resources),
@@ -145,6 +147,8 @@ impl ProxyService {
                 let certificates = state.table.as_ref().map_or(0, |table| table.entries().len());
                 self.shared.replace(state);
                 reloads.config = config;
+                // Without this, glibc keeps the memory of the old certificates for the next reload. Nobody waits for it.
+                spawn_blocking(oarlock_ffi::trim_memory);
                 count(&counters.reloads);
                 let ms = began.elapsed().as_millis();
                 info!(certificates, ms, "the settings and the certificates were read again");

@@ -19,6 +19,7 @@ use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
 use crate::counters::ProxyCounters;
 use crate::cryptoserver::open_remote;
 use crate::error::ProxyServiceError;
+use crate::kernel::KernelPaths;
 use crate::tls::{RotatingTickets, build_config, read_clients, with_groups};
 
 /// The resources that outlive the settings.
@@ -52,6 +53,7 @@ pub(crate) struct ProxyShared {
     pub(crate) accelerator: Accelerator,
     pub(crate) counters: ProxyCounters,
     pub(crate) connections: Arc<ConnectionLimits>,
+    pub(crate) kernel: KernelPaths,
     current: RwLock<Arc<ProxyState>>,
 }
 
@@ -182,9 +184,10 @@ impl BackendRoute {
 }
 
 impl ProxyShared {
-    pub(crate) fn new(accelerator: Accelerator, state: ProxyState) -> Self {
+    pub(crate) fn new(accelerator: Accelerator, kernel: KernelPaths, state: ProxyState) -> Self {
         Self {
             accelerator,
+            kernel,
             counters: ProxyCounters::default(),
             connections: Arc::default(),
             current: RwLock::new(Arc::new(state)),

@@ -9,6 +9,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::{client, server};
 
+use crate::kernel::RecordPosition;
+
 /// A stream of the operating system.
 #[derive(Debug)]
 pub(crate) enum SocketStream {
@@ -16,12 +18,19 @@ pub(crate) enum SocketStream {
     Unix(UnixStream),
 }
 
+/// A stream of a client with TLS, which knows whether it is between two received records.
+#[derive(Debug)]
+pub(crate) struct RecordStream {
+    pub(crate) socket: SocketStream,
+    pub(crate) received: RecordPosition,
+}
+
 /// A stream of bytes, with TLS or without.
 #[derive(Debug)]
 pub(crate) enum RelayStream {
     Plain(SocketStream),
     /// The client's side with TLS.
-    Accepted(Box<server::TlsStream<SocketStream>>),
+    Accepted(Box<server::TlsStream<RecordStream>>),
     /// The backend's side with TLS.
     Connected(Box<client::TlsStream<SocketStream>>),
 }
@@ -48,7 +57,7 @@ impl RelayStream {
     pub(crate) fn socket(&self) -> &SocketStream {
         match self {
             Self::Plain(socket) => socket,
-            Self::Accepted(tls) => tls.get_ref().0,
+            Self::Accepted(tls) => &tls.get_ref().0.socket,
             Self::Connected(tls) => tls.get_ref().0,
         }
     }
@@ -121,6 +130,52 @@ impl AsyncWrite for SocketStream {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         each_socket!(self, stream => stream.poll_shutdown(context))
+    }
+}
+
+impl From<SocketStream> for RecordStream {
+    fn from(socket: SocketStream) -> Self {
+        Self { socket, received: RecordPosition::default() }
+    }
+}
+
+impl AsyncRead for RecordStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let start = bytes.filled().len();
+        let result = Pin::new(&mut this.socket).poll_read(context, bytes);
+        this.received.advance(&bytes.filled()[start..]);
+        result
+    }
+}
+
+impl AsyncWrite for RecordStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write_vectored(context, pieces)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) fn build_config(
     // Early data can be replayed, and a proxy of TCP cannot know whether that is harmless. RFC 8446 8.
     server.max_early_data_size = 0;
     server.send_tls13_tickets = 0;
+    // The kernel gets the keys of long transfers.
+    server.enable_secret_extraction = config.kernel.enabled;
     let mut rotating = None;
     if config.tickets.enabled {
         let lifetime = config.tickets.lifetime_seconds;

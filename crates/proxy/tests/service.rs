@@ -137,6 +137,13 @@ async fn long_transfers_arrive_whole_both_ways() {
         let name = format!("oarlock_proxy_bytes_total{{direction=\"{direction}\",path=\"user\"}}");
         assert_eq!(proxy.metric(&name).await, 3_000_000);
     }
+    // The transfer was long, and the page says why its records were made in user space.
+    let page = proxy.page().await;
+    let line = page.lines().find(|line| line.starts_with("oarlock_proxy_kernel_tls{")).unwrap();
+    let reasons = ["absent", "short", "costs"]
+        .map(|reason| format!("oarlock_proxy_long_transfers_total{{path=\"user\",reason=\"{reason}\"}} 1"));
+    assert!(reasons.iter().any(|line| page.contains(line)), "{page}");
+    assert_eq!(line.ends_with("} 0"), page.contains(&reasons[0]), "{line}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,8 +5,8 @@ use oarlock_io::kernel_tls::{
     CipherReport, KernelCipher, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe,
 };
 use oarlock_sockets::{
-    ChoiceReason, Content, ExposedKeys, Keys, PathCost, PathCosts, RecordPath, Sealer, Suite, TransferDirection,
-    TransferPlan, choose,
+    ChoiceReason, Content, ExposedKeys, Keys, PathCost, PathCosts, RecordPath, Sealer, Suite,
+    TransferDirection, TransferPlan, choose,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -57,6 +57,18 @@ pub(crate) enum UserReason {
 }
 
 impl UserReason {
+    /// All reasons.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Disabled,
+        Self::Absent,
+        Self::Suite,
+        Self::Short,
+        Self::Costs,
+        Self::Sockets,
+        Self::Record,
+        Self::Refused,
+    ];
+
     /// Returns the name in metrics.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -88,12 +100,8 @@ impl KernelPaths {
     /// Tries what the kernel takes. It takes a fraction of a second if the kernel has TLS.
     pub(crate) fn probe(settings: &KernelSettings, accelerator: &Accelerator) -> Self {
         let after_bytes = settings.after_bytes.max(1);
-        let absent = |is_enabled, why: String| Self {
-            is_enabled,
-            after_bytes,
-            costs: Vec::new(),
-            why_not: Some(why),
-        };
+        let absent =
+            |is_enabled, why: String| Self { is_enabled, after_bytes, costs: Vec::new(), why_not: Some(why) };
         if !settings.enabled {
             return absent(false, "[kernel] enabled is false".to_owned());
         }
@@ -101,7 +109,8 @@ impl KernelPaths {
             Err(error) => absent(true, format!("the probe failed: {error}")),
             Ok(report) if !report.ulp.works() => absent(true, report.ulp.to_string()),
             Ok(report) => {
-                let costs = SUITES.iter().filter_map(|own| Some((own.0, suite_costs(own, &report, accelerator)?)));
+                let costs =
+                    SUITES.iter().filter_map(|own| Some((own.0, suite_costs(own, &report, accelerator)?)));
                 Self { is_enabled: true, after_bytes, costs: costs.collect(), why_not: None }
             }
         }

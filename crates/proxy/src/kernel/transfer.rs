@@ -68,9 +68,20 @@ impl KernelRelay {
         Ok(Self { client, backend, opener: is_client_open.then_some(opener), close: close_by_kernel })
     }
 
-    /// Relays until both sides have ended.
+    /// Relays until both sides have ended. If one of them has failed, both get a reset.
     pub(crate) async fn run(mut self, max_idle: Duration, bytes: &RelayedBytes) -> RelayEnd {
         let opener = self.opener.take();
+        let end = self.relay(opener, max_idle, bytes).await;
+        if matches!(end, RelayEnd::Client(_) | RelayEnd::Backend(_)) {
+            for socket in [&self.client, &self.backend] {
+                // A failure leaves an ordinary end.
+                let _ = socket.set_zero_linger();
+            }
+        }
+        end
+    }
+
+    async fn relay(&self, opener: Option<Opener>, max_idle: Duration, bytes: &RelayedBytes) -> RelayEnd {
         let is_busy = Cell::new(false);
         let mut idle = IdleTimer::new(max_idle);
         let mut down = pin!(self.send_to_client(bytes, &is_busy));
@@ -104,14 +115,6 @@ impl KernelRelay {
             idle.poll_expired(context).map(|()| RelayEnd::Idle)
         })
         .await
-    }
-
-    /// Makes the ends of both sockets resets.
-    pub(crate) fn reset_at_end(client: &TcpStream, backend: &TcpStream) {
-        for socket in [client, backend] {
-            // A failure leaves an ordinary end.
-            let _ = socket.set_zero_linger();
-        }
     }
 
     /// Moves bytes from the backend to the client without a copy.
@@ -210,8 +213,12 @@ fn close_by_kernel(client: &TcpStream) -> io::Result<()> {
 
 fn parts(secrets: &ConnectionTrafficSecrets) -> io::Result<(KernelCipher, &[u8], &[u8])> {
     Ok(match secrets {
-        ConnectionTrafficSecrets::Aes128Gcm { key, iv } => (KernelCipher::Aes128Gcm, key.as_ref(), iv.as_ref()),
-        ConnectionTrafficSecrets::Aes256Gcm { key, iv } => (KernelCipher::Aes256Gcm, key.as_ref(), iv.as_ref()),
+        ConnectionTrafficSecrets::Aes128Gcm { key, iv } => {
+            (KernelCipher::Aes128Gcm, key.as_ref(), iv.as_ref())
+        }
+        ConnectionTrafficSecrets::Aes256Gcm { key, iv } => {
+            (KernelCipher::Aes256Gcm, key.as_ref(), iv.as_ref())
+        }
         ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv } => {
             (KernelCipher::ChaCha20Poly1305, key.as_ref(), iv.as_ref())
         }

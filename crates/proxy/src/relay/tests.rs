@@ -11,7 +11,7 @@ fn start(buffered: usize) -> (DuplexStream, DuplexStream, tokio::task::JoinHandl
     let (backend, mut backend_end) = duplex(buffered);
     let task = tokio::spawn(async move {
         let bytes = RelayedBytes::default();
-        let end = relay(&mut client_end, &mut backend_end, IDLE, &bytes).await;
+        let end = ByteRelay::new(IDLE).run(&mut client_end, &mut backend_end, u64::MAX, &bytes).await;
         (end, bytes.to_backends.into_inner(), bytes.to_clients.into_inner())
     });
     (client, backend, task)
@@ -63,6 +63,37 @@ async fn a_slow_reader_slows_its_peer_and_loses_nothing() {
     assert!(matches!(task.await.unwrap(), (RelayEnd::Complete, 1_000_000, 0)));
 }
 
+#[tokio::test]
+async fn a_paused_relay_continues_without_losses() {
+    let (mut client, mut client_end) = duplex(1 << 10);
+    let (mut backend, mut backend_end) = duplex(1 << 10);
+    let task = tokio::spawn(async move {
+        let (bytes, mut relay, mut pauses) = (RelayedBytes::default(), ByteRelay::new(IDLE), 0);
+        loop {
+            let pause_at = relay.sent_to_client() + 1_000;
+            match relay.run(&mut client_end, &mut backend_end, pause_at, &bytes).await {
+                RelayEnd::Paused => pauses += 1,
+                end => return (end, pauses),
+            }
+        }
+    });
+    let sent: Vec<u8> = (0..50_000_u32).map(|number| number as u8).collect();
+    let expected = sent.clone();
+    let writer = tokio::spawn(async move {
+        backend.write_all(&sent).await.unwrap();
+        backend.shutdown().await.unwrap();
+        backend
+    });
+    let mut got = Vec::new();
+    client.read_to_end(&mut got).await.unwrap();
+    assert!(got == expected);
+    client.shutdown().await.unwrap();
+    let _backend = writer.await.unwrap();
+    let (end, pauses) = task.await.unwrap();
+    assert!(matches!(end, RelayEnd::Complete), "{end:?}");
+    assert!(pauses > 1, "{pauses}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_silent_connection_ends_and_a_byte_renews_the_limit() {
     let (mut client, mut backend, task) = start(100);
@@ -82,7 +113,8 @@ async fn a_failed_side_is_named() {
         let bad = |bytes: &[u8]| tokio_test_stream(bytes, Some(io::ErrorKind::ConnectionReset));
         let (mut client, mut backend) =
             if is_client { (bad(b"abc"), good(b"")) } else { (good(b""), bad(b"abc")) };
-        let end = relay(&mut client, &mut backend, IDLE, &RelayedBytes::default()).await;
+        let end =
+            ByteRelay::new(IDLE).run(&mut client, &mut backend, u64::MAX, &RelayedBytes::default()).await;
         match end {
             RelayEnd::Client(_) => assert!(is_client),
             RelayEnd::Backend(_) => assert!(!is_client),
