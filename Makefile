@@ -47,11 +47,12 @@ install: build
 	$(BINARY) completions bash >$(SHAREDIR)/bash-completion/completions/oarlock
 	$(BINARY) completions zsh >$(SHAREDIR)/zsh/site-functions/_oarlock
 	$(BINARY) completions fish >$(SHAREDIR)/fish/vendor_completions.d/oarlock.fish
-	for unit in oarlock oarlock-milter; do \
+	for unit in oarlock oarlock-milter oarlock-proxy; do \
 	  sed 's|/usr/bin/oarlock|$(PREFIX)/bin/oarlock|' packaging/$$unit.service >$(UNITDIR)/$$unit.service && \
 	  install -m 644 packaging/$$unit.sysusers $(SYSUSERSDIR)/$$unit.conf || exit 1; \
 	done
-	install -m 644 docs/oarlock.toml docs/milter.toml docs/milter.sql $(EXAMPLES)
+	install -m 644 packaging/oarlock-proxy.socket $(UNITDIR)
+	install -m 644 docs/oarlock.toml docs/milter.toml docs/milter.sql docs/proxy.toml $(EXAMPLES)
 	chmod 644 $(UNITDIR)/oarlock*.service $(SHAREDIR)/man/man1/oarlock*.1 $(SHAREDIR)/bash-completion/completions/oarlock \
 	  $(SHAREDIR)/zsh/site-functions/_oarlock $(SHAREDIR)/fish/vendor_completions.d/oarlock.fish
 
@@ -59,7 +60,8 @@ uninstall:
 	rm -f $(BINDIR)/oarlock $(SHAREDIR)/man/man1/oarlock.1 $(SHAREDIR)/man/man1/oarlock-*.1 \
 	  $(SHAREDIR)/bash-completion/completions/oarlock $(SHAREDIR)/zsh/site-functions/_oarlock \
 	  $(SHAREDIR)/fish/vendor_completions.d/oarlock.fish $(UNITDIR)/oarlock.service $(UNITDIR)/oarlock-milter.service \
-	  $(SYSUSERSDIR)/oarlock.conf $(SYSUSERSDIR)/oarlock-milter.conf
+	  $(UNITDIR)/oarlock-proxy.service $(UNITDIR)/oarlock-proxy.socket \
+	  $(SYSUSERSDIR)/oarlock.conf $(SYSUSERSDIR)/oarlock-milter.conf $(SYSUSERSDIR)/oarlock-proxy.conf
 	rm -rf $(SHAREDIR)/doc/oarlock
 
 # The program is named too. Then shared crates have the features that `make build` gave them, and none is built again.

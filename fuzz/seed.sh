@@ -174,3 +174,12 @@ for suite in $(seq 0 11); do
     printf "\\$octal\\024\\041\\000\\000\\000\\040%096d" 0 > "corpus/sockets_ssh_open/packet-$suite"
     printf "\\$octal\\377\\003\\000\\000\\210\\271%096d" 0 > "corpus/sockets_ssh_open/long-$suite"
 done
+
+# Headers of the PROXY protocol: both versions, with and without fields.
+mkdir -p corpus/proxy_header
+printf 'PROXY TCP4 192.0.2.1 198.51.100.7 56324 443\r\n' > corpus/proxy_header/v1
+printf 'PROXY UNKNOWN\r\n' > corpus/proxy_header/unknown
+printf '\r\n\r\n\000\r\nQUIT\n\041\021\000\024\300\000\002\001\306\063\144\007\334\004\001\273\001\000\002h2\004\000\000' \
+    > corpus/proxy_header/v2
+printf '\r\n\r\n\000\r\nQUIT\n\041\000\000\022\040\000\017\001\000\000\000\000\041\000\007TLSv1.3' > corpus/proxy_header/tls
+printf '\r\n\r\n\000\r\nQUIT\n\040\000\000\000' > corpus/proxy_header/local

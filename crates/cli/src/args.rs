@@ -17,6 +17,7 @@ use crate::dnssec::DnssecArgs;
 use crate::keys::KeysArgs;
 use crate::load::LoadCommand;
 use crate::milter::MilterArgs;
+use crate::proxy::ProxyArgs;
 use crate::records::RecordsArgs;
 use crate::serve::ServeArgs;
 
@@ -62,6 +63,8 @@ pub(crate) enum CliCommand {
     Serve(ServeArgs),
     /// Run a mail filter (milter) for Postfix or sendmail, which signs and verifies DKIM and ARC
     Milter(MilterArgs),
+    /// Run a TLS-terminating proxy in front of a TCP service
+    Proxy(ProxyArgs),
     /// Use a key of a running `oarlock serve`: sign, verify, decrypt, derive, seal, open, mac; list keys and engines
     Call(Box<CallArgs>),
     /// Measure a running `oarlock serve` under the load of many clients

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `usage` | the command line; its help and mistakes of usage |
 //! | `exit` | the end of a command: errors and exit codes |
-//! | `engines`, `records`, `serve`, `milter`, `call`, `keys`, `dkim`, `dnssec` | the commands |
+//! | `engines`, `records`, `serve`, `milter`, `proxy`, `call`, `keys`, `dkim`, `dnssec` | the commands |
 //! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
 //! | `key_records` | the sources of the keys of mail |
@@ -24,6 +24,7 @@ mod keys;
 mod load;
 mod manual;
 mod milter;
+mod proxy;
 mod records;
 mod runtime;
 mod serve;
@@ -58,6 +59,7 @@ fn run(cli: &OarlockCli) -> Result<(), Failure> {
         CliCommand::Ladder(args) => ladder::run(global, args).map_err(Failure::in_command("ladder")),
         CliCommand::Serve(args) => serve::run(global, args).map_err(Failure::in_command("serve")),
         CliCommand::Milter(args) => milter::run(global, args).map_err(Failure::in_command("milter")),
+        CliCommand::Proxy(args) => proxy::run(global, args).map_err(Failure::in_command("proxy")),
         CliCommand::Call(args) => call::run(global, args).map_err(Failure::in_command("call")),
         CliCommand::Load(args) => load::run(global, args),
         CliCommand::Bench(args) => {

@@ -195,7 +195,7 @@ async fn hear_hangups(
 }
 
 /// Keeps SIGUSR1 and SIGUSR2 from ending the process, as they do by default. They have no other effect.
-fn keep_user_signals() {
+pub(crate) fn keep_user_signals() {
     for kind in [SignalKind::user_defined1(), SignalKind::user_defined2()] {
         // A handler that tokio has installed stays for the life of the process.
         if let Err(error) = signal(kind) {

@@ -18,7 +18,7 @@ const ALL_CORES: &str = "as many as there are cores";
 
 /// Commands in which `--engines` has an effect, and the default of `--threads` if that has one too. All other
 /// commands compute nothing in bulk.
-const EFFECTS: [(&str, Option<&str>); 23] = [
+const EFFECTS: [(&str, Option<&str>); 24] = [
     ("engines", None),
     ("speed", Some("1")),
     ("latency", Some("one for each core but one; with --saturation one for each")),
@@ -29,6 +29,7 @@ const EFFECTS: [(&str, Option<&str>); 23] = [
     ("ladder", None),
     ("serve", Some("engines.threads of the configuration, else as many as there are cores")),
     ("milter", Some(ALL_CORES)),
+    ("proxy", Some(ALL_CORES)),
     ("load", None),
     ("bench tls", Some("1 in the provider; the cryptoserver's own beside it")),
     ("bench reloads", Some("1 in the provider; the cryptoserver's own beside it")),

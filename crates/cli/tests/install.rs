@@ -177,12 +177,15 @@ fn make_install_is_complete_and_make_uninstall_removes_it() {
         "share/fish/vendor_completions.d/oarlock.fish",
         "lib/sysusers.d/oarlock.conf",
         "lib/sysusers.d/oarlock-milter.conf",
+        "lib/sysusers.d/oarlock-proxy.conf",
+        "lib/systemd/system/oarlock-proxy.socket",
         "share/doc/oarlock/examples/oarlock.toml",
         "share/doc/oarlock/examples/milter.toml",
+        "share/doc/oarlock/examples/proxy.toml",
     ] {
         assert!(fs::metadata(at(path)).unwrap().len() > 0, "{path}");
     }
-    for unit in ["oarlock.service", "oarlock-milter.service"] {
+    for unit in ["oarlock.service", "oarlock-milter.service", "oarlock-proxy.service"] {
         let text = fs::read_to_string(at("lib/systemd/system").join(unit)).unwrap();
         assert!(text.contains("ExecStart=/usr/bin/oarlock "), "{unit}: {text}");
     }

@@ -5,6 +5,7 @@
 //! | [`AtomicFile`], [`atomic_file`] | files that appear complete or not at all |
 //! | [`KeyDirectory`] | a directory of key files, read again after changes |
 //! | [`FileStamp`] | the recognition of changed files |
+//! | [`IpNetwork`] | IP networks in settings |
 //! | [`check_secret_mode`] | the permissions of files with secrets |
 //! | [`line_number`] | the line of a fault in a settings file |
 //! | [`LogLimit`] | repeated log lines as a count |
@@ -31,6 +32,7 @@ pub mod dns;
 mod file_stamp;
 #[cfg(feature = "net")]
 mod idle_timer;
+mod ip_network;
 #[cfg(feature = "kernel-tls")]
 pub mod kernel_tls;
 mod key_directory;
@@ -53,6 +55,7 @@ pub use atomic_file::AtomicFile;
 pub use file_stamp::FileStamp;
 #[cfg(feature = "net")]
 pub use idle_timer::IdleTimer;
+pub use ip_network::{IpNetwork, NetworkError};
 pub use key_directory::{
     ENDINGS, FileFault, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     is_key_name, read_passphrase, read_private_passphrase, read_secret,

@@ -10,10 +10,9 @@ use oarlock_dkim::{
     VerifyPolicy,
 };
 use oarlock_io::dns::{ResolverError, server_address};
-use oarlock_io::{check_key_path, line_number};
+use oarlock_io::{IpNetwork, check_key_path, line_number};
 use serde::Deserialize;
 
-use crate::network::IpNetwork;
 use crate::outcome::FaultResponses;
 use oarlock_milter::server::MilterSettings;
 use oarlock_milter::socket::{MilterSocket, SocketError};

@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`config`], `network` | `milter.toml` |
+//! | [`config`] | `milter.toml` |
 //! | `service`, `error` | the service: opened, bound, running, reloaded |
 //! | `state` | the settings in force and the resources that outlive them |
 //! | `style` | the settings that all signatures have in common |
@@ -30,7 +30,6 @@ mod incoming;
 mod keys;
 mod lookup;
 mod metrics;
-mod network;
 mod outcome;
 mod page;
 mod report;
@@ -48,7 +47,7 @@ pub use self::filter::{DkimFilter, DkimFilters};
 pub use self::keys::SigningKeyFault;
 pub use self::lookup::key_answer;
 pub use self::metrics::FilterMetrics;
-pub use self::network::{IpNetwork, NetworkError};
 pub use self::outcome::{FaultResponse, FaultResponses, MessageFault, MessageOutcome};
 pub use self::service::{BoundService, FilterService};
 pub use self::table::{KeyState, LineFault, SigningTable, SigningTableError, TableReload};
+pub use oarlock_io::{IpNetwork, NetworkError};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
+use oarlock_io::IpNetwork;
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
@@ -18,7 +19,6 @@ use crate::host_name;
 use crate::keys::{KeyReader, SigningKeyFile};
 use crate::lookup::KeyLookups;
 use crate::metrics::FilterMetrics;
-use crate::network::IpNetwork;
 use crate::outcome::FaultResponses;
 use crate::style::SigningStyle;
 use crate::table::{TableFile, TableReload};

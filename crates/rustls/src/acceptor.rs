@@ -45,6 +45,13 @@ impl TlsAcceptor {
         Self { timeout: Some(timeout), ..self }
     }
 
+    /// Returns an acceptor with another configuration. It shares the limits of this one, so that handshakes which began
+    /// before a change of the configuration count against them too.
+    #[must_use]
+    pub fn with_config(&self, config: Arc<ServerConfig>) -> Self {
+        Self { streams: config.into(), queue: Arc::clone(&self.queue), timeout: self.timeout }
+    }
+
     /// Does the handshake of a client's connection on this thread. The future is not `Send`, which suits a
     /// current-thread runtime; [`Handshakes::accept`](crate::Handshakes::accept) returns one that is.
     ///

@@ -48,6 +48,12 @@ impl TlsConnector {
         Self { timeout: Some(timeout), ..self }
     }
 
+    /// Returns a connector with another configuration, which shares the limits of this one.
+    #[must_use]
+    pub fn with_config(&self, config: Arc<ClientConfig>) -> Self {
+        Self { config, queue: Arc::clone(&self.queue), timeout: self.timeout }
+    }
+
     /// Does the handshake with a server on this thread. The future is not `Send`, which suits a current-thread
     /// runtime; [`Handshakes::connect`](crate::Handshakes::connect) returns one that is.
     ///

@@ -89,7 +89,7 @@ impl Future for PausedJobs {
                     GatherStep::Waiting => return Poll::Pending,
                     // A future may be polled inside of another coroutine, whose stack is short.
                     GatherStep::Due => {
-                        compute_all(|accelerator, jobs| on_thread_stack(|| accelerator.run_all(jobs)))
+                        compute_all(|accelerator, jobs| on_thread_stack(|| accelerator.run_all(jobs)));
                     }
                 }
             },

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::TcpStream;
+use std::os::fd::AsFd;
 
 use ktls_core::{Error, TlsCryptoInfoRx, TlsCryptoInfoTx, setup_ulp};
 use rustix::io::Errno;
@@ -106,7 +107,7 @@ pub fn attach(stream: &TcpStream, sending: &KernelKeys, receiving: &KernelKeys, 
         result.why_not.extend(leftover_reason(leftover));
         return result;
     }
-    match attach_sending(stream, sending) {
+    match attach_keys(stream, sending) {
         Ok(()) => result.sent_by = RecordOwner::Kernel,
         Err(reason) => result.why_not.push(reason),
     }
@@ -117,7 +118,16 @@ pub fn attach(stream: &TcpStream, sending: &KernelKeys, receiving: &KernelKeys, 
     result
 }
 
-fn attach_sending(stream: &TcpStream, sending: &KernelKeys) -> Result<(), StaysInUserSpace> {
+/// Hands the sending direction of a connection to the kernel, and leaves receiving in user space.
+///
+/// # Errors
+/// The reason that sending stays in user space.
+pub fn attach_sending(stream: &impl AsFd, sending: &KernelKeys) -> Result<(), StaysInUserSpace> {
+    set_ulp(stream).map_err(StaysInUserSpace::Both)?;
+    attach_keys(stream, sending)
+}
+
+fn attach_keys(stream: &impl AsFd, sending: &KernelKeys) -> Result<(), StaysInUserSpace> {
     match low_unsent_limit() {
         Some(limit) => Err(StaysInUserSpace::UnsentLimit { limit }),
         None => set_sending(stream, sending).map_err(StaysInUserSpace::Sending),
@@ -171,14 +181,14 @@ fn leftover_reason(leftover: &[u8]) -> Option<StaysInUserSpace> {
 }
 
 /// Attaches TLS to a socket. A socket that has it already stays as it is.
-pub(super) fn set_ulp(stream: &TcpStream) -> Result<(), KernelRefusal> {
+pub(super) fn set_ulp(stream: &impl AsFd) -> Result<(), KernelRefusal> {
     match setup_ulp(stream).map_err(|error| refusal(KernelStep::Ulp, error)) {
         Err(refusal) if refusal.errno == Errno::EXIST.raw_os_error() => Ok(()),
         result => result,
     }
 }
 
-pub(super) fn set_sending(stream: &TcpStream, keys: &KernelKeys) -> Result<(), KernelRefusal> {
+pub(super) fn set_sending(stream: &impl AsFd, keys: &KernelKeys) -> Result<(), KernelRefusal> {
     let step = KernelStep::SendKeys;
     let info = TlsCryptoInfoTx::new(keys.version().protocol(), keys.secrets(), keys.sequence());
     info.and_then(|info| info.set(stream)).map_err(|error| refusal(step, error))

@@ -69,7 +69,7 @@ pub struct ReceivedRecord {
 ///
 /// # Errors
 /// The kernel refused it, or the socket failed. A part of it may have been sent if the socket is non-blocking.
-pub fn send_record(stream: &TcpStream, kind: TlsRecordKind, content: &[u8]) -> Result<(), KernelTlsError> {
+pub fn send_record(stream: &impl AsRawFd, kind: TlsRecordKind, content: &[u8]) -> Result<(), KernelTlsError> {
     let mut content = content.to_vec();
     let sent = retry(|| {
         send_tls_control_message(stream.as_raw_fd(), ContentType::from(kind.number()), &mut content)
@@ -85,7 +85,7 @@ pub fn send_record(stream: &TcpStream, kind: TlsRecordKind, content: &[u8]) -> R
 ///
 /// # Errors
 /// As of [`send_record`].
-pub fn send_close_notify(stream: &TcpStream) -> Result<(), KernelTlsError> {
+pub fn send_close_notify(stream: &impl AsRawFd) -> Result<(), KernelTlsError> {
     // RFC 8446 6: level warning, description close_notify.
     send_record(stream, TlsRecordKind::Alert, &[1, 0])
 }

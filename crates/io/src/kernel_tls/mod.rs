@@ -7,7 +7,7 @@
 //! | item | content |
 //! |---|---|
 //! | [`probe`] | what this kernel takes, and the cost of a call and of a byte |
-//! | [`attach`], [`attach_receiving`] | the hand-over of a connection, with a reason for each direction that stays |
+//! | [`attach`], [`attach_sending`], [`attach_receiving`] | the hand-over of a connection, with a reason for each direction that stays |
 //! | [`KernelKeys`] | the keys of one direction |
 //! | [`send_file`], [`SplicePipe`] | bytes that never enter user space |
 //! | [`send_record`], [`receive_record`], [`send_close_notify`] | records of any type: alerts, handshake messages |
@@ -25,7 +25,9 @@ mod refusal;
 mod transfer;
 mod unsent_limit;
 
-pub use attach::{Attached, RecordOwner, StaysInUserSpace, attach, attach_receiving, missing_bytes};
+pub use attach::{
+    Attached, RecordOwner, StaysInUserSpace, attach, attach_receiving, attach_sending, missing_bytes,
+};
 pub use control::{
     ReceivedRecord, TlsRecordKind, receive_record, send_close_notify, send_key_update, send_record,
     update_receiving,

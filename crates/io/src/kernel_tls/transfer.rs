@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::sendfile;
 use rustix::io::Errno;
@@ -89,10 +89,9 @@ impl SplicePipe {
         max: usize,
     ) -> Result<Spliced, KernelTlsError> {
         if self.held == 0 {
-            let moved = retry(|| Ok(splice(from, None, &self.into, None, max, SpliceFlags::MOVE)?));
-            match moved {
+            match self.fill(from, max) {
                 Ok(0) => return Ok(Spliced::End),
-                Ok(moved) => self.held = moved,
+                Ok(_) => {}
                 Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
                     return take_record(from);
                 }
@@ -101,13 +100,36 @@ impl SplicePipe {
         }
         let all = self.held;
         while self.held > 0 {
-            let moved = retry(|| Ok(splice(&self.out, None, to, None, self.held, SpliceFlags::MOVE)?));
-            match moved {
-                Ok(moved) => self.held -= moved,
-                Err(error) => return Err(KernelTlsError::in_step(KernelStep::Splice, error)),
-            }
+            self.drain(to).map_err(|error| KernelTlsError::in_step(KernelStep::Splice, error))?;
         }
         Ok(Spliced::Bytes(all))
+    }
+
+    /// Returns the number of bytes in the pipe.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Moves up to `max` bytes from a socket into the pipe: the first half of [`SplicePipe::splice`], for sockets that
+    /// an event loop waits for. Returns the number of bytes, 0 at the end of the stream.
+    ///
+    /// # Errors
+    /// The socket failed, or has a record of the kernel's TLS that is not application data (EINVAL).
+    pub fn fill(&mut self, from: impl AsFd, max: usize) -> io::Result<usize> {
+        let moved = retry(|| Ok(splice(&from, None, &self.into, None, max, SpliceFlags::MOVE)?))?;
+        self.held += moved;
+        Ok(moved)
+    }
+
+    /// Moves bytes of the pipe into a socket: the second half of [`SplicePipe::splice`]. Returns their number.
+    ///
+    /// # Errors
+    /// The socket failed. The bytes stay in the pipe.
+    pub fn drain(&mut self, to: impl AsFd) -> io::Result<usize> {
+        let moved = retry(|| Ok(splice(&self.out, None, &to, None, self.held, SpliceFlags::MOVE)?))?;
+        self.held -= moved;
+        Ok(moved)
     }
 }
 

@@ -1,0 +1,220 @@
+//! `oarlock proxy`: the TLS-terminating proxy.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use oarlock_io::service_manager::ServiceState;
+use oarlock_proxy::config::{BackendAddress, BackendSettings, ListenAddress};
+use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyConfigError, ProxyService, ProxyServiceError};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::runtime::run_future;
+use crate::serve::{LogFormat, harden, keep_user_signals, log, report_state, stopped};
+use oarlock_measure::table::count;
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
+
+/// Arguments of `oarlock proxy`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "SIGHUP reloads the configuration, the certificates and the keys; invalid ones are rejected, and the old\n\
+                  ones stay. SIGTERM and SIGINT drain: connections may end, new ones are rejected.\n\n\
+                  Examples: oarlock proxy --listen :443 --backend 127.0.0.1:8080 --certificates /etc/oarlock-proxy/certificates\n          \
+                  oarlock proxy --config /etc/oarlock-proxy/proxy.toml --check\n          \
+                  oarlock proxy --config /etc/oarlock-proxy/proxy.toml"
+)]
+pub(crate) struct ProxyArgs {
+    /// Configuration file; docs/proxy.toml is an example
+    #[arg(long, value_name = "FILE", required_unless_present = "backend")]
+    config: Option<PathBuf>,
+    /// Address to listen at: ADDRESS:PORT, :PORT, unix:PATH or systemd; may be repeated [default: :443]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<ListenAddress>,
+    /// Backend: HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "config")]
+    backend: Option<BackendAddress>,
+    /// Directory of certificates and keys, or one PEM file with both
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "config", requires = "backend")]
+    certificates: Option<PathBuf>,
+    /// Application protocol that clients may negotiate; may be repeated
+    #[arg(long, value_name = "PROTOCOL", conflicts_with = "config", requires = "backend")]
+    alpn: Vec<String>,
+    /// Address for Prometheus metrics
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "config", requires = "backend")]
+    metrics: Option<SocketAddr>,
+    /// Check the configuration, every certificate and every key, print what would be done, and exit
+    #[arg(long)]
+    check: bool,
+    /// Form of the log on stderr
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
+}
+
+/// An error of `oarlock proxy`.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProxyError {
+    #[error(transparent)]
+    ProxyConfig(#[from] ProxyConfigError),
+    #[error(transparent)]
+    ProxyService(#[from] ProxyServiceError),
+    #[error("cannot start the runtime: {0}")]
+    Runtime(io::Error),
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl CommandError for ProxyError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::ProxyService(
+                ProxyServiceError::Listen { .. }
+                | ProxyServiceError::Metrics { .. }
+                | ProxyServiceError::Remote(_)
+                | ProxyServiceError::Start(_),
+            )
+            | Self::Runtime(_) => FailureKind::Machine,
+            Self::ProxyConfig(_) | Self::ProxyService(_) => FailureKind::Usage,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+        }
+    }
+}
+
+pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyError> {
+    let config = read(global, args)?;
+    log(args.log, global.verbose);
+    raise_open_files(config.limits.max_connections);
+    oarlock_server::keep_little_memory();
+    harden();
+    let runtime = Runtime::new().map_err(ProxyError::Runtime)?;
+    run_future(&runtime, async {
+        if args.check {
+            let service = ProxyService::open(config.clone(), global.builder()).await?;
+            let addresses: Vec<String> = config.listen.sockets.iter().map(ToString::to_string).collect();
+            return Ok(say(global, args, &service, &config, &addresses, config.listen.metrics)?);
+        }
+        // From now on the signals are handled: before, they would end the process, whose self tests take some seconds.
+        let hangups = signal(SignalKind::hangup());
+        keep_user_signals();
+        let service = ProxyService::open(config.clone(), global.builder()).await?;
+        let bound = service.bind().await?;
+        // Whoever hears that the proxy is ready may stop it at once.
+        let stopped = stopped();
+        announce(args, &bound);
+        if global.json || args.log == LogFormat::Text {
+            say(global, args, &service, &config, bound.addresses(), bound.metrics())?;
+        }
+        let reloads = reload_at_hangups(hangups, service, || read(global, args));
+        report_state(ServiceState::Ready);
+        let stop = async {
+            tokio::select! {
+                () = stopped => {}
+                () = reloads => {}
+            }
+            report_state(ServiceState::Stopping);
+        };
+        Ok(bound.run(stop).await?)
+    })
+}
+
+/// Reads the configuration file, or makes a configuration of the options.
+fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, ProxyConfigError> {
+    let mut config = match &args.config {
+        Some(path) => ProxyConfig::read(path)?,
+        None => from_options(args),
+    };
+    if !args.listen.is_empty() {
+        config.listen.sockets.clone_from(&args.listen);
+    }
+    config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
+    config.check()?;
+    Ok(config)
+}
+
+fn from_options(args: &ProxyArgs) -> ProxyConfig {
+    let mut config = ProxyConfig::default();
+    config.backend = args.backend.clone().map(BackendSettings::plain);
+    config.certificates.path.clone_from(&args.certificates);
+    config.tls.alpn.clone_from(&args.alpn);
+    config.listen.metrics = args.metrics;
+    config
+}
+
+/// Raises the limit of open files as far as the system allows it.
+fn raise_open_files(connections: usize) {
+    let max = oarlock_server::raise_open_files();
+    // A connection has two sockets. A few files are not connections.
+    if max.is_some_and(|max| max < 2 * connections as u64 + 64) {
+        tracing::warn!(
+            open_files = max,
+            connections,
+            "the system allows fewer open files than twice [limits] max_connections"
+        );
+    }
+}
+
+/// Reloads everything at SIGHUP. A configuration that cannot be read changes nothing.
+async fn reload_at_hangups(
+    hangups: io::Result<Signal>,
+    service: ProxyService,
+    read: impl Fn() -> Result<ProxyConfig, ProxyConfigError>,
+) {
+    let Ok(mut hangups) = hangups else {
+        tracing::warn!("SIGHUP cannot be heard: certificates are read again only when their files change");
+        return std::future::pending().await;
+    };
+    while hangups.recv().await.is_some() {
+        match read() {
+            // The service logs the outcome.
+            Ok(config) => drop(service.reconfigure(config).await),
+            Err(error) => tracing::error!(%error, "the new settings were rejected: the old ones stay in use"),
+        }
+    }
+    std::future::pending().await
+}
+
+/// Logs the addresses.
+fn announce(args: &ProxyArgs, bound: &BoundProxy) {
+    let config = args.config.as_deref().unwrap_or(Path::new("options")).display();
+    for address in bound.addresses() {
+        tracing::info!(kind = "proxy", address, %config, "listening");
+    }
+    if let Some(address) = bound.metrics() {
+        tracing::info!(kind = "metrics", %address, %config, "listening");
+    }
+}
+
+fn say(
+    global: &GlobalOptions,
+    args: &ProxyArgs,
+    service: &ProxyService,
+    config: &ProxyConfig,
+    addresses: &[String],
+    metrics: Option<SocketAddr>,
+) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let certificates = service.certificates().len();
+    let backends: Vec<String> = config.backend_addresses().map(ToString::to_string).collect();
+    if global.json {
+        let value = serde_json::json!({
+            "config": args.config, "sockets": addresses, "backends": backends, "certificates": certificates,
+            "metrics": metrics,
+        });
+        writeln!(out, "{value}")?;
+        return out.flush();
+    }
+    writeln!(out, "oarlock {} at", if args.check { "would listen" } else { "listens" })?;
+    for address in addresses {
+        writeln!(out, "  {address}")?;
+    }
+    if let Some(address) = metrics {
+        writeln!(out, "  http://{address}/metrics  for Prometheus; /healthz")?;
+    }
+    writeln!(out, "for {}", backends.join(", "))?;
+    writeln!(out, "with {}", count(certificates as u64, "certificate"))?;
+    if let Some(path) = &args.config {
+        writeln!(out, "and the configuration {}", path.display())?;
+    }
+    out.flush()
+}

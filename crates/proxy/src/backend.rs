@@ -1,0 +1,203 @@
+//! Backends: their addresses, their TLS, and the header that they get.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use oarlock::Accelerator;
+use oarlock_io::read_private;
+use oarlock_rustls::{HandshakeLimits, TlsConnector, TlsHandshakeError, load_signing_key};
+use rustls::client::{ResolvesClientCert, Resumption};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, SignatureScheme};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
+
+use crate::clients::read_authorities;
+use crate::config::{BackendAddress, BackendSettings, BackendTlsSettings};
+use crate::error::ProxyServiceError;
+use crate::header::{HeaderVersion, ProxyHeader};
+use crate::stream::{RelayStream, SocketStream};
+
+/// The number of sessions that are kept for a backend with TLS.
+const MAX_SESSIONS: usize = 256;
+
+/// The maximum length of a key file.
+const MAX_KEY_BYTES: usize = 1 << 20;
+
+/// A backend of the current settings.
+#[derive(Debug)]
+pub(crate) struct Backend {
+    pub(crate) address: BackendAddress,
+    header: Option<HeaderVersion>,
+    has_checksum: bool,
+    tls: Option<BackendTls>,
+    max_connect: Duration,
+}
+
+#[derive(Debug)]
+struct BackendTls {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+    /// True if the client's protocol is offered.
+    follows_client: bool,
+}
+
+/// The resources for TLS to backends.
+pub(crate) struct BackendContext<'a> {
+    pub(crate) provider: &'a Arc<CryptoProvider>,
+    pub(crate) accelerator: &'a Accelerator,
+    pub(crate) handshakes: HandshakeLimits,
+    pub(crate) max_handshake: Duration,
+    pub(crate) max_connect: Duration,
+}
+
+/// The reason why a backend could not be reached.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BackendError {
+    #[error("cannot connect: {0}")]
+    Connect(io::Error),
+    #[error("no connection within [limits] max_connect_seconds")]
+    Timeout,
+    #[error("cannot send the PROXY header: {0}")]
+    Header(io::Error),
+    #[error("{0}")]
+    Tls(TlsHandshakeError),
+}
+
+impl Backend {
+    pub(crate) fn open(
+        settings: &BackendSettings,
+        context: &BackendContext<'_>,
+    ) -> Result<Self, ProxyServiceError> {
+        let tls = settings.tls.as_ref().map(|tls| BackendTls::open(tls, &settings.address, context));
+        Ok(Self {
+            address: settings.address.clone(),
+            header: settings.proxy_protocol,
+            has_checksum: settings.proxy_checksum,
+            tls: tls.transpose()?,
+            max_connect: context.max_connect,
+        })
+    }
+
+    /// Connects, sends the header, and does the handshake if the backend has TLS. `alpn` is the protocol that the
+    /// client has negotiated.
+    pub(crate) async fn connect(
+        &self,
+        header: &ProxyHeader,
+        alpn: Option<&[u8]>,
+    ) -> Result<RelayStream, BackendError> {
+        let connecting = timeout(self.max_connect, self.connect_socket()).await;
+        let mut socket = connecting.map_err(|_| BackendError::Timeout)?.map_err(BackendError::Connect)?;
+        if let Some(version) = self.header {
+            let mut bytes = Vec::with_capacity(256);
+            let encoded = header.encode(version, self.has_checksum, &mut bytes);
+            encoded.map_err(|error| BackendError::Header(io::Error::other(error)))?;
+            let written = timeout(self.max_connect, socket.write_all(&bytes)).await;
+            written.map_err(|_| BackendError::Timeout)?.map_err(BackendError::Header)?;
+        }
+        match &self.tls {
+            None => Ok(RelayStream::Plain(socket)),
+            Some(tls) => {
+                let connected = tls.connector(alpn).connect(tls.name.clone(), socket).await;
+                Ok(RelayStream::Connected(Box::new(connected.map_err(BackendError::Tls)?)))
+            }
+        }
+    }
+
+    async fn connect_socket(&self) -> io::Result<SocketStream> {
+        match &self.address {
+            BackendAddress::Tcp { host, port } => {
+                let stream = TcpStream::connect((host.as_str(), *port)).await?;
+                // Small answers leave at once.
+                stream.set_nodelay(true)?;
+                Ok(SocketStream::Tcp(stream))
+            }
+            BackendAddress::Unix(path) => UnixStream::connect(path).await.map(SocketStream::Unix),
+        }
+    }
+}
+
+impl BackendTls {
+    fn open(
+        settings: &BackendTlsSettings,
+        address: &BackendAddress,
+        context: &BackendContext<'_>,
+    ) -> Result<Self, ProxyServiceError> {
+        let (roots, _) =
+            read_authorities(&settings.authorities).map_err(ProxyServiceError::BackendAuthorities)?;
+        let builder = ClientConfig::builder_with_provider(Arc::clone(context.provider))
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots);
+        let mut config = match read_certificate(settings, context)? {
+            Some(certificate) => builder.with_client_cert_resolver(Arc::new(certificate)),
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = settings.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config.resumption = Resumption::in_memory_sessions(MAX_SESSIONS);
+        let connector = TlsConnector::new(Arc::new(config))
+            .with_limits(context.handshakes)
+            .with_timeout(context.max_handshake);
+        let name = match (&settings.server_name, address) {
+            (Some(name), _) => name.clone(),
+            (None, BackendAddress::Tcp { host, .. }) => host.clone(),
+            (None, BackendAddress::Unix(_)) => String::new(),
+        };
+        let name =
+            ServerName::try_from(name.clone()).map_err(|_| ProxyServiceError::ServerName { found: name })?;
+        Ok(Self { connector, name, follows_client: settings.alpn.is_empty() })
+    }
+
+    /// Returns a connector that offers the client's protocol, if the settings name none.
+    fn connector(&self, alpn: Option<&[u8]>) -> TlsConnector {
+        match alpn {
+            Some(protocol) if self.follows_client => {
+                let mut config = ClientConfig::clone(self.connector.config());
+                config.alpn_protocols = vec![protocol.to_vec()];
+                self.connector.with_config(Arc::new(config))
+            }
+            _ => self.connector.clone(),
+        }
+    }
+}
+
+/// The proxy's own certificate for a backend.
+#[derive(Debug)]
+struct OwnCertificate(Arc<CertifiedKey>);
+
+impl ResolvesClientCert for OwnCertificate {
+    fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.0.key.choose_scheme(schemes).map(|_| Arc::clone(&self.0))
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+fn read_certificate(
+    settings: &BackendTlsSettings,
+    context: &BackendContext<'_>,
+) -> Result<Option<OwnCertificate>, ProxyServiceError> {
+    let (Some(chain_path), Some(key_path)) = (&settings.certificate, &settings.private_key) else {
+        return Ok(None);
+    };
+    let fault = |path: &std::path::Path, reason: String| ProxyServiceError::BackendCertificate {
+        path: path.to_owned(),
+        reason,
+    };
+    let bytes = std::fs::read(chain_path).map_err(|error| fault(chain_path, error.to_string()))?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    let chain = chain.ok().filter(|chain| !chain.is_empty());
+    let chain = chain.ok_or_else(|| fault(chain_path, "expected certificates in PEM".to_owned()))?;
+    let key = read_private(key_path, MAX_KEY_BYTES).map_err(|error| fault(key_path, error.to_string()))?;
+    let key = load_signing_key(context.accelerator, &key, None)
+        .map_err(|error| ProxyServiceError::BackendKey { path: key_path.clone(), error })?;
+    let certified = CertifiedKey::new(chain, key);
+    certified.keys_match().map_err(|error| fault(key_path, error.to_string()))?;
+    Ok(Some(OwnCertificate(Arc::new(certified))))
+}

@@ -1,0 +1,243 @@
+//! Reading one certificate: its chain, its key or the reference to it, and its OCSP response.
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use oarlock::keys::held;
+use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
+use oarlock::{Accelerator, Key};
+use oarlock_io::check_secret_mode;
+use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
+use oarlock_wire::RemoteHolder;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::sign::{CertifiedKey, SigningKey};
+use rustls::{Error, InconsistentKeys, SignatureAlgorithm};
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{FromDer, X509Certificate};
+use zeroize::Zeroizing;
+
+use super::directory::CertificateFiles;
+use super::error::CertificateFault;
+
+/// The name of the holder of keys at a cryptoserver.
+pub const CERTIFICATE_HOLDER: &str = "cryptoserver";
+
+/// The maximum length of a file. A chain has a few kilobytes.
+const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// The units that compute with the keys of certificates.
+#[derive(Clone)]
+pub struct CertificateKeySources {
+    /// The accelerator, which has the cryptoserver as a holder if there is one.
+    pub accelerator: Accelerator,
+    /// The cryptoserver, for references.
+    pub remote: Option<RemoteHolder>,
+}
+
+/// A certificate that was read.
+#[derive(Debug)]
+pub struct CertificateEntry {
+    /// The files.
+    pub files: CertificateFiles,
+    /// The chain and its key.
+    pub key: Arc<CertifiedKey>,
+    /// The DNS names in lower case. A wildcard begins with `*.`.
+    pub names: Vec<Box<str>>,
+    /// The end of the certificate in seconds since 1970.
+    pub not_after: i64,
+    /// True if the key lives at a cryptoserver.
+    pub is_held: bool,
+}
+
+impl CertificateEntry {
+    /// Reads the files.
+    pub(super) fn read(
+        files: CertificateFiles,
+        sources: &CertificateKeySources,
+    ) -> Result<Self, CertificateFault> {
+        let bytes = read_file(&files.chain)?;
+        let chain = parse_chain(&files.chain, &bytes)?;
+        let (names, not_after) = read_names(&files.chain, &chain[0])?;
+        let (key, is_held) = read_key(&files, &bytes, sources)?;
+        let mut certified = CertifiedKey::new(chain, key);
+        match certified.keys_match() {
+            // A reference may come without the public key, which the server then compares at the first signature.
+            Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
+            Err(Error::InconsistentKeys(_)) => {
+                let path = key_path(&files).to_owned();
+                return Err(CertificateFault::Mismatch { path, chain: files.chain });
+            }
+            Err(error) => {
+                return Err(CertificateFault::Certificate { path: files.chain, reason: error.to_string() });
+            }
+        }
+        if files.has_staple() {
+            certified.ocsp = Some(read_staple(&files.staple)?);
+        }
+        Ok(Self { files, key: Arc::new(certified), names, not_after, is_held })
+    }
+
+    /// Returns the order of certificates of one name: ECDSA and Ed25519 before RSA, which costs more, and of two of a
+    /// kind the one that ends later.
+    pub(super) fn preference(&self) -> (bool, i64) {
+        (self.key.key.algorithm() == SignatureAlgorithm::RSA, -self.not_after)
+    }
+}
+
+impl fmt::Debug for CertificateKeySources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CertificateKeySources(remote: {})", self.remote.is_some())
+    }
+}
+
+/// Reads a file that may contain a key.
+fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, CertificateFault> {
+    let failed = |error| CertificateFault::Read { path: path.to_owned(), error };
+    let bytes = oarlock_io::read_secret(path, MAX_FILE_BYTES + 1).map_err(failed)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(CertificateFault::TooLong { path: path.to_owned(), max: MAX_FILE_BYTES });
+    }
+    Ok(bytes)
+}
+
+fn parse_chain(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'static>>, CertificateFault> {
+    let fault = |reason: &str| CertificateFault::Chain { path: path.to_owned(), reason: reason.to_owned() };
+    let mut chain = Vec::new();
+    // Only blocks with certificates are decoded, so that no copy of a key in the same file is left in memory.
+    for (_, block) in PemBlocks(bytes).filter(|(label, _)| *label == b"CERTIFICATE") {
+        // The parser's error may quote the line that it rejects.
+        let certificate = CertificateDer::from_pem_slice(block).map_err(|_| fault("a block is damaged"))?;
+        // Its own memory, without the spare capacity that the decoder leaves.
+        chain.push(CertificateDer::from(Box::<[u8]>::from(&*certificate).into_vec()));
+    }
+    if chain.is_empty() { Err(fault("found none")) } else { Ok(chain) }
+}
+
+/// Returns the DNS names of a certificate and its end.
+fn read_names(path: &Path, certificate: &[u8]) -> Result<(Vec<Box<str>>, i64), CertificateFault> {
+    let fault = |reason: String| CertificateFault::Certificate { path: path.to_owned(), reason };
+    let (_, certificate) =
+        X509Certificate::from_der(certificate).map_err(|error| fault(error.to_string()))?;
+    let alternatives = certificate.subject_alternative_name().map_err(|error| fault(error.to_string()))?;
+    let names = alternatives.iter().flat_map(|extension| &extension.value.general_names);
+    let mut names: Vec<Box<str>> = names
+        .filter_map(|name| match name {
+            GeneralName::DNSName(name) => Some(name.to_ascii_lowercase().into_boxed_str()),
+            _ => None,
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok((names, certificate.validity().not_after.timestamp()))
+}
+
+fn key_path(files: &CertificateFiles) -> &Path {
+    if files.has_key_file() { &files.key } else { &files.chain }
+}
+
+/// Returns the key and whether it lives at a cryptoserver. A key file precedes a key in the chain's file.
+fn read_key(
+    files: &CertificateFiles,
+    chain: &[u8],
+    sources: &CertificateKeySources,
+) -> Result<(Arc<dyn SigningKey>, bool), CertificateFault> {
+    let path = key_path(files);
+    let own;
+    let bytes = if files.has_key_file() {
+        own = read_file(path)?;
+        &**own
+    } else {
+        chain
+    };
+    if let Some(block) = find_block(bytes, |label| label == REFERENCE_LABEL.as_bytes()) {
+        return Ok((read_reference(path, block, sources)?, true));
+    }
+    let Some(block) = find_block(bytes, |label| label.ends_with(b"PRIVATE KEY")) else {
+        return match files.has_key_file() {
+            // DER, or something that the parser describes.
+            true => load_local(path, bytes, sources),
+            false => Err(CertificateFault::NoKey { path: files.chain.clone(), key: files.key.clone() }),
+        };
+    };
+    load_local(path, block, sources)
+}
+
+fn load_local(
+    path: &Path,
+    bytes: &[u8],
+    sources: &CertificateKeySources,
+) -> Result<(Arc<dyn SigningKey>, bool), CertificateFault> {
+    let about = File::open(path).and_then(|file| file.metadata());
+    check_secret_mode(
+        path,
+        &about.map_err(|error| CertificateFault::Read { path: path.to_owned(), error })?,
+    )?;
+    let key = load_signing_key(&sources.accelerator, bytes, None);
+    Ok((key.map_err(|error| CertificateFault::Key { path: path.to_owned(), error })?, false))
+}
+
+fn read_reference(
+    path: &Path,
+    block: &[u8],
+    sources: &CertificateKeySources,
+) -> Result<Arc<dyn SigningKey>, CertificateFault> {
+    let fault = |error: TlsKeyError| CertificateFault::Key { path: path.to_owned(), error };
+    let Reference { name, spki } = Reference::parse_pem(block).map_err(|error| fault(error.into()))?;
+    let Some(remote) = &sources.remote else {
+        return Err(CertificateFault::NoServer { path: path.to_owned(), name });
+    };
+    let key: Key = match spki {
+        Some(spki) => {
+            held::from_spki(&spki, CERTIFICATE_HOLDER, &name).map_err(|error| fault(error.into()))?
+        }
+        None => remote
+            .key(&name)
+            .map_err(|error| CertificateFault::Server { path: path.to_owned(), reason: error.to_string() })?,
+    };
+    signing_key(&sources.accelerator, key).map_err(fault)
+}
+
+fn read_staple(path: &Path) -> Result<Vec<u8>, CertificateFault> {
+    let bytes = read_file(path)?;
+    // OCSPResponse is a SEQUENCE (RFC 6960 4.2.1). An empty file would be sent as an empty response.
+    if bytes.first() == Some(&0x30) {
+        Ok(bytes.to_vec())
+    } else {
+        Err(CertificateFault::Staple { path: path.to_owned() })
+    }
+}
+
+const BEGIN: &[u8] = b"-----BEGIN ";
+const END: &[u8] = b"-----END ";
+const DASHES: &[u8] = b"-----";
+
+/// The PEM blocks of a file, with their labels, from BEGIN to the end of the END line. Nothing is decoded or copied.
+struct PemBlocks<'a>(&'a [u8]);
+
+impl<'a> Iterator for PemBlocks<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = position(self.0, BEGIN)?;
+        let block = &self.0[start..];
+        let label = &block[BEGIN.len()..];
+        let label = &label[..position(label, DASHES)?];
+        // A block without an end goes to the end of the file, and the decoder rejects it.
+        let end = position(block, END).map(|end| end + END.len() + label.len() + DASHES.len());
+        let (block, rest) = block.split_at(end.unwrap_or(block.len()).min(block.len()));
+        self.0 = rest;
+        Some((label, block))
+    }
+}
+
+/// Returns the first PEM block with such a label.
+fn find_block(bytes: &[u8], is_wanted: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
+    PemBlocks(bytes).find(|(label, _)| is_wanted(label)).map(|(_, block)| block)
+}
+
+fn position(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}

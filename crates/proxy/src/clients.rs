@@ -1,0 +1,298 @@
+//! Certificates of clients: the authorities that issue them, and the names that are allowed.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use aws_lc_rs::digest::{Context, SHA256};
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme,
+};
+use serde::Deserialize;
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// An allowed name: `DNS:NAME`, `URI:TEXT` or `CN:TEXT`. `DNS:*.example.com` allows each name with one more label,
+/// `URI:spiffe://example.com/*` each URI with that beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct NamePattern {
+    kind: NameKind,
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameKind {
+    Dns,
+    Uri,
+    CommonName,
+}
+
+/// An error for a text that is not a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a name of clients: expected DNS:NAME, URI:TEXT or CN:TEXT")]
+pub struct NamePatternError(String);
+
+/// The reason why the authorities of clients or backends cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthorityError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The path.
+        path: PathBuf,
+        /// The error of the system.
+        error: std::io::Error,
+    },
+    /// The file has no certificates in PEM.
+    #[error("{}: expected certificates of authorities in PEM", path.display())]
+    Pem {
+        /// The path.
+        path: PathBuf,
+    },
+    /// An authority cannot be used.
+    #[error("{}: {reason}", path.display())]
+    Unusable {
+        /// The path.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// A verifier of clients.
+pub(crate) struct ClientNameVerifier {
+    chains: Arc<dyn ClientCertVerifier>,
+    allowed: Vec<NamePattern>,
+    /// The digest of the authorities.
+    pub(crate) digest: [u8; 32],
+}
+
+impl ClientNameVerifier {
+    /// Reads the authorities. With an empty list of names, each client of the authorities is allowed.
+    pub(crate) fn read(
+        path: &Path,
+        allowed: &[NamePattern],
+        is_required: bool,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Self, AuthorityError> {
+        let (roots, digest) = read_authorities(path)?;
+        let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+        let builder = if is_required { builder } else { builder.allow_unauthenticated() };
+        let chains = builder
+            .build()
+            .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
+        Ok(Self { chains, allowed: allowed.to_vec(), digest })
+    }
+
+    /// Returns true if the certificate has an allowed name. A resumed session is checked by this function too, because
+    /// the names may have changed since.
+    pub(crate) fn allows(&self, certificate: &[u8]) -> bool {
+        self.allowed.is_empty() || {
+            let names = ClientNames::read(certificate);
+            names.is_some_and(|names| self.allowed.iter().any(|pattern| names.matches(pattern)))
+        }
+    }
+}
+
+/// Reads certificates of authorities, and their digest.
+pub(crate) fn read_authorities(path: &Path) -> Result<(RootCertStore, [u8; 32]), AuthorityError> {
+    let bytes = std::fs::read(path).map_err(|error| AuthorityError::Read { path: path.to_owned(), error })?;
+    let (mut roots, mut digest) = (RootCertStore::empty(), Context::new(&SHA256));
+    for certificate in CertificateDer::pem_slice_iter(&bytes) {
+        let certificate = certificate.map_err(|_| AuthorityError::Pem { path: path.to_owned() })?;
+        digest.update(&certificate);
+        roots
+            .add(certificate)
+            .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
+    }
+    if roots.is_empty() {
+        return Err(AuthorityError::Pem { path: path.to_owned() });
+    }
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest.finish().as_ref());
+    Ok((roots, bytes))
+}
+
+/// The names in a client's certificate.
+#[derive(Debug, Default)]
+pub(crate) struct ClientNames {
+    dns: Vec<String>,
+    uris: Vec<String>,
+    /// The common name.
+    pub(crate) common_name: Option<String>,
+}
+
+impl ClientNames {
+    /// Reads the names. Returns None if the certificate cannot be read.
+    pub(crate) fn read(certificate: &[u8]) -> Option<Self> {
+        let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+        let mut names = Self::default();
+        if let Some(alternatives) = certificate.subject_alternative_name().ok()? {
+            for name in &alternatives.value.general_names {
+                match name {
+                    GeneralName::DNSName(name) => names.dns.push(name.to_ascii_lowercase()),
+                    GeneralName::URI(uri) => names.uris.push((*uri).to_owned()),
+                    _ => {}
+                }
+            }
+        }
+        let own = certificate.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
+        names.common_name = own.map(str::to_owned);
+        Some(names)
+    }
+
+    fn matches(&self, pattern: &NamePattern) -> bool {
+        let wanted = &*pattern.text;
+        match pattern.kind {
+            NameKind::Dns => self.dns.iter().any(|name| match wanted.strip_prefix("*.") {
+                Some(rest) => {
+                    name.split_once('.').is_some_and(|(first, own)| !first.is_empty() && own == rest)
+                }
+                None => name == wanted,
+            }),
+            NameKind::Uri => self.uris.iter().any(|uri| match wanted.strip_suffix('*') {
+                Some(start) => uri.starts_with(start),
+                None => uri == wanted,
+            }),
+            NameKind::CommonName => self.common_name.as_deref() == Some(wanted),
+        }
+    }
+}
+
+impl FromStr for NamePattern {
+    type Err = NamePatternError;
+
+    fn from_str(text: &str) -> Result<Self, NamePatternError> {
+        let wrong = || NamePatternError(text.to_owned());
+        let (kind, name) = text.split_once(':').filter(|(_, name)| !name.is_empty()).ok_or_else(wrong)?;
+        let (kind, text) = match kind {
+            "DNS" => (NameKind::Dns, name.to_ascii_lowercase()),
+            "URI" => (NameKind::Uri, name.to_owned()),
+            "CN" => (NameKind::CommonName, name.to_owned()),
+            _ => return Err(wrong()),
+        };
+        Ok(Self { kind, text })
+    }
+}
+
+impl TryFrom<String> for NamePattern {
+    type Error = NamePatternError;
+
+    fn try_from(text: String) -> Result<Self, NamePatternError> {
+        text.parse()
+    }
+}
+
+impl fmt::Debug for ClientNameVerifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ClientNameVerifier({:?})", self.allowed)
+    }
+}
+
+impl ClientCertVerifier for ClientNameVerifier {
+    fn offer_client_auth(&self) -> bool {
+        self.chains.offer_client_auth()
+    }
+
+    fn client_auth_mandatory(&self) -> bool {
+        self.chains.client_auth_mandatory()
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        self.chains.root_hint_subjects()
+    }
+
+    fn verify_client_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        let verified = self.chains.verify_client_cert(certificate, others, now)?;
+        if self.allows(certificate) {
+            Ok(verified)
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, DnType, KeyPair, SanType};
+
+    use super::*;
+
+    fn allows(patterns: &[&str], certificate: &[u8]) -> bool {
+        let names = ClientNames::read(certificate).unwrap();
+        patterns.iter().any(|pattern| names.matches(&pattern.parse().unwrap()))
+    }
+
+    #[test]
+    fn names_match_patterns_of_their_kind() {
+        let mut params = CertificateParams::new(vec!["db.Example.com".to_owned()]).unwrap();
+        params.subject_alt_names.push(SanType::URI("spiffe://example.com/web".try_into().unwrap()));
+        params.distinguished_name.push(DnType::CommonName, "backup");
+        let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+        let allows = |pattern: &str| allows(&[pattern], certificate.der());
+        for pattern in [
+            "DNS:db.example.com",
+            "DNS:DB.example.com",
+            "DNS:*.example.com",
+            "URI:spiffe://example.com/web",
+            "URI:spiffe://example.com/*",
+            "CN:backup",
+        ] {
+            assert!(allows(pattern), "{pattern}");
+        }
+        for pattern in [
+            "DNS:example.com",
+            "DNS:*.com",
+            "DNS:backup",
+            "CN:db.example.com",
+            "CN:back*",
+            "URI:spiffe://example.com/",
+            "URI:spiffe://example.org/*",
+        ] {
+            assert!(!allows(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_without_a_kind_are_rejected() {
+        for text in ["db.example.com", "dns:db", "DNS:", ":x", "", "EMAIL:x"] {
+            assert_eq!(text.parse::<NamePattern>(), Err(NamePatternError(text.into())));
+        }
+    }
+}

@@ -1,0 +1,583 @@
+//! The settings file `proxy.toml`.
+
+mod error;
+mod values;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use oarlock::AcceleratorBuilder;
+use oarlock_io::{IpNetwork, check_key_path};
+use serde::Deserialize;
+
+use crate::certificate::UnknownNamePolicy;
+use crate::clients::NamePattern;
+use crate::header::HeaderVersion;
+
+pub use error::ProxyConfigError;
+pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsVersion};
+
+/// All settings of the proxy.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProxyConfig {
+    /// The mode: TLS of clients is terminated, or plain connections get TLS.
+    pub mode: ProxyMode,
+    /// The sockets.
+    pub listen: ProxySocketSettings,
+    /// The backend of connections without a route.
+    pub backend: Option<BackendSettings>,
+    /// The backends of names and protocols. The first route that matches counts.
+    pub route: Vec<RouteSettings>,
+    /// The certificates.
+    pub certificates: CertificateSettings,
+    /// The settings of TLS.
+    pub tls: TlsSettings,
+    /// The session tickets.
+    pub tickets: TicketSettings,
+    /// The certificates of clients, if they are asked for.
+    pub clients: Option<ClientSettings>,
+    /// The limits.
+    pub limits: ProxyLimits,
+    /// The hand-over of long transfers to the kernel.
+    pub kernel: KernelSettings,
+    /// The cryptoserver that holds keys, if there is one.
+    pub cryptoserver: Option<KeyServerSettings>,
+    /// The engines.
+    pub engines: ProxyEngines,
+}
+
+/// The mode of the proxy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProxyMode {
+    /// Clients connect with TLS.
+    #[default]
+    Server,
+    /// Clients connect without TLS, and the backend has TLS.
+    Client,
+}
+
+/// The sockets.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProxySocketSettings {
+    /// The addresses: `ADDRESS:PORT`, `:PORT`, `unix:PATH`, or `systemd` for the sockets of a socket unit.
+    pub sockets: Vec<ListenAddress>,
+    /// The permissions of UNIX sockets in octal digits.
+    pub unix_mode: String,
+    /// The networks whose connections begin with a PROXY header, of version 1 or 2.
+    pub proxy_protocol_from: Vec<IpNetwork>,
+    /// The number of threads that serve connections. Default: the number of cores.
+    pub threads: Option<usize>,
+    /// The HTTP address for Prometheus metrics and a health check. Anyone who reaches it can read them.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// A backend.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BackendSettings {
+    /// The address: `HOST:PORT` or `unix:PATH`.
+    pub address: BackendAddress,
+    /// The version of the PROXY header that the backend gets, if any.
+    #[serde(default)]
+    pub proxy_protocol: Option<HeaderVersion>,
+    /// True if a PROXY header of version 2 has a checksum.
+    #[serde(default)]
+    pub proxy_checksum: bool,
+    /// The settings of TLS to the backend, if it has TLS.
+    #[serde(default)]
+    pub tls: Option<BackendTlsSettings>,
+}
+
+/// TLS to a backend.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BackendTlsSettings {
+    /// The authorities that issue the backend's certificate, in PEM.
+    pub authorities: PathBuf,
+    /// The name in the backend's certificate. Default: the host of the address.
+    #[serde(default)]
+    pub server_name: Option<String>,
+    /// The application protocols that are offered. Default: in the mode `server` the one that the client negotiated.
+    #[serde(default)]
+    pub alpn: Vec<String>,
+    /// The proxy's own certificate for the backend, with its chain.
+    #[serde(default)]
+    pub certificate: Option<PathBuf>,
+    /// The private key of that certificate.
+    #[serde(default)]
+    pub private_key: Option<PathBuf>,
+}
+
+/// A route.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteSettings {
+    /// The host names, exact or `*.` and a name. Default: all.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// The negotiated application protocols. Default: all.
+    #[serde(default)]
+    pub alpn: Vec<String>,
+    /// The backend.
+    pub backend: BackendSettings,
+}
+
+/// The certificates.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CertificateSettings {
+    /// The directory of certificates and keys, or one file with both.
+    pub path: Option<PathBuf>,
+    /// The name of the default certificate's file, without its ending. Default: the first file.
+    pub default: Option<String>,
+    /// The answer to clients that ask for an unknown name.
+    pub unknown_names: UnknownNamePolicy,
+    /// The interval in seconds at which files are checked for changes. 0 turns the check off.
+    pub reload_seconds: u64,
+}
+
+/// TLS of clients.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TlsSettings {
+    /// The oldest version.
+    pub min_version: TlsVersion,
+    /// The newest version.
+    pub max_version: TlsVersion,
+    /// The application protocols, the preferred one first. Default: none is negotiated.
+    pub alpn: Vec<String>,
+    /// The groups of key exchange, the preferred one first.
+    pub groups: Vec<KeyGroup>,
+}
+
+/// Session tickets.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TicketSettings {
+    /// True if clients get tickets.
+    pub enabled: bool,
+    /// The time in seconds after which a key is replaced. It opens tickets for as long again.
+    pub lifetime_seconds: u32,
+    /// The number of tickets that a client of TLS 1.3 gets.
+    pub count: usize,
+    /// The file of keys that several proxies share. The first key seals, all open.
+    pub keys: Option<PathBuf>,
+}
+
+/// Certificates of clients.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientSettings {
+    /// The authorities of clients, in PEM.
+    pub authorities: PathBuf,
+    /// The allowed names. Default: all names.
+    #[serde(default)]
+    pub allowed_names: Vec<NamePattern>,
+    /// True if a client without a certificate is refused.
+    #[serde(default = "is_required")]
+    pub required: bool,
+}
+
+fn is_required() -> bool {
+    true
+}
+
+/// The limits.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProxyLimits {
+    /// The maximum number of connections.
+    pub max_connections: usize,
+    /// The maximum number of connections of an address; for IPv6, of a network of 64 bits. 0 means no limit.
+    pub max_connections_per_address: usize,
+    /// The maximum number of handshakes under way.
+    pub max_handshakes: usize,
+    /// The maximum number of handshakes that wait. Further connections are refused at once.
+    pub max_waiting_handshakes: usize,
+    /// The time limit of a PROXY header and a handshake.
+    pub max_handshake_seconds: u64,
+    /// The time limit of connecting to a backend.
+    pub max_connect_seconds: u64,
+    /// The time after which a connection without traffic ends.
+    pub max_idle_seconds: u64,
+    /// The time that connections have to end when the proxy stops.
+    pub max_drain_seconds: u64,
+}
+
+/// The hand-over to the kernel.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KernelSettings {
+    /// True if long transfers may be handed to the kernel.
+    pub enabled: bool,
+    /// The number of bytes after which a transfer counts as long.
+    pub after_bytes: u64,
+}
+
+/// The client of a cryptoserver.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyServerSettings {
+    /// The servers: `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket. Every server must hold the
+    /// keys.
+    pub servers: Vec<String>,
+    /// The user that may serve the UNIX sockets, besides root and the user of this process: a name or a number.
+    #[serde(default = "server_user")]
+    pub server_user: String,
+    /// The CA of the servers' certificates. It is required for `https`, like the next two.
+    pub server_ca: Option<PathBuf>,
+    /// The client certificate and its chain.
+    pub certificate: Option<PathBuf>,
+    /// The private key of the client certificate.
+    pub private_key: Option<PathBuf>,
+    /// The time in milliseconds after which the client also asks another server.
+    #[serde(default = "patience")]
+    pub patience_ms: u64,
+}
+
+fn server_user() -> String {
+    "oarlock".to_owned()
+}
+
+fn patience() -> u64 {
+    2_000
+}
+
+/// The engines.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProxyEngines {
+    /// The names of the allowed engines. Default: all.
+    pub allowed: Option<Vec<String>>,
+    /// The number of worker threads. Default: the number of cores.
+    pub threads: Option<usize>,
+    /// The share of results that another engine computes again, 0 to 1.
+    pub cross_check: Option<f64>,
+    /// False if products by the floating-point unit (the leaf `fma`) may not compute with secrets. Default: true.
+    pub fma_secrets: Option<bool>,
+}
+
+impl Default for ProxySocketSettings {
+    fn default() -> Self {
+        Self {
+            sockets: vec![ListenAddress::AnyAddress(443)],
+            unix_mode: "0660".to_owned(),
+            proxy_protocol_from: Vec::new(),
+            threads: None,
+            metrics: None,
+        }
+    }
+}
+
+impl Default for CertificateSettings {
+    fn default() -> Self {
+        Self { path: None, default: None, unknown_names: UnknownNamePolicy::default(), reload_seconds: 10 }
+    }
+}
+
+impl Default for TlsSettings {
+    fn default() -> Self {
+        Self {
+            min_version: TlsVersion::Tls12,
+            max_version: TlsVersion::Tls13,
+            alpn: Vec::new(),
+            groups: KeyGroup::ALL.to_vec(),
+        }
+    }
+}
+
+impl Default for TicketSettings {
+    fn default() -> Self {
+        Self { enabled: true, lifetime_seconds: 6 * 60 * 60, count: 2, keys: None }
+    }
+}
+
+impl Default for ProxyLimits {
+    fn default() -> Self {
+        Self {
+            max_connections: 10_000,
+            max_connections_per_address: 1_000,
+            max_handshakes: 1_024,
+            max_waiting_handshakes: 4_096,
+            max_handshake_seconds: 10,
+            max_connect_seconds: 10,
+            max_idle_seconds: 600,
+            max_drain_seconds: 30,
+        }
+    }
+}
+
+impl Default for KernelSettings {
+    fn default() -> Self {
+        Self { enabled: true, after_bytes: 64 << 10 }
+    }
+}
+
+impl ProxyConfig {
+    /// Reads and checks a file. Relative paths in it start at its directory.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a setting is not valid.
+    pub fn read(path: &Path) -> Result<Self, ProxyConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ProxyConfigError::Read { path: path.to_owned(), error })?;
+        let mut config: Self =
+            toml::from_str(&text).map_err(|error| ProxyConfigError::syntax(path, &text, &error))?;
+        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
+        config.check()?;
+        Ok(config)
+    }
+
+    fn resolve_paths(&mut self, base: &Path) {
+        let certificates = self.certificates.path.iter_mut().chain(&mut self.tickets.keys);
+        let clients = self.clients.iter_mut().map(|clients| &mut clients.authorities);
+        let server = self.cryptoserver.iter_mut().flat_map(|server| {
+            [&mut server.server_ca, &mut server.certificate, &mut server.private_key].into_iter().flatten()
+        });
+        for path in certificates.chain(clients).chain(server) {
+            *path = base.join(&*path);
+        }
+        let routes = self.route.iter_mut().map(|route| &mut route.backend);
+        for tls in self.backend.iter_mut().chain(routes).flat_map(|backend| &mut backend.tls) {
+            let own = tls.certificate.iter_mut().chain(&mut tls.private_key);
+            for path in own.chain([&mut tls.authorities]) {
+                *path = base.join(&*path);
+            }
+        }
+    }
+
+    /// Checks the settings without touching any file or socket.
+    ///
+    /// # Errors
+    /// The first setting that is not valid.
+    pub fn check(&self) -> Result<(), ProxyConfigError> {
+        self.check_key_paths()?;
+        self.check_mode()?;
+        self.unix_mode()?;
+        for backend in self.backends() {
+            check_backend(backend)?;
+        }
+        let distinct: BTreeSet<String> = self.listen.sockets.iter().map(ToString::to_string).collect();
+        let is_distinct = !distinct.is_empty() && distinct.len() == self.listen.sockets.len();
+        let found =
+            || format!("{:?}", self.listen.sockets.iter().map(ToString::to_string).collect::<Vec<_>>());
+        expect("[listen] sockets", "at least one, and none twice", is_distinct, found)?;
+        expect("[listen] threads", "1 to 1024", (1..=1_024).contains(&self.threads()), || {
+            self.threads().to_string()
+        })?;
+        let names = self.route.iter().flat_map(|route| &route.names);
+        for name in names {
+            let is_name = !name.is_empty() && !name.strip_prefix("*.").unwrap_or(name).contains('*');
+            expect("[[route]] names", "host names, or *. and a host name", is_name, || format!("{name:?}"))?;
+        }
+        self.check_protocols()?;
+        self.check_numbers()
+    }
+
+    fn check_mode(&self) -> Result<(), ProxyConfigError> {
+        let has_backend = self.backend.is_some() || !self.route.is_empty();
+        expect("[backend]", "an address, or at least one [[route]]", has_backend, || "nothing".to_owned())?;
+        match self.mode {
+            ProxyMode::Server => {
+                let has_certificates = self.certificates.path.is_some();
+                expect("[certificates] path", "a directory or a file", has_certificates, || {
+                    "nothing".to_owned()
+                })
+            }
+            ProxyMode::Client => {
+                let tls = self.backend.as_ref().and_then(|backend| backend.tls.as_ref());
+                let expected = "TLS to the backend, because mode is \"client\"";
+                expect("[backend.tls]", expected, tls.is_some(), || "nothing".to_owned())?;
+                let expected = "none in the mode \"client\", whose clients send no name";
+                expect("[[route]]", expected, self.route.is_empty(), || self.route.len().to_string())
+            }
+        }
+    }
+
+    fn check_protocols(&self) -> Result<(), ProxyConfigError> {
+        let tls = &self.tls;
+        expect("[tls] min_version", "not above max_version", tls.min_version <= tls.max_version, || {
+            tls.min_version.to_string()
+        })?;
+        expect("[tls] groups", "at least one", !tls.groups.is_empty(), || "none".to_owned())?;
+        let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.alpn);
+        let routes = self.route.iter().flat_map(|route| &route.alpn);
+        for protocol in tls.alpn.iter().chain(backends).chain(routes) {
+            // RFC 7301 3.1.
+            let is_protocol = (1..=255).contains(&protocol.len());
+            expect("alpn", "names of 1 to 255 bytes", is_protocol, || format!("{protocol:?}"))?;
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<(), ProxyConfigError> {
+        let limits = &self.limits;
+        for (field, found) in [
+            ("[limits] max_connections", limits.max_connections as u64),
+            ("[limits] max_handshakes", limits.max_handshakes as u64),
+            ("[limits] max_handshake_seconds", limits.max_handshake_seconds),
+            ("[limits] max_connect_seconds", limits.max_connect_seconds),
+            ("[limits] max_idle_seconds", limits.max_idle_seconds),
+            ("[tickets] lifetime_seconds", self.tickets.lifetime_seconds.into()),
+        ] {
+            expect(field, "1 or more", found > 0, || found.to_string())?;
+        }
+        // RFC 8446 4.6.1.
+        let lifetime = self.tickets.lifetime_seconds;
+        expect("[tickets] lifetime_seconds", "at most 604800, a week", lifetime <= 604_800, || {
+            lifetime.to_string()
+        })?;
+        let count = self.tickets.count;
+        expect("[tickets] count", "1 to 16", (1..=16).contains(&count), || count.to_string())?;
+        let share = self.engines.cross_check.unwrap_or(0.0);
+        expect("[engines] cross_check", "0 to 1", (0.0..=1.0).contains(&share), || share.to_string())
+    }
+
+    /// Checks that no key was pasted in place of a file name, because messages quote file names.
+    fn check_key_paths(&self) -> Result<(), ProxyConfigError> {
+        let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
+        let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.private_key);
+        let own = self.certificates.path.iter().map(|path| ("[certificates] path", path));
+        let tickets = self.tickets.keys.iter().map(|path| ("[tickets] keys", path));
+        let server = server.map(|path| ("[cryptoserver] private_key", path));
+        let backends = backends.map(|path| ("[backend.tls] private_key", path));
+        for (field, path) in own.chain(tickets).chain(server).chain(backends) {
+            let found = || "text that looks like a key (it is not shown)".to_owned();
+            expect(field, "the name of a file", check_key_path(path).is_ok(), found)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the backends of the settings.
+    pub(crate) fn backends(&self) -> impl Iterator<Item = &BackendSettings> {
+        self.backend.iter().chain(self.route.iter().map(|route| &route.backend))
+    }
+
+    /// Returns the addresses of the backends.
+    pub fn backend_addresses(&self) -> impl Iterator<Item = &BackendAddress> {
+        self.backends().map(|backend| &backend.address)
+    }
+
+    /// Returns the number of threads that serve connections.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        self.listen.threads.unwrap_or_else(cores)
+    }
+
+    pub(crate) fn unix_mode(&self) -> Result<u32, ProxyConfigError> {
+        let text = &self.listen.unix_mode;
+        u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777).ok_or_else(|| {
+            ProxyConfigError::Value {
+                field: "[listen] unix_mode",
+                expected: "octal digits such as \"0660\"",
+                found: format!("{text:?}"),
+            }
+        })
+    }
+
+    /// Returns the names of the sections whose changes need a restart.
+    pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
+        let pairs = [
+            ("mode", self.mode == other.mode),
+            ("listen", self.listen == other.listen),
+            ("kernel", self.kernel == other.kernel),
+            ("cryptoserver", self.cryptoserver == other.cryptoserver),
+            ("engines", self.engines == other.engines),
+            ("limits.max_handshakes", self.limits.max_handshakes == other.limits.max_handshakes),
+            (
+                "limits.max_waiting_handshakes",
+                self.limits.max_waiting_handshakes == other.limits.max_waiting_handshakes,
+            ),
+            ("limits.max_drain_seconds", self.limits.max_drain_seconds == other.limits.max_drain_seconds),
+        ];
+        pairs.into_iter().filter(|(_, is_equal)| !is_equal).map(|(name, _)| name).collect()
+    }
+}
+
+impl ProxyConfig {
+    /// Returns these settings with the sections of `running` that only a restart changes.
+    pub(crate) fn with_fixed_sections(self, running: &Self) -> Self {
+        let limits = ProxyLimits {
+            max_handshakes: running.limits.max_handshakes,
+            max_waiting_handshakes: running.limits.max_waiting_handshakes,
+            max_drain_seconds: running.limits.max_drain_seconds,
+            ..self.limits
+        };
+        Self {
+            mode: running.mode,
+            listen: running.listen.clone(),
+            kernel: running.kernel.clone(),
+            cryptoserver: running.cryptoserver.clone(),
+            engines: running.engines.clone(),
+            limits,
+            ..self
+        }
+    }
+}
+
+fn check_backend(backend: &BackendSettings) -> Result<(), ProxyConfigError> {
+    let Some(tls) = &backend.tls else { return Ok(()) };
+    let has_name = tls.server_name.is_some() || matches!(backend.address, BackendAddress::Tcp { .. });
+    expect("[backend.tls] server_name", "a name, because the address has none", has_name, || {
+        "nothing".to_owned()
+    })?;
+    let is_pair = tls.certificate.is_some() == tls.private_key.is_some();
+    expect("[backend.tls] certificate", "a private_key beside it", is_pair, || "only one of both".to_owned())
+}
+
+fn expect(
+    field: &'static str,
+    expected: &'static str,
+    is_good: bool,
+    found: impl FnOnce() -> String,
+) -> Result<(), ProxyConfigError> {
+    if is_good { Ok(()) } else { Err(ProxyConfigError::Value { field, expected, found: found() }) }
+}
+
+impl BackendSettings {
+    /// Returns the settings of a backend without TLS and without a header.
+    #[must_use]
+    pub fn plain(address: BackendAddress) -> Self {
+        Self { address, proxy_protocol: None, proxy_checksum: false, tls: None }
+    }
+}
+
+impl ProxyLimits {
+    pub(crate) fn max_handshake(&self) -> Duration {
+        Duration::from_secs(self.max_handshake_seconds)
+    }
+
+    pub(crate) fn max_connect(&self) -> Duration {
+        Duration::from_secs(self.max_connect_seconds)
+    }
+
+    pub(crate) fn max_idle(&self) -> Duration {
+        Duration::from_secs(self.max_idle_seconds)
+    }
+
+    pub(crate) fn max_drain(&self) -> Duration {
+        Duration::from_secs(self.max_drain_seconds)
+    }
+}
+
+impl ProxyEngines {
+    /// Applies these settings to the builder of an accelerator.
+    pub(crate) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
+        let builder = match &self.allowed {
+            Some(names) => builder.engines(names.iter().map(String::as_str)),
+            None => builder,
+        };
+        let builder = self.threads.into_iter().fold(builder, AcceleratorBuilder::threads);
+        let builder = self.fma_secrets.into_iter().fold(builder, AcceleratorBuilder::fma_secrets);
+        self.cross_check.into_iter().fold(builder, AcceleratorBuilder::cross_check)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! One connection, from its first byte to its end.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use oarlock_io::LogLimit;
+use oarlock_rustls::TlsHandshakeError;
+use rustls::HandshakeKind;
+use rustls::server::ServerConnection;
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+use tracing::{debug, warn};
+
+use crate::admission::{CountedConnection, ExceededLimit};
+use crate::backend::BackendError;
+use crate::clients::ClientNames;
+use crate::counters::{HandshakeLabels, RefusalReason, name_not_allowed, version_name};
+use crate::handover::relay_connection;
+use crate::header::{
+    ConnectionAddresses, HeaderError, HeaderFields, HeaderProgress, MAX_HEADER_LEN, ProxyHeader, TlsFields,
+};
+use crate::state::{ProxyShared, ProxyState};
+use crate::stream::{RecordStream, RelayStream, SocketStream};
+
+/// The reason why a connection was refused.
+#[derive(Debug, thiserror::Error)]
+enum ConnectionError {
+    #[error("the client's address has the maximum of connections ([limits] max_connections_per_address)")]
+    Limit(ExceededLimit),
+    #[error("the PROXY header or the handshake took longer than [limits] max_handshake_seconds")]
+    Timeout,
+    #[error("the client left")]
+    Left,
+    #[error("{0}")]
+    Header(#[from] HeaderError),
+    #[error("{0}")]
+    Handshake(#[from] TlsHandshakeError),
+    #[error("no route fits, and there is no [backend]")]
+    NoRoute,
+    #[error("the backend {address}: {error}")]
+    Backend { address: String, error: BackendError },
+}
+
+/// The limit of log lines about refused clients: unknown peers must not fill the disk.
+static REFUSALS: LogLimit = LogLimit::new(Duration::from_secs(1));
+
+/// The limit of log lines about backends.
+static BACKENDS: LogLimit = LogLimit::new(Duration::from_secs(1));
+
+/// Serves one connection to its end.
+pub(crate) async fn serve_connection(socket: SocketStream, counted: CountedConnection, shared: &ProxyShared) {
+    let state = shared.current();
+    let counters = &shared.counters;
+    // In a box, so that an idle connection does not keep the memory of its handshake.
+    match Box::pin(open(socket, counted, &state, shared)).await {
+        Err(error) => {
+            counters.refuse(error.reason());
+            report_refusal(&error);
+        }
+        Ok((client, backend, _counted)) => {
+            let max_idle = state.limits.max_idle();
+            // A long connection must not keep the certificates of replaced settings in memory.
+            drop(state);
+            counters.end(relay_connection(client, backend, max_idle, shared).await);
+        }
+    }
+}
+
+/// Opens both sides of a connection.
+async fn open(
+    socket: SocketStream,
+    mut counted: CountedConnection,
+    state: &Arc<ProxyState>,
+    shared: &ProxyShared,
+) -> Result<(RelayStream, RelayStream, CountedConnection), ConnectionError> {
+    let accepting = accept_client(socket, &mut counted, state, shared);
+    let accepted = timeout(state.limits.max_handshake(), accepting).await;
+    let (client, header) = accepted.map_err(|_| ConnectionError::Timeout)??;
+    let alpn = header.fields.alpn.as_deref();
+    let backend = state.find_backend(header.fields.authority.as_deref(), alpn);
+    let backend = backend.ok_or(ConnectionError::NoRoute)?;
+    match backend.connect(&header, alpn).await {
+        Ok(connected) => Ok((client, connected, counted)),
+        Err(error) => Err(ConnectionError::Backend { address: backend.address.to_string(), error }),
+    }
+}
+
+/// Reads the PROXY header, if the client's network sends one, and does the handshake.
+async fn accept_client(
+    mut socket: SocketStream,
+    counted: &mut CountedConnection,
+    state: &ProxyState,
+    shared: &ProxyShared,
+) -> Result<(RelayStream, ProxyHeader), ConnectionError> {
+    let addresses = socket.addresses();
+    let peer = addresses.map(|(peer, _)| peer.ip());
+    let mut header = match state.expects_header(peer) {
+        true => read_header(&mut socket).await?,
+        false => ProxyHeader::default(),
+    };
+    let own = addresses.map(|(source, destination)| ConnectionAddresses { source, destination });
+    header.addresses = header.addresses.or(own);
+    let address: Option<IpAddr> = header.addresses.map(|addresses| addresses.source.ip());
+    if let Some(address) = address {
+        counted.set_address(address, state.maxima()).map_err(ConnectionError::Limit)?;
+    }
+    let Some(acceptor) = &state.acceptor else { return Ok((RelayStream::Plain(socket), header)) };
+    let stream = acceptor.accept(RecordStream::from(socket)).await?;
+    let connection = stream.get_ref().1;
+    check_client(connection, state)?;
+    shared.counters.handshake(HandshakeLabels::new(connection));
+    describe_tls(connection, &mut header.fields);
+    Ok((RelayStream::Accepted(Box::new(stream)), header))
+}
+
+/// Reads a header without reading beyond its end.
+async fn read_header(socket: &mut SocketStream) -> Result<ProxyHeader, ConnectionError> {
+    let mut bytes = Vec::with_capacity(256);
+    loop {
+        match ProxyHeader::parse(&bytes)? {
+            HeaderProgress::Complete { header, .. } => return Ok(*header),
+            HeaderProgress::Incomplete { missing } => {
+                let start = bytes.len();
+                bytes.resize((start + missing).min(MAX_HEADER_LEN), 0);
+                socket.read_exact(&mut bytes[start..]).await.map_err(|_| ConnectionError::Left)?;
+            }
+        }
+    }
+}
+
+/// Checks the name of a client whose session was resumed. Its certificate was verified when the session began, under
+/// settings that may have changed since.
+fn check_client(connection: &ServerConnection, state: &ProxyState) -> Result<(), ConnectionError> {
+    let certificate = connection.peer_certificates().and_then(|chain| chain.first());
+    match (&state.clients, certificate) {
+        (Some(clients), Some(certificate)) if !clients.allows(certificate) => Err(name_not_allowed().into()),
+        _ => Ok(()),
+    }
+}
+
+/// Adds the properties of the TLS connection to the fields for the backend.
+fn describe_tls(connection: &ServerConnection, fields: &mut HeaderFields) {
+    fields.alpn = connection.alpn_protocol().map(<[u8]>::to_vec);
+    fields.authority = connection.server_name().map(str::to_owned);
+    let certificate = connection.peer_certificates().and_then(|chain| chain.first());
+    let names = certificate.and_then(|certificate| ClientNames::read(certificate));
+    let is_resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);
+    let cipher = connection.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
+    fields.tls = Some(TlsFields {
+        has_certificate: certificate.is_some() && !is_resumed,
+        has_certificate_in_session: certificate.is_some(),
+        is_verified: certificate.is_some(),
+        version: Some(version_name(connection.protocol_version()).to_owned()),
+        common_name: names.and_then(|names| names.common_name),
+        // rustls writes TLS13_ for the suites whose registered names begin with TLS_.
+        cipher: cipher.map(|name| name.replacen("TLS13_", "TLS_", 1)),
+        signature_algorithm: None,
+        key_algorithm: None,
+    });
+}
+
+impl ConnectionError {
+    fn reason(&self) -> RefusalReason {
+        match self {
+            Self::Limit(limit) => (*limit).into(),
+            Self::Timeout => RefusalReason::Timeout,
+            Self::Left => RefusalReason::Left,
+            Self::Header(_) => RefusalReason::Header,
+            Self::Handshake(error) => RefusalReason::of_handshake(error),
+            Self::NoRoute => RefusalReason::NoRoute,
+            Self::Backend { .. } => RefusalReason::Backend,
+        }
+    }
+}
+
+fn report_refusal(error: &ConnectionError) {
+    let limit = match error.reason() {
+        RefusalReason::Backend => &BACKENDS,
+        // Load balancers probe a port by connecting and leaving, and clients of the whole internet send anything.
+        RefusalReason::Left
+        | RefusalReason::Protocol
+        | RefusalReason::Incompatible
+        | RefusalReason::UnknownName => {
+            debug!(%error, "a connection was refused");
+            return;
+        }
+        _ => &REFUSALS,
+    };
+    if let Some(suppressed) = limit.admit() {
+        warn!(reason = error.reason().name(), %error, suppressed, "a connection was refused");
+    }
+}

@@ -1,0 +1,260 @@
+//! The counters of the proxy for operators.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
+
+use rustls::{AlertDescription, CertificateError, CommonState, Error, HandshakeKind, ProtocolVersion};
+
+use oarlock_rustls::TlsHandshakeError;
+
+use crate::admission::ExceededLimit;
+use crate::kernel::UserReason;
+use crate::relay::RelayedBytes;
+
+/// The reason why a connection was refused before its first byte reached a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// The maximum number of connections is open.
+    MaxConnections,
+    /// The address of the client has the maximum number of connections.
+    MaxConnectionsPerAddress,
+    /// Too many handshakes are under way or wait.
+    Busy,
+    /// The PROXY header or the handshake took too long.
+    Timeout,
+    /// The client left during its PROXY header or its handshake.
+    Left,
+    /// The PROXY header is not valid.
+    Header,
+    /// The client asked for a name without a certificate.
+    UnknownName,
+    /// The client's certificate is missing, not valid or not allowed.
+    ClientCertificate,
+    /// The client and the proxy have no version, suite, group or application protocol in common.
+    Incompatible,
+    /// The client broke the protocol or sent an alert.
+    Protocol,
+    /// A key of the proxy could not sign, or another fault of the machine.
+    Machine,
+    /// No route and no default backend fits.
+    NoRoute,
+    /// The backend could not be reached.
+    Backend,
+}
+
+impl RefusalReason {
+    /// All reasons.
+    pub const ALL: [Self; 13] = [
+        Self::MaxConnections,
+        Self::MaxConnectionsPerAddress,
+        Self::Busy,
+        Self::Timeout,
+        Self::Left,
+        Self::Header,
+        Self::UnknownName,
+        Self::ClientCertificate,
+        Self::Incompatible,
+        Self::Protocol,
+        Self::Machine,
+        Self::NoRoute,
+        Self::Backend,
+    ];
+
+    /// Returns the name of the reason in metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MaxConnections => "max_connections",
+            Self::MaxConnectionsPerAddress => "max_connections_per_address",
+            Self::Busy => "busy",
+            Self::Timeout => "timeout",
+            Self::Left => "left",
+            Self::Header => "proxy_header",
+            Self::UnknownName => "unknown_name",
+            Self::ClientCertificate => "client_certificate",
+            Self::Incompatible => "incompatible",
+            Self::Protocol => "protocol",
+            Self::Machine => "machine",
+            Self::NoRoute => "no_route",
+            Self::Backend => "backend",
+        }
+    }
+
+    /// Returns the reason of a failed handshake with a client.
+    pub(crate) fn of_handshake(error: &TlsHandshakeError) -> Self {
+        match error {
+            TlsHandshakeError::Tls(error) => Self::of_tls(error),
+            // rustls reports a message that is too long as a buffer that is full.
+            TlsHandshakeError::Io(error) if error.kind() == io::ErrorKind::Other => Self::Protocol,
+            TlsHandshakeError::Io(_) => Self::Left,
+            TlsHandshakeError::Timeout { .. } => Self::Timeout,
+            TlsHandshakeError::Busy { .. } => Self::Busy,
+            _ => Self::Machine,
+        }
+    }
+
+    fn of_tls(error: &Error) -> Self {
+        match error {
+            Error::NoCertificatesPresented
+            | Error::InvalidCertificate(_)
+            | Error::AlertReceived(AlertDescription::CertificateRequired) => Self::ClientCertificate,
+            Error::NoApplicationProtocol | Error::PeerIncompatible(_) => Self::Incompatible,
+            // rustls has no other error for a resolver without a certificate.
+            Error::General(text) if text.contains("no server certificate") => Self::UnknownName,
+            Error::General(_) | Error::Other(_) | Error::FailedToGetRandomBytes => Self::Machine,
+            _ => Self::Protocol,
+        }
+    }
+}
+
+impl From<ExceededLimit> for RefusalReason {
+    fn from(limit: ExceededLimit) -> Self {
+        match limit {
+            ExceededLimit::All => Self::MaxConnections,
+            ExceededLimit::Address => Self::MaxConnectionsPerAddress,
+        }
+    }
+}
+
+/// Returns the error for a client whose name is not allowed although its session was resumed.
+pub(crate) fn name_not_allowed() -> TlsHandshakeError {
+    TlsHandshakeError::Tls(CertificateError::ApplicationVerificationFailure.into())
+}
+
+/// The way in which a connection ended after it was relayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndKind {
+    Complete,
+    Idle,
+    Client,
+    Backend,
+    /// The proxy stopped.
+    Drained,
+}
+
+impl EndKind {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Complete, Self::Idle, Self::Client, Self::Backend, Self::Drained];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Idle => "idle",
+            Self::Client => "client",
+            Self::Backend => "backend",
+            Self::Drained => "drained",
+        }
+    }
+}
+
+/// The properties of a finished handshake.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct HandshakeLabels {
+    pub(crate) version: &'static str,
+    pub(crate) group: String,
+    pub(crate) is_resumed: bool,
+}
+
+impl HandshakeLabels {
+    pub(crate) fn new(connection: &CommonState) -> Self {
+        let group = connection.negotiated_key_exchange_group();
+        Self {
+            version: version_name(connection.protocol_version()),
+            // A resumed session of TLS 1.2 has no group.
+            group: group.map_or_else(|| "none".to_owned(), |group| format!("{:?}", group.name())),
+            is_resumed: connection.handshake_kind() == Some(HandshakeKind::Resumed),
+        }
+    }
+}
+
+/// Returns the name of a version, as OpenSSL writes it.
+pub(crate) fn version_name(version: Option<ProtocolVersion>) -> &'static str {
+    match version {
+        Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
+        Some(ProtocolVersion::TLSv1_2) => "TLSv1.2",
+        _ => "unknown",
+    }
+}
+
+/// The counters.
+#[derive(Debug, Default)]
+pub(crate) struct ProxyCounters {
+    /// Accepted connections.
+    pub(crate) connections: AtomicU64,
+    /// Connections handed to a less loaded thread.
+    pub(crate) handed_on: AtomicU64,
+    pub(crate) bytes: RelayedBytes,
+    /// Connections handed to the kernel.
+    pub(crate) handed_over: AtomicU64,
+    long_transfers: [AtomicU64; UserReason::ALL.len()],
+    pub(crate) reloads: AtomicU64,
+    pub(crate) refused_reloads: AtomicU64,
+    refused: [AtomicU64; RefusalReason::ALL.len()],
+    ended: [AtomicU64; EndKind::ALL.len()],
+    handshakes: Mutex<BTreeMap<HandshakeLabels, u64>>,
+}
+
+impl ProxyCounters {
+    pub(crate) fn refuse(&self, reason: RefusalReason) {
+        count(&self.refused[reason as usize]);
+    }
+
+    pub(crate) fn end(&self, kind: EndKind) {
+        count(&self.ended[kind as usize]);
+    }
+
+    /// Counts a long transfer that stays in user space.
+    pub(crate) fn long_transfer(&self, reason: UserReason) {
+        count(&self.long_transfers[reason as usize]);
+    }
+
+    pub(crate) fn long_transfers(&self) -> impl Iterator<Item = (UserReason, u64)> {
+        UserReason::ALL.into_iter().zip(self.long_transfers.iter().map(read))
+    }
+
+    pub(crate) fn handshake(&self, labels: HandshakeLabels) {
+        *self.handshakes.lock().unwrap_or_else(PoisonError::into_inner).entry(labels).or_insert(0) += 1;
+    }
+
+    pub(crate) fn handshakes(&self) -> BTreeMap<HandshakeLabels, u64> {
+        self.handshakes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn refused(&self) -> impl Iterator<Item = (RefusalReason, u64)> {
+        RefusalReason::ALL.into_iter().zip(self.refused.iter().map(read))
+    }
+
+    pub(crate) fn ended(&self) -> impl Iterator<Item = (EndKind, u64)> {
+        EndKind::ALL.into_iter().zip(self.ended.iter().map(read))
+    }
+}
+
+/// Adds one.
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Relaxed);
+}
+
+pub(crate) fn read(counter: &AtomicU64) -> u64 {
+    counter.load(Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_are_in_the_order_of_the_counters() {
+        for (at, reason) in RefusalReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, at);
+        }
+        for (at, reason) in UserReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, at);
+        }
+        for (at, kind) in EndKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, at);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Errors of starting and reconfiguring the proxy.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use oarlock::BuildError;
+use oarlock_io::SocketFileError;
+use oarlock_rustls::TlsKeyError;
+use oarlock_wire::RemoteError;
+
+use crate::certificate::CertificateTableError;
+use crate::clients::AuthorityError;
+use crate::config::ProxyConfigError;
+use crate::tickets::TicketKeyError;
+
+/// An error of starting the proxy or of replacing its settings.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProxyServiceError {
+    /// A setting is not valid.
+    #[error(transparent)]
+    Config(#[from] ProxyConfigError),
+    /// The certificates cannot be used.
+    #[error(transparent)]
+    Certificates(#[from] CertificateTableError),
+    /// The ticket keys cannot be used.
+    #[error("[tickets] keys: {0}")]
+    Tickets(#[from] TicketKeyError),
+    /// The authorities of clients cannot be used.
+    #[error("[clients] authorities: {0}")]
+    Clients(AuthorityError),
+    /// The authorities of a backend cannot be used.
+    #[error("[backend.tls] authorities: {0}")]
+    BackendAuthorities(AuthorityError),
+    /// The proxy's certificate for a backend cannot be used.
+    #[error("[backend.tls] {}: {reason}", path.display())]
+    BackendCertificate {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The proxy's key for a backend cannot be used.
+    #[error("[backend.tls] private_key {}: {error}", path.display())]
+    BackendKey {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        error: TlsKeyError,
+    },
+    /// The name in a backend's certificate is not a name.
+    #[error("[backend.tls] server_name: expected a host name or an address, found {found:?}")]
+    ServerName {
+        /// The text found.
+        found: String,
+    },
+    /// The settings of TLS do not fit together.
+    #[error("[tls] {0}")]
+    Tls(#[from] rustls::Error),
+    /// No engine is available.
+    #[error("[engines] {0}")]
+    Engines(#[from] BuildError),
+    /// A file of the section `[cryptoserver]` is missing or cannot be read.
+    #[error("[cryptoserver] {field}: {reason}")]
+    Credentials {
+        /// The name of the setting.
+        field: &'static str,
+        /// The reason.
+        reason: String,
+    },
+    /// The cryptoserver's client cannot start.
+    #[error("[cryptoserver] {0}")]
+    Remote(#[from] RemoteError),
+    /// An address cannot be bound.
+    #[error("[listen] sockets: cannot listen at {address}: {error}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The file of a UNIX socket cannot be made.
+    #[error("[listen] sockets: {0}")]
+    SocketFile(#[from] SocketFileError),
+    /// systemd has passed no socket.
+    #[error("[listen] sockets: \"systemd\" expects sockets of a socket unit (LISTEN_FDS), found none")]
+    NoSockets,
+    /// The address for metrics cannot be bound.
+    #[error("[listen] metrics: cannot listen at {address}: {error}")]
+    Metrics {
+        /// The address.
+        address: SocketAddr,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// A thread cannot be started.
+    #[error("the start failed: {0}")]
+    Start(String),
+}

@@ -1,0 +1,110 @@
+//! The relay of a connection, with the hand-over to the kernel of a transfer that lasts.
+
+use std::time::Duration;
+
+use tracing::debug;
+
+use crate::counters::{EndKind, count};
+use crate::kernel::{KernelRelay, TransferPath, UserReason};
+use crate::relay::{ByteRelay, RelayEnd};
+use crate::state::ProxyShared;
+use crate::stream::{RelayStream, SocketStream};
+
+/// Relays a connection to its end.
+pub(crate) async fn relay_connection(
+    mut client: RelayStream,
+    mut backend: RelayStream,
+    max_idle: Duration,
+    shared: &ProxyShared,
+) -> EndKind {
+    let (bytes, kernel) = (&shared.counters.bytes, &shared.kernel);
+    let mut relay = ByteRelay::new(max_idle);
+    let mut pause_at = if can_be_handed_over(&client, &backend) { kernel.after_bytes } else { u64::MAX };
+    loop {
+        let end = relay.run(&mut client, &mut backend, pause_at, bytes).await;
+        if !matches!(end, RelayEnd::Paused) {
+            return finish(&end, &client, &backend);
+        }
+        let moved = relay.sent_to_client();
+        pause_at = match choose_path(&client, moved, shared) {
+            TransferPath::Kernel => return hand_over(client, backend, &relay, max_idle, shared).await,
+            // The rest of the record arrives soon, so the next bytes decide again.
+            TransferPath::User(UserReason::Record) => moved + 1,
+            TransferPath::User(reason) => {
+                shared.counters.long_transfer(reason);
+                // A longer transfer may be worth it. Other reasons do not change.
+                if reason == UserReason::Short { moved.saturating_mul(2) } else { u64::MAX }
+            }
+        };
+    }
+}
+
+/// Returns true if a client with TLS and a plain backend are both connected over TCP.
+fn can_be_handed_over(client: &RelayStream, backend: &RelayStream) -> bool {
+    matches!(client, RelayStream::Accepted(_))
+        && matches!(client.socket(), SocketStream::Tcp(_))
+        && matches!(backend, RelayStream::Plain(SocketStream::Tcp(_)))
+}
+
+fn choose_path(client: &RelayStream, moved: u64, shared: &ProxyShared) -> TransferPath {
+    let RelayStream::Accepted(tls) = client else { return TransferPath::User(UserReason::Sockets) };
+    let (stream, connection) = tls.get_ref();
+    let suite = connection.negotiated_cipher_suite().map_or(0, |suite| suite.suite().into());
+    match shared.kernel.choose(suite, moved) {
+        TransferPath::Kernel if !stream.received.is_between_records() => {
+            TransferPath::User(UserReason::Record)
+        }
+        path => path,
+    }
+}
+
+/// Hands the connection over, and relays the rest.
+async fn hand_over(
+    client: RelayStream,
+    backend: RelayStream,
+    relay: &ByteRelay,
+    max_idle: Duration,
+    shared: &ProxyShared,
+) -> EndKind {
+    let (RelayStream::Accepted(tls), RelayStream::Plain(SocketStream::Tcp(backend))) = (client, backend)
+    else {
+        return EndKind::Client;
+    };
+    let (stream, connection) = tls.into_inner();
+    let SocketStream::Tcp(client) = stream.socket else { return EndKind::Client };
+    let attached =
+        KernelRelay::attach(client, connection, backend, relay.is_client_open(), &shared.accelerator);
+    match attached {
+        Ok(kernel) => {
+            count(&shared.counters.handed_over);
+            let end = kernel.run(max_idle, &shared.counters.bytes).await;
+            end_kind(&end)
+        }
+        Err(error) => {
+            shared.counters.long_transfer(UserReason::Refused);
+            debug!(%error, "a connection could not be handed to the kernel");
+            EndKind::Client
+        }
+    }
+}
+
+fn end_kind(end: &RelayEnd) -> EndKind {
+    let (kind, error) = match end {
+        RelayEnd::Complete | RelayEnd::Paused => return EndKind::Complete,
+        RelayEnd::Idle => return EndKind::Idle,
+        RelayEnd::Client(error) => (EndKind::Client, error),
+        RelayEnd::Backend(error) => (EndKind::Backend, error),
+    };
+    debug!(side = kind.name(), %error, "a connection failed");
+    kind
+}
+
+/// Ends both sockets. If one side has failed, both get a reset: an ordinary end would look like a complete stream.
+fn finish(end: &RelayEnd, client: &RelayStream, backend: &RelayStream) -> EndKind {
+    let kind = end_kind(end);
+    if matches!(kind, EndKind::Client | EndKind::Backend) {
+        client.socket().reset_at_end();
+        backend.socket().reset_at_end();
+    }
+    kind
+}

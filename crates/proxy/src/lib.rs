@@ -1,0 +1,49 @@
+//! A TLS-terminating proxy of TCP: handshakes that share batches, keys held anywhere, thousands of certificates.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`config`] | `proxy.toml` |
+//! | `service`, `error` | the service: opened, bound, running, reloaded |
+//! | `state` | the settings in force and the resources that outlive them |
+//! | [`certificate`] | the table of certificates, keys and OCSP responses |
+//! | `tls`, `tickets`, `clients` | the configuration of TLS, session tickets, certificates of clients |
+//! | `cryptoserver` | the client of the server that holds keys |
+//! | `listen`, `worker` | listening sockets, and a thread for each core |
+//! | `admission` | the limits of connections |
+//! | `connection` | the path of a connection from its first byte to its end |
+//! | [`header`] | the PROXY protocol |
+//! | `backend` | backends and their TLS |
+//! | `relay`, `buffers`, `stream` | bytes both ways |
+//! | `handover`, `kernel` | the hand-over of long transfers to the kernel |
+//! | `counters`, `page` | counters and the metrics page |
+#![forbid(unsafe_code)]
+
+mod admission;
+mod backend;
+mod buffers;
+pub mod certificate;
+mod clients;
+pub mod config;
+mod connection;
+mod counters;
+mod cryptoserver;
+mod error;
+mod handover;
+pub mod header;
+mod kernel;
+mod listen;
+mod page;
+mod relay;
+mod service;
+mod state;
+mod stream;
+mod tickets;
+mod tls;
+mod worker;
+
+pub use self::clients::{AuthorityError, NamePattern, NamePatternError};
+pub use self::config::{ProxyConfig, ProxyConfigError};
+pub use self::counters::RefusalReason;
+pub use self::error::ProxyServiceError;
+pub use self::service::{BoundProxy, ProxyReload, ProxyService};
+pub use self::tickets::TicketKeyError;

@@ -1,0 +1,166 @@
+//! The listening sockets.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use listenfd::ListenFd;
+use oarlock_io::SocketFile;
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
+
+use crate::config::{ListenAddress, ProxyConfig};
+use crate::error::ProxyServiceError;
+use crate::stream::SocketStream;
+
+/// The number of connections that wait in the kernel until they are accepted.
+const BACKLOG: u32 = 4_096;
+
+/// A bound socket that no thread serves yet.
+#[derive(Debug)]
+pub(crate) enum UnservedListener {
+    Tcp(std::net::TcpListener),
+    Unix(std::os::unix::net::UnixListener),
+}
+
+/// A listening socket of a thread.
+#[derive(Debug)]
+pub(crate) enum ProxyListener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// The bound sockets of all threads.
+#[derive(Debug)]
+pub(crate) struct BoundSockets {
+    /// The listeners of each thread.
+    pub(crate) threads: Vec<Vec<UnservedListener>>,
+    /// The addresses, in the notation of the settings.
+    pub(crate) addresses: Vec<String>,
+    /// The files of UNIX sockets, which are removed at the end.
+    pub(crate) files: Vec<SocketFile>,
+}
+
+impl BoundSockets {
+    /// Binds the sockets of the settings. It needs a tokio runtime.
+    pub(crate) fn bind(config: &ProxyConfig) -> Result<Self, ProxyServiceError> {
+        let threads = config.threads();
+        let mut sockets = Self {
+            threads: std::iter::repeat_with(Vec::new).take(threads).collect(),
+            addresses: Vec::new(),
+            files: Vec::new(),
+        };
+        for address in &config.listen.sockets {
+            let failed = |error| ProxyServiceError::Listen { address: address.to_string(), error };
+            match address {
+                ListenAddress::Tcp(address) => sockets.bind_tcp(*address).map_err(failed)?,
+                ListenAddress::AnyAddress(port) => sockets.bind_any(*port).map_err(failed)?,
+                ListenAddress::Unix(path) => {
+                    let (listener, file) = SocketFile::bind(path, config.unix_mode()?, None)?;
+                    sockets.files.push(file);
+                    sockets.share(UnservedListener::Unix(listener)).map_err(failed)?;
+                }
+                ListenAddress::Systemd => sockets.take_passed(failed)?,
+            }
+        }
+        Ok(sockets)
+    }
+
+    /// Binds one socket for each thread. The kernel spreads the connections over them.
+    fn bind_tcp(&mut self, address: SocketAddr) -> io::Result<()> {
+        let mut address = address;
+        for listeners in &mut self.threads {
+            let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+            socket.set_reuseaddr(true)?;
+            socket.set_reuseport(true)?;
+            socket.bind(address)?;
+            let listener = socket.listen(BACKLOG)?.into_std()?;
+            // Port 0 is any free port for the first socket, and the same for the others.
+            address = listener.local_addr()?;
+            listeners.push(UnservedListener::Tcp(listener));
+        }
+        self.addresses.push(address.to_string());
+        Ok(())
+    }
+
+    fn bind_any(&mut self, port: u16) -> io::Result<()> {
+        match self.bind_tcp((Ipv6Addr::UNSPECIFIED, port).into()) {
+            // A machine without IPv6.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) => {
+                self.bind_tcp((Ipv4Addr::UNSPECIFIED, port).into())
+            }
+            bound => bound,
+        }
+    }
+
+    /// Takes the sockets that systemd has passed.
+    fn take_passed(
+        &mut self,
+        failed: impl Fn(io::Error) -> ProxyServiceError + Copy,
+    ) -> Result<(), ProxyServiceError> {
+        let mut passed = ListenFd::from_env();
+        if passed.len() == 0 {
+            return Err(ProxyServiceError::NoSockets);
+        }
+        for number in 0..passed.len() {
+            let listener = match passed.take_unix_listener(number) {
+                Ok(Some(unix)) => UnservedListener::Unix(unix),
+                _ => {
+                    let tcp = passed.take_tcp_listener(number).map_err(failed)?;
+                    UnservedListener::Tcp(tcp.ok_or(ProxyServiceError::NoSockets)?)
+                }
+            };
+            self.share(listener).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Lets all threads accept from one socket.
+    fn share(&mut self, listener: UnservedListener) -> io::Result<()> {
+        self.addresses.push(match &listener {
+            UnservedListener::Tcp(tcp) => tcp.local_addr()?.to_string(),
+            UnservedListener::Unix(unix) => {
+                let address = unix.local_addr()?;
+                // A socket is bound under a temporary name and then linked, so its file knows the path.
+                let own = self.files.last().map(SocketFile::path).or(address.as_pathname());
+                own.map_or_else(|| "unix".to_owned(), |path| format!("unix:{}", path.display()))
+            }
+        });
+        for listeners in &mut self.threads {
+            listeners.push(match &listener {
+                UnservedListener::Tcp(tcp) => UnservedListener::Tcp(tcp.try_clone()?),
+                UnservedListener::Unix(unix) => UnservedListener::Unix(unix.try_clone()?),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl UnservedListener {
+    /// Registers the socket at the runtime of this thread.
+    pub(crate) fn serve(self) -> io::Result<ProxyListener> {
+        match self {
+            Self::Tcp(tcp) => {
+                tcp.set_nonblocking(true)?;
+                TcpListener::from_std(tcp).map(ProxyListener::Tcp)
+            }
+            Self::Unix(unix) => {
+                unix.set_nonblocking(true)?;
+                UnixListener::from_std(unix).map(ProxyListener::Unix)
+            }
+        }
+    }
+}
+
+impl ProxyListener {
+    /// Accepts a connection. Nothing is lost if the future is dropped.
+    pub(crate) async fn accept(&self) -> io::Result<SocketStream> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // Small answers leave at once. A failure is a lost connection, which the next step finds.
+                let _ = stream.set_nodelay(true);
+                Ok(SocketStream::Tcp(stream))
+            }
+            Self::Unix(listener) => Ok(SocketStream::Unix(listener.accept().await?.0)),
+        }
+    }
+}

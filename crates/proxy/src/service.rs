@@ -1,0 +1,259 @@
+//! The proxy as a service: it is opened, bound, run and reconfigured.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use oarlock::{Accelerator, AcceleratorBuilder};
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+use tracing::{error, info, warn};
+
+use crate::certificate::CertificateEntry;
+use crate::config::ProxyConfig;
+use crate::counters::count;
+use crate::error::ProxyServiceError;
+use crate::kernel::KernelPaths;
+use crate::listen::BoundSockets;
+use crate::page::ProxyPage;
+use crate::state::{ProxyResources, ProxyShared, ProxyState, WatchedFiles};
+use crate::worker::{ProxyWorker, start_worker};
+
+/// An opened proxy: its engines are tested and its certificates are read. Sockets are bound later.
+#[derive(Clone)]
+pub struct ProxyService {
+    shared: Arc<ProxyShared>,
+    resources: Arc<ProxyResources>,
+    /// The settings at the start, which decide what needs a restart.
+    first: Arc<ProxyConfig>,
+    /// One reload at a time.
+    reloads: Arc<Mutex<ReloadState>>,
+}
+
+struct ReloadState {
+    config: Arc<ProxyConfig>,
+    /// The files of the last attempt, successful or not. A fault is not reported again until a file changes.
+    seen: WatchedFiles,
+}
+
+/// The result of a look at the files.
+#[derive(Debug)]
+pub enum ProxyReload {
+    /// No file has changed.
+    Unchanged,
+    /// The files were read again.
+    Replaced,
+    /// The new files have a fault. The old ones stay in use.
+    Refused(ProxyServiceError),
+}
+
+impl ProxyService {
+    /// Opens a proxy with these settings.
+    ///
+    /// # Errors
+    /// A setting is not valid, or a file that it names cannot be used.
+    pub async fn open(config: ProxyConfig, engines: AcceleratorBuilder) -> Result<Self, ProxyServiceError> {
+        config.check()?;
+        let settings = config.clone();
+        let opened = spawn_blocking(move || {
+            let resources = ProxyResources::open(&settings, engines)?;
+            let seen = WatchedFiles::read(&settings);
+            let state = ProxyState::build(&settings, &resources, None)?;
+            let kernel = KernelPaths::probe(&settings.kernel, &resources.keys.accelerator);
+            Ok::<_, ProxyServiceError>((resources, state, seen, kernel))
+        });
+        let (resources, state, seen, kernel) = opened.await.map_err(failed_task)??;
+        let config = Arc::new(config);
+        let shared = Arc::new(ProxyShared::new(resources.keys.accelerator.clone(), kernel, state));
+        Ok(Self {
+            shared,
+            resources: Arc::new(resources),
+            first: Arc::clone(&config),
+            reloads: Arc::new(Mutex::new(ReloadState { config, seen })),
+        })
+    }
+
+    /// Binds the sockets of the settings. It needs a tokio runtime.
+    ///
+    /// # Errors
+    /// A socket cannot be bound.
+    pub async fn bind(&self) -> Result<BoundProxy, ProxyServiceError> {
+        let sockets = BoundSockets::bind(&self.first)?;
+        let metrics = match self.first.listen.metrics {
+            Some(address) => {
+                let listener = TcpListener::bind(address).await;
+                Some(listener.map_err(|error| ProxyServiceError::Metrics { address, error })?)
+            }
+            None => None,
+        };
+        Ok(BoundProxy { service: self.clone(), sockets, metrics })
+    }
+
+    /// Applies new settings to connections that begin from now on, and reads all files again that have changed. If
+    /// anything is not valid, nothing changes. Settings that need a restart are logged.
+    ///
+    /// # Errors
+    /// A setting is not valid, or a file that it names cannot be used.
+    pub async fn reconfigure(&self, config: ProxyConfig) -> Result<(), ProxyServiceError> {
+        let mut reloads = self.reloads.lock().await;
+        let changed = self.first.fixed_changes(&config);
+        let config = Arc::new(config.with_fixed_sections(&self.first));
+        self.rebuild(&mut reloads, config, None).await?;
+        for section in changed {
+            warn!(section, "changed settings need a restart");
+        }
+        Ok(())
+    }
+
+    /// Reads the files again if one of them has changed. Files with a fault are rejected, and the old ones stay in use.
+    pub async fn refresh(&self) -> ProxyReload {
+        let mut reloads = self.reloads.lock().await;
+        let config = Arc::clone(&reloads.config);
+        let settings = Arc::clone(&config);
+        let now = match spawn_blocking(move || WatchedFiles::read(&settings)).await {
+            Ok(now) if now != reloads.seen => now,
+            _ => return ProxyReload::Unchanged,
+        };
+        match self.rebuild(&mut reloads, config, Some(now)).await {
+            Ok(()) => ProxyReload::Replaced,
+            Err(error) => ProxyReload::Refused(error),
+        }
+    }
+
+    /// Builds the state of the settings beside the old one, and swaps both.
+    async fn rebuild(
+        &self,
+        reloads: &mut ReloadState,
+        config: Arc<ProxyConfig>,
+        seen: Option<WatchedFiles>,
+    ) -> Result<(), ProxyServiceError> {
+        let began = Instant::now();
+        let (settings, resources) = (Arc::clone(&config), Arc::clone(&self.resources));
+        let before = self.shared.current();
+        let built = spawn_blocking(move || {
+            let seen = seen.unwrap_or_else(|| WatchedFiles::read(&settings));
+            let check = settings.check().map_err(ProxyServiceError::from);
+            (check.and_then(|()| ProxyState::build(&settings, &resources, Some(&before))), seen)
+        });
+        let (result, seen) = built.await.map_err(failed_task)?;
+        reloads.seen = seen;
+        let counters = &self.shared.counters;
+        match result {
+            Ok(state) => {
+                let certificates = state.table.as_ref().map_or(0, |table| table.entries().len());
+                self.shared.replace(state);
+                reloads.config = config;
+                // Without this, glibc keeps the memory of the old certificates for the next reload. Nobody waits for it.
+                spawn_blocking(oarlock_ffi::trim_memory);
+                count(&counters.reloads);
+                let ms = began.elapsed().as_millis();
+                info!(certificates, ms, "the settings and the certificates were read again");
+                Ok(())
+            }
+            Err(error) => {
+                count(&counters.refused_reloads);
+                error!(%error, "the new settings or certificates were rejected: the old ones stay in use");
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns the accelerator.
+    #[must_use]
+    pub fn accelerator(&self) -> &Accelerator {
+        &self.shared.accelerator
+    }
+
+    /// Returns the certificates in use.
+    #[must_use]
+    pub fn certificates(&self) -> Vec<Arc<CertificateEntry>> {
+        self.shared.current().table.as_ref().map(|table| table.entries().to_vec()).unwrap_or_default()
+    }
+
+    /// Looks at the files until the future is dropped.
+    async fn watch(&self) {
+        loop {
+            let seconds = self.reloads.lock().await.config.certificates.reload_seconds;
+            // New settings may turn the check on, so the loop continues while it is off.
+            sleep(Duration::from_secs(if seconds > 0 { seconds } else { 5 })).await;
+            if seconds > 0 {
+                self.refresh().await;
+            }
+        }
+    }
+}
+
+fn failed_task(error: tokio::task::JoinError) -> ProxyServiceError {
+    ProxyServiceError::Start(error.to_string())
+}
+
+/// A bound proxy that does not accept connections yet.
+#[derive(Debug)]
+pub struct BoundProxy {
+    service: ProxyService,
+    sockets: BoundSockets,
+    metrics: Option<TcpListener>,
+}
+
+impl BoundProxy {
+    /// Returns the addresses of the sockets, in the notation of the settings.
+    #[must_use]
+    pub fn addresses(&self) -> &[String] {
+        &self.sockets.addresses
+    }
+
+    /// Returns the address of the metrics page.
+    #[must_use]
+    pub fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// Serves until `stop` is ready, and then drains. The metrics page is served all the time.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ProxyServiceError> {
+        let Self { service, sockets: BoundSockets { threads, files, .. }, metrics } = self;
+        let (drain, is_draining) = watch::channel(false);
+        let (ended, mut all_ended) = mpsc::unbounded_channel();
+        for worker in ProxyWorker::new_all(threads, &service.shared) {
+            start_worker(worker, is_draining.clone(), ended.clone())
+                .map_err(|error| ProxyServiceError::Start(error.to_string()))?;
+        }
+        drop(ended);
+        let page =
+            Arc::new(ProxyPage { shared: Arc::clone(&service.shared), is_draining: AtomicBool::new(false) });
+        let shown = async {
+            match metrics {
+                Some(listener) => oarlock_io::metrics::serve(listener, Arc::clone(&page)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let stop = async {
+            stop.await;
+            page.is_draining.store(true, Ordering::Relaxed);
+            // A worker that has ended already does not listen.
+            let _ = drain.send(true);
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            // No worker ever sends: the channel ends with the last worker.
+            _ = all_ended.recv() => {}
+            () = stop => {}
+            () = service.watch() => {}
+            () = shown => {}
+        }
+        drop(files);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for ProxyService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ProxyService({:?})", self.shared)
+    }
+}

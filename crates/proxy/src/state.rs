@@ -1,0 +1,237 @@
+//! The settings in force and the resources that outlive them.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock_io::{FileStamp, IpNetwork};
+use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
+use rustls::crypto::CryptoProvider;
+
+use crate::admission::{ConnectionLimits, ConnectionMaxima};
+use crate::backend::{Backend, BackendContext};
+use crate::certificate::{
+    CertificateFiles, CertificateKeySources, CertificateSource, CertificateTable, list_certificates,
+};
+use crate::clients::ClientNameVerifier;
+use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
+use crate::counters::ProxyCounters;
+use crate::cryptoserver::open_remote;
+use crate::error::ProxyServiceError;
+use crate::kernel::KernelPaths;
+use crate::tls::{RotatingTickets, build_config, read_clients, with_groups};
+
+/// The resources that outlive the settings.
+pub(crate) struct ProxyResources {
+    pub(crate) keys: CertificateKeySources,
+    provider: CryptoProvider,
+    handshakes: HandshakeLimits,
+}
+
+/// The settings in force. They never change: a reload builds new ones beside them.
+pub(crate) struct ProxyState {
+    /// The acceptor of clients; None in the mode `client`.
+    pub(crate) acceptor: Option<TlsAcceptor>,
+    pub(crate) table: Option<Arc<CertificateTable>>,
+    pub(crate) clients: Option<Arc<ClientNameVerifier>>,
+    pub(crate) limits: ProxyLimits,
+    pub(crate) header_networks: Vec<IpNetwork>,
+    default_backend: Option<Arc<Backend>>,
+    routes: Vec<BackendRoute>,
+    tickets: RotatingTickets,
+}
+
+struct BackendRoute {
+    names: Vec<String>,
+    alpn: Vec<String>,
+    backend: Arc<Backend>,
+}
+
+/// The parts of a proxy that all its threads share.
+pub(crate) struct ProxyShared {
+    pub(crate) accelerator: Accelerator,
+    pub(crate) counters: ProxyCounters,
+    pub(crate) connections: Arc<ConnectionLimits>,
+    pub(crate) kernel: KernelPaths,
+    current: RwLock<Arc<ProxyState>>,
+}
+
+/// The files that the settings name, with their stamps. Equal values mean that nothing has changed.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct WatchedFiles {
+    certificates: Vec<CertificateFiles>,
+    others: Vec<Option<FileStamp>>,
+}
+
+impl ProxyResources {
+    /// Tests the engines and opens the client of the cryptoserver.
+    pub(crate) fn open(config: &ProxyConfig, engines: AcceleratorBuilder) -> Result<Self, ProxyServiceError> {
+        let builder = config.engines.builder(engines);
+        let (accelerator, remote) = match &config.cryptoserver {
+            None => (builder.build()?, None),
+            Some(server) => {
+                // The answers of the server are checked by an accelerator that does not know the server.
+                let checker = Accelerator::builder().lazy().build()?;
+                let remote = open_remote(server, checker)?;
+                (builder.holder(Arc::new(remote.clone())).build()?, Some(remote))
+            }
+        };
+        let limits = &config.limits;
+        Ok(Self {
+            provider: provider(&accelerator),
+            keys: CertificateKeySources { accelerator, remote },
+            handshakes: HandshakeLimits {
+                max_under_way: limits.max_handshakes,
+                max_waiting: limits.max_waiting_handshakes,
+            },
+        })
+    }
+}
+
+impl ProxyState {
+    /// Builds the state of some settings. Certificates and ticket keys that have not changed are taken from `before`.
+    pub(crate) fn build(
+        config: &ProxyConfig,
+        resources: &ProxyResources,
+        before: Option<&Self>,
+    ) -> Result<Self, ProxyServiceError> {
+        let provider = with_groups(&resources.provider, &config.tls);
+        let context = BackendContext {
+            provider: &provider,
+            accelerator: &resources.keys.accelerator,
+            handshakes: resources.handshakes,
+            max_handshake: config.limits.max_handshake(),
+            max_connect: config.limits.max_connect(),
+        };
+        let open = |backend| Backend::open(backend, &context).map(Arc::new);
+        let routes = config.route.iter().map(|route| {
+            let names = route.names.iter().map(|name| name.to_ascii_lowercase()).collect();
+            Ok(BackendRoute { names, alpn: route.alpn.clone(), backend: open(&route.backend)? })
+        });
+        let routes = routes.collect::<Result<Vec<_>, ProxyServiceError>>()?;
+        let mut state = Self {
+            acceptor: None,
+            table: None,
+            clients: read_clients(config, &provider)?,
+            limits: config.limits.clone(),
+            header_networks: config.listen.proxy_protocol_from.clone(),
+            default_backend: config.backend.as_ref().map(open).transpose()?,
+            routes,
+            tickets: None,
+        };
+        if config.mode == ProxyMode::Server {
+            state.add_tls(config, resources, provider, before)?;
+        }
+        Ok(state)
+    }
+
+    fn add_tls(
+        &mut self,
+        config: &ProxyConfig,
+        resources: &ProxyResources,
+        provider: Arc<CryptoProvider>,
+        before: Option<&Self>,
+    ) -> Result<(), ProxyServiceError> {
+        let settings = &config.certificates;
+        let table = Arc::new(CertificateTable::load(
+            &source(config),
+            settings.default.as_deref(),
+            settings.unknown_names,
+            &resources.keys,
+            before.and_then(|before| before.table.as_deref()),
+        )?);
+        let kept = before.map_or(&None, |before| &before.tickets);
+        let (server, tickets) =
+            build_config(config, provider, Arc::clone(&table), self.clients.as_ref(), kept)?;
+        let acceptor = match before.and_then(|before| before.acceptor.as_ref()) {
+            Some(acceptor) => acceptor.with_config(server),
+            None => TlsAcceptor::new(server).with_limits(resources.handshakes),
+        };
+        (self.acceptor, self.table, self.tickets) = (Some(acceptor), Some(table), tickets);
+        Ok(())
+    }
+
+    /// Returns the backend for a name and a protocol, as the handshake has found them.
+    pub(crate) fn find_backend(&self, name: Option<&str>, alpn: Option<&[u8]>) -> Option<&Arc<Backend>> {
+        let name = name.map(str::to_ascii_lowercase);
+        let route = self.routes.iter().find(|route| route.matches(name.as_deref(), alpn));
+        route.map(|route| &route.backend).or(self.default_backend.as_ref())
+    }
+
+    /// Returns true if the connections of this address begin with a PROXY header.
+    pub(crate) fn expects_header(&self, address: Option<std::net::IpAddr>) -> bool {
+        address.is_some_and(|address| self.header_networks.iter().any(|network| network.contains(address)))
+    }
+
+    pub(crate) fn maxima(&self) -> ConnectionMaxima {
+        let limits = &self.limits;
+        ConnectionMaxima { all: limits.max_connections, by_address: limits.max_connections_per_address }
+    }
+}
+
+impl BackendRoute {
+    fn matches(&self, name: Option<&str>, alpn: Option<&[u8]>) -> bool {
+        let has_name = |wanted: &String| match (wanted.strip_prefix("*."), name) {
+            (_, None) => false,
+            (Some(rest), Some(name)) => name.split_once('.').is_some_and(|(_, own)| own == rest),
+            (None, Some(name)) => wanted == name,
+        };
+        let has_protocol = |wanted: &String| alpn == Some(wanted.as_bytes());
+        (self.names.is_empty() || self.names.iter().any(has_name))
+            && (self.alpn.is_empty() || self.alpn.iter().any(has_protocol))
+    }
+}
+
+impl ProxyShared {
+    pub(crate) fn new(accelerator: Accelerator, kernel: KernelPaths, state: ProxyState) -> Self {
+        Self {
+            accelerator,
+            kernel,
+            counters: ProxyCounters::default(),
+            connections: Arc::default(),
+            current: RwLock::new(Arc::new(state)),
+        }
+    }
+
+    /// Returns the settings in force.
+    pub(crate) fn current(&self) -> Arc<ProxyState> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces the settings for new connections. The old ones are dropped with their last connection.
+    pub(crate) fn replace(&self, state: ProxyState) {
+        let old = {
+            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *current, Arc::new(state))
+        };
+        // Thousands of certificates are freed here, not under the lock.
+        drop(old);
+    }
+}
+
+impl WatchedFiles {
+    /// Reads the stamps. A directory that cannot be read counts as empty: the reload reports it.
+    pub(crate) fn read(config: &ProxyConfig) -> Self {
+        let certificates = match config.mode {
+            ProxyMode::Server => list_certificates(&source(config)).unwrap_or_default(),
+            ProxyMode::Client => Vec::new(),
+        };
+        let own = config.tickets.keys.iter().chain(config.clients.iter().map(|clients| &clients.authorities));
+        let backends = config.backends().flat_map(|backend| &backend.tls).flat_map(|tls| {
+            [Some(&tls.authorities), tls.certificate.as_ref(), tls.private_key.as_ref()].into_iter().flatten()
+        });
+        Self { certificates, others: own.chain(backends).map(|path| FileStamp::read(path).ok()).collect() }
+    }
+}
+
+fn source(config: &ProxyConfig) -> CertificateSource {
+    let path = config.certificates.path.as_deref().unwrap_or(Path::new(""));
+    CertificateSource { path: path.to_owned() }
+}
+
+impl fmt::Debug for ProxyShared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxyShared").field("counters", &self.counters).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,204 @@
+//! The streams of both sides of a connection.
+
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::{client, server};
+
+use crate::kernel::RecordPosition;
+
+/// A stream of the operating system.
+#[derive(Debug)]
+pub(crate) enum SocketStream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// A stream of a client with TLS, which knows whether it is between two received records.
+#[derive(Debug)]
+pub(crate) struct RecordStream {
+    pub(crate) socket: SocketStream,
+    pub(crate) received: RecordPosition,
+}
+
+/// A stream of bytes, with TLS or without.
+#[derive(Debug)]
+pub(crate) enum RelayStream {
+    Plain(SocketStream),
+    /// The client's side with TLS.
+    Accepted(Box<server::TlsStream<RecordStream>>),
+    /// The backend's side with TLS.
+    Connected(Box<client::TlsStream<SocketStream>>),
+}
+
+impl SocketStream {
+    /// Returns the addresses of both ends, of TCP only.
+    pub(crate) fn addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
+        match self {
+            Self::Tcp(tcp) => Some((tcp.peer_addr().ok()?, tcp.local_addr().ok()?)),
+            Self::Unix(_) => None,
+        }
+    }
+
+    /// Makes the end of this stream a reset, which tells the peer that the stream is not complete.
+    pub(crate) fn reset_at_end(&self) {
+        if let Self::Tcp(tcp) = self {
+            // A failure leaves an ordinary end.
+            let _ = tcp.set_zero_linger();
+        }
+    }
+}
+
+impl RelayStream {
+    pub(crate) fn socket(&self) -> &SocketStream {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Accepted(tls) => &tls.get_ref().0.socket,
+            Self::Connected(tls) => tls.get_ref().0,
+        }
+    }
+}
+
+macro_rules! each_stream {
+    ($self:ident, $stream:ident => $call:expr) => {
+        match $self.get_mut() {
+            Self::Plain(socket) => {
+                let $stream = Pin::new(socket);
+                $call
+            }
+            Self::Accepted(tls) => {
+                let $stream = Pin::new(&mut **tls);
+                $call
+            }
+            Self::Connected(tls) => {
+                let $stream = Pin::new(&mut **tls);
+                $call
+            }
+        }
+    };
+}
+
+macro_rules! each_socket {
+    ($self:ident, $stream:ident => $call:expr) => {
+        match $self.get_mut() {
+            Self::Tcp(tcp) => {
+                let $stream = Pin::new(tcp);
+                $call
+            }
+            Self::Unix(unix) => {
+                let $stream = Pin::new(unix);
+                $call
+            }
+        }
+    };
+}
+
+impl AsyncRead for SocketStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        each_socket!(self, stream => stream.poll_read(context, bytes))
+    }
+}
+
+impl AsyncWrite for SocketStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        each_socket!(self, stream => stream.poll_write(context, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        each_socket!(self, stream => stream.poll_write_vectored(context, pieces))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each_socket!(self, stream => stream.poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each_socket!(self, stream => stream.poll_shutdown(context))
+    }
+}
+
+impl From<SocketStream> for RecordStream {
+    fn from(socket: SocketStream) -> Self {
+        Self { socket, received: RecordPosition::default() }
+    }
+}
+
+impl AsyncRead for RecordStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let start = bytes.filled().len();
+        let result = Pin::new(&mut this.socket).poll_read(context, bytes);
+        this.received.advance(&bytes.filled()[start..]);
+        result
+    }
+}
+
+impl AsyncWrite for RecordStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write_vectored(context, pieces)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
+    }
+}
+
+impl AsyncRead for RelayStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        each_stream!(self, stream => stream.poll_read(context, bytes))
+    }
+}
+
+impl AsyncWrite for RelayStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        each_stream!(self, stream => stream.poll_write(context, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each_stream!(self, stream => stream.poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each_stream!(self, stream => stream.poll_shutdown(context))
+    }
+}

@@ -1,0 +1,85 @@
+//! The TLS configuration for clients.
+
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, ProducesTickets};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ServerConfig, SupportedProtocolVersion};
+
+use crate::certificate::CertificateTable;
+use crate::clients::ClientNameVerifier;
+use crate::config::{ProxyConfig, TlsSettings, TlsVersion};
+use crate::error::ProxyServiceError;
+use crate::tickets::{bind_tickets, rotating_tickets, shared_tickets};
+
+/// Ticket keys that were made at random, and their lifetime. A reload with the same lifetime keeps them.
+pub(crate) type RotatingTickets = Option<(u32, Arc<dyn ProducesTickets>)>;
+
+/// Returns a provider with the groups of the settings.
+pub(crate) fn with_groups(provider: &CryptoProvider, tls: &TlsSettings) -> Arc<CryptoProvider> {
+    let group = |name| provider.kx_groups.iter().copied().find(|group| group.name() == name);
+    let kx_groups = tls.groups.iter().filter_map(|wanted| group(wanted.named())).collect();
+    Arc::new(CryptoProvider { kx_groups, ..provider.clone() })
+}
+
+/// Reads the authorities of clients.
+pub(crate) fn read_clients(
+    config: &ProxyConfig,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Option<Arc<ClientNameVerifier>>, ProxyServiceError> {
+    let Some(clients) = &config.clients else { return Ok(None) };
+    let verifier =
+        ClientNameVerifier::read(&clients.authorities, &clients.allowed_names, clients.required, provider);
+    Ok(Some(Arc::new(verifier.map_err(ProxyServiceError::Clients)?)))
+}
+
+/// Builds the configuration. The ticket keys of `before` stay in use if the settings allow it.
+pub(crate) fn build_config(
+    config: &ProxyConfig,
+    provider: Arc<CryptoProvider>,
+    table: Arc<CertificateTable>,
+    clients: Option<&Arc<ClientNameVerifier>>,
+    before: &RotatingTickets,
+) -> Result<(Arc<ServerConfig>, RotatingTickets), ProxyServiceError> {
+    let builder =
+        ServerConfig::builder_with_provider(provider).with_protocol_versions(&versions(&config.tls))?;
+    let builder = match clients {
+        Some(verifier) => {
+            builder.with_client_cert_verifier(Arc::clone(verifier) as Arc<dyn ClientCertVerifier>)
+        }
+        None => builder.with_no_client_auth(),
+    };
+    let mut server = builder.with_cert_resolver(table);
+    server.alpn_protocols = config.tls.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+    // Tickets are stateless: a session of any connection is resumed on any thread and any proxy with the same keys.
+    server.session_storage = Arc::new(NoServerSessionStorage {});
+    // Early data can be replayed, and a proxy of TCP cannot know whether that is harmless. RFC 8446 8.
+    server.max_early_data_size = 0;
+    server.send_tls13_tickets = 0;
+    // The kernel gets the keys of long transfers.
+    server.enable_secret_extraction = config.kernel.enabled;
+    let mut rotating = None;
+    if config.tickets.enabled {
+        let lifetime = config.tickets.lifetime_seconds;
+        let tickets = match (&config.tickets.keys, before) {
+            (Some(path), _) => shared_tickets(path, lifetime)?,
+            (None, Some((kept, tickets))) if *kept == lifetime => Arc::clone(tickets),
+            (None, _) => rotating_tickets(lifetime)?,
+        };
+        if config.tickets.keys.is_none() {
+            rotating = Some((lifetime, Arc::clone(&tickets)));
+        }
+        // A ticket contains the verified chain of its client, so it must not outlive the authorities.
+        server.ticketer = bind_tickets(tickets, clients.map_or([0; 32], |clients| clients.digest));
+        server.send_tls13_tickets = config.tickets.count;
+    }
+    Ok((Arc::new(server), rotating))
+}
+
+fn versions(tls: &TlsSettings) -> Vec<&'static SupportedProtocolVersion> {
+    let all = [(TlsVersion::Tls12, &TLS12), (TlsVersion::Tls13, &TLS13)];
+    let range = tls.min_version..=tls.max_version;
+    all.into_iter().filter(|(version, _)| range.contains(version)).map(|(_, version)| version).collect()
+}
