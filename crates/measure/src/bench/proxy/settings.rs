@@ -24,6 +24,9 @@ pub(super) struct ProxySite<'a> {
     pub(super) stream_module: Option<&'a Path>,
 }
 
+/// The name of the cryptoserver's UNIX socket in the directory of a proxy.
+pub(super) const SERVER_SOCKET: &str = "oarlock.sock";
+
 /// Returns the text of a proxy's configuration with one worker in the foreground.
 pub(super) fn configuration(peer: ProxyPeer, site: &ProxySite<'_>) -> String {
     match peer {
@@ -61,18 +64,28 @@ pub(super) fn check_arguments(
     }
 }
 
-/// Returns the arguments of this program's own proxy. `certificates` has the chain and the key, or its reference.
-pub(super) fn own_arguments(own: OwnProxy, site: &ProxySite<'_>, certificates: &Path) -> Vec<OsString> {
+/// Returns the arguments of this program's own proxy. `configuration` is the file of [`own_configuration`].
+pub(super) fn own_arguments(own: OwnProxy, configuration: &Path) -> Vec<OsString> {
     let engines = match own {
         OwnProxy::Lanes | OwnProxy::Keyless => "lanes,scalar",
         OwnProxy::Scalar => "scalar",
     };
-    let address = |port: u16| OsString::from(format!("127.0.0.1:{port}"));
-    let mut arguments: Vec<OsString> =
-        ["--engines", engines, "--threads", "1", "proxy", "--listen"].map(OsString::from).into();
-    arguments.extend([address(site.port), "--backend".into(), address(site.backend)]);
-    arguments.extend(["--certificates".into(), certificates.into()]);
-    arguments
+    words(&["--engines", engines, "--threads", "1", "proxy", "--config"], configuration)
+}
+
+/// Returns the settings of this program's own proxy. `certificates` has the chain and the key, or its reference.
+pub(super) fn own_configuration(own: OwnProxy, site: &ProxySite<'_>, certificates: &Path) -> String {
+    let ProxySite { port, backend, .. } = site;
+    let cryptoserver = match own {
+        OwnProxy::Keyless => {
+            format!("[cryptoserver]\nservers = [{:?}]\n", site.directory.join(SERVER_SOCKET))
+        }
+        OwnProxy::Lanes | OwnProxy::Scalar => String::new(),
+    };
+    format!(
+        "[listen]\nsockets = [\"127.0.0.1:{port}\"]\n[backend]\naddress = \"127.0.0.1:{backend}\"\n\
+         [certificates]\npath = {certificates:?}\n[limits]\nmax_connections_per_address = 0\n{cryptoserver}"
+    )
 }
 
 /// Returns the reason why nginx cannot relay TCP, or the module that it has to load. `version` is what `nginx -V`

@@ -18,9 +18,6 @@ use super::turns::{ProxyCpuUse, ProxyTurn};
 use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 
-/// The environment variable that names a cryptoserver.
-const SERVER_VARIABLE: &str = "OARLOCK_SERVER";
-
 /// The settings that all proxies of a bench share.
 #[derive(Clone, Copy)]
 pub(super) struct StackSite<'a> {
@@ -127,10 +124,9 @@ fn command(
     match name {
         ProxyName::Own(own) => {
             let certificates = own_certificates(own, identity, directory)?;
-            command.args(settings::own_arguments(own, &proxy, &certificates));
-            if own == OwnProxy::Keyless {
-                command.env(SERVER_VARIABLE, directory.join("oarlock.sock"));
-            }
+            let file = directory.join("proxy.toml");
+            write(&file, settings::own_configuration(own, &proxy, &certificates).as_bytes())?;
+            command.args(settings::own_arguments(own, &file));
         }
         ProxyName::Peer(peer) => {
             write(&bundle, identity.bundle().as_bytes())?;

@@ -152,10 +152,15 @@ fn nginx_needs_its_stream_module() {
 fn own_proxies_differ_in_their_engines() {
     let site = site(Path::new("/bench"), Path::new("/bench/bundle.pem"));
     let line = |own| {
-        let words = settings::own_arguments(own, &site, Path::new("/bench/certificates"));
+        let words = settings::own_arguments(own, Path::new("/bench/proxy.toml"));
         words.iter().map(|word| word.to_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
     };
-    let rest = "--threads 1 proxy --listen 127.0.0.1:8443 --backend 127.0.0.1:8080 --certificates /bench/certificates";
+    let text = |own| settings::own_configuration(own, &site, Path::new("/bench/certificates"));
+    assert!(text(OwnProxy::Keyless).ends_with("[cryptoserver]\nservers = [\"/bench/oarlock.sock\"]\n"));
+    assert!(
+        text(OwnProxy::Lanes) == text(OwnProxy::Scalar) && !text(OwnProxy::Lanes).contains("cryptoserver")
+    );
+    let rest = "--threads 1 proxy --config /bench/proxy.toml";
     assert_eq!(line(OwnProxy::Scalar), format!("--engines scalar {rest}"));
     assert_eq!(line(OwnProxy::Lanes), format!("--engines lanes,scalar {rest}"));
 }
