@@ -133,8 +133,8 @@ fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, ProxyCo
 }
 
 fn from_options(args: &ProxyArgs) -> ProxyConfig {
-    let mut config = ProxyConfig::default();
-    config.backend = args.backend.clone().map(BackendSettings::plain);
+    let mut config =
+        ProxyConfig { backend: args.backend.clone().map(BackendSettings::plain), ..ProxyConfig::default() };
     config.certificates.path.clone_from(&args.certificates);
     config.tls.alpn.clone_from(&args.alpn);
     config.listen.metrics = args.metrics;
@@ -171,7 +171,7 @@ async fn reload_at_hangups(
             Err(error) => tracing::error!(%error, "the new settings were rejected: the old ones stay in use"),
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Logs the addresses.
