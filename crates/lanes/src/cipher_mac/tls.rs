@@ -61,14 +61,22 @@ pub(super) fn seal(
         ..Records::default()
     };
     let padded_part = RecordPart::new(passes.part_shape(), &padded);
+    // The records have other numbers here than in their own part, and so have their statuses.
+    let mut statuses = vec![Status::Pending; records.len()];
     let mut accepted = Vec::with_capacity(records.len());
-    for (index, record) in (0..).zip(records) {
+    for (index, status) in (0..).zip(&mut statuses) {
         match padded_part.accept_one(index) {
             Ok(record) => accepted.push(record),
-            Err(status) => out.statuses[record.index as usize] = status,
+            Err(rejected) => *status = rejected,
         }
     }
-    passes.crypt_part(&padded_part, &accepted, out);
+    let mut own = PartMut { statuses: &mut statuses, output: out.output, slots: out.slots, short: out.short };
+    passes.crypt_part(&padded_part, &accepted, &mut own);
+    for (record, status) in records.iter().zip(statuses) {
+        if status != Status::Pending {
+            out.statuses[record.index as usize] = status;
+        }
+    }
 }
 
 /// Puts IV, header and fragment of each record together, with room for MAC and padding.

@@ -47,6 +47,17 @@ fn spoilt(shape: Shape, cross_check: f64) -> Dispatcher {
     DispatcherBuilder::new(Arc::new(scalar)).engine(Arc::new(engine)).config(config).build()
 }
 
+/// With `OARLOCK_DISABLE` this covers the leaves of other processors, and the pairs of leaves that chains use.
+#[test]
+fn every_engine_of_this_machine_passes_its_self_tests() {
+    let accelerator = Accelerator::builder().build().unwrap();
+    for engine in accelerator.engines() {
+        for shape in &engine.shapes {
+            assert!(shape.verdict.is_ok(), "{} {}: {:?}", engine.name, shape.shape, shape.verdict);
+        }
+    }
+}
+
 #[test]
 fn the_release_check_of_every_shape_finds_a_spoilt_lane() {
     for shape in proved_shapes() {
