@@ -213,7 +213,7 @@ pub struct ProxyLimits {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KernelSettings {
-    /// True if long transfers may be handed to the kernel.
+    /// True if long transfers may be handed to the kernel. False by default.
     pub enabled: bool,
     /// The number of bytes after which a transfer counts as long.
     pub after_bytes: u64,
@@ -314,7 +314,8 @@ impl Default for ProxyLimits {
 
 impl Default for KernelSettings {
     fn default() -> Self {
-        Self { enabled: true, after_bytes: 64 << 10 }
+        // The hand-over was never tested on a kernel with TLS.
+        Self { enabled: false, after_bytes: 64 << 10 }
     }
 }
 

@@ -120,7 +120,8 @@ async fn each_side_may_end_first_and_ends_are_passed_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn long_transfers_arrive_whole_both_ways() {
     let authority = TestAuthority::new();
-    let proxy = RunningProxy::start(&authority, echo_backend().await, "").await;
+    let more = "kernel.enabled = true\n";
+    let proxy = RunningProxy::start(&authority, echo_backend().await, more).await;
     let stream = proxy.connect(&authority.client(), "localhost").await.unwrap();
     let (mut reader, mut writer) = tokio::io::split(stream);
     let sent: Vec<u8> = (0..3_000_000_u32).map(|number| (number % 251) as u8).collect();

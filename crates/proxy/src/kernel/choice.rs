@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_probe_of_this_kernel_has_costs_or_a_reason() {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-        let paths = KernelPaths::probe(&KernelSettings::default(), &accelerator);
+        let paths = KernelPaths::probe(&KernelSettings { enabled: true, after_bytes: 1 }, &accelerator);
         assert_eq!(paths.why_not().is_none(), !paths.costs.is_empty());
         let off = KernelPaths::probe(&KernelSettings { enabled: false, after_bytes: 1 }, &accelerator);
         assert_eq!(off.choose(AES_128, 1 << 30), TransferPath::User(UserReason::Disabled));
