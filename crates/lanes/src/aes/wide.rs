@@ -60,6 +60,7 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
         #[inline(always)]
         |group| joined(simd, &groups[group], |record| record.start::<S::Single, MAC>(simd.single())),
     );
+    #[expect(clippy::needless_range_loop, reason = "a step takes a block of every message")]
     for step in 0..whole {
         for (group, state) in states.iter_mut().enumerate() {
             let blocks = std::array::from_fn(
