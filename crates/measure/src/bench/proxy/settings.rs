@@ -84,7 +84,8 @@ pub(super) fn own_configuration(own: OwnProxy, site: &ProxySite<'_>, certificate
     };
     format!(
         "[listen]\nsockets = [\"127.0.0.1:{port}\"]\n[backend]\naddress = \"127.0.0.1:{backend}\"\n\
-         [certificates]\npath = {certificates:?}\n[limits]\nmax_connections_per_address = 0\n{cryptoserver}"
+         [certificates]\npath = {certificates:?}\n[limits]\nmax_connections_per_address = 0\n\
+         max_drain_seconds = 1\n{cryptoserver}"
     )
 }
 
