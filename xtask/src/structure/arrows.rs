@@ -162,7 +162,8 @@ mod tests {
             ("oarlock-bench", "oarlock-vectors", LayerRule::DevelopmentIsForTests),
             ("oarlock-wire", "oarlock-rustls", LayerRule::NeverUp),
             ("oarlock-rustls", "oarlock-columns", LayerRule::NeverSideways),
-            ("oarlock-rustls", "oarlock-io", LayerRule::LibraryWithoutIo),
+            ("oarlock-sockets", "oarlock-io", LayerRule::LibraryWithoutIo),
+            ("oarlock-rustls", "oarlock-io", LayerRule::NotInPlan),
             ("oarlock-records", "oarlock-measure", LayerRule::NeverUp),
             ("oarlock-measure", "oarlock-lanes", LayerRule::OnlyFacadeNamesEngines),
             ("oarlock-measure", "oarlock-server", LayerRule::NeverUp),
@@ -227,7 +228,7 @@ mod tests {
     fn only_libraries_for_io_may_do_io() {
         let with_io = |plan: &&CratePlan| plan.layer == Layer::Library && !plan.is_without_io();
         let names: Vec<&str> = CRATES.iter().filter(with_io).map(|plan| plan.name).collect();
-        assert_eq!(names, ["wire", "io", "milter", "measure"]);
+        assert_eq!(names, ["wire", "io", "rustls", "milter", "measure"]);
     }
 
     #[test]
