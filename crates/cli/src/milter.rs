@@ -145,7 +145,9 @@ async fn open(
 ) -> Result<FilterService, MilterError> {
     let patience = Duration::from_millis(config.dns.timeout_ms);
     let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
-    Ok(FilterService::open(config.clone(), global.builder(), lookups).await?)
+    // A check computes little, and what is wrong with a setting is to be said at once.
+    let engines = if args.check { global.builder().lazy() } else { global.builder() };
+    Ok(FilterService::open(config.clone(), engines, lookups).await?)
 }
 
 /// Checks the configuration and every key, and prints what would be done.

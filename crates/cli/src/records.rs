@@ -52,7 +52,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     let secret = args.writes_plaintext();
     let output = OutputFile::open(&files.output, secret)?;
     let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;
-    let accelerator = global.builder().build()?;
+    let accelerator = global.builder().lazy().build()?;
     // Every engine gives the same rows, so absent engines matter only to users who name engines.
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&accelerator);

@@ -114,14 +114,11 @@ fn no_command_quotes_a_key() {
 }
 
 fn drive(folder: &Folder, key: &Sentinel, sentinels: &Sentinels) {
-    // These run self tests before they read a key, which takes a third of a second.
-    let is_slow = |words: &str| ["milter", "dkim sign"].iter().any(|own| words.starts_with(own));
     for (at, (what, bytes)) in essential(key).into_iter().enumerate() {
         folder.write("x.pem", &bytes);
         for (place, words) in COMMANDS.into_iter().enumerate() {
             // Each command gets the one-line file, and a part of the other files.
-            let part = if is_slow(words) { 12 } else { 4 };
-            if at == 0 || (at + place) % part == 0 {
+            if at == 0 || (at + place) % 4 == 0 {
                 let said = folder.run(words, &bytes);
                 sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
             }
@@ -267,7 +264,7 @@ async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
     use oarlock::table::{KeyTable, KeyType};
     use oarlock_wire::proto::{OpenKey, Symmetric, open_key, request, response};
     let (alg, key_type) = (WrapAlg::Aes256Kw, KeyType::Aes128);
-    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let mut builder = BatchBuilder::new();
     let own = builder.outside_key(&oarlock::keys::raw::secret(wrapping.to_vec()).unwrap());
     builder.add(BatchEntry::new(BatchTask::wrap(alg)).key_from(own).input(secret)).unwrap();

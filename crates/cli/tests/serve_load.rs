@@ -33,11 +33,11 @@ fn twins(places: &[TempDir; 2]) -> [Served; 2] {
 
 /// Clients that sign until they are stopped, and check and count every signature.
 fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
-    let checker = Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let checker = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let endpoints = servers.iter().map(|served| Endpoint::Unix(served.socket())).collect();
     let remote = RemoteHolder::new(RemoteConfig::new("servers", endpoints), checker.clone()).unwrap();
     let key = remote.key("ed25519").unwrap();
-    let client = Accelerator::builder().engines(["scalar"]).holder(Arc::new(remote)).build().unwrap();
+    let client = Accelerator::builder().engines(["scalar"]).holder(Arc::new(remote)).lazy().build().unwrap();
     let (is_over, signed) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for thread in 0..4_u64 {

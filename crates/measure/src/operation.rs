@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn the_shape_is_that_of_the_jobs() {
-        let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+        let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         for operation in NamedOperation::public_key() {
             let work = operation.work(&accelerator, 1, 1).unwrap();
             assert_eq!(

@@ -20,7 +20,7 @@ const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestA
 /// Every engine that is not disabled; it proves them when it is made.
 fn accelerator() -> &'static Accelerator {
     static ONE: OnceLock<Accelerator> = OnceLock::new();
-    ONE.get_or_init(|| Accelerator::builder().threads(1).cost_cache(None).build().unwrap())
+    ONE.get_or_init(|| Accelerator::builder().threads(1).cost_cache(None).lazy().build().unwrap())
 }
 
 fn key(bits: u16) -> Key {

@@ -499,7 +499,7 @@ mod tests {
         use oarlock::Accelerator;
         use oarlock::AeadAlg;
         use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
-        let accelerator = Accelerator::builder().engines(["scalar"]).threads(1).build().unwrap();
+        let accelerator = Accelerator::builder().engines(["scalar"]).threads(1).lazy().build().unwrap();
         let file = line("a", "\"algorithms\":[\"gcm\"],\"counter\":\"here\",\"nonce_field\":\"00000000\"");
         let mut seen = std::collections::HashSet::new();
         for field in [[0, 0, 0, 1], [0, 0, 0, 2]] {

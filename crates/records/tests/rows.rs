@@ -12,7 +12,7 @@ use oarlock_records::{
 };
 
 static ACCELERATOR: LazyLock<Accelerator> =
-    LazyLock::new(|| Accelerator::builder().engines(["scalar"]).build().unwrap());
+    LazyLock::new(|| Accelerator::builder().engines(["scalar"]).lazy().build().unwrap());
 
 /// Runs a file. Returns the output and the file of rejected rows.
 fn run(job: &RecordJob, format: FileFormat, table: &KeyTable, file: &str) -> (String, String) {

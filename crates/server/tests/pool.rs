@@ -22,7 +22,7 @@ const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
 
 fn checker() -> Accelerator {
-    Accelerator::builder().engines(["scalar"]).build().unwrap()
+    Accelerator::builder().engines(["scalar"]).lazy().build().unwrap()
 }
 
 fn config(path: &Path) -> PoolConfig {

@@ -31,7 +31,7 @@ fn public(info: &proto::KeyInfo) -> Key {
 }
 
 fn is_valid(scheme: Scheme, key: &Key, message: &[u8], signature: &[u8]) -> bool {
-    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     accelerator.run_all(&[Job::with_scheme(scheme, key, Input::Message(message), signature)]).get(0).is_ok()
 }
 
@@ -114,7 +114,7 @@ async fn answers_single_calls() {
     let derive =
         proto::DeriveRequest { key: "x25519".into(), peer: peer.x25519_public().unwrap().to_vec().into() };
     let shared = client.derive(derive).await.unwrap().into_inner().shared_secret;
-    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let theirs = public(&own);
     let expected = accelerator.run_all(&[Job::agree(&peer, theirs.x25519_public().unwrap())]);
     assert_eq!(shared, expected.get(0).unwrap());

@@ -337,7 +337,7 @@ fn keys_continue_where_a_sealer_stopped() {
 
 #[test]
 fn a_flight_takes_one_call_for_each_shape() {
-    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let calls = || accelerator.histograms().runs.iter().map(|runs| runs.operations.count()).sum::<u64>();
     let suites = [Suite::TLS12_AES_128_CBC_SHA, Suite::TLS13_AES_128_GCM, Suite::TLS12_AES_128_GCM];
     let (before, mut flight) = (calls(), Flight::default());
@@ -369,7 +369,7 @@ fn a_flight_takes_one_call_for_each_shape() {
 #[test]
 fn packets_of_cbc_in_ssh_take_a_call_for_each_packet_of_a_connection() {
     let suite = Suite::SSH_3DES_CBC_SHA1;
-    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let calls = || accelerator.histograms().runs.iter().map(|runs| runs.operations.count()).sum::<u64>();
     let mut sealers: Vec<_> = (0..8).map(|seed| sealer(suite, seed)).collect();
     let (before, mut flight) = (calls(), Flight::default());

@@ -35,7 +35,7 @@ impl CallPeers {
         let mut config = RemoteConfig::new("servers", servers);
         config.agreement = args.servers.agree.map_or(1, usize::from);
         config.threshold_keys = threshold_keys(args)?;
-        let builder = || global.builder().engines(["scalar"]);
+        let builder = || global.builder().engines(["scalar"]).lazy();
         let remote = RemoteHolder::new(config, builder().build()?)?;
         let client = Box::new(builder().holder(Arc::new(remote.clone())).build()?);
         Ok(Self::Several { remote, client })

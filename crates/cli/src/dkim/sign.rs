@@ -26,7 +26,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), Dki
     }
     let work = MailSigning {
         signers: args.signers()?,
-        accelerator: global.builder().build()?,
+        accelerator: global.builder().lazy().build()?,
         now_s: time_s(args.time),
         target: args.target(global),
     };

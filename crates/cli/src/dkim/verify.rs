@@ -24,7 +24,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), D
         return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
     let verifier = MailVerifier {
-        accelerator: global.builder().build()?,
+        accelerator: global.builder().lazy().build()?,
         records: KeyRecordSource::open(&args.lookup)?,
         policy: args.policy(),
         now_s: time_s(args.time),

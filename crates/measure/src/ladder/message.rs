@@ -227,7 +227,7 @@ mod tests {
     use crate::ladder::workload::KeyOrder;
 
     fn sample(order: KeyOrder) -> (KeyRing, Workload) {
-        let accelerator = Accelerator::builder().engines(["scalar"]).build().unwrap();
+        let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         let ring = KeyRing::new(accelerator.diagnostics().referee(), LadderCipher::Des, 3).unwrap();
         let workload =
             Workload::new(&ring, accelerator.diagnostics().referee(), order, OpLengths::Uniform, 9).unwrap();
@@ -258,7 +258,7 @@ mod tests {
         write_one_key(&ring, &workload, &mut one_key);
         write_stream(&workload, &mut stream);
         write_columns(&workload, &mut columns);
-        let accelerator = Accelerator::builder().engines(["scalar"]).build().unwrap();
+        let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         let table = ring.table().unwrap();
         let mut read = BatchColumns::default();
         let check = |message: &[u8], read: &BatchColumns| {

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     fn scalar() -> Accelerator {
-        Accelerator::builder().engines(["scalar"]).build().unwrap()
+        Accelerator::builder().engines(["scalar"]).lazy().build().unwrap()
     }
 
     #[test]

@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn every_public_key_operation_has_work_that_succeeds() {
-        let accelerator = Accelerator::builder().build().unwrap();
+        let accelerator = Accelerator::builder().lazy().build().unwrap();
         for operation in NamedOperation::public_key() {
             let work = operation.work(&accelerator, 2, 5).unwrap();
             assert_eq!((work.keys.len(), work.len()), (2, 5));
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_broken_signature_is_noticed() {
-        let accelerator = Accelerator::builder().build().unwrap();
+        let accelerator = Accelerator::builder().lazy().build().unwrap();
         let operation = NamedOperation::Ed25519 { verb: OperationVerb::Verify };
         let mut work = operation.work(&accelerator, 1, 3).unwrap();
         let broken = |(index, signature): (usize, &[u8])| {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn libcrypto_gets_the_same_keys_and_inputs() {
-        let accelerator = Accelerator::builder().build().unwrap();
+        let accelerator = Accelerator::builder().lazy().build().unwrap();
         for name in ["rsa1024-sign", "p384-verify-hot", "x25519-derive"] {
             let work = name.parse::<NamedOperation>().unwrap().work(&accelerator, 2, 3).unwrap();
             let task = work.peer_task().unwrap();
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn records_have_no_public_key_work() {
-        let accelerator = Accelerator::builder().build().unwrap();
+        let accelerator = Accelerator::builder().lazy().build().unwrap();
         let refused = "sha1-64".parse::<NamedOperation>().unwrap().work(&accelerator, 1, 1);
         assert!(matches!(refused, Err(OperationError::NotPublicKey { .. })));
     }

@@ -18,7 +18,7 @@ const SAFE_512: &[u8] = include_bytes!("../../../keys/tests/data/threshold/safe5
 fn accelerator() -> &'static Accelerator {
     static ONE: OnceLock<Accelerator> = OnceLock::new();
     ONE.get_or_init(|| {
-        Accelerator::builder().engines(["scalar"]).threads(1).cost_cache(None).build().unwrap()
+        Accelerator::builder().engines(["scalar"]).threads(1).cost_cache(None).lazy().build().unwrap()
     })
 }
 

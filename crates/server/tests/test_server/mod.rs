@@ -32,7 +32,7 @@ pub struct TestServer {
 
 /// Returns engines with two threads.
 pub fn engines() -> AcceleratorBuilder {
-    Accelerator::builder().threads(2)
+    Accelerator::builder().threads(2).lazy()
 }
 
 impl TestServer {

@@ -19,7 +19,7 @@ use crate::table::{KeyPolicy, KeyTable, KeyType, WeakKeyRule};
 pub(crate) fn accelerator() -> &'static Accelerator {
     static ONE: OnceLock<Accelerator> = OnceLock::new();
     ONE.get_or_init(|| {
-        Accelerator::builder().engines(["scalar"]).threads(1).cost_cache(None).build().unwrap()
+        Accelerator::builder().engines(["scalar"]).threads(1).cost_cache(None).lazy().build().unwrap()
     })
 }
 
