@@ -213,10 +213,25 @@ pub struct ProxyLimits {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KernelSettings {
-    /// True if long transfers may be handed to the kernel. False by default.
-    pub enabled: bool,
+    /// The rule for the hand-over of long transfers.
+    pub hand_over: HandOverRule,
     /// The number of bytes after which a transfer counts as long.
     pub after_bytes: u64,
+    /// True if the kernel opens the client's records too. False by default: it costs no less than in user space.
+    pub receives: bool,
+}
+
+/// The rule for the hand-over of long transfers to the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandOverRule {
+    /// All records are made in user space.
+    Never,
+    /// The kernel gets a transfer if it is predicted to cost less, by costs that are measured at the start.
+    #[default]
+    IfCheaper,
+    /// The kernel gets every long transfer that it can take.
+    Always,
 }
 
 /// The client of a cryptoserver.
@@ -314,8 +329,7 @@ impl Default for ProxyLimits {
 
 impl Default for KernelSettings {
     fn default() -> Self {
-        // The hand-over was never tested on a kernel with TLS.
-        Self { enabled: false, after_bytes: 64 << 10 }
+        Self { hand_over: HandOverRule::default(), after_bytes: 64 << 10, receives: false }
     }
 }
 

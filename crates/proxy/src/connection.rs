@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_io::LogLimit;
-use oarlock_rustls::TlsHandshakeError;
-use rustls::HandshakeKind;
+use oarlock_rustls::{TlsAcceptor, TlsHandshakeError};
 use rustls::server::ServerConnection;
+use rustls::{HandshakeKind, ServerConfig};
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
+use tokio_rustls::server;
 use tracing::{debug, warn};
 
 use crate::admission::{CountedConnection, ExceededLimit};
@@ -20,6 +21,7 @@ use crate::handover::relay_connection;
 use crate::header::{
     ConnectionAddresses, HeaderError, HeaderFields, HeaderProgress, MAX_HEADER_LEN, ProxyHeader, TlsFields,
 };
+use crate::kernel::TrafficSecrets;
 use crate::state::{ProxyShared, ProxyState};
 use crate::stream::{RecordStream, RelayStream, SocketStream};
 
@@ -106,12 +108,27 @@ async fn accept_client(
         counted.set_address(address, state.maxima()).map_err(ConnectionError::Limit)?;
     }
     let Some(acceptor) = &state.acceptor else { return Ok((RelayStream::Plain(socket), header)) };
-    let stream = acceptor.accept(RecordStream::from(socket)).await?;
+    let stream = match &socket {
+        SocketStream::Tcp(_) if shared.kernel.has_tls() => accept_with_secrets(acceptor, socket).await?,
+        _ => acceptor.accept(RecordStream::from(socket)).await?,
+    };
     let connection = stream.get_ref().1;
     check_client(connection, state)?;
     shared.counters.handshake(HandshakeLabels::new(connection));
     describe_tls(connection, &mut header.fields);
     Ok((RelayStream::Accepted(Box::new(stream)), header))
+}
+
+/// Does a handshake, and keeps the traffic secrets for the time when the kernel has the connection.
+async fn accept_with_secrets(
+    acceptor: &TlsAcceptor,
+    socket: SocketStream,
+) -> Result<server::TlsStream<RecordStream>, TlsHandshakeError> {
+    let secrets = Arc::new(TrafficSecrets::default());
+    let mut config = ServerConfig::clone(acceptor.config());
+    config.key_log = Arc::clone(&secrets) as _;
+    let stream = RecordStream { secrets: Some(secrets), ..socket.into() };
+    acceptor.with_config(Arc::new(config)).accept(stream).await
 }
 
 /// Reads a header without reading beyond its end.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tracing::debug;
 
 use crate::counters::{EndKind, count};
-use crate::kernel::{KernelRelay, TransferPath, UserReason};
+use crate::kernel::{HandOver, KernelRelay, TransferPath, UserReason};
 use crate::relay::{ByteRelay, RelayEnd};
 use crate::state::ProxyShared;
 use crate::stream::{RelayStream, SocketStream};
@@ -72,9 +72,15 @@ async fn hand_over(
     };
     let (stream, connection) = tls.into_inner();
     let SocketStream::Tcp(client) = stream.socket else { return EndKind::Client };
-    let attached =
-        KernelRelay::attach(client, connection, backend, relay.is_client_open(), &shared.accelerator);
-    match attached {
+    let hand_over = HandOver {
+        client,
+        connection,
+        secrets: stream.secrets.as_deref(),
+        backend,
+        is_client_open: relay.is_client_open(),
+        receives: shared.kernel.receives,
+    };
+    match KernelRelay::attach(hand_over, &shared.accelerator) {
         Ok(kernel) => {
             count(&shared.counters.handed_over);
             let end = kernel.run(max_idle, &shared.counters.bytes).await;

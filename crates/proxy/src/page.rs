@@ -78,6 +78,7 @@ fn write_bytes(text: &mut MetricsText, shared: &ProxyShared) {
     let relayed = &shared.counters.bytes;
     for (direction, path, counter) in [
         ("to_backends", "user", &relayed.to_backends),
+        ("to_backends", "kernel", &relayed.to_backends_by_kernel),
         ("to_clients", "user", &relayed.to_clients),
         ("to_clients", "kernel", &relayed.to_clients_by_kernel),
     ] {
@@ -85,7 +86,8 @@ fn write_bytes(text: &mut MetricsText, shared: &ProxyShared) {
     }
     let transfers = "oarlock_proxy_long_transfers_total";
     text.counter(transfers, "Long transfers to clients, by the path of their records and the reason.");
-    text.sample(transfers, &[("path", "kernel"), ("reason", "costs")], read(&shared.counters.handed_over));
+    let reason = shared.kernel.reason();
+    text.sample(transfers, &[("path", "kernel"), ("reason", reason)], read(&shared.counters.handed_over));
     for (reason, value) in shared.counters.long_transfers() {
         text.sample(transfers, &[("path", "user"), ("reason", reason.name())], value);
     }

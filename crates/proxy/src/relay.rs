@@ -18,6 +18,8 @@ use crate::buffers::LentBuffer;
 pub(crate) struct RelayedBytes {
     /// From clients to backends.
     pub(crate) to_backends: AtomicU64,
+    /// From clients to backends, with records that the kernel opened.
+    pub(crate) to_backends_by_kernel: AtomicU64,
     /// From backends to clients, with records of this process.
     pub(crate) to_clients: AtomicU64,
     /// From backends to clients, with records of the kernel.

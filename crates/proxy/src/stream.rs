@@ -3,13 +3,14 @@
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::{client, server};
 
-use crate::kernel::RecordPosition;
+use crate::kernel::{RecordPosition, TrafficSecrets};
 
 /// A stream of the operating system.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(crate) enum SocketStream {
 pub(crate) struct RecordStream {
     pub(crate) socket: SocketStream,
     pub(crate) received: RecordPosition,
+    /// The traffic secrets, if the kernel may get the connection.
+    pub(crate) secrets: Option<Arc<TrafficSecrets>>,
 }
 
 /// A stream of bytes, with TLS or without.
@@ -135,7 +138,7 @@ impl AsyncWrite for SocketStream {
 
 impl From<SocketStream> for RecordStream {
     fn from(socket: SocketStream) -> Self {
-        Self { socket, received: RecordPosition::default() }
+        Self { socket, received: RecordPosition::default(), secrets: None }
     }
 }
 

@@ -10,7 +10,7 @@ use rustls::{ServerConfig, SupportedProtocolVersion};
 
 use crate::certificate::CertificateTable;
 use crate::clients::ClientNameVerifier;
-use crate::config::{ProxyConfig, TlsSettings, TlsVersion};
+use crate::config::{HandOverRule, ProxyConfig, TlsSettings, TlsVersion};
 use crate::error::ProxyServiceError;
 use crate::tickets::{bind_tickets, rotating_tickets, shared_tickets};
 
@@ -59,7 +59,7 @@ pub(crate) fn build_config(
     server.max_early_data_size = 0;
     server.send_tls13_tickets = 0;
     // The kernel gets the keys of long transfers.
-    server.enable_secret_extraction = config.kernel.enabled;
+    server.enable_secret_extraction = config.kernel.hand_over != HandOverRule::Never;
     let mut rotating = None;
     if config.tickets.enabled {
         let lifetime = config.tickets.lifetime_seconds;

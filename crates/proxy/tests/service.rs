@@ -120,8 +120,7 @@ async fn each_side_may_end_first_and_ends_are_passed_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn long_transfers_arrive_whole_both_ways() {
     let authority = TestAuthority::new();
-    let more = "kernel.enabled = true\n";
-    let proxy = RunningProxy::start(&authority, echo_backend().await, more).await;
+    let proxy = RunningProxy::start(&authority, echo_backend().await, "").await;
     let stream = proxy.connect(&authority.client(), "localhost").await.unwrap();
     let (mut reader, mut writer) = tokio::io::split(stream);
     let sent: Vec<u8> = (0..3_000_000_u32).map(|number| (number % 251) as u8).collect();
@@ -134,15 +133,18 @@ async fn long_transfers_arrive_whole_both_ways() {
     reader.read_to_end(&mut got).await.unwrap();
     writing.await.unwrap();
     assert!(got == expected);
-    for direction in ["to_backends", "to_clients"] {
-        let name = format!("oarlock_proxy_bytes_total{{direction=\"{direction}\",path=\"user\"}}");
-        assert_eq!(proxy.metric(&name).await, 3_000_000);
-    }
-    // The transfer was long, and the page says why its records were made in user space.
+    let name =
+        |direction, path| format!("oarlock_proxy_bytes_total{{direction=\"{direction}\",path=\"{path}\"}}");
+    let by_kernel = proxy.metric(&name("to_clients", "kernel")).await;
+    assert_eq!(proxy.metric(&name("to_clients", "user")).await + by_kernel, 3_000_000);
+    // The transfer was long, and the page says which path it took and why.
     let page = proxy.page().await;
     let line = page.lines().find(|line| line.starts_with("oarlock_proxy_kernel_tls{")).unwrap();
-    let reasons = ["absent", "short", "costs"]
-        .map(|reason| format!("oarlock_proxy_long_transfers_total{{path=\"user\",reason=\"{reason}\"}} 1"));
+    let reasons = [("user", "absent"), ("user", "short"), ("user", "costs"), ("kernel", "costs")].map(
+        |(path, reason)| {
+            format!("oarlock_proxy_long_transfers_total{{path=\"{path}\",reason=\"{reason}\"}} 1")
+        },
+    );
     assert!(reasons.iter().any(|line| page.contains(line)), "{page}");
     assert_eq!(line.ends_with("} 0"), page.contains(&reasons[0]), "{line}");
 }

@@ -92,6 +92,7 @@ impl Guest {
             ("OUT", out),
             ("OARLOCK", &programs.oarlock),
             ("KERNEL_TLS", &programs.kernel_tls),
+            ("HAND_OVER", &programs.hand_over),
             ("SOCKETS_COMMAND", &programs.sockets_command),
             ("SERVE_FILE", &programs.serve_file),
         ] {
@@ -125,7 +126,8 @@ impl GuestResult {
 
     /// Returns the output of the steps that people want to see.
     pub(super) fn logs(&self) -> Vec<String> {
-        let shown = ["probe.log", "tests.log", "strace.log", "curl.log", "example.log", "bench.log"];
+        let shown =
+            ["probe.log", "tests.log", "proxy.log", "strace.log", "curl.log", "example.log", "bench.log"];
         shown.iter().filter_map(|name| self.file(name)).filter(|log| !log.trim().is_empty()).collect()
     }
 }

@@ -35,6 +35,7 @@ for module in libchacha libpoly1305 chacha_generic poly1305_generic chacha20poly
 done
 
 step tests "$KERNEL_TLS" --test-threads 2
+step proxy "$HAND_OVER" --nocapture
 step probe "$OARLOCK" sockets probe
 "$OARLOCK" --json sockets bench --ways plain,user,device,kernel,sendfile --bytes 8M --turns 1 \
   >/run/out/rows.json 2>/run/out/bench.log

@@ -15,6 +15,8 @@ pub(super) struct GuestPrograms {
     pub(super) oarlock: PathBuf,
     /// The tests of the kernel's TLS.
     pub(super) kernel_tls: PathBuf,
+    /// The tests of the proxy with records of the kernel.
+    pub(super) hand_over: PathBuf,
     /// The tests of `oarlock sockets`.
     pub(super) sockets_command: PathBuf,
     /// The example that serves a file.
@@ -24,7 +26,11 @@ pub(super) struct GuestPrograms {
 impl GuestPrograms {
     /// Builds the programs for the whole workspace, so that nothing is built twice.
     pub(super) fn build() -> Result<Self, KernelTestError> {
-        let tests = ["test", "--no-run", "--test", "kernel_tls", "--test", "sockets_command"];
+        let names = ["kernel_tls", "kernel_hand_over", "sockets_command"];
+        let tests: Vec<&str> = ["test", "--no-run"]
+            .into_iter()
+            .chain(names.into_iter().flat_map(|name| ["--test", name]))
+            .collect();
         let mut found = cargo(&tests)?;
         // An example that `cargo test` builds is a test without a `main` of its own.
         found.extend(cargo(&["build", "--example", "serve_file_tls"])?);
@@ -36,6 +42,7 @@ impl GuestPrograms {
         Ok(Self {
             oarlock: path("oarlock", &TargetKind::Bin)?,
             kernel_tls: path("kernel_tls", &TargetKind::Test)?,
+            hand_over: path("kernel_hand_over", &TargetKind::Test)?,
             sockets_command: path("sockets_command", &TargetKind::Test)?,
             serve_file: path("serve_file_tls", &TargetKind::Example)?,
         })

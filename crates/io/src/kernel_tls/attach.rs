@@ -139,7 +139,7 @@ fn attach_keys(stream: &impl AsFd, sending: &KernelKeys) -> Result<(), StaysInUs
 /// # Errors
 /// The reason that receiving stays in user space.
 pub fn attach_receiving(
-    stream: &TcpStream,
+    stream: &impl AsFd,
     receiving: &KernelKeys,
     leftover: &[u8],
 ) -> Result<(), StaysInUserSpace> {
@@ -194,7 +194,7 @@ pub(super) fn set_sending(stream: &impl AsFd, keys: &KernelKeys) -> Result<(), K
     info.and_then(|info| info.set(stream)).map_err(|error| refusal(step, error))
 }
 
-pub(super) fn set_receiving(stream: &TcpStream, keys: &KernelKeys) -> Result<(), KernelRefusal> {
+pub(super) fn set_receiving(stream: &impl AsFd, keys: &KernelKeys) -> Result<(), KernelRefusal> {
     let step = KernelStep::ReceiveKeys;
     let info = TlsCryptoInfoRx::new(keys.version().protocol(), keys.secrets(), keys.sequence());
     info.and_then(|info| info.set(stream)).map_err(|error| refusal(step, error))

@@ -1,8 +1,7 @@
 //! Records with their types, alerts and new keys.
 
 use std::io::{self, IoSliceMut};
-use std::net::TcpStream;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use ktls_core::ContentType;
 use ktls_core::ffi::send_tls_control_message;
@@ -96,7 +95,7 @@ pub fn send_close_notify(stream: &impl AsRawFd) -> Result<(), KernelTlsError> {
 /// # Errors
 /// A forged record, a socket whose records the kernel does not receive, or a failed socket.
 pub fn receive_record(
-    stream: &TcpStream,
+    stream: &impl AsRawFd,
     buffer: &mut [u8],
 ) -> Result<Option<ReceivedRecord>, KernelTlsError> {
     let mut control = nix::cmsg_space!(u8);
@@ -124,7 +123,7 @@ pub fn receive_record(
 /// This kernel takes no second key: then nothing was sent, and the connection continues with its keys until the limit
 /// of the cipher, before which it has to be closed. Else as of [`send_record`].
 pub fn send_key_update(
-    stream: &TcpStream,
+    stream: &(impl AsFd + AsRawFd),
     next: &KernelKeys,
     is_answer_wanted: bool,
 ) -> Result<(), KernelTlsError> {
@@ -139,7 +138,7 @@ pub fn send_key_update(
 ///
 /// # Errors
 /// This kernel takes no second key. The connection has to be closed then.
-pub fn update_receiving(stream: &TcpStream, next: &KernelKeys) -> Result<(), KernelTlsError> {
+pub fn update_receiving(stream: &impl AsFd, next: &KernelKeys) -> Result<(), KernelTlsError> {
     set_receiving(stream, next).map_err(as_rekey)
 }
 

@@ -10,7 +10,7 @@ use oarlock_sockets::{
 };
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::config::KernelSettings;
+use crate::config::{HandOverRule, KernelSettings};
 
 /// The suites that the kernel and rustls have in common.
 const SUITES: [(Suite, KernelTlsVersion, KernelCipher); 6] = [
@@ -87,9 +87,11 @@ impl UserReason {
 /// The paths of this machine and their costs.
 #[derive(Debug)]
 pub(crate) struct KernelPaths {
-    is_enabled: bool,
+    rule: HandOverRule,
     /// The number of bytes after which a transfer counts as long.
     pub(crate) after_bytes: u64,
+    /// True if the kernel opens the client's records too.
+    pub(crate) receives: bool,
     /// The costs by suite; empty if the kernel has no TLS.
     costs: Vec<(Suite, PathCosts)>,
     /// The reason why the kernel seals nothing, in words.
@@ -99,21 +101,30 @@ pub(crate) struct KernelPaths {
 impl KernelPaths {
     /// Tries what the kernel takes. It takes a fraction of a second if the kernel has TLS.
     pub(crate) fn probe(settings: &KernelSettings, accelerator: &Accelerator) -> Self {
-        let after_bytes = settings.after_bytes.max(1);
-        let absent =
-            |is_enabled, why: String| Self { is_enabled, after_bytes, costs: Vec::new(), why_not: Some(why) };
-        if !settings.enabled {
-            return absent(false, "[kernel] enabled is false".to_owned());
+        let KernelSettings { hand_over: rule, after_bytes, receives } = *settings;
+        let paths = |costs, why_not| Self { rule, after_bytes: after_bytes.max(1), receives, costs, why_not };
+        if rule == HandOverRule::Never {
+            return paths(Vec::new(), Some("[kernel] hand_over is never".to_owned()));
         }
         match probe() {
-            Err(error) => absent(true, format!("the probe failed: {error}")),
-            Ok(report) if !report.ulp.works() => absent(true, report.ulp.to_string()),
+            Err(error) => paths(Vec::new(), Some(format!("the probe failed: {error}"))),
+            Ok(report) if !report.ulp.works() => paths(Vec::new(), Some(report.ulp.to_string())),
             Ok(report) => {
                 let costs =
                     SUITES.iter().filter_map(|own| Some((own.0, suite_costs(own, &report, accelerator)?)));
-                Self { is_enabled: true, after_bytes, costs: costs.collect(), why_not: None }
+                paths(costs.collect(), None)
             }
         }
+    }
+
+    /// Returns the reason for the kernel's path, as in metrics.
+    pub(crate) fn reason(&self) -> &'static str {
+        if self.rule == HandOverRule::Always { "always" } else { UserReason::Costs.name() }
+    }
+
+    /// Returns true if the kernel can take a connection at all.
+    pub(crate) fn has_tls(&self) -> bool {
+        self.why_not.is_none()
     }
 
     /// Returns the reason why the kernel seals nothing.
@@ -124,7 +135,7 @@ impl KernelPaths {
     /// Chooses the path of a transfer that has moved so many bytes to a client. It is expected to move as many again:
     /// nobody knows more about a stream.
     pub(crate) fn choose(&self, cipher_suite: u16, moved: u64) -> TransferPath {
-        if !self.is_enabled {
+        if self.rule == HandOverRule::Never {
             return TransferPath::User(UserReason::Disabled);
         }
         let suite = Suite::from_tls(cipher_suite, false);
@@ -134,6 +145,10 @@ impl KernelPaths {
         let Some((_, costs)) = self.costs.iter().find(|(own, _)| *own == suite) else {
             return TransferPath::User(UserReason::Absent);
         };
+        if self.rule == HandOverRule::Always {
+            let is_possible = costs.kernel.is_ok() || costs.kernel_file.is_ok();
+            return if is_possible { TransferPath::Kernel } else { TransferPath::User(UserReason::Absent) };
+        }
         let plan = TransferPlan {
             suite,
             direction: TransferDirection::Send,
@@ -223,7 +238,7 @@ mod tests {
             attach_ns: 50_000.0,
         };
         let costs = vec![(Suite::TLS13_AES_128_GCM, costs)];
-        KernelPaths { is_enabled: true, after_bytes: 1, costs, why_not: None }
+        KernelPaths { rule: HandOverRule::IfCheaper, after_bytes: 1, receives: false, costs, why_not: None }
     }
 
     #[test]
@@ -239,11 +254,24 @@ mod tests {
     }
 
     #[test]
+    fn always_takes_what_the_kernel_can_take() {
+        let always = |byte_ns| KernelPaths { rule: HandOverRule::Always, ..paths(byte_ns) };
+        assert_eq!(always(Ok(1.5)).choose(AES_128, 1), TransferPath::Kernel);
+        let absent = TransferPath::User(UserReason::Absent);
+        assert_eq!(always(Err("no".into())).choose(AES_128, 1 << 20), absent);
+        assert_eq!(always(Ok(1.5)).choose(CCM, 1 << 20), TransferPath::User(UserReason::Suite));
+    }
+
+    #[test]
     fn a_probe_of_this_kernel_has_costs_or_a_reason() {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-        let paths = KernelPaths::probe(&KernelSettings { enabled: true, after_bytes: 1 }, &accelerator);
-        assert_eq!(paths.why_not().is_none(), !paths.costs.is_empty());
-        let off = KernelPaths::probe(&KernelSettings { enabled: false, after_bytes: 1 }, &accelerator);
+        let probe = |hand_over| {
+            KernelPaths::probe(&KernelSettings { hand_over, ..KernelSettings::default() }, &accelerator)
+        };
+        let paths = probe(HandOverRule::IfCheaper);
+        assert_eq!(paths.has_tls(), !paths.costs.is_empty());
+        assert_eq!(paths.has_tls(), paths.why_not().is_none());
+        let off = probe(HandOverRule::Never);
         assert_eq!(off.choose(AES_128, 1 << 30), TransferPath::User(UserReason::Disabled));
     }
 }

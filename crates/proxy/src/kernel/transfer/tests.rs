@@ -1,4 +1,4 @@
-use oarlock_sockets::Sealer;
+use oarlock_sockets::{Keys, Sealer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -13,17 +13,24 @@ async fn pair() -> (TcpStream, TcpStream) {
 }
 
 fn keys() -> Keys {
-    Keys::new(SUITE, &ExposedKeys { key: &[1; 16], mac_key: &[], iv: &[2; 12], sequence: 7 }).unwrap()
+    Keys::tls13(SUITE, &[3; 32]).unwrap().with_sequence(7)
 }
 
 /// Returns the far ends of client and backend, and a relay between them. The kernel seals nothing here, so the client
 /// gets the bytes as they are. What a kernel with TLS does is tested where `attach_sending` is.
 async fn start() -> (TcpStream, TcpStream, tokio::task::JoinHandle<(RelayEnd, u64, u64)>) {
+    start_with(MAX_RECORDS).await
+}
+
+async fn start_with(
+    max_records: u64,
+) -> (TcpStream, TcpStream, tokio::task::JoinHandle<(RelayEnd, u64, u64)>) {
     let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let (far_client, client) = pair().await;
     let (far_backend, backend) = pair().await;
-    let opener = Some(Opener::new(&accelerator, keys()).unwrap());
-    let relay = KernelRelay { client, backend, opener, close: shut_down };
+    let receiving = Receiving::InProcess(Box::new(Opener::new(&accelerator, keys()).unwrap()));
+    let sending = Sending { keys: RefCell::new(None), max_records };
+    let relay = KernelRelay { client, backend, sending, receiving, close: shut_down };
     let task = tokio::task::spawn_local(async move {
         let bytes = RelayedBytes::default();
         let end = relay.run(Duration::from_secs(60), &bytes).await;
@@ -109,6 +116,46 @@ async fn a_client_that_leaves_after_the_backend_has_ended_is_complete() {
             drop(client);
             let (end, ..) = task.await.unwrap();
             assert!(matches!(end, RelayEnd::Complete), "{end:?}");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn the_opener_follows_a_client_with_new_keys() {
+    tokio::task::LocalSet::new()
+        .run_until(async {
+            let (mut client, mut backend, task) = start().await;
+            let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
+            let mut sealer = Sealer::new(&accelerator, keys()).unwrap();
+            let mut wire = Vec::new();
+            sealer.seal(Content::ApplicationData, &[b"old"], &mut wire).unwrap();
+            sealer.update_keys(false, &mut wire).unwrap();
+            sealer.seal(Content::ApplicationData, &[b", new"], &mut wire).unwrap();
+            client.write_all(&wire).await.unwrap();
+            let mut got = [0; 8];
+            backend.read_exact(&mut got).await.unwrap();
+            assert_eq!(&got, b"old, new");
+            // The kernel seals nothing here, so it cannot answer with new keys of its own.
+            wire.clear();
+            sealer.update_keys(true, &mut wire).unwrap();
+            client.write_all(&wire).await.unwrap();
+            let (end, ..) = task.await.unwrap();
+            assert!(matches!(end, RelayEnd::Client(_)), "{end:?}");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn keys_without_a_successor_end_the_connection_at_their_limit() {
+    tokio::task::LocalSet::new()
+        .run_until(async {
+            let (client, mut backend, task) = start_with(3).await;
+            // The relay stops reading, so some of it may find no place.
+            let sent = backend.write_all(&vec![7; 20 << 20]).await;
+            let (end, _, down) = task.await.unwrap();
+            assert!(matches!(end, RelayEnd::Client(_)), "{end:?}");
+            assert!((1..=3 * SPLICE_BYTES as u64).contains(&down), "{down}");
+            drop((client, sent));
         })
         .await;
 }
