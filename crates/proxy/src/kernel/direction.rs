@@ -119,7 +119,7 @@ mod tests {
         let exposed = keys.expose();
         ConnectionTrafficSecrets::Chacha20Poly1305 {
             key: AeadKey::from(*exposed.key.as_array::<32>().unwrap()),
-            iv: Iv::copy(exposed.iv.as_array().unwrap()),
+            iv: Iv::copy(exposed.iv.as_array::<12>().unwrap()),
         }
     }
 
