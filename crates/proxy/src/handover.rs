@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use oarlock_io::kernel_tls::prepare;
 use tracing::debug;
 
 use crate::counters::{EndKind, count};
@@ -54,8 +55,18 @@ fn choose_path(client: &RelayStream, moved: u64, shared: &ProxyShared) -> Transf
         TransferPath::Kernel if !stream.received.is_between_records() => {
             TransferPath::User(UserReason::Record)
         }
+        TransferPath::Kernel if !is_prepared(&stream.socket) => TransferPath::User(UserReason::Refused),
         path => path,
     }
+}
+
+fn is_prepared(client: &SocketStream) -> bool {
+    let SocketStream::Tcp(client) = client else { return false };
+    let prepared = prepare(client);
+    if let Err(error) = &prepared {
+        debug!(%error, "a connection stays in user space");
+    }
+    prepared.is_ok()
 }
 
 /// Hands the connection over, and relays the rest.

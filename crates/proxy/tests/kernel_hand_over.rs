@@ -15,6 +15,7 @@ use rustls::crypto::aws_lc_rs::{self, cipher_suite};
 use rustls::{ClientConfig, KeyLog, SupportedCipherSuite};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::oneshot;
 
 /// Set by `cargo xtask kernel-test`: a skipped test is then a failure.
 const REQUIRED: &str = "OARLOCK_REQUIRE_KERNEL_TLS";
@@ -32,9 +33,8 @@ fn kernel_has_tls() -> bool {
 }
 
 async fn start(authority: &TestAuthority, receives: bool) -> RunningProxy {
-    let more = format!(
-        "tickets.count = 0\nkernel.hand_over = \"always\"\nkernel.after_bytes = 1000\nkernel.receives = {receives}\n"
-    );
+    let more =
+        format!("kernel.hand_over = \"always\"\nkernel.after_bytes = 1000\nkernel.receives = {receives}\n");
     RunningProxy::start(authority, echo_backend().await, &more).await
 }
 
@@ -71,18 +71,26 @@ async fn transfers_arrive_whole_and_end_properly_with_every_suite() {
         ] {
             let stream = proxy.connect(&with_suite(&authority, suite), "localhost").await.unwrap();
             let (mut reader, mut writer) = tokio::io::split(stream);
+            let (end, may_end) = oneshot::channel();
             let writing = tokio::spawn(async move {
                 // The hand-over falls between these.
                 for piece in content().chunks(CONTENT_LEN / 4) {
                     writer.write_all(piece).await.unwrap();
                 }
+                // The kernel takes open connections only.
+                may_end.await.unwrap();
                 writer.shutdown().await.unwrap();
             });
-            let mut got = Vec::new();
-            // Without a close_notify this is an error.
-            reader.read_to_end(&mut got).await.unwrap();
-            writing.await.unwrap();
+            let mut got = vec![0; CONTENT_LEN];
+            reader.read_exact(&mut got).await.unwrap();
             assert!(got == content(), "{suite:?}");
+            end.send(()).unwrap();
+            // Without a close_notify this is an error.
+            if let Err(error) = reader.read_to_end(&mut got).await {
+                panic!("{suite:?}, receives {receives}: {error}\n{}", proxy.page().await);
+            }
+            writing.await.unwrap();
+            assert_eq!(got.len(), CONTENT_LEN);
             handed_over += 1;
             let transfers = "oarlock_proxy_long_transfers_total{path=\"kernel\",reason=\"always\"}";
             proxy.wait_for(transfers, handed_over).await;
@@ -93,6 +101,23 @@ async fn transfers_arrive_whole_and_end_properly_with_every_suite() {
         assert!(proxy.metric(&name("to_clients")).await > 0);
         assert_eq!(proxy.metric(&name("to_backends")).await > 0, receives);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_has_ended_its_stream_stays_in_user_space() {
+    if !kernel_has_tls() {
+        return;
+    }
+    let authority = TestAuthority::new();
+    let proxy = start(&authority, false).await;
+    let mut stream = proxy.connect(&authority.client(), "localhost").await.unwrap();
+    // Less than the proxy's buffer, so all of it is on the way before the end.
+    stream.write_all(&[7; 3_000]).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut got = Vec::new();
+    stream.read_to_end(&mut got).await.unwrap();
+    assert_eq!(got, [7; 3_000]);
+    proxy.wait_for("oarlock_proxy_connections_ended_total{by=\"complete\"}", 1).await;
 }
 
 /// The first traffic secrets of a connection.

@@ -118,6 +118,20 @@ pub fn attach(stream: &TcpStream, sending: &KernelKeys, receiving: &KernelKeys, 
     result
 }
 
+/// Prepares a connection for a hand-over. Its bytes are still the program's, and it may stay in user space.
+///
+/// The kernel prepares a connection only while both sides are open. So this comes first: after it, a peer that ends its
+/// stream does not prevent the hand-over, for which keys are taken out of a library that cannot take them back.
+///
+/// # Errors
+/// The reason that the connection stays in user space.
+pub fn prepare(stream: &impl AsFd) -> Result<(), StaysInUserSpace> {
+    match low_unsent_limit() {
+        Some(limit) => Err(StaysInUserSpace::UnsentLimit { limit }),
+        None => set_ulp(stream).map_err(StaysInUserSpace::Both),
+    }
+}
+
 /// Hands the sending direction of a connection to the kernel, and leaves receiving in user space.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ mod transfer;
 mod unsent_limit;
 
 pub use attach::{
-    Attached, RecordOwner, StaysInUserSpace, attach, attach_receiving, attach_sending, missing_bytes,
+    Attached, RecordOwner, StaysInUserSpace, attach, attach_receiving, attach_sending, missing_bytes, prepare,
 };
 pub use control::{
     ReceivedRecord, TlsRecordKind, receive_record, send_close_notify, send_key_update, send_record,

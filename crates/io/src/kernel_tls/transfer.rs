@@ -89,7 +89,7 @@ impl SplicePipe {
         max: usize,
     ) -> Result<Spliced, KernelTlsError> {
         if self.held == 0 {
-            match self.fill(from, max) {
+            match self.fill_with(SpliceFlags::MOVE, from, max) {
                 Ok(0) => return Ok(Spliced::End),
                 Ok(_) => {}
                 Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
@@ -115,9 +115,15 @@ impl SplicePipe {
     /// an event loop waits for. Returns the number of bytes, 0 at the end of the stream.
     ///
     /// # Errors
-    /// The socket failed, or has a record of the kernel's TLS that is not application data (EINVAL).
+    /// `WouldBlock` if nothing has arrived; the socket failed, or has a record of the kernel's TLS that is not
+    /// application data (EINVAL).
     pub fn fill(&mut self, from: impl AsFd, max: usize) -> io::Result<usize> {
-        let moved = retry(|| Ok(splice(&from, None, &self.into, None, max, SpliceFlags::MOVE)?))?;
+        // A socket that receives by the kernel's TLS waits without this flag, even if it is non-blocking.
+        self.fill_with(SpliceFlags::MOVE | SpliceFlags::NONBLOCK, from, max)
+    }
+
+    fn fill_with(&mut self, flags: SpliceFlags, from: impl AsFd, max: usize) -> io::Result<usize> {
+        let moved = retry(|| Ok(splice(&from, None, &self.into, None, max, flags)?))?;
         self.held += moved;
         Ok(moved)
     }

@@ -52,7 +52,7 @@ pub(crate) enum UserReason {
     Sockets,
     /// The client is within a record.
     Record,
-    /// The kernel refused the keys, although it took those of the probe.
+    /// The kernel refused the connection, for example because the client has ended its stream.
     Refused,
 }
 
