@@ -256,6 +256,9 @@ async fn limits_the_engine_time_that_a_client_has_waiting() {
     let server = start_server(|limits| limits.max_queued_seconds_per_client = 1).await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "rsa2048").await;
+    // These engines measure a shape with its first job. Before, nothing limits it.
+    let first = link.call(jobs(1, scheme::Kind::RsaPkcs1Sign, b"m")).await.unwrap();
+    assert!(matches!(first, response::Body::Results(results) if results.faults.is_empty()));
     // Every engine needs more than a second for this.
     let fault = match link.call(jobs(100_000, scheme::Kind::RsaPkcs1Sign, b"m")).await.unwrap() {
         response::Body::Results(results) => results.faults.into_iter().next().unwrap(),
