@@ -79,9 +79,11 @@ unit: setup
 test_of = $(CARGO) test --workspace --lib --bins --tests \
   --config 'target."cfg(all())".runner = ["$(CURDIR)/.ci/of-packages", $(foreach package,$(1),"$(package)"$(comma)) "--"]'
 
-# A machine may have no lanes at all, so the facade and the program are tested with the scalar engine too.
+# A machine may have no lanes at all, so the facade and the program are tested with the scalar engine too. Tests of keys in
+# texts, of a server under load and of benches take long and do the same on every engine.
 scalar-alone: setup
-	OARLOCK_DISABLE=lanes $(call test_of,oarlock oarlock-cli)
+	OARLOCK_DISABLE=lanes PASSED_OVER='no_key_bytes serve_load bench_milter bench_proxy bench_tls' \
+	  $(call test_of,oarlock oarlock-cli)
 
 # The facade with the leaves that other processors have: AVX2 with and without FMA, VAES and the SHA extensions. The tests
 # of lanes and the vectors run on each leaf in any case.
