@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use rustls::{ProtocolVersion, ServerConnection};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
+use tracing::debug;
 
 use super::direction::DirectionKeys;
 use super::secrets::{SealingSide, TrafficSecrets};
@@ -62,6 +63,8 @@ pub(crate) struct KernelRelay {
 struct Sending {
     /// The keys; None if they cannot be updated.
     keys: RefCell<Option<DirectionKeys>>,
+    /// The number of records under the keys before the hand-over.
+    records: u64,
     max_records: u64,
 }
 
@@ -106,14 +109,15 @@ impl KernelRelay {
         attach_sending(&client, own.for_kernel()).map_err(io::Error::other)?;
         let receiving = if !is_client_open {
             Receiving::Ended
-        } else if receives && attach_receiving(&client, peer.for_kernel(), &[]).is_ok() {
+        } else if receives && is_received_by_kernel(&client, &peer) {
             Receiving::ByKernel(Box::new(peer))
         } else {
             Receiving::InProcess(Box::new(
                 Opener::new(accelerator, peer.into_keys()).map_err(io::Error::other)?,
             ))
         };
-        let sending = Sending { keys: RefCell::new(Some(own)), max_records: MAX_RECORDS };
+        let sending =
+            Sending { keys: RefCell::new(Some(own)), records: exported.tx.0, max_records: MAX_RECORDS };
         Ok(Self { client, backend, sending, receiving, close: close_by_kernel })
     }
 
@@ -169,7 +173,7 @@ impl KernelRelay {
     /// Moves bytes from the backend to the client without a copy.
     async fn send_to_client(&self, bytes: &RelayedBytes, is_busy: &Cell<bool>) -> Result<(), SideError> {
         let mut pipe = SplicePipe::new().map_err(SideError::Client)?;
-        let mut records = 0;
+        let mut records = self.sending.records;
         loop {
             let filled = self.backend.async_io(Interest::READABLE, || pipe.fill(&self.backend, SPLICE_BYTES));
             if filled.await.map_err(SideError::Backend)? == 0 {
@@ -321,6 +325,15 @@ impl KernelRelay {
         *self.sending.keys.borrow_mut() = Some(next);
         Ok(())
     }
+}
+
+/// Hands the receiving direction over. If the kernel refuses it, the log says why.
+fn is_received_by_kernel(client: &TcpStream, keys: &DirectionKeys) -> bool {
+    let attached = attach_receiving(client, keys.for_kernel(), &[]);
+    if let Err(error) = &attached {
+        debug!(%error, "the records of a client are opened in user space");
+    }
+    attached.is_ok()
 }
 
 fn unexpected(content: &impl std::fmt::Debug) -> SideError {

@@ -29,7 +29,7 @@ async fn start_with(
     let (far_client, client) = pair().await;
     let (far_backend, backend) = pair().await;
     let receiving = Receiving::InProcess(Box::new(Opener::new(&accelerator, keys()).unwrap()));
-    let sending = Sending { keys: RefCell::new(None), max_records };
+    let sending = Sending { keys: RefCell::new(None), records: 0, max_records };
     let relay = KernelRelay { client, backend, sending, receiving, close: shut_down };
     let task = tokio::task::spawn_local(async move {
         let bytes = RelayedBytes::default();
