@@ -10,6 +10,7 @@
 //! | [`tls`] | openings of TLS records in CBC mode with paddings of chosen length |
 //! | [`poison`] | batches whose secrets Valgrind watches (ctgrind: Langley 2010) |
 //! | [`planted`] | an engine that leaks on purpose, which every check must find |
+//! | [`saved`] | samples of earlier runs |
 //! | [`report`] | findings as a table and as JSON |
 //!
 //! `cargo run --release -p oarlock-leaks -- time NAME` takes minutes for a million samples of a curve's shape, up to
@@ -21,10 +22,13 @@ pub mod padding;
 pub mod planted;
 pub mod poison;
 pub mod report;
+pub mod saved;
 pub mod subject;
 pub mod timing;
 pub mod tls;
 pub mod welch;
+
+use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock_core::EngineFault;
@@ -76,6 +80,14 @@ pub enum LeakError {
     /// Valgrind could not be run, or did not finish.
     #[error("valgrind: {0}")]
     Valgrind(String),
+    /// The samples of earlier runs could not be read or written.
+    #[error("{}: {error}", path.display())]
+    Saved {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: std::io::Error,
+    },
     /// Output could not be written.
     #[error("stdout: {0}")]
     Stdout(#[from] std::io::Error),

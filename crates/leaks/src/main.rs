@@ -4,7 +4,9 @@
 
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,9 +16,11 @@ use oarlock_leaks::leaves::{self, CheckedLeaf};
 use oarlock_leaks::padding::{NAMES, PaddingSubject};
 use oarlock_leaks::planted::PlantedLeak;
 use oarlock_leaks::report::{LeakFinding, TimeRow, is_clean, write};
+use oarlock_leaks::saved::SavedSamples;
 use oarlock_leaks::subject::Subject;
-use oarlock_leaks::timing::{WallClock, measure_on_threads};
+use oarlock_leaks::timing::{SampleLimits, WallClock, measure_on_threads, row};
 use oarlock_leaks::tls::{self, TlsSubject};
+use oarlock_leaks::welch::CroppedTests;
 use oarlock_leaks::{LeakError, poison};
 use oarlock_scalar::ScalarEngine;
 use serde::Serialize;
@@ -58,6 +62,12 @@ struct TimeArgs {
     /// Number of threads that share the samples, each on a core of its own
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZeroUsize,
+    /// Stop each subject after this many seconds, with the samples so far
+    #[arg(long, value_name = "N")]
+    max_seconds: Option<u64>,
+    /// Continue from the samples in this file until there are N, and keep all there; runs may be on several machines
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -119,9 +129,36 @@ fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
     let checked = leaves::named(&args.leaves, |engine| args.subjects.names_for(engine))?;
     let count: usize = checked.iter().map(|leaf| leaf.subjects.len()).sum();
     let bar = progress_bar((count + checked.len()) as u64 * args.samples);
-    let one = |engine: &dyn Engine, name: &str| {
+    let mut saved = args.resume.as_deref().map(SavedSamples::open).transpose()?;
+    let mut one = |engine: &dyn Engine, name: &str| {
         bar.set_message(name.to_owned());
-        measure_on_threads(engine, &Subject::new(name)?, args.samples, args.threads, &|| bar.inc(1))
+        let subject = Subject::new(name)?;
+        let leaf = leaves::name_for(engine, &subject);
+        let mut tests = saved.as_ref().map_or_else(Vec::new, |saved| saved.tests(name, leaf).to_vec());
+        let before: u64 = tests.iter().map(CroppedTests::count).sum();
+        bar.inc(before.min(args.samples));
+        if before < args.samples {
+            let limits = SampleLimits {
+                samples: args.samples - before,
+                deadline: args.max_seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
+            };
+            // Threads of earlier runs have numbers too, so no random number is used twice.
+            let new =
+                measure_on_threads(engine, &subject, limits, tests.len(), args.threads, &|| bar.inc(1))?;
+            tests.extend(new);
+            if let Some(saved) = &mut saved {
+                saved.replace(name, leaf, tests.clone())?;
+            }
+        }
+        let row = row(name, leaf.into(), &tests);
+        if row.samples < args.samples {
+            let TimeRow { subject, samples, .. } = &row;
+            eprintln!(
+                "oarlock-leaks: {subject}: {samples} of {} batches before the time was up",
+                args.samples
+            );
+        }
+        Ok::<_, LeakError>(row)
     };
     let mut rows = Vec::new();
     for CheckedLeaf { engine, subjects } in checked {

@@ -6,6 +6,7 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::LeakError;
+use crate::welch::MIN_SAMPLES;
 
 /// The times of one subject on one engine.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -47,6 +48,10 @@ pub trait LeakFinding {
     fn leaf(&self) -> &str;
     /// True if the subject leaks.
     fn leaks(&self) -> bool;
+    /// True if there are too few samples for a verdict.
+    fn is_undecided(&self) -> bool {
+        false
+    }
     /// Returns the cells of a line of the table.
     fn cells(&self) -> Vec<String>;
     /// Returns the heads of the columns.
@@ -60,6 +65,10 @@ impl LeakFinding for TimeRow {
 
     fn leaks(&self) -> bool {
         self.leaks
+    }
+
+    fn is_undecided(&self) -> bool {
+        self.samples < 2 * MIN_SAMPLES
     }
 
     fn cells(&self) -> Vec<String> {
@@ -97,7 +106,7 @@ impl LeakFinding for PoisonRow {
     }
 }
 
-/// True if the planted leak was found, and no other.
+/// True if the planted leak was found, and no other, and nothing is undecided.
 #[must_use]
 pub fn is_clean<F: LeakFinding>(rows: &[F]) -> bool {
     rows.iter().all(is_expected)
@@ -105,7 +114,7 @@ pub fn is_clean<F: LeakFinding>(rows: &[F]) -> bool {
 
 fn is_expected<F: LeakFinding>(row: &F) -> bool {
     // The planted leak must be found: a check that finds nothing at all is broken.
-    row.leaks() == (row.leaf() == "planted")
+    !row.is_undecided() && row.leaks() == (row.leaf() == "planted")
 }
 
 /// Writes the rows as JSON or as a table.
@@ -122,6 +131,7 @@ pub fn write<F: LeakFinding + Serialize>(
         return Ok(writeln!(out, "{text}")?);
     }
     let verdict = |row: &F| match (row.leaks(), is_expected(row)) {
+        _ if row.is_undecided() => "too few samples",
         (true, true) => "leaks, as planted",
         (false, true) => "no leak",
         (true, false) => "LEAKS",

@@ -251,6 +251,7 @@ fn kinds() -> Vec<(String, Shape)> {
                 | Shape::EcdsaSign { .. }
                 | Shape::Ed25519Sign
                 | Shape::X25519
+                | Shape::Ecdh { .. }
         )
     };
     let shortened = |shape| match shape {
@@ -302,7 +303,7 @@ fn make(shape: Shape, pool: usize) -> Result<(SecretCase, Vec<SecretCase>), KeyE
             keys.map(|key| parts(&key?)).collect::<Result<_, _>>()?
         }
         Shape::ModExp { bits, exponent_bits } => exponents(bits, exponent_bits, pool)?,
-        Shape::EcdsaSign { curve } => {
+        Shape::EcdsaSign { curve } | Shape::Ecdh { curve } => {
             let more = (0..pool).map(|_| parts(&generate::ec(curve)?));
             std::iter::once(one(curve)).chain(more).collect::<Result<_, _>>()?
         }
@@ -385,9 +386,18 @@ fn input(name: &str, shape: Shape) -> Vec<u8> {
             input.fill(0);
             input[0] = 9;
         }
+        Shape::Ecdh { curve } => return peer_point(curve),
         _ => {}
     }
     input
+}
+
+/// Returns the point of a peer: that of a fixed scalar below the order, or zeros, which the engine refuses, if there is
+/// none.
+fn peer_point(curve: Curve) -> Vec<u8> {
+    let key = raw::ec_private(curve, &vec![0x17; curve.scalar_len()]);
+    let point = key.as_ref().ok().and_then(|key| Some(key.ec_public()?.1.to_vec()));
+    point.unwrap_or_else(|| vec![0; curve.point_len()])
 }
 
 /// The generator SplitMix64 (Steele, Lea and Flood 2014).

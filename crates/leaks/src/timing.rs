@@ -8,7 +8,6 @@ use std::time::Instant;
 use oarlock_core::{Engine, Outcomes};
 
 use crate::LeakError;
-use crate::leaves::name_for;
 use crate::report::TimeRow;
 use crate::subject::{SecretBatch, Subject};
 use crate::welch::{CroppedTests, PILOT, SampleClass, max_t};
@@ -35,17 +34,35 @@ impl SampleClock for WallClock {
 }
 
 /// The number of samples after which both batches are made anew.
-const SAMPLES_PER_PAIR: usize = 8;
+const SAMPLES_PER_PAIR: usize = 16;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleLimits {
+    /// The number of batches.
+    pub samples: u64,
+    /// The time after which no pair of batches is begun, even if samples are missing.
+    pub deadline: Option<Instant>,
+}
+
+impl SampleLimits {
+    /// Stops after a number of batches.
+    #[must_use]
+    pub fn samples(samples: u64) -> Self {
+        Self { samples, deadline: None }
+    }
+}
 
 /// Times `samples` runs of full batches, with a random class for each run. A batch first runs once without a clock,
-/// which prepares its keys and loads it into the caches. `tick` is called after every sample.
+/// which prepares its keys and loads it into the caches. `tick` is called after every sample. The samples end early at
+/// the deadline.
 ///
 /// # Errors
 /// The engine fails, or rejects a job.
 pub fn measure(
     engine: &dyn Engine,
     subject: &mut Subject,
-    samples: u64,
+    SampleLimits { samples, deadline }: SampleLimits,
     clock: &mut impl SampleClock,
     tick: &mut dyn FnMut(),
 ) -> Result<CroppedTests, LeakError> {
@@ -53,7 +70,7 @@ pub fn measure(
     let mut cropped = CroppedTests::new(pilot);
     let mut coin = subject.coin();
     let mut left = samples + pilot as u64;
-    while left > 0 {
+    while left > 0 && deadline.is_none_or(|deadline| Instant::now() < deadline) {
         // The order of construction is random too: memory that was allocated later has other addresses.
         let is_fixed_first = coin.below(2) == 0;
         let made = [is_fixed_first, !is_fixed_first].map(|is_fixed| {
@@ -75,30 +92,31 @@ pub fn measure(
 }
 
 /// Measures as [`measure`] on several threads at once, each with its share of the samples and its own random numbers.
-/// `tick` is called after every sample, on any thread.
+/// `tick` is called after every sample, on any thread. The threads have numbers from `first` on, which decide their
+/// random numbers.
 ///
 /// # Errors
 /// As [`measure`], on any thread.
 pub fn measure_on_threads(
     engine: &dyn Engine,
     subject: &Subject,
-    samples: u64,
+    limits: SampleLimits,
+    first: usize,
     threads: NonZeroUsize,
     tick: &(dyn Fn() + Sync),
-) -> Result<TimeRow, LeakError> {
-    let share = samples.div_ceil(threads.get() as u64);
-    let measured = thread::scope(|scope| {
+) -> Result<Vec<CroppedTests>, LeakError> {
+    let limits = SampleLimits { samples: limits.samples.div_ceil(threads.get() as u64), ..limits };
+    thread::scope(|scope| {
         let one = |number: usize| {
             let mut subject = subject.for_thread(number);
-            scope.spawn(move || measure(engine, &mut subject, share, &mut WallClock, &mut || tick()))
+            scope.spawn(move || measure(engine, &mut subject, limits, &mut WallClock, &mut || tick()))
         };
-        let running: Vec<_> = (0..threads.get()).map(one).collect();
+        let running: Vec<_> = (first..first + threads.get()).map(one).collect();
         running
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect::<Result<Vec<_>, _>>()
-    })?;
-    Ok(row(subject.name(), name_for(engine, subject).into(), &measured))
+            .collect()
+    })
 }
 
 /// Returns the finding of one subject from the samples of each thread.

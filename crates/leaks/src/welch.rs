@@ -1,6 +1,8 @@
 //! Welch's t over two classes of samples: of all samples, and of the fast ones, because interruptions hide small
 //! differences.
 
+use serde::{Deserialize, Serialize};
+
 /// The class of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleClass {
@@ -11,7 +13,7 @@ pub enum SampleClass {
 }
 
 /// The mean and spread of one class, by Welford's recurrence.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 struct RunningMoments {
     count: u64,
     mean: f64,
@@ -34,14 +36,14 @@ impl RunningMoments {
 }
 
 /// The samples of both classes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 struct WelchTest {
     fixed: RunningMoments,
     random: RunningMoments,
 }
 
 /// The minimum number of samples in each class. With fewer, t is 0.
-const MIN_SAMPLES: u64 = 1_000;
+pub const MIN_SAMPLES: u64 = 1_000;
 
 impl WelchTest {
     fn add(&mut self, class: SampleClass, value: f64) {
@@ -76,12 +78,14 @@ fn t<'a>(tests: impl Iterator<Item = &'a WelchTest> + Clone) -> f64 {
 const CROPS: i32 = 100;
 
 /// The number of samples that decide the crops. They are not counted.
-pub const PILOT: usize = 10_000;
+pub const PILOT: usize = 2_000;
 
 /// The tests of all samples, and of the samples below each of a hundred percentiles.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CroppedTests {
+    #[serde(skip)]
     pilot: Vec<u64>,
+    #[serde(skip)]
     pilot_len: usize,
     all: WelchTest,
     below: Vec<(f64, WelchTest)>,

@@ -4,11 +4,14 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, KeyParts, Outcomes, Shape, Status};
+use oarlock_leaks::leaves::name_for;
 use oarlock_leaks::report::{TimeRow, is_clean, write};
+use oarlock_leaks::saved::SavedSamples;
 use oarlock_leaks::subject::{Subject, TestRandom};
-use oarlock_leaks::timing::{self, SampleClock, measure, measure_on_threads};
+use oarlock_leaks::timing::{self, SampleClock, SampleLimits, measure, measure_on_threads};
 use oarlock_leaks::{LeakError, leaves};
 
 /// Counts steps in place of time.
@@ -62,7 +65,8 @@ fn row(leaks: bool) -> TimeRow {
     let engine = Stepping { steps: clock.clone(), leaks };
     let mut subject = Subject::new("x25519").unwrap();
     let mut ticks = 0;
-    let tests = measure(&engine, &mut subject, 20_000, &mut clock, &mut || ticks += 1).unwrap();
+    let tests = measure(&engine, &mut subject, SampleLimits::samples(20_000), &mut clock, &mut || ticks += 1)
+        .unwrap();
     assert_eq!((tests.count(), ticks), (20_000, 22_000));
     timing::row(subject.name(), engine.name().into(), &[tests])
 }
@@ -90,9 +94,42 @@ fn threads_share_the_samples() {
         ticks.fetch_add(1, Ordering::Relaxed);
     };
     let threads = NonZeroUsize::new(3).unwrap();
-    let row = measure_on_threads(&engine, &Subject::new("x25519").unwrap(), 20_000, threads, &count).unwrap();
+    let subject = Subject::new("x25519").unwrap();
+    let limits = SampleLimits::samples(20_000);
+    let tests = measure_on_threads(&engine, &subject, limits, 0, threads, &count).unwrap();
+    let row = timing::row(subject.name(), name_for(&engine, &subject).into(), &tests);
     assert_eq!((row.samples, ticks.into_inner()), (3 * 6_667, 3 * (6_667 + 666)));
     assert_eq!((&*row.subject, &*row.leaf), ("x25519", "stepping"));
+}
+
+#[test]
+fn a_measurement_past_its_deadline_has_no_samples() {
+    let engine = Stepping { steps: Steps::default(), leaks: false };
+    let mut subject = Subject::new("x25519").unwrap();
+    let limits = SampleLimits { samples: 20_000, deadline: Some(Instant::now()) };
+    let tests = measure(&engine, &mut subject, limits, &mut Steps::default(), &mut || {}).unwrap();
+    assert_eq!(tests.count(), 0);
+}
+
+#[test]
+fn saved_samples_are_read_back_and_a_broken_file_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.json");
+    let mut clock = Steps::default();
+    let engine = Stepping { steps: clock.clone(), leaks: true };
+    let mut subject = Subject::new("x25519").unwrap();
+    let tests =
+        measure(&engine, &mut subject, SampleLimits::samples(20_000), &mut clock, &mut || {}).unwrap();
+    let mut saved = SavedSamples::open(&path).unwrap();
+    assert!(saved.tests("x25519", "fma").is_empty());
+    saved.replace("x25519", "fma", vec![tests.clone()]).unwrap();
+    let again = SavedSamples::open(&path).unwrap();
+    let t = timing::row("x25519", "fma".into(), again.tests("x25519", "fma"));
+    assert_eq!((t.samples, t.leaks), (20_000, true));
+    assert!((t.t - timing::row("x25519", "fma".into(), &[tests]).t).abs() < 1e-6);
+    assert!(again.tests("x25519", "avx2").is_empty());
+    std::fs::write(&path, "{").unwrap();
+    assert!(SavedSamples::open(&path).unwrap_err().to_string().starts_with(path.to_str().unwrap()));
 }
 
 #[test]

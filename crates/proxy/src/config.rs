@@ -17,7 +17,7 @@ use crate::clients::NamePattern;
 use crate::header::HeaderVersion;
 
 pub use error::ProxyConfigError;
-pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsVersion};
+pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsCipher, TlsVersion};
 
 /// All settings of the proxy.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -153,6 +153,8 @@ pub struct TlsSettings {
     pub alpn: Vec<String>,
     /// The groups of key exchange, the preferred one first.
     pub groups: Vec<KeyGroup>,
+    /// The ciphers, the preferred one first. The order of the client does not count.
+    pub ciphers: Vec<TlsCipher>,
 }
 
 /// Session tickets.
@@ -302,6 +304,7 @@ impl Default for TlsSettings {
             max_version: TlsVersion::Tls13,
             alpn: Vec::new(),
             groups: KeyGroup::ALL.to_vec(),
+            ciphers: TlsCipher::ALL.to_vec(),
         }
     }
 }
@@ -420,6 +423,7 @@ impl ProxyConfig {
             tls.min_version.to_string()
         })?;
         expect("[tls] groups", "at least one", !tls.groups.is_empty(), || "none".to_owned())?;
+        expect("[tls] ciphers", "at least one", !tls.ciphers.is_empty(), || "none".to_owned())?;
         let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.alpn);
         let routes = self.route.iter().flat_map(|route| &route.alpn);
         for protocol in tls.alpn.iter().chain(backends).chain(routes) {

@@ -20,7 +20,7 @@ use crate::counters::ProxyCounters;
 use crate::cryptoserver::open_remote;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
-use crate::tls::{RotatingTickets, build_config, read_clients, with_groups};
+use crate::tls::{RotatingTickets, build_config, read_clients, with_settings};
 
 /// The resources that outlive the settings.
 pub(crate) struct ProxyResources {
@@ -96,7 +96,7 @@ impl ProxyState {
         resources: &ProxyResources,
         before: Option<&Self>,
     ) -> Result<Self, ProxyServiceError> {
-        let provider = with_groups(&resources.provider, &config.tls);
+        let provider = with_settings(&resources.provider, &config.tls);
         let context = BackendContext {
             provider: &provider,
             accelerator: &resources.keys.accelerator,

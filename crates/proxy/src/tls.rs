@@ -10,18 +10,23 @@ use rustls::{ServerConfig, SupportedProtocolVersion};
 
 use crate::certificate::CertificateTable;
 use crate::clients::ClientNameVerifier;
-use crate::config::{HandOverRule, ProxyConfig, TlsSettings, TlsVersion};
+use crate::config::{HandOverRule, ProxyConfig, TlsCipher, TlsSettings, TlsVersion};
 use crate::error::ProxyServiceError;
 use crate::tickets::{bind_tickets, rotating_tickets, shared_tickets};
 
 /// Ticket keys that were made at random, and their lifetime. A reload with the same lifetime keeps them.
 pub(crate) type RotatingTickets = Option<(u32, Arc<dyn ProducesTickets>)>;
 
-/// Returns a provider with the groups of the settings.
-pub(crate) fn with_groups(provider: &CryptoProvider, tls: &TlsSettings) -> Arc<CryptoProvider> {
+/// Returns a provider with the groups and ciphers of the settings, in their order.
+pub(crate) fn with_settings(provider: &CryptoProvider, tls: &TlsSettings) -> Arc<CryptoProvider> {
     let group = |name| provider.kx_groups.iter().copied().find(|group| group.name() == name);
     let kx_groups = tls.groups.iter().filter_map(|wanted| group(wanted.named())).collect();
-    Arc::new(CryptoProvider { kx_groups, ..provider.clone() })
+    let suites = |cipher: &TlsCipher| {
+        let cipher = *cipher;
+        provider.cipher_suites.iter().copied().filter(move |suite| cipher.is_of(suite.suite()))
+    };
+    let cipher_suites = tls.ciphers.iter().flat_map(suites).collect();
+    Arc::new(CryptoProvider { kx_groups, cipher_suites, ..provider.clone() })
 }
 
 /// Reads the authorities of clients.
@@ -55,6 +60,7 @@ pub(crate) fn build_config(
     server.alpn_protocols = config.tls.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
     // Tickets are stateless: a session of any connection is resumed on any thread and any proxy with the same keys.
     server.session_storage = Arc::new(NoServerSessionStorage {});
+    server.ignore_client_order = true;
     // Early data can be replayed, and a proxy of TCP cannot know whether that is harmless. RFC 8446 8.
     server.max_early_data_size = 0;
     server.send_tls13_tickets = 0;

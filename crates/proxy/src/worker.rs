@@ -122,6 +122,8 @@ impl ProxyWorker {
                 () = sleep_until(end) => break,
             }
         }
+        // Those that have just ended are counted already.
+        while connections.try_join_next().is_some() {}
         for _ in 0..connections.len() {
             self.shared.counters.end(EndKind::Drained);
         }
@@ -133,7 +135,7 @@ impl ProxyWorker {
         let shared = Arc::clone(&self.shared);
         let socket = match accepted.socket.enter_runtime() {
             Ok(socket) => socket,
-            Err(error) => return report_failure(&error),
+            Err(error) => return lose(&error, &shared),
         };
         connections.spawn_local(async move {
             let _load = load;
@@ -195,7 +197,7 @@ impl WorkerAcceptor {
                 Ok(socket) => socket,
                 Err(error) => {
                     self.workers[target].load.fetch_sub(1, Ordering::Relaxed);
-                    return report_failure(&error);
+                    return lose(&error, &self.shared);
                 }
             }
         };
@@ -204,8 +206,10 @@ impl WorkerAcceptor {
             // The other thread has drained already. The own one waits for this function.
             self.workers[target].load.fetch_sub(1, Ordering::Relaxed);
             self.workers[self.number].load.fetch_add(1, Ordering::Relaxed);
-            // An error means that this thread has ended, too. Then the connection ends.
-            let _ = self.workers[self.number].queue.send(returned.0);
+            // An error means that this thread has ended, too.
+            if self.workers[self.number].queue.send(returned.0).is_err() {
+                self.shared.counters.refuse(RefusalReason::Machine);
+            }
         }
     }
 
@@ -239,6 +243,12 @@ impl PassedSocket {
 async fn draining(is_draining: &mut watch::Receiver<bool>) {
     // An error means that the service was dropped, which is a stop too.
     let _ = is_draining.wait_for(|is_draining| *is_draining).await;
+}
+
+/// Counts and reports an accepted connection that cannot be served.
+fn lose(error: &io::Error, shared: &ProxyShared) {
+    shared.counters.refuse(RefusalReason::Machine);
+    report_failure(error);
 }
 
 fn report_failure(error: &io::Error) {

@@ -12,7 +12,7 @@ use oarlock_proxy::ProxyReload;
 use oarlock_proxy::header::{HeaderProgress, ProxyHeader};
 use proxied::{RunningProxy, TestAuthority, backend, check_echo, echo_backend, write_private};
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, HandshakeKind, NamedGroup, ProtocolVersion};
+use rustls::{CipherSuite, ClientConfig, HandshakeKind, NamedGroup, ProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 
@@ -83,6 +83,28 @@ async fn the_settings_limit_versions_groups_and_protocols() {
     let refused = proxy.connect(&authority.client(), "unknown.example").await.unwrap_err();
     assert!(refused.to_string().contains("AccessDenied"), "{refused}");
     proxy.wait_for_refusal("unknown_name", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_order_of_the_settings_decides_the_cipher() {
+    let authority = TestAuthority::new();
+    // The client prefers AES-256-GCM.
+    let client = authority.client();
+    for (more, tls13, tls12) in [
+        ("", CipherSuite::TLS13_AES_128_GCM_SHA256, CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256),
+        (
+            "tls.ciphers = [\"ChaCha20-Poly1305\", \"AES-128-GCM\"]\n",
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
+            CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+        ),
+    ] {
+        let proxy = RunningProxy::start(&authority, echo_backend().await, more).await;
+        let suite = |stream: &tokio_rustls::client::TlsStream<TcpStream>| {
+            stream.get_ref().1.negotiated_cipher_suite().unwrap().suite()
+        };
+        assert_eq!(suite(&proxy.echo(&client, "localhost").await), tls13);
+        assert_eq!(suite(&proxy.echo(&with_versions(&authority, &[&TLS12]), "localhost").await), tls12);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -465,4 +487,22 @@ async fn connections_that_stay_are_cut_at_the_deadline() {
     let end = open.read(&mut [0; 1]).await;
     // No close_notify: the stream is not complete.
     assert!(matches!(&end, Err(error) if error.kind() == io::ErrorKind::UnexpectedEof), "{end:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_are_handed_to_the_less_loaded_thread() {
+    let authority = TestAuthority::new();
+    let proxy = RunningProxy::start(&authority, echo_backend().await, "").await;
+    let client = authority.client();
+    // The kernel spreads them by a hash, so the threads get equal numbers in turn with a chance of one in 2^63 only.
+    let mut streams = Vec::new();
+    for _ in 0..64 {
+        streams.push(proxy.echo(&client, "localhost").await);
+    }
+    assert!(proxy.metric("oarlock_proxy_connections_handed_on_total").await > 0);
+    for stream in &mut streams {
+        check_echo(stream).await;
+    }
+    drop(streams);
+    proxy.wait_for("oarlock_proxy_connections_open", 0).await;
 }

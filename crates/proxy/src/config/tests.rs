@@ -24,7 +24,7 @@ fn the_documented_file_is_valid_and_has_the_defaults() {
     assert_eq!(documented.limits, plain.limits);
     assert_eq!(documented.tickets.lifetime_seconds, plain.tickets.lifetime_seconds);
     assert_eq!(documented.kernel, plain.kernel);
-    assert_eq!(documented.tls.groups, plain.tls.groups);
+    assert_eq!(documented.tls, plain.tls);
     // Each setting behind a # is valid too.
     let is_setting = |line: &&str| line.contains('=') || line.starts_with('[');
     let all: String = text
@@ -53,6 +53,8 @@ fn faulty_settings_name_their_field() {
         ("tickets.lifetime_seconds = 700000\n", "a week"),
         ("tls.min_version = \"1.3\"\ntls.max_version = \"1.2\"\n", "not above max_version"),
         ("tls.min_version = \"1.1\"\n", "unknown variant `1.1`"),
+        ("tls.ciphers = []\n", "[tls] ciphers: expected at least one"),
+        ("tls.ciphers = [\"RC4\"]\n", "unknown variant `RC4`"),
         ("tls.alpn = [\"\"]\n", "names of 1 to 255 bytes"),
         ("clients.authorities = \"a\"\nclients.allowed_names = [\"x\"]\n", "expected DNS:NAME"),
         ("certificats.path = \"c\"\n", "unknown field `certificats`"),
