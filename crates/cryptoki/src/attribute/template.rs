@@ -1,0 +1,112 @@
+//! Templates and queries as callers give them.
+
+use std::fmt;
+
+use super::form::AttributeForm;
+use super::set::AttributeSet;
+use crate::constants::{AttributeType, ObjectClass, ReturnCode};
+
+/// An entry of a template, `CK_ATTRIBUTE` with a slice in place of the pointer.
+#[derive(Clone, Copy)]
+pub struct TemplateEntry<'a> {
+    /// The type.
+    pub kind: AttributeType,
+    /// The memory of the value, or `None` for a null pointer with a length that is not zero.
+    pub value: Option<&'a [u8]>,
+}
+
+/// An entry of `C_GetAttributeValue`: an attribute that the caller asks for.
+pub struct AttributeQuery<'a> {
+    /// The type.
+    pub kind: AttributeType,
+    /// The place of the value, or `None` if the caller asks for the length.
+    pub buffer: Option<&'a mut [u8]>,
+    /// The length of the value, to be written to `ulValueLen`. `None` is `CK_UNAVAILABLE_INFORMATION`.
+    pub len: Option<usize>,
+}
+
+impl<'a> TemplateEntry<'a> {
+    /// Creates an entry.
+    #[must_use]
+    pub fn new(kind: AttributeType, value: &'a [u8]) -> Self {
+        Self { kind, value: Some(value) }
+    }
+}
+
+impl<'a> AttributeQuery<'a> {
+    /// Creates a query with a place for the value.
+    #[must_use]
+    pub fn new(kind: AttributeType, buffer: &'a mut [u8]) -> Self {
+        Self { kind, buffer: Some(buffer), len: None }
+    }
+
+    /// Creates a query for the length.
+    #[must_use]
+    pub fn length_only(kind: AttributeType) -> Self {
+        Self { kind, buffer: None, len: None }
+    }
+}
+
+/// Parses a template. A type that stands twice is an error, even with equal values.
+///
+/// # Errors
+/// [`ReturnCode::TemplateInconsistent`] for a type that stands twice, [`ReturnCode::AttributeTypeInvalid`] for an
+/// unknown type, [`ReturnCode::AttributeValueInvalid`] for a value that does not fit.
+pub(crate) fn parse(template: &[TemplateEntry<'_>], class: ObjectClass) -> Result<AttributeSet, ReturnCode> {
+    let mut set = AttributeSet::new();
+    for entry in template {
+        let form = AttributeForm::of(entry.kind, is_key(class)).ok_or(ReturnCode::AttributeTypeInvalid)?;
+        let value = form.read(entry.value.ok_or(ReturnCode::AttributeValueInvalid)?)?;
+        if set.set(entry.kind, value).is_some() {
+            return Err(ReturnCode::TemplateInconsistent);
+        }
+    }
+    Ok(set)
+}
+
+/// Parses the template of a search. Unknown types and values of a wrong length match nothing and give `None`.
+///
+/// # Errors
+/// [`ReturnCode::AttributeValueInvalid`] for a null pointer with a length.
+pub(crate) fn parse_search(template: &[TemplateEntry<'_>]) -> Result<Option<AttributeSet>, ReturnCode> {
+    let mut set = AttributeSet::new();
+    for entry in template {
+        let bytes = entry.value.ok_or(ReturnCode::AttributeValueInvalid)?;
+        // Only public values are compared, so CKA_VALUE is read as that of data and certificates.
+        let Some(Ok(value)) = AttributeForm::of(entry.kind, false).map(|form| form.read(bytes)) else {
+            return Ok(None);
+        };
+        match set.set(entry.kind, value) {
+            Some(earlier) if set.get(entry.kind) != Some(&earlier) => return Ok(None),
+            _ => {}
+        }
+    }
+    Ok(Some(set))
+}
+
+/// Returns the number in a template without parsing the rest.
+pub(crate) fn peek_number(template: &[TemplateEntry<'_>], kind: AttributeType) -> Option<u64> {
+    let bytes = template.iter().find(|entry| entry.kind == kind)?.value?;
+    AttributeForm::Number.read(bytes).ok()?.as_number()
+}
+
+fn is_key(class: ObjectClass) -> bool {
+    matches!(class, ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY | ObjectClass::SECRET_KEY)
+}
+
+/// Shows the type and the length, because the value may be secret.
+impl fmt::Debug for TemplateEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Some(value) => write!(f, "TemplateEntry({}, {} bytes)", self.kind, value.len()),
+            None => write!(f, "TemplateEntry({}, null)", self.kind),
+        }
+    }
+}
+
+impl fmt::Debug for AttributeQuery<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let room = self.buffer.as_ref().map(|buffer| buffer.len());
+        write!(f, "AttributeQuery({}, room for {room:?}, {:?} bytes)", self.kind, self.len)
+    }
+}

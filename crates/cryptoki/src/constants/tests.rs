@@ -1,0 +1,30 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+#[test]
+fn return_codes_have_the_values_of_the_standard_header() {
+    assert_eq!(ReturnCode::BufferTooSmall.value(), cryptoki_sys::CKR_BUFFER_TOO_SMALL);
+    assert_eq!(ReturnCode::Pending.value(), cryptoki_sys::CKR_PENDING);
+    assert_eq!(ReturnCode::value_of(&Ok::<(), _>(())), cryptoki_sys::CKR_OK);
+    let values: BTreeSet<u64> = ReturnCode::ALL.iter().map(|code| code.value()).collect();
+    assert_eq!(values.len(), ReturnCode::ALL.len());
+}
+
+#[test]
+fn types_have_the_values_of_the_standard_header() {
+    assert_eq!(AttributeType::ALLOWED_MECHANISMS.0, cryptoki_sys::CKA_ALLOWED_MECHANISMS);
+    assert_eq!(AttributeType::NEVER_EXTRACTABLE.0, cryptoki_sys::CKA_NEVER_EXTRACTABLE);
+    assert_eq!(MechanismType::AES_KEY_WRAP_KWP.0, cryptoki_sys::CKM_AES_KEY_WRAP_KWP);
+    assert_eq!(MechanismType::ECDH1_DERIVE.0, cryptoki_sys::CKM_ECDH1_DERIVE);
+    assert_eq!(KeyTypeNumber::EC_MONTGOMERY.0, cryptoki_sys::CKK_EC_MONTGOMERY);
+    assert_eq!(ObjectClass::PROFILE.0, cryptoki_sys::CKO_PROFILE);
+    assert_eq!(session_flags::ASYNC_SESSION, cryptoki_sys::CKF_ASYNC_SESSION);
+    assert_eq!(token_flags::ASYNC_SESSION_SUPPORTED, cryptoki_sys::CKF_ASYNC_SESSION_SUPPORTED);
+}
+
+#[test]
+fn numbers_without_a_name_are_shown_as_numbers() {
+    assert_eq!(MechanismType::ECDSA.to_string(), "CKM_ECDSA");
+    assert_eq!(MechanismType(0x8000_0001).to_string(), "CKM 0x80000001");
+}

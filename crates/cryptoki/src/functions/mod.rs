@@ -1,0 +1,68 @@
+//! The functions of the standard, as methods of [`Cryptoki`].
+
+mod ciphers;
+mod digests;
+mod keys;
+mod objects;
+mod sessions;
+mod signatures;
+mod slots;
+
+use std::fmt;
+
+use oarlock::Accelerator;
+use zeroize::Zeroizing;
+
+use crate::session::ObjectHandle;
+use crate::token::SlotSettings;
+
+/// The state of the library between `C_Initialize` and `C_Finalize`. It is safe to share between threads.
+pub struct Cryptoki {
+    accelerator: Accelerator,
+    slots: Vec<SlotSettings>,
+}
+
+/// The description of a slot, `CK_SLOT_INFO`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotDescription {
+    /// The description, at most 64 bytes. A longer one is cut.
+    pub description: String,
+    /// The flags: token present, and removable.
+    pub flags: u64,
+}
+
+/// The answer of an asynchronous function, `CK_ASYNC_DATA`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AsyncAnswer {
+    /// The bytes of the output.
+    pub bytes: Zeroizing<Vec<u8>>,
+    /// The new object, if the function makes one.
+    pub object: Option<ObjectHandle>,
+}
+
+impl Cryptoki {
+    /// Creates the state with its slots, in the order in which they are listed.
+    #[must_use]
+    pub fn new(accelerator: Accelerator, slots: Vec<SlotSettings>) -> Self {
+        Self { accelerator, slots }
+    }
+
+    /// Returns the accelerator.
+    #[must_use]
+    pub fn accelerator(&self) -> &Accelerator {
+        &self.accelerator
+    }
+}
+
+impl fmt::Debug for Cryptoki {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cryptoki({} slots)", self.slots.len())
+    }
+}
+
+/// Shows the length, because the bytes may be secret.
+impl fmt::Debug for AsyncAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AsyncAnswer({} bytes, {:?})", self.bytes.len(), self.object)
+    }
+}

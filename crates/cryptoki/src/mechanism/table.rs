@@ -1,0 +1,327 @@
+//! The table of mechanisms: parameters, key types, sizes and functions of each.
+
+use oarlock::DigestAlg;
+
+use super::parameters::ParameterForm;
+use crate::constants::{KeyTypeNumber, MechanismType, mechanism_flags as flag};
+
+/// The facts about a mechanism, `CK_MECHANISM_INFO` and more.
+#[derive(Clone, Copy, Debug)]
+pub struct MechanismFacts {
+    /// The type.
+    pub kind: MechanismType,
+    /// The smallest key: bits for RSA and curves, bytes for AES and secrets, else 0.
+    pub min_key_size: u64,
+    /// The largest key.
+    pub max_key_size: u64,
+    /// The functions, [`mechanism_flags`](crate::mechanism_flags).
+    pub flags: u64,
+    /// The structure of its parameter.
+    pub form: ParameterForm,
+    pub(crate) family: MechanismFamily,
+}
+
+/// The steps that mechanisms of one kind share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MechanismFamily {
+    /// RSASSA and RSAES PKCS#1 v1.5.
+    RsaPkcs1(DigestRule),
+    RsaPss(DigestRule),
+    RsaOaep,
+    /// Bare RSA.
+    RsaRaw,
+    Ecdsa(DigestRule),
+    Eddsa,
+    Digest(DigestAlg),
+    Hmac {
+        alg: DigestAlg,
+        /// True if the parameter is the length of the MAC.
+        is_general: bool,
+    },
+    Cmac {
+        /// True if the parameter is the length of the MAC.
+        is_general: bool,
+    },
+    Ecb,
+    Cbc,
+    CbcPad,
+    Ctr,
+    Gcm,
+    ChaCha20Poly1305,
+    KeyWrap,
+    KeyWrapPadded,
+    Ecdh,
+    ConcatenateKey,
+    /// The data follow the key.
+    ConcatenateData,
+    /// The data precede the key.
+    ConcatenateDataFirst,
+    XorData,
+    GenerateSecret(KeyTypeNumber),
+    GeneratePair(KeyTypeNumber),
+}
+
+/// The input of a signature mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DigestRule {
+    /// The mechanism hashes the message.
+    Message(DigestAlg),
+    /// The caller gives the digest, or the encoded digest.
+    Given,
+}
+
+/// Returns the facts about a mechanism, or `None` if it is unknown.
+pub(crate) fn facts(kind: MechanismType) -> Option<&'static MechanismFacts> {
+    MECHANISMS.iter().find(|facts| facts.kind == kind)
+}
+
+/// Returns every mechanism.
+pub(crate) fn mechanisms() -> &'static [MechanismFacts] {
+    MECHANISMS
+}
+
+impl MechanismFamily {
+    /// True if a key of this type fits.
+    pub(crate) fn takes(self, key: KeyTypeNumber) -> bool {
+        match self {
+            Self::RsaPkcs1(_) | Self::RsaPss(_) | Self::RsaOaep | Self::RsaRaw => key == KeyTypeNumber::RSA,
+            Self::Ecdsa(_) => key == KeyTypeNumber::EC,
+            Self::Eddsa => key == KeyTypeNumber::EC_EDWARDS,
+            Self::Ecdh => key == KeyTypeNumber::EC || key == KeyTypeNumber::EC_MONTGOMERY,
+            Self::Hmac { alg, .. } => key == KeyTypeNumber::GENERIC_SECRET || Some(key) == hmac_key_type(alg),
+            Self::Cmac { .. }
+            | Self::Ecb
+            | Self::Cbc
+            | Self::CbcPad
+            | Self::Ctr
+            | Self::Gcm
+            | Self::KeyWrap
+            | Self::KeyWrapPadded => key == KeyTypeNumber::AES,
+            Self::ChaCha20Poly1305 => key == KeyTypeNumber::CHACHA20,
+            Self::ConcatenateKey | Self::ConcatenateData | Self::ConcatenateDataFirst | Self::XorData => {
+                is_secret(key)
+            }
+            Self::Digest(_) | Self::GenerateSecret(_) | Self::GeneratePair(_) => false,
+        }
+    }
+}
+
+/// Returns the key type that serves only HMAC with `alg`.
+fn hmac_key_type(alg: DigestAlg) -> Option<KeyTypeNumber> {
+    Some(match alg {
+        DigestAlg::Sha1 => KeyTypeNumber::SHA_1_HMAC,
+        DigestAlg::Sha224 => KeyTypeNumber::SHA224_HMAC,
+        DigestAlg::Sha256 => KeyTypeNumber::SHA256_HMAC,
+        DigestAlg::Sha384 => KeyTypeNumber::SHA384_HMAC,
+        DigestAlg::Sha512 => KeyTypeNumber::SHA512_HMAC,
+        _ => return None,
+    })
+}
+
+fn is_secret(key: KeyTypeNumber) -> bool {
+    let public_key =
+        [KeyTypeNumber::RSA, KeyTypeNumber::EC, KeyTypeNumber::EC_EDWARDS, KeyTypeNumber::EC_MONTGOMERY];
+    !public_key.contains(&key)
+}
+
+const SIGN: u64 = flag::SIGN | flag::VERIFY;
+const CRYPT: u64 = flag::ENCRYPT | flag::DECRYPT;
+const WRAP: u64 = flag::WRAP | flag::UNWRAP;
+const CURVE: u64 = flag::NAMED_PRIME_CURVES;
+
+const fn row(
+    kind: MechanismType,
+    sizes: (u64, u64),
+    flags: u64,
+    form: ParameterForm,
+    family: MechanismFamily,
+) -> MechanismFacts {
+    MechanismFacts { kind, min_key_size: sizes.0, max_key_size: sizes.1, flags, form, family }
+}
+
+/// Bits. Shorter keys than 1024 are not made, but old ones verify.
+const RSA: (u64, u64) = (512, 8192);
+const EC: (u64, u64) = (256, 384);
+const FIXED: (u64, u64) = (255, 255);
+/// Bytes.
+const AES: (u64, u64) = (16, 32);
+const SECRET: (u64, u64) = (1, 65_535);
+const NO_KEY: (u64, u64) = (0, 0);
+
+const fn rsa_pkcs1(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
+    row(kind, RSA, SIGN, ParameterForm::None, MechanismFamily::RsaPkcs1(DigestRule::Message(alg)))
+}
+
+const fn rsa_pss(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
+    row(kind, RSA, SIGN, ParameterForm::Pss, MechanismFamily::RsaPss(DigestRule::Message(alg)))
+}
+
+const fn ecdsa(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
+    row(kind, EC, SIGN | CURVE, ParameterForm::None, MechanismFamily::Ecdsa(DigestRule::Message(alg)))
+}
+
+const fn digest(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
+    row(kind, NO_KEY, flag::DIGEST, ParameterForm::None, MechanismFamily::Digest(alg))
+}
+
+const fn hmac(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
+    row(kind, SECRET, SIGN, ParameterForm::None, MechanismFamily::Hmac { alg, is_general: false })
+}
+
+const fn hmac_general(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
+    row(kind, SECRET, SIGN, ParameterForm::Number, MechanismFamily::Hmac { alg, is_general: true })
+}
+
+const fn secret(kind: MechanismType, sizes: (u64, u64), key: KeyTypeNumber) -> MechanismFacts {
+    row(kind, sizes, flag::GENERATE, ParameterForm::None, MechanismFamily::GenerateSecret(key))
+}
+
+const fn pair(kind: MechanismType, sizes: (u64, u64), more: u64, key: KeyTypeNumber) -> MechanismFacts {
+    row(kind, sizes, flag::GENERATE_KEY_PAIR | more, ParameterForm::None, MechanismFamily::GeneratePair(key))
+}
+
+const MECHANISMS: &[MechanismFacts] = &[
+    pair(MechanismType::RSA_PKCS_KEY_PAIR_GEN, (1024, 8192), 0, KeyTypeNumber::RSA),
+    row(
+        MechanismType::RSA_PKCS,
+        RSA,
+        SIGN | CRYPT | WRAP,
+        ParameterForm::None,
+        MechanismFamily::RsaPkcs1(DigestRule::Given),
+    ),
+    rsa_pkcs1(MechanismType::SHA1_RSA_PKCS, DigestAlg::Sha1),
+    rsa_pkcs1(MechanismType::SHA224_RSA_PKCS, DigestAlg::Sha224),
+    rsa_pkcs1(MechanismType::SHA256_RSA_PKCS, DigestAlg::Sha256),
+    rsa_pkcs1(MechanismType::SHA384_RSA_PKCS, DigestAlg::Sha384),
+    rsa_pkcs1(MechanismType::SHA512_RSA_PKCS, DigestAlg::Sha512),
+    row(
+        MechanismType::RSA_PKCS_PSS,
+        RSA,
+        SIGN,
+        ParameterForm::Pss,
+        MechanismFamily::RsaPss(DigestRule::Given),
+    ),
+    rsa_pss(MechanismType::SHA1_RSA_PKCS_PSS, DigestAlg::Sha1),
+    rsa_pss(MechanismType::SHA224_RSA_PKCS_PSS, DigestAlg::Sha224),
+    rsa_pss(MechanismType::SHA256_RSA_PKCS_PSS, DigestAlg::Sha256),
+    rsa_pss(MechanismType::SHA384_RSA_PKCS_PSS, DigestAlg::Sha384),
+    rsa_pss(MechanismType::SHA512_RSA_PKCS_PSS, DigestAlg::Sha512),
+    row(MechanismType::RSA_PKCS_OAEP, RSA, CRYPT | WRAP, ParameterForm::Oaep, MechanismFamily::RsaOaep),
+    row(MechanismType::RSA_X_509, RSA, SIGN | CRYPT, ParameterForm::None, MechanismFamily::RsaRaw),
+    pair(MechanismType::EC_KEY_PAIR_GEN, EC, CURVE, KeyTypeNumber::EC),
+    row(
+        MechanismType::ECDSA,
+        EC,
+        SIGN | CURVE,
+        ParameterForm::None,
+        MechanismFamily::Ecdsa(DigestRule::Given),
+    ),
+    ecdsa(MechanismType::ECDSA_SHA1, DigestAlg::Sha1),
+    ecdsa(MechanismType::ECDSA_SHA224, DigestAlg::Sha224),
+    ecdsa(MechanismType::ECDSA_SHA256, DigestAlg::Sha256),
+    ecdsa(MechanismType::ECDSA_SHA384, DigestAlg::Sha384),
+    ecdsa(MechanismType::ECDSA_SHA512, DigestAlg::Sha512),
+    row(MechanismType::ECDH1_DERIVE, EC, flag::DERIVE | CURVE, ParameterForm::Ecdh, MechanismFamily::Ecdh),
+    row(
+        MechanismType::ECDH1_COFACTOR_DERIVE,
+        EC,
+        flag::DERIVE | CURVE,
+        ParameterForm::Ecdh,
+        MechanismFamily::Ecdh,
+    ),
+    pair(MechanismType::EC_EDWARDS_KEY_PAIR_GEN, FIXED, CURVE, KeyTypeNumber::EC_EDWARDS),
+    pair(MechanismType::EC_MONTGOMERY_KEY_PAIR_GEN, FIXED, CURVE, KeyTypeNumber::EC_MONTGOMERY),
+    row(MechanismType::EDDSA, FIXED, SIGN | CURVE, ParameterForm::OptionalEddsa, MechanismFamily::Eddsa),
+    digest(MechanismType::SHA_1, DigestAlg::Sha1),
+    digest(MechanismType::SHA224, DigestAlg::Sha224),
+    digest(MechanismType::SHA256, DigestAlg::Sha256),
+    digest(MechanismType::SHA384, DigestAlg::Sha384),
+    digest(MechanismType::SHA512, DigestAlg::Sha512),
+    hmac(MechanismType::SHA_1_HMAC, DigestAlg::Sha1),
+    hmac(MechanismType::SHA224_HMAC, DigestAlg::Sha224),
+    hmac(MechanismType::SHA256_HMAC, DigestAlg::Sha256),
+    hmac(MechanismType::SHA384_HMAC, DigestAlg::Sha384),
+    hmac(MechanismType::SHA512_HMAC, DigestAlg::Sha512),
+    hmac_general(MechanismType::SHA_1_HMAC_GENERAL, DigestAlg::Sha1),
+    hmac_general(MechanismType::SHA224_HMAC_GENERAL, DigestAlg::Sha224),
+    hmac_general(MechanismType::SHA256_HMAC_GENERAL, DigestAlg::Sha256),
+    hmac_general(MechanismType::SHA384_HMAC_GENERAL, DigestAlg::Sha384),
+    hmac_general(MechanismType::SHA512_HMAC_GENERAL, DigestAlg::Sha512),
+    secret(MechanismType::GENERIC_SECRET_KEY_GEN, SECRET, KeyTypeNumber::GENERIC_SECRET),
+    secret(MechanismType::SHA_1_KEY_GEN, SECRET, KeyTypeNumber::SHA_1_HMAC),
+    secret(MechanismType::SHA224_KEY_GEN, SECRET, KeyTypeNumber::SHA224_HMAC),
+    secret(MechanismType::SHA256_KEY_GEN, SECRET, KeyTypeNumber::SHA256_HMAC),
+    secret(MechanismType::SHA384_KEY_GEN, SECRET, KeyTypeNumber::SHA384_HMAC),
+    secret(MechanismType::SHA512_KEY_GEN, SECRET, KeyTypeNumber::SHA512_HMAC),
+    secret(MechanismType::AES_KEY_GEN, AES, KeyTypeNumber::AES),
+    row(MechanismType::AES_ECB, AES, CRYPT, ParameterForm::None, MechanismFamily::Ecb),
+    row(MechanismType::AES_CBC, AES, CRYPT, ParameterForm::Iv { len: 16 }, MechanismFamily::Cbc),
+    row(
+        MechanismType::AES_CBC_PAD,
+        AES,
+        CRYPT | WRAP,
+        ParameterForm::Iv { len: 16 },
+        MechanismFamily::CbcPad,
+    ),
+    row(MechanismType::AES_CTR, AES, CRYPT, ParameterForm::Counter, MechanismFamily::Ctr),
+    row(MechanismType::AES_GCM, AES, CRYPT | WRAP, ParameterForm::Gcm, MechanismFamily::Gcm),
+    row(MechanismType::AES_CMAC, AES, SIGN, ParameterForm::None, MechanismFamily::Cmac { is_general: false }),
+    row(
+        MechanismType::AES_CMAC_GENERAL,
+        AES,
+        SIGN,
+        ParameterForm::Number,
+        MechanismFamily::Cmac { is_general: true },
+    ),
+    row(
+        MechanismType::AES_KEY_WRAP,
+        AES,
+        CRYPT | WRAP,
+        ParameterForm::OptionalIv { len: 8 },
+        MechanismFamily::KeyWrap,
+    ),
+    row(
+        MechanismType::AES_KEY_WRAP_KWP,
+        AES,
+        CRYPT | WRAP,
+        ParameterForm::OptionalIv { len: 4 },
+        MechanismFamily::KeyWrapPadded,
+    ),
+    // CKM_CHACHA20_KEY_GEN has no length of its own: a key has 32 bytes.
+    secret(MechanismType::CHACHA20_KEY_GEN, (32, 32), KeyTypeNumber::CHACHA20),
+    row(
+        MechanismType::CHACHA20_POLY1305,
+        (32, 32),
+        CRYPT,
+        ParameterForm::ChaCha20Poly1305,
+        MechanismFamily::ChaCha20Poly1305,
+    ),
+    row(
+        MechanismType::CONCATENATE_BASE_AND_KEY,
+        SECRET,
+        flag::DERIVE,
+        ParameterForm::KeyHandle,
+        MechanismFamily::ConcatenateKey,
+    ),
+    row(
+        MechanismType::CONCATENATE_BASE_AND_DATA,
+        SECRET,
+        flag::DERIVE,
+        ParameterForm::DerivationData,
+        MechanismFamily::ConcatenateData,
+    ),
+    row(
+        MechanismType::CONCATENATE_DATA_AND_BASE,
+        SECRET,
+        flag::DERIVE,
+        ParameterForm::DerivationData,
+        MechanismFamily::ConcatenateDataFirst,
+    ),
+    row(
+        MechanismType::XOR_BASE_AND_DATA,
+        SECRET,
+        flag::DERIVE,
+        ParameterForm::DerivationData,
+        MechanismFamily::XorData,
+    ),
+];

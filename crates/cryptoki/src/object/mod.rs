@@ -1,0 +1,1 @@
+//! Objects, their laws and the index that finds them.

@@ -1,0 +1,5 @@
+//! Operations in steps, and many operations in one call.
+
+mod many;
+
+pub use self::many::{ManyAnswers, ManyInputs, ManyIvs, ManySpans};

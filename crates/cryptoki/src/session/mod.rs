@@ -1,0 +1,5 @@
+//! Sessions, their handles and states.
+
+mod handle;
+
+pub use self::handle::{ObjectHandle, SessionDescription, SessionHandle, SessionState};
