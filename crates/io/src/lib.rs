@@ -19,6 +19,7 @@
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
 //! | `kernel_tls` | TLS records by the kernel; needs the feature `kernel-tls` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
+//! | `objects` | the objects of a token, encrypted under PINs; needs the feature `objects` |
 //! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
 #![forbid(unsafe_code)]
 
@@ -41,6 +42,8 @@ mod log_limit;
 pub mod mail;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+#[cfg(feature = "objects")]
+pub mod objects;
 #[cfg(feature = "output")]
 pub mod output;
 mod private_file;
