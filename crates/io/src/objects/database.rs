@@ -116,8 +116,8 @@ impl Database {
         let folder = crate::atomic_file::folder_of(path);
         // The mode of a temporary file is 0600. It is closed before SQLite opens it: closing it later would release
         // SQLite's locks (fcntl(2)).
-        let draft = tempfile::Builder::new().prefix(".oarlock-").suffix(".part").tempfile_in(folder)?;
-        let draft = draft.into_temp_path();
+        let draft = tempfile::Builder::new().prefix(".oarlock-").suffix(".part").tempfile_in(folder);
+        let draft = draft.map_err(fault_of_creation)?.into_temp_path();
         let mut connection = connect(&draft)?;
         let transaction = connection.transaction()?;
         transaction.execute_batch(TABLES)?;
@@ -181,13 +181,16 @@ impl Database {
         lock(&connections.watch).changes()
     }
 
-    /// Moves the write-ahead log into the file and empties it. A reader elsewhere may keep a part of it, which the
-    /// next change moves.
-    pub(super) fn empty_log(&self) -> Result<(), StoreFault> {
-        let process = ProcessUse::begin()?;
-        let connections = self.connections(&process)?;
-        let writer = lock(&connections.writer);
-        Ok(writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    /// Moves the write-ahead log into the file and empties it, so that replaced values do not stay in the log. This is
+    /// best effort: the change is complete, and a later change moves the log if this fails.
+    pub(super) fn empty_log(&self) {
+        let emptied = || -> Result<(), StoreFault> {
+            let process = ProcessUse::begin()?;
+            let connections = self.connections(&process)?;
+            let writer = lock(&connections.writer);
+            Ok(writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+        };
+        let _ = emptied();
     }
 
     /// Waits until no other thread or process logs in, and keeps them waiting.

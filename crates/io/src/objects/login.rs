@@ -78,7 +78,8 @@ pub(super) fn set_pin(database: &Database, role: PinRole, old: &[u8], new: &[u8]
         if is_same { write_pin(transaction, role, &wrapped) } else { Err(StoreFault::LoginEnded) }
     })?;
     // The key wrapped under the old PIN does not stay in the log.
-    database.empty_log()
+    database.empty_log();
+    Ok(())
 }
 
 /// Sets the user PIN with the login of the security officer. This also unlocks it.
@@ -96,7 +97,8 @@ pub(super) fn init_pin(database: &Database, login: &StoreLogin, new: &[u8]) -> R
         login.check_epoch(transaction)?;
         write_pin(transaction, PinRole::User, &wrapped)
     })?;
-    database.empty_log()
+    database.empty_log();
+    Ok(())
 }
 
 /// Tries a PIN and returns the master key. The caller holds the lock until it has used the result.

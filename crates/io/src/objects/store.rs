@@ -94,7 +94,8 @@ impl ObjectStore {
                 next_change(transaction)?;
                 login::write_pin(transaction, PinRole::SecurityOfficer, &new.wrapped)
             })?;
-            self.database.empty_log()
+            self.database.empty_log();
+            Ok(())
         };
         initialised().map_err(self.at())
     }

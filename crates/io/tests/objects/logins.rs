@@ -1,5 +1,6 @@
 //! PINs: lengths, tries, locks, and what ends a login.
 
+use std::fs;
 use std::thread;
 
 use oarlock_io::objects::{ObjectStore, PinLevel, PinRole, PinRules, StoreFault};
@@ -167,4 +168,22 @@ fn no_pin_is_shown() {
         assert!(!shown.contains("Tr0ub4dor") && !shown.contains("84, 114"), "{shown}");
     }
     assert_eq!(format!("{:?}", fixture.user), "StoreLogin(user)");
+}
+
+#[test]
+fn a_key_under_an_old_pin_does_not_stay_in_the_files() {
+    let fixture = Fixture::new();
+    let wrapped = || -> Vec<u8> {
+        let connection = rusqlite::Connection::open(fixture.path()).unwrap();
+        connection.query_row("SELECT wrapped FROM pin WHERE role = 1", [], |row| row.get(0)).unwrap()
+    };
+    let has = |wanted: &[u8]| {
+        let files =
+            fs::read_dir(fixture.folder.path()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+        files.into_iter().any(|bytes| bytes.windows(wanted.len()).any(|window| window == wanted))
+    };
+    let old = wrapped();
+    assert!(has(&old));
+    fixture.store.set_pin(USER, USER_PIN, b"new pin").unwrap();
+    assert!(!has(&old) && has(&wrapped()));
 }
