@@ -2,6 +2,7 @@
 
 mod form;
 mod set;
+mod stored;
 mod template;
 #[cfg(test)]
 mod tests;

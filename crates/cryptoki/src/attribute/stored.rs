@@ -1,0 +1,74 @@
+//! Values of attributes in files: the bytes of the C interface on a machine with 64-bit numbers, the lowest byte first.
+
+use zeroize::Zeroizing;
+
+use super::form::AttributeForm;
+use super::value::AttributeValue;
+use crate::constants::{AttributeType, MechanismType, ObjectClass, ReturnCode};
+
+impl AttributeValue {
+    /// Returns the value as files have it, the same on every machine.
+    #[must_use]
+    pub fn to_stored(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(match self {
+            Self::Bool(value) => vec![u8::from(*value)],
+            Self::Number(value) => value.to_le_bytes().to_vec(),
+            Self::Bytes(bytes) => bytes.clone(),
+            Self::Secret(bytes) => bytes.expose().to_vec(),
+            Self::Mechanisms(kinds) => kinds.iter().flat_map(|kind| kind.0.to_le_bytes()).collect(),
+        })
+    }
+
+    /// Reads what [`to_stored`](Self::to_stored) returned for an attribute of an object of this class.
+    ///
+    /// # Errors
+    /// [`ReturnCode::AttributeTypeInvalid`] for an unknown type, [`ReturnCode::AttributeValueInvalid`] for bytes that do
+    /// not fit the type.
+    pub fn from_stored(kind: AttributeType, class: ObjectClass, bytes: &[u8]) -> Result<Self, ReturnCode> {
+        let is_key =
+            matches!(class, ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY | ObjectClass::SECRET_KEY);
+        let form = AttributeForm::of(kind, is_key).ok_or(ReturnCode::AttributeTypeInvalid)?;
+        let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes);
+        let invalid = |_| ReturnCode::AttributeValueInvalid;
+        match form {
+            AttributeForm::Number => number(bytes).map(Self::Number).map_err(invalid),
+            AttributeForm::Mechanisms => {
+                let kinds = bytes.chunks(size_of::<u64>()).map(|field| number(field).map(MechanismType));
+                kinds.collect::<Result<_, _>>().map(Self::Mechanisms).map_err(invalid)
+            }
+            form => form.read(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock::SecretBytes;
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_read_as_it_was_stored() {
+        let kinds = AttributeValue::Mechanisms(vec![MechanismType(0x1041), MechanismType(0x250)]);
+        for (kind, value) in [
+            (AttributeType::TOKEN, true.into()),
+            (AttributeType::KEY_TYPE, 3.into()),
+            (AttributeType::LABEL, "mail".into()),
+            (AttributeType::VALUE, SecretBytes::from(&b"secret"[..]).into()),
+            (AttributeType::ALLOWED_MECHANISMS, kinds),
+        ] {
+            let stored = value.to_stored();
+            assert_eq!(AttributeValue::from_stored(kind, ObjectClass::SECRET_KEY, &stored), Ok(value));
+        }
+    }
+
+    #[test]
+    fn bytes_that_do_not_fit_are_invalid() {
+        let read = |kind, bytes: &[u8]| AttributeValue::from_stored(kind, ObjectClass::SECRET_KEY, bytes);
+        let invalid = Err(ReturnCode::AttributeValueInvalid);
+        assert_eq!(read(AttributeType::KEY_TYPE, &[1; 7]), invalid);
+        assert_eq!(read(AttributeType::TOKEN, &[]), invalid);
+        assert_eq!(read(AttributeType::ALLOWED_MECHANISMS, &[1; 9]), invalid);
+        assert_eq!(read(AttributeType(0x7777), &[]), Err(ReturnCode::AttributeTypeInvalid));
+    }
+}
