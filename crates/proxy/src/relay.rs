@@ -94,8 +94,12 @@ impl ByteRelay {
     {
         let before = (self.up.moved, self.down.moved);
         let sent = self.up.poll_move(client, backend, context);
-        let answered = self.down.poll_move(backend, client, context);
         add(&bytes.to_backends, self.up.moved - before.0);
+        // The system reports a reset once. The next call reads an end, and the client would take it for the backend's.
+        if let Poll::Ready(Err(FlowError::Write(error))) = sent {
+            return Poll::Ready(RelayEnd::Backend(error));
+        }
+        let answered = self.down.poll_move(backend, client, context);
         add(&bytes.to_clients, self.down.moved - before.1);
         if before != (self.up.moved, self.down.moved) {
             self.idle.renew();

@@ -123,14 +123,47 @@ async fn a_failed_side_is_named() {
     }
 }
 
+#[tokio::test]
+async fn a_reset_that_a_write_has_reported_is_no_end_for_the_client() {
+    let mut client = tokio_test_stream(b"abc", None);
+    let end =
+        ByteRelay::new(IDLE).run(&mut client, &mut ReportedReset, u64::MAX, &RelayedBytes::default()).await;
+    assert!(matches!(end, RelayEnd::Backend(_)), "{end:?}");
+    assert!(!client.is_shut_down);
+}
+
+/// A socket after a reset: the first call, a write, reports it, and a read then finds an end.
+struct ReportedReset;
+
+impl AsyncRead for ReportedReset {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for ReportedReset {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
 /// A stream that gives some bytes, then fails or stays silent, and takes everything.
 struct ScriptedStream {
     bytes: Vec<u8>,
     error: Option<io::ErrorKind>,
+    is_shut_down: bool,
 }
 
 fn tokio_test_stream(bytes: &[u8], error: Option<io::ErrorKind>) -> ScriptedStream {
-    ScriptedStream { bytes: bytes.to_vec(), error }
+    ScriptedStream { bytes: bytes.to_vec(), error, is_shut_down: false }
 }
 
 impl AsyncRead for ScriptedStream {
@@ -159,7 +192,8 @@ impl AsyncWrite for ScriptedStream {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.is_shut_down = true;
         Poll::Ready(Ok(()))
     }
 }
