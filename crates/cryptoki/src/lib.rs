@@ -43,7 +43,8 @@
 //! | `token` | [`TokenObjects`], the place of token objects, and an implementation in memory |
 //! | `object` | objects, their laws, their keys, and the index that finds them |
 //! | `operation` | operations in steps: signatures, ciphers, digests, and key management |
-//! | `session` | sessions, their states, and the operations that are active in them |
+//! | `slot` | the login and the objects of a slot |
+//! | `session` | sessions, and the operations that are active in them |
 //! | `functions` | [`Cryptoki`] and its methods, one for each function of the standard |
 //!
 //! # Locks
@@ -55,11 +56,13 @@
 mod attribute;
 mod constants;
 mod functions;
+mod handle;
 mod mechanism;
 mod object;
 mod operation;
 mod output;
 mod session;
+mod slot;
 mod token;
 
 pub use attribute::{AttributeQuery, AttributeSet, AttributeValue, TemplateEntry};
@@ -68,10 +71,10 @@ pub use constants::{
     mechanism_flags, parameter_values, session_flags, token_flags,
 };
 pub use functions::{AsyncAnswer, Cryptoki, SlotDescription};
+pub use handle::{ObjectHandle, SessionDescription, SessionHandle, SessionState};
 pub use mechanism::{Mechanism, MechanismFacts, MechanismParameters, ParameterForm};
 pub use operation::{ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 pub use output::OutputBuffer;
-pub use session::{ObjectHandle, SessionDescription, SessionHandle, SessionState};
 pub use token::{
     MemoryToken, ObjectContent, SlotId, SlotSettings, TokenDescription, TokenObject, TokenObjectId,
     TokenObjects, UserType,

@@ -45,6 +45,11 @@ impl<'a> OutputBuffer<'a> {
         self.buffer.is_none()
     }
 
+    /// Returns the length of the buffer, or 0 without one.
+    pub(crate) fn room(&self) -> usize {
+        self.buffer.as_ref().map_or(0, |buffer| buffer.len())
+    }
+
     /// Returns true if there is a buffer of at least `len` bytes, and false if the caller asks for the length only.
     ///
     /// # Errors
@@ -56,6 +61,11 @@ impl<'a> OutputBuffer<'a> {
             Some(buffer) if buffer.len() < len => Err(ReturnCode::BufferTooSmall),
             Some(_) => Ok(true),
         }
+    }
+
+    /// Returns what was written, or `None` without a buffer.
+    pub(crate) fn written(&self) -> Option<&[u8]> {
+        self.buffer.as_ref()?.get(..self.len)
     }
 
     /// Writes bytes at the start of the buffer.

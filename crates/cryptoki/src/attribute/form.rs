@@ -95,11 +95,6 @@ impl AttributeForm {
         })
     }
 
-    /// True if the value is part of a private or secret key.
-    pub(crate) fn is_secret(self) -> bool {
-        matches!(self, Self::Secret | Self::SecretInteger)
-    }
-
     /// Reads a value as the C interface shows it.
     ///
     /// # Errors

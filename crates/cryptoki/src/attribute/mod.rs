@@ -8,7 +8,6 @@ mod template;
 mod tests;
 mod value;
 
-pub(crate) use self::form::AttributeForm;
 pub use self::set::AttributeSet;
 pub use self::template::{AttributeQuery, TemplateEntry};
 pub(crate) use self::template::{parse, parse_search, peek_number};

@@ -1,84 +1,180 @@
 //! Digests, and functions that digest or sign beside a cipher.
 
+use oarlock::SecretBytes;
+
 use super::Cryptoki;
-use crate::constants::ReturnCode;
-use crate::mechanism::Mechanism;
+use super::steps::StepEnd;
+use crate::constants::{ObjectClass, ReturnCode};
+use crate::handle::{ObjectHandle, SessionHandle};
+use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
+use crate::operation::DigestOperation;
 use crate::output::OutputBuffer;
-use crate::session::{ObjectHandle, SessionHandle};
+use crate::session::{ActiveOperation, Session};
 
 impl Cryptoki {
     /// `C_DigestInit`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn digest_init(&self, _session: SessionHandle, _mechanism: &Mechanism<'_>) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::OperationActive`], [`ReturnCode::MechanismInvalid`], [`ReturnCode::MechanismParamInvalid`].
+    pub fn digest_init(&self, session: SessionHandle, mechanism: &Mechanism<'_>) -> Result<(), ReturnCode> {
+        let Some(MechanismFamily::Digest(alg)) = facts(mechanism.kind).map(|facts| facts.family) else {
+            self.caller(session)?;
+            return Err(ReturnCode::MechanismInvalid);
+        };
+        if !matches!(mechanism.parameters, MechanismParameters::None) {
+            return Err(ReturnCode::MechanismParamInvalid);
+        }
+        let operation = DigestOperation::new(alg)?;
+        self.sessions.with(session, |found| found.digest.begin(operation))
     }
 
     /// `C_Digest`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::OperationNotInitialized`], [`ReturnCode::BufferTooSmall`].
     pub fn digest(
         &self,
-        _session: SessionHandle,
-        _data: &[u8],
-        _output: &mut OutputBuffer<'_>,
+        session: SessionHandle,
+        data: &[u8],
+        output: &mut OutputBuffer<'_>,
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        self.step(session, digest_place, |operation, _| {
+            if operation.is_in_pieces() {
+                return Err(ReturnCode::OperationActive);
+            }
+            if !output.has_room(operation.output_len())? {
+                return Ok(StepEnd::More(()));
+            }
+            operation.update(data);
+            output.write(&operation.clone().finish())?;
+            Ok(StepEnd::Done(()))
+        })
     }
 
     /// `C_DigestUpdate`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn digest_update(&self, _session: SessionHandle, _data: &[u8]) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::OperationNotInitialized`].
+    pub fn digest_update(&self, session: SessionHandle, data: &[u8]) -> Result<(), ReturnCode> {
+        self.step(session, digest_place, |operation, _| {
+            operation.update(data);
+            Ok(StepEnd::More(()))
+        })
     }
 
-    /// `C_DigestKey`.
+    /// `C_DigestKey`. Only a key whose value may be read is digested: a digest of a short key reveals it.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn digest_key(&self, _session: SessionHandle, _key: ObjectHandle) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::KeyHandleInvalid`], [`ReturnCode::KeyIndigestible`].
+    pub fn digest_key(&self, session: SessionHandle, key: ObjectHandle) -> Result<(), ReturnCode> {
+        let caller = self.caller(session)?;
+        let object = caller.object(key).map_err(|code| match code {
+            ReturnCode::ObjectHandleInvalid => ReturnCode::KeyHandleInvalid,
+            code => code,
+        })?;
+        if object.class != ObjectClass::SECRET_KEY || !object.is_readable() {
+            return Err(ReturnCode::KeyIndigestible);
+        }
+        let key = object.key(caller.slot.objects.token())?;
+        let value = key.secret().map(SecretBytes::expose).ok_or(ReturnCode::KeyIndigestible)?;
+        self.digest_update(session, value)
     }
 
     /// `C_DigestFinal`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// As [`digest`](Self::digest).
     pub fn digest_final(
         &self,
-        _session: SessionHandle,
-        _output: &mut OutputBuffer<'_>,
+        session: SessionHandle,
+        output: &mut OutputBuffer<'_>,
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        self.step(session, digest_place, |operation, _| {
+            if !output.has_room(operation.output_len())? {
+                return Ok(StepEnd::More(()));
+            }
+            output.write(&operation.clone().finish())?;
+            Ok(StepEnd::Done(()))
+        })
     }
 
     /// `C_DigestEncryptUpdate`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// As [`digest_update`](Self::digest_update) and [`encrypt_update`](Self::encrypt_update).
     pub fn digest_encrypt_update(
         &self,
-        _session: SessionHandle,
-        _data: &[u8],
-        _output: &mut OutputBuffer<'_>,
+        session: SessionHandle,
+        data: &[u8],
+        output: &mut OutputBuffer<'_>,
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        self.check_active(session, |found| found.digest.is_active())?;
+        self.encrypt_update(session, data, output)?;
+        // A call for the length, or with a short buffer, digests nothing.
+        if output.is_length_only() { Ok(()) } else { self.digest_update(session, data) }
+    }
+
+    /// `C_DecryptDigestUpdate`.
+    ///
+    /// # Errors
+    /// As [`digest_update`](Self::digest_update) and [`decrypt_update`](Self::decrypt_update).
+    pub fn decrypt_digest_update(
+        &self,
+        session: SessionHandle,
+        data: &[u8],
+        output: &mut OutputBuffer<'_>,
+    ) -> Result<(), ReturnCode> {
+        self.check_active(session, |found| found.digest.is_active())?;
+        self.decrypt_update(session, data, output)?;
+        match output.written() {
+            Some(plaintext) => self.digest_update(session, plaintext),
+            None => Ok(()),
+        }
     }
 
     /// `C_SignEncryptUpdate`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// As [`sign_update`](Self::sign_update) and [`encrypt_update`](Self::encrypt_update).
     pub fn sign_encrypt_update(
         &self,
-        _session: SessionHandle,
-        _data: &[u8],
-        _output: &mut OutputBuffer<'_>,
+        session: SessionHandle,
+        data: &[u8],
+        output: &mut OutputBuffer<'_>,
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        self.check_active(session, |found| found.sign.is_active())?;
+        self.encrypt_update(session, data, output)?;
+        if output.is_length_only() { Ok(()) } else { self.sign_update(session, data) }
     }
+
+    /// `C_DecryptVerifyUpdate`.
+    ///
+    /// # Errors
+    /// As [`verify_update`](Self::verify_update) and [`decrypt_update`](Self::decrypt_update).
+    pub fn decrypt_verify_update(
+        &self,
+        session: SessionHandle,
+        data: &[u8],
+        output: &mut OutputBuffer<'_>,
+    ) -> Result<(), ReturnCode> {
+        self.check_active(session, |found| found.verify.is_active())?;
+        self.decrypt_update(session, data, output)?;
+        match output.written() {
+            Some(plaintext) => self.verify_update(session, plaintext),
+            None => Ok(()),
+        }
+    }
+
+    fn check_active(
+        &self,
+        session: SessionHandle,
+        is_active: impl FnOnce(&mut Session) -> bool,
+    ) -> Result<(), ReturnCode> {
+        let is_active = self.sessions.with(session, |found| Ok(is_active(found)))?;
+        if is_active { Ok(()) } else { Err(ReturnCode::OperationNotInitialized) }
+    }
+}
+
+fn digest_place(session: &mut Session) -> &mut ActiveOperation<DigestOperation> {
+    &mut session.digest
 }

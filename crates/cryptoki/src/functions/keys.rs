@@ -1,97 +1,238 @@
-//! Key management and random bytes.
+//! New keys, derived keys, and random bytes.
+
+use aws_lc_rs::rand;
+use oarlock::keys::{export, import};
+use oarlock::{Curve, Key};
 
 use super::Cryptoki;
-use crate::attribute::TemplateEntry;
-use crate::constants::ReturnCode;
-use crate::mechanism::Mechanism;
-use crate::output::OutputBuffer;
-use crate::session::{ObjectHandle, SessionHandle};
+use super::access::{Caller, KeyFaults};
+use super::creation::check_key_type;
+use crate::attribute::{AttributeSet, TemplateEntry, parse};
+use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
+use crate::handle::{ObjectHandle, SessionHandle};
+use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
+use crate::object::{CreationKind, NamedCurve, complete, complete_derived, is_secret_len, new_key_object};
+use crate::operation::{derive, generate_pair, generate_secret};
 
 impl Cryptoki {
     /// `C_GenerateKey`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::MechanismInvalid`], [`ReturnCode::KeySizeRange`], and those of
+    /// [`create_object`](Self::create_object).
     pub fn generate_key(
         &self,
-        _session: SessionHandle,
-        _mechanism: &Mechanism<'_>,
-        _template: &[TemplateEntry<'_>],
+        session: SessionHandle,
+        mechanism: &Mechanism<'_>,
+        template: &[TemplateEntry<'_>],
     ) -> Result<ObjectHandle, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let caller = self.caller(session)?;
+        let Some(MechanismFamily::GenerateSecret(key_type)) = family(mechanism)? else {
+            return Err(ReturnCode::MechanismInvalid);
+        };
+        let class = ObjectClass::SECRET_KEY;
+        let mut template = parse(template, class)?;
+        expect(&mut template, A::CLASS, class.0)?;
+        expect(&mut template, A::KEY_TYPE, key_type.0)?;
+        let len = template.number(A::VALUE_LEN);
+        let kind = CreationKind::Generated(mechanism.kind);
+        let attributes = complete(template, class, Some(key_type), kind, caller.context())?;
+        caller.check_write(&attributes)?;
+        let key = generate_secret(key_type, len)?;
+        self.add_one(&caller, new_key_object(attributes, key, class)?)
     }
 
     /// `C_GenerateKeyPair`. Returns the public and the private key.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// As [`generate_key`](Self::generate_key), and [`ReturnCode::CurveNotSupported`].
     pub fn generate_key_pair(
         &self,
-        _session: SessionHandle,
-        _mechanism: &Mechanism<'_>,
-        _public: &[TemplateEntry<'_>],
-        _private: &[TemplateEntry<'_>],
+        session: SessionHandle,
+        mechanism: &Mechanism<'_>,
+        public: &[TemplateEntry<'_>],
+        private: &[TemplateEntry<'_>],
     ) -> Result<(ObjectHandle, ObjectHandle), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
-    }
-
-    /// `C_WrapKey`.
-    ///
-    /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn wrap_key(
-        &self,
-        _session: SessionHandle,
-        _mechanism: &Mechanism<'_>,
-        _wrapping_key: ObjectHandle,
-        _key: ObjectHandle,
-        _output: &mut OutputBuffer<'_>,
-    ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
-    }
-
-    /// `C_UnwrapKey`.
-    ///
-    /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn unwrap_key(
-        &self,
-        _session: SessionHandle,
-        _mechanism: &Mechanism<'_>,
-        _unwrapping_key: ObjectHandle,
-        _wrapped: &[u8],
-        _template: &[TemplateEntry<'_>],
-    ) -> Result<ObjectHandle, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let caller = self.caller(session)?;
+        let Some(MechanismFamily::GeneratePair(key_type)) = family(mechanism)? else {
+            return Err(ReturnCode::MechanismInvalid);
+        };
+        let kind = CreationKind::Generated(mechanism.kind);
+        let half = |template: &[TemplateEntry<'_>], class: ObjectClass| {
+            let mut template = parse(template, class)?;
+            expect(&mut template, A::CLASS, class.0)?;
+            expect(&mut template, A::KEY_TYPE, key_type.0)?;
+            let attributes = complete(template, class, Some(key_type), kind, caller.context())?;
+            caller.check_write(&attributes)?;
+            Ok::<_, ReturnCode>(attributes)
+        };
+        let public = half(public, ObjectClass::PUBLIC_KEY)?;
+        let private = half(private, ObjectClass::PRIVATE_KEY)?;
+        let curve = wanted_curve(&public, key_type)?;
+        let bits = public.number(A::MODULUS_BITS);
+        let key = generate_pair(key_type, curve, bits, public.bytes(A::PUBLIC_EXPONENT))?;
+        let public = new_key_object(public, public_half(&key)?, ObjectClass::PUBLIC_KEY)?;
+        let private = new_key_object(private, key, ObjectClass::PRIVATE_KEY)?;
+        match self.add(&caller, vec![public, private])?[..] {
+            [public, private] => Ok((public, private)),
+            _ => Err(ReturnCode::GeneralError),
+        }
     }
 
     /// `C_DeriveKey`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::MechanismInvalid`], [`ReturnCode::MechanismParamInvalid`] for a bad point of the peer,
+    /// [`ReturnCode::KeyFunctionNotPermitted`], [`ReturnCode::KeySizeRange`] if too few bytes come out.
     pub fn derive_key(
         &self,
-        _session: SessionHandle,
-        _mechanism: &Mechanism<'_>,
-        _base: ObjectHandle,
-        _template: &[TemplateEntry<'_>],
+        session: SessionHandle,
+        mechanism: &Mechanism<'_>,
+        base: ObjectHandle,
+        template: &[TemplateEntry<'_>],
     ) -> Result<ObjectHandle, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        const DERIVE: (u64, A) = (mechanism_flags::DERIVE, A::DERIVE);
+        let caller = self.caller(session)?;
+        let usable = caller.usable_key(base, mechanism, DERIVE, KeyFaults::USUAL)?;
+        if usable.object.class == ObjectClass::PUBLIC_KEY {
+            return Err(ReturnCode::KeyTypeInconsistent);
+        }
+        let class = ObjectClass::SECRET_KEY;
+        let mut template = parse(template, class)?;
+        expect(&mut template, A::CLASS, class.0)?;
+        template.set_default(A::KEY_TYPE, KeyTypeNumber::GENERIC_SECRET.0);
+        let key_type = KeyTypeNumber(template.number(A::KEY_TYPE).unwrap_or(u64::MAX));
+        check_key_type(class, key_type)?;
+        let len = wanted_len(&template, key_type)?;
+        let given = template.clone();
+        let kind = CreationKind::Derived;
+        let mut attributes = complete(template, class, Some(key_type), kind, caller.context())?;
+        caller.check_write(&attributes)?;
+        let second = second_key(&caller, mechanism)?;
+        let second_key = second.as_ref().map(|(_, key)| key);
+        let family = usable.facts.family;
+        let parameters = &mechanism.parameters;
+        let derived = derive(&self.accelerator, &usable.key, family, parameters, second_key, len)?;
+        let transparent = derived.is_transparent;
+        complete_derived(&mut attributes, &usable.object.attributes, transparent, &given)?;
+        if let Some((second, _)) = &second {
+            let protected = [&usable.object.attributes, second];
+            inherit_both(&mut attributes, protected, &given)?;
+        }
+        let value = derived.into_len(family, len.or(fixed_len(key_type)))?;
+        if !is_secret_len(key_type, value.len()) {
+            return Err(ReturnCode::KeySizeRange);
+        }
+        let key = oarlock::keys::raw::secret(value.to_vec()).map_err(|_| ReturnCode::KeySizeRange)?;
+        self.add_one(&caller, new_key_object(attributes, key, class)?)
     }
 
     /// `C_SeedRandom`. The generator of the operating system needs no seed.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn seed_random(&self, _session: SessionHandle, _seed: &[u8]) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::RandomSeedNotSupported`].
+    pub fn seed_random(&self, session: SessionHandle, _seed: &[u8]) -> Result<(), ReturnCode> {
+        self.caller(session)?;
+        Err(ReturnCode::RandomSeedNotSupported)
     }
 
     /// `C_GenerateRandom`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn generate_random(&self, _session: SessionHandle, _out: &mut [u8]) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::RandomNoRng`].
+    pub fn generate_random(&self, session: SessionHandle, out: &mut [u8]) -> Result<(), ReturnCode> {
+        self.caller(session)?;
+        rand::fill(out).map_err(|_| ReturnCode::RandomNoRng)
     }
+}
+
+/// Returns the family of a mechanism of generation, which takes no parameter.
+fn family(mechanism: &Mechanism<'_>) -> Result<Option<MechanismFamily>, ReturnCode> {
+    let Some(facts) = facts(mechanism.kind) else { return Ok(None) };
+    let generates = mechanism_flags::GENERATE | mechanism_flags::GENERATE_KEY_PAIR;
+    if facts.flags & generates == 0 {
+        return Ok(None);
+    }
+    match mechanism.parameters {
+        MechanismParameters::None => Ok(Some(facts.family)),
+        _ => Err(ReturnCode::MechanismParamInvalid),
+    }
+}
+
+/// Sets an attribute that the function determines. A template may say the same, and nothing else.
+pub(super) fn expect(template: &mut AttributeSet, kind: A, value: u64) -> Result<(), ReturnCode> {
+    match template.set(kind, value) {
+        Some(given) if given.as_number() != Some(value) => Err(ReturnCode::TemplateInconsistent),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the curve of a new EC key, and checks that of the other keys.
+fn wanted_curve(public: &AttributeSet, key_type: KeyTypeNumber) -> Result<Option<Curve>, ReturnCode> {
+    if key_type == KeyTypeNumber::RSA {
+        return Ok(None);
+    }
+    let Some(params) = public.bytes(A::EC_PARAMS) else {
+        // Edwards and Montgomery keys are of one curve each.
+        let is_needed = key_type == KeyTypeNumber::EC;
+        return if is_needed { Err(ReturnCode::TemplateIncomplete) } else { Ok(None) };
+    };
+    let curve = NamedCurve::read(params)?;
+    if curve.key_type() != key_type {
+        return Err(ReturnCode::CurveNotSupported);
+    }
+    match curve {
+        NamedCurve::Nist(curve) => Ok(Some(curve)),
+        _ => Ok(None),
+    }
+}
+
+fn public_half(key: &Key) -> Result<Key, ReturnCode> {
+    let spki = export::spki_der(key).map_err(|_| ReturnCode::FunctionFailed)?;
+    import::spki_der(&spki).map_err(|_| ReturnCode::FunctionFailed)
+}
+
+/// Returns the number of bytes that a template of a derivation wants.
+fn wanted_len(template: &AttributeSet, key_type: KeyTypeNumber) -> Result<Option<usize>, ReturnCode> {
+    let Some(len) = template.number(A::VALUE_LEN) else { return Ok(fixed_len(key_type)) };
+    let len = usize::try_from(len).ok().filter(|len| is_secret_len(key_type, *len));
+    len.map(Some).ok_or(ReturnCode::KeySizeRange)
+}
+
+/// Returns the number of bytes of keys that have only one length.
+fn fixed_len(key_type: KeyTypeNumber) -> Option<usize> {
+    (key_type == KeyTypeNumber::CHACHA20).then_some(32)
+}
+
+/// Returns the other key of a concatenation with its attributes.
+fn second_key(
+    caller: &Caller<'_>,
+    mechanism: &Mechanism<'_>,
+) -> Result<Option<(AttributeSet, Key)>, ReturnCode> {
+    let MechanismParameters::KeyHandle(handle) = mechanism.parameters else { return Ok(None) };
+    let object = caller.object(ObjectHandle(handle)).map_err(|code| match code {
+        ReturnCode::ObjectHandleInvalid => ReturnCode::KeyHandleInvalid,
+        code => code,
+    })?;
+    if object.class != ObjectClass::SECRET_KEY {
+        return Err(ReturnCode::KeyTypeInconsistent);
+    }
+    if !object.attributes.is_true(A::DERIVE) {
+        return Err(ReturnCode::KeyFunctionNotPermitted);
+    }
+    let key = object.key(caller.slot.objects.token())?;
+    Ok(Some((object.attributes.clone(), key)))
+}
+
+/// A concatenation is as protected as the better protected of its keys.
+fn inherit_both(
+    derived: &mut AttributeSet,
+    bases: [&AttributeSet; 2],
+    template: &AttributeSet,
+) -> Result<(), ReturnCode> {
+    complete_derived(derived, bases[1], true, template)?;
+    let both = |kind| bases.iter().all(|base| base.is_true(kind));
+    derived.set(A::ALWAYS_SENSITIVE, both(A::ALWAYS_SENSITIVE) && derived.is_true(A::SENSITIVE));
+    derived.set(A::NEVER_EXTRACTABLE, both(A::NEVER_EXTRACTABLE) && !derived.is_true(A::EXTRACTABLE));
+    Ok(())
 }

@@ -1,25 +1,46 @@
 //! The functions of the standard, as methods of [`Cryptoki`].
 
+mod access;
+mod asynchronous;
 mod ciphers;
+mod creation;
 mod digests;
 mod keys;
 mod objects;
 mod sessions;
 mod signatures;
 mod slots;
+mod steps;
+mod wrapping;
 
 use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 
 use oarlock::Accelerator;
 use zeroize::Zeroizing;
 
-use crate::session::ObjectHandle;
+use crate::handle::ObjectHandle;
+use crate::session::SessionTable;
+use crate::slot::{LoginState, SlotObjects};
 use crate::token::SlotSettings;
 
 /// The state of the library between `C_Initialize` and `C_Finalize`. It is safe to share between threads.
 pub struct Cryptoki {
     accelerator: Accelerator,
-    slots: Vec<SlotSettings>,
+    slots: Vec<SlotRuntime>,
+    sessions: SessionTable,
+}
+
+/// A slot, its objects and its login.
+struct SlotRuntime {
+    settings: SlotSettings,
+    objects: SlotObjects,
+    login: LoginState,
+    /// Held by a login or logout, so that they come one after the other.
+    login_lock: Mutex<()>,
+    open_sessions: AtomicUsize,
+    open_read_write: AtomicUsize,
 }
 
 /// The description of a slot, `CK_SLOT_INFO`.
@@ -44,13 +65,27 @@ impl Cryptoki {
     /// Creates the state with its slots, in the order in which they are listed.
     #[must_use]
     pub fn new(accelerator: Accelerator, slots: Vec<SlotSettings>) -> Self {
-        Self { accelerator, slots }
+        let slots = slots.into_iter().map(SlotRuntime::new).collect();
+        Self { accelerator, slots, sessions: SessionTable::default() }
     }
 
     /// Returns the accelerator.
     #[must_use]
     pub fn accelerator(&self) -> &Accelerator {
         &self.accelerator
+    }
+}
+
+impl SlotRuntime {
+    fn new(settings: SlotSettings) -> Self {
+        Self {
+            objects: SlotObjects::new(settings.objects.clone()),
+            settings,
+            login: LoginState::default(),
+            login_lock: Mutex::default(),
+            open_sessions: AtomicUsize::new(0),
+            open_read_write: AtomicUsize::new(0),
+        }
     }
 }
 

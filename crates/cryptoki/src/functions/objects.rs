@@ -1,107 +1,150 @@
 //! Objects and searches.
 
 use super::Cryptoki;
-use crate::attribute::{AttributeQuery, TemplateEntry};
-use crate::constants::ReturnCode;
-use crate::session::{ObjectHandle, SessionHandle};
+use crate::attribute::{AttributeQuery, TemplateEntry, parse, parse_search};
+use crate::constants::{AttributeType as A, ReturnCode};
+use crate::handle::{ObjectHandle, SessionHandle};
+use crate::object::{change, complete_copy};
 
 impl Cryptoki {
-    /// `C_CreateObject`.
-    ///
-    /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn create_object(
-        &self,
-        _session: SessionHandle,
-        _template: &[TemplateEntry<'_>],
-    ) -> Result<ObjectHandle, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
-    }
-
     /// `C_CopyObject`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::ActionProhibited`], [`ReturnCode::AttributeReadOnly`], and those of
+    /// [`create_object`](Self::create_object).
     pub fn copy_object(
         &self,
-        _session: SessionHandle,
-        _object: ObjectHandle,
-        _template: &[TemplateEntry<'_>],
+        session: SessionHandle,
+        object: ObjectHandle,
+        template: &[TemplateEntry<'_>],
     ) -> Result<ObjectHandle, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let caller = self.caller(session)?;
+        let source = caller.object(object)?;
+        let template = parse(template, source.class)?;
+        let attributes = complete_copy(&source.attributes, template, source.class, caller.context())?;
+        caller.check_write(&attributes)?;
+        let copy = source.copy_with(attributes, caller.slot.objects.token())?;
+        self.add_one(&caller, copy)
     }
 
     /// `C_DestroyObject`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn destroy_object(&self, _session: SessionHandle, _object: ObjectHandle) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::ActionProhibited`], [`ReturnCode::SessionReadOnly`], [`ReturnCode::ObjectHandleInvalid`].
+    pub fn destroy_object(&self, session: SessionHandle, object: ObjectHandle) -> Result<(), ReturnCode> {
+        let caller = self.caller(session)?;
+        let found = caller.object(object)?;
+        if found.attributes.bool(A::DESTROYABLE) == Some(false) {
+            return Err(ReturnCode::ActionProhibited);
+        }
+        caller.check_write(&found.attributes)?;
+        caller.slot.objects.destroy(object, &found)
     }
 
-    /// `C_GetObjectSize`: the bytes of all values.
+    /// `C_GetObjectSize`: the bytes of all values that are not secret.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn object_size(&self, _session: SessionHandle, _object: ObjectHandle) -> Result<usize, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::ObjectHandleInvalid`].
+    pub fn object_size(&self, session: SessionHandle, object: ObjectHandle) -> Result<usize, ReturnCode> {
+        Ok(self.caller(session)?.object(object)?.size())
     }
 
     /// `C_GetAttributeValue`. Every query gets its length, also after an error.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::AttributeSensitive`], [`ReturnCode::AttributeTypeInvalid`] and [`ReturnCode::BufferTooSmall`] of
+    /// the first query that fails. The others are answered.
     pub fn get_attribute_value(
         &self,
-        _session: SessionHandle,
-        _object: ObjectHandle,
-        _queries: &mut [AttributeQuery<'_>],
+        session: SessionHandle,
+        object: ObjectHandle,
+        queries: &mut [AttributeQuery<'_>],
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let caller = self.caller(session)?;
+        let found = caller.object(object)?;
+        let token = caller.slot.objects.token();
+        let mut result = Ok(());
+        for query in queries {
+            let answer = found.read(query, token);
+            result = result.and(answer);
+        }
+        result
     }
 
     /// `C_SetAttributeValue`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::ActionProhibited`], [`ReturnCode::AttributeReadOnly`], [`ReturnCode::TemplateInconsistent`],
+    /// [`ReturnCode::SessionReadOnly`].
     pub fn set_attribute_value(
         &self,
-        _session: SessionHandle,
-        _object: ObjectHandle,
-        _template: &[TemplateEntry<'_>],
+        session: SessionHandle,
+        object: ObjectHandle,
+        template: &[TemplateEntry<'_>],
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let caller = self.caller(session)?;
+        let found = caller.object(object)?;
+        caller.check_write(&found.attributes)?;
+        let template = parse(template, found.class)?;
+        let attributes = change(&found.attributes, template, found.class, caller.context())?;
+        caller.slot.objects.update(object, &found, attributes)
     }
 
-    /// `C_FindObjectsInit`.
+    /// `C_FindObjectsInit`. Changes of the token by other processes are seen.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::OperationActive`], [`ReturnCode::AttributeValueInvalid`].
     pub fn find_objects_init(
         &self,
-        _session: SessionHandle,
-        _template: &[TemplateEntry<'_>],
+        session: SessionHandle,
+        template: &[TemplateEntry<'_>],
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let caller = self.caller_if(session, |found| match found.search {
+            Some(_) => Err(ReturnCode::OperationActive),
+            None => Ok(()),
+        })?;
+        let mut found = match parse_search(template)? {
+            Some(wanted) => caller.slot.objects.find(&wanted, caller.slot.login.is_user())?,
+            None => Vec::new(),
+        };
+        // Taken from the end.
+        found.reverse();
+        self.sessions.with(session, |open| {
+            if open.search.is_some() {
+                return Err(ReturnCode::OperationActive);
+            }
+            open.search = Some(found);
+            Ok(())
+        })
     }
 
     /// `C_FindObjects`. Returns the number of handles written.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::OperationNotInitialized`].
     pub fn find_objects(
         &self,
-        _session: SessionHandle,
-        _handles: &mut [ObjectHandle],
+        session: SessionHandle,
+        handles: &mut [ObjectHandle],
     ) -> Result<usize, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        self.sessions.with(session, |open| {
+            let search = open.search.as_mut().ok_or(ReturnCode::OperationNotInitialized)?;
+            let mut count = 0;
+            for place in handles {
+                let Some(handle) = search.pop() else { break };
+                *place = handle;
+                count += 1;
+            }
+            Ok(count)
+        })
     }
 
     /// `C_FindObjectsFinal`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn find_objects_final(&self, _session: SessionHandle) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::OperationNotInitialized`].
+    pub fn find_objects_final(&self, session: SessionHandle) -> Result<(), ReturnCode> {
+        let search = self.sessions.with(session, |open| Ok(open.search.take()))?;
+        search.map(drop).ok_or(ReturnCode::OperationNotInitialized)
     }
 }

@@ -1,96 +1,235 @@
 //! Sessions and logins.
 
-use std::task::Waker;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
-use super::{AsyncAnswer, Cryptoki};
-use crate::constants::ReturnCode;
-use crate::session::{SessionDescription, SessionHandle};
+use super::{Cryptoki, SlotRuntime};
+use crate::constants::{ReturnCode, mechanism_flags, session_flags};
+use crate::handle::{SessionDescription, SessionHandle, SessionState};
+use crate::session::{ActiveOperation, Session};
 use crate::token::{SlotId, UserType};
+
+/// `CKF_FIND_OBJECTS` of `C_SessionCancel`.
+const FIND_OBJECTS: u64 = 0x40;
+const KNOWN_FLAGS: u64 =
+    session_flags::SERIAL_SESSION | session_flags::RW_SESSION | session_flags::ASYNC_SESSION;
 
 impl Cryptoki {
     /// `C_OpenSession`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn open_session(&self, _slot: SlotId, _flags: u64) -> Result<SessionHandle, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SessionParallelNotSupported`] without `CKF_SERIAL_SESSION`, [`ReturnCode::ArgumentsBad`] for a flag
+    /// that is not known, [`ReturnCode::SessionReadWriteSoExists`], [`ReturnCode::SessionCount`],
+    /// [`ReturnCode::TokenNotPresent`].
+    pub fn open_session(&self, slot: SlotId, flags: u64) -> Result<SessionHandle, ReturnCode> {
+        let (index, slot) = self.slot(slot)?;
+        if flags & session_flags::SERIAL_SESSION == 0 {
+            return Err(ReturnCode::SessionParallelNotSupported);
+        }
+        if flags & !KNOWN_FLAGS != 0 {
+            return Err(ReturnCode::ArgumentsBad);
+        }
+        if slot.settings.is_removable {
+            slot.settings.objects.describe()?;
+        }
+        let session = Session::new(index, flags);
+        let is_officer = slot.login.user() == Some(UserType::SecurityOfficer);
+        if !session.is_read_write() && is_officer {
+            return Err(ReturnCode::SessionReadWriteSoExists);
+        }
+        // Counted before it is opened: two threads cannot both take the last place.
+        if slot.open_sessions.fetch_add(1, Ordering::Relaxed) >= slot.settings.max_sessions {
+            slot.open_sessions.fetch_sub(1, Ordering::Relaxed);
+            return Err(ReturnCode::SessionCount);
+        }
+        if session.is_read_write() {
+            slot.open_read_write.fetch_add(1, Ordering::Relaxed);
+        }
+        self.sessions.open(session)
     }
 
-    /// `C_CloseSession`.
+    /// `C_CloseSession`. The last session of a slot takes the login with it.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn close_session(&self, _session: SessionHandle) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SessionHandleInvalid`].
+    pub fn close_session(&self, session: SessionHandle) -> Result<(), ReturnCode> {
+        let closed = self.sessions.close(session)?;
+        let slot = self.slot_at(closed.slot)?;
+        if closed.has_objects {
+            slot.objects.forget_session(session);
+        }
+        if closed.is_read_write() {
+            slot.open_read_write.fetch_sub(1, Ordering::Relaxed);
+        }
+        let is_last = slot.open_sessions.fetch_sub(1, Ordering::Relaxed) == 1;
+        if is_last && slot.login.user().is_some() { self.log_out(slot, closed.slot) } else { Ok(()) }
     }
 
     /// `C_CloseAllSessions`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn close_all_sessions(&self, _slot: SlotId) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SlotIdInvalid`].
+    pub fn close_all_sessions(&self, slot: SlotId) -> Result<(), ReturnCode> {
+        let (index, _) = self.slot(slot)?;
+        for session in self.sessions.handles(index) {
+            match self.close_session(session) {
+                // Another thread closed it.
+                Ok(()) | Err(ReturnCode::SessionHandleInvalid) => {}
+                Err(code) => return Err(code),
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes every session and forgets every key: `C_Finalize`.
+    pub fn close_everything(&self) {
+        for slot in &self.slots {
+            // An error of a token does not keep the others open.
+            let _ = self.close_all_sessions(slot.settings.id);
+            slot.objects.forget_all();
+        }
     }
 
     /// `C_GetSessionInfo`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn session_description(&self, _session: SessionHandle) -> Result<SessionDescription, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SessionHandleInvalid`].
+    pub fn session_description(&self, session: SessionHandle) -> Result<SessionDescription, ReturnCode> {
+        let caller = self.caller(session)?;
+        let state = match (caller.is_read_write(), caller.slot.login.user()) {
+            (false, Some(UserType::User)) => SessionState::ReadOnlyUser,
+            (false, _) => SessionState::ReadOnlyPublic,
+            (true, None) => SessionState::ReadWritePublic,
+            (true, Some(UserType::SecurityOfficer)) => SessionState::ReadWriteSecurityOfficer,
+            (true, Some(_)) => SessionState::ReadWriteUser,
+        };
+        Ok(SessionDescription { slot: caller.slot.settings.id, state, flags: caller.flags })
     }
 
     /// `C_SessionCancel` of PKCS#11 3.0. `flags` are the operations to cancel,
     /// [`mechanism_flags`](crate::mechanism_flags), or `CKF_FIND_OBJECTS` (0x40).
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn session_cancel(&self, _session: SessionHandle, _flags: u64) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SessionHandleInvalid`].
+    pub fn session_cancel(&self, session: SessionHandle, flags: u64) -> Result<(), ReturnCode> {
+        self.sessions.with(session, |found| {
+            if flags & FIND_OBJECTS != 0 {
+                found.search = None;
+            }
+            if flags & mechanism_flags::ENCRYPT != 0 {
+                found.encrypt = ActiveOperation::Idle;
+            }
+            if flags & mechanism_flags::DECRYPT != 0 {
+                found.decrypt = ActiveOperation::Idle;
+                found.pending.retain(|call| !call.function.starts_with("C_Decrypt"));
+            }
+            if flags & mechanism_flags::DIGEST != 0 {
+                found.digest = ActiveOperation::Idle;
+            }
+            if flags & mechanism_flags::SIGN != 0 {
+                found.sign = ActiveOperation::Idle;
+                found.pending.retain(|call| !call.function.starts_with("C_Sign"));
+            }
+            if flags & mechanism_flags::VERIFY != 0 {
+                found.verify = ActiveOperation::Idle;
+            }
+            Ok(())
+        })
     }
 
     /// `C_Login`, and `C_LoginUser` with an empty user name.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::UserAlreadyLoggedIn`], [`ReturnCode::UserAnotherAlreadyLoggedIn`],
+    /// [`ReturnCode::SessionReadOnlyExists`], and those of [`TokenObjects::login`](crate::TokenObjects::login).
     pub fn login(
         &self,
-        _session: SessionHandle,
-        _user: UserType,
-        _pin: Option<&[u8]>,
+        session: SessionHandle,
+        user: UserType,
+        pin: Option<&[u8]>,
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let slot = self.caller(session)?.slot;
+        if user == UserType::ContextSpecific {
+            return self.login_for_one_use(session, slot, pin);
+        }
+        let _one_at_a_time = slot.login_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        match slot.login.user() {
+            Some(current) if current == user => return Err(ReturnCode::UserAlreadyLoggedIn),
+            Some(_) => return Err(ReturnCode::UserAnotherAlreadyLoggedIn),
+            None => {}
+        }
+        let open = slot.open_sessions.load(Ordering::Relaxed);
+        let has_read_only = open > slot.open_read_write.load(Ordering::Relaxed);
+        if user == UserType::SecurityOfficer && has_read_only {
+            return Err(ReturnCode::SessionReadOnlyExists);
+        }
+        slot.settings.objects.login(user, pin)?;
+        slot.login.set(Some(user));
+        slot.objects.reload()
     }
 
-    /// `C_Logout`.
-    ///
-    /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn logout(&self, _session: SessionHandle) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
-    }
-
-    /// Closes every session and forgets every key: `C_Finalize`.
-    pub fn close_everything(&self) {}
-
-    /// `C_AsyncComplete` of PKCS#11 3.2. `function` is the name of the function, such as `C_Sign`. The answer has the
-    /// bytes that the plugin copies to the buffer of the first call.
-    ///
-    /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn async_complete(
+    /// Gives the PIN for one use of a key with `CKA_ALWAYS_AUTHENTICATE`.
+    fn login_for_one_use(
         &self,
-        _session: SessionHandle,
-        _function: &str,
-    ) -> Result<AsyncAnswer, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        session: SessionHandle,
+        slot: &SlotRuntime,
+        pin: Option<&[u8]>,
+    ) -> Result<(), ReturnCode> {
+        if !slot.login.is_user() {
+            return Err(ReturnCode::UserNotLoggedIn);
+        }
+        let waits = self.sessions.with(session, |found| Ok(pins_awaited(found) > 0))?;
+        if !waits {
+            return Err(ReturnCode::OperationNotInitialized);
+        }
+        slot.settings.objects.login(UserType::ContextSpecific, pin)?;
+        self.sessions.with(session, |found| {
+            if let Some(operation) = found.sign.active_mut() {
+                operation.needs_login = false;
+            }
+            if let Some(operation) = found.decrypt.active_mut() {
+                operation.needs_login = false;
+            }
+            Ok(())
+        })
     }
 
-    /// Sets a waker that is woken when an operation of an asynchronous session may be finished.
+    /// `C_Logout`. Private objects of sessions end, and so does every operation.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn set_waker(&self, _session: SessionHandle, _waker: Option<Waker>) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::UserNotLoggedIn`].
+    pub fn logout(&self, session: SessionHandle) -> Result<(), ReturnCode> {
+        let index = self.sessions.with(session, |found| Ok(found.slot))?;
+        let slot = self.slot_at(index)?;
+        if slot.login.user().is_none() {
+            return Err(ReturnCode::UserNotLoggedIn);
+        }
+        self.log_out(slot, index)
     }
+
+    fn log_out(&self, slot: &SlotRuntime, index: usize) -> Result<(), ReturnCode> {
+        let _one_at_a_time = slot.login_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        // First, so that nobody begins something while the keys are closed.
+        slot.login.set(None);
+        for session in self.sessions.handles(index) {
+            let cancelled = self.sessions.with(session, |found| {
+                found.cancel_operations();
+                Ok(())
+            });
+            // A session that is closed meanwhile has no operations.
+            cancelled.or_else(|code| match code {
+                ReturnCode::SessionHandleInvalid => Ok(()),
+                code => Err(code),
+            })?;
+        }
+        slot.settings.objects.logout()?;
+        slot.objects.forget_private();
+        slot.objects.reload()
+    }
+}
+
+fn pins_awaited(session: &mut Session) -> usize {
+    let sign = session.sign.active_mut().is_some_and(|operation| operation.needs_login);
+    let decrypt = session.decrypt.active_mut().is_some_and(|operation| operation.needs_login);
+    usize::from(sign) + usize::from(decrypt)
 }

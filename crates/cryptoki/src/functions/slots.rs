@@ -1,88 +1,125 @@
 //! Slots and tokens.
 
+use std::sync::atomic::Ordering;
+
 use super::{Cryptoki, SlotDescription};
-use crate::constants::{MechanismType, ReturnCode};
-use crate::mechanism::MechanismFacts;
-use crate::session::SessionHandle;
-use crate::token::{SlotId, TokenDescription};
+use crate::constants::{MechanismType, ReturnCode, token_flags};
+use crate::handle::SessionHandle;
+use crate::mechanism::{MechanismFacts, facts, mechanisms};
+use crate::token::{SlotId, TokenDescription, UserType};
 
 impl Cryptoki {
     /// `C_GetSlotList`. With `only_present`, slots without a token are left out.
-    pub fn slot_list(&self, _only_present: bool) -> Vec<SlotId> {
-        Vec::new()
+    #[must_use]
+    pub fn slot_list(&self, only_present: bool) -> Vec<SlotId> {
+        let wanted =
+            self.slots.iter().filter(|slot| !only_present || slot.settings.objects.describe().is_ok());
+        wanted.map(|slot| slot.settings.id).collect()
     }
 
     /// `C_GetSlotInfo`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn slot_description(&self, _slot: SlotId) -> Result<SlotDescription, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SlotIdInvalid`].
+    pub fn slot_description(&self, slot: SlotId) -> Result<SlotDescription, ReturnCode> {
+        let settings = &self.slot(slot)?.1.settings;
+        let mut flags = 0;
+        if settings.objects.describe().is_ok() {
+            flags |= token_flags::TOKEN_PRESENT;
+        }
+        if settings.is_removable {
+            flags |= token_flags::REMOVABLE_DEVICE;
+        }
+        Ok(SlotDescription { description: settings.description.clone(), flags })
     }
 
     /// `C_GetTokenInfo`. The plugin pads the texts with blanks.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn token_description(&self, _slot: SlotId) -> Result<TokenDescription, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SlotIdInvalid`], [`ReturnCode::TokenNotPresent`].
+    pub fn token_description(&self, slot: SlotId) -> Result<TokenDescription, ReturnCode> {
+        let mut description = self.slot(slot)?.1.settings.objects.describe()?;
+        description.flags |= token_flags::RNG | token_flags::ASYNC_SESSION_SUPPORTED;
+        Ok(description)
     }
 
     /// `C_GetTokenInfo`: the numbers of open sessions, and of open sessions that are read-write.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn session_counts(&self, _slot: SlotId) -> Result<(usize, usize), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SlotIdInvalid`].
+    pub fn session_counts(&self, slot: SlotId) -> Result<(usize, usize), ReturnCode> {
+        let slot = self.slot(slot)?.1;
+        let counts = [&slot.open_sessions, &slot.open_read_write].map(|count| count.load(Ordering::Relaxed));
+        Ok((counts[0], counts[1]))
     }
 
     /// `C_GetMechanismList`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn mechanism_list(&self, _slot: SlotId) -> Result<Vec<MechanismType>, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SlotIdInvalid`].
+    pub fn mechanism_list(&self, slot: SlotId) -> Result<Vec<MechanismType>, ReturnCode> {
+        self.slot(slot)?;
+        Ok(mechanisms().iter().map(|facts| facts.kind).collect())
     }
 
     /// `C_GetMechanismInfo`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn mechanism_facts(&self, _slot: SlotId, _kind: MechanismType) -> Result<MechanismFacts, ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::SlotIdInvalid`], [`ReturnCode::MechanismInvalid`].
+    pub fn mechanism_facts(&self, slot: SlotId, kind: MechanismType) -> Result<MechanismFacts, ReturnCode> {
+        self.slot(slot)?;
+        facts(kind).copied().ok_or(ReturnCode::MechanismInvalid)
     }
 
     /// `C_InitToken`. `label` is padded with blanks, which are not part of it.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::SessionExists`], [`ReturnCode::ArgumentsBad`] for a label that is not UTF-8, and those of
+    /// [`TokenObjects::init_token`](crate::TokenObjects::init_token).
     pub fn init_token(
         &self,
-        _slot: SlotId,
-        _so_pin: Option<&[u8]>,
-        _label: &[u8; 32],
+        slot: SlotId,
+        so_pin: Option<&[u8]>,
+        label: &[u8; 32],
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let slot = self.slot(slot)?.1;
+        if slot.open_sessions.load(Ordering::Relaxed) > 0 {
+            return Err(ReturnCode::SessionExists);
+        }
+        let label = std::str::from_utf8(label).map_err(|_| ReturnCode::ArgumentsBad)?;
+        slot.settings.objects.init_token(so_pin, label.trim_end_matches(' '))?;
+        slot.objects.forget_all();
+        Ok(())
     }
 
     /// `C_InitPIN`.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
-    pub fn init_pin(&self, _session: SessionHandle, _pin: Option<&[u8]>) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+    /// [`ReturnCode::UserNotLoggedIn`] unless the security officer is logged in, and those of
+    /// [`TokenObjects::init_pin`](crate::TokenObjects::init_pin).
+    pub fn init_pin(&self, session: SessionHandle, pin: Option<&[u8]>) -> Result<(), ReturnCode> {
+        let caller = self.caller(session)?;
+        if caller.slot.login.user() != Some(UserType::SecurityOfficer) {
+            return Err(ReturnCode::UserNotLoggedIn);
+        }
+        caller.slot.settings.objects.init_pin(pin)
     }
 
-    /// `C_SetPIN`.
+    /// `C_SetPIN`: the PIN of the security officer if the officer is logged in, else that of the user.
     ///
     /// # Errors
-    /// The return codes of the standard for this function.
+    /// [`ReturnCode::SessionReadOnly`], and those of [`TokenObjects::set_pin`](crate::TokenObjects::set_pin).
     pub fn set_pin(
         &self,
-        _session: SessionHandle,
-        _old: Option<&[u8]>,
-        _new: Option<&[u8]>,
+        session: SessionHandle,
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
     ) -> Result<(), ReturnCode> {
-        Err(ReturnCode::FunctionNotSupported)
+        let caller = self.caller(session)?;
+        if !caller.is_read_write() {
+            return Err(ReturnCode::SessionReadOnly);
+        }
+        let user = caller.slot.login.user().unwrap_or(UserType::User);
+        caller.slot.settings.objects.set_pin(user, old, new)
     }
 }

@@ -1,1 +1,18 @@
-//! Objects, their laws and the index that finds them.
+//! Objects, the laws of their attributes, their keys, and the index that finds them.
+
+mod der;
+mod entity;
+mod index;
+mod laws;
+mod material;
+mod permitted;
+
+pub(crate) use self::der::{NamedCurve, unwrap_octets};
+pub(crate) use self::entity::{Object, ObjectOrigin};
+pub(crate) use self::index::ObjectIndex;
+pub(crate) use self::laws::{
+    CreationKind, TemplateContext, change, complete, complete_copy, complete_derived,
+};
+pub(crate) use self::material::{
+    NewObject, curve_key_type_fits, is_secret_len, key_from_values, new_key_object,
+};

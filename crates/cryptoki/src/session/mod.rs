@@ -1,5 +1,9 @@
-//! Sessions, their handles and states.
+//! Sessions: the table that finds them, and the operations that are active in them.
 
-mod handle;
+mod active;
+mod table;
+#[cfg(test)]
+mod tests;
 
-pub use self::handle::{ObjectHandle, SessionDescription, SessionHandle, SessionState};
+pub(crate) use self::active::{ActiveOperation, PendingCall, Session};
+pub(crate) use self::table::SessionTable;

@@ -1,0 +1,46 @@
+//! One step of an operation, computed without a lock.
+
+use super::Cryptoki;
+use crate::constants::ReturnCode;
+use crate::handle::SessionHandle;
+use crate::session::{ActiveOperation, Session};
+
+/// The state of an operation after a step that succeeded.
+pub(super) enum StepEnd<R> {
+    /// The operation goes on.
+    More(R),
+    /// The operation has ended.
+    Done(R),
+}
+
+impl Cryptoki {
+    /// Computes a step of the operation at `place`. `action` gets the operation and the flags of the session.
+    ///
+    /// An error ends the operation, as the standard says, except if the buffer is too small, if the PIN for this use is
+    /// missing, or if the function does not fit the state of the operation.
+    pub(super) fn step<T, R>(
+        &self,
+        session: SessionHandle,
+        place: impl Fn(&mut Session) -> &mut ActiveOperation<T>,
+        action: impl FnOnce(&mut T, u64) -> Result<StepEnd<R>, ReturnCode>,
+    ) -> Result<R, ReturnCode> {
+        let (mut operation, flags) =
+            self.sessions.with(session, |found| Ok((place(found).take()?, found.flags)))?;
+        let result = action(&mut operation, flags);
+        let goes_on = match &result {
+            Ok(StepEnd::More(_)) => true,
+            Ok(StepEnd::Done(_)) => false,
+            Err(code) => matches!(
+                code,
+                ReturnCode::BufferTooSmall | ReturnCode::UserNotLoggedIn | ReturnCode::OperationActive
+            ),
+        };
+        self.sessions.with(session, |found| {
+            place(found).put_back(goes_on.then_some(operation));
+            Ok(())
+        })?;
+        match result? {
+            StepEnd::More(value) | StepEnd::Done(value) => Ok(value),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Wrapping and unwrapping of keys.
+
+use oarlock::keys::{export, import, raw};
+use oarlock::{Key, KeyHome, SecretBytes};
+use zeroize::Zeroizing;
+
+use super::Cryptoki;
+use super::access::KeyFaults;
+use super::creation::check_key_type;
+use crate::attribute::{TemplateEntry, parse, peek_number};
+use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
+use crate::handle::{ObjectHandle, SessionHandle};
+use crate::mechanism::{Mechanism, MechanismFamily};
+use crate::object::{CreationKind, Object, complete, curve_key_type_fits, is_secret_len, new_key_object};
+use crate::operation::{CipherDirection, CipherOperation};
+use crate::output::OutputBuffer;
+
+impl Cryptoki {
+    /// `C_WrapKey`. Secret keys are wrapped as their value, and private keys as PKCS#8.
+    ///
+    /// # Errors
+    /// [`ReturnCode::KeyUnextractable`], [`ReturnCode::KeyNotWrappable`], [`ReturnCode::KeySizeRange`],
+    /// [`ReturnCode::WrappingKeyHandleInvalid`], [`ReturnCode::WrappingKeyTypeInconsistent`],
+    /// [`ReturnCode::KeyFunctionNotPermitted`], [`ReturnCode::BufferTooSmall`].
+    pub fn wrap_key(
+        &self,
+        session: SessionHandle,
+        mechanism: &Mechanism<'_>,
+        wrapping_key: ObjectHandle,
+        key: ObjectHandle,
+        output: &mut OutputBuffer<'_>,
+    ) -> Result<(), ReturnCode> {
+        const WRAP: (u64, A) = (mechanism_flags::WRAP, A::WRAP);
+        let caller = self.caller(session)?;
+        let wrapping = caller.usable_key(wrapping_key, mechanism, WRAP, KeyFaults::WRAPPING)?;
+        let object = caller.object(key).map_err(|code| match code {
+            ReturnCode::ObjectHandleInvalid => ReturnCode::KeyHandleInvalid,
+            code => code,
+        })?;
+        check_extractable(&object, &wrapping.object)?;
+        let value = wrapped_value(&object, &object.key(caller.slot.objects.token())?)?;
+        let family = wrapping.facts.family;
+        check_wrappable(&object, family, value.len())?;
+        let operation =
+            CipherOperation::new(wrapping.key, wrapping.facts, mechanism, CipherDirection::Encrypt)?;
+        let (len, _) = operation.whole_len(value.len())?;
+        if output.has_room(len)? {
+            let wrapped = operation.whole(&self.accelerator, &value);
+            output.write(&wrapped.map_err(|code| match code {
+                ReturnCode::DataLenRange => ReturnCode::KeySizeRange,
+                code => code,
+            })?)?;
+        }
+        Ok(())
+    }
+
+    /// `C_UnwrapKey`. Every fault of the wrapped key looks alike.
+    ///
+    /// # Errors
+    /// [`ReturnCode::WrappedKeyInvalid`], [`ReturnCode::UnwrappingKeyHandleInvalid`],
+    /// [`ReturnCode::UnwrappingKeyTypeInconsistent`], [`ReturnCode::KeyFunctionNotPermitted`], and those of
+    /// [`create_object`](Self::create_object) for the template.
+    pub fn unwrap_key(
+        &self,
+        session: SessionHandle,
+        mechanism: &Mechanism<'_>,
+        unwrapping_key: ObjectHandle,
+        wrapped: &[u8],
+        template: &[TemplateEntry<'_>],
+    ) -> Result<ObjectHandle, ReturnCode> {
+        const UNWRAP: (u64, A) = (mechanism_flags::UNWRAP, A::UNWRAP);
+        let caller = self.caller(session)?;
+        let unwrapping = caller.usable_key(unwrapping_key, mechanism, UNWRAP, KeyFaults::UNWRAPPING)?;
+        if unwrapping.needs_login() {
+            return Err(ReturnCode::UserNotLoggedIn);
+        }
+        let class = peek_number(template, A::CLASS).ok_or(ReturnCode::TemplateIncomplete)?;
+        let class = ObjectClass(class);
+        if class != ObjectClass::SECRET_KEY && class != ObjectClass::PRIVATE_KEY {
+            return Err(ReturnCode::TemplateInconsistent);
+        }
+        let template = parse(template, class)?;
+        let key_type = template.number(A::KEY_TYPE).ok_or(ReturnCode::TemplateIncomplete)?;
+        let key_type = KeyTypeNumber(key_type);
+        check_key_type(class, key_type)?;
+        let wanted_len = template.number(A::VALUE_LEN);
+        let kind = CreationKind::Unwrapped;
+        let attributes = complete(template, class, Some(key_type), kind, caller.context())?;
+        caller.check_write(&attributes)?;
+        let operation =
+            CipherOperation::new(unwrapping.key, unwrapping.facts, mechanism, CipherDirection::Decrypt)?;
+        // One code for a bad length, a bad padding, a bad tag and a value that is not a key: the difference would help
+        // to decrypt (Bleichenbacher 1998, Bardou et al. 2012).
+        let value = operation.whole(&self.accelerator, wrapped).map_err(|code| match code {
+            ReturnCode::DeviceError | ReturnCode::TokenResourceExceeded => code,
+            _ => ReturnCode::WrappedKeyInvalid,
+        })?;
+        let key = unwrapped_key(&value, class, key_type, wanted_len)?;
+        let object = new_key_object(attributes, key, class)?;
+        self.add_one(&caller, object)
+    }
+}
+
+fn check_extractable(object: &Object, wrapping: &Object) -> Result<(), ReturnCode> {
+    if object.class != ObjectClass::SECRET_KEY && object.class != ObjectClass::PRIVATE_KEY {
+        return Err(ReturnCode::KeyNotWrappable);
+    }
+    if !object.attributes.is_true(A::EXTRACTABLE) {
+        return Err(ReturnCode::KeyUnextractable);
+    }
+    let wants_trust = object.attributes.is_true(A::WRAP_WITH_TRUSTED);
+    if wants_trust && !wrapping.attributes.is_true(A::TRUSTED) {
+        return Err(ReturnCode::KeyNotWrappable);
+    }
+    Ok(())
+}
+
+/// Returns the bytes that are wrapped.
+fn wrapped_value(object: &Object, key: &Key) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    if key.home() != &KeyHome::Local {
+        return Err(ReturnCode::KeyUnextractable);
+    }
+    if object.class == ObjectClass::PRIVATE_KEY {
+        return export::private_pkcs8_der(key).map_err(|_| ReturnCode::KeyNotWrappable);
+    }
+    let value = key.secret().map(SecretBytes::expose).ok_or(ReturnCode::KeyNotWrappable)?;
+    Ok(Zeroizing::new(value.to_vec()))
+}
+
+fn check_wrappable(object: &Object, family: MechanismFamily, len: usize) -> Result<(), ReturnCode> {
+    match family {
+        MechanismFamily::RsaPkcs1(_) | MechanismFamily::RsaOaep
+            if object.class == ObjectClass::PRIVATE_KEY =>
+        {
+            Err(ReturnCode::KeyNotWrappable)
+        }
+        // RFC 3394 2: at least two half-blocks, and only whole ones.
+        MechanismFamily::KeyWrap if len < 16 || len % 8 != 0 => Err(ReturnCode::KeySizeRange),
+        _ => Ok(()),
+    }
+}
+
+fn unwrapped_key(
+    value: &[u8],
+    class: ObjectClass,
+    key_type: KeyTypeNumber,
+    wanted_len: Option<u64>,
+) -> Result<Key, ReturnCode> {
+    let invalid = ReturnCode::WrappedKeyInvalid;
+    if class == ObjectClass::PRIVATE_KEY {
+        let key = import::pkcs8_der(value).map_err(|_| invalid)?;
+        return if curve_key_type_fits(&key, key_type) { Ok(key) } else { Err(invalid) };
+    }
+    let fits = wanted_len.is_none_or(|wanted| wanted == value.len() as u64);
+    if !fits || !is_secret_len(key_type, value.len()) {
+        return Err(invalid);
+    }
+    raw::secret(value.to_vec()).map_err(|_| invalid)
+}

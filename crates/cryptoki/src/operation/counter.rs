@@ -1,0 +1,82 @@
+//! Counter mode in pieces of any length.
+
+use oarlock::{Accelerator, BlockCipher, CipherMode, Direction, Key, Shape};
+use zeroize::Zeroizing;
+
+use super::failure::FailureRule;
+use super::padding::BLOCK;
+use super::record::{RecordInputs, run_record};
+use crate::constants::ReturnCode;
+
+/// The state of counter mode between pieces.
+#[derive(Clone, Debug)]
+pub(crate) struct CounterState {
+    /// The number of low bits that count.
+    bits: u32,
+    /// The counter block of the next byte.
+    block: u128,
+    /// The bytes of that block that are used already.
+    used: usize,
+    /// The blocks that may still come before the counter repeats.
+    left: u128,
+}
+
+impl CounterState {
+    /// Starts at a block of which the low `bits` bits count.
+    ///
+    /// # Errors
+    /// [`ReturnCode::MechanismParamInvalid`] unless 1 to 128 bits count.
+    pub(crate) fn new(bits: u64, block: [u8; BLOCK]) -> Result<Self, ReturnCode> {
+        match u32::try_from(bits) {
+            Ok(bits @ 1..=128) => Ok(Self::start(bits, block)),
+            _ => Err(ReturnCode::MechanismParamInvalid),
+        }
+    }
+
+    /// Returns a state at the start of another message.
+    pub(crate) fn restarted(&self, block: [u8; BLOCK]) -> Self {
+        Self::start(self.bits, block)
+    }
+
+    fn start(bits: u32, block: [u8; BLOCK]) -> Self {
+        let block = u128::from_be_bytes(block);
+        // With 128 bits the shift has no result, and the number of blocks has no end that anybody reaches.
+        let left = 1_u128.checked_shl(bits).map_or(u128::MAX, |size| size - block % size);
+        Self { bits, block, used: 0, left }
+    }
+
+    /// Encrypts or decrypts the next bytes.
+    ///
+    /// # Errors
+    /// [`ReturnCode::DataLenRange`] if the counter would repeat.
+    pub(crate) fn apply(
+        &mut self,
+        accelerator: &Accelerator,
+        alg: BlockCipher,
+        key: &Key,
+        data: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+        let end = self.used + data.len();
+        let (whole, used) = (end / BLOCK, end % BLOCK);
+        if end.div_ceil(BLOCK) as u128 > self.left {
+            return Err(ReturnCode::DataLenRange);
+        }
+        // Zeros stand for the bytes of the first block that are used already. Their output is dropped.
+        let mut input = Zeroizing::new(Vec::with_capacity(end));
+        input.resize(self.used, 0);
+        input.extend_from_slice(data);
+        let shape = Shape::Cipher { alg, mode: CipherMode::Ctr, direction: Direction::Encrypt };
+        let inputs = RecordInputs {
+            iv: &self.block.to_be_bytes(),
+            input: &input,
+            output_len: end,
+            ..RecordInputs::default()
+        };
+        let mut output = run_record(accelerator, shape, key, &inputs, FailureRule::ENCRYPT)?;
+        let skipped = std::mem::replace(&mut self.used, used);
+        self.block = self.block.wrapping_add(whole as u128);
+        self.left -= whole as u128;
+        output.drain(..skipped);
+        Ok(output)
+    }
+}

@@ -1,0 +1,77 @@
+//! Digests of messages that come in pieces.
+
+use std::fmt;
+
+use aws_lc_rs::{digest, hmac};
+use oarlock::DigestAlg;
+use zeroize::Zeroizing;
+
+use crate::constants::ReturnCode;
+
+/// A digest under way.
+#[derive(Clone)]
+pub(crate) struct DigestOperation {
+    context: digest::Context,
+    is_in_pieces: bool,
+}
+
+impl DigestOperation {
+    pub(crate) fn new(alg: DigestAlg) -> Result<Self, ReturnCode> {
+        Ok(Self { context: digest::Context::new(algorithm(alg)?), is_in_pieces: false })
+    }
+
+    pub(crate) fn output_len(&self) -> usize {
+        self.context.algorithm().output_len()
+    }
+
+    /// True after the first piece.
+    pub(crate) fn is_in_pieces(&self) -> bool {
+        self.is_in_pieces
+    }
+
+    pub(crate) fn update(&mut self, data: &[u8]) {
+        self.is_in_pieces = true;
+        self.context.update(data);
+    }
+
+    pub(crate) fn finish(self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.context.finish().as_ref().to_vec())
+    }
+}
+
+impl fmt::Debug for DigestOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DigestOperation({} bytes)", self.output_len())
+    }
+}
+
+/// Returns the algorithm of a digest.
+pub(crate) fn algorithm(alg: DigestAlg) -> Result<&'static digest::Algorithm, ReturnCode> {
+    match alg {
+        DigestAlg::Sha1 => Ok(&digest::SHA1_FOR_LEGACY_USE_ONLY),
+        DigestAlg::Sha224 => Ok(&digest::SHA224),
+        DigestAlg::Sha256 => Ok(&digest::SHA256),
+        DigestAlg::Sha384 => Ok(&digest::SHA384),
+        DigestAlg::Sha512 => Ok(&digest::SHA512),
+        _ => Err(ReturnCode::MechanismInvalid),
+    }
+}
+
+/// Returns the algorithm of an HMAC.
+pub(crate) fn hmac_algorithm(alg: DigestAlg) -> Result<hmac::Algorithm, ReturnCode> {
+    match alg {
+        DigestAlg::Sha1 => Ok(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
+        DigestAlg::Sha224 => Ok(hmac::HMAC_SHA224),
+        DigestAlg::Sha256 => Ok(hmac::HMAC_SHA256),
+        DigestAlg::Sha384 => Ok(hmac::HMAC_SHA384),
+        DigestAlg::Sha512 => Ok(hmac::HMAC_SHA512),
+        _ => Err(ReturnCode::MechanismInvalid),
+    }
+}
+
+/// Hashes pieces one behind the other.
+pub(crate) fn hash(alg: DigestAlg, pieces: &[&[u8]]) -> Result<digest::Digest, ReturnCode> {
+    let mut context = digest::Context::new(algorithm(alg)?);
+    pieces.iter().for_each(|piece| context.update(piece));
+    Ok(context.finish())
+}

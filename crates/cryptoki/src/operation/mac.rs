@@ -1,0 +1,59 @@
+//! The shapes and lengths of message authentication codes.
+
+use oarlock::{DigestAlg, Key, MacAlg, SecretBytes};
+
+use crate::constants::ReturnCode;
+use crate::mechanism::MechanismParameters;
+
+/// A MAC and the length that the mechanism keeps of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MacRule {
+    pub(crate) alg: MacAlg,
+    /// The digest of an HMAC.
+    pub(crate) digest: Option<DigestAlg>,
+    pub(crate) len: usize,
+}
+
+impl MacRule {
+    /// Returns the rule of an HMAC mechanism.
+    pub(crate) fn hmac(
+        digest: DigestAlg,
+        is_general: bool,
+        parameters: &MechanismParameters<'_>,
+    ) -> Result<Self, ReturnCode> {
+        let alg = match digest {
+            DigestAlg::Sha1 => MacAlg::HmacSha1,
+            DigestAlg::Sha224 => MacAlg::HmacSha224,
+            DigestAlg::Sha256 => MacAlg::HmacSha256,
+            DigestAlg::Sha384 => MacAlg::HmacSha384,
+            DigestAlg::Sha512 => MacAlg::HmacSha512,
+            _ => return Err(ReturnCode::MechanismInvalid),
+        };
+        Ok(Self { alg, digest: Some(digest), len: mac_len(alg, is_general, parameters)? })
+    }
+
+    /// Returns the rule of CMAC under an AES key.
+    pub(crate) fn cmac(
+        key: &Key,
+        is_general: bool,
+        parameters: &MechanismParameters<'_>,
+    ) -> Result<Self, ReturnCode> {
+        let alg = match key.secret().map(SecretBytes::len) {
+            Some(16) => MacAlg::Aes128Cmac,
+            Some(32) => MacAlg::Aes256Cmac,
+            _ => return Err(ReturnCode::KeySizeRange),
+        };
+        Ok(Self { alg, digest: None, len: mac_len(alg, is_general, parameters)? })
+    }
+}
+
+fn mac_len(alg: MacAlg, is_general: bool, parameters: &MechanismParameters<'_>) -> Result<usize, ReturnCode> {
+    match (is_general, parameters) {
+        (false, MechanismParameters::None) => Ok(alg.tag_len()),
+        (true, MechanismParameters::Number(len)) => {
+            let len = usize::try_from(*len).ok().filter(|len| (1..=alg.tag_len()).contains(len));
+            len.ok_or(ReturnCode::MechanismParamInvalid)
+        }
+        _ => Err(ReturnCode::MechanismParamInvalid),
+    }
+}

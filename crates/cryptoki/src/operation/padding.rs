@@ -1,0 +1,75 @@
+//! The padding of CBC, and the digests that parameters of mechanisms name.
+
+use oarlock::DigestAlg;
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
+
+use crate::constants::{MechanismType, ReturnCode, parameter_values as value};
+
+/// The bytes of an AES block.
+pub(crate) const BLOCK: usize = 16;
+
+/// Returns the padding of PKCS#7 behind a number of bytes: 1 to 16 bytes. RFC 5652 6.3.
+pub(crate) fn pkcs7(len: usize) -> Vec<u8> {
+    let count = BLOCK - len % BLOCK;
+    vec![count as u8; count]
+}
+
+/// Returns the length of the data before the padding in the last block, or `None` if the padding is bad.
+///
+/// All bytes are read, whatever they are. Only the answer depends on them.
+pub(crate) fn unpadded_len(last: &[u8; BLOCK]) -> Option<usize> {
+    let count = last[BLOCK - 1];
+    let mut is_good = !count.ct_eq(&0) & !count.ct_gt(&(BLOCK as u8));
+    for (index, byte) in (1_u8..).zip(last.iter().rev()) {
+        let is_padding = !index.ct_gt(&count);
+        is_good &= Choice::conditional_select(&Choice::from(1), &byte.ct_eq(&count), is_padding);
+    }
+    bool::from(is_good).then(|| BLOCK - usize::from(count))
+}
+
+/// Returns the digest of a digest mechanism in a parameter.
+pub(crate) fn digest_of(kind: MechanismType) -> Result<DigestAlg, ReturnCode> {
+    match kind {
+        MechanismType::SHA_1 => Ok(DigestAlg::Sha1),
+        MechanismType::SHA224 => Ok(DigestAlg::Sha224),
+        MechanismType::SHA256 => Ok(DigestAlg::Sha256),
+        MechanismType::SHA384 => Ok(DigestAlg::Sha384),
+        MechanismType::SHA512 => Ok(DigestAlg::Sha512),
+        _ => Err(ReturnCode::MechanismParamInvalid),
+    }
+}
+
+/// Returns the digest of a mask generator.
+pub(crate) fn digest_of_mgf(mgf: u64) -> Result<DigestAlg, ReturnCode> {
+    match mgf {
+        value::CKG_MGF1_SHA1 => Ok(DigestAlg::Sha1),
+        value::CKG_MGF1_SHA224 => Ok(DigestAlg::Sha224),
+        value::CKG_MGF1_SHA256 => Ok(DigestAlg::Sha256),
+        value::CKG_MGF1_SHA384 => Ok(DigestAlg::Sha384),
+        value::CKG_MGF1_SHA512 => Ok(DigestAlg::Sha512),
+        _ => Err(ReturnCode::MechanismParamInvalid),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_padding_is_removed_and_no_other_bytes_are() {
+        for count in 1..=16_u8 {
+            let mut block = [0xEE; BLOCK];
+            let start = BLOCK - usize::from(count);
+            block[start..].fill(count);
+            assert_eq!(unpadded_len(&block), Some(start));
+            if count > 1 {
+                block[start] ^= 0x40;
+                assert_eq!(unpadded_len(&block), None);
+            }
+        }
+        assert_eq!(unpadded_len(&[0; BLOCK]), None);
+        assert_eq!(unpadded_len(&[17; BLOCK]), None);
+        assert_eq!(pkcs7(16), [16; 16]);
+        assert_eq!(pkcs7(15), [1]);
+    }
+}

@@ -1,0 +1,458 @@
+//! Signatures and message authentication codes in one step or in pieces.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use aws_lc_rs::{digest, hmac};
+use oarlock::{
+    Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, SaltLength, Scheme, Shape,
+    SigningScheme, SubmitOptions, VerifyingScheme,
+};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::digest::{algorithm, hmac_algorithm};
+use super::failure::{FailureRule, to_return_code};
+use super::mac::MacRule;
+use super::padding::{digest_of, digest_of_mgf};
+use super::record::{RecordInputs, run_record};
+use super::rsa;
+use crate::constants::ReturnCode;
+use crate::mechanism::{DigestRule, Mechanism, MechanismFacts, MechanismFamily, MechanismParameters};
+
+/// A signature or a verification under way.
+pub(crate) struct SignatureOperation {
+    key: Key,
+    method: SignatureMethod,
+    pieces: MessagePieces,
+    /// The signature of `C_VerifySignatureInit`.
+    pub(crate) signature: Option<Vec<u8>>,
+    /// True until the user gives the PIN for this use of the key.
+    pub(crate) needs_login: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum SignatureMethod {
+    Job { sign: Scheme, verify: Scheme, input: SignatureInput, len: usize },
+    RawRsa { len: usize },
+    Mac(MacRule),
+}
+
+/// The form in which a scheme takes its input.
+#[derive(Clone, Copy, Debug)]
+enum SignatureInput {
+    Message(DigestAlg),
+    /// A digest of exactly this length.
+    Digest(usize),
+    /// A digest of any length, brought to the width of the curve.
+    CurveDigest(usize),
+    /// The message itself, at most this long.
+    Whole {
+        max: usize,
+    },
+}
+
+/// What has come of a message.
+enum MessagePieces {
+    Nothing,
+    Bytes(Zeroizing<Vec<u8>>),
+    Digest(digest::Context),
+    Hmac(hmac::Context),
+}
+
+/// The input of the last step: the whole message, or what the pieces became.
+pub(crate) enum SigningStep<'a> {
+    /// The message of a call in one step.
+    Whole(&'a [u8]),
+    /// The end of the pieces.
+    Pieces,
+}
+
+/// The input of a job.
+pub(crate) enum JobInput<'a> {
+    Message(&'a [u8]),
+    Digest(Cow<'a, [u8]>),
+}
+
+impl JobInput<'_> {
+    fn as_input(&self) -> Input<'_> {
+        match self {
+            Self::Message(message) => Input::Message(message),
+            Self::Digest(digest) => Input::Digest(digest),
+        }
+    }
+}
+
+impl SignatureOperation {
+    /// Begins an operation.
+    ///
+    /// # Errors
+    /// [`ReturnCode::MechanismInvalid`] if the mechanism makes no signatures, [`ReturnCode::MechanismParamInvalid`],
+    /// [`ReturnCode::KeySizeRange`].
+    pub(crate) fn new(
+        key: Key,
+        facts: &MechanismFacts,
+        mechanism: &Mechanism<'_>,
+    ) -> Result<Self, ReturnCode> {
+        let method = SignatureMethod::new(&key, facts.family, &mechanism.parameters)?;
+        Ok(Self { key, method, pieces: MessagePieces::Nothing, signature: None, needs_login: false })
+    }
+
+    /// True after the first piece.
+    pub(crate) fn is_in_pieces(&self) -> bool {
+        !matches!(self.pieces, MessagePieces::Nothing)
+    }
+
+    pub(crate) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Returns the rule of a MAC.
+    pub(crate) fn mac(&self) -> Option<MacRule> {
+        if let SignatureMethod::Mac(rule) = self.method { Some(rule) } else { None }
+    }
+
+    /// Returns the length of a signature.
+    pub(crate) fn len(&self) -> usize {
+        match self.method {
+            SignatureMethod::Job { len, .. } | SignatureMethod::RawRsa { len } => len,
+            SignatureMethod::Mac(rule) => rule.len,
+        }
+    }
+
+    /// Takes the next piece of the message.
+    pub(crate) fn update(&mut self, data: &[u8]) -> Result<(), ReturnCode> {
+        if let MessagePieces::Nothing = self.pieces {
+            self.pieces = self.first_pieces()?;
+        }
+        match &mut self.pieces {
+            MessagePieces::Bytes(bytes) => append(bytes, data),
+            MessagePieces::Digest(context) => context.update(data),
+            MessagePieces::Hmac(context) => context.update(data),
+            MessagePieces::Nothing => {}
+        }
+        Ok(())
+    }
+
+    fn first_pieces(&self) -> Result<MessagePieces, ReturnCode> {
+        match self.method {
+            SignatureMethod::Job { input: SignatureInput::Message(alg), .. } => {
+                Ok(MessagePieces::Digest(digest::Context::new(algorithm(alg)?)))
+            }
+            SignatureMethod::Mac(MacRule { digest: Some(alg), .. }) => {
+                let secret = self.key.secret().ok_or(ReturnCode::KeyTypeInconsistent)?;
+                let key = hmac::Key::new(hmac_algorithm(alg)?, secret.expose());
+                Ok(MessagePieces::Hmac(hmac::Context::with_key(&key)))
+            }
+            _ => Ok(MessagePieces::Bytes(Zeroizing::default())),
+        }
+    }
+
+    /// Signs.
+    pub(crate) fn sign(
+        &mut self,
+        accelerator: &Accelerator,
+        step: SigningStep<'_>,
+    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+        let rule = FailureRule::SIGN;
+        if let SignatureMethod::Job { .. } = self.method {
+            return self.with_job(step, &[], true, |job| {
+                let answer = accelerator.submit(job, SubmitOptions::default()).wait();
+                answer.map_err(|error| to_return_code(&error, rule))
+            });
+        }
+        match (self.take(step)?, self.method) {
+            (MessagePieces::Hmac(context), _) => Ok(self.cut_mac(&context)),
+            (MessagePieces::Bytes(message), SignatureMethod::Mac(mac)) => {
+                compute_mac(accelerator, &self.key, mac, &message)
+            }
+            (MessagePieces::Bytes(message), _) => {
+                rsa::private_operation(accelerator, &self.key, &message, rule)
+            }
+            _ => Err(ReturnCode::GeneralError),
+        }
+    }
+
+    /// Verifies a signature.
+    ///
+    /// # Errors
+    /// [`ReturnCode::SignatureInvalid`], [`ReturnCode::SignatureLenRange`].
+    pub(crate) fn verify(
+        &mut self,
+        accelerator: &Accelerator,
+        step: SigningStep<'_>,
+        signature: &[u8],
+    ) -> Result<(), ReturnCode> {
+        if signature.len() != self.len() {
+            return Err(ReturnCode::SignatureLenRange);
+        }
+        let rule = FailureRule::VERIFY;
+        if let SignatureMethod::Job { .. } = self.method {
+            return self.with_job(step, signature, false, |job| {
+                let answer = accelerator.submit(job, SubmitOptions::default()).wait();
+                answer.map(drop).map_err(|error| to_return_code(&error, rule))
+            });
+        }
+        let is_equal = match (self.take(step)?, self.method) {
+            (MessagePieces::Hmac(context), _) => self.cut_mac(&context).ct_eq(signature),
+            (MessagePieces::Bytes(message), SignatureMethod::Mac(mac)) => {
+                compute_mac(accelerator, &self.key, mac, &message)?.ct_eq(signature)
+            }
+            (MessagePieces::Bytes(message), _) => {
+                let found = rsa::public_operation(accelerator, &self.key, signature, rule);
+                // A signature that is not below the modulus is a bad one.
+                let found = found.map_err(|code| match code {
+                    ReturnCode::DataInvalid => ReturnCode::SignatureInvalid,
+                    code => code,
+                })?;
+                let zeros = found.len().checked_sub(message.len()).ok_or(ReturnCode::DataLenRange)?;
+                let expected = [&vec![0; zeros][..], &message].concat();
+                found.ct_eq(&expected)
+            }
+            _ => return Err(ReturnCode::GeneralError),
+        };
+        if bool::from(is_equal) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
+    }
+
+    /// True if the dispatcher computes the operation, so that it can be submitted and polled.
+    pub(crate) fn is_job(&self) -> bool {
+        matches!(self.method, SignatureMethod::Job { .. })
+    }
+
+    /// Runs `action` on the job of the last step.
+    pub(crate) fn with_job<T>(
+        &mut self,
+        step: SigningStep<'_>,
+        signature: &[u8],
+        is_signing: bool,
+        action: impl FnOnce(&Job<'_>) -> Result<T, ReturnCode>,
+    ) -> Result<T, ReturnCode> {
+        let scheme = self.scheme(is_signing)?;
+        if let SigningStep::Whole(message) = step {
+            let input = self.job_input(message)?;
+            return action(&Job::with_scheme(scheme, &self.key, input.as_input(), signature));
+        }
+        let pieces = self.take(step)?;
+        let input = match &pieces {
+            MessagePieces::Bytes(bytes) => self.job_input(bytes)?,
+            MessagePieces::Digest(context) => {
+                JobInput::Digest(Cow::Owned(context.clone().finish().as_ref().to_vec()))
+            }
+            _ => return Err(ReturnCode::GeneralError),
+        };
+        action(&Job::with_scheme(scheme, &self.key, input.as_input(), signature))
+    }
+
+    fn scheme(&self, is_signing: bool) -> Result<Scheme, ReturnCode> {
+        match self.method {
+            SignatureMethod::Job { sign, verify, .. } => Ok(if is_signing { sign } else { verify }),
+            _ => Err(ReturnCode::GeneralError),
+        }
+    }
+
+    /// Returns the job of a whole message, whose input is kept in `input`.
+    pub(crate) fn job<'a>(
+        &'a self,
+        input: &'a JobInput<'a>,
+        signature: &'a [u8],
+        is_signing: bool,
+    ) -> Result<Job<'a>, ReturnCode> {
+        Ok(Job::with_scheme(self.scheme(is_signing)?, &self.key, input.as_input(), signature))
+    }
+
+    /// Brings a whole message to the form of the scheme.
+    ///
+    /// # Errors
+    /// [`ReturnCode::DataLenRange`].
+    pub(crate) fn job_input<'a>(&self, message: &'a [u8]) -> Result<JobInput<'a>, ReturnCode> {
+        let SignatureMethod::Job { input, .. } = self.method else { return Err(ReturnCode::GeneralError) };
+        match input {
+            SignatureInput::Message(_) => Ok(JobInput::Message(message)),
+            SignatureInput::Digest(len) if message.len() == len => {
+                Ok(JobInput::Digest(Cow::Borrowed(message)))
+            }
+            SignatureInput::CurveDigest(width) if !message.is_empty() => {
+                Ok(JobInput::Digest(at_width(message, width)))
+            }
+            SignatureInput::Whole { max } if message.len() <= max => Ok(JobInput::Message(message)),
+            _ => Err(ReturnCode::DataLenRange),
+        }
+    }
+
+    /// Takes the whole message, or what its pieces became.
+    fn take(&mut self, step: SigningStep<'_>) -> Result<MessagePieces, ReturnCode> {
+        let pieces = match step {
+            SigningStep::Whole(message) => MessagePieces::Bytes(Zeroizing::new(message.to_vec())),
+            // No piece came: the message is empty.
+            SigningStep::Pieces if !self.is_in_pieces() => self.first_pieces()?,
+            SigningStep::Pieces => std::mem::replace(&mut self.pieces, MessagePieces::Nothing),
+        };
+        let is_too_long = match (&pieces, self.method) {
+            (MessagePieces::Bytes(bytes), SignatureMethod::RawRsa { len }) => bytes.len() > len,
+            _ => false,
+        };
+        if is_too_long { Err(ReturnCode::DataLenRange) } else { Ok(pieces) }
+    }
+
+    fn cut_mac(&self, context: &hmac::Context) -> Zeroizing<Vec<u8>> {
+        let mut mac = Zeroizing::new(context.clone().sign().as_ref().to_vec());
+        mac.truncate(self.len());
+        mac
+    }
+}
+
+impl SignatureMethod {
+    fn new(
+        key: &Key,
+        family: MechanismFamily,
+        parameters: &MechanismParameters<'_>,
+    ) -> Result<Self, ReturnCode> {
+        match (family, parameters) {
+            (MechanismFamily::RsaPkcs1(input), MechanismParameters::None) => Self::rsa_pkcs1(key, input),
+            (MechanismFamily::RsaPss(input), MechanismParameters::Pss { hash, mgf, salt_len }) => {
+                let digest = digest_of(*hash)?;
+                Self::rsa_pss(key, input, (digest, digest_of_mgf(*mgf)?), *salt_len)
+            }
+            (MechanismFamily::RsaRaw, MechanismParameters::None) => {
+                Ok(Self::RawRsa { len: rsa::modulus_len(key)? })
+            }
+            (MechanismFamily::Ecdsa(input), MechanismParameters::None) => Self::ecdsa(key, input),
+            (MechanismFamily::Eddsa, parameters) => Self::eddsa(parameters),
+            (MechanismFamily::Hmac { alg, is_general }, parameters) => {
+                MacRule::hmac(alg, is_general, parameters).map(Self::Mac)
+            }
+            (MechanismFamily::Cmac { is_general }, parameters) => {
+                MacRule::cmac(key, is_general, parameters).map(Self::Mac)
+            }
+            (
+                MechanismFamily::RsaPkcs1(_)
+                | MechanismFamily::RsaPss(_)
+                | MechanismFamily::RsaRaw
+                | MechanismFamily::Ecdsa(_),
+                _,
+            ) => Err(ReturnCode::MechanismParamInvalid),
+            _ => Err(ReturnCode::MechanismInvalid),
+        }
+    }
+
+    fn rsa_pkcs1(key: &Key, input: DigestRule) -> Result<Self, ReturnCode> {
+        let len = rsa::modulus_len(key)?;
+        Ok(match input {
+            DigestRule::Message(digest) => Self::Job {
+                sign: SigningScheme::rsa_pkcs1(digest).into(),
+                verify: VerifyingScheme::rsa_pkcs1(digest).into(),
+                input: SignatureInput::Message(digest),
+                len,
+            },
+            DigestRule::Given => Self::Job {
+                sign: Scheme::RsaPkcs1SignEncoded,
+                verify: Scheme::RsaPkcs1VerifyEncoded,
+                // RFC 8017 9.2 step 3.
+                input: SignatureInput::Whole { max: len.saturating_sub(11) },
+                len,
+            },
+        })
+    }
+
+    fn rsa_pss(
+        key: &Key,
+        input: DigestRule,
+        (digest, mgf): (DigestAlg, DigestAlg),
+        salt_len: u64,
+    ) -> Result<Self, ReturnCode> {
+        let invalid = ReturnCode::MechanismParamInvalid;
+        let len = rsa::modulus_len(key)?;
+        let salt_len = u16::try_from(salt_len).map_err(|_| invalid)?;
+        if digest.output_len() + usize::from(salt_len) + 2 > len {
+            return Err(invalid);
+        }
+        let input = match input {
+            // The mechanism names the digest, and its parameter must not name another.
+            DigestRule::Message(own) if own != digest => return Err(invalid),
+            DigestRule::Message(own) => SignatureInput::Message(own),
+            DigestRule::Given => SignatureInput::Digest(digest.output_len()),
+        };
+        Ok(Self::Job {
+            sign: SigningScheme::rsa_pss(digest, mgf, salt_len).into(),
+            verify: VerifyingScheme::rsa_pss(digest, mgf, SaltLength::Exactly(salt_len)).into(),
+            input,
+            len,
+        })
+    }
+
+    fn ecdsa(key: &Key, input: DigestRule) -> Result<Self, ReturnCode> {
+        let curve = match key.kind() {
+            oarlock::KeyKind::EcPrivate(curve) | oarlock::KeyKind::EcPublic(curve) => curve,
+            _ => return Err(ReturnCode::KeyTypeInconsistent),
+        };
+        let width = curve.scalar_len();
+        let (digest, input) = match input {
+            DigestRule::Message(digest) => (digest, SignatureInput::Message(digest)),
+            // A digest as wide as the curve: any other is brought to this width first.
+            DigestRule::Given if curve == Curve::P256 => {
+                (DigestAlg::Sha256, SignatureInput::CurveDigest(width))
+            }
+            DigestRule::Given => (DigestAlg::Sha384, SignatureInput::CurveDigest(width)),
+        };
+        let encoding = EcdsaEncoding::Fixed;
+        Ok(Self::Job {
+            sign: SigningScheme::ecdsa(curve, digest, encoding, NonceRule::Hedged).into(),
+            verify: VerifyingScheme::ecdsa(curve, digest, encoding).into(),
+            input,
+            len: 2 * width,
+        })
+    }
+
+    fn eddsa(parameters: &MechanismParameters<'_>) -> Result<Self, ReturnCode> {
+        match parameters {
+            MechanismParameters::None => {}
+            MechanismParameters::Eddsa { is_prehashed: false, context } if context.is_empty() => {}
+            // Ed25519ctx and Ed25519ph, which no engine has.
+            _ => return Err(ReturnCode::MechanismParamInvalid),
+        }
+        Ok(Self::Job {
+            sign: SigningScheme::ED25519.into(),
+            verify: VerifyingScheme::ED25519.into(),
+            input: SignatureInput::Whole { max: usize::MAX },
+            len: 64,
+        })
+    }
+}
+
+/// Computes a MAC and cuts it to the length of its mechanism.
+fn compute_mac(
+    accelerator: &Accelerator,
+    key: &Key,
+    rule: MacRule,
+    message: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    let inputs = RecordInputs { input: message, output_len: rule.alg.tag_len(), ..RecordInputs::default() };
+    let shape = Shape::Mac { alg: rule.alg };
+    let mut mac = run_record(accelerator, shape, key, &inputs, FailureRule::SIGN)?;
+    mac.truncate(rule.len);
+    Ok(mac)
+}
+
+/// Brings a digest to the width of a curve without changing the number that ECDSA takes. FIPS 186-5 6.4.1 step 2.
+fn at_width(digest: &[u8], width: usize) -> Cow<'_, [u8]> {
+    match digest.get(..width) {
+        Some(leading) => Cow::Borrowed(leading),
+        None => Cow::Owned([&vec![0; width - digest.len()][..], digest].concat()),
+    }
+}
+
+/// Appends without leaving a copy of the bytes in freed memory.
+fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
+    if bytes.capacity() - bytes.len() < data.len() {
+        let mut larger = Zeroizing::new(Vec::with_capacity((bytes.len() + data.len()).next_power_of_two()));
+        larger.extend_from_slice(bytes);
+        *bytes = larger;
+    }
+    bytes.extend_from_slice(data);
+}
+
+impl fmt::Debug for SignatureOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SignatureOperation({:?}, {:?})", self.method, self.key)
+    }
+}
