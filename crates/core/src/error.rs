@@ -65,6 +65,9 @@ pub enum JobError {
     /// A key agreement gave all zeros: the peer's public key is of small order. RFC 7748 6.1.
     #[error("the peer's public key is of small order")]
     SmallOrderPeer,
+    /// The peer's public key of a key agreement is not an uncompressed point on the curve. NIST SP 800-56A 5.6.2.3.
+    #[error("the peer's public key is not an uncompressed point on the curve of the key")]
+    PeerNotOnCurve,
     /// The key table refuses the record: its key does not exist, or its policy does not allow this.
     #[error("the key table refuses the record: {reason}")]
     Refused {
@@ -147,9 +150,11 @@ impl JobError {
             | Self::HolderRefused { .. }
             | Self::Cancelled
             | Self::Forked => Blame::Caller,
-            Self::Rejected | Self::SmallOrderPeer | Self::BadCheckValue | Self::DependencyFailed => {
-                Blame::Peer
-            }
+            Self::Rejected
+            | Self::SmallOrderPeer
+            | Self::PeerNotOnCurve
+            | Self::BadCheckValue
+            | Self::DependencyFailed => Blame::Peer,
             Self::NoIv
             | Self::Overloaded { .. }
             | Self::DeadlineExceeded

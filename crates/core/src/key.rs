@@ -51,9 +51,11 @@ pub enum KeyKind {
         /// The bound of the exponent's length, which fixes the shape.
         exponent_bits: u16,
     },
-    /// An ECDSA private key (with its public point).
+    /// A private key of a NIST curve (with its public point), for ECDSA and for ECDH.
+    ///
+    /// The key itself permits both. Grants and policies above the engines permit less.
     EcPrivate(Curve),
-    /// An ECDSA public key.
+    /// A public key of a NIST curve.
     EcPublic(Curve),
     /// An Ed25519 private key (with its public key).
     Ed25519Private,
@@ -77,9 +79,9 @@ pub enum KeyParts {
     RsaPublic(RsaPublicParts),
     /// Modulus and secret exponent.
     ModExp(ModExpParts),
-    /// ECDSA private key.
+    /// Private key of a NIST curve.
     EcPrivate(EcPrivateParts),
-    /// ECDSA public key: the uncompressed point, `04 || x || y`. SEC 1 2.3.3.
+    /// Public key of a NIST curve: the uncompressed point, `04 || x || y`. SEC 1 2.3.3.
     EcPublic(Curve, Vec<u8>),
     /// Ed25519 private key.
     Ed25519Private(Ed25519PrivateParts),
@@ -132,7 +134,7 @@ pub struct ModExpParts {
     pub exponent_bits: u16,
 }
 
-/// An ECDSA private key.
+/// A private key of a NIST curve, for ECDSA and for ECDH.
 #[derive(Clone, Debug)]
 pub struct EcPrivateParts {
     /// The curve.
@@ -297,7 +299,7 @@ impl Key {
             // By shape and not by kind: a private key also does the public operation.
             Shape::RsaPublic { .. } => self.rsa_public_shape() == Some(shape),
             Shape::ModExp { bits, exponent_bits } => self.kind() == KeyKind::ModExp { bits, exponent_bits },
-            Shape::EcdsaSign { curve } => self.kind() == KeyKind::EcPrivate(curve),
+            Shape::EcdsaSign { curve } | Shape::Ecdh { curve } => self.kind() == KeyKind::EcPrivate(curve),
             Shape::EcdsaVerify { curve } => self.ec_public().is_some_and(|(own, _)| own == curve),
             Shape::Ed25519Sign => self.kind() == KeyKind::Ed25519Private,
             Shape::Ed25519Verify => self.ed25519_public().is_some(),
@@ -543,6 +545,20 @@ mod tests {
         assert!(key.serves(cipher(BlockCipher::Aes128)) && key.serves(cipher(BlockCipher::Tdes2)));
         assert!(!key.serves(cipher(BlockCipher::Des)) && !key.serves(cipher(BlockCipher::Aes256)));
         assert!(key.serves(Shape::Mac { alg: MacAlg::HmacSha256 }) && !key.serves(Shape::Ed25519Sign));
+    }
+
+    #[test]
+    fn a_private_key_of_a_curve_signs_and_agrees_and_a_public_key_only_verifies() {
+        let parts = EcPrivateParts { curve: Curve::P256, scalar: vec![1; 32].into(), public: vec![4; 65] };
+        let private = Key::local(KeyParts::EcPrivate(parts), Fingerprint::new([5; 32]));
+        let public = Key::local(KeyParts::EcPublic(Curve::P256, vec![4; 65]), Fingerprint::new([5; 32]));
+        let serves = |key: &Key, curve| {
+            [Shape::EcdsaSign { curve }, Shape::Ecdh { curve }, Shape::EcdsaVerify { curve }]
+                .map(|shape| key.serves(shape))
+        };
+        assert_eq!(serves(&private, Curve::P256), [true; 3]);
+        assert_eq!(serves(&private, Curve::P384), [false; 3]);
+        assert_eq!(serves(&public, Curve::P256), [false, false, true]);
     }
 
     #[test]

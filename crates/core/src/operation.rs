@@ -24,7 +24,7 @@ pub struct OperationInputs<'a> {
     pub key: &'a Key,
     /// The input. RSA: an integer below n, at the width of the modulus. ECDSA: the leftmost bytes of the digest, at
     /// the width of the curve, with a shorter digest padded on the left. Ed25519: the message. X25519: the
-    /// u-coordinate of the peer.
+    /// u-coordinate of the peer. ECDH: the uncompressed point of the peer.
     pub input: &'a [u8],
     /// The signature or the nonce.
     pub extra: SecondInput<'a>,

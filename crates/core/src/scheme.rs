@@ -82,6 +82,14 @@ pub enum Scheme {
     Ed25519Verify,
     /// X25519 agreement. It refuses a peer of small order, whose result would be all zeros. RFC 7748 6.1.
     X25519,
+    /// ECDH over a NIST curve. The output is the x-coordinate at the width of the curve.
+    ///
+    /// The message is the peer's point, uncompressed. A point that is not on the curve is refused. NIST SP 800-56A
+    /// 5.7.1.2, RFC 8446 7.4.2.
+    Ecdh {
+        /// The curve of the key.
+        curve: Curve,
+    },
 }
 
 /// The form of an ECDSA signature.
@@ -139,6 +147,12 @@ impl Scheme {
         )
     }
 
+    /// True if the output is a secret shared with a peer.
+    #[must_use]
+    pub fn is_agreement(self) -> bool {
+        matches!(self, Self::X25519 | Self::Ecdh { .. })
+    }
+
     /// True if the answer is yes or no and there is no output.
     #[must_use]
     pub fn is_verification(self) -> bool {
@@ -169,6 +183,7 @@ impl fmt::Display for Scheme {
             Self::Ed25519Sign => f.write_str("ed25519-sign"),
             Self::Ed25519Verify => f.write_str("ed25519-verify"),
             Self::X25519 => f.write_str("x25519"),
+            Self::Ecdh { curve } => write!(f, "ecdh-{curve}"),
         }
     }
 }

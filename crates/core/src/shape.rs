@@ -58,6 +58,15 @@ pub enum Shape {
     /// X25519 from a 32-byte u-coordinate to 32 bytes. The scheme decides about an all-zero result. RFC 7748 section
     /// 5.
     X25519,
+    /// ECDH from a peer's point to the x-coordinate of the product, at the width of the curve.
+    ///
+    /// The input is an uncompressed point, `04 || x || y`. Every other form, and a point that is not on the curve, is
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange). The curves have cofactor 1, so the product is never the
+    /// point at infinity. NIST SP 800-56A 5.7.1.2, RFC 8446 7.4.2.
+    Ecdh {
+        /// The curve.
+        curve: Curve,
+    },
     /// Block cipher: over whole blocks in CBC mode, and over any number of bytes in CTR mode.
     Cipher {
         /// The cipher.
@@ -128,7 +137,7 @@ pub enum RsaExponent {
     Other,
 }
 
-/// A curve for ECDSA.
+/// A curve for ECDSA and ECDH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Curve {
@@ -144,6 +153,8 @@ pub enum Curve {
 pub enum DigestAlg {
     /// SHA-1, for protocols that still carry it.
     Sha1,
+    /// SHA-224.
+    Sha224,
     /// SHA-256.
     Sha256,
     /// SHA-384.
@@ -237,6 +248,8 @@ pub enum MacAlg {
     Aes256Cmac,
     /// HMAC with SHA-1. RFC 2104.
     HmacSha1,
+    /// HMAC with SHA-224. RFC 4231.
+    HmacSha224,
     /// HMAC with SHA-256. RFC 2104.
     HmacSha256,
     /// HMAC with SHA-384. RFC 4231.
@@ -269,7 +282,8 @@ pub enum WrapAlg {
 }
 
 impl Shape {
-    /// Every public-key shape with a fixed name: the four common RSA sizes, both curves, Ed25519 and X25519.
+    /// Every public-key shape with a fixed name: the four common RSA sizes, both curves with ECDSA and
+    /// ECDH, Ed25519 and X25519.
     #[must_use]
     pub fn public_key() -> Vec<Self> {
         let mut shapes = Vec::new();
@@ -283,6 +297,7 @@ impl Shape {
         for curve in Curve::ALL {
             shapes.push(Self::EcdsaSign { curve });
             shapes.push(Self::EcdsaVerify { curve });
+            shapes.push(Self::Ecdh { curve });
         }
         shapes.extend([Self::Ed25519Sign, Self::Ed25519Verify, Self::X25519]);
         shapes
@@ -411,6 +426,7 @@ impl Shape {
             Self::EcdsaSign { curve } => 2 * curve.scalar_len(),
             Self::Ed25519Sign => 64,
             Self::X25519 => 32,
+            Self::Ecdh { curve } => curve.scalar_len(),
             _ => 0,
         }
     }
@@ -421,7 +437,7 @@ impl Shape {
         match self {
             // Signatures are public in the end, but the same operation decrypts, and shares of a threshold key
             // become public only after their release checks.
-            Self::RsaPrivate { .. } | Self::ModExp { .. } | Self::X25519 => true,
+            Self::RsaPrivate { .. } | Self::ModExp { .. } | Self::X25519 | Self::Ecdh { .. } => true,
             _ => self.direction() == Some(Direction::Decrypt),
         }
     }
@@ -435,6 +451,7 @@ impl Shape {
             }
             Self::EcdsaSign { curve } | Self::EcdsaVerify { curve } => Some(curve.scalar_len()),
             Self::X25519 => Some(32),
+            Self::Ecdh { curve } => Some(curve.point_len()),
             _ => None,
         }
     }
@@ -466,17 +483,24 @@ impl Curve {
             Self::P384 => 48,
         }
     }
+
+    /// Returns the number of bytes of an uncompressed point, `04 || x || y`. SEC 1 2.3.3.
+    #[must_use]
+    pub fn point_len(self) -> usize {
+        1 + 2 * self.scalar_len()
+    }
 }
 
 impl DigestAlg {
     /// Every digest.
-    pub const ALL: [Self; 4] = [Self::Sha1, Self::Sha256, Self::Sha384, Self::Sha512];
+    pub const ALL: [Self; 5] = [Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512];
 
     /// Returns the number of bytes of a digest.
     #[must_use]
     pub fn output_len(self) -> usize {
         match self {
             Self::Sha1 => 20,
+            Self::Sha224 => 28,
             Self::Sha256 => 32,
             Self::Sha384 => 48,
             Self::Sha512 => 64,
@@ -487,7 +511,7 @@ impl DigestAlg {
     #[must_use]
     pub fn block_len(self) -> usize {
         match self {
-            Self::Sha1 | Self::Sha256 => 64,
+            Self::Sha1 | Self::Sha224 | Self::Sha256 => 64,
             Self::Sha384 | Self::Sha512 => 128,
         }
     }
@@ -498,7 +522,7 @@ impl DigestAlg {
     pub fn state_len(self) -> usize {
         match self {
             Self::Sha1 => 20,
-            Self::Sha256 => 32,
+            Self::Sha224 | Self::Sha256 => 32,
             Self::Sha384 | Self::Sha512 => 64,
         }
     }
@@ -623,7 +647,7 @@ impl AeadAlg {
 
 impl MacAlg {
     /// Every MAC algorithm with every padding.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::DesMac(MacPadding::Zeros),
         Self::DesMac(MacPadding::OneThenZeros),
         Self::RetailMac(MacPadding::Zeros),
@@ -633,6 +657,7 @@ impl MacAlg {
         Self::Aes128Cmac,
         Self::Aes256Cmac,
         Self::HmacSha1,
+        Self::HmacSha224,
         Self::HmacSha256,
         Self::HmacSha384,
         Self::HmacSha512,
@@ -646,7 +671,9 @@ impl MacAlg {
             Self::RetailMac(_) | Self::Tdes2Cmac | Self::Aes128Cmac => Some(16),
             Self::Tdes3Cmac => Some(24),
             Self::Aes256Cmac => Some(32),
-            Self::HmacSha1 | Self::HmacSha256 | Self::HmacSha384 | Self::HmacSha512 => None,
+            Self::HmacSha1 | Self::HmacSha224 | Self::HmacSha256 | Self::HmacSha384 | Self::HmacSha512 => {
+                None
+            }
         }
     }
 
@@ -657,6 +684,7 @@ impl MacAlg {
             Self::DesMac(_) | Self::RetailMac(_) | Self::Tdes2Cmac | Self::Tdes3Cmac => 8,
             Self::Aes128Cmac | Self::Aes256Cmac => 16,
             Self::HmacSha1 => 20,
+            Self::HmacSha224 => 28,
             Self::HmacSha256 => 32,
             Self::HmacSha384 => 48,
             Self::HmacSha512 => 64,
@@ -668,6 +696,7 @@ impl MacAlg {
     pub fn hmac_digest(self) -> Option<DigestAlg> {
         match self {
             Self::HmacSha1 => Some(DigestAlg::Sha1),
+            Self::HmacSha224 => Some(DigestAlg::Sha224),
             Self::HmacSha256 => Some(DigestAlg::Sha256),
             Self::HmacSha384 => Some(DigestAlg::Sha384),
             Self::HmacSha512 => Some(DigestAlg::Sha512),
@@ -712,6 +741,8 @@ mod tests {
             "aes128-ctr-encrypt",
             "chacha20-poly1305-encrypt",
             "chacha20-poly1305-ssh-decrypt",
+            "sha224-part",
+            "hmac-sha224",
             "hmac-sha512",
             "aes128-cbc-hmac-sha256-mte-decrypt",
             "tdes3-cbc-hmac-sha1-etm-encrypt",
@@ -734,6 +765,16 @@ mod tests {
         let des =
             Shape::Cipher { alg: BlockCipher::Des, mode: CipherMode::Ctr, direction: Direction::Encrypt };
         assert!(!des.is_possible());
+    }
+
+    #[test]
+    fn an_agreement_takes_an_uncompressed_point_and_its_result_is_secret() {
+        for (curve, name, width) in [(Curve::P256, "p256-derive", 32), (Curve::P384, "p384-derive", 48)] {
+            let shape = Shape::Ecdh { curve };
+            assert_eq!(shape.to_string(), name);
+            assert_eq!((shape.input_len(), shape.output_len()), (Some(1 + 2 * width), width));
+            assert!(shape.result_is_secret() && !shape.is_record());
+        }
     }
 
     #[test]

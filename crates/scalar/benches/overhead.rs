@@ -123,11 +123,17 @@ fn curves() {
         let [scalar, public, digest, signature] = [1, 2, 5, 6].map(|i| hex(fields[i]));
         let own = ffi::EcPrivate::new(curve, &scalar).unwrap();
         let own_public = ffi::EcPublic::new(curve, &public).unwrap();
+        let point = public.clone();
         let key = fingerprinted(KeyParts::EcPrivate(EcPrivateParts { curve, scalar: scalar.into(), public }));
         let mut out = vec![0; signature.len()];
         let extra = SecondInput::NonceInput(NonceInput::Hedged(&[1; 32]));
         operations(Shape::EcdsaSign { curve }, &key, &digest, extra, || {
             own.sign(black_box(&digest), &mut out).unwrap();
+        });
+        let mut secret = vec![0; curve.scalar_len()];
+        operations(Shape::Ecdh { curve }, &key, &point, SecondInput::None, || {
+            let peer = ffi::EcPoint::new(curve, black_box(&point)).unwrap();
+            own.derive(&peer, &mut secret).unwrap();
         });
         let extra = SecondInput::Signature(&signature);
         operations(Shape::EcdsaVerify { curve }, &key, &digest, extra, || {

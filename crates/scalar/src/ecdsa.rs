@@ -1,6 +1,6 @@
 //! ECDSA signing and verification.
 
-use oarlock_core::{KeyParts, NonceInput, Operation, SecondInput, Status};
+use oarlock_core::{EcPrivateParts, KeyParts, NonceInput, Operation, SecondInput, Status};
 
 use crate::ffi::{EcPrivate, EcPublic};
 use crate::op_error::OpError;
@@ -9,10 +9,7 @@ use crate::rfc6979;
 /// Signs and writes r || s. For hedged nonces AWS-LC draws its own random bytes and mixes them with a hash of key
 /// and digest. The caller's random bytes stay unused, which the contract allows.
 pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
-    let Some(KeyParts::EcPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey.into()) };
-    let key = operation
-        .key
-        .prepared(|_| EcPrivate::new(parts.curve, parts.scalar.expose()).map_err(OpError::from_key_error))?;
+    let (parts, key) = private_key(operation)?;
     match operation.extra {
         SecondInput::NonceInput(NonceInput::Hedged(_)) => Ok(key.sign(operation.input, out)?),
         SecondInput::NonceInput(NonceInput::Deterministic(alg)) => {
@@ -22,6 +19,17 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpEr
         }
         SecondInput::None | SecondInput::Signature(_) => Err(Status::Malformed.into()),
     }
+}
+
+/// Returns the private key of an operation with its prepared form, which ECDSA and ECDH share.
+pub(crate) fn private_key<'a>(
+    operation: &'a Operation<'_>,
+) -> Result<(&'a EcPrivateParts, &'a EcPrivate), OpError> {
+    let Some(KeyParts::EcPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey.into()) };
+    let key = operation
+        .key
+        .prepared(|_| EcPrivate::new(parts.curve, parts.scalar.expose()).map_err(OpError::from_key_error))?;
+    Ok((parts, key))
 }
 
 /// Verifies r || s. Values of r and s outside [1, n-1] are rejected like any other wrong signature.

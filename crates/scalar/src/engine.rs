@@ -68,7 +68,8 @@ impl Engine for ScalarEngine {
             | Shape::EcdsaVerify { .. }
             | Shape::Ed25519Sign
             | Shape::Ed25519Verify
-            | Shape::X25519 => Some(OPERATIONS),
+            | Shape::X25519
+            | Shape::Ecdh { .. } => Some(OPERATIONS),
             _ if !shape.is_possible() => None,
             Shape::Cipher { .. }
             | Shape::Chain { .. }

@@ -7,7 +7,7 @@
 //! | `engine` | [`ScalarEngine`], its shapes and the results that it confirms |
 //! | `operations` | the loop over public-key operations |
 //! | `tables` | verification under keys that recur, on request and without AWS-LC |
-//! | `rsa`, `ecdsa`, `rfc6979`, `curve25519` | one public-key operation each |
+//! | `rsa`, `ecdsa`, `ecdh`, `rfc6979`, `curve25519` | one public-key operation each |
 //! | `records` | the dispatch of record batches by shape |
 //! | `batch` | the loop over the records of a part, and the output of each |
 //! | `cipher`, `translate`, `aead`, `chain`, `mac`, `digest`, `wrap` | one record each |
@@ -24,6 +24,7 @@ mod chain;
 mod cipher;
 mod curve25519;
 mod digest;
+mod ecdh;
 mod ecdsa;
 mod engine;
 mod fault;

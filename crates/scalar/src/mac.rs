@@ -4,7 +4,7 @@ use oarlock_core::{EngineFault, MacAlg, MacPadding};
 use zeroize::Zeroizing;
 
 use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
-use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha256, Sha384, Sha512, TdesKey};
+use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha224, Sha256, Sha384, Sha512, TdesKey};
 use crate::op_error::OpError;
 use crate::prepare::PrepareKey;
 
@@ -16,6 +16,7 @@ pub(crate) fn run(alg: MacAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineF
         MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => cmac::<TdesKey, 8>(batch),
         MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => cmac::<AesEncrypt, 16>(batch),
         MacAlg::HmacSha1 => batch.each_with_key(hmac::<Sha1>),
+        MacAlg::HmacSha224 => batch.each_with_key(hmac::<Sha224>),
         MacAlg::HmacSha256 => batch.each_with_key(hmac::<Sha256>),
         MacAlg::HmacSha384 => batch.each_with_key(hmac::<Sha384>),
         MacAlg::HmacSha512 => batch.each_with_key(hmac::<Sha512>),

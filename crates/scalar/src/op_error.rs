@@ -20,6 +20,12 @@ impl OpError {
         if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::BadKey) }
     }
 
+    /// Classifies a failed import of a peer's public value. Lack of memory is a fault of the engine; everything else is
+    /// a value out of range.
+    pub(crate) fn from_peer_error(error: LibraryError) -> Self {
+        if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::OutOfRange) }
+    }
+
     /// Classifies a failed call that can only fail for lack of memory or for the length of its input.
     pub(crate) fn from_length_error(error: LibraryError) -> Self {
         if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::BadLength) }

@@ -4,7 +4,7 @@ use oarlock_core::{EngineFault, Operation, Outcomes, Shape, Status};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
-use crate::{curve25519, ecdsa, rsa};
+use crate::{curve25519, ecdh, ecdsa, rsa};
 
 /// Computes every operation into `out`. `verdicts` are the results of signatures that tables have verified; it can
 /// be empty.
@@ -23,6 +23,7 @@ pub(crate) fn run(
         Shape::Ed25519Sign => each(shape, operations, out, curve25519::sign),
         Shape::Ed25519Verify => verify_others(shape, operations, verdicts, out, curve25519::verify),
         Shape::X25519 => each(shape, operations, out, curve25519::derive),
+        Shape::Ecdh { .. } => each(shape, operations, out, ecdh::derive),
         _ => Err(not_offered(shape)),
     }
 }

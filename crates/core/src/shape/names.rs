@@ -20,6 +20,7 @@ impl fmt::Display for Shape {
             Self::Ed25519Sign => f.write_str("ed25519-sign"),
             Self::Ed25519Verify => f.write_str("ed25519-verify"),
             Self::X25519 => f.write_str("x25519"),
+            Self::Ecdh { curve } => write!(f, "{curve}-derive"),
             Self::Cipher { alg, mode, direction } => {
                 write!(f, "{}-{direction}", CipherSpec { alg: *alg, mode: *mode })
             }
@@ -57,6 +58,7 @@ impl fmt::Display for DigestAlg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sha1 => "sha1",
+            Self::Sha224 => "sha224",
             Self::Sha256 => "sha256",
             Self::Sha384 => "sha384",
             Self::Sha512 => "sha512",
@@ -108,6 +110,7 @@ impl fmt::Display for MacAlg {
             Self::Aes128Cmac => "aes128-cmac",
             Self::Aes256Cmac => "aes256-cmac",
             Self::HmacSha1 => "hmac-sha1",
+            Self::HmacSha224 => "hmac-sha224",
             Self::HmacSha256 => "hmac-sha256",
             Self::HmacSha384 => "hmac-sha384",
             Self::HmacSha512 => "hmac-sha512",

@@ -1,4 +1,4 @@
-//! ECDSA over P-256 and P-384, signatures as r || s.
+//! ECDSA over P-256 and P-384, signatures as r || s, and ECDH.
 
 use std::ptr::{self, NonNull};
 
@@ -39,6 +39,16 @@ impl EcPrivate {
         SignatureHandle::own(signature, "ECDSA_do_sign")?.write(out)
     }
 
+    /// Writes the x-coordinate of the product with `peer`, at the width of the curve. The product is secret, and the
+    /// function cleanses its own copies.
+    pub(crate) fn derive(&self, peer: &EcPoint, out: &mut [u8]) -> Result<(), LibraryError> {
+        let (place, len) = (out.as_mut_ptr().cast(), out.len());
+        // SAFETY: `out` is writable for its length; live point and key; null asks for no derivation function.
+        let written = unsafe { sys::ECDH_compute_key(place, len, peer.0.as_ptr(), self.0.0.as_ptr(), None) };
+        // A shorter secret would leave the end of `out` as it was.
+        if usize::try_from(written) == Ok(len) { Ok(()) } else { Err(LibraryError::take("ECDH_compute_key")) }
+    }
+
     /// Signs with the nonce `k` in [1, n-1] at the curve's width. Fails if r or s is zero.
     ///
     /// The name of the C function warns that a repeated or known nonce reveals the private key. The function runs
@@ -67,7 +77,7 @@ impl EcPrivate {
 impl EcPublic {
     /// Imports an uncompressed point.
     pub(crate) fn new(curve: Curve, point: &[u8]) -> Result<Self, LibraryError> {
-        let (key, point) = (EcKeyHandle::new(curve)?, EcPointHandle::new(curve, point)?);
+        let (key, point) = (EcKeyHandle::new(curve)?, EcPoint::new(curve, point)?);
         // SAFETY: a live key that is not shared yet, and a live point of the same group, which the function copies.
         let ok = unsafe { sys::EC_KEY_set_public_key(key.0.as_ptr(), point.0.as_ptr()) };
         if ok == 1 { Ok(Self(key)) } else { Err(LibraryError::take("EC_KEY_set_public_key")) }
@@ -108,10 +118,12 @@ impl Drop for EcKeyHandle {
     }
 }
 
-struct EcPointHandle(NonNull<sys::EC_POINT>);
+/// A point that was checked to be on its curve.
+pub(crate) struct EcPoint(NonNull<sys::EC_POINT>);
 
-impl EcPointHandle {
-    fn new(curve: Curve, bytes: &[u8]) -> Result<Self, LibraryError> {
+impl EcPoint {
+    /// Imports an encoded point.
+    pub(crate) fn new(curve: Curve, bytes: &[u8]) -> Result<Self, LibraryError> {
         let group = group(curve)?;
         // SAFETY: allocates for a static group; null is handled.
         let point = unsafe { sys::EC_POINT_new(group) };
@@ -124,7 +136,7 @@ impl EcPointHandle {
     }
 }
 
-impl Drop for EcPointHandle {
+impl Drop for EcPoint {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::EC_POINT_free(self.0.as_ptr()) }

@@ -110,6 +110,11 @@ hash! {
 }
 
 hash! {
+    /// SHA-224 in AWS-LC.
+    Sha224 over SHA256_CTX of u32: SHA224_Init, SHA224_Update, SHA224_Final, block 64, output 28, state 32
+}
+
+hash! {
     /// SHA-256 in AWS-LC.
     Sha256 over SHA256_CTX of u32: SHA256_Init, SHA256_Update, SHA256_Final, block 64, output 32, state 32
 }
