@@ -2,7 +2,7 @@
 
 use oarlock_core::{
     BatchSize, BlockCipher, Curve, DEFAULT_TABLE_BYTES, DigestAlg, Engine, EngineFault, EngineLeaf, Jobs,
-    LeafAbsence, Operation, Outcomes, Records, Shape, TableUsage, VerifyTableCache,
+    LeafAbsence, MacAlg, Operation, Outcomes, Records, Shape, TableUsage, VerifyTableCache,
 };
 
 use crate::aes;
@@ -116,7 +116,8 @@ impl ShapeFamily {
             | (
                 Self::Hash,
                 Shape::Digest { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }
-                | Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 },
+                | Shape::DigestPart { alg: DigestAlg::Sha384 | DigestAlg::Sha512 }
+                | Shape::Mac { alg: MacAlg::HmacSha384 | MacAlg::HmacSha512 },
             ) => &[Leaf::Avx512, Leaf::Avx2],
             (Self::Hash | Self::HashStreams, _) => &[Leaf::Avx512, Leaf::ShaNi, Leaf::Avx2],
             (Self::RsaPrivate | Self::RsaPublic | Self::ModExp, _) => &[Leaf::Avx512, Leaf::Fma],

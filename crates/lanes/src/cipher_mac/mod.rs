@@ -30,6 +30,9 @@ use passes::ChainPasses;
 /// Returns the batch sizes of a shape, or None if it is no chain, or if the leaves lack its cipher or its hash.
 pub(crate) fn offers(leaves: &Leaves, shape: Shape) -> Option<BatchSize> {
     let Shape::Chain { cipher, mac, direction, .. } = shape else { return None };
+    if !shape.is_possible() {
+        return None;
+    }
     let cipher_shape = Shape::Cipher { alg: cipher.alg, mode: cipher.mode, direction };
     let digest = Shape::Digest { alg: mac.hmac_digest()? };
     let vectors = leaves.vectors;

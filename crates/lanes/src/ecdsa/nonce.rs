@@ -121,5 +121,8 @@ fn deterministic<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
 
 /// Returns true if this crate computes RFC 6979 with a digest.
 pub(crate) fn has_rule(alg: DigestAlg) -> bool {
-    matches!(alg, DigestAlg::Sha1 | DigestAlg::Sha256 | DigestAlg::Sha384 | DigestAlg::Sha512)
+    matches!(
+        alg,
+        DigestAlg::Sha1 | DigestAlg::Sha224 | DigestAlg::Sha256 | DigestAlg::Sha384 | DigestAlg::Sha512
+    )
 }

@@ -5,7 +5,7 @@ use hmac::digest::{KeyInit, OutputSizeUser};
 use hmac::{Hmac, Mac};
 use oarlock_core::DigestAlg;
 use sha1::Sha1;
-use sha2::{Sha256, Sha384, Sha512};
+use sha2::{Sha224, Sha256, Sha384, Sha512};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::constants::minus;
@@ -27,6 +27,7 @@ pub(crate) fn nonce<C: CurveParams<L>, const L: usize>(
 ) {
     match alg {
         DigestAlg::Sha1 => generate::<Hmac<Sha1>, C, L>(scalar, digest, refused, k),
+        DigestAlg::Sha224 => generate::<Hmac<Sha224>, C, L>(scalar, digest, refused, k),
         DigestAlg::Sha256 => generate::<Hmac<Sha256>, C, L>(scalar, digest, refused, k),
         DigestAlg::Sha384 => generate::<Hmac<Sha384>, C, L>(scalar, digest, refused, k),
         _ => generate::<Hmac<Sha512>, C, L>(scalar, digest, refused, k),

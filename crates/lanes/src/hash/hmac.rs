@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::alone::absorb_alone;
 use super::group::MessageEnding;
 use super::sha1::LaneSha1;
-use super::sha256::LaneSha256;
+use super::sha256::{LaneSha256, initial_224};
 use super::sha512::{LaneSha512, initial_384};
 use super::{CHAIN_BYTES, Chain, ChainBytes, HashWord, LaneHash, WORDS, compress};
 use crate::records::RecordPart;
@@ -39,6 +39,19 @@ impl HmacHash for LaneSha256 {
     type Lanes = Self;
 
     const OUTPUT: usize = 32;
+}
+
+/// SHA-224: SHA-256 from another chaining value, with a shorter digest.
+pub(crate) struct LaneSha224;
+
+impl HmacHash for LaneSha224 {
+    type Lanes = LaneSha256;
+
+    const OUTPUT: usize = 28;
+
+    fn initial_chain() -> ChainBytes {
+        initial_224()
+    }
 }
 
 /// SHA-384: SHA-512 from another chaining value, with a shorter digest.

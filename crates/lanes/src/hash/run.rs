@@ -7,9 +7,9 @@ use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut,
 use zeroize::{Zeroize, Zeroizing};
 
 use super::group::{MessageEnding, MessageGroup, absorb};
-use super::hmac::{self, HmacChains, HmacHash, LaneSha384};
+use super::hmac::{self, HmacChains, HmacHash, LaneSha224, LaneSha384};
 use super::sha1::LaneSha1;
-use super::sha256::LaneSha256;
+use super::sha256::{LaneSha256, initial_224};
 use super::sha512::{LaneSha512, initial_384};
 use super::{
     CHAIN_BYTES, Chain, ChainBytes, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains,
@@ -26,11 +26,11 @@ pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
     }
     let lanes = match shape {
         Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
-            DigestAlg::Sha1 | DigestAlg::Sha256 => S::V::HALVES,
+            DigestAlg::Sha1 | DigestAlg::Sha224 | DigestAlg::Sha256 => S::V::HALVES,
             DigestAlg::Sha384 | DigestAlg::Sha512 => S::V::WORDS,
             _ => return None,
         },
-        Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => S::V::HALVES,
+        Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha224 | MacAlg::HmacSha256 } => S::V::HALVES,
         Shape::Mac { alg: MacAlg::HmacSha384 | MacAlg::HmacSha512 } => S::V::WORDS,
         _ => return None,
     };
@@ -54,6 +54,7 @@ pub(crate) fn run<S: Simd>(
     match shape {
         Shape::Digest { alg } => match alg {
             DigestAlg::Sha1 => batch.whole::<LaneSha1>(LaneSha1::initial(), alg, out),
+            DigestAlg::Sha224 => batch.whole::<LaneSha256>(initial_224(), alg, out),
             DigestAlg::Sha256 => batch.whole::<LaneSha256>(LaneSha256::initial(), alg, out),
             DigestAlg::Sha384 => batch.whole::<LaneSha512>(initial_384(), alg, out),
             DigestAlg::Sha512 => batch.whole::<LaneSha512>(LaneSha512::initial(), alg, out),
@@ -61,7 +62,9 @@ pub(crate) fn run<S: Simd>(
         },
         Shape::DigestPart { alg } => match alg {
             DigestAlg::Sha1 => batch.run::<LaneSha1, _>(PartMode, alg.state_len(), out),
-            DigestAlg::Sha256 => batch.run::<LaneSha256, _>(PartMode, alg.state_len(), out),
+            DigestAlg::Sha224 | DigestAlg::Sha256 => {
+                batch.run::<LaneSha256, _>(PartMode, alg.state_len(), out)
+            }
             DigestAlg::Sha384 | DigestAlg::Sha512 => {
                 batch.run::<LaneSha512, _>(PartMode, alg.state_len(), out)
             }
@@ -69,6 +72,7 @@ pub(crate) fn run<S: Simd>(
         },
         Shape::Mac { alg } => match alg {
             MacAlg::HmacSha1 => batch.hmac::<LaneSha1>(out),
+            MacAlg::HmacSha224 => batch.hmac::<LaneSha224>(out),
             MacAlg::HmacSha256 => batch.hmac::<LaneSha256>(out),
             MacAlg::HmacSha384 => batch.hmac::<LaneSha384>(out),
             MacAlg::HmacSha512 => batch.hmac::<LaneSha512>(out),

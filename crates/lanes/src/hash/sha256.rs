@@ -1,13 +1,18 @@
-//! SHA-256 of many messages side by side, each in a half lane.
+//! SHA-256 and SHA-224 of many messages side by side, each in a half lane.
 
 use super::sha2::{self, Sha2Rounds};
-use super::sha256_constants::{INITIAL, ROUND};
+use super::sha256_constants::{INITIAL, INITIAL_224, ROUND};
 use super::{Chain, ChainBytes, LaneHash, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
-/// SHA-256 in half lanes.
+/// SHA-256 in half lanes. SHA-224 differs only in its initial hash value.
 #[derive(Debug)]
 pub(crate) struct LaneSha256;
+
+/// Returns the initial hash value of SHA-224. FIPS 180-4 5.3.2.
+pub(super) fn initial_224() -> ChainBytes {
+    alone::chain_bytes(INITIAL_224.map(u32::to_be_bytes))
+}
 
 impl LaneHash for LaneSha256 {
     type Word = u32;

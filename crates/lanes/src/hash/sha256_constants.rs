@@ -1,10 +1,17 @@
-//! The constants of SHA-256. A test recomputes them from primes.
+//! The constants of SHA-256 and SHA-224. A test recomputes them from primes.
 
 /// The initial hash value. FIPS 180-4 5.3.3.
 #[rustfmt::skip]
 pub(super) const INITIAL: [u32; 8] = [
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A,
     0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
+];
+
+/// The initial hash value of SHA-224. FIPS 180-4 5.3.2.
+#[rustfmt::skip]
+pub(super) const INITIAL_224: [u32; 8] = [
+    0xC105_9ED8, 0x367C_D507, 0x3070_DD17, 0xF70E_5939,
+    0xFFC0_0B31, 0x6858_1511, 0x64F9_8FA7, 0xBEFA_4FA4,
 ];
 
 /// The round constants. FIPS 180-4 4.2.2.

@@ -1,4 +1,4 @@
-//! SHA-1 and SHA-256 by instructions for their rounds, several messages in turn.
+//! SHA-1, SHA-256 and SHA-224 by instructions for their rounds, several messages in turn.
 //!
 //! The instructions hash one message, and each waits for the one before. So the rounds of a few messages alternate. A
 //! message that ends makes room for the next one at once. There is no order by length, and nothing is transposed.
@@ -21,9 +21,9 @@ use std::marker::PhantomData;
 use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut, Records, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::hmac::HmacHash;
+use super::hmac::{HmacHash, LaneSha224};
 use super::sha1::LaneSha1;
-use super::sha256::LaneSha256;
+use super::sha256::{LaneSha256, initial_224};
 use super::{CHAIN_BYTES, LaneHash};
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
@@ -116,15 +116,15 @@ fn blocks_at<'a, const N: usize>(blocks: &[&'a [Block]; N], at: usize) -> [&'a B
     )
 }
 
-/// Returns the batch sizes of a shape, or None if it is not SHA-1, SHA-256 or an HMAC of them.
+/// Returns the batch sizes of a shape, or None if it is not SHA-1, SHA-224, SHA-256 or an HMAC of them.
 pub(crate) fn offers<S: ShaSimd>(_simd: S, shape: Shape) -> Option<BatchSize> {
     let preferred = match shape {
         Shape::Digest { alg: DigestAlg::Sha1 }
         | Shape::DigestPart { alg: DigestAlg::Sha1 }
         | Shape::Mac { alg: MacAlg::HmacSha1 } => LaneSha1::STREAMS,
-        Shape::Digest { alg: DigestAlg::Sha256 }
-        | Shape::DigestPart { alg: DigestAlg::Sha256 }
-        | Shape::Mac { alg: MacAlg::HmacSha256 } => LaneSha256::STREAMS,
+        Shape::Digest { alg: DigestAlg::Sha224 | DigestAlg::Sha256 }
+        | Shape::DigestPart { alg: DigestAlg::Sha224 | DigestAlg::Sha256 }
+        | Shape::Mac { alg: MacAlg::HmacSha224 | MacAlg::HmacSha256 } => LaneSha256::STREAMS,
         _ => return None,
     };
     // The maximum keeps other queues from waiting long.
@@ -141,22 +141,31 @@ pub(crate) fn run<S: ShaSimd>(
     let batch = StreamBatch { simd, shape, parts };
     match shape {
         Shape::Digest { alg: alg @ DigestAlg::Sha1 } => {
-            batch.run::<LaneSha1, _>(WholeStreams::new::<LaneSha1>(), alg.output_len(), out)
+            let start = WholeStreams::new::<LaneSha1>(&LaneSha1::initial());
+            batch.run::<LaneSha1, _>(start, alg.output_len(), out)
+        }
+        Shape::Digest { alg: alg @ DigestAlg::Sha224 } => {
+            let start = WholeStreams::new::<LaneSha256>(&initial_224());
+            batch.run::<LaneSha256, _>(start, alg.output_len(), out)
         }
         Shape::Digest { alg: alg @ DigestAlg::Sha256 } => {
-            batch.run::<LaneSha256, _>(WholeStreams::new::<LaneSha256>(), alg.output_len(), out)
+            let start = WholeStreams::new::<LaneSha256>(&LaneSha256::initial());
+            batch.run::<LaneSha256, _>(start, alg.output_len(), out)
         }
         Shape::DigestPart { alg: alg @ DigestAlg::Sha1 } => {
             batch.run::<LaneSha1, _>(PartStreams, alg.state_len(), out)
         }
-        Shape::DigestPart { alg: alg @ DigestAlg::Sha256 } => {
+        Shape::DigestPart { alg: alg @ (DigestAlg::Sha224 | DigestAlg::Sha256) } => {
             batch.run::<LaneSha256, _>(PartStreams, alg.state_len(), out)
         }
         Shape::Mac { alg: alg @ MacAlg::HmacSha1 } => {
-            batch.run::<LaneSha1, _>(HmacStreams, alg.tag_len(), out)
+            batch.run::<LaneSha1, _>(HmacStreams::<LaneSha1>::default(), alg.tag_len(), out)
+        }
+        Shape::Mac { alg: alg @ MacAlg::HmacSha224 } => {
+            batch.run::<LaneSha256, _>(HmacStreams::<LaneSha224>::default(), alg.tag_len(), out)
         }
         Shape::Mac { alg: alg @ MacAlg::HmacSha256 } => {
-            batch.run::<LaneSha256, _>(HmacStreams, alg.tag_len(), out)
+            batch.run::<LaneSha256, _>(HmacStreams::<LaneSha256>::default(), alg.tag_len(), out)
         }
         _ => Err(not_offered(shape)),
     }
@@ -257,7 +266,7 @@ impl<'a, S: ShaSimd, H: StreamHash, K: StreamMode<H>> Waiting<'_, 'a, S, H, K> {
         }
         self.records = others;
         stream.record = *record;
-        stream.is_inner = K::IS_INNER;
+        stream.is_inner = K::INNER_LEN.is_some();
         stream.source.start::<H>(self.part.input(record, 0), K::ENDING);
         self.run.mode.start(self.part, *record, state, &mut stream.outer);
         true
@@ -298,8 +307,8 @@ impl<'a, H: StreamHash> Streams<'a, H> {
         for place in (0..self.count).rev() {
             let (stream, state) = (&mut self.streams[place], &mut self.states[place]);
             while stream.source.has_ended() {
-                if stream.is_inner {
-                    stream.source.start_outer::<H>(&state.bytes::<H>());
+                if let Some(len) = K::INNER_LEN.filter(|_| stream.is_inner) {
+                    stream.source.start_outer(&state.bytes::<H>()[..len]);
                     (*state, stream.is_inner) = (*stream.outer, false);
                     continue;
                 }

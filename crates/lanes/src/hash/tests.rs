@@ -28,6 +28,11 @@ fn hash_constants_are_the_fractions_of_roots_of_primes() {
     for (prime, constant) in primes().zip(sha256_constants::INITIAL) {
         assert_eq!(fraction(prime, 2, 32), constant.into());
     }
+    // FIPS 180-4 5.3.2: the second 32 bits of the fractions of the square roots of the ninth to sixteenth primes, which
+    // are the second halves of SHA-384's values.
+    for (wide, constant) in sha512_constants::INITIAL_384.into_iter().zip(sha256_constants::INITIAL_224) {
+        assert_eq!(wide as u32, constant);
+    }
     let wide = sha512_constants::INITIAL.into_iter().chain(sha512_constants::INITIAL_384);
     for (prime, constant) in primes().zip(wide) {
         assert_eq!(fraction(prime, 2, 64), constant.into());

@@ -1,16 +1,18 @@
 //! The chaining values before and after the messages of a shape.
 
+use std::marker::PhantomData;
+
 use super::{StreamHash, StreamState};
 use crate::hash::group::MessageEnding;
-use crate::hash::{CHAIN_BYTES, HmacChains, hmac};
+use crate::hash::{CHAIN_BYTES, ChainBytes, HmacChains, HmacHash, hmac};
 use crate::records::{RecordPart, RecordRef};
 
 /// The steps before and after the messages of a shape.
 pub(super) trait StreamMode<H: StreamHash> {
     const ENDING: MessageEnding;
 
-    /// True if another hash follows, of the digest.
-    const IS_INNER: bool = false;
+    /// The bytes of the digest if another hash follows, of the digest.
+    const INNER_LEN: Option<usize> = None;
 
     /// Sets the chaining value before a message, and the one before the hash that follows.
     fn start(
@@ -26,8 +28,8 @@ pub(super) trait StreamMode<H: StreamHash> {
 pub(super) struct WholeStreams(StreamState);
 
 impl WholeStreams {
-    pub(super) fn new<H: StreamHash>() -> Self {
-        Self(super::first_half::<H>(&H::initial()))
+    pub(super) fn new<H: StreamHash>(initial: &ChainBytes) -> Self {
+        Self(super::first_half::<H>(initial))
     }
 }
 
@@ -57,11 +59,17 @@ impl<H: StreamHash> StreamMode<H> for PartStreams {
 }
 
 /// HMAC: the hash that follows the inner key, and the hash of its digest that follows the outer key.
-pub(super) struct HmacStreams;
+pub(super) struct HmacStreams<K>(PhantomData<K>);
 
-impl<H: StreamHash> StreamMode<H> for HmacStreams {
+impl<K> Default for HmacStreams<K> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<H: StreamHash, K: HmacHash<Lanes = H>> StreamMode<H> for HmacStreams<K> {
     const ENDING: MessageEnding = hmac::inner::<H>();
-    const IS_INNER: bool = true;
+    const INNER_LEN: Option<usize> = Some(K::OUTPUT);
 
     #[inline(always)]
     fn start(
@@ -71,7 +79,7 @@ impl<H: StreamHash> StreamMode<H> for HmacStreams {
         state: &mut StreamState,
         outer: &mut StreamState,
     ) {
-        HmacChains::<H>::with(part, part.key_at(record.index), part.key_bytes(record), |prepared| {
+        HmacChains::<K>::with(part, part.key_at(record.index), part.key_bytes(record), |prepared| {
             let [values, _] = prepared.states();
             if let [inner_value, outer_value] = values.as_chunks().0 {
                 *state = StreamState::new::<H>(inner_value);

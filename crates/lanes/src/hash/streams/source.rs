@@ -49,14 +49,14 @@ impl<'a> MessageSource<'a> {
         self.set_bits(ending.bits(message.len()));
     }
 
-    /// Begins the outer hash of HMAC: of a digest, which follows one block. RFC 2104 section 2.
+    /// Begins the outer hash of HMAC: of a digest of at most 32 bytes, which follows one block. RFC 2104 section 2.
     #[inline(always)]
-    pub(super) fn start_outer<H: StreamHash>(&mut self, digest: &[u8; 32]) {
+    pub(super) fn start_outer(&mut self, digest: &[u8]) {
         let tail = &mut self.tail[TAIL - 1];
         *tail = [0; BLOCK];
-        tail[..H::OUTPUT].copy_from_slice(&digest[..H::OUTPUT]);
-        tail[H::OUTPUT] = MARK;
-        self.set_bits(8 * (BLOCK + H::OUTPUT) as u64);
+        tail[..digest.len()].copy_from_slice(digest);
+        tail[digest.len()] = MARK;
+        self.set_bits(8 * (BLOCK + digest.len()) as u64);
         self.first = TAIL - 1;
     }
 
