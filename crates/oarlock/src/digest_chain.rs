@@ -93,6 +93,16 @@ impl DigestChain {
 /// Returns the initial chaining value. FIPS 180-4 5.3.
 fn initial(alg: DigestAlg) -> &'static [u8] {
     const SHA1: [u8; 20] = words([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]);
+    const SHA224: [u8; 32] = words([
+        0xc105_9ed8,
+        0x367c_d507,
+        0x3070_dd17,
+        0xf70e_5939,
+        0xffc0_0b31,
+        0x6858_1511,
+        0x64f9_8fa7,
+        0xbefa_4fa4,
+    ]);
     const SHA256: [u8; 32] = words([
         0x6a09_e667,
         0xbb67_ae85,
@@ -141,6 +151,7 @@ fn initial(alg: DigestAlg) -> &'static [u8] {
     ]);
     match alg {
         DigestAlg::Sha1 => &SHA1,
+        DigestAlg::Sha224 => &SHA224,
         DigestAlg::Sha256 => &SHA256,
         DigestAlg::Sha384 => &SHA384,
         _ => &SHA512,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oarlock_core::{DigestAlg, HeldJob, JobError, Key, Scheme, SigningScheme, VerifyingScheme};
+use oarlock_core::{DigestAlg, HeldJob, JobError, Key, KeyKind, Scheme, SigningScheme, VerifyingScheme};
 use zeroize::Zeroizing;
 
 use crate::schemes::hash::{Digester, MessageDigest};
@@ -27,7 +27,7 @@ pub struct Job<'a> {
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
     /// A whole message, which is hashed if the scheme names a digest. For other schemes: an Ed25519 message, an RSA
-    /// ciphertext or an X25519 peer key.
+    /// ciphertext or a peer's public key for X25519 or ECDH.
     Message(&'a [u8]),
     /// The digest of a message, as long as the scheme's digest, for schemes that name one.
     Digest(&'a [u8]),
@@ -67,10 +67,17 @@ impl<'a> Job<'a> {
         Self { scheme, key, input: Input::Message(ciphertext), second: label }
     }
 
-    /// Agrees on a secret with a peer's 32-byte u-coordinate by X25519. RFC 7748 6.1.
+    /// Agrees on a secret with a peer: by ECDH with the key of a NIST curve, otherwise by X25519.
+    ///
+    /// `peer` is an uncompressed point for ECDH (SEC 1 2.3.3), and a u-coordinate of 32 bytes for X25519 (RFC 7748
+    /// 6.1).
     #[must_use]
     pub fn agree(key: &'a Key, peer: &'a [u8]) -> Self {
-        Self { scheme: Scheme::X25519, key, input: Input::Message(peer), second: &[] }
+        let scheme = match key.kind() {
+            KeyKind::EcPrivate(curve) => Scheme::Ecdh { curve },
+            _ => Scheme::X25519,
+        };
+        Self { scheme, key, input: Input::Message(peer), second: &[] }
     }
 
     /// Returns the job in the form that the holder of its key takes: with the digest in place of the message if the

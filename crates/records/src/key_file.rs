@@ -287,13 +287,14 @@ const OPERATIONS: [(&str, KeyOperation); 5] = [
     ("translate-to", KeyOperation::TranslateTo),
 ];
 
-const ALGORITHMS: [(&str, KeyAlgorithm); 9] = [
+const ALGORITHMS: [(&str, KeyAlgorithm); 10] = [
     ("cbc", KeyAlgorithm::Cbc),
     ("gcm", KeyAlgorithm::Gcm),
     ("des-mac", KeyAlgorithm::DesMac),
     ("retail-mac", KeyAlgorithm::RetailMac),
     ("cmac", KeyAlgorithm::Cmac),
     ("hmac-sha1", KeyAlgorithm::HmacSha1),
+    ("hmac-sha224", KeyAlgorithm::HmacSha224),
     ("hmac-sha256", KeyAlgorithm::HmacSha256),
     ("hmac-sha384", KeyAlgorithm::HmacSha384),
     ("hmac-sha512", KeyAlgorithm::HmacSha512),

@@ -37,6 +37,8 @@ pub(super) enum FinishStep {
     },
     /// A shared secret, refused if it is zero.
     Agreement,
+    /// A shared secret. The engine refuses a peer that is not a point on the curve.
+    PointAgreement,
 }
 
 /// The answer of a job that succeeds.
@@ -56,7 +58,7 @@ pub enum JobAnswer {
 ///
 /// # Errors
 /// [`JobError::Rejected`] if a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
-/// [`JobError::SmallOrderPeer`]; and every other error of `raw`, unchanged.
+/// [`JobError::SmallOrderPeer`]; [`JobError::PeerNotOnCurve`]; and every other error of `raw`, unchanged.
 pub fn raise(
     finisher: Finisher,
     raw: Result<&[u8], JobError>,
@@ -81,7 +83,7 @@ pub fn raise(
             rsa_oaep::raise((digest, mgf), &label, raw, out).map(JobAnswer::Output)
         }
         FinishStep::Agreement if is_zero(raw) => Err(JobError::SmallOrderPeer),
-        FinishStep::Copy | FinishStep::Agreement => {
+        FinishStep::Copy | FinishStep::Agreement | FinishStep::PointAgreement => {
             out.extend_from_slice(raw);
             Ok(JobAnswer::Output(raw.len()))
         }
@@ -127,6 +129,7 @@ impl Finisher {
                 | FinishStep::Oaep { .. },
                 JobError::OutOfRange { .. },
             ) => JobError::Rejected,
+            (FinishStep::PointAgreement, JobError::OutOfRange { .. }) => JobError::PeerNotOnCurve,
             (_, error) => error,
         }
     }
@@ -154,6 +157,7 @@ impl fmt::Debug for Finisher {
             FinishStep::Pkcs1Decrypt { .. } => "Finisher(rsa-pkcs1-decrypt)",
             FinishStep::Oaep { .. } => "Finisher(rsa-oaep-decrypt)",
             FinishStep::Agreement => "Finisher(agreement)",
+            FinishStep::PointAgreement => "Finisher(point-agreement)",
         })
     }
 }
@@ -165,10 +169,11 @@ mod tests {
     /// So no growth of `Vec`'s own leaves a copy of a secret behind.
     #[test]
     fn every_answer_fits_into_the_reserved_capacity() {
-        let kinds: [fn() -> FinishStep; 4] = [
+        let kinds: [fn() -> FinishStep; 5] = [
             || FinishStep::Copy,
             || FinishStep::EcdsaDer,
             || FinishStep::Agreement,
+            || FinishStep::PointAgreement,
             || FinishStep::Pkcs1Decrypt { seed: Zeroizing::new([1; 32]) },
         ];
         for kind in kinds {

@@ -18,6 +18,7 @@ impl Digester {
     pub(crate) fn of(alg: DigestAlg) -> Result<&'static Self, JobError> {
         match alg {
             DigestAlg::Sha1 => Ok(&SHA1),
+            DigestAlg::Sha224 => Ok(&SHA224),
             DigestAlg::Sha256 => Ok(&SHA256),
             DigestAlg::Sha384 => Ok(&SHA384),
             DigestAlg::Sha512 => Ok(&SHA512),
@@ -39,6 +40,11 @@ impl Digester {
 static SHA1: Digester = Digester {
     algorithm: &digest::SHA1_FOR_LEGACY_USE_ONLY,
     info_prefix: b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
+};
+
+static SHA224: Digester = Digester {
+    algorithm: &digest::SHA224,
+    info_prefix: b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x04\x05\x00\x04\x1c",
 };
 
 static SHA256: Digester = Digester {

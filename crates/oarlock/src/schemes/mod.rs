@@ -53,6 +53,7 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
         Scheme::EcdsaSign { curve, .. } => local(job, KeyKind::EcPrivate(curve), Shape::EcdsaSign { curve }),
         Scheme::Ed25519Sign => local(job, KeyKind::Ed25519Private, Shape::Ed25519Sign),
         Scheme::X25519 => local(job, KeyKind::X25519Private, Shape::X25519),
+        Scheme::Ecdh { curve } => local(job, KeyKind::EcPrivate(curve), Shape::Ecdh { curve }),
         _ => Err(wrong_key(job)),
     }
 }
@@ -117,6 +118,9 @@ pub fn lower(
         Scheme::Ed25519Sign => push(job.key, job.message()?, SecondInput::None, FinishStep::Copy, set),
         Scheme::Ed25519Verify => lower_ed25519_verify(job, set),
         Scheme::X25519 => push(job.key, job.message()?, SecondInput::None, FinishStep::Agreement, set),
+        Scheme::Ecdh { .. } => {
+            push(job.key, job.message()?, SecondInput::None, FinishStep::PointAgreement, set)
+        }
         _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
     }
 }

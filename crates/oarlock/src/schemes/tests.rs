@@ -165,6 +165,40 @@ fn a_peer_of_small_order_is_refused() {
 }
 
 #[test]
+fn a_peer_that_is_not_a_point_on_the_curve_is_refused_alone() {
+    for curve in Curve::ALL {
+        let scalar = vec![9; curve.scalar_len()];
+        let key = raw::ec_private(curve, &scalar).unwrap();
+        let other = raw::ec_private(curve, &vec![7; curve.scalar_len()]).unwrap();
+        let (point, own_point) = (other.ec_public().unwrap().1, key.ec_public().unwrap().1);
+        let mut off_curve = point.to_vec();
+        off_curve[curve.scalar_len()] ^= 1;
+        let scalar_engine = ScalarEngine::detect().unwrap();
+        let jobs = [point, &off_curve, point].map(|peer| Job::agree(&key, peer));
+        assert_eq!(jobs[0].scheme, Scheme::Ecdh { curve });
+        let results = compute_on(&scalar_engine, &jobs);
+        assert_eq!(results[1], Err(JobError::PeerNotOnCurve));
+        assert_eq!(results[0].as_ref().map(Vec::len), Ok(curve.scalar_len()));
+        assert_eq!((&results[0], &results[0]), (&results[2], &one(Job::agree(&other, own_point))));
+        let compressed = [&[3], &point[1..=curve.scalar_len()]].concat();
+        assert!(matches!(one(Job::agree(&key, &compressed)), Err(JobError::Length { what: "input", .. })));
+    }
+}
+
+#[test]
+fn an_agreement_needs_a_private_key_of_its_curve() {
+    let key = raw::ec_private(Curve::P256, &[9; 32]).unwrap();
+    let public = raw::ec_public(Curve::P256, key.ec_public().unwrap().1).unwrap();
+    let scheme = |curve| Scheme::Ecdh { curve };
+    for (key, curve) in [(&key, Curve::P384), (&public, Curve::P256)] {
+        let job = Job::with_scheme(scheme(curve), key, Input::Message(&[4; 65]), &[]);
+        assert!(matches!(one(job), Err(JobError::KeyType { .. })), "{curve}");
+    }
+    let digest = Job::with_scheme(scheme(Curve::P256), &key, Input::Digest(&[4; 65]), &[]);
+    assert!(matches!(one(digest), Err(JobError::Unsupported { .. })));
+}
+
+#[test]
 fn callers_mistakes_have_names() {
     let (rsa, ec) = (rsa_key(RSA_1031), raw::ec_private(Curve::P256, &[9; 32]).unwrap());
     let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };

@@ -36,6 +36,7 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<KnownOperation>, SelfTestFailure
         Shape::Ed25519Sign => ed25519_sign()?,
         Shape::Ed25519Verify => ed25519_verify()?,
         Shape::X25519 => x25519()?,
+        Shape::Ecdh { curve } => ecdh(curve)?,
         _ => return Err(SelfTestFailure::NoVectors { shape }),
     }
     .into_iter()
@@ -251,6 +252,22 @@ fn x25519() -> Result<Vec<KnownOperation>, SelfTestFailure> {
     for words in tagged(include_str!("data/x25519.txt"), "dh") {
         let key = raw::x25519_private(&bytes(&words, 0)?).map_err(bad_key)?;
         cases.push(KnownOperation::plain(&key, bytes(&words, 1)?, KnownResult::Output(bytes(&words, 2)?)));
+    }
+    Ok(cases)
+}
+
+const ECDH: &str = include_str!("data/ecdh.txt");
+
+fn ecdh(curve: Curve) -> Result<Vec<KnownOperation>, SelfTestFailure> {
+    let key = |words: &[&str]| raw::ec_private(curve, &bytes(words, 0)?).map_err(bad_key);
+    let mut cases = Vec::new();
+    for words in tagged(ECDH, &curve.to_string()) {
+        let expected = KnownResult::Output(bytes(&words, 2)?);
+        cases.push(KnownOperation::plain(&key(&words)?, bytes(&words, 1)?, expected));
+    }
+    for words in tagged(ECDH, &format!("{curve}-bad")) {
+        let expected = KnownResult::Status(Status::OutOfRange);
+        cases.push(KnownOperation::plain(&key(&words)?, bytes(&words, 1)?, expected));
     }
     Ok(cases)
 }

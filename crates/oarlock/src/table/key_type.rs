@@ -80,9 +80,11 @@ impl KeyType {
             MacAlg::Tdes3Cmac => Some(Self::Tdes3),
             MacAlg::Aes128Cmac => Some(Self::Aes128),
             MacAlg::Aes256Cmac => Some(Self::Aes256),
-            MacAlg::HmacSha1 | MacAlg::HmacSha256 | MacAlg::HmacSha384 | MacAlg::HmacSha512 => {
-                Some(Self::Hmac)
-            }
+            MacAlg::HmacSha1
+            | MacAlg::HmacSha224
+            | MacAlg::HmacSha256
+            | MacAlg::HmacSha384
+            | MacAlg::HmacSha512 => Some(Self::Hmac),
             _ => None,
         }
     }

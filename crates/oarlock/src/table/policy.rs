@@ -47,6 +47,8 @@ pub enum KeyAlgorithm {
     Cmac,
     /// HMAC with SHA-1.
     HmacSha1,
+    /// HMAC with SHA-224.
+    HmacSha224,
     /// HMAC with SHA-256.
     HmacSha256,
     /// HMAC with SHA-384.
@@ -323,13 +325,14 @@ fn may_have_one_length(first: KeyType, second: KeyType) -> bool {
 
 impl KeyAlgorithm {
     /// Every algorithm.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Cbc,
         Self::Gcm,
         Self::DesMac,
         Self::RetailMac,
         Self::Cmac,
         Self::HmacSha1,
+        Self::HmacSha224,
         Self::HmacSha256,
         Self::HmacSha384,
         Self::HmacSha512,
@@ -349,7 +352,9 @@ impl KeyAlgorithm {
             Self::DesMac => key_type == Des,
             Self::RetailMac => key_type == Tdes2,
             Self::Cmac => matches!(key_type, Tdes2 | Tdes3 | Aes128 | Aes256),
-            Self::HmacSha1 | Self::HmacSha256 | Self::HmacSha384 | Self::HmacSha512 => key_type == Hmac,
+            Self::HmacSha1 | Self::HmacSha224 | Self::HmacSha256 | Self::HmacSha384 | Self::HmacSha512 => {
+                key_type == Hmac
+            }
             Self::LegacyEcb | Self::LegacyCbc => matches!(key_type, Tdes2 | Tdes3),
         }
     }

@@ -225,6 +225,7 @@ fn mac_algorithm(alg: MacAlg) -> Option<KeyAlgorithm> {
             Some(KeyAlgorithm::Cmac)
         }
         MacAlg::HmacSha1 => Some(KeyAlgorithm::HmacSha1),
+        MacAlg::HmacSha224 => Some(KeyAlgorithm::HmacSha224),
         MacAlg::HmacSha256 => Some(KeyAlgorithm::HmacSha256),
         MacAlg::HmacSha384 => Some(KeyAlgorithm::HmacSha384),
         MacAlg::HmacSha512 => Some(KeyAlgorithm::HmacSha512),

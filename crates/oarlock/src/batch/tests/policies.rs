@@ -21,6 +21,7 @@ fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
                 MacAlg::RetailMac(_) => RetailMac,
                 MacAlg::HmacSha1 => HmacSha1,
                 MacAlg::HmacSha256 => HmacSha256,
+                MacAlg::HmacSha224 => KeyAlgorithm::HmacSha224,
                 MacAlg::HmacSha384 => KeyAlgorithm::HmacSha384,
                 MacAlg::HmacSha512 => KeyAlgorithm::HmacSha512,
                 _ => Cmac,
@@ -68,7 +69,7 @@ fn status_under(task: BatchTask, key_type: KeyType, policy: KeyPolicy) -> Status
 #[test]
 fn every_task_needs_its_type_operation_and_algorithm() {
     let tasks = tasks();
-    assert_eq!(tasks.len(), 2 * (5 + 2 + 4) + 12);
+    assert_eq!(tasks.len(), 2 * (5 + 2 + 4) + 13);
     for (task, key_type, operation, algorithm) in tasks {
         let policy = KeyPolicy::new().ivs([IvRule::Callers]).weak_keys(WeakKeyRule::Allow);
         let allowed = policy.clone().allow([operation]).with([algorithm]);
