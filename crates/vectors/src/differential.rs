@@ -5,6 +5,7 @@ use oarlock_core::{
     AeadAlg, BatchSize, ChainOrder, CipherSpec, Direction, Engine, Key, MTE_AAD_LEN, MacAlg, NonceInput,
     Operation, SecondInput, Shape, Status, WrapAlg, mte_sealed_len,
 };
+use oarlock_keys::raw;
 
 use crate::dice::SplitMix;
 use crate::operation_case::OperationCase;
@@ -174,7 +175,8 @@ impl EnginePair<'_> {
     }
 }
 
-/// Combines keys of the samples with random inputs. One RSA integer in eight may be above the modulus.
+/// Combines keys of the samples with random inputs. One RSA integer in eight may be above the modulus, and one peer of
+/// ECDH in eight is no point.
 fn unsigned_cases(shape: Shape, count: usize, dice: &mut SplitMix) -> Result<Vec<OperationCase>, String> {
     let set = sample_operations(shape, 24).map_err(|failure| failure.to_string())?;
     let keys: Vec<Key> = set.iter().map(|operation| operation.key.clone()).collect();
@@ -185,6 +187,14 @@ fn unsigned_cases(shape: Shape, count: usize, dice: &mut SplitMix) -> Result<Vec
         if matches!(shape, Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. }) {
             let is_small = !dice.one_in(8);
             input.iter_mut().take(if is_small { 1 } else { 0 }).for_each(|byte| *byte = 0);
+        }
+        if let Shape::Ecdh { curve } = shape {
+            // Random bytes are never a point: the point of a random key is one.
+            let other = raw::ec_private(curve, &dice.bytes(curve.scalar_len()));
+            let point = other.as_ref().ok().and_then(|key| Some(key.ec_public()?.1));
+            if let Some(point) = point.filter(|_| !dice.one_in(8)) {
+                input = point.to_vec();
+            }
         }
         let mut nonce = [0; 32];
         nonce.copy_from_slice(&dice.bytes(32));

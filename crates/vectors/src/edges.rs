@@ -10,11 +10,12 @@
 mod values;
 
 use oarlock::selftest::sample_operations;
-use oarlock_core::{BatchSize, Engine, Key, KeyParts, RsaExponent, Shape};
+use oarlock_core::{BatchSize, Curve, Engine, Key, KeyParts, RsaExponent, Shape};
 use oarlock_keys::{import, raw, rsa};
 
 use self::values::{
-    Integer, around, curve_constants, ed25519_points, ed25519_scalars, plus_one, x25519_points,
+    Integer, around, curve_constants, ed25519_points, ed25519_scalars, encoded_points, plus_one,
+    x25519_points,
 };
 use crate::dice::SplitMix;
 use crate::operation_case::OperationCase;
@@ -142,7 +143,7 @@ fn shuffle(cases: &mut [OperationCase], dice: &mut SplitMix) {
 /// Returns the keys of the shape at boundary values that the importer accepts.
 fn boundary_keys(shape: Shape, samples: &[Key]) -> Vec<Key> {
     match shape {
-        Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } => {
+        Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } | Shape::Ecdh { curve } => {
             let (order, _) = curve_constants(curve);
             let scalars = around(&[&order], order.len());
             scalars.iter().filter_map(|scalar| raw::ec_private(curve, scalar).ok()).collect()
@@ -207,6 +208,7 @@ fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {
         }
         (Shape::Ed25519Sign | Shape::Ed25519Verify, _) => MESSAGE_LENGTHS.map(|len| vec![0x5A; len]).into(),
         (Shape::X25519, _) => x25519_points(),
+        (Shape::Ecdh { curve }, _) => peers(curve),
         (_, Some(KeyParts::RsaPrivate(parts))) => {
             around(&[&parts.public.n, parts.p.expose(), parts.q.expose()], width)
         }
@@ -214,6 +216,15 @@ fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {
         (_, Some(KeyParts::ModExp(parts))) => around(&[&parts.n], width),
         _ => Vec::new(),
     }
+}
+
+/// Returns small multiples of the base point and their opposites, and encodings of them that are no points.
+fn peers(curve: Curve) -> Vec<Vec<u8>> {
+    let (order, prime) = curve_constants(curve);
+    let keys = around(&[&order], order.len());
+    let keys = keys.iter().filter_map(|scalar| raw::ec_private(curve, scalar).ok());
+    let points: Vec<Vec<u8>> = keys.filter_map(|key| Some(key.ec_public()?.1.to_vec())).collect();
+    encoded_points(&points, &prime)
 }
 
 /// The lengths at which a block of SHA-512 ends, with the prefix (32 bytes) or R and A (64 bytes) before the message.

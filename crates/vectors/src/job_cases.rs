@@ -29,6 +29,8 @@ pub(crate) enum ExpectedResult {
     Rejected,
     /// The error of a peer's key of small order.
     SmallOrderPeer,
+    /// The error of a peer's key that is not an uncompressed point on the curve.
+    PeerNotOnCurve,
     /// No error, and any message except this one: implicit rejection.
     AnythingBut(Vec<u8>),
 }
@@ -70,11 +72,16 @@ impl JobCase {
             (ExpectedResult::Output(_), Ok(_)) => Err("the output differs from the known one".into()),
             (ExpectedResult::Output(_), Err(error)) => Err(format!("rejected: {error}")),
             (ExpectedResult::Rejected, Err(JobError::Rejected))
-            | (ExpectedResult::SmallOrderPeer, Err(JobError::SmallOrderPeer)) => Ok(()),
-            (ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer, Ok(_)) => Err("accepted".into()),
-            (ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer, Err(error)) => {
-                Err(format!("wrong error: {error}"))
-            }
+            | (ExpectedResult::SmallOrderPeer, Err(JobError::SmallOrderPeer))
+            | (ExpectedResult::PeerNotOnCurve, Err(JobError::PeerNotOnCurve)) => Ok(()),
+            (
+                ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer | ExpectedResult::PeerNotOnCurve,
+                Ok(_),
+            ) => Err("accepted".into()),
+            (
+                ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer | ExpectedResult::PeerNotOnCurve,
+                Err(error),
+            ) => Err(format!("wrong error: {error}")),
             (ExpectedResult::AnythingBut(secret), Ok(found)) if secret != found => Ok(()),
             (ExpectedResult::AnythingBut(_), Ok(_)) => Err("a badly padded message was returned".into()),
             (ExpectedResult::AnythingBut(_), Err(error)) => {

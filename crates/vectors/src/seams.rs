@@ -150,7 +150,8 @@ impl FlawedInputs {
         Operation::new(shape, like.key, &self.input, extra)
     }
 
-    /// True if the flawed job must fail. A signature accepts any input, and X25519 any u-coordinate.
+    /// True if the flawed job must fail. A signature accepts any input, and X25519 any u-coordinate. ECDH
+    /// refuses bytes that are no point.
     fn must_fail(&self, shape: Shape) -> bool {
         !matches!(shape, Shape::EcdsaSign { .. } | Shape::Ed25519Sign | Shape::X25519)
     }

@@ -40,6 +40,7 @@ fn one_corrupted_lane_fails_seams_random_and_official_cases() {
         (Shape::EcdsaVerify { curve: Curve::P256 }, "Ecdsa"),
         (Shape::Ed25519Verify, "Ed25519"),
         (Shape::X25519, "X25519"),
+        (Shape::Ecdh { curve: Curve::P384 }, "EcdhSecp384r1"),
         (Shape::Aead { alg: AeadAlg::Aes256Gcm, direction: Direction::Decrypt }, "AesGcm"),
         (
             Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt },
@@ -48,6 +49,7 @@ fn one_corrupted_lane_fails_seams_random_and_official_cases() {
         (Shape::Aead { alg: AeadAlg::ChaCha20Poly1305, direction: Direction::Decrypt }, "ChaCha20Poly1305"),
         (Shape::Mac { alg: MacAlg::HmacSha512 }, "HmacSha512"),
         (Shape::Mac { alg: MacAlg::HmacSha1 }, "HmacSha1"),
+        (Shape::Mac { alg: MacAlg::HmacSha224 }, "HmacSha224"),
         (Shape::Wrap { alg: WrapAlg::Aes128Kwp, direction: Direction::Decrypt }, "AesKeyWrapWithPadding"),
     ];
     let scalar = ScalarEngine::detect().unwrap();

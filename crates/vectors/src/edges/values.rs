@@ -80,6 +80,26 @@ pub(super) fn ed25519_points() -> Vec<Integer> {
     [values, others].concat()
 }
 
+/// Returns uncompressed points, and encodings that are no points: each coordinate of the first point replaced by values
+/// around 0 and the prime, and other first bytes.
+pub(super) fn encoded_points(points: &[Vec<u8>], prime: &[u8]) -> Vec<Integer> {
+    let mut encodings = points.to_vec();
+    let Some(first) = points.first() else { return encodings };
+    for value in around(&[prime], prime.len()) {
+        for start in [1, 1 + prime.len()] {
+            let mut encoding = first.clone();
+            encoding[start..start + prime.len()].copy_from_slice(&value);
+            encodings.push(encoding);
+        }
+    }
+    for form in [0, 1, 2, 3, 5, 6, 7, 0xff] {
+        let mut encoding = first.clone();
+        encoding[0] = form;
+        encodings.push(encoding);
+    }
+    encodings
+}
+
 fn reversed(mut values: Vec<Integer>) -> Vec<Integer> {
     values.iter_mut().for_each(|value| value.reverse());
     values

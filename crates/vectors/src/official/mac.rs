@@ -13,6 +13,7 @@ pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
     vec![
         file(runner, TestName::AesCmac, &[MacAlg::Aes128Cmac, MacAlg::Aes256Cmac]),
         file(runner, TestName::HmacSha1, &[MacAlg::HmacSha1]),
+        file(runner, TestName::HmacSha224, &[MacAlg::HmacSha224]),
         file(runner, TestName::HmacSha256, &[MacAlg::HmacSha256]),
         file(runner, TestName::HmacSha384, &[MacAlg::HmacSha384]),
         file(runner, TestName::HmacSha512, &[MacAlg::HmacSha512]),

@@ -5,6 +5,7 @@
 mod aead;
 mod cipher;
 mod curve25519;
+mod ecdh;
 mod ecdsa;
 mod keywrap;
 mod mac;
@@ -21,12 +22,13 @@ use crate::{FileReport, JobRunner, SuiteReport};
 /// Runs every file on `runner`.
 #[must_use]
 pub fn run(runner: &dyn JobRunner) -> SuiteReport {
-    let suites: [fn(&dyn JobRunner) -> Vec<FileReport>; 9] = [
+    let suites: [fn(&dyn JobRunner) -> Vec<FileReport>; 10] = [
         rsa_signature::pkcs1,
         rsa_signature::pss,
         rsa_encryption::run,
         ecdsa::run,
         curve25519::run,
+        ecdh::run,
         aead::run,
         cipher::run,
         mac::run,
@@ -39,6 +41,7 @@ pub fn run(runner: &dyn JobRunner) -> SuiteReport {
 fn digest(hash: HashFunction) -> Option<DigestAlg> {
     match hash {
         HashFunction::Sha1 => Some(DigestAlg::Sha1),
+        HashFunction::Sha2_224 => Some(DigestAlg::Sha224),
         HashFunction::Sha2_256 => Some(DigestAlg::Sha256),
         HashFunction::Sha2_384 => Some(DigestAlg::Sha384),
         HashFunction::Sha2_512 => Some(DigestAlg::Sha512),
