@@ -274,6 +274,37 @@ fn reloads_at_a_hangup_and_keeps_the_old_certificates_if_new_ones_are_broken() {
 }
 
 #[test]
+fn gnutls_gets_its_page_in_both_versions_and_resumes() {
+    // It answers `version` with an error, and starts.
+    if !has("gnutls-cli") {
+        return;
+    }
+    let files = ProxyFiles::new(&web_backend(), "");
+    let proxy = RunningProxy::of(&files);
+    let port = proxy.address().rsplit(':').next().unwrap().to_owned();
+    for (priority, version) in [
+        ("NORMAL:-VERS-ALL:+VERS-TLS1.2", "(TLS1.2"),
+        ("NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-SECP384R1", "(TLS1.3"),
+        ("NORMAL:-VERS-ALL:+VERS-TLS1.3", "(TLS1.3"),
+    ] {
+        let mut child = Command::new("gnutls-cli")
+            .arg("--x509cafile")
+            .arg(files.path("localhost.ca.pem"))
+            .args(["--priority", priority, "--resume", "--port", &port, "localhost"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        let said = String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned();
+        for expected in ["The certificate is trusted", version, "This is a resumed session", "hello"] {
+            assert!(said.contains(expected), "{priority}: no {expected} in {said}");
+        }
+    }
+}
+
+#[test]
 fn changed_files_are_noticed_without_a_signal() {
     let files = ProxyFiles::new(&web_backend(), "certificates.reload_seconds = 1\n");
     let mut proxy = RunningProxy::of(&files);

@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The properties of a file that change if it is written or replaced.
+///
+/// Two changes that keep the length and happen in one tick of the file system's clock, 1 to 10 ms, have one stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStamp {
     device: u64,

@@ -235,9 +235,11 @@ impl FaultTest {
         let (mut good, mut broken) = (0, 0);
         let broken_file = authority.path("certificates/z.pem");
         loop {
-            authority.add("b", &["other.example"]);
+            // Another length each time: two changes in one tick of the file system's clock have the same time.
+            let name = format!("{}.example", "o".repeat(1 + good as usize * 7 % 60));
+            authority.add("b", &[&name]);
             assert!(matches!(self.proxy.service.refresh().await, ProxyReload::Replaced));
-            fs::write(&broken_file, format!("broken {broken}")).unwrap();
+            fs::write(&broken_file, "broken".repeat(1 + broken as usize % 50)).unwrap();
             assert!(matches!(self.proxy.service.refresh().await, ProxyReload::Refused(_)));
             fs::remove_file(&broken_file).unwrap();
             self.proxy.service.reconfigure(proxied::config(authority, settings)).await.unwrap();
