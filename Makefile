@@ -5,6 +5,8 @@ BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
 
 PROVIDER = $(dir $(BINARY))oarlock.so
 
+PKCS11 = $(dir $(BINARY))oarlock-pkcs11.so
+
 # The directories of `make install`. Packages set DESTDIR, which precedes all of them.
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
@@ -15,13 +17,14 @@ EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
 comma := ,
 
-.PHONY: help run install uninstall build announce-build provider test unit scalar-alone narrow-leaves arm kernel-test doctest rules setup setup-build lint deny ci
+.PHONY: help run install uninstall build announce-build provider pkcs11 test unit scalar-alone narrow-leaves arm kernel-test doctest rules setup setup-build lint deny ci
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
 	@echo 'make install    build, then put program, manual pages, completions, systemd units and examples under PREFIX=$(PREFIX)'
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
+	@echo 'make pkcs11     build the PKCS#11 module, target/release/oarlock-pkcs11.so: docs/pkcs11.md describes its use'
 	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
 	@echo 'make arm        the suites of records for ARMv8, on an emulated processor; part of make test'
 	@echo 'make kernel-test  TLS records by the kernel, in a guest (user-mode-linux); part of make test'
@@ -36,7 +39,7 @@ build: announce-build setup-build
 
 # Cargo is silent for a while at first, so the reader must know what happens and how long it takes.
 announce-build:
-	@test -x $(BINARY) || echo 'Building oarlock: this takes 4 to 5 minutes on two cores, and only the first time.'
+	@test -x $(BINARY) || echo 'Building oarlock: this takes 5 to 8 minutes on two cores, and only the first time.'
 
 # The units name the installed program. Files in /etc belong to the operator, so the examples go to another directory.
 install: build
@@ -69,6 +72,11 @@ provider: setup-build
 	$(CARGO) build --release --package oarlock-cli --package oarlock-openssl
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
 	@echo 'built $(PROVIDER)'
+
+pkcs11: setup-build
+	$(CARGO) build --release --package oarlock-cli --package oarlock-pkcs11
+	cp $(dir $(BINARY))liboarlock_pkcs11.so $(PKCS11)
+	@echo 'built $(PKCS11)'
 
 test: unit scalar-alone narrow-leaves arm kernel-test doctest rules
 
