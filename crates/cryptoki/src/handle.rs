@@ -15,7 +15,7 @@ pub struct ObjectHandle(pub u64);
 /// The state of a session, `CK_STATE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u64)]
-pub enum SessionState {
+pub enum TokenSessionState {
     /// `CKS_RO_PUBLIC_SESSION`.
     ReadOnlyPublic = 0,
     /// `CKS_RO_USER_FUNCTIONS`.
@@ -34,7 +34,7 @@ pub struct SessionDescription {
     /// The slot.
     pub slot: SlotId,
     /// The state, whose number is `CK_STATE`.
-    pub state: SessionState,
+    pub state: TokenSessionState,
     /// The flags, [`session_flags`](crate::session_flags).
     pub flags: u64,
 }

@@ -8,7 +8,7 @@
 //!
 //! use oarlock::Accelerator;
 //! use oarlock_cryptoki::{
-//!     AttributeType, Cryptoki, KeyTypeNumber, Mechanism, MechanismType, MemoryToken, ObjectClass, OutputBuffer,
+//!     AttributeType, Cryptoki, KeyTypeNumber, Mechanism, MechanismType, MemoryToken, ObjectClass, CallOutput,
 //!     SlotId, SlotSettings, TemplateEntry, UserType, session_flags,
 //! };
 //!
@@ -27,7 +27,7 @@
 //!
 //! cryptoki.sign_init(session, &Mechanism::plain(MechanismType::SHA256_HMAC), key)?;
 //! let mut mac = [0; 32];
-//! let mut output = OutputBuffer::new(&mut mac);
+//! let mut output = CallOutput::new(&mut mac);
 //! cryptoki.sign(session, b"a message", &mut output)?;
 //! assert_eq!(output.len(), 32);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -71,11 +71,14 @@ pub use constants::{
     mechanism_flags, parameter_values, session_flags, token_flags,
 };
 pub use functions::{AsyncAnswer, Cryptoki, SlotDescription};
-pub use handle::{ObjectHandle, SessionDescription, SessionHandle, SessionState};
+pub use handle::{ObjectHandle, SessionDescription, SessionHandle, TokenSessionState};
 pub use mechanism::{Mechanism, MechanismFacts, MechanismParameters, ParameterForm};
 pub use operation::{ManyAnswers, ManyInputs, ManyIvs, ManySpans};
-pub use output::OutputBuffer;
+pub use output::CallOutput;
 pub use token::{
     MemoryToken, ObjectContent, SlotId, SlotSettings, TokenDescription, TokenObject, TokenObjectId,
     TokenObjects, UserType,
 };
+
+/// The name under which the plugin knows [`CallOutput`].
+pub type OutputBuffer<'a> = CallOutput<'a>;

@@ -9,12 +9,12 @@ use crate::constants::ReturnCode;
 /// Without a buffer, a function only reports the length. With a buffer that is too small, it reports the length, fails
 /// with [`ReturnCode::BufferTooSmall`], and the operation stays active. A plugin writes [`len`](Self::len) back to
 /// `*pulLen` in both cases, and after success.
-pub struct OutputBuffer<'a> {
+pub struct CallOutput<'a> {
     buffer: Option<&'a mut [u8]>,
     len: usize,
 }
 
-impl<'a> OutputBuffer<'a> {
+impl<'a> CallOutput<'a> {
     /// Creates an output with a buffer.
     #[must_use]
     pub fn new(buffer: &'a mut [u8]) -> Self {
@@ -83,11 +83,11 @@ impl<'a> OutputBuffer<'a> {
 }
 
 /// Shows lengths only, because an output may be secret.
-impl fmt::Debug for OutputBuffer<'_> {
+impl fmt::Debug for CallOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.buffer {
-            Some(buffer) => write!(f, "OutputBuffer({} of {} bytes)", self.len, buffer.len()),
-            None => write!(f, "OutputBuffer({} bytes, no buffer)", self.len),
+            Some(buffer) => write!(f, "CallOutput({} of {} bytes)", self.len, buffer.len()),
+            None => write!(f, "CallOutput({} bytes, no buffer)", self.len),
         }
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_buffer_one_byte_short_reports_the_length_and_stays_untouched() {
         let mut short = [7; 3];
-        let mut output = OutputBuffer::new(&mut short);
+        let mut output = CallOutput::new(&mut short);
         assert_eq!(output.write(&[1; 4]), Err(ReturnCode::BufferTooSmall));
         assert_eq!(output.len(), 4);
         assert_eq!(short, [7; 3]);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn without_a_buffer_only_the_length_is_reported() {
-        let mut output = OutputBuffer::length_only();
+        let mut output = CallOutput::length_only();
         assert_eq!((output.write(&[1; 4]), output.len()), (Ok(()), 4));
     }
 }

@@ -30,8 +30,9 @@ fn a_value_of_a_wrong_length_is_invalid() {
 #[test]
 fn values_are_read_and_written_alike() {
     let kinds = [number(0x1041), number(0x250)].concat();
+    let class = number(4);
     let template = [
-        TemplateEntry::new(AttributeType::CLASS, &number(4)),
+        TemplateEntry::new(AttributeType::CLASS, &class),
         TemplateEntry::new(AttributeType::ALLOWED_MECHANISMS, &kinds),
         TemplateEntry::new(AttributeType::VALUE, &[0, 7]),
         TemplateEntry::new(AttributeType::SIGN, &[5]),

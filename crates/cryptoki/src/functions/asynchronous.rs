@@ -10,34 +10,36 @@ use super::{AsyncAnswer, Cryptoki};
 use crate::constants::ReturnCode;
 use crate::handle::SessionHandle;
 use crate::operation::{FailureRule, to_return_code};
-use crate::output::OutputBuffer;
-use crate::session::PendingCall;
+use crate::output::CallOutput;
+use crate::session::{PendingCall, Session};
 
 impl Cryptoki {
-    /// Submits a job whose answer `C_AsyncComplete` takes.
+    /// Checks that no call of a function waits for `C_AsyncComplete`.
     ///
     /// # Errors
-    /// Always: [`ReturnCode::Pending`], or [`ReturnCode::OperationActive`] if such a call waits already.
+    /// [`ReturnCode::OperationActive`].
+    pub(super) fn check_none_pending(
+        &self,
+        session: SessionHandle,
+        function: &str,
+    ) -> Result<(), ReturnCode> {
+        let waits = |found: &mut Session| Ok(found.pending.iter().any(|call| call.function == function));
+        if self.sessions.with(session, waits)? { Err(ReturnCode::OperationActive) } else { Ok(()) }
+    }
+
+    /// Submits a job whose answer `C_AsyncComplete` takes. Returns [`ReturnCode::Pending`], or the reason why nobody
+    /// can take the answer.
     pub(super) fn submit_pending(
         &self,
         session: SessionHandle,
         function: &'static str,
         job: &Job<'_>,
-        output: &OutputBuffer<'_>,
+        output: &CallOutput<'_>,
         rejection: ReturnCode,
     ) -> ReturnCode {
         // Computing here would make one thread wait for one job after the other.
         let options = SubmitOptions::default().with_never_on_caller_thread(true).with_coalesce(true);
         let max_len = output.room();
-        let submitted = self.sessions.with(session, |found| {
-            if found.pending.iter().any(|call| call.function == function) {
-                return Err(ReturnCode::OperationActive);
-            }
-            Ok(())
-        });
-        if let Err(code) = submitted {
-            return code;
-        }
         let mut answer = self.accelerator.submit(job, options);
         // The first look tells the dispatcher that somebody waits.
         let waker = self.sessions.with(session, |found| Ok(found.waker.clone()));

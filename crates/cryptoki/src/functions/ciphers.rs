@@ -9,7 +9,7 @@ use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags, session_
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::Mechanism;
 use crate::operation::{CipherDirection, CipherOperation, ManyAnswers, ManyInputs, ManyIvs, cipher_many};
-use crate::output::OutputBuffer;
+use crate::output::CallOutput;
 use crate::session::{ActiveOperation, Session};
 
 impl Cryptoki {
@@ -37,7 +37,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.cipher_whole(session, CipherDirection::Encrypt, data, output)
     }
@@ -50,7 +50,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.cipher_update(session, CipherDirection::Encrypt, data, output)
     }
@@ -62,7 +62,7 @@ impl Cryptoki {
     pub fn encrypt_final(
         &self,
         session: SessionHandle,
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.cipher_final(session, CipherDirection::Encrypt, output)
     }
@@ -91,7 +91,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.cipher_whole(session, CipherDirection::Decrypt, data, output)
     }
@@ -104,7 +104,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.cipher_update(session, CipherDirection::Decrypt, data, output)
     }
@@ -116,7 +116,7 @@ impl Cryptoki {
     pub fn decrypt_final(
         &self,
         session: SessionHandle,
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.cipher_final(session, CipherDirection::Decrypt, output)
     }
@@ -171,7 +171,7 @@ impl Cryptoki {
         session: SessionHandle,
         direction: CipherDirection,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, place(direction), |operation, flags| {
             if operation.is_in_pieces() {
@@ -182,6 +182,7 @@ impl Cryptoki {
                 && !output.is_length_only()
                 && let Some(job) = operation.job(data)?
             {
+                self.check_none_pending(session, "C_Decrypt")?;
                 let rejection = ReturnCode::EncryptedDataInvalid;
                 return Err(self.submit_pending(session, "C_Decrypt", &job, output, rejection));
             }
@@ -195,7 +196,7 @@ impl Cryptoki {
         session: SessionHandle,
         direction: CipherDirection,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, place(direction), |operation, _| {
             check_login(operation)?;
@@ -210,7 +211,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         direction: CipherDirection,
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, place(direction), |operation, _| {
             check_login(operation)?;
@@ -240,7 +241,7 @@ impl Cryptoki {
 
 /// Writes the last output of an operation. `len` is the largest length, and whether every output is as long.
 fn finish(
-    output: &mut OutputBuffer<'_>,
+    output: &mut CallOutput<'_>,
     (max_len, is_exact): (usize, bool),
     compute: impl FnOnce() -> Result<Zeroizing<Vec<u8>>, ReturnCode>,
 ) -> Result<StepEnd<()>, ReturnCode> {

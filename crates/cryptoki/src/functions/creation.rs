@@ -53,14 +53,18 @@ impl Cryptoki {
         caller: &Caller<'_>,
         objects: Vec<NewObject>,
     ) -> Result<Vec<ObjectHandle>, ReturnCode> {
-        if objects.iter().any(|object| !object.attributes.is_true(A::TOKEN)) {
-            // Before they exist: a session that is closed meanwhile then looks for them.
+        let has_own = objects.iter().any(|object| !object.attributes.is_true(A::TOKEN));
+        let note = || {
             self.sessions.with(caller.session, |found| {
-                found.has_objects = true;
+                found.has_objects |= has_own;
                 Ok(())
-            })?;
-        }
-        caller.slot.objects.add(objects, caller.session)
+            })
+        };
+        note()?;
+        let handles = caller.slot.objects.add(objects, caller.session)?;
+        // A session that was closed between the two has not taken these objects with it.
+        note().inspect_err(|_| caller.slot.objects.forget_session(caller.session))?;
+        Ok(handles)
     }
 }
 
@@ -106,8 +110,8 @@ fn new_key(template: AttributeSet, class: ObjectClass, caller: &Caller<'_>) -> R
 /// Checks that keys of this class can have this type.
 ///
 /// # Errors
-/// [`ReturnCode::AttributeValueInvalid`] for a type that is not known, [`ReturnCode::TemplateInconsistent`] for one that
-/// belongs to another class.
+/// [`ReturnCode::AttributeValueInvalid`] for a type that is not known, [`ReturnCode::TemplateInconsistent`] for one
+/// that belongs to another class.
 pub(super) fn check_key_type(class: ObjectClass, key_type: KeyTypeNumber) -> Result<(), ReturnCode> {
     if key_type.name().is_none() {
         return Err(ReturnCode::AttributeValueInvalid);

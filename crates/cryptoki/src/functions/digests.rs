@@ -8,7 +8,7 @@ use crate::constants::{ObjectClass, ReturnCode};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
 use crate::operation::DigestOperation;
-use crate::output::OutputBuffer;
+use crate::output::CallOutput;
 use crate::session::{ActiveOperation, Session};
 
 impl Cryptoki {
@@ -36,7 +36,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, digest_place, |operation, _| {
             if operation.is_in_pieces() {
@@ -87,7 +87,7 @@ impl Cryptoki {
     pub fn digest_final(
         &self,
         session: SessionHandle,
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, digest_place, |operation, _| {
             if !output.has_room(operation.output_len())? {
@@ -106,7 +106,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.digest.is_active())?;
         self.encrypt_update(session, data, output)?;
@@ -122,7 +122,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.digest.is_active())?;
         self.decrypt_update(session, data, output)?;
@@ -140,7 +140,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.sign.is_active())?;
         self.encrypt_update(session, data, output)?;
@@ -155,7 +155,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.verify.is_active())?;
         self.decrypt_update(session, data, output)?;

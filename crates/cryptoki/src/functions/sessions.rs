@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Cryptoki, SlotRuntime};
 use crate::constants::{ReturnCode, mechanism_flags, session_flags};
-use crate::handle::{SessionDescription, SessionHandle, SessionState};
+use crate::handle::{SessionDescription, SessionHandle, TokenSessionState};
 use crate::session::{ActiveOperation, Session};
 use crate::token::{SlotId, UserType};
 
@@ -18,8 +18,8 @@ impl Cryptoki {
     /// `C_OpenSession`.
     ///
     /// # Errors
-    /// [`ReturnCode::SessionParallelNotSupported`] without `CKF_SERIAL_SESSION`, [`ReturnCode::ArgumentsBad`] for a flag
-    /// that is not known, [`ReturnCode::SessionReadWriteSoExists`], [`ReturnCode::SessionCount`],
+    /// [`ReturnCode::SessionParallelNotSupported`] without `CKF_SERIAL_SESSION`, [`ReturnCode::ArgumentsBad`] for a
+    /// flag that is not known, [`ReturnCode::SessionReadWriteSoExists`], [`ReturnCode::SessionCount`],
     /// [`ReturnCode::TokenNotPresent`].
     pub fn open_session(&self, slot: SlotId, flags: u64) -> Result<SessionHandle, ReturnCode> {
         let (index, slot) = self.slot(slot)?;
@@ -97,11 +97,11 @@ impl Cryptoki {
     pub fn session_description(&self, session: SessionHandle) -> Result<SessionDescription, ReturnCode> {
         let caller = self.caller(session)?;
         let state = match (caller.is_read_write(), caller.slot.login.user()) {
-            (false, Some(UserType::User)) => SessionState::ReadOnlyUser,
-            (false, _) => SessionState::ReadOnlyPublic,
-            (true, None) => SessionState::ReadWritePublic,
-            (true, Some(UserType::SecurityOfficer)) => SessionState::ReadWriteSecurityOfficer,
-            (true, Some(_)) => SessionState::ReadWriteUser,
+            (false, Some(UserType::User)) => TokenSessionState::ReadOnlyUser,
+            (false, _) => TokenSessionState::ReadOnlyPublic,
+            (true, None) => TokenSessionState::ReadWritePublic,
+            (true, Some(UserType::SecurityOfficer)) => TokenSessionState::ReadWriteSecurityOfficer,
+            (true, Some(_)) => TokenSessionState::ReadWriteUser,
         };
         Ok(SessionDescription { slot: caller.slot.settings.id, state, flags: caller.flags })
     }

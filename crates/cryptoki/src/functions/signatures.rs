@@ -7,7 +7,7 @@ use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags, session_
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::Mechanism;
 use crate::operation::{ManyAnswers, ManyInputs, SignatureOperation, SigningStep, sign_many, verify_many};
-use crate::output::OutputBuffer;
+use crate::output::CallOutput;
 
 const SIGN: (u64, A) = (mechanism_flags::SIGN, A::SIGN);
 const VERIFY: (u64, A) = (mechanism_flags::VERIFY, A::VERIFY);
@@ -43,7 +43,7 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         data: &[u8],
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.finish_signature(session, "C_Sign", SigningStep::Whole(data), output)
     }
@@ -67,11 +67,7 @@ impl Cryptoki {
     ///
     /// # Errors
     /// As [`sign`](Self::sign).
-    pub fn sign_final(
-        &self,
-        session: SessionHandle,
-        output: &mut OutputBuffer<'_>,
-    ) -> Result<(), ReturnCode> {
+    pub fn sign_final(&self, session: SessionHandle, output: &mut CallOutput<'_>) -> Result<(), ReturnCode> {
         self.finish_signature(session, "C_SignFinal", SigningStep::Pieces, output)
     }
 
@@ -80,7 +76,7 @@ impl Cryptoki {
         session: SessionHandle,
         function: &'static str,
         step: SigningStep<'_>,
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(
             session,
@@ -92,6 +88,8 @@ impl Cryptoki {
                     return Ok(StepEnd::More(()));
                 }
                 if flags & session_flags::ASYNC_SESSION != 0 && operation.is_job() {
+                    // Before the pieces are taken.
+                    self.check_none_pending(session, function)?;
                     return Err(operation.with_job(step, &[], true, |job| {
                         Ok(self.submit_pending(session, function, job, output, ReturnCode::FunctionFailed))
                     })?);

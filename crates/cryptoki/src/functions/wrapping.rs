@@ -13,7 +13,7 @@ use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily};
 use crate::object::{CreationKind, Object, complete, curve_key_type_fits, is_secret_len, new_key_object};
 use crate::operation::{CipherDirection, CipherOperation};
-use crate::output::OutputBuffer;
+use crate::output::CallOutput;
 
 impl Cryptoki {
     /// `C_WrapKey`. Secret keys are wrapped as their value, and private keys as PKCS#8.
@@ -28,7 +28,7 @@ impl Cryptoki {
         mechanism: &Mechanism<'_>,
         wrapping_key: ObjectHandle,
         key: ObjectHandle,
-        output: &mut OutputBuffer<'_>,
+        output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         const WRAP: (u64, A) = (mechanism_flags::WRAP, A::WRAP);
         let caller = self.caller(session)?;

@@ -34,8 +34,8 @@ impl NewObject {
 /// Makes a key out of values, public and secret ones in two sets.
 ///
 /// # Errors
-/// [`ReturnCode::TemplateIncomplete`] for a missing value, [`ReturnCode::AttributeValueInvalid`] for values that are not
-/// a key, [`ReturnCode::CurveNotSupported`].
+/// [`ReturnCode::TemplateIncomplete`] for a missing value, [`ReturnCode::AttributeValueInvalid`] for values that are
+/// not a key, [`ReturnCode::CurveNotSupported`].
 pub(crate) fn key_from_values(
     class: ObjectClass,
     key_type: KeyTypeNumber,

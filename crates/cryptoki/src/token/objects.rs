@@ -36,7 +36,8 @@ pub trait TokenObjects: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// [`ReturnCode::UserNotLoggedIn`] if the values are encrypted and nobody is logged in;
-    /// [`ReturnCode::ObjectHandleInvalid`] if the object is gone; [`ReturnCode::DeviceError`] if the values are damaged.
+    /// [`ReturnCode::ObjectHandleInvalid`] if the object is gone; [`ReturnCode::DeviceError`] if the values are
+    /// damaged.
     fn open_secrets(&self, id: TokenObjectId) -> Result<AttributeSet, ReturnCode>;
 
     /// Creates objects, all or none, and returns their identities in order.
