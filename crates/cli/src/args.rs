@@ -20,6 +20,7 @@ use crate::milter::MilterArgs;
 use crate::proxy::ProxyArgs;
 use crate::records::RecordsArgs;
 use crate::serve::ServeArgs;
+use crate::token::TokenArgs;
 
 /// The version, with the commit if the build knows it.
 pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
@@ -79,6 +80,8 @@ pub(crate) enum CliCommand {
     Dnssec(DnssecArgs),
     /// Generate, import, list, show and split keys
     Keys(Box<KeysArgs>),
+    /// Make token files for the PKCS#11 module, list and fill them, change PINs
+    Token(Box<TokenArgs>),
     /// Print the completions for a shell
     Completions(CompletionsArgs),
     /// Write a manual page for each command

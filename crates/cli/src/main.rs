@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `usage` | the command line; its help and mistakes of usage |
 //! | `exit` | the end of a command: errors and exit codes |
-//! | `engines`, `records`, `serve`, `milter`, `proxy`, `call`, `keys`, `dkim`, `dnssec` | the commands |
+//! | `engines`, `records`, `serve`, `milter`, `proxy`, `call`, `keys`, `token`, `dkim`, `dnssec` | the commands |
 //! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
 //! | `key_records` | the sources of the keys of mail |
@@ -29,6 +29,7 @@ mod records;
 mod runtime;
 mod serve;
 mod time;
+mod token;
 mod usage;
 
 use std::process::ExitCode;
@@ -72,5 +73,6 @@ fn run(cli: &OarlockCli) -> Result<(), Failure> {
         CliCommand::Completions(args) => Ok(manual::completions(args)?),
         CliCommand::Man(args) => Ok(manual::pages(args)?),
         CliCommand::Keys(args) => keys::run(global, args).map_err(Failure::in_command("keys")),
+        CliCommand::Token(args) => token::run(global, args).map_err(Failure::in_command("token")),
     }
 }

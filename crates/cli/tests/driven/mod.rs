@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use oarlock_io::objects::{ObjectStore, PinRules};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -22,7 +23,7 @@ use crate::program::command;
 use crate::program::printed::PrintedLines;
 
 /// Commands that read a key from the file `x.pem`, or from the variable `X`. Their results go into files.
-pub const COMMANDS: [&str; 22] = [
+pub const COMMANDS: [&str; 25] = [
     "-v keys import x.pem --name taken --directory taken --force",
     "keys import x.pem --name opened --directory taken --force --in-passphrase-file another",
     "keys import x.pem --name opened --directory taken --force --in-passphrase-file secret",
@@ -30,6 +31,9 @@ pub const COMMANDS: [&str; 22] = [
     "--json keys show x.pem --passphrase-file secret",
     "keys split x.pem --threshold 2 --shares 3 --out taken --force",
     "keys list --records x.pem",
+    "token list --path x.pem",
+    "token init --path token --label x --so-pin-file x.pem --no-user-pin --again",
+    "token import --path token --key x.pem --certificate x.pem --label x --id 01 --pin-file secret",
     "dkim sign --domain example.com --key s1=x.pem message.eml",
     "dkim sign --domain example.com --key s1=x.pem --passphrase-file secret message.eml",
     "dkim dns x.pem",
@@ -49,7 +53,7 @@ pub const COMMANDS: [&str; 22] = [
 ];
 
 /// Commands whose argument is the key itself instead of the name of its file.
-pub const MISTAKEN: [&str; 12] = [
+pub const MISTAKEN: [&str; 14] = [
     "keys import FILE --name x --directory taken",
     "keys show FILE",
     "keys split FILE --threshold 2 --shares 3 --out taken",
@@ -62,6 +66,8 @@ pub const MISTAKEN: [&str; 12] = [
     "call --server https://127.0.0.1:1 --ca ca.pem --cert ca.pem --cert-key FILE keys",
     "call --server https://127.0.0.1:1 sign --own-key FILE --in message.eml",
     "keys list --directory taken --passphrase-file FILE",
+    "token import --path token --key FILE --label x --id 01",
+    "token pin --path FILE --new-pin-file FILE",
 ];
 
 /// A directory with every file that the commands need, except the key.
@@ -96,6 +102,7 @@ impl Folder {
             ),
         );
         fs::create_dir(folder.path("taken")).unwrap();
+        ObjectStore::create(&folder.path("token"), "x", b"so-pin", PinRules::default()).unwrap();
         folder
     }
 

@@ -1,0 +1,42 @@
+//! `oarlock token`: makes token files of the PKCS#11 module, lists and fills them, and changes their PINs.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the command's arguments |
+//! | `init`, `list`, `import`, `pin` | the subcommands |
+//! | `file_objects` | a token file as the PKCS#11 library sees it |
+//! | `template` | the templates of a key and its certificates |
+//! | `certificates` | files of certificates |
+//! | `pin_source` | PINs from files and from the terminal |
+//! | `error` | the errors |
+
+mod args;
+mod certificates;
+mod error;
+mod file_objects;
+mod import;
+mod init;
+mod list;
+mod pin;
+mod pin_source;
+mod template;
+
+pub(crate) use self::args::TokenArgs;
+use self::args::TokenCommand;
+pub(crate) use self::error::TokenError;
+use oarlock_measure::GlobalOptions;
+
+/// Runs the command.
+///
+/// # Errors
+/// Wrong usage, input or PINs, or a machine that failed.
+pub(crate) fn run(global: &GlobalOptions, args: &TokenArgs) -> Result<(), TokenError> {
+    // PINs and keys are read even if the system does not allow all protection; `oarlock serve` warns about it.
+    let _ = oarlock_server::harden();
+    match &args.command {
+        TokenCommand::Init(own) => init::run(global, own),
+        TokenCommand::List(own) => list::run(global, own),
+        TokenCommand::Import(own) => import::run(global, own),
+        TokenCommand::Pin(own) => pin::run(global, own),
+    }
+}
