@@ -194,7 +194,7 @@ fn rsa_pkcs1_by_decrypt() {
                 }
                 // Implicit rejection: another message, and never an error.
                 TestResult::Invalid => {
-                    assert!(answer.is_ok_and(|pt| pt != test.pt.to_vec()), "{}", test.tc_id)
+                    assert!(answer.is_ok_and(|pt| pt != test.pt.to_vec()), "{}", test.tc_id);
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! The numbers of PKCS#11 3.2, each group as a type of its own.
 
 mod attribute_type;
+#[cfg(test)]
+mod header;
 mod mechanism_type;
 mod object_class;
 mod return_code;

@@ -1,6 +1,33 @@
 use std::collections::BTreeSet;
 
+use super::header::HEADER;
 use super::*;
+
+/// Returns the value of a name in the header.
+fn in_header(name: &str) -> u64 {
+    HEADER.iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+#[test]
+fn every_number_is_that_of_the_standard_header() {
+    for (name, value) in AttributeType::ALL {
+        assert_eq!(value.0, in_header(name), "{name}");
+    }
+    for (name, value) in MechanismType::ALL {
+        assert_eq!(value.0, in_header(name), "{name}");
+    }
+    for (name, value) in ObjectClass::ALL {
+        assert_eq!(value.0, in_header(name), "{name}");
+    }
+    for (name, value) in KeyTypeNumber::ALL {
+        assert_eq!(value.0, in_header(name), "{name}");
+    }
+    for code in ReturnCode::ALL {
+        let text = code.to_string();
+        let (name, _) = text.split_once(':').unwrap();
+        assert_eq!(code.value(), in_header(name), "{name}");
+    }
+}
 
 #[test]
 fn return_codes_have_the_values_of_the_standard_header() {

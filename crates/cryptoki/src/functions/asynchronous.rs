@@ -54,10 +54,17 @@ impl Cryptoki {
                 PendingCall { function, answer: None, finished: Some(finished), max_len, rejection }
             }
         };
-        match self.sessions.with(session, |found| Ok(found.pending.push(call))) {
+        match self.keep_pending(session, call) {
             Ok(()) => ReturnCode::Pending,
             Err(code) => code,
         }
+    }
+
+    fn keep_pending(&self, session: SessionHandle, call: PendingCall) -> Result<(), ReturnCode> {
+        self.sessions.with(session, |found| {
+            found.pending.push(call);
+            Ok(())
+        })
     }
 
     /// `C_AsyncComplete` of PKCS#11 3.2. `function` is the name of the function, such as `C_Sign`. The answer has the
@@ -81,7 +88,7 @@ impl Cryptoki {
                 match Pin::new(answer).poll(&mut context) {
                     Poll::Ready(finished) => finished,
                     Poll::Pending => {
-                        self.sessions.with(session, |found| Ok(found.pending.push(call)))?;
+                        self.keep_pending(session, call)?;
                         return Err(ReturnCode::Pending);
                     }
                 }

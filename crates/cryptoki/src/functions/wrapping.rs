@@ -135,7 +135,7 @@ fn check_wrappable(object: &Object, family: MechanismFamily, len: usize) -> Resu
             Err(ReturnCode::KeyNotWrappable)
         }
         // RFC 3394 2: at least two half-blocks, and only whole ones.
-        MechanismFamily::KeyWrap if len < 16 || len % 8 != 0 => Err(ReturnCode::KeySizeRange),
+        MechanismFamily::KeyWrap if len < 16 || !len.is_multiple_of(8) => Err(ReturnCode::KeySizeRange),
         _ => Ok(()),
     }
 }

@@ -286,7 +286,7 @@ impl CipherOperation {
         match &mut self.method {
             CipherMethod::Ecb(alg) => run_blocks(accelerator, shape(*alg), &self.key, data, rule),
             CipherMethod::Cbc { alg, iv, .. } => {
-                if data.len() % BLOCK != 0 {
+                if !data.len().is_multiple_of(BLOCK) {
                     return Err(rule.length);
                 }
                 let inputs =
@@ -423,7 +423,7 @@ impl CipherMethod {
             _ => AeadAlg::Aes256Gcm,
         };
         let tag_len = usize::try_from(tag_bits / 8).map_err(|_| ReturnCode::MechanismParamInvalid)?;
-        let is_tag = tag_bits % 8 == 0 && alg.tag_lens().contains(&tag_len);
+        let is_tag = tag_bits.is_multiple_of(8) && alg.tag_lens().contains(&tag_len);
         if !is_tag || !alg.iv_lens().contains(&iv.len()) {
             return Err(ReturnCode::MechanismParamInvalid);
         }

@@ -76,7 +76,7 @@ pub(crate) fn run_blocks(
     rule: FailureRule,
 ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
     const BLOCK: usize = 16;
-    if blocks.len() % BLOCK != 0 {
+    if !blocks.len().is_multiple_of(BLOCK) {
         return Err(rule.length);
     }
     let data = Zeroizing::new([&[0; BLOCK], blocks].concat());

@@ -57,7 +57,8 @@ enum MessagePieces {
     Nothing,
     Bytes(Zeroizing<Vec<u8>>),
     Digest(digest::Context),
-    Hmac(hmac::Context),
+    /// Boxed, because it is far larger than all others.
+    Hmac(Box<hmac::Context>),
 }
 
 /// The input of the last step: the whole message, or what the pieces became.
@@ -142,7 +143,7 @@ impl SignatureOperation {
             SignatureMethod::Mac(MacRule { digest: Some(alg), .. }) => {
                 let secret = self.key.secret().ok_or(ReturnCode::KeyTypeInconsistent)?;
                 let key = hmac::Key::new(hmac_algorithm(alg)?, secret.expose());
-                Ok(MessagePieces::Hmac(hmac::Context::with_key(&key)))
+                Ok(MessagePieces::Hmac(Box::new(hmac::Context::with_key(&key))))
             }
             _ => Ok(MessagePieces::Bytes(Zeroizing::default())),
         }
@@ -406,7 +407,7 @@ impl SignatureMethod {
     fn eddsa(parameters: &MechanismParameters<'_>) -> Result<Self, ReturnCode> {
         match parameters {
             MechanismParameters::None => {}
-            MechanismParameters::Eddsa { is_prehashed: false, context } if context.is_empty() => {}
+            MechanismParameters::Eddsa { is_prehashed: false, context: [] } => {}
             // Ed25519ctx and Ed25519ph, which no engine has.
             _ => return Err(ReturnCode::MechanismParamInvalid),
         }
