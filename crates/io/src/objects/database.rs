@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -275,15 +275,32 @@ impl LoginLock {
         let process = ProcessUse::begin()?;
         let mut name = OsString::from(path);
         name.push("-login");
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&name) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(fault_of_creation(error)),
-            _ => {}
-        }
+        make_lock_file(path, Path::new(&name)).map_err(fault_of_creation)?;
         let connection = Connection::open_with_flags(&name, flags())?;
         connection.busy_timeout(LOGIN_PATIENCE)?;
         // In memory: a lock needs no journal file.
         connection.execute_batch("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")?;
         Ok(Self { connection, process })
+    }
+}
+
+/// Makes the file of the login lock, if it does not exist. It has the owner of the store, also if root makes it, and is
+/// made again if the store has got another owner.
+fn make_lock_file(path: &Path, name: &Path) -> io::Result<()> {
+    let store = fs::metadata(path)?;
+    match fs::symlink_metadata(name) {
+        Ok(lock) if lock.uid() == store.uid() => return Ok(()),
+        Ok(_) => fs::remove_file(name)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(name) {
+        Ok(file) if rustix::process::geteuid().is_root() => {
+            fchown(&file, Some(store.uid()), Some(store.gid()))
+        }
+        // Another process was faster.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
     }
 }
 
@@ -370,6 +387,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::chown;
     use std::sync::Barrier;
     use std::thread;
 
@@ -456,6 +474,23 @@ mod tests {
         // A child that ends without any use.
         drop(database);
         assert!(log.metadata().unwrap().len() > 0, "the parent's log stays");
+    }
+
+    #[test]
+    fn the_lock_of_logins_belongs_to_the_owner_of_the_store() {
+        let (folder, database) = database();
+        let lock = folder.path().join("token-login");
+        drop(database.lock_logins().unwrap());
+        if !rustix::process::geteuid().is_root() {
+            println!("SKIPPED: only root can give files to others");
+            return;
+        }
+        for owner in [4711, 0] {
+            chown(database.path(), Some(owner), Some(owner)).unwrap();
+            drop(database.lock_logins().unwrap());
+            let about = lock.metadata().unwrap();
+            assert_eq!((about.uid(), about.gid(), about.mode() & 0o777), (owner, owner, 0o600));
+        }
     }
 
     #[test]
