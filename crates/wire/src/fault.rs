@@ -11,7 +11,7 @@ use crate::proto::{Blame, Code, Fault};
 #[must_use]
 pub fn code_of(error: &JobError) -> Code {
     match error {
-        JobError::Rejected | JobError::SmallOrderPeer => Code::Rejected,
+        JobError::Rejected | JobError::SmallOrderPeer | JobError::PeerNotOnCurve => Code::Rejected,
         JobError::KeyType { .. } | JobError::UnusableKey { .. } => Code::WrongKey,
         JobError::Unsupported { .. } => Code::Unsupported,
         JobError::Refused { reason } => code_of_status(*reason),

@@ -21,6 +21,7 @@ enum WireSchemeKind {
     Whole(Scheme),
     EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },
     EcdsaVerify { digest: DigestAlg, encoding: EcdsaEncoding },
+    Ecdh,
 }
 
 impl WireScheme {
@@ -60,6 +61,7 @@ impl WireScheme {
             Kind::Ed25519Sign => WireSchemeKind::Whole(Scheme::Ed25519Sign),
             Kind::Ed25519Verify => WireSchemeKind::Whole(Scheme::Ed25519Verify),
             Kind::X25519 => WireSchemeKind::Whole(Scheme::X25519),
+            Kind::Ecdh => WireSchemeKind::Ecdh,
         };
         Ok(Self { family, takes_digest: message.takes_digest })
     }
@@ -87,6 +89,7 @@ impl WireScheme {
             WireSchemeKind::EcdsaVerify { digest, encoding } => {
                 Scheme::EcdsaVerify { curve, digest, encoding }
             }
+            WireSchemeKind::Ecdh => Scheme::Ecdh { curve },
         }
     }
 }
@@ -131,6 +134,7 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
         Scheme::Ed25519Sign => put(Kind::Ed25519Sign, None, None)?,
         Scheme::Ed25519Verify => put(Kind::Ed25519Verify, None, None)?,
         Scheme::X25519 => put(Kind::X25519, None, None)?,
+        Scheme::Ecdh { .. } => put(Kind::Ecdh, None, None)?,
         // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
     }
@@ -150,6 +154,7 @@ fn digest(value: i32) -> Result<Option<DigestAlg>, WireError> {
     Ok(match parse_enum("digest", value)? {
         Digest::Unspecified => None,
         Digest::Sha1 => Some(DigestAlg::Sha1),
+        Digest::Sha224 => Some(DigestAlg::Sha224),
         Digest::Sha256 => Some(DigestAlg::Sha256),
         Digest::Sha384 => Some(DigestAlg::Sha384),
         Digest::Sha512 => Some(DigestAlg::Sha512),
@@ -164,6 +169,7 @@ fn digest_message(digest: Option<DigestAlg>) -> Result<i32, WireError> {
     let message = match digest {
         None => Digest::Unspecified,
         Some(DigestAlg::Sha1) => Digest::Sha1,
+        Some(DigestAlg::Sha224) => Digest::Sha224,
         Some(DigestAlg::Sha256) => Digest::Sha256,
         Some(DigestAlg::Sha384) => Digest::Sha384,
         Some(DigestAlg::Sha512) => Digest::Sha512,

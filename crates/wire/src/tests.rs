@@ -24,6 +24,7 @@ fn schemes() -> Vec<Scheme> {
         Scheme::Ed25519Sign,
         Scheme::Ed25519Verify,
         Scheme::X25519,
+        Scheme::Ecdh { curve },
     ];
     for digest in DigestAlg::ALL {
         schemes.extend([Scheme::RsaPkcs1Sign { digest }, Scheme::RsaPkcs1Verify { digest }]);

@@ -139,6 +139,10 @@ pub struct KeyInfo {
     /// The public part of the threshold key in DER; empty for other keys.
     #[prost(bytes = "bytes", tag = "7")]
     pub threshold_key: ::prost::bytes::Bytes,
+    /// The certificates of the key in DER, first its own and then those of the issuers; empty if it has none, and in the
+    /// answer to OpenKey.
+    #[prost(bytes = "bytes", repeated, tag = "8")]
+    pub certificates: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
 }
 /// Public-key operations as columns.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -251,6 +255,9 @@ pub mod scheme {
         Ed25519Verify = 10,
         /// RFC 7748 6.1.
         X25519 = 11,
+        /// ECDH on the curve of the key. The input is an uncompressed point, and the output the x-coordinate of the product.
+        /// NIST SP 800-56A 5.7.1.2.
+        Ecdh = 12,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -271,6 +278,7 @@ pub mod scheme {
                 Self::Ed25519Sign => "ED25519_SIGN",
                 Self::Ed25519Verify => "ED25519_VERIFY",
                 Self::X25519 => "X25519",
+                Self::Ecdh => "ECDH",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -288,6 +296,7 @@ pub mod scheme {
                 "ED25519_SIGN" => Some(Self::Ed25519Sign),
                 "ED25519_VERIFY" => Some(Self::Ed25519Verify),
                 "X25519" => Some(Self::X25519),
+                "ECDH" => Some(Self::Ecdh),
                 _ => None,
             }
         }
@@ -567,7 +576,7 @@ pub struct DecryptResponse {
 pub struct DeriveRequest {
     #[prost(string, tag = "1")]
     pub key: ::prost::alloc::string::String,
-    /// The peer's X25519 public key, 32 bytes.
+    /// The peer's public key: 32 bytes for X25519, an uncompressed point for ECDH.
     #[prost(bytes = "bytes", tag = "2")]
     pub peer: ::prost::bytes::Bytes,
 }
@@ -647,6 +656,7 @@ pub enum Digest {
     Sha256 = 2,
     Sha384 = 3,
     Sha512 = 4,
+    Sha224 = 5,
 }
 impl Digest {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -660,6 +670,7 @@ impl Digest {
             Self::Sha256 => "SHA256",
             Self::Sha384 => "SHA384",
             Self::Sha512 => "SHA512",
+            Self::Sha224 => "SHA224",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -670,6 +681,7 @@ impl Digest {
             "SHA256" => Some(Self::Sha256),
             "SHA384" => Some(Self::Sha384),
             "SHA512" => Some(Self::Sha512),
+            "SHA224" => Some(Self::Sha224),
             _ => None,
         }
     }
