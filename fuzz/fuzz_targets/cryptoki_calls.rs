@@ -1,0 +1,247 @@
+//! Sequences of PKCS#11 calls: nothing panics, a call for the length and a short buffer change nothing, what is
+//! encrypted is decrypted, and no secret value of a sensitive key comes out.
+#![no_main]
+
+use std::sync::{Arc, LazyLock};
+
+use libfuzzer_sys::fuzz_target;
+use oarlock::Accelerator;
+use oarlock_cryptoki::{
+    AttributeQuery, AttributeType as A, CallOutput, Cryptoki, KeyTypeNumber, Mechanism,
+    MechanismParameters as P, MechanismType as M, MemoryToken, ObjectClass, ObjectHandle, ReturnCode,
+    SessionHandle, SlotId, SlotSettings, TemplateEntry, UserType,
+};
+use oarlock_fuzz::Bytes;
+
+static ACCELERATOR: LazyLock<Accelerator> =
+    LazyLock::new(|| Accelerator::builder().engines(["scalar"]).lazy().build().expect("the scalar engine"));
+
+/// More calls find no other states.
+const MAX_CALLS: usize = 64;
+
+const MECHANISMS: [M; 16] = [
+    M::AES_ECB,
+    M::AES_CBC,
+    M::AES_CBC_PAD,
+    M::AES_CTR,
+    M::AES_GCM,
+    M::AES_CMAC,
+    M::AES_CMAC_GENERAL,
+    M::AES_KEY_WRAP,
+    M::AES_KEY_WRAP_KWP,
+    M::SHA256_HMAC,
+    M::SHA512_HMAC_GENERAL,
+    M::CHACHA20_POLY1305,
+    M::SHA256,
+    M::GENERIC_SECRET_KEY_GEN,
+    M::XOR_BASE_AND_DATA,
+    M::EDDSA,
+];
+
+const ATTRIBUTES: [A; 20] = [
+    A::CLASS,
+    A::TOKEN,
+    A::PRIVATE,
+    A::LABEL,
+    A::VALUE,
+    A::KEY_TYPE,
+    A::ID,
+    A::SENSITIVE,
+    A::ENCRYPT,
+    A::DECRYPT,
+    A::WRAP,
+    A::UNWRAP,
+    A::SIGN,
+    A::VALUE_LEN,
+    A::EXTRACTABLE,
+    A::MODIFIABLE,
+    A::LOCAL,
+    A::NEVER_EXTRACTABLE,
+    A::ALLOWED_MECHANISMS,
+    A::MODULUS,
+];
+
+/// The library and what the calls have made.
+struct Caller {
+    cryptoki: Cryptoki,
+    sessions: Vec<SessionHandle>,
+    objects: Vec<ObjectHandle>,
+}
+
+fuzz_target!(|data: &[u8]| {
+    let mut bytes = Bytes::new(data);
+    let token = Arc::new(MemoryToken::initialized("fuzz", b"officer", b"user"));
+    let slot = SlotSettings::new(SlotId(0), "fuzz", token);
+    let cryptoki = Cryptoki::new(ACCELERATOR.clone(), vec![slot]);
+    let session = cryptoki.open_session(SlotId(0), 6).expect("a session");
+    cryptoki.login(session, UserType::User, Some(b"user")).expect("the PIN");
+    let mut caller = Caller { cryptoki, sessions: vec![session], objects: vec![ObjectHandle(0)] };
+    for _ in 0..MAX_CALLS {
+        if bytes.is_empty() {
+            break;
+        }
+        call(&mut caller, &mut bytes);
+    }
+    caller.cryptoki.close_everything();
+});
+
+fn call(caller: &mut Caller, bytes: &mut Bytes<'_>) {
+    let session = caller.sessions[bytes.below(caller.sessions.len())];
+    let object = caller.objects[bytes.below(caller.objects.len())];
+    let library = &caller.cryptoki;
+    let input: Vec<u8> = (0..bytes.below(70)).map(|index| index as u8).collect();
+    let parameters = parameters(bytes, &input, object);
+    let mechanism = Mechanism::new(MECHANISMS[bytes.below(MECHANISMS.len())], parameters);
+    let template = template(bytes);
+    let entries: Vec<_> = template.iter().map(|(kind, value)| TemplateEntry::new(*kind, value)).collect();
+    let made = match bytes.below(30) {
+        0 => library.create_object(session, &entries).ok(),
+        1 => library.copy_object(session, object, &entries).ok(),
+        2 => library.generate_key(session, &mechanism, &entries).ok(),
+        3 => library.derive_key(session, &mechanism, object, &entries).ok(),
+        4 => library.unwrap_key(session, &mechanism, object, &input, &entries).ok(),
+        5 => {
+            let pair = library.generate_key_pair(
+                session,
+                &Mechanism::plain(M::EC_EDWARDS_KEY_PAIR_GEN),
+                &[],
+                &entries,
+            );
+            pair.ok().map(|(_, private)| private)
+        }
+        number => {
+            other_call(caller, number, session, object, &mechanism, &input, &entries);
+            None
+        }
+    };
+    if let Some(object) = made {
+        check_object(&caller.cryptoki, session, object);
+        caller.objects.push(object);
+    }
+}
+
+fn other_call(
+    caller: &mut Caller,
+    number: usize,
+    session: SessionHandle,
+    object: ObjectHandle,
+    mechanism: &Mechanism<'_>,
+    input: &[u8],
+    entries: &[TemplateEntry<'_>],
+) {
+    let library = &caller.cryptoki;
+    match number {
+        6 => drop(library.encrypt_init(session, mechanism, object)),
+        7 => drop(library.decrypt_init(session, mechanism, object)),
+        8 => drop(library.sign_init(session, mechanism, object)),
+        9 => drop(library.verify_init(session, mechanism, object)),
+        10 => drop(library.digest_init(session, mechanism)),
+        11 => take(|output| library.encrypt(session, input, output)),
+        12 => take(|output| library.encrypt_update(session, input, output)),
+        13 => take(|output| library.encrypt_final(session, output)),
+        14 => take(|output| library.decrypt(session, input, output)),
+        15 => take(|output| library.decrypt_update(session, input, output)),
+        16 => take(|output| library.decrypt_final(session, output)),
+        17 => take(|output| library.sign(session, input, output)),
+        18 => drop(library.sign_update(session, input)),
+        19 => take(|output| library.sign_final(session, output)),
+        20 => drop(library.verify(session, input, input)),
+        21 => take(|output| library.digest(session, input, output)),
+        22 => drop(library.digest_key(session, object)),
+        23 => take(|output| library.wrap_key(session, mechanism, object, object, output)),
+        24 => drop(library.set_attribute_value(session, object, entries)),
+        25 => drop(library.destroy_object(session, object)),
+        26 => {
+            let mut found = [ObjectHandle(0); 3];
+            drop(library.find_objects_init(session, entries));
+            drop(library.find_objects(session, &mut found));
+            drop(library.find_objects_final(session));
+        }
+        27 => {
+            if let Ok(opened) = library.open_session(SlotId(0), 4 + (input.len() as u64 & 2)) {
+                caller.sessions.push(opened);
+            }
+        }
+        28 if session != caller.sessions[0] => drop(library.close_session(session)),
+        _ => drop(library.session_cancel(session, u64::MAX)),
+    }
+}
+
+/// Asks for the length, tries one byte too few, and then takes the output.
+fn take(mut call: impl FnMut(&mut CallOutput<'_>) -> Result<(), ReturnCode>) {
+    let mut output = CallOutput::length_only();
+    if call(&mut output).is_err() {
+        return;
+    }
+    let max = output.len();
+    let mut buffer = vec![0; max];
+    if max > 0 {
+        let mut output = CallOutput::new(&mut buffer[..max - 1]);
+        match call(&mut output) {
+            Err(ReturnCode::BufferTooSmall) => assert!(output.len() >= max),
+            Ok(()) => return assert!(output.len() < max),
+            Err(_) => return,
+        }
+    }
+    let answer = call(&mut CallOutput::new(&mut buffer));
+    assert_ne!(answer, Err(ReturnCode::OperationNotInitialized), "a short buffer ended the operation");
+    assert_ne!(answer, Err(ReturnCode::BufferTooSmall), "the length was not enough");
+}
+
+/// The laws that hold for every object at any time.
+fn check_object(library: &Cryptoki, session: SessionHandle, object: ObjectHandle) {
+    let flag = |kind| {
+        let mut value = [0; 1];
+        let answer =
+            library.get_attribute_value(session, object, &mut [AttributeQuery::new(kind, &mut value)]);
+        answer.map(|()| value == [1])
+    };
+    let (Ok(is_sensitive), Ok(is_extractable)) = (flag(A::SENSITIVE), flag(A::EXTRACTABLE)) else { return };
+    let value = library.get_attribute_value(session, object, &mut [AttributeQuery::length_only(A::VALUE)]);
+    assert_eq!(value.is_ok(), !is_sensitive && is_extractable, "{value:?}");
+    assert!(is_sensitive || flag(A::ALWAYS_SENSITIVE) != Ok(true));
+    assert!(!is_extractable || flag(A::NEVER_EXTRACTABLE) != Ok(true));
+    let wraps = flag(A::WRAP) == Ok(true) || flag(A::UNWRAP) == Ok(true);
+    let does_more =
+        [A::ENCRYPT, A::DECRYPT, A::SIGN, A::VERIFY, A::DERIVE].map(|kind| flag(kind) == Ok(true));
+    assert!(!(wraps && does_more.contains(&true)), "a key that wraps does nothing else");
+}
+
+fn parameters<'a>(bytes: &mut Bytes<'_>, input: &'a [u8], object: ObjectHandle) -> P<'a> {
+    match bytes.below(8) {
+        0 => P::None,
+        1 => P::Iv(&[7; 16]),
+        2 => P::Number(bytes.below(80) as u64),
+        3 => P::Counter { bits: bytes.below(130) as u64, block: [0xFF; 16] },
+        4 => P::Gcm { iv: input, aad: input, tag_bits: 8 * bytes.below(20) as u64 },
+        5 => P::ChaCha20Poly1305 { nonce: input, aad: input },
+        6 => P::DerivationData(input),
+        _ => P::KeyHandle(object.0),
+    }
+}
+
+fn template(bytes: &mut Bytes<'_>) -> Vec<(A, Vec<u8>)> {
+    let mut entries: Vec<(A, Vec<u8>)> = Vec::new();
+    if bytes.below(2) == 0 {
+        // A good start: a secret key, which random attributes hardly ever describe.
+        entries.push((A::CLASS, number(ObjectClass::SECRET_KEY.0)));
+        let types = [KeyTypeNumber::AES, KeyTypeNumber::GENERIC_SECRET, KeyTypeNumber::CHACHA20];
+        entries.push((A::KEY_TYPE, number(types[bytes.below(types.len())].0)));
+        entries.push((A::VALUE, vec![7; [16, 32, 5][bytes.below(3)]]));
+    }
+    for _ in 0..bytes.below(5) {
+        let kind = ATTRIBUTES[bytes.below(ATTRIBUTES.len())];
+        let value = match bytes.below(4) {
+            0 => vec![0],
+            1 => vec![1],
+            2 => number(bytes.below(40) as u64),
+            _ => vec![9; bytes.below(20)],
+        };
+        entries.push((kind, value));
+    }
+    entries
+}
+
+fn number(value: u64) -> Vec<u8> {
+    (value as usize).to_ne_bytes().to_vec()
+}
