@@ -74,7 +74,12 @@ fn check_audit(path: &Path) -> io::Result<()> {
 
 fn key_warnings(found: &KeyChanges) -> Vec<String> {
     let refused = found.changes.refused.iter();
-    refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display())).collect()
+    let refused = refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display()));
+    let chains = found.chain_faults.iter();
+    let chains = chains.map(|(path, fault)| {
+        format!("[keys] {}: {fault}; the key is used without certificates", path.display())
+    });
+    refused.chain(chains).collect()
 }
 
 /// Returns warnings about groups that may read secrets. This is right only for a service of another user. Only the

@@ -29,6 +29,9 @@ use crate::transport::CallPeer;
 #[derive(Debug)]
 pub(crate) struct GrpcService(pub(crate) Arc<SharedService>);
 
+/// The length of a public key of X25519.
+const X25519_LEN: usize = 32;
+
 /// The answers to a stream of requests, each sent as soon as it is complete.
 pub(crate) struct AnswerStream {
     driver: RequestDriver,
@@ -247,10 +250,13 @@ impl Cryptoserver for GrpcService {
         request: tonic::Request<proto::DeriveRequest>,
     ) -> Result<tonic::Response<proto::DeriveResponse>, Status> {
         let own = request.get_ref();
-        let x25519 = proto::Scheme { kind: scheme::Kind::X25519.into(), ..Default::default() };
-        let input = required_bytes(&own.peer, "peer", "the 32 bytes of the other side's public key")?;
+        let expected = "the other side's public key: 32 bytes for X25519, an uncompressed point for ECDH";
+        let input = required_bytes(&own.peer, "peer", expected)?;
+        // The length decides, because the key is looked up later: a key of another kind is then refused as such.
+        let kind = if input.len() == X25519_LEN { scheme::Kind::X25519 } else { scheme::Kind::Ecdh };
+        let agreement = proto::Scheme { kind: kind.into(), ..Default::default() };
         let (key, scheme) =
-            (UnaryKey::Resident(required_key(&own.key)?), required_scheme(Some(x25519), false)?);
+            (UnaryKey::Resident(required_key(&own.key)?), required_scheme(Some(agreement), false)?);
         let job = UnaryJob { key, scheme, input, second: Bytes::new() };
         let shared_secret = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))

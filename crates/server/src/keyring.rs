@@ -3,12 +3,14 @@
 //! A keyring never changes: every change of a file makes a new one with the next generation number. So everything that
 //! depends on keys alone, such as the description of a key, is computed once per generation.
 
+mod chains;
 mod sources;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use oarlock::Key;
 use oarlock::KeyKind;
 use oarlock::keys::export;
@@ -56,7 +58,7 @@ struct DescribedKey {
 }
 
 impl DescribedKey {
-    fn new(name: &str, key: ResidentKey) -> Self {
+    fn new(name: &str, key: ResidentKey, certificates: &[Bytes]) -> Self {
         let info = match &key {
             ResidentKey::Asymmetric(key) => describe_key(key, name),
             ResidentKey::Share(share) => proto::KeyInfo {
@@ -67,7 +69,7 @@ impl DescribedKey {
             },
             ResidentKey::Symmetric(_) => proto::KeyInfo { name: name.to_owned(), ..Default::default() },
         };
-        Self { key, info }
+        Self { key, info: proto::KeyInfo { certificates: certificates.to_vec(), ..info } }
     }
 }
 

@@ -28,13 +28,11 @@ pub fn nearest_names(pattern: &Pattern) -> Vec<String> {
     names.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// The digests of the protocol.
-const DIGESTS: [DigestAlg; 4] = [DigestAlg::Sha1, DigestAlg::Sha256, DigestAlg::Sha384, DigestAlg::Sha512];
-
 fn schemes() -> Vec<Scheme> {
     let mut schemes =
         vec![Scheme::RsaPkcs1Decrypt, Scheme::Ed25519Sign, Scheme::Ed25519Verify, Scheme::X25519];
-    for digest in DIGESTS {
+    schemes.extend(Curve::ALL.map(|curve| Scheme::Ecdh { curve }));
+    for digest in DigestAlg::ALL {
         let (mgf, encoding) = (digest, EcdsaEncoding::Der);
         schemes.extend([
             Scheme::RsaPkcs1Sign { digest },
@@ -43,7 +41,7 @@ fn schemes() -> Vec<Scheme> {
             Scheme::RsaPssVerify { digest, mgf, salt: SaltLength::Any },
             Scheme::RsaOaepDecrypt { digest, mgf },
         ]);
-        for curve in [Curve::P256, Curve::P384] {
+        for curve in Curve::ALL {
             let nonce = NonceRule::Hedged;
             schemes.push(Scheme::EcdsaSign { curve, digest, encoding, nonce });
             schemes.push(Scheme::EcdsaVerify { curve, digest, encoding });

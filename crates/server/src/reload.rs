@@ -294,6 +294,9 @@ pub(crate) fn log_key_changes(found: &KeyChanges) {
     for (path, fault) in &changes.refused {
         warn!(path = %path.display(), %fault, "this file is not used; the last key of the file stays in use");
     }
+    for (path, fault) in &found.chain_faults {
+        warn!(path = %path.display(), %fault, "these certificates are not used; the key is");
+    }
     for fault in &found.faults {
         warn!(%fault, "the last content stays in use");
     }

@@ -200,8 +200,9 @@ impl ClientSession {
     fn open_resident(&self, name: &str, number: u64) -> Result<(OpenedKey, proto::KeyInfo), Fault> {
         let (opened, key) =
             OpenedKey::open_resident(&self.service, &self.keyring, &self.client, name, number)?;
+        // Whoever opens a key to use it has its certificates or needs none, and each connection opens its keys.
         let info = self.keyring.key_info(&key, name, &opened.rights);
-        Ok((opened, info))
+        Ok((opened, proto::KeyInfo { certificates: Vec::new(), ..info }))
     }
 
     fn open_own(&self, bytes: &[u8]) -> Result<(OpenedKey, proto::KeyInfo), Fault> {

@@ -231,8 +231,8 @@ fn unusable(path: &Path, error: rustls::Error) -> TlsError {
 
 fn certificates(path: &Path, expected: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let failed = |reason: String| TlsError::Pem { path: path.to_owned(), expected, reason };
-    let found = CertificateDer::pem_file_iter(path).map_err(|error| failed(reason(&error)))?;
-    let found = found.collect::<Result<Vec<_>, _>>().map_err(|error| failed(reason(&error)))?;
+    let found = CertificateDer::pem_file_iter(path).map_err(|error| failed(pem_fault(&error)))?;
+    let found = found.collect::<Result<Vec<_>, _>>().map_err(|error| failed(pem_fault(&error)))?;
     if found.is_empty() { Err(failed("found no certificate".into())) } else { Ok(found) }
 }
 
@@ -245,12 +245,12 @@ fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'stati
     PrivateKeyDer::from_pem_file(path).map_err(|error| TlsError::Pem {
         path: path.to_owned(),
         expected,
-        reason: reason(&error),
+        reason: pem_fault(&error),
     })
 }
 
 /// Returns the fault of a PEM file. The error's own text quotes lines of the file, which may be the key.
-fn reason(error: &pem::Error) -> String {
+pub(crate) fn pem_fault(error: &pem::Error) -> String {
     match error {
         // The system's error quotes no bytes of the file.
         pem::Error::Io(error) => return error.to_string(),

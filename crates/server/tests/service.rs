@@ -3,14 +3,16 @@
 
 mod test_server;
 
+use std::path::Path;
+
 use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv};
 use oarlock::keys::{export, generate, import};
-use oarlock::{BlockCipher, Column, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
+use oarlock::{BlockCipher, Column, Curve, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, JobError, Key, Scheme};
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs, records};
-use test_server::{TestServer, open, open_resident};
+use test_server::{TestServer, open, open_resident, write_secret};
 use tonic::transport::Channel;
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
@@ -118,10 +120,72 @@ async fn answers_single_calls() {
     let theirs = public(&own);
     let expected = accelerator.run_all(&[Job::agree(&peer, theirs.x25519_public().unwrap())]);
     assert_eq!(shared, expected.get(0).unwrap());
+    let peer = generate::ec(Curve::P256).unwrap();
+    let point = peer.ec_public().unwrap().1.to_vec();
+    let derive = |key: &str, peer| proto::DeriveRequest { key: key.into(), peer };
+    let shared =
+        client.derive(derive("p256", point.clone().into())).await.unwrap().into_inner().shared_secret;
+    let theirs = public(&info);
+    let expected = accelerator.run_all(&[Job::agree(&peer, theirs.ec_public().unwrap().1)]);
+    assert_eq!(shared, expected.get(0).unwrap());
+    let off_curve = [&point[..64], &[point[64] ^ 1]].concat();
+    for (key, peer) in [("p256", off_curve), ("p256", vec![9; 32]), ("x25519", point)] {
+        let refused = client.derive(derive(key, peer.into())).await.unwrap_err();
+        assert_eq!(refused.code(), tonic::Code::InvalidArgument, "{refused}");
+    }
     let engines = client.list_engines(proto::ListEnginesRequest {}).await.unwrap().into_inner();
     assert!(engines.engines.iter().any(|engine| engine.name == "scalar" && !engine.shapes.is_empty()));
     let unknown = proto::GetPublicKeyRequest { name: "nobody's".into() };
     assert_eq!(client.get_public_key(unknown).await.unwrap_err().code(), tonic::Code::PermissionDenied);
+}
+
+async fn keys_of(link: &ServerLink) -> Vec<proto::KeyInfo> {
+    match link.call(request::Body::ListKeys(proto::ListKeysRequest {})).await.unwrap() {
+        response::Body::Keys(list) => list.keys,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn shows_the_certificates_beside_a_key_and_keeps_a_key_whose_certificates_are_broken() {
+    let server = TestServer::with(|config, _| {
+        let keys = config.keys.directory.as_deref().unwrap();
+        write_secret(&keys.join("p256.crt"), certificate(&keys.join("p256.pem")));
+        // The certificate of another key.
+        write_secret(&keys.join("ed25519.crt"), certificate(&keys.join("p256.pem")));
+    })
+    .await;
+    let keys = server.config.keys.directory.clone().unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
+    let of_key = |keys: &[proto::KeyInfo], name: &str| {
+        keys.iter().find(|key| key.name == name).unwrap().certificates.clone()
+    };
+    let listed = keys_of(&link).await;
+    let first = std::fs::read(keys.join("p256.crt")).unwrap();
+    assert_eq!(of_key(&listed, "p256"), [first.clone()]);
+    assert!(of_key(&listed, "ed25519").is_empty() && of_key(&listed, "aes128").is_empty());
+    assert!(open_resident(&link, 0, "p256").await.certificates.is_empty());
+    let warnings = oarlock_server::check(&server.config, test_server::engines()).unwrap();
+    let warning = warnings.iter().find(|warning| warning.contains("ed25519.crt")).unwrap();
+    assert!(warning.contains("is of another key") && warning.contains("the key is used"), "{warning}");
+    assert!(!warnings.iter().any(|warning| warning.contains("p256.crt")), "{warnings:?}");
+    // A broken file leaves the certificates that were read before, and one that fits replaces them.
+    write_secret(&keys.join("p256.crt"), "-----BEGIN CERTIFICATE-----\nAAAA\n");
+    write_secret(&keys.join("ed25519.crt"), certificate(&keys.join("ed25519.pem")));
+    server.reloads.reload(server.config.clone()).await.unwrap();
+    let listed = keys_of(&link).await;
+    assert_eq!(of_key(&listed, "p256"), [first]);
+    assert_eq!(of_key(&listed, "ed25519"), [std::fs::read(keys.join("ed25519.crt")).unwrap()]);
+    std::fs::remove_file(keys.join("p256.crt")).unwrap();
+    server.reloads.reload(server.config.clone()).await.unwrap();
+    assert!(of_key(&keys_of(&link).await, "p256").is_empty());
+}
+
+/// Makes a certificate in DER of the key in a file.
+fn certificate(key: &Path) -> Vec<u8> {
+    let key = rcgen::KeyPair::from_pem(&std::fs::read_to_string(key).unwrap()).unwrap();
+    let params = rcgen::CertificateParams::new(vec!["mail.example.com".to_owned()]).unwrap();
+    params.self_signed(&key).unwrap().der().to_vec()
 }
 
 #[tokio::test]

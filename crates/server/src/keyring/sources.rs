@@ -12,6 +12,7 @@ use oarlock_io::{
 };
 use oarlock_records::{KeyFileError, load_keys_at};
 
+use super::chains::{ChainedKey, KeyChainFault, KeyChains};
 use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
 use crate::config::{ConfigError, CryptoserverConfig, KeysConfig, NonceField};
 use crate::null;
@@ -20,6 +21,7 @@ use crate::null;
 #[derive(Debug)]
 pub(crate) struct KeySources {
     directory: Option<KeyDirectory>,
+    chains: KeyChains,
     records: Option<RecordsFile>,
     counters: CounterUse,
     table: KeyTable,
@@ -113,6 +115,8 @@ pub(crate) struct KeyChanges {
     /// The new keys, if anything changed.
     pub(crate) keyring: Option<Keyring>,
     pub(crate) changes: KeyDirectoryChanges,
+    /// The files of certificates that cannot be used. Their keys are not affected.
+    pub(crate) chain_faults: Vec<(PathBuf, KeyChainFault)>,
     /// The faults of sources as a whole. The last content of a faulty source stays in use.
     pub(crate) faults: Vec<ResidentKeysError>,
     pub(crate) has_new_records: bool,
@@ -129,6 +133,7 @@ impl KeySources {
         let directory = directory.clone().map(|path| KeyDirectory::new(path, passphrase));
         let mut sources = Self {
             directory: directory.map(|directory| directory.require_private(counters.reader())),
+            chains: KeyChains::default(),
             records: RecordsFile::from_config(&config.keys),
             counters,
             table: KeyTable::new(),
@@ -165,8 +170,11 @@ impl KeySources {
         (self.records, self.grants) = (records, grants);
         self.may_bring_keys = config.limits.may_bring_keys;
         let changes = self.read_directory(listed, passphrase);
-        let keyring = Some(self.keyring());
-        Ok(KeyChanges { keyring, changes, faults: Vec::new(), has_new_records })
+        let mut found = KeyChanges { changes, has_new_records, ..KeyChanges::default() };
+        self.chains.forget_stamps();
+        self.read_chains(&mut found);
+        found.keyring = Some(self.keyring());
+        Ok(found)
     }
 
     /// Lists the directory that a configuration names. The directory in use keeps its keys; another directory begins
@@ -230,13 +238,29 @@ impl KeySources {
             }
             Err(error) => found.faults.push(error),
         }
+        let has_new_chains = self.read_chains(&mut found);
         let changes = &found.changes;
         let is_changed =
             !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty());
-        if is_changed || found.has_new_records {
+        if is_changed || has_new_chains || found.has_new_records {
             found.keyring = Some(self.keyring());
         }
         found
+    }
+
+    /// Reads the certificates beside the keys of the directory. Returns true if those of a key have changed.
+    fn read_chains(&mut self, found: &mut KeyChanges) -> bool {
+        let directory = self.directory.iter();
+        let keys = directory.flat_map(|directory| {
+            directory.keys().filter_map(|(name, material)| {
+                let fingerprint = match material {
+                    KeyMaterial::Key(key) => key.fingerprint(),
+                    KeyMaterial::Share(share) => share.public().public().fingerprint(),
+                };
+                Some(ChainedKey { name, file: directory.file(name)?, fingerprint })
+            })
+        });
+        self.chains.refresh(keys, &mut found.chain_faults)
     }
 
     /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no
@@ -254,7 +278,8 @@ impl KeySources {
             KeyMaterial::Key(key) => ResidentKey::Asymmetric(key.clone()),
             KeyMaterial::Share(share) => ResidentKey::Share(share.clone()),
         };
-        let described = |name: &str, key| (name.into(), DescribedKey::new(name, key));
+        let chains = &self.chains;
+        let described = |name: &str, key| (name.into(), DescribedKey::new(name, key, chains.of_key(name)));
         let keys = keys.map(|(name, material)| described(name, resident(material)));
         let null = self.has_null_key.then(null::key);
         let null = null.map(|(name, key)| described(&name, ResidentKey::Asymmetric(key)));
