@@ -34,6 +34,8 @@ pub(crate) enum NamedOperation {
     Ed25519 { verb: OperationVerb },
     /// X25519 with a peer's public key.
     X25519,
+    /// ECDH with a peer's point.
+    Ecdh { curve: Curve },
     /// One record of `len` bytes.
     Record { kind: RecordKind, len: usize },
 }
@@ -83,7 +85,7 @@ pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
 
 /// Families of record operations; the length is appended to the name. The second is the length of the usual row.
-const RECORDS: [(&str, usize, RecordKind); 21] = [
+const RECORDS: [(&str, usize, RecordKind); 22] = [
     ("des-cbc", 40, RecordKind::Cbc(BlockCipher::Des)),
     ("tdes-cbc", 40, RecordKind::Cbc(BlockCipher::Tdes3)),
     ("aes128-cbc", 48, RecordKind::Cbc(BlockCipher::Aes128)),
@@ -101,6 +103,7 @@ const RECORDS: [(&str, usize, RecordKind); 21] = [
     ("tdes-cbc-sha1", 1024, RecordKind::Chain(BlockCipher::Tdes3, MacAlg::HmacSha1)),
     ("hmac-sha512", 64, RecordKind::Mac(MacAlg::HmacSha512)),
     ("sha1", 64, RecordKind::Digest(DigestAlg::Sha1)),
+    ("sha224", 64, RecordKind::Digest(DigestAlg::Sha224)),
     ("sha256", 64, RecordKind::Digest(DigestAlg::Sha256)),
     ("sha512", 64, RecordKind::Digest(DigestAlg::Sha512)),
     ("des-mac", 40, RecordKind::Mac(MacAlg::DesMac(MacPadding::Zeros))),
@@ -123,7 +126,8 @@ impl NamedOperation {
             .into_iter()
             .flat_map(|curve| OperationVerb::ALL.map(|verb| Self::Ecdsa { curve, verb }));
         let ed25519 = OperationVerb::ALL.map(|verb| Self::Ed25519 { verb });
-        rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).collect()
+        let ecdh = Curve::ALL.map(|curve| Self::Ecdh { curve });
+        rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).chain(ecdh).collect()
     }
 
     /// Returns all names for help and error messages, with `N` for the length of records.
@@ -152,6 +156,7 @@ impl NamedOperation {
             Self::Ed25519 { verb: OperationVerb::Sign } => Shape::Ed25519Sign,
             Self::Ed25519 { .. } => Shape::Ed25519Verify,
             Self::X25519 => Shape::X25519,
+            Self::Ecdh { curve } => Shape::Ecdh { curve },
             Self::Record { kind, .. } => kind.shape(),
         }
     }
@@ -170,7 +175,7 @@ impl NamedOperation {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
             _ if self.is_hot() => 8,
-            Self::Ecdsa { .. } | Self::Ed25519 { .. } | Self::X25519 => 64,
+            Self::Ecdsa { .. } | Self::Ed25519 { .. } | Self::X25519 | Self::Ecdh { .. } => 64,
             Self::Record { .. } => 1024,
         }
     }
@@ -229,6 +234,7 @@ impl fmt::Display for NamedOperation {
             Self::Ecdsa { curve, verb } => write!(f, "{curve}-{verb}"),
             Self::Ed25519 { verb } => write!(f, "ed25519-{verb}"),
             Self::X25519 => f.write_str("x25519-derive"),
+            Self::Ecdh { curve } => write!(f, "{curve}-derive"),
             Self::Record { kind, len } => {
                 let family = RECORDS.iter().find(|(.., own)| own == kind).map_or("record", |known| known.0);
                 write!(f, "{family}-{len}")
@@ -299,7 +305,7 @@ mod tests {
     #[test]
     fn the_names_of_the_manual_are_known() {
         let names = "rsa1024-sign rsa4096-verify p256-sign p256-verify p256-verify-hot p384-verify-hot ed25519-sign \
-                     ed25519-verify-hot x25519-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 \
+                     ed25519-verify-hot x25519-derive p256-derive p384-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 sha224-64 \
                      sha256-8192 des-mac-40 aes-cmac-48";
         for name in names.split_whitespace() {
             assert_eq!(name.parse::<NamedOperation>().unwrap().to_string(), name);

@@ -1,7 +1,7 @@
 //! Work for public-key operations: keys, inputs and signatures, owned, to be borrowed as jobs.
 
 use oarlock::Curve;
-use oarlock::keys::{KeyError, export, generate, import};
+use oarlock::keys::{KeyError, export, generate, import, raw};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
 
 use super::rsa_keys::rsa_keys;
@@ -17,7 +17,7 @@ pub(crate) struct PublicKeyWork {
     pub(crate) keys: Vec<Key>,
     /// For each job, the index of its key.
     pub(crate) key_of: Vec<u32>,
-    /// For each job, its digest, its message (Ed25519) or its peer's public key (X25519).
+    /// For each job, its digest, its message (Ed25519) or its peer's public key (X25519, ECDH).
     pub(crate) inputs: ByteColumn,
     /// For each verification, its signature; else empty.
     pub(crate) signatures: ByteColumn,
@@ -52,7 +52,7 @@ impl NamedOperation {
     fn verb(self) -> OperationVerb {
         match self {
             Self::Rsa { verb, .. } | Self::Ecdsa { verb, .. } | Self::Ed25519 { verb } => verb,
-            Self::X25519 | Self::Record { .. } => OperationVerb::Sign,
+            Self::X25519 | Self::Ecdh { .. } | Self::Record { .. } => OperationVerb::Sign,
         }
     }
 
@@ -70,6 +70,7 @@ impl NamedOperation {
             (Self::Ed25519 { .. }, OperationVerb::Sign) => Scheme::Ed25519Sign,
             (Self::Ed25519 { .. }, _) => Scheme::Ed25519Verify,
             (Self::X25519, _) => Scheme::X25519,
+            (Self::Ecdh { curve }, _) => Scheme::Ecdh { curve },
             (Self::Record { .. }, _) => return None,
         })
     }
@@ -78,7 +79,7 @@ impl NamedOperation {
         let times = 0..count;
         match self {
             Self::Rsa { bits, .. } => rsa_keys(bits, count),
-            Self::Ecdsa { curve, .. } => times.map(|_| generate::ec(curve)).collect(),
+            Self::Ecdsa { curve, .. } | Self::Ecdh { curve } => times.map(|_| generate::ec(curve)).collect(),
             Self::Ed25519 { .. } => times.map(|_| generate::ed25519()).collect(),
             Self::X25519 => times.map(|_| generate::x25519()).collect(),
             Self::Record { .. } => Ok(Vec::new()),
@@ -89,7 +90,10 @@ impl NamedOperation {
     fn inputs(self, count: usize) -> Result<ByteColumn, KeyError> {
         let len = match self {
             Self::Ecdsa { curve, .. } => digest_of(curve).output_len(),
-            Self::X25519 => return peers(count),
+            Self::X25519 => return peers(count, generate::x25519, |key| key.x25519_public().map(|u| &u[..])),
+            Self::Ecdh { curve } => {
+                return peers(count, || generate::ec(curve), |key| Some(key.ec_public()?.1));
+            }
             _ => 32,
         };
         let mut random = SplitMix64::new(0x6f61_726c_6f63_6b00);
@@ -100,9 +104,13 @@ impl NamedOperation {
 /// The largest number of peers' keys; longer inputs repeat them.
 const PEERS: usize = 256;
 
-fn peers(count: usize) -> Result<ByteColumn, KeyError> {
-    let made = (0..count.min(PEERS)).map(|_| generate::x25519()).collect::<Result<Vec<_>, _>>()?;
-    Ok(made.iter().filter_map(Key::x25519_public).cycle().take(count).collect())
+fn peers(
+    count: usize,
+    make: impl Fn() -> Result<Key, KeyError>,
+    public: impl for<'k> Fn(&'k Key) -> Option<&'k [u8]> + Clone,
+) -> Result<ByteColumn, KeyError> {
+    let made = (0..count.min(PEERS)).map(|_| make()).collect::<Result<Vec<_>, _>>()?;
+    Ok(made.iter().filter_map(public).cycle().take(count).collect())
 }
 
 /// The number of passes over all jobs.
@@ -132,7 +140,7 @@ impl PublicKeyWork {
         let key = self.keys.get(*self.key_of.get(index)? as usize)?;
         let input = self.inputs.get(index);
         let input = match self.scheme {
-            Scheme::Ed25519Sign | Scheme::Ed25519Verify | Scheme::X25519 => Input::Message(input),
+            scheme if scheme.message_digest().is_none() => Input::Message(input),
             _ => Input::Digest(input),
         };
         Some(Job::with_scheme(self.scheme, key, input, self.signatures.get(index)))
@@ -166,11 +174,19 @@ impl PublicKeyWork {
             false => export::private_pkcs8_der(key),
         };
         let keys = self.keys.iter().map(der).collect::<Result<ByteColumn, KeyError>>();
+        let inputs = match self.scheme {
+            Scheme::Ecdh { curve } => {
+                let spki = |point| raw::ec_public(curve, point).and_then(|key| export::spki_der(&key));
+                let peers = self.inputs.iter().map(spki).collect::<Result<ByteColumn, KeyError>>();
+                peers.map_err(|error| refused(error.to_string()))?
+            }
+            _ => self.inputs.clone(),
+        };
         Ok(PeerTask {
             algorithm,
             keys: keys.map_err(|error| refused(error.to_string()))?,
             key_of: self.key_of.clone(),
-            inputs: self.inputs.clone(),
+            inputs,
             extras: self.signatures.clone(),
         })
     }
@@ -228,7 +244,7 @@ mod tests {
     #[test]
     fn libcrypto_gets_the_same_keys_and_inputs() {
         let accelerator = Accelerator::builder().lazy().build().unwrap();
-        for name in ["rsa1024-sign", "p384-verify-hot", "x25519-derive"] {
+        for name in ["rsa1024-sign", "p384-verify-hot", "x25519-derive", "p256-derive"] {
             let work = name.parse::<NamedOperation>().unwrap().work(&accelerator, 2, 3).unwrap();
             let task = work.peer_task().unwrap();
             assert_eq!((task.len(), task.keys.len(), &task.key_of), (3, 2, &work.key_of), "{name}");

@@ -76,6 +76,9 @@ pub(crate) fn parse(output: &str) -> OpensslRates {
                 signatures(format!("p{bits}"), sign, verify)
             }
             ["+F5", _, "253", derive, ..] => vec![("x25519-derive".into(), rate(derive))],
+            ["+F5", _, bits @ ("256" | "384"), derive, ..] => {
+                vec![(format!("p{bits}-derive"), rate(derive))]
+            }
             ["+F6", _, _, "Ed25519", sign, verify, ..] => signatures("ed25519".into(), sign, verify),
             _ => Vec::new(),
         };
@@ -107,6 +110,8 @@ fn algorithm(operation: &str) -> Option<&'static str> {
         "p384-sign" | "p384-verify" => "ecdsap384",
         "ed25519-sign" | "ed25519-verify" => "ed25519",
         "x25519-derive" => "ecdhx25519",
+        "p256-derive" => "ecdhp256",
+        "p384-derive" => "ecdhp384",
         _ => return None,
     })
 }
@@ -166,6 +171,7 @@ mod tests {
 +F4:3:256:64978.787879:22702.000000
 +F4:4:384:1823.000000:2144.554455
 +F5:22:253:41195.000000:0.000024
++F5:3:256:24387.000000:0.000041
 +F6:0:253:Ed25519:43398.000000:16238.383838
 ";
 
@@ -180,6 +186,7 @@ mod tests {
             ("p384-sign", 1823.0),
             ("p384-verify", 2_144.554_455),
             ("x25519-derive", 41195.0),
+            ("p256-derive", 24387.0),
             ("ed25519-sign", 43398.0),
             ("ed25519-verify", 16_238.383_838),
         ];
@@ -218,8 +225,8 @@ mod tests {
     #[test]
     fn only_known_operations_are_run() {
         assert_eq!(
-            algorithms(&["rsa2048-verify", "rsa2048-sign", "x25519-derive"]),
-            ["ecdhx25519", "rsa2048"]
+            algorithms(&["rsa2048-verify", "rsa2048-sign", "x25519-derive", "p384-derive"]),
+            ["ecdhp384", "ecdhx25519", "rsa2048"]
         );
         assert!(algorithms(&["p256-verify-hot", "des-cbc-40", "sha1-64"]).is_empty());
     }

@@ -19,7 +19,7 @@ const SHA256_LEN: usize = 32;
 
 impl Libcrypto {
     /// Parses the task's keys and makes its contexts: one per key, because `openssl speed` reuses its contexts too;
-    /// for X25519 one per item, because a context holds its peer.
+    /// for agreements one per item, because a context holds its peer.
     pub(crate) fn prepare(&self, task: PeerTask) -> Result<PreparedTask, PeerError> {
         task.validate()?;
         let unit = AlgorithmContexts::new(self, &task)?;
@@ -133,7 +133,8 @@ impl AlgorithmContexts {
                 let keys = public_keys(library, task)?;
                 Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
             }
-            PeerAlgorithm::X25519 => Self::derive(library, task)?,
+            PeerAlgorithm::X25519 => Self::derive(library, task, PeerKey::x25519_peer)?,
+            PeerAlgorithm::Ecdh => Self::derive(library, task, PeerKey::public)?,
             PeerAlgorithm::Cbc(CbcCipher::Des) => Self::Cbc(PeerCipher::des_cbc(library)?),
             PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::Cbc(PeerCipher::new(library, c"DES-EDE3-CBC")?),
             PeerAlgorithm::Cbc(CbcCipher::Aes) => {
@@ -150,6 +151,7 @@ impl AlgorithmContexts {
                 Self::Gcm(PeerCipher::new(library, name)?)
             }
             PeerAlgorithm::Sha1 => Self::Digest(PeerDigest::new(library, c"SHA1")?),
+            PeerAlgorithm::Sha224 => Self::Digest(PeerDigest::new(library, c"SHA224")?),
             PeerAlgorithm::Sha256 => Self::Digest(PeerDigest::new(library, c"SHA256")?),
             PeerAlgorithm::Sha512 => Self::Digest(PeerDigest::new(library, c"SHA512")?),
             PeerAlgorithm::DesMac => {
@@ -181,10 +183,14 @@ impl AlgorithmContexts {
         Ok(Self::Verify(contexts))
     }
 
-    fn derive(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
+    fn derive(
+        library: &Libcrypto,
+        task: &PeerTask,
+        read_peer: impl Fn(&Libcrypto, &[u8]) -> Result<PeerKey, PeerError>,
+    ) -> Result<Self, PeerError> {
         let keys = private_keys(library, task)?;
         let pairs = task.inputs.iter().enumerate().map(|(item, peer)| {
-            let peer = PeerKey::x25519_peer(library, peer)?;
+            let peer = read_peer(library, peer)?;
             // `validate` has checked that every index is that of a key.
             let key = keys.get(task.key_index(item)).ok_or_else(|| fault("a key", "none"))?;
             PkeyContext::derive(key, &peer)

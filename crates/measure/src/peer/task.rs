@@ -23,6 +23,8 @@ pub(crate) enum PeerAlgorithm {
     Ed25519Verify,
     /// X25519; keys PKCS#8, inputs the peer's 32-byte public values.
     X25519,
+    /// ECDH on any curve; keys PKCS#8, inputs the peer's SPKI.
+    Ecdh,
     /// CBC encryption without padding; keys raw, extras IVs.
     Cbc(CbcCipher),
     /// AES in counter mode; keys of 16 or 32 bytes, extras first counter blocks.
@@ -36,6 +38,8 @@ pub(crate) enum PeerAlgorithm {
     Chain(CbcCipher, ChainHash),
     /// SHA-1 of whole messages, no keys.
     Sha1,
+    /// SHA-224 of whole messages, no keys.
+    Sha224,
     /// SHA-256 of whole messages, no keys.
     Sha256,
     /// SHA-512 of whole messages, no keys.
@@ -93,6 +97,7 @@ impl PeerAlgorithm {
             ("ed25519", "sign") => Self::Ed25519Sign,
             ("ed25519", "verify") => Self::Ed25519Verify,
             ("x25519", "derive") => Self::X25519,
+            ("p256" | "p384", "derive") => Self::Ecdh,
             ("des", "cbc") => Self::Cbc(CbcCipher::Des),
             ("tdes", "cbc") => Self::Cbc(CbcCipher::Tdes),
             ("aes128" | "aes256", "cbc") => Self::Cbc(CbcCipher::Aes),
@@ -102,6 +107,7 @@ impl PeerAlgorithm {
             ("des", "mac") => Self::DesMac,
             ("aes", "cmac") => Self::AesCmac,
             ("sha1", _) => Self::Sha1,
+            ("sha224", _) => Self::Sha224,
             ("sha256", _) => Self::Sha256,
             ("sha512", _) => Self::Sha512,
             _ => return None,
@@ -125,7 +131,7 @@ impl PeerAlgorithm {
 
     /// True if items have keys.
     pub(super) fn wants_key(self) -> bool {
-        !matches!(self, Self::Sha1 | Self::Sha256 | Self::Sha512)
+        !matches!(self, Self::Sha1 | Self::Sha224 | Self::Sha256 | Self::Sha512)
     }
 }
 

@@ -148,6 +148,26 @@ fn x25519_agrees_with_rfc_7748() {
     library.prepare(task).unwrap().check_all(|_, output| output == shared).unwrap();
 }
 
+#[test]
+fn ecdh_agrees_with_rfc_5903() {
+    let library = library_or_return!();
+    // RFC 5903 8.1; the private key wrapped as RFC 5915 and RFC 5958 have it, and the peer's point as RFC 5480 has it.
+    let initiator = "3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420\
+                     c88f01f510d9ac3f70a292daa2316de544e9aab8afe84049c62a9c57862d1433";
+    let responder = hex("3059301306072a8648ce3d020106082a8648ce3d030107034200\
+                         04d12dfb5289c8d4f81208b70270398c342296970a0bccb74c736fc7554494bf63\
+                         56fbf3ca366cc23e8157854c13c58d6aac23f046ada30f8353e74f33039872ab");
+    let shared = hex("d6840f6b42f6edafd13116e0e12565202fef8e9ece7dce03812464d04b9442de");
+    let task = PeerTask {
+        algorithm: PeerAlgorithm::Ecdh,
+        keys: column([&hex(initiator)]),
+        key_of: vec![0; 3],
+        inputs: column([&responder; 3].map(Vec::as_slice)),
+        extras: ByteColumn::default(),
+    };
+    library.prepare(task).unwrap().check_all(|_, output| output == shared).unwrap();
+}
+
 /// Runs the same item three times under one key between two other keys, so that a context that keeps anything of an
 /// earlier record shows.
 fn expect_output(algorithm: PeerAlgorithm, [key, extra, input, output]: [&str; 4]) {
@@ -206,6 +226,8 @@ fn ciphers_agree_with_published_vectors() {
 fn hashes_and_codes_agree_with_published_vectors() {
     // FIPS 180: "abc".
     expect_output(PeerAlgorithm::Sha1, ["", "", "616263", "a9993e364706816aba3e25717850c26c9cd0d89d"]);
+    let digest = "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7";
+    expect_output(PeerAlgorithm::Sha224, ["", "", "616263", digest]);
     let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     expect_output(PeerAlgorithm::Sha256, ["", "", "616263", digest]);
     let digest = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
