@@ -112,7 +112,12 @@ fn a_logout_hides_private_objects_and_ends_operations() {
     let private = user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16]));
     assert_eq!(private.unwrap_err(), ReturnCode::UserNotLoggedIn);
     user.cryptoki.login(user.session, UserType::User, Some(USER_PIN)).unwrap();
+    // The object of the token is found again, under another handle, and the one of the session has ended.
     assert_eq!(user.find(&Template::new().flag(A::TOKEN, true)).len(), 1);
+    assert_eq!(user.find(&Template::new().flag(A::TOKEN, false)), [public]);
+    for gone in [own, kept] {
+        assert_eq!(user.get(gone, A::LABEL).unwrap_err(), ReturnCode::ObjectHandleInvalid);
+    }
 }
 
 #[test]

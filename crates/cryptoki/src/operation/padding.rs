@@ -51,6 +51,23 @@ pub(crate) fn digest_of_mgf(mgf: u64) -> Result<DigestAlg, ReturnCode> {
     }
 }
 
+/// The DER of a DigestInfo up to the digest. RFC 8017 9.2 note 1.
+const DIGEST_INFOS: [(DigestAlg, &[u8]); 5] = [
+    (DigestAlg::Sha1, b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14"),
+    (DigestAlg::Sha224, b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x04\x05\x00\x04\x1c"),
+    (DigestAlg::Sha256, b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20"),
+    (DigestAlg::Sha384, b"\x30\x41\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02\x05\x00\x04\x30"),
+    (DigestAlg::Sha512, b"\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x03\x05\x00\x04\x40"),
+];
+
+/// Splits a DigestInfo of a known digest into the digest's name and its value.
+pub(crate) fn split_digest_info(encoded: &[u8]) -> Option<(DigestAlg, &[u8])> {
+    DIGEST_INFOS.iter().find_map(|(alg, prefix)| {
+        let digest = encoded.strip_prefix(*prefix)?;
+        (digest.len() == alg.output_len()).then_some((*alg, digest))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

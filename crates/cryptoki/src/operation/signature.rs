@@ -5,8 +5,8 @@ use std::fmt;
 
 use aws_lc_rs::{digest, hmac};
 use oarlock::{
-    Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, SaltLength, Scheme, Shape,
-    SigningScheme, SubmitOptions, VerifyingScheme,
+    Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, KeyHome, NonceRule, SaltLength, Scheme,
+    Shape, SigningScheme, SubmitOptions, VerifyingScheme,
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::digest::{algorithm, hmac_algorithm};
 use super::failure::{FailureRule, to_return_code};
 use super::mac::MacRule;
-use super::padding::{digest_of, digest_of_mgf};
+use super::padding::{digest_of, digest_of_mgf, split_digest_info};
 use super::record::{RecordInputs, run_record};
 use super::rsa;
 use crate::constants::ReturnCode;
@@ -231,7 +231,7 @@ impl SignatureOperation {
         let scheme = self.scheme(is_signing)?;
         if let SigningStep::Whole(message) = step {
             let input = self.job_input(message)?;
-            return action(&Job::with_scheme(scheme, &self.key, input.as_input(), signature));
+            return action(&self.build_job(scheme, &input, signature)?);
         }
         let pieces = self.take(step)?;
         let input = match &pieces {
@@ -241,7 +241,7 @@ impl SignatureOperation {
             }
             _ => return Err(ReturnCode::GeneralError),
         };
-        action(&Job::with_scheme(scheme, &self.key, input.as_input(), signature))
+        action(&self.build_job(scheme, &input, signature)?)
     }
 
     fn scheme(&self, is_signing: bool) -> Result<Scheme, ReturnCode> {
@@ -258,7 +258,29 @@ impl SignatureOperation {
         signature: &'a [u8],
         is_signing: bool,
     ) -> Result<Job<'a>, ReturnCode> {
-        Ok(Job::with_scheme(self.scheme(is_signing)?, &self.key, input.as_input(), signature))
+        self.build_job(self.scheme(is_signing)?, input, signature)
+    }
+
+    /// Makes the job. A key that a server holds signs digests and no encodings, so the digest is taken out of its
+    /// encoding: `CKM_RSA_PKCS` gives the same signature as the mechanism that hashes.
+    ///
+    /// # Errors
+    /// [`ReturnCode::DataInvalid`] for an encoding of anything else under such a key.
+    fn build_job<'a>(
+        &'a self,
+        scheme: Scheme,
+        input: &'a JobInput<'a>,
+        signature: &'a [u8],
+    ) -> Result<Job<'a>, ReturnCode> {
+        let is_held = self.key.home() != &KeyHome::Local;
+        match input {
+            JobInput::Message(encoded) if is_held && scheme == Scheme::RsaPkcs1SignEncoded => {
+                let (digest, hash) = split_digest_info(encoded).ok_or(ReturnCode::DataInvalid)?;
+                let scheme = SigningScheme::rsa_pkcs1(digest).into();
+                Ok(Job::with_scheme(scheme, &self.key, Input::Digest(hash), signature))
+            }
+            _ => Ok(Job::with_scheme(scheme, &self.key, input.as_input(), signature)),
+        }
     }
 
     /// Brings a whole message to the form of the scheme.
