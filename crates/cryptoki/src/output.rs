@@ -46,7 +46,7 @@ impl<'a> CallOutput<'a> {
     }
 
     /// Returns the length of the buffer, or 0 without one.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn space(&self) -> usize {
         self.buffer.as_ref().map_or(0, |buffer| buffer.len())
     }
 
@@ -54,7 +54,7 @@ impl<'a> CallOutput<'a> {
     ///
     /// # Errors
     /// [`ReturnCode::BufferTooSmall`].
-    pub(crate) fn has_room(&mut self, len: usize) -> Result<bool, ReturnCode> {
+    pub(crate) fn has_space(&mut self, len: usize) -> Result<bool, ReturnCode> {
         self.len = len;
         match &self.buffer {
             None => Ok(false),
@@ -73,7 +73,7 @@ impl<'a> CallOutput<'a> {
     /// # Errors
     /// [`ReturnCode::BufferTooSmall`].
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), ReturnCode> {
-        if self.has_room(bytes.len())?
+        if self.has_space(bytes.len())?
             && let Some(place) = self.buffer.as_mut().and_then(|buffer| buffer.get_mut(..bytes.len()))
         {
             place.copy_from_slice(bytes);

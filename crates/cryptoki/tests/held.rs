@@ -120,7 +120,7 @@ fn a_held_key_signs_digests_and_nothing_bare() {
     let key = oarlock::keys::generate::rsa(2048).unwrap();
     let spki = oarlock::keys::export::spki_der(&key).unwrap();
     let held = oarlock::keys::held::from_spki(&spki, "server", "a key").unwrap();
-    let holder = Arc::new(TestHolder { key: key.clone(), accelerator: accelerator() });
+    let holder = Arc::new(TestHolder { key, accelerator: accelerator() });
     let own = Accelerator::builder().engines(["scalar"]).lazy().holder(holder).build().unwrap();
     let cryptoki = Cryptoki::new(own, vec![SlotSettings::new(SLOT, "server", Arc::new(ServerToken(held)))]);
     let session = cryptoki.open_session(SLOT, READ_WRITE).unwrap();

@@ -22,8 +22,8 @@ impl AttributeValue {
     /// Reads what [`to_stored`](Self::to_stored) returned for an attribute of an object of this class.
     ///
     /// # Errors
-    /// [`ReturnCode::AttributeTypeInvalid`] for an unknown type, [`ReturnCode::AttributeValueInvalid`] for bytes that do
-    /// not fit the type.
+    /// [`ReturnCode::AttributeTypeInvalid`] for an unknown type, [`ReturnCode::AttributeValueInvalid`] for bytes
+    /// that do not fit the type.
     pub fn from_stored(kind: AttributeType, class: ObjectClass, bytes: &[u8]) -> Result<Self, ReturnCode> {
         let is_key =
             matches!(class, ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY | ObjectClass::SECRET_KEY);

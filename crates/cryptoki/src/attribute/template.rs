@@ -106,7 +106,7 @@ impl fmt::Debug for TemplateEntry<'_> {
 
 impl fmt::Debug for AttributeQuery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let room = self.buffer.as_ref().map(|buffer| buffer.len());
-        write!(f, "AttributeQuery({}, room for {room:?}, {:?} bytes)", self.kind, self.len)
+        let space = self.buffer.as_ref().map(|buffer| buffer.len());
+        write!(f, "AttributeQuery({}, space for {space:?}, {:?} bytes)", self.kind, self.len)
     }
 }

@@ -1,4 +1,4 @@
-//! What a caller may do: its session, its login, and the keys that it names.
+//! The rights of a caller: its session, its login, and the keys that it names.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ impl Cryptoki {
     ) -> ReturnCode {
         // Computing here would make one thread wait for one job after the other.
         let options = SubmitOptions::default().with_never_on_caller_thread(true).with_coalesce(true);
-        let max_len = output.room();
+        let max_len = output.space();
         let mut answer = self.accelerator.submit(job, options);
         // The first look tells the dispatcher that somebody waits.
         let waker = self.sessions.with(session, |found| Ok(found.waker.clone()));

@@ -200,7 +200,7 @@ impl Cryptoki {
     ) -> Result<(), ReturnCode> {
         self.step(session, place(direction), |operation, _| {
             check_login(operation)?;
-            if output.has_room(operation.update_len(data.len()))? {
+            if output.has_space(operation.update_len(data.len()))? {
                 output.write(&operation.update(&self.accelerator, data)?)?;
             }
             Ok(StepEnd::More(()))
@@ -247,8 +247,8 @@ fn finish(
 ) -> Result<StepEnd<()>, ReturnCode> {
     if output.is_length_only() || is_exact {
         // Before anything is computed.
-        let has_room = output.has_room(max_len)?;
-        if !has_room {
+        let has_space = output.has_space(max_len)?;
+        if !has_space {
             return Ok(StepEnd::More(()));
         }
     }

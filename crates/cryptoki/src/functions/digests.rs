@@ -42,7 +42,7 @@ impl Cryptoki {
             if operation.is_in_pieces() {
                 return Err(ReturnCode::OperationActive);
             }
-            if !output.has_room(operation.output_len())? {
+            if !output.has_space(operation.output_len())? {
                 return Ok(StepEnd::More(()));
             }
             operation.update(data);
@@ -90,7 +90,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, digest_place, |operation, _| {
-            if !output.has_room(operation.output_len())? {
+            if !output.has_space(operation.output_len())? {
                 return Ok(StepEnd::More(()));
             }
             output.write(&operation.clone().finish())?;

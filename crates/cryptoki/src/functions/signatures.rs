@@ -84,7 +84,7 @@ impl Cryptoki {
             |operation, flags| {
                 check_step(operation, &step)?;
                 check_login(operation)?;
-                if !output.has_room(operation.len())? {
+                if !output.has_space(operation.len())? {
                     return Ok(StepEnd::More(()));
                 }
                 if flags & session_flags::ASYNC_SESSION != 0 && operation.is_job() {

@@ -44,7 +44,7 @@ impl Cryptoki {
         let operation =
             CipherOperation::new(wrapping.key, wrapping.facts, mechanism, CipherDirection::Encrypt)?;
         let (len, _) = operation.whole_len(value.len())?;
-        if output.has_room(len)? {
+        if output.has_space(len)? {
             let wrapped = operation.whole(&self.accelerator, &value);
             output.write(&wrapped.map_err(|code| match code {
                 ReturnCode::DataLenRange => ReturnCode::KeySizeRange,

@@ -31,7 +31,7 @@ pub(crate) enum ObjectOrigin {
     BuiltIn,
 }
 
-/// What an object keeps out of its attributes. All versions of the object share it.
+/// The values that an object keeps out of its attributes. All versions of the object share it.
 #[derive(Default)]
 struct ObjectSecrets {
     key: OnceLock<Key>,

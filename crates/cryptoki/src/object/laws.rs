@@ -18,7 +18,7 @@ pub(crate) enum CreationKind {
     Derived,
 }
 
-/// What a template may depend on besides itself.
+/// The circumstances of a template.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TemplateContext {
     /// True if a key may wrap and also do something else.

@@ -52,7 +52,7 @@ enum SignatureInput {
     },
 }
 
-/// What has come of a message.
+/// The pieces of a message that have come.
 enum MessagePieces {
     Nothing,
     Bytes(Zeroizing<Vec<u8>>),
