@@ -47,6 +47,7 @@ fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
         text += &shapes_table(engine).render(in_colour);
         text.push('\n');
         text += &missing_leaves(engine);
+        text += &missing_shapes(accelerator, engine);
     }
     for absent in accelerator.absent() {
         text += &format!("{}: absent, {}\n\n", absent.name, absent.reason);
@@ -72,6 +73,25 @@ fn missing_leaves(engine: &EngineReport) -> String {
     };
     let lines: String = missing.iter().map(line).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
+}
+
+/// Returns a line with the shapes that other engines compute and this one does not.
+fn missing_shapes(accelerator: &Accelerator, engine: &EngineReport) -> String {
+    let mut text = String::new();
+    for other in accelerator.engines().iter().filter(|other| other.name != engine.name) {
+        let is_missing = |shape: &&ShapeReport| engine.shapes.iter().all(|own| own.shape != shape.shape);
+        let missing: Vec<String> =
+            other.shapes.iter().filter(is_missing).map(|shape| shape.shape.to_string()).collect();
+        if !missing.is_empty() {
+            let shapes = count(missing.len() as u64, "shape");
+            let (name, other) = (engine.name, other.name);
+            text += &format!(
+                "{shapes}: {other} and not {name}, which does not offer them here: {}.\n\n",
+                missing.join(", ")
+            );
+        }
+    }
+    text
 }
 
 fn shapes_table(engine: &EngineReport) -> TextTable {

@@ -89,7 +89,7 @@ pub(super) enum CallCommand {
     Verify(CallVerifyArgs),
     /// Decrypt a file under an RSA key
     Decrypt(CallDecryptArgs),
-    /// Derive a shared secret with an X25519 key
+    /// Derive a shared secret with an X25519 or EC key
     Derive(DeriveArgs),
     /// Encrypt a value under a symmetric key: the result is the IV, the ciphertext and the tag
     Seal(SealArgs),
@@ -191,7 +191,7 @@ pub(super) struct CallDecryptArgs {
 pub(super) struct DeriveArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
-    /// File of the peer's public key: 32 bytes, PEM or DER
+    /// File of the peer's public key: 32 bytes for X25519, an uncompressed point for an EC key, or PEM or DER
     #[arg(long, value_name = "FILE")]
     pub(super) peer: PathBuf,
     #[command(flatten)]

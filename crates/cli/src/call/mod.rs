@@ -10,10 +10,9 @@ use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
-use oarlock::KeyKind;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
-use oarlock::{Job, JobError, Key};
+use oarlock::{Job, JobError, Key, Scheme};
 use oarlock_io::output::write_private;
 use oarlock_io::read_private;
 use oarlock_wire::proto::{self, open_key, request, response};
@@ -101,7 +100,7 @@ impl CallSession<'_> {
     async fn derive(&self, args: &args::DeriveArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::derive(key.kind())?;
-        let peer = peer(&read(&args.peer)?)?;
+        let peer = peer(&read(&args.peer)?, scheme)?;
         let shared = self.job(Job::agree(&key, &peer)).await?;
         self.write_secret(&args.output, &shared, &scheme.to_string())
     }
@@ -115,8 +114,8 @@ impl CallSession<'_> {
             let rows: Vec<_> = list.keys.iter().map(about).collect();
             return Ok(writeln!(io::stdout(), "{}", serde_json::Value::from(rows))?);
         }
-        let head = ["key", "kind", "may be used for", "fingerprint"].map(|name| (name, CellAlign::Left));
-        let mut table = TextTable::new(head);
+        let head = ["key", "kind", "may be used for", "fingerprint", "certificates"];
+        let mut table = TextTable::new(head.map(|name| (name, CellAlign::Left)));
         for key in &list.keys {
             let fingerprint = match lasting_fingerprint(key) {
                 Some(whole) => TableCell::from(&whole[..16]),
@@ -124,8 +123,13 @@ impl CallSession<'_> {
             };
             let [name, kind, allowed] =
                 [&*key.name, &*key.kind, &*key.allowed.join(" ")].map(TableCell::from);
-            table.row([name, kind, allowed, fingerprint]);
+            let certificates = match key.certificates.len() {
+                0 => TableCell::none(),
+                len => TableCell::from(&*len.to_string()),
+            };
+            table.row([name, kind, allowed, fingerprint, certificates]);
         }
+        let table = table.without_empty_columns();
         Ok(write!(io::stdout(), "{}", table.render(wants_colour()))?)
     }
 
@@ -244,22 +248,31 @@ impl InputArgs {
     }
 }
 
-/// Reads a peer's public key: 32 bytes, or PEM or DER.
-fn peer(bytes: &[u8]) -> Result<Vec<u8>, CallError> {
-    if bytes.len() == 32 {
+/// Reads a peer's public key for a scheme: its raw bytes (32 for X25519, an uncompressed point for ECDH), PEM or DER.
+fn peer(bytes: &[u8], scheme: Scheme) -> Result<Vec<u8>, CallError> {
+    let (raw_len, expected) = match scheme {
+        Scheme::Ecdh { curve } => (
+            curve.point_len(),
+            "--peer: expected a public key on the curve of the key, as an uncompressed point, PEM or DER",
+        ),
+        _ => (32, "--peer: expected an X25519 public key, as 32 bytes, PEM or DER"),
+    };
+    if bytes.len() == raw_len {
         return Ok(bytes.to_vec());
     }
     let key = import::any(bytes, None)?;
-    match (key.kind(), key.x25519_public()) {
-        (KeyKind::X25519Public | KeyKind::X25519Private, Some(public)) => Ok(public.to_vec()),
-        _ => Err(CallError::Usage("--peer: expected an X25519 public key, as 32 bytes, PEM or DER")),
-    }
+    let public = match scheme {
+        Scheme::Ecdh { curve } => key.ec_public().filter(|(own, _)| *own == curve).map(|(_, point)| point),
+        _ => key.x25519_public().map(|public| &public[..]),
+    };
+    public.map(<[u8]>::to_vec).ok_or(CallError::Usage(expected))
 }
 
 fn about(info: &proto::KeyInfo) -> serde_json::Value {
     serde_json::json!({
         "name": info.name, "kind": info.kind, "fingerprint": lasting_fingerprint(info), "allowed": info.allowed,
         "public_key": hex(&info.public_key),
+        "certificates": info.certificates.iter().map(|certificate| hex(certificate)).collect::<Vec<_>>(),
     })
 }
 

@@ -15,7 +15,7 @@ enum SchemeFamily {
     Ed25519,
 }
 
-const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed or ed25519, with sha1, sha256, sha384 or sha512";
+const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed or ed25519, with sha1, sha224, sha256, sha384 or sha512";
 
 pub(super) fn sign(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
     Ok(match family(name, key)? {
@@ -60,9 +60,12 @@ pub(super) fn decrypt(name: &str, key: KeyKind) -> Result<Scheme, CallError> {
 pub(super) fn derive(key: KeyKind) -> Result<Scheme, CallError> {
     match key {
         KeyKind::X25519Private | KeyKind::X25519Public => Ok(Scheme::X25519),
-        _ => {
-            Err(CallError::KindOfKey { command: "derive", key: about::kind(key), expected: "an X25519 key" })
-        }
+        KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => Ok(Scheme::Ecdh { curve }),
+        _ => Err(CallError::KindOfKey {
+            command: "derive",
+            key: about::kind(key),
+            expected: "an X25519 or EC key",
+        }),
     }
 }
 
@@ -147,6 +150,8 @@ mod tests {
         assert!(text(sign(Some("rsa-pss-sha256"), KeyKind::Ed25519Public)).ends_with("expected ed25519"));
         assert!(text(decrypt("rsa-pkcs1", KeyKind::X25519Public)).contains("expected an RSA key"));
         assert!(text(derive(KeyKind::RsaPublic(2048))).contains("the key is rsa2048"));
+        let curve = Curve::P384;
+        assert_eq!(derive(KeyKind::EcPrivate(curve)).unwrap(), Scheme::Ecdh { curve });
         assert!(sign(Some("rsa-pss-sha256"), KeyKind::RsaPublic(2048)).is_ok());
     }
 }
