@@ -37,7 +37,7 @@ static DIGESTS: [NamedDigest; 8] = [
         names: &["SHA2-224", "SHA224", "SHA-224", "2.16.840.1.101.3.4.2.4"],
         canonical: c"SHA2-224",
         algorithm: &aws::SHA224,
-        accelerated: None,
+        accelerated: Some(DigestAlg::Sha224),
         oid: b"\x60\x86\x48\x01\x65\x03\x04\x02\x04",
         rsa_oid: b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0e",
         ecdsa_oid: b"\x2a\x86\x48\xce\x3d\x04\x03\x01",

@@ -1,5 +1,6 @@
-//! Oarlock as a provider of OpenSSL 3.0 to 4.0. Programs that use libcrypto and libssl get their RSA, ECDSA, Ed25519
-//! and X25519 operations from the engines of this process, or from a cryptoserver. docs/openssl.md describes the setup.
+//! Oarlock as a provider of OpenSSL 3.0 to 4.0. Programs that use libcrypto and libssl get their RSA, ECDSA, ECDH,
+//! Ed25519 and X25519 operations from the engines of this process, or from a cryptoserver. docs/openssl.md describes
+//! the setup.
 //!
 //! | module | content |
 //! |---|---|
@@ -9,7 +10,7 @@
 //! | `pending` | an operation that has been submitted and not answered yet |
 //! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
 //! | `generation` | new keys |
-//! | `signature`, `cipher` | contexts between initialisation and result |
+//! | `signature`, `cipher`, `exchange` | contexts between initialisation and result |
 //! | `digest`, `der` | digests by name; DigestInfo and AlgorithmIdentifier |
 //! | `error` | the reasons why an operation fails |
 #![deny(unsafe_code)]
@@ -19,6 +20,7 @@ mod config;
 mod der;
 mod digest;
 mod error;
+mod exchange;
 mod ffi;
 mod generation;
 mod key;

@@ -69,7 +69,7 @@ impl LoadedProvider {
     pub(crate) fn run(&self, job: &Job<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let fibre = self.0.async_jobs.current();
         // To pause and resume a fibre costs more than these operations.
-        if job.scheme.is_verification() || job.scheme == Scheme::X25519 && held_name(job.key).is_none() {
+        if job.scheme.is_verification() || job.scheme.is_agreement() && held_name(job.key).is_none() {
             return self.compute_at_once(job, fibre.is_some());
         }
         match (self.mode(), held_name(job.key)) {

@@ -25,9 +25,16 @@ fn decrypts_messages_of_plain_openssl() {
 }
 
 #[test]
-fn x25519_agrees_with_plain_openssl() {
+fn agrees_on_secrets_with_plain_openssl() {
     for dir in test_directories() {
         suite::agreement(&dir);
+    }
+}
+
+#[test]
+fn encrypts_and_decrypts_mail_for_ec_keys() {
+    for dir in test_directories() {
+        suite::enveloped_mail(&dir);
     }
 }
 

@@ -74,8 +74,13 @@ fn decrypts_messages_of_plain_openssl() {
 }
 
 #[test]
-fn x25519_agrees_with_plain_openssl() {
+fn agrees_on_secrets_with_plain_openssl() {
     test_directory().iter().for_each(suite::agreement);
+}
+
+#[test]
+fn encrypts_and_decrypts_mail_for_ec_keys() {
+    test_directory().iter().for_each(suite::enveloped_mail);
 }
 
 #[test]

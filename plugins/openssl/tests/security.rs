@@ -61,6 +61,19 @@ fn rejects_buffers_that_are_a_byte_short_as_openssl_does() {
     assert_eq!(own, other);
 }
 
+/// OpenSSL cuts a secret of ECDH to a shorter buffer.
+#[test]
+fn cuts_secrets_of_ecdh_to_the_buffer_as_openssl_does() {
+    let dir = TestDirectory::new("engines = scalar\nthreads = 1");
+    let Some(attacker) = attacker(&dir) else { return };
+    for (key, how) in common::KEYS.into_iter().filter(|(key, _)| ["p256", "p384"].contains(key)) {
+        dir.key(key, how);
+        let [own, other] = both(&dir, &attacker, "agreement", key);
+        assert!(own.contains("1 a byte short, 1 at full length"), "{own}");
+        assert_eq!(own, other, "{key}");
+    }
+}
+
 /// The user `nobody` of every Linux.
 const NOBODY: u32 = 65534;
 

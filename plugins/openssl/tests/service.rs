@@ -72,6 +72,17 @@ fn held_keys_decrypt_and_export_only_their_public_half() {
 }
 
 #[test]
+fn held_ec_keys_agree_on_secrets() {
+    let Some((dir, _server)) = start_with_keys() else { return };
+    for (key, curve) in [("p256", "P-256"), ("p384", "P-384")] {
+        dir.key("peer", &format!("-algorithm EC -pkeyopt ec_paramgen_curve:{curve}"));
+        dir.openssl(&format!("pkeyutl -derive -inkey oarlock:{key} -peerkey peer.pub -out secret")).ok();
+        dir.plain(&format!("pkeyutl -derive -inkey peer -peerkey {key}.pub -out expected")).ok();
+        assert_eq!(dir.read("secret"), dir.read("expected"), "{key}");
+    }
+}
+
+#[test]
 fn tls_servers_use_keys_of_the_cryptoserver() {
     let Some((dir, _server)) = start_with_keys() else { return };
     suite::handshakes(&dir);

@@ -18,6 +18,7 @@ pub fn signatures(dir: &TestDirectory) {
         ("rsa", "-sha512", ""),
         ("rsa", "-sha3-256", ""),
         ("rsa", "-sha256", PSS),
+        ("rsa", "-sha224", PSS),
         ("rsa", "-sha384", "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:max"),
         (
             "rsa",
@@ -25,6 +26,7 @@ pub fn signatures(dir: &TestDirectory) {
             "-sigopt rsa_padding_mode:pss -sigopt rsa_mgf1_md:sha256 -sigopt rsa_pss_saltlen:20",
         ),
         ("p256", "-sha256", ""),
+        ("p256", "-sha224", ""),
         ("p256", "-sha512", ""),
         ("p256", "-sha3-512", ""),
         ("p384", "-sha384", ""),
@@ -114,6 +116,44 @@ pub fn agreement(dir: &TestDirectory) {
     dir.plain("pkeyutl -derive -inkey peer -peerkey own.pub -out expected").ok();
     assert_eq!(dir.read("secret"), dir.read("expected"));
     assert_eq!(dir.read("secret").len(), 32);
+    // P-521 has no engine here, so OpenSSL's own provider agrees.
+    for (curve, len) in [("P-256", 32), ("P-384", 48), ("P-521", 66)] {
+        for key in ["own", "peer"] {
+            dir.key(key, &format!("-algorithm EC -pkeyopt ec_paramgen_curve:{curve}"));
+        }
+        for (options, len) in [("", len), (KDF, 77)] {
+            dir.openssl(&format!("pkeyutl -derive {options} -inkey own -peerkey peer.pub -out secret")).ok();
+            dir.plain(&format!("pkeyutl -derive {options} -inkey peer -peerkey own.pub -out expected")).ok();
+            assert_eq!(dir.read("secret"), dir.read("expected"), "{curve} {options}");
+            assert_eq!(dir.read("secret").len(), len, "{curve} {options}");
+        }
+    }
+    dir.key("other", "-algorithm EC -pkeyopt ec_paramgen_curve:P-256");
+    dir.key("own", "-algorithm EC -pkeyopt ec_paramgen_curve:P-384");
+    dir.openssl("pkeyutl -derive -inkey own -peerkey other.pub -out secret").failed();
+}
+
+/// The key derivation of CMS, which needs three digests for its output.
+const KDF: &str =
+    "-pkeyopt kdf-type:X963KDF -pkeyopt kdf-digest:SHA256 -pkeyopt kdf-outlen:77 -pkeyopt hexkdf-ukm:616263";
+
+/// Encrypts mail for the holder of an EC key, which agrees on the key of the content. RFC 5753.
+pub fn enveloped_mail(dir: &TestDirectory) {
+    dir.write("message", b"a message of no particular length".repeat(20));
+    for key in ["p256", "p384"] {
+        dir.key(key, &format!("-algorithm EC -pkeyopt ec_paramgen_curve:P-{}", &key[1..]));
+        dir.certificate(key);
+        for options in ["", "-keyopt ecdh_kdf_md:sha384 -keyopt ecdh_cofactor_mode:1"] {
+            let seal =
+                format!("cms -encrypt -binary -in message -aes256 -out sealed -recip {key}.crt {options}");
+            let open = format!("cms -decrypt -binary -in sealed -recip {key}.crt -inkey {key} -out opened");
+            for (sealing, opening) in [(true, false), (false, true), (true, true)] {
+                if sealing { dir.openssl(&seal) } else { dir.plain(&seal) }.ok();
+                if opening { dir.openssl(&open) } else { dir.plain(&open) }.ok();
+                assert_eq!(dir.read("opened"), dir.read("message"), "{key} {options}");
+            }
+        }
+    }
 }
 
 pub fn certificates(dir: &TestDirectory) {
@@ -313,7 +353,7 @@ pub fn left_alone(dir: &TestDirectory) {
 }
 
 pub fn async_jobs(dir: &TestDirectory) {
-    for algorithm in ["rsa2048", "ed25519", "ecdsap256", "ecdhx25519"] {
+    for algorithm in ["rsa2048", "ed25519", "ecdsap256", "ecdhx25519", "ecdhp256", "ecdhp384"] {
         let said = dir.openssl(&format!("speed -async_jobs 8 -seconds 1 {algorithm}"));
         let wrong = ["ERROR", "failure", "error:", "engine"].iter().find(|word| said.said().contains(**word));
         assert_eq!(wrong, None, "{}", said.said());

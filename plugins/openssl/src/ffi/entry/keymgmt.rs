@@ -17,7 +17,7 @@ pub(super) trait FamilyMarker {
 pub(super) struct RsaFamily;
 pub(super) struct EcFamily;
 pub(super) struct Ed25519Family;
-struct X25519Family;
+pub(super) struct X25519Family;
 
 impl FamilyMarker for RsaFamily {
     const FAMILY: KeyFamily = KeyFamily::Rsa;
@@ -224,7 +224,6 @@ entry! {
         // Without these names OpenSSL would look for a signature algorithm that has the name of the key, EC.
         match operation {
             operation::SIGNATURE => c"ECDSA".as_ptr(),
-            // This provider has no ECDH. OpenSSL exports the key to a provider that has it.
             operation::KEYEXCH => c"ECDH".as_ptr(),
             _ => std::ptr::null(),
         }

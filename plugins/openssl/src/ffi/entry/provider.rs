@@ -66,6 +66,7 @@ static ASYM_CIPHER: StaticTable<OsslAlgorithm> = StaticTable(&[
 
 static KEYEXCH: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"X25519:1.3.101.110", PROPERTIES, &exchange::X25519, c"Oarlock X25519"),
+    OsslAlgorithm::new(c"ECDH", PROPERTIES, &exchange::ECDH, c"Oarlock ECDH over P-256 and P-384"),
     OsslAlgorithm::END,
 ]);
 

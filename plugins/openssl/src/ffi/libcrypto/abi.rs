@@ -177,6 +177,10 @@ pub(crate) mod keyexch {
     pub(crate) const SET_PEER: c_int = 4;
     pub(crate) const FREECTX: c_int = 5;
     pub(crate) const DUPCTX: c_int = 6;
+    pub(crate) const SET_CTX_PARAMS: c_int = 7;
+    pub(crate) const SETTABLE_CTX_PARAMS: c_int = 8;
+    pub(crate) const GET_CTX_PARAMS: c_int = 9;
+    pub(crate) const GETTABLE_CTX_PARAMS: c_int = 10;
 }
 
 pub(crate) mod signature {
