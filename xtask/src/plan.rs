@@ -155,7 +155,8 @@ pub(crate) const CRATES: &[CratePlan] = &[
         .unsafe_at("src/ffi")
         .without_cycles(),
     plan("pkcs11", Layer::Service, AllowedCrates::Named(&["cryptoki", "ffi", "io", "wire", "oarlock"]))
-        .unsafe_at("src/entry"),
+        .unsafe_at("src/entry")
+        .without_cycles(),
     plan("python", Layer::Service, AllowedCrates::Named(&["columns", "ffi", "wire", "oarlock"]))
         .unsafe_at("src/entry"),
     plan("cli", Layer::Program, AllowedCrates::BelowExceptEngines).without_cycles(),

@@ -1,0 +1,129 @@
+//! Key management and random bytes.
+
+use cryptoki_sys::{CK_ATTRIBUTE, CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_SESSION_HANDLE, CK_ULONG};
+use oarlock_cryptoki::ReturnCode;
+
+use super::functions;
+use super::object::object_handle;
+use super::session::session_handle;
+use crate::library;
+
+functions! { memory:
+    fn C_GenerateKey(
+        session: CK_SESSION_HANDLE,
+        mechanism: *mut CK_MECHANISM,
+        template: *mut CK_ATTRIBUTE,
+        count: CK_ULONG,
+        key: *mut CK_OBJECT_HANDLE,
+    ) {
+        library::with(|library| {
+            if key.is_null() {
+                return Err(ReturnCode::ArgumentsBad);
+            }
+            let mechanism = memory.mechanism(mechanism)?;
+            let template = memory.template(template, count)?;
+            let made = library.cryptoki.generate_key(session_handle(session), &mechanism, &template)?;
+            memory.write(key, made.0 as CK_OBJECT_HANDLE)
+        })
+    }
+
+    fn C_GenerateKeyPair(
+        session: CK_SESSION_HANDLE,
+        mechanism: *mut CK_MECHANISM,
+        public_template: *mut CK_ATTRIBUTE,
+        public_count: CK_ULONG,
+        private_template: *mut CK_ATTRIBUTE,
+        private_count: CK_ULONG,
+        public_key: *mut CK_OBJECT_HANDLE,
+        private_key: *mut CK_OBJECT_HANDLE,
+    ) {
+        library::with(|library| {
+            if public_key.is_null() || private_key.is_null() {
+                return Err(ReturnCode::ArgumentsBad);
+            }
+            let mechanism = memory.mechanism(mechanism)?;
+            let public = memory.template(public_template, public_count)?;
+            let private = memory.template(private_template, private_count)?;
+            let session = session_handle(session);
+            let (public, private) =
+                library.cryptoki.generate_key_pair(session, &mechanism, &public, &private)?;
+            memory.write(public_key, public.0 as CK_OBJECT_HANDLE)?;
+            memory.write(private_key, private.0 as CK_OBJECT_HANDLE)
+        })
+    }
+
+    fn C_WrapKey(
+        session: CK_SESSION_HANDLE,
+        mechanism: *mut CK_MECHANISM,
+        wrapping_key: CK_OBJECT_HANDLE,
+        key: CK_OBJECT_HANDLE,
+        wrapped: *mut CK_BYTE,
+        wrapped_len: *mut CK_ULONG,
+    ) {
+        library::with(|library| {
+            let mechanism = memory.mechanism(mechanism)?;
+            let (session, key) = (session_handle(session), object_handle(key));
+            memory.output(wrapped, wrapped_len, |out| {
+                library.cryptoki.wrap_key(session, &mechanism, object_handle(wrapping_key), key, out)
+            })
+        })
+    }
+
+    fn C_UnwrapKey(
+        session: CK_SESSION_HANDLE,
+        mechanism: *mut CK_MECHANISM,
+        unwrapping_key: CK_OBJECT_HANDLE,
+        wrapped: *mut CK_BYTE,
+        wrapped_len: CK_ULONG,
+        template: *mut CK_ATTRIBUTE,
+        count: CK_ULONG,
+        key: *mut CK_OBJECT_HANDLE,
+    ) {
+        library::with(|library| {
+            if key.is_null() {
+                return Err(ReturnCode::ArgumentsBad);
+            }
+            let mechanism = memory.mechanism(mechanism)?;
+            let wrapped = memory.bytes(wrapped, wrapped_len)?;
+            let template = memory.template(template, count)?;
+            let (session, unwrapping_key) = (session_handle(session), object_handle(unwrapping_key));
+            let made =
+                library.cryptoki.unwrap_key(session, &mechanism, unwrapping_key, wrapped, &template)?;
+            memory.write(key, made.0 as CK_OBJECT_HANDLE)
+        })
+    }
+
+    fn C_DeriveKey(
+        session: CK_SESSION_HANDLE,
+        mechanism: *mut CK_MECHANISM,
+        base: CK_OBJECT_HANDLE,
+        template: *mut CK_ATTRIBUTE,
+        count: CK_ULONG,
+        key: *mut CK_OBJECT_HANDLE,
+    ) {
+        library::with(|library| {
+            if key.is_null() {
+                return Err(ReturnCode::ArgumentsBad);
+            }
+            let mechanism = memory.mechanism(mechanism)?;
+            let template = memory.template(template, count)?;
+            let (session, base) = (session_handle(session), object_handle(base));
+            let made = library.cryptoki.derive_key(session, &mechanism, base, &template)?;
+            memory.write(key, made.0 as CK_OBJECT_HANDLE)
+        })
+    }
+
+    fn C_SeedRandom(session: CK_SESSION_HANDLE, seed: *mut CK_BYTE, seed_len: CK_ULONG) {
+        library::with(|library| {
+            let seed = memory.bytes(seed, seed_len)?;
+            library.cryptoki.seed_random(session_handle(session), seed)
+        })
+    }
+
+    fn C_GenerateRandom(session: CK_SESSION_HANDLE, out: *mut CK_BYTE, out_len: CK_ULONG) {
+        library::with(|library| {
+            let out = memory.buffer(out, out_len)?;
+            library.cryptoki.generate_random(session_handle(session), out)
+        })
+    }
+}

@@ -1,0 +1,315 @@
+//! The objects that show a key: its private and its public half, and its certificates.
+
+use oarlock::keys::{export, import};
+use oarlock::{Curve, Key, KeyKind};
+use oarlock_cryptoki::{AttributeSet, AttributeType as A, KeyTypeNumber, ObjectClass};
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::read_only::NewShownObject;
+
+/// The operations that a private key may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PrivateUses {
+    pub(super) sign: bool,
+    pub(super) decrypt: bool,
+    pub(super) derive: bool,
+}
+
+impl PrivateUses {
+    /// Every operation.
+    pub(super) const ALL: Self = Self { sign: true, decrypt: true, derive: true };
+}
+
+/// A key to show.
+#[derive(Debug)]
+pub(super) struct ShownKey<'a> {
+    /// The label of all objects.
+    pub(super) name: &'a str,
+    pub(super) key: &'a Key,
+    pub(super) uses: PrivateUses,
+    /// The certificates in DER, first that of the key.
+    pub(super) certificates: &'a [Vec<u8>],
+}
+
+/// The length of `CKA_ID`: the start of the fingerprint of the key, as long as the SHA-1 that other modules use.
+const ID_LEN: usize = 20;
+
+/// Adds the objects of a key. A key of an unknown kind has none.
+pub(super) fn show(shown: &ShownKey<'_>, objects: &mut Vec<NewShownObject>) {
+    let Some(public) = public_half(shown.key) else {
+        if let Some(value) = shown.key.secret() {
+            objects.push(secret_object(shown, value.len()));
+        }
+        return;
+    };
+    let certificates: Vec<_> = shown.certificates.iter().filter_map(|der| parse_certificate(der)).collect();
+    let subject = certificates.first().map(|certificate| certificate.subject.clone());
+    if is_private(shown.key) {
+        objects.push(private_object(shown, subject.as_deref()));
+    }
+    objects.push(public_object(shown, public, subject.as_deref()));
+    for (certificate, position) in certificates.into_iter().zip(0_u32..) {
+        objects.push(certificate_object(shown, certificate, position));
+    }
+}
+
+fn private_object(shown: &ShownKey<'_>, subject: Option<&[u8]>) -> NewShownObject {
+    let Some(key_type) = key_type(shown.key) else { return common(shown, ObjectClass::PRIVATE_KEY) };
+    let mut object = common(shown, ObjectClass::PRIVATE_KEY);
+    set_key_attributes(&mut object.attributes, shown.key, key_type);
+    let can_sign = matches!(key_type, KeyTypeNumber::RSA | KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS);
+    let can_derive = matches!(key_type, KeyTypeNumber::EC | KeyTypeNumber::EC_MONTGOMERY);
+    let attributes = &mut object.attributes;
+    attributes.set(A::SIGN, can_sign && shown.uses.sign);
+    attributes.set(A::DECRYPT, key_type == KeyTypeNumber::RSA && shown.uses.decrypt);
+    attributes.set(A::DERIVE, can_derive && shown.uses.derive);
+    attributes.set(A::SUBJECT, subject.unwrap_or_default());
+    for kind in [A::SIGN_RECOVER, A::UNWRAP, A::EXTRACTABLE, A::WRAP_WITH_TRUSTED, A::ALWAYS_AUTHENTICATE] {
+        attributes.set(kind, false);
+    }
+    for kind in [A::SENSITIVE, A::ALWAYS_SENSITIVE, A::NEVER_EXTRACTABLE] {
+        attributes.set(kind, true);
+    }
+    object.key = Some(shown.key.clone());
+    object
+}
+
+fn public_object(shown: &ShownKey<'_>, public: Key, subject: Option<&[u8]>) -> NewShownObject {
+    let mut object = common(shown, ObjectClass::PUBLIC_KEY);
+    let Some(key_type) = key_type(&public) else { return object };
+    set_key_attributes(&mut object.attributes, &public, key_type);
+    let attributes = &mut object.attributes;
+    if let Some(rsa) = public.rsa_public() {
+        attributes.set(A::MODULUS_BITS, u64::from(rsa.bits()));
+    }
+    if let Some(point) = public_point(&public) {
+        attributes.set(A::EC_POINT, octet_string(point));
+    }
+    attributes.set(A::VERIFY, key_type != KeyTypeNumber::EC_MONTGOMERY);
+    attributes.set(A::ENCRYPT, key_type == KeyTypeNumber::RSA);
+    attributes.set(A::SUBJECT, subject.unwrap_or_default());
+    for kind in [A::VERIFY_RECOVER, A::WRAP, A::TRUSTED, A::DERIVE] {
+        attributes.set(kind, false);
+    }
+    object.key = Some(public);
+    object
+}
+
+fn secret_object(shown: &ShownKey<'_>, len: usize) -> NewShownObject {
+    let mut object = common(shown, ObjectClass::SECRET_KEY);
+    let attributes = &mut object.attributes;
+    let key_type = if len == 16 || len == 32 { KeyTypeNumber::AES } else { KeyTypeNumber::GENERIC_SECRET };
+    attributes.set(A::KEY_TYPE, key_type.0);
+    attributes.set(A::VALUE_LEN, len as u64);
+    for kind in [A::ENCRYPT, A::DECRYPT, A::SIGN, A::VERIFY, A::DERIVE] {
+        attributes.set(kind, true);
+    }
+    for kind in [A::WRAP, A::UNWRAP, A::EXTRACTABLE, A::WRAP_WITH_TRUSTED, A::TRUSTED, A::LOCAL] {
+        attributes.set(kind, false);
+    }
+    for kind in [A::SENSITIVE, A::ALWAYS_SENSITIVE, A::NEVER_EXTRACTABLE] {
+        attributes.set(kind, true);
+    }
+    object.key = Some(shown.key.clone());
+    object
+}
+
+fn certificate_object(shown: &ShownKey<'_>, certificate: ShownCertificate, position: u32) -> NewShownObject {
+    let mut object = common(shown, ObjectClass::CERTIFICATE);
+    object.identity.extend(position.to_be_bytes());
+    object.identity.extend(&certificate.der);
+    let attributes = &mut object.attributes;
+    // CKC_X_509.
+    attributes.set(A::CERTIFICATE_TYPE, 0_u64);
+    attributes.set(A::CERTIFICATE_CATEGORY, if position == 0 { 0_u64 } else { 2 });
+    attributes.set(A::TRUSTED, false);
+    attributes.set(A::VALUE, certificate.der);
+    attributes.set(A::SUBJECT, certificate.subject);
+    attributes.set(A::ISSUER, certificate.issuer);
+    attributes.set(A::SERIAL_NUMBER, certificate.serial_number);
+    if position > 0 {
+        // An issuer has another key, and a program that looks for the key's certificate must not find it.
+        attributes.set(A::ID, Vec::new());
+        attributes.set(A::LABEL, format!("{} issuer {position}", shown.name).as_str());
+    }
+    object
+}
+
+/// Returns the attributes that every object of a key has.
+fn common(shown: &ShownKey<'_>, class: ObjectClass) -> NewShownObject {
+    let fingerprint = shown.key.fingerprint();
+    let mut attributes = AttributeSet::new();
+    attributes.set(A::CLASS, class.0);
+    attributes.set(A::TOKEN, true);
+    for kind in [A::PRIVATE, A::MODIFIABLE, A::DESTROYABLE, A::COPYABLE] {
+        attributes.set(kind, false);
+    }
+    attributes.set(A::LABEL, shown.name);
+    attributes.set(A::ID, fingerprint.as_bytes().get(..ID_LEN).unwrap_or_default());
+    let identity =
+        [&class.0.to_be_bytes()[..], shown.name.as_bytes(), b"\0", fingerprint.as_bytes()].concat();
+    let unique: String = fingerprint.as_bytes().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    attributes.set(A::UNIQUE_ID, format!("{unique}-{}-{}", class.0, shown.name).as_str());
+    NewShownObject { identity, attributes, key: None }
+}
+
+/// Sets the attributes that both halves of a key have.
+fn set_key_attributes(attributes: &mut AttributeSet, key: &Key, key_type: KeyTypeNumber) {
+    attributes.set(A::KEY_TYPE, key_type.0);
+    attributes.set(A::LOCAL, false);
+    // CK_UNAVAILABLE_INFORMATION: the key was not generated here.
+    attributes.set(A::KEY_GEN_MECHANISM, u64::MAX);
+    attributes.set(A::START_DATE, Vec::new());
+    attributes.set(A::END_DATE, Vec::new());
+    if let Ok(info) = export::spki_der(key) {
+        attributes.set(A::PUBLIC_KEY_INFO, info);
+    }
+    if let Some(rsa) = key.rsa_public() {
+        attributes.set(A::MODULUS, rsa.n.as_slice());
+        attributes.set(A::PUBLIC_EXPONENT, rsa.e.as_slice());
+    }
+    if let Some(params) = ec_params(key) {
+        attributes.set(A::EC_PARAMS, params);
+    }
+}
+
+/// Returns the public half of a key as a key of its own.
+fn public_half(key: &Key) -> Option<Key> {
+    import::spki_der(&export::spki_der(key).ok()?).ok()
+}
+
+fn is_private(key: &Key) -> bool {
+    matches!(
+        key.kind(),
+        KeyKind::RsaPrivate(_) | KeyKind::EcPrivate(_) | KeyKind::Ed25519Private | KeyKind::X25519Private
+    )
+}
+
+fn key_type(key: &Key) -> Option<KeyTypeNumber> {
+    match key.kind() {
+        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(KeyTypeNumber::RSA),
+        KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => Some(KeyTypeNumber::EC),
+        KeyKind::Ed25519Private | KeyKind::Ed25519Public => Some(KeyTypeNumber::EC_EDWARDS),
+        KeyKind::X25519Private | KeyKind::X25519Public => Some(KeyTypeNumber::EC_MONTGOMERY),
+        _ => None,
+    }
+}
+
+/// Returns `CKA_EC_PARAMS`: the object identifier of the curve in DER. RFC 5480 2.1.1.1, RFC 8410 section 3.
+fn ec_params(key: &Key) -> Option<&'static [u8]> {
+    if let Some((curve, _)) = key.ec_public() {
+        return match curve {
+            Curve::P256 => Some(&[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]),
+            Curve::P384 => Some(&[6, 5, 0x2b, 0x81, 4, 0, 0x22]),
+            _ => None,
+        };
+    }
+    if key.ed25519_public().is_some() {
+        return Some(&[6, 3, 0x2b, 0x65, 0x70]);
+    }
+    key.x25519_public().map(|_| &[6, 3, 0x2b, 0x65, 0x6e][..])
+}
+
+fn public_point(key: &Key) -> Option<&[u8]> {
+    if let Some((_, point)) = key.ec_public() {
+        return Some(point);
+    }
+    key.ed25519_public().or_else(|| key.x25519_public()).map(|point| &point[..])
+}
+
+/// Wraps a point of less than 128 bytes into an octet string in DER.
+fn octet_string(point: &[u8]) -> Vec<u8> {
+    [&[4, point.len() as u8], point].concat()
+}
+
+/// The attributes of a certificate, in DER.
+struct ShownCertificate {
+    der: Vec<u8>,
+    subject: Vec<u8>,
+    issuer: Vec<u8>,
+    serial_number: Vec<u8>,
+}
+
+fn parse_certificate(der: &[u8]) -> Option<ShownCertificate> {
+    let (rest, certificate) = X509Certificate::from_der(der).ok()?;
+    if !rest.is_empty() {
+        return None;
+    }
+    let serial = certificate.raw_serial();
+    let len = u8::try_from(serial.len()).ok().filter(|len| *len < 0x80)?;
+    Some(ShownCertificate {
+        der: der.to_vec(),
+        subject: certificate.subject().as_raw().to_vec(),
+        issuer: certificate.issuer().as_raw().to_vec(),
+        // The attribute is the whole INTEGER, with its tag and its length.
+        serial_number: [&[2, len], serial].concat(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock::keys::generate;
+
+    use super::*;
+
+    fn objects(key: &Key, certificates: &[Vec<u8>]) -> Vec<NewShownObject> {
+        let mut objects = Vec::new();
+        show(&ShownKey { name: "mail", key, uses: PrivateUses::ALL, certificates }, &mut objects);
+        objects
+    }
+
+    fn class(object: &NewShownObject) -> ObjectClass {
+        ObjectClass(object.attributes.number(A::CLASS).unwrap())
+    }
+
+    #[test]
+    fn a_private_key_shows_both_halves_under_one_id() {
+        let shown = objects(&generate::ec(Curve::P256).unwrap(), &[]);
+        let classes: Vec<_> = shown.iter().map(class).collect();
+        assert_eq!(classes, [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY]);
+        let [private, public] = &shown[..] else { panic!() };
+        assert_eq!(private.attributes.bytes(A::ID), public.attributes.bytes(A::ID));
+        assert_eq!(private.attributes.bytes(A::ID).unwrap().len(), ID_LEN);
+        assert!(private.attributes.is_true(A::SIGN) && private.attributes.is_true(A::DERIVE));
+        assert!(!private.attributes.is_true(A::DECRYPT) && !private.attributes.is_true(A::EXTRACTABLE));
+        assert!(private.attributes.is_true(A::SENSITIVE) && !private.attributes.contains(A::VALUE));
+        assert_eq!(public.attributes.bytes(A::EC_POINT).unwrap()[..3], [4, 65, 4]);
+    }
+
+    #[test]
+    fn a_public_key_shows_itself_only() {
+        let key = generate::ed25519().unwrap();
+        let public = public_half(&key).unwrap();
+        let shown = objects(&public, &[]);
+        assert_eq!(shown.iter().map(class).collect::<Vec<_>>(), [ObjectClass::PUBLIC_KEY]);
+        assert!(shown[0].attributes.is_true(A::VERIFY));
+    }
+
+    #[test]
+    fn grants_decide_what_a_private_key_may_do() {
+        let key = generate::ed25519().unwrap();
+        let uses = PrivateUses { sign: false, decrypt: true, derive: true };
+        let mut shown = Vec::new();
+        show(&ShownKey { name: "k", key: &key, uses, certificates: &[] }, &mut shown);
+        assert!(!shown[0].attributes.is_true(A::SIGN));
+    }
+
+    #[test]
+    fn certificates_follow_with_their_names() {
+        let pair = rcgen::KeyPair::generate().unwrap();
+        let certificate = rcgen::CertificateParams::new(["mail.test".to_owned()]).unwrap();
+        let certificate = certificate.self_signed(&pair).unwrap();
+        let key = import::any(pair.serialize_pem().as_bytes(), None).unwrap();
+        let der = certificate.der().to_vec();
+        let shown = objects(&key, &[der.clone(), der, b"not a certificate".to_vec()]);
+        let classes: Vec<_> = shown.iter().map(class).collect();
+        let certificate = ObjectClass::CERTIFICATE;
+        assert_eq!(classes, [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY, certificate, certificate]);
+        let [private, _, own, issuer] = &shown[..] else { panic!() };
+        assert_eq!(own.attributes.bytes(A::ID), private.attributes.bytes(A::ID));
+        assert_eq!(own.attributes.bytes(A::SUBJECT), private.attributes.bytes(A::SUBJECT));
+        assert!(!own.attributes.bytes(A::SUBJECT).unwrap().is_empty());
+        assert_eq!(own.attributes.bytes(A::SERIAL_NUMBER).unwrap()[0], 2);
+        assert_eq!(issuer.attributes.bytes(A::ID), Some(&[][..]));
+    }
+}

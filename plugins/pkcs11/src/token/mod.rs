@@ -1,0 +1,29 @@
+//! Tokens: where the objects of a slot are.
+//!
+//! | module | content |
+//! |---|---|
+//! | `store` | a file of objects, read and written |
+//! | `keys` | a directory of key files |
+//! | `server`, `server_holder`, `server_listing` | a cryptoserver: its objects, its operations, the list of its keys |
+//! | `key_objects` | the objects that show a key and its certificates |
+//! | `read_only` | what tokens have in common that are never written |
+
+mod key_objects;
+mod keys;
+mod read_only;
+mod server;
+mod server_holder;
+mod server_listing;
+mod store;
+
+pub(crate) use self::keys::KeysToken;
+pub(crate) use self::server::ServerToken;
+pub(crate) use self::server_holder::{ServerHolder, server_endpoint};
+pub(crate) use self::store::StoreToken;
+
+/// A token that may come and go.
+pub(crate) trait TokenPresence: Send + Sync {
+    /// Looks whether the token is there, unless it was looked a moment ago. Returns the number of times that it came
+    /// or went since the first look.
+    fn changes(&self) -> u64;
+}

@@ -1,0 +1,130 @@
+//! The operations of a cryptoserver's keys, in every child of a fork.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use oarlock::engine_api::{Completion, Holder, OwnedJobs};
+use oarlock::{Accelerator, BuildError};
+use oarlock_io::read_private;
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteError, RemoteHolder};
+use zeroize::Zeroizing;
+
+use crate::config::ServerSlotConfig;
+use crate::fork::OwnedByProcess;
+use crate::message::print_line;
+
+/// The maximum length of a file with credentials.
+const MAX_CREDENTIAL_BYTES: usize = 1 << 20;
+
+/// The user who runs the cryptoserver of a package.
+const SERVER_USER: &str = "oarlock";
+
+/// A holder that connects at its first job, and again in a forked child: the thread of its connections is the parent's.
+pub(crate) struct ServerHolder {
+    config: RemoteConfig,
+    /// The accelerator that verifies answers.
+    checker: OnceLock<Accelerator>,
+    // The lock is held for a look or a replacement.
+    remote: Mutex<Option<Arc<OwnedByProcess<RemoteHolder>>>>,
+}
+
+/// The reason why a holder cannot begin.
+#[derive(Debug, thiserror::Error)]
+enum HolderFault {
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+    #[error(transparent)]
+    Accelerator(#[from] BuildError),
+}
+
+impl ServerHolder {
+    /// Makes a holder with a name that its keys carry.
+    pub(crate) fn new(name: &str, server: &ServerSlotConfig, endpoint: Endpoint) -> Self {
+        let config = RemoteConfig { patience: server.patience(), ..RemoteConfig::new(name, vec![endpoint]) };
+        Self { config, checker: OnceLock::new(), remote: Mutex::default() }
+    }
+
+    /// Returns the connections of this process.
+    fn remote(&self) -> Result<Arc<OwnedByProcess<RemoteHolder>>, HolderFault> {
+        if let Some(remote) = &*self.remote.lock().unwrap_or_else(PoisonError::into_inner)
+            && remote.get().is_some()
+        {
+            return Ok(Arc::clone(remote));
+        }
+        // Made outside of the lock: another thread may fork meanwhile.
+        let new = Arc::new(OwnedByProcess::new(RemoteHolder::new(self.config.clone(), self.checker()?)?));
+        let mut kept = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(other) = &*kept
+            && other.get().is_some()
+        {
+            return Ok(Arc::clone(other));
+        }
+        *kept = Some(Arc::clone(&new));
+        Ok(new)
+    }
+
+    fn checker(&self) -> Result<Accelerator, BuildError> {
+        if let Some(checker) = self.checker.get() {
+            return Ok(checker.clone());
+        }
+        let new = Accelerator::builder().engines(["scalar"]).threads(1).lazy().build()?;
+        Ok(self.checker.get_or_init(|| new).clone())
+    }
+}
+
+impl Holder for ServerHolder {
+    fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    fn start(&self, jobs: OwnedJobs, done: Completion) {
+        match self.remote() {
+            Ok(remote) => {
+                if let Some(remote) = remote.get() {
+                    remote.start(jobs, done);
+                }
+            }
+            // Dropping `done` fails the jobs.
+            Err(fault) => print_line(&format!("{}: {fault}", self.config.name)),
+        }
+    }
+}
+
+/// Returns the address and the credentials of a server.
+///
+/// # Errors
+/// The text of the fault: a file cannot be read, or others may read the private key.
+pub(crate) fn server_endpoint(server: &ServerSlotConfig) -> Result<Endpoint, String> {
+    if !server.is_tls() {
+        let user = server.server_user.as_deref().unwrap_or(SERVER_USER);
+        let server_uids = oarlock_ffi::uid_of(user).into_iter().collect();
+        return Ok(Endpoint::UnixOf { path: PathBuf::from(&server.address), server_uids });
+    }
+    let credentials = Credentials {
+        server_ca: read_file(server.server_ca.as_deref(), |path| std::fs::read(path).map(Zeroizing::new))?
+            .to_vec(),
+        certificate: read_file(server.certificate.as_deref(), |path| {
+            std::fs::read(path).map(Zeroizing::new)
+        })?
+        .to_vec(),
+        private_key: read_file(server.private_key.as_deref(), |path| {
+            read_private(path, MAX_CREDENTIAL_BYTES)
+        })?,
+    };
+    Ok(Endpoint::Grpc { url: server.address.clone(), credentials: Some(credentials) })
+}
+
+fn read_file(
+    path: Option<&Path>,
+    read: impl Fn(&Path) -> std::io::Result<Zeroizing<Vec<u8>>>,
+) -> Result<Zeroizing<Vec<u8>>, String> {
+    let path = path.ok_or_else(|| "expected server_ca, certificate and private_key".to_owned())?;
+    read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+impl fmt::Debug for ServerHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerHolder({})", self.config.name)
+    }
+}
