@@ -36,7 +36,7 @@ impl SampleClock for WallClock {
 /// The number of samples after which both batches are made anew.
 const SAMPLES_PER_PAIR: usize = 16;
 
-/// When to stop.
+/// The limits of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleLimits {
     /// The number of batches.
