@@ -4,7 +4,6 @@ use std::ffi::c_void;
 
 use cryptoki_sys::{
     CK_C_INITIALIZE_ARGS, CK_INFO, CK_RV, CK_SESSION_HANDLE, CK_VERSION, CKF_LIBRARY_CANT_CREATE_OS_THREADS,
-    CKF_OS_LOCKING_OK,
 };
 use oarlock_cryptoki::ReturnCode;
 
@@ -93,16 +92,16 @@ fn check_arguments(
     if arguments.flags & CKF_LIBRARY_CANT_CREATE_OS_THREADS != 0 {
         return Err(ReturnCode::NeedToCreateThreads);
     }
-    // The engines lock with the mutexes of the operating system.
-    if has_mutexes && arguments.flags & CKF_OS_LOCKING_OK == 0 {
-        return Err(ReturnCode::CantLock);
-    }
+    // The engines lock with the mutexes of the operating system, whatever the program offers. GnuTLS and p11-kit offer
+    // mutexes without CKF_OS_LOCKING_OK, and their threads are those of the operating system.
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use std::ptr::{from_ref, null, null_mut};
+
+    use cryptoki_sys::CKF_OS_LOCKING_OK;
 
     use super::*;
 
@@ -136,7 +135,7 @@ mod tests {
             (plain, Ok(())),
             (CK_C_INITIALIZE_ARGS { flags: CKF_OS_LOCKING_OK, ..plain }, Ok(())),
             (CK_C_INITIALIZE_ARGS { flags: CKF_OS_LOCKING_OK, ..own }, Ok(())),
-            (own, Err(ReturnCode::CantLock)),
+            (own, Ok(())),
             (CK_C_INITIALIZE_ARGS { LockMutex: None, ..own }, Err(ReturnCode::ArgumentsBad)),
             (
                 CK_C_INITIALIZE_ARGS { flags: CKF_LIBRARY_CANT_CREATE_OS_THREADS, ..plain },

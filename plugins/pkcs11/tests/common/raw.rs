@@ -42,7 +42,7 @@ impl RawModule {
     /// Returns an interface by its name, which ends with a zero byte.
     pub fn interface(&self, name: Option<&str>) -> Option<CK_INTERFACE> {
         // SAFETY: a function of the module, with its type.
-        let get = unsafe { self.library.get::<CK_C_GetInterface>(c"C_GetInterface") }.unwrap();
+        let get = unsafe { self.library.get::<CK_C_GetInterface>(b"C_GetInterface\0") }.unwrap();
         let mut interface: *mut CK_INTERFACE = null_mut();
         let name = name.map_or(null_mut(), |name| name.as_ptr().cast_mut());
         // SAFETY: a null pointer or text that ends with a zero byte, and a place for the result.
