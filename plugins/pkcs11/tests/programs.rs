@@ -59,7 +59,7 @@ fn pkcs11_tool_tests_threads() {
     let Some(tool) = program("pkcs11-tool") else { return };
     let dir = with_keys();
     let module = module_path();
-    let threads = ["IN:GI:SLF:SLT:TI0", "IN:GI:SLT:SLF:TI0"];
+    let threads = ["IN:GI:SL", "IN:SL:GI"];
     let arguments: Vec<&str> = ["--module", &module]
         .into_iter()
         .chain(threads.iter().flat_map(|thread| ["--test-threads", thread]))

@@ -2,9 +2,7 @@
 
 use std::ffi::c_void;
 
-use cryptoki_sys::{
-    CK_C_INITIALIZE_ARGS, CK_INFO, CK_RV, CK_SESSION_HANDLE, CK_VERSION, CKF_LIBRARY_CANT_CREATE_OS_THREADS,
-};
+use cryptoki_sys::{CK_C_INITIALIZE_ARGS, CK_INFO, CK_RV, CK_SESSION_HANDLE, CK_VERSION};
 use oarlock_cryptoki::ReturnCode;
 
 use super::memory::{CallerMemory, padded};
@@ -89,11 +87,9 @@ fn check_arguments(
     if !arguments.pReserved.is_null() || (!has_mutexes && mutexes.contains(&true)) {
         return Err(ReturnCode::ArgumentsBad);
     }
-    if arguments.flags & CKF_LIBRARY_CANT_CREATE_OS_THREADS != 0 {
-        return Err(ReturnCode::NeedToCreateThreads);
-    }
     // The engines lock with the mutexes of the operating system, whatever the program offers. GnuTLS and p11-kit offer
-    // mutexes without CKF_OS_LOCKING_OK, and their threads are those of the operating system.
+    // mutexes without CKF_OS_LOCKING_OK, and set CKF_LIBRARY_CANT_CREATE_OS_THREADS too. Engines have threads from
+    // their first batch on, which call nothing of the program.
     Ok(())
 }
 
@@ -101,7 +97,7 @@ fn check_arguments(
 mod tests {
     use std::ptr::{from_ref, null, null_mut};
 
-    use cryptoki_sys::CKF_OS_LOCKING_OK;
+    use cryptoki_sys::{CKF_LIBRARY_CANT_CREATE_OS_THREADS, CKF_OS_LOCKING_OK};
 
     use super::*;
 
@@ -137,10 +133,7 @@ mod tests {
             (CK_C_INITIALIZE_ARGS { flags: CKF_OS_LOCKING_OK, ..own }, Ok(())),
             (own, Ok(())),
             (CK_C_INITIALIZE_ARGS { LockMutex: None, ..own }, Err(ReturnCode::ArgumentsBad)),
-            (
-                CK_C_INITIALIZE_ARGS { flags: CKF_LIBRARY_CANT_CREATE_OS_THREADS, ..plain },
-                Err(ReturnCode::NeedToCreateThreads),
-            ),
+            (CK_C_INITIALIZE_ARGS { flags: CKF_LIBRARY_CANT_CREATE_OS_THREADS, ..plain }, Ok(())),
             (
                 CK_C_INITIALIZE_ARGS { pReserved: from_ref(&byte).cast_mut().cast(), ..plain },
                 Err(ReturnCode::ArgumentsBad),
