@@ -98,7 +98,10 @@ fn a_directory_shows_certificates_and_is_never_written() {
             let (private, _) = pair(&session, "p256");
             let id = |object| session.get_attributes(object, &[AttributeType::Id]).unwrap();
             assert_eq!(id(certificate), id(private));
-            assert!(client.open_rw_session(slot).is_err());
+            let template =
+                [Attribute::Class(ObjectClass::DATA), Attribute::Token(true), Attribute::Private(false)];
+            let written = client.open_rw_session(slot).and_then(|session| session.create_object(&template));
+            assert!(matches!(written, Err(Error::Pkcs11(RvError::TokenWriteProtected, _))), "{written:?}");
             let secret = session.get_attributes(private, &[AttributeType::Value]).unwrap();
             assert!(secret.is_empty(), "no secret value is shown");
             // Programs with a configured PIN log in.
