@@ -140,7 +140,7 @@ fn a_server_that_comes_is_an_event() {
 
 #[test]
 fn grants_decide_which_keys_are_there() {
-    let grants = "[[grant]]\nkeys = [\"p256\"]\nclients = [\"*\"]\noperations = [\"ecdsa-*-sign\"]\n";
+    let grants = "[[grant]]\nkeys = [\"p256\"]\nclients = [\"*\"]\nschemes = [\"ecdsa-*-sign\"]\n";
     isolated("grants_decide_which_keys_are_there", SERVER, prepare(grants), |dir| {
         let mut server = CryptoServer::new();
         server.begin(dir);
