@@ -82,6 +82,9 @@ fn keys_of_a_server_sign_without_leaving_it() {
             assert_eq!(module.verify(session, kind, public, b"data", &signature), CKR_OK, "{label}");
             assert_eq!(module.verify(session, kind, public, b"date", &signature), CKR_SIGNATURE_INVALID);
         }
+        // The certificate beside the key comes with it; without one, Java shows no private key.
+        assert!(module.find(session, CKO_CERTIFICATE, "p256").is_some());
+        assert!(module.find(session, CKO_CERTIFICATE, "rsa").is_none());
         server.stop();
     });
 }

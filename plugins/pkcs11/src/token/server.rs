@@ -101,7 +101,8 @@ impl ServerToken {
         for info in keys.iter().filter(|info| !info.public_key.is_empty() && info.share_index == 0) {
             let Ok(key) = held::from_spki(&info.public_key, &self.holder, &info.name) else { continue };
             let uses = granted_uses(&info.allowed);
-            let shown = ShownKey { name: &info.name, key: &key, uses, certificates: &[] };
+            let certificates: Vec<_> = info.certificates.iter().map(|der| der.to_vec()).collect();
+            let shown = ShownKey { name: &info.name, key: &key, uses, certificates: &certificates };
             show(&shown, &mut objects);
         }
         objects
