@@ -85,13 +85,27 @@ fn missing_shapes(accelerator: &Accelerator, engine: &EngineReport) -> String {
         if !missing.is_empty() {
             let shapes = count(missing.len() as u64, "shape");
             let (name, other) = (engine.name, other.name);
-            text += &format!(
-                "{shapes}: {other} and not {name}, which does not offer them here: {}.\n\n",
-                missing.join(", ")
-            );
+            text += &format!("{shapes}: {other} and not {name}, which does not offer them here:\n");
+            text += &listed(&missing);
+            text += "\n";
         }
     }
     text
+}
+
+/// Returns names with commas, in indented lines of a terminal's width.
+fn listed(names: &[String]) -> String {
+    const MAX_COLUMNS: usize = 80;
+    let mut lines = vec![String::new()];
+    for (at, name) in names.iter().enumerate() {
+        let end = if at + 1 == names.len() { "." } else { "," };
+        let word = format!(" {name}{end}");
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || line.len() + word.len() < MAX_COLUMNS => line.push_str(&word),
+            _ => lines.push(word),
+        }
+    }
+    lines.iter().map(|line| format!(" {line}\n")).collect()
 }
 
 fn shapes_table(engine: &EngineReport) -> TextTable {

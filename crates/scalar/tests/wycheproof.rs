@@ -99,7 +99,7 @@ fn ecdh_matches_wycheproof() {
             let answer = run_one(Shape::Ecdh { curve }, &private, &test.public_key, SecondInput::None);
             match test.public_key.len() {
                 len if len != curve.point_len() => {
-                    assert_eq!(answer, Err(Status::BadLength), "{}", test.tc_id)
+                    assert_eq!(answer, Err(Status::BadLength), "{}", test.tc_id);
                 }
                 _ if test.result.must_fail() => {
                     assert_eq!(answer, Err(Status::OutOfRange), "{name:?} {}", test.tc_id);

@@ -278,7 +278,8 @@ impl Deref for CallInput<'_> {
     }
 }
 
-/// Returns a number of C as 64 bits. `CK_ULONG` is narrower on some systems.
+/// Returns a number of C as 64 bits.
+#[allow(clippy::unnecessary_cast, reason = "CK_ULONG is narrower on some systems")]
 pub(super) fn number(value: CK_ULONG) -> u64 {
     value as u64
 }
