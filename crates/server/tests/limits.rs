@@ -50,6 +50,18 @@ async fn bring(link: &ServerLink, key: &Key) -> Result<response::Body, LinkError
     link.call(request::Body::OpenKey(OpenKey { handle: 1, source, ..OpenKey::default() })).await
 }
 
+/// Brings a key again and again. Returns how often the server took it, and why it did not at last.
+async fn bring_until_refused(link: &ServerLink, key: &Key) -> (u32, Fault) {
+    let mut brought = 0;
+    loop {
+        match bring(link, key).await {
+            Ok(_) => brought += 1,
+            Err(LinkError::Refused(fault)) => return (brought, fault),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
 /// Returns `count` jobs of one scheme under handle 0.
 fn jobs(count: u32, kind: scheme::Kind, input: &[u8]) -> request::Body {
     let inputs = input.repeat(count as usize);
@@ -305,23 +317,16 @@ async fn limits_the_rate_and_the_size_of_brought_keys() {
         fault.message
     );
     let key = generate::ed25519().unwrap();
-    let mut brought = 0;
-    let fault = loop {
-        match bring(&link, &key).await {
-            Ok(_) => brought += 1,
-            Err(LinkError::Refused(fault)) => break fault,
-            Err(other) => panic!("{other}"),
-        }
-    };
+    let (brought, fault) = bring_until_refused(&link, &key).await;
     assert!(brought >= 30, "{brought}");
     assert_eq!(fault.code(), Code::ResourceExhausted);
     assert!(fault.retry_after_ms > 0 && fault.message.contains("40 per second"), "{}", fault.message);
-    // Another connection of the client has the same rate, and another client has its own.
+    // Another connection of the client has the same rate, of which a slow machine has some again, and another client has
+    // its own.
     let again = ServerLink::open(&server.unix()).await.unwrap();
-    assert_eq!(
-        refusal_of(bring(&again, &generate::rsa(2048).unwrap()).await).code(),
-        Code::ResourceExhausted
-    );
+    let (brought, fault) = bring_until_refused(&again, &key).await;
+    assert!(brought < 30, "{brought}");
+    assert_eq!(fault.code(), Code::ResourceExhausted);
     assert!(bring(&ServerLink::open(&server.tls()).await.unwrap(), &key).await.is_ok());
 }
 

@@ -1,5 +1,5 @@
 //! The module through a client library in Rust, which checks every structure of the C interface.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::macro_metavars_in_unsafe, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,5 +1,11 @@
 //! The tables, called as a C program may call them: with wrong pointers, lengths, handles and parameters.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
+#![allow(
+    clippy::macro_metavars_in_unsafe,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    unsafe_code
+)]
 
 mod common;
 

@@ -1,5 +1,11 @@
 //! The end of the library while threads are inside, and slot events.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
+#![allow(
+    clippy::macro_metavars_in_unsafe,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    unsafe_code
+)]
 
 mod common;
 

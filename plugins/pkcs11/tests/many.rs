@@ -1,5 +1,11 @@
 //! The interface "Vendor Oarlock", as the example in C uses it, and asynchronous sessions.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
+#![allow(
+    clippy::macro_metavars_in_unsafe,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    unsafe_code
+)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Programs that use PKCS#11 modules. Each test prints SKIPPED if its program is not installed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::macro_metavars_in_unsafe, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

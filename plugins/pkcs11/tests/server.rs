@@ -1,5 +1,11 @@
 //! A slot with the keys of a cryptoserver, which comes and goes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
+#![allow(
+    clippy::macro_metavars_in_unsafe,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    unsafe_code
+)]
 
 mod common;
 
