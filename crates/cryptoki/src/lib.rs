@@ -79,6 +79,3 @@ pub use token::{
     MemoryToken, ObjectContent, SlotId, SlotSettings, TokenDescription, TokenObject, TokenObjectId,
     TokenObjects, UserType,
 };
-
-/// The name under which the plugin knows [`CallOutput`].
-pub type OutputBuffer<'a> = CallOutput<'a>;

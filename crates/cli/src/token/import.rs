@@ -153,7 +153,7 @@ fn print(
 mod tests {
     use oarlock::Curve;
     use oarlock::keys::generate;
-    use oarlock_cryptoki::{Mechanism, MechanismType, ObjectClass, OutputBuffer};
+    use oarlock_cryptoki::{CallOutput, Mechanism, MechanismType, ObjectClass};
     use oarlock_io::objects::PinRules;
 
     use super::super::args::ObjectIdBytes;
@@ -211,7 +211,7 @@ mod tests {
             let mechanism = Mechanism::plain(mechanism);
             cryptoki.sign_init(session, &mechanism, halves[0]).unwrap();
             let mut signature = [0; 512];
-            let mut output = OutputBuffer::new(&mut signature);
+            let mut output = CallOutput::new(&mut signature);
             cryptoki.sign(session, b"a message", &mut output).unwrap();
             let len = output.len();
             cryptoki.verify_init(session, &mechanism, halves[1]).unwrap();

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use cryptoki_sys::{CK_ATTRIBUTE, CK_ULONG};
-use oarlock_cryptoki::{AttributeQuery, AttributeType, OutputBuffer, ReturnCode, TemplateEntry};
+use oarlock_cryptoki::{AttributeQuery, AttributeType, CallOutput, ReturnCode, TemplateEntry};
 use zeroize::Zeroizing;
 
 /// The memory that the caller lends for one call.
@@ -177,13 +177,13 @@ impl<'c> CallerMemory<'c> {
         self,
         data: *mut u8,
         len: *mut CK_ULONG,
-        compute: impl FnOnce(&mut OutputBuffer<'_>) -> Result<(), ReturnCode>,
+        compute: impl FnOnce(&mut CallOutput<'_>) -> Result<(), ReturnCode>,
     ) -> Result<(), ReturnCode> {
         let space = self.read(len)?;
         let mut output = if data.is_null() {
-            OutputBuffer::length_only()
+            CallOutput::length_only()
         } else {
-            OutputBuffer::new(self.buffer(data, space)?)
+            CallOutput::new(self.buffer(data, space)?)
         };
         let result = compute(&mut output);
         let needed = output.len();
@@ -382,7 +382,7 @@ mod tests {
     fn an_output_reports_its_length_and_leaves_it_after_other_errors() {
         let mut buffer = [0; 4];
         let mut len: CK_ULONG = 4;
-        let compute = |result| move |_: &mut OutputBuffer<'_>| result;
+        let compute = |result| move |_: &mut CallOutput<'_>| result;
         let failed = memory().output(buffer.as_mut_ptr(), &mut len, compute(Err(ReturnCode::DataInvalid)));
         assert_eq!((failed, len), (Err(ReturnCode::DataInvalid), 4));
         let done = memory().output(buffer.as_mut_ptr(), &mut len, compute(Ok(())));
