@@ -96,9 +96,12 @@ fn changes_by_another_process_are_seen_and_handles_stay() {
     let labelled =
         |label: &[u8]| listed.iter().find(|object| object.attributes.bytes(A::LABEL) == Some(label)).unwrap();
     user.token.destroy(labelled(b"gone").id).unwrap();
-    let mut changed = labelled(b"kept").attributes.clone();
+    let kept_before = labelled(b"kept");
+    let mut changed = kept_before.attributes.clone();
     changed.set(A::LABEL, "changed");
-    user.token.update(labelled(b"kept").id, &changed).unwrap();
+    assert_eq!(user.token.update(kept_before.id, &kept_before.attributes, &changed), Ok(true));
+    let late = user.token.update(kept_before.id, &kept_before.attributes, &changed);
+    assert_eq!(late, Ok(false), "out of date");
     let attributes: AttributeSet = [
         (A::CLASS, AttributeValue::from(ObjectClass::DATA.0)),
         (A::TOKEN, true.into()),
@@ -112,6 +115,24 @@ fn changes_by_another_process_are_seen_and_handles_stay() {
     assert_eq!(user.find(&Template::new().bytes(A::LABEL, b"new")).len(), 1);
     assert_eq!(user.get(gone, A::LABEL), Err(ReturnCode::ObjectHandleInvalid));
     assert_eq!(user.verify(&Mechanism::plain(M::AES_CMAC), key, b"m", &mac), Ok(()));
+}
+
+#[test]
+fn a_change_by_another_process_is_not_undone() {
+    let user = User::new();
+    let key = Template::secret(KeyTypeNumber::AES, &[1; 16]).readable().flag(A::TOKEN, true);
+    let key = user.create(&key).unwrap();
+    assert_eq!(user.get(key, A::VALUE).unwrap(), [1; 16]);
+    // Another process makes the key sensitive. The index of this one does not show it yet.
+    let listed = user.token.list().unwrap();
+    let [before] = &listed[..] else { panic!() };
+    let mut changed = before.attributes.clone();
+    changed.set(A::SENSITIVE, true);
+    assert_eq!(user.token.update(before.id, &before.attributes, &changed), Ok(true));
+    user.set(key, &Template::new().bytes(A::LABEL, b"renamed")).unwrap();
+    assert!(user.is_true(key, A::SENSITIVE), "the other process's change stays");
+    assert_eq!(user.get(key, A::LABEL).unwrap(), b"renamed");
+    assert_eq!(user.get(key, A::VALUE), Err(ReturnCode::AttributeSensitive));
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl TokenObjects for ServerToken {
         Err(ReturnCode::TokenWriteProtected)
     }
 
-    fn update(&self, _: TokenObjectId, _: &AttributeSet) -> Result<(), ReturnCode> {
+    fn update(&self, _: TokenObjectId, _: &AttributeSet, _: &AttributeSet) -> Result<bool, ReturnCode> {
         Err(ReturnCode::TokenWriteProtected)
     }
 

@@ -6,6 +6,9 @@ use crate::constants::{AttributeType as A, ReturnCode};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::object::{change, complete_copy};
 
+/// The number of times that a change is tried if others change the same object at the same time.
+const MAX_CONFLICTS: usize = 100;
+
 impl Cryptoki {
     /// `C_CopyObject`.
     ///
@@ -75,7 +78,7 @@ impl Cryptoki {
     ///
     /// # Errors
     /// [`ReturnCode::ActionProhibited`], [`ReturnCode::AttributeReadOnly`], [`ReturnCode::TemplateInconsistent`],
-    /// [`ReturnCode::SessionReadOnly`].
+    /// [`ReturnCode::SessionReadOnly`]; [`ReturnCode::FunctionFailed`] if others change the object all the time.
     pub fn set_attribute_value(
         &self,
         session: SessionHandle,
@@ -83,11 +86,18 @@ impl Cryptoki {
         template: &[TemplateEntry<'_>],
     ) -> Result<(), ReturnCode> {
         let caller = self.caller(session)?;
-        let found = caller.object(object)?;
-        caller.check_write(&found.attributes)?;
-        let template = parse(template, found.class)?;
-        let attributes = change(&found.attributes, template, found.class, caller.context())?;
-        caller.slot.objects.update(object, &found, attributes)
+        for _ in 0..MAX_CONFLICTS {
+            let found = caller.object(object)?;
+            caller.check_write(&found.attributes)?;
+            let template = parse(template, found.class)?;
+            let attributes = change(&found.attributes, template, found.class, caller.context())?;
+            if caller.slot.objects.update(object, &found, attributes)? {
+                return Ok(());
+            }
+            // Another thread or process was faster. The laws apply to what it has left.
+            caller.slot.objects.refresh()?;
+        }
+        Err(ReturnCode::FunctionFailed)
     }
 
     /// `C_FindObjectsInit`. Changes of the token by other processes are seen.

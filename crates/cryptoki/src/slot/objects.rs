@@ -121,30 +121,38 @@ impl SlotObjects {
         Ok(handles)
     }
 
-    /// Replaces the attributes of an object.
+    /// Replaces the attributes of an object. Returns false, and changes nothing, if the object is no longer as the
+    /// caller knows it.
     pub(crate) fn update(
         &self,
         handle: ObjectHandle,
         object: &Object,
         attributes: AttributeSet,
-    ) -> Result<(), ReturnCode> {
+    ) -> Result<bool, ReturnCode> {
         let changed = Arc::new(object.with_attributes(attributes));
         match object.origin {
             ObjectOrigin::BuiltIn => Err(ReturnCode::ActionProhibited),
             ObjectOrigin::Session(_) => {
                 let mut objects = self.session_objects.write().unwrap_or_else(PoisonError::into_inner);
-                objects.get(handle).ok_or(ReturnCode::ObjectHandleInvalid)?;
+                let now = objects.get(handle).ok_or(ReturnCode::ObjectHandleInvalid)?;
+                if now.attributes != object.attributes {
+                    return Ok(false);
+                }
                 objects.insert(handle, changed);
-                Ok(())
+                Ok(true)
             }
             ObjectOrigin::Token(id) => {
                 let mut version = self.lock_version();
-                self.token.update(id, &changed.attributes)?;
+                if !self.token.update(id, &object.attributes, &changed.attributes)? {
+                    // The index is older than the token.
+                    *version = None;
+                    return Ok(false);
+                }
                 let mut index = (*self.snapshot()).clone();
                 index.insert(handle, changed);
                 self.replace(index);
                 self.note_own_change(&mut version);
-                Ok(())
+                Ok(true)
             }
         }
     }

@@ -130,12 +130,20 @@ impl TokenObjects for MemoryToken {
         Ok(ids)
     }
 
-    fn update(&self, id: TokenObjectId, attributes: &AttributeSet) -> Result<(), ReturnCode> {
+    fn update(
+        &self,
+        id: TokenObjectId,
+        known: &AttributeSet,
+        attributes: &AttributeSet,
+    ) -> Result<bool, ReturnCode> {
         let mut state = self.lock();
         let object = state.objects.get_mut(&id).ok_or(ReturnCode::ObjectHandleInvalid)?;
+        if object.attributes != *known {
+            return Ok(false);
+        }
         object.attributes = attributes.clone();
         state.version += 1;
-        Ok(())
+        Ok(true)
     }
 
     fn destroy(&self, id: TokenObjectId) -> Result<(), ReturnCode> {

@@ -46,11 +46,20 @@ pub trait TokenObjects: Send + Sync + fmt::Debug {
     /// [`ReturnCode::TokenWriteProtected`], [`ReturnCode::UserNotLoggedIn`], [`ReturnCode::DeviceMemory`].
     fn create(&self, objects: &[ObjectContent]) -> Result<Vec<TokenObjectId>, ReturnCode>;
 
-    /// Replaces the attributes of an object. Its secret values stay.
+    /// Replaces the attributes of an object. Its secret values stay. `known` are the attributes on which the caller has
+    /// based the change.
+    ///
+    /// Returns false, and changes nothing, if the object has other attributes than `known` by now. Otherwise the change
+    /// of another process would be lost, and an attribute that only grows stricter could be taken back.
     ///
     /// # Errors
     /// As [`create`](Self::create), and [`ReturnCode::ObjectHandleInvalid`] if the object is gone.
-    fn update(&self, id: TokenObjectId, attributes: &AttributeSet) -> Result<(), ReturnCode>;
+    fn update(
+        &self,
+        id: TokenObjectId,
+        known: &AttributeSet,
+        attributes: &AttributeSet,
+    ) -> Result<bool, ReturnCode>;
 
     /// Destroys an object.
     ///

@@ -118,8 +118,9 @@ macro_rules! never_written {
         fn update(
             &self,
             _id: oarlock_cryptoki::TokenObjectId,
+            _known: &oarlock_cryptoki::AttributeSet,
             _attributes: &oarlock_cryptoki::AttributeSet,
-        ) -> Result<(), oarlock_cryptoki::ReturnCode> {
+        ) -> Result<bool, oarlock_cryptoki::ReturnCode> {
             Err(oarlock_cryptoki::ReturnCode::TokenWriteProtected)
         }
 
