@@ -20,6 +20,7 @@
 //! | `kernel_tls` | TLS records by the kernel; needs the feature `kernel-tls` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
 //! | `objects` | the objects of a token, encrypted under PINs; needs the feature `objects` |
+//! | `TokenFile` | a file of objects as a token of PKCS#11; needs the feature `token-file` |
 //! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
 #![forbid(unsafe_code)]
 
@@ -51,6 +52,8 @@ mod secret_file;
 pub mod service_manager;
 mod socket_file;
 mod text_blocks;
+#[cfg(feature = "token-file")]
+mod token_file;
 
 #[cfg(feature = "net")]
 pub use accept::accept_next;
@@ -69,3 +72,5 @@ pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};
 pub use text_blocks::TextBlocks;
+#[cfg(feature = "token-file")]
+pub use token_file::TokenFile;

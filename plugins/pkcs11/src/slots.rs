@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, BuildError};
 use oarlock_cryptoki::{SlotId, SlotSettings, TokenObjects};
-use oarlock_io::read_private_passphrase;
+use oarlock_io::{TokenFile, read_private_passphrase};
 
 use crate::config::{KeySlotConfig, ModuleConfig, ServerSlotConfig, SlotConfig, StoreSlotConfig};
-use crate::token::{KeysToken, ServerHolder, ServerToken, StoreToken, TokenPresence, server_endpoint};
+use crate::message::print_line;
+use crate::token::{KeysToken, ServerHolder, ServerToken, TokenPresence, server_endpoint};
 
 /// A caller waits for its answer. On an idle machine, its own thread is faster than a worker that must wake up.
 const CALLER_BUDGET: Duration = Duration::from_secs(1);
@@ -69,8 +70,9 @@ pub(crate) fn build(config: &ModuleConfig) -> Result<BuiltSlots, SlotFault> {
 
 fn store_slot(id: SlotId, store: &StoreSlotConfig) -> SlotSettings {
     let default = || format!("Token file {}", store.path.display());
-    let token = Arc::new(StoreToken::new(store.path.clone()));
-    let slot = slot(id, store.description.clone().unwrap_or_else(default), token, store.max_sessions);
+    let token = TokenFile::new(store.path.clone()).report_faults(|error| print_line(&error.to_string()));
+    let description = store.description.clone().unwrap_or_else(default);
+    let slot = slot(id, description, Arc::new(token), store.max_sessions);
     SlotSettings { is_compatible: store.compatible, ..slot }
 }
 

@@ -9,13 +9,13 @@ use oarlock_cryptoki::{
     AttributeType as A, Cryptoki, ObjectHandle, ReturnCode, SessionHandle, SlotId, SlotSettings,
     TemplateEntry, UserType, session_flags,
 };
+use oarlock_io::TokenFile;
 use oarlock_io::objects::{ObjectStore, PinRole};
 use oarlock_measure::GlobalOptions;
 
 use super::TokenError;
 use super::args::ImportTokenArgs;
 use super::certificates::{self, TokenCertificate};
-use super::file_objects::TokenFileObjects;
 use super::pin_source::PinQuestion;
 use super::template::{ImportNames, ObjectTemplate};
 use crate::keys::{about, place};
@@ -78,7 +78,7 @@ struct TokenSession<'a> {
 
 impl<'a> TokenSession<'a> {
     fn open(store: ObjectStore, pin: &[u8], args: &'a ImportTokenArgs) -> Result<Self, TokenError> {
-        let slot = SlotSettings::new(SLOT, "token file", Arc::new(TokenFileObjects::new(store)));
+        let slot = SlotSettings::new(SLOT, "token file", Arc::new(TokenFile::from_store(store)));
         // No engine computes anything here: keys are only checked.
         let cryptoki = Cryptoki::new(Accelerator::builder().lazy().build()?, vec![slot]);
         let failed = |code| TokenError::Library { path: args.path.clone(), action: "open the token", code };

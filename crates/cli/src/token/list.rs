@@ -4,6 +4,7 @@ use oarlock::keys::import;
 use oarlock_cryptoki::{
     AttributeSet, AttributeType as A, KeyTypeNumber, ObjectClass, TokenObjects, UserType,
 };
+use oarlock_io::TokenFile;
 use oarlock_io::objects::{ObjectStore, ObjectStoreError, PinLevel, PinRole, PinState};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::report::print_report;
@@ -12,7 +13,6 @@ use serde::Serialize;
 
 use super::TokenError;
 use super::args::ListTokenArgs;
-use super::file_objects::TokenFileObjects;
 use super::pin_source::PinQuestion;
 use crate::keys::about;
 
@@ -34,7 +34,7 @@ fn read_list(store: ObjectStore, pin: Option<&[u8]>, args: &ListTokenArgs) -> Re
     let token = TokenSummary::of(&store)?;
     // Errors of files are reported with their reason.
     store.list(None)?;
-    let objects = TokenFileObjects::new(store);
+    let objects = TokenFile::from_store(store);
     let failed = |code| TokenError::Library { path: args.path.clone(), action: "list the objects", code };
     if let Some(pin) = pin {
         objects.login(UserType::User, Some(pin)).map_err(failed)?;

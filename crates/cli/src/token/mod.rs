@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `args` | the command's arguments |
 //! | `init`, `list`, `import`, `pin` | the subcommands |
-//! | `file_objects` | a token file as the PKCS#11 library sees it |
 //! | `template` | the templates of a key and its certificates |
 //! | `certificates` | files of certificates |
 //! | `pin_source` | PINs from files and from the terminal |
@@ -13,7 +12,6 @@
 mod args;
 mod certificates;
 mod error;
-mod file_objects;
 mod import;
 mod init;
 mod list;

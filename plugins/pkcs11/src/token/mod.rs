@@ -1,8 +1,7 @@
-//! Tokens: where the objects of a slot are.
+//! Tokens that are never written. Token files, which programs read and write, are in `oarlock-io`.
 //!
 //! | module | content |
 //! |---|---|
-//! | `store` | a file of objects, read and written |
 //! | `keys` | a directory of key files |
 //! | `server`, `server_holder`, `server_listing` | a cryptoserver: its objects, its operations, the list of its keys |
 //! | `key_objects` | the objects that show a key and its certificates |
@@ -14,12 +13,10 @@ mod read_only;
 mod server;
 mod server_holder;
 mod server_listing;
-mod store;
 
 pub(crate) use self::keys::KeysToken;
 pub(crate) use self::server::ServerToken;
 pub(crate) use self::server_holder::{ServerHolder, server_endpoint};
-pub(crate) use self::store::StoreToken;
 
 /// A token that may come and go.
 pub(crate) trait TokenPresence: Send + Sync {
