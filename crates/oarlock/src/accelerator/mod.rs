@@ -13,10 +13,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use oarlock_core::{Engine, JobError, Outcomes, Records, Shape};
+use oarlock_core::{Engine, JobError, OperationSet, Outcomes, Records, Shape};
 use oarlock_dispatch::{
-    DispatchCounters, Dispatcher, Histograms, Quarantined, SchedulerConfig, SubmitOptions, Ticket,
+    DispatchCounters, Dispatcher, Histograms, Quarantined, Results, SchedulerConfig, SubmitOptions, Ticket,
 };
 
 pub use self::answers::{AnswerBytes, Answers};
@@ -174,6 +175,56 @@ impl Accelerator {
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         self.dispatcher.submit_records(shape, records, options)
+    }
+
+    /// Computes raw operations of one shape on this thread, in full batches and without a queue.
+    ///
+    /// This is for libraries that have a padding or an encoding of their own, such as bare RSA in PKCS#11. Results
+    /// pass the same release checks as those of jobs. If a [`Scheme`](crate::Scheme) fits, a [`Job`] is safer: it pads
+    /// and encodes by itself.
+    ///
+    /// ```
+    /// use oarlock::engine_api::{OperationSet, SecondInput};
+    ///
+    /// let accelerator = oarlock::Accelerator::new()?;
+    /// let key = oarlock::keys::generate::rsa(2048)?;
+    /// let shape = key.rsa_public_shape().ok_or("not an RSA key")?;
+    /// let mut set = OperationSet::new(shape);
+    /// let mut one = vec![0; 256];
+    /// one[255] = 1;
+    /// set.push(&key, &one, SecondInput::None)?;
+    /// assert_eq!(accelerator.run_operations(&set).get(0)?, one);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn run_operations(&self, set: &OperationSet) -> Results {
+        self.dispatcher.run_all(set)
+    }
+
+    /// Submits raw operations of one shape to the queue. They may share batches with jobs and other submissions. See
+    /// [`run_operations`](Self::run_operations).
+    ///
+    /// # Errors
+    /// No engine offers the shape, it is a shape of records, or the tenant's queue is full.
+    pub fn submit_operations(&self, set: OperationSet, options: SubmitOptions) -> Result<Ticket, JobError> {
+        self.dispatcher.submit_many(set, options)
+    }
+
+    /// Submits a task of the caller, such as the generation of a key, to the threads for tasks.
+    ///
+    /// It is charged to its tenant as jobs are, by the predicted and then by the real time. Dropping the ticket drops
+    /// a task that has not begun. The ticket carries no results: the task must pass them on itself.
+    ///
+    /// # Errors
+    /// The tenant's backlog is full, and then [`JobError::Overloaded`] counts milliseconds; or no thread can be
+    /// started.
+    pub fn submit_task(
+        &self,
+        tenant: u64,
+        predicted: Duration,
+        task: impl FnOnce() + Send + 'static,
+    ) -> Result<Ticket, JobError> {
+        self.dispatcher.submit_task(tenant, predicted, task)
     }
 
     /// Returns the findings about each engine, the referee first.

@@ -46,12 +46,12 @@ impl PowerBatch {
         accelerator: &Accelerator,
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
-        accelerator.diagnostics().dispatcher().submit_many(self.set, options)
+        accelerator.submit_operations(self.set, options)
     }
 
     /// On this thread.
     pub(super) fn run(&self, accelerator: &Accelerator) -> FinishedPowers {
-        FinishedPowers(accelerator.diagnostics().dispatcher().run_all(&self.set))
+        FinishedPowers(accelerator.run_operations(&self.set))
     }
 }
 
