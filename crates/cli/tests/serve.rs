@@ -444,7 +444,8 @@ async fn failed_handshakes_are_logged_with_peer_and_reason_at_a_limited_rate() {
         assert!(fields["reason"].as_str().unwrap().contains("invalid peer certificate"), "{line}");
         told += 1 + fields["suppressed"].as_u64().unwrap();
     }
-    assert!(told <= FAILURES, "{told} of {FAILURES}");
+    // A client that was refused connects once more, for the reason.
+    assert!(told <= 2 * FAILURES, "{told} of {FAILURES}");
 }
 
 /// A server without free descriptors cannot accept connections, and tries again and again.

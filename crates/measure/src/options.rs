@@ -74,8 +74,7 @@ impl GlobalOptions {
         let is_wanted = |name: &&str| {
             self.engines.as_ref().is_none_or(|wanted| wanted.iter().any(|own| own.trim() == *name))
         };
-        let wanted: Vec<&'static str> =
-            all.engines().iter().map(|engine| engine.name).filter(is_wanted).collect();
+        let wanted: Vec<&'static str> = all.engine_names().filter(is_wanted).collect();
         if wanted.is_empty() { vec![SCALAR] } else { wanted }
     }
 

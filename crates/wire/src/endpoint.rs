@@ -1,10 +1,13 @@
 //! The address of a server, and the credentials to connect to it.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::{fmt, io};
 
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint as TonicEndpoint, Identity};
+use futures_util::future::BoxFuture;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint as TonicEndpoint, Identity, Uri};
 use zeroize::Zeroizing;
 
 /// The address of a server.
@@ -102,7 +105,6 @@ impl Endpoint {
             .map_err(|error| bad(error_chain(&error)))?
             // Without a limit a dropped SYN would hold the connection for minutes.
             .connect_timeout(PATIENCE)
-            .tcp_nodelay(true)
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(WINDOW);
         if url.starts_with("https:") {
@@ -117,7 +119,32 @@ impl Endpoint {
             })?;
         }
         let unreachable = |reason| ConnectError::Unreachable { address: url.to_owned(), reason };
-        endpoint.connect().await.map_err(|error| unreachable(error_chain(&error)))
+        let connector = tower::service_fn(connect_once());
+        endpoint.connect_with_connector(connector).await.map_err(|error| unreachable(error_chain(&error)))
+    }
+}
+
+/// Returns a function that connects to a server when it is first called, and fails when it is called again. A stream of
+/// requests ends with its connection. The library would connect again and again, without a pause, to a server that
+/// refuses a client's certificate: under TLS 1.3 each of these handshakes is a success for the client.
+fn connect_once() -> impl FnMut(Uri) -> BoxFuture<'static, io::Result<TokioIo<TcpStream>>> {
+    let mut is_connected = false;
+    move |uri| {
+        let is_second = std::mem::replace(&mut is_connected, true);
+        Box::pin(async move {
+            if is_second {
+                return Err(io::Error::new(
+                    io::ErrorKind::ConnectionAborted,
+                    "the server closed the connection",
+                ));
+            }
+            // IPv6 addresses have brackets in a URL and none in the address of a socket.
+            let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+            let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+            let stream = TcpStream::connect((host, port)).await?;
+            stream.set_nodelay(true)?;
+            Ok(TokioIo::new(stream))
+        })
     }
 }
 
@@ -186,6 +213,15 @@ impl fmt::Debug for Credentials {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_channel_connects_only_once() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let uri: Uri = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+        let mut connect = connect_once();
+        connect(uri.clone()).await.unwrap();
+        assert_eq!(connect(uri).await.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+    }
 
     #[test]
     fn names_a_key_that_belongs_to_another_certificate() {

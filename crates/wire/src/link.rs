@@ -75,7 +75,7 @@ impl ServerLink {
         // A bounded queue: callers wait if the server takes no more requests.
         let (requests, outgoing) = mpsc::channel(QUEUE);
         let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
-        // Without a time limit the call may never end if the server drops the connection meanwhile.
+        // A server may accept connections and never answer.
         let answered = match timeout(PATIENCE, client.stream(outgoing)).await {
             Ok(Ok(answered)) => answered,
             Ok(Err(status)) => return Err(refusal_error(url, credentials, &status).await),

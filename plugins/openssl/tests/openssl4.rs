@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use common::{ProgramResult, TestDirectory, program};
 
 /// Features that no test uses.
-const LEFT_OUT: [&str; 37] = [
+const LEFT_OUT: [&str; 36] = [
     "no-afalgeng",
     "no-argon2",
     "no-aria",
@@ -21,7 +21,6 @@ const LEFT_OUT: [&str; 37] = [
     "no-camellia",
     "no-cast",
     "no-cmp",
-    "no-cms",
     "no-ct",
     "no-docs",
     "no-dtls",

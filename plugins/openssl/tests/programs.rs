@@ -189,7 +189,7 @@ fn postfix_starts_tls() {
     for (key, options) in VISITS.into_iter().filter(|(key, _)| *key == "rsa") {
         Visit { port, key, options }.starts_tls(&dir);
     }
-    assert!(daemon.log().contains("TLS connection established"), "{}", daemon.log());
+    daemon.wait_for_log(|log| log.contains("TLS connection established"));
 }
 
 #[test]

@@ -107,7 +107,7 @@ pub fn run(
     options: mail::MailOptions,
     args: &CompareArgs,
 ) -> Result<(), MailBenchError> {
-    let all = global.builder().build()?;
+    let all = global.builder().lazy().build()?;
     global.warn_absent_engines(&all);
     let fastest = global.measured_engines(&all).into_iter().rfind(|engine| *engine != SOFTWARE);
     if let Some(path) = &args.plot {

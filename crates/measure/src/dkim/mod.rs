@@ -49,7 +49,7 @@ trait MailWork {
 /// # Errors
 /// Engines that fail, or signatures that are wrong.
 pub fn run(global: &GlobalOptions, args: &MailBenchArgs) -> Result<(), MailBenchError> {
-    let all = global.builder().build()?;
+    let all = global.builder().lazy().build()?;
     global.warn_absent_engines(&all);
     if cfg!(not(feature = "mail-auth")) {
         eprintln!("oarlock: built without the feature mail-auth: there is no peer to compare with");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use oarlock::engine_api::EngineLocation;
 use oarlock::schemes::shape_of;
-use oarlock::{Accelerator, AcceleratorBuilder, Job, JobError, SchedulerConfig, Shape, ShapeReport};
+use oarlock::{Accelerator, AcceleratorBuilder, EngineReport, Job, JobError, SchedulerConfig, Shape};
 
 use super::rules::{ComparedRule, compared_rules};
 use super::{LatencyArgs, LatencyError};
@@ -60,15 +60,19 @@ impl LatencySetup {
         }
         let work = args.op.work(&adaptive.accelerator, args.op.usual_keys(), JOBS)?;
         let job_error = |error| LatencyError::Job { operation: args.op.to_string(), error };
+        let shape = work.job(0).map(|job| shape_of(&job)).transpose().map_err(job_error)?;
+        // Each accelerator tests and measures the shape now, so that no load waits for that.
+        let proved: Vec<Vec<EngineReport>> =
+            contenders.iter().map(|contender| proved_engines(&contender.accelerator, shape)).collect();
+        let adaptive_engines = &proved[0];
         for contender in &contenders {
             work.warm(&contender.accelerator).map_err(job_error)?;
         }
         // By tables long calls are faster than what a queue hands out, for they share inversions.
         let call = if args.op.is_hot() { 1 } else { CALL };
         let per_worker = rate(&scalar.accelerator, &work.jobs(), call).map_err(job_error)?;
-        let shape = work.job(0).map(|job| shape_of(&job)).transpose().map_err(job_error)?;
-        let engines = engines(&adaptive.accelerator, shape);
-        let full_batch = full_batch(&adaptive.accelerator, shape);
+        let engines = adaptive_engines.iter().map(|engine| engine.name).collect();
+        let full_batch = full_batch(adaptive_engines);
         let capacity_per_s = per_worker * threads as f64;
         Ok(Self { contenders, work, threads, engines, capacity_per_s, full_batch })
     }
@@ -90,28 +94,24 @@ fn build(
         .with_threads(threads)
         .with_caller_budget(Duration::ZERO)
         .with_fixed_break_even(rule.fixed_break_even);
-    Ok(builder.clone().config(config).build()?)
+    Ok(builder.clone().config(config).lazy().build()?)
 }
 
-/// Returns the names of the engines that are proved for a shape.
-fn engines(accelerator: &Accelerator, shape: Option<Shape>) -> Vec<&'static str> {
-    let reports = accelerator.engines().iter();
-    reports.filter(|engine| proved(&engine.shapes, shape).is_some()).map(|engine| engine.name).collect()
+/// Returns the engines that are proved for a shape.
+fn proved_engines(accelerator: &Accelerator, shape: Option<Shape>) -> Vec<EngineReport> {
+    let mut engines = shape.map(|shape| accelerator.engines_of(shape)).unwrap_or_default();
+    engines.retain(|engine| engine.shapes.iter().all(|own| own.verdict.is_ok()));
+    engines
 }
 
 /// The number of jobs that a timer collects if there are no lanes. AVX-512 has as many.
 const USUAL_LANES: usize = 8;
 
 /// Returns the number of operations that fill the lanes of the first near engine with lanes.
-fn full_batch(accelerator: &Accelerator, shape: Option<Shape>) -> usize {
-    let near = accelerator.engines().iter().filter(|engine| engine.location == EngineLocation::Near);
-    let sizes = near.filter_map(|engine| proved(&engine.shapes, shape)).map(|own| own.lanes.preferred);
+fn full_batch(engines: &[EngineReport]) -> usize {
+    let near = engines.iter().filter(|engine| engine.location == EngineLocation::Near);
+    let sizes = near.flat_map(|engine| &engine.shapes).map(|own| own.lanes.preferred);
     sizes.filter(|size| *size > 1).min().unwrap_or(USUAL_LANES)
-}
-
-/// Returns the report of a shape, if its engine is proved for it.
-fn proved(reports: &[ShapeReport], shape: Option<Shape>) -> Option<&ShapeReport> {
-    reports.iter().find(|own| Some(own.shape) == shape && own.verdict.is_ok())
 }
 
 /// The number of jobs of one call: enough to make a call cheap, few enough to keep it short.

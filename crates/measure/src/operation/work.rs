@@ -153,7 +153,7 @@ impl PublicKeyWork {
     /// The error of a job that fails.
     pub(crate) fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
         accelerator.diagnostics().drop_tables();
-        if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
+        if accelerator.max_prepared_bytes() == 0 {
             return Ok(0);
         }
         let jobs = self.jobs();

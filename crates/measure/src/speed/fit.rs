@@ -5,7 +5,7 @@
 //! with lanes takes as long for one operation as for a group of them. The model does not know that. Its error shows
 //! it; the last column is the error that remains if operations are counted in whole groups.
 
-use oarlock::{Accelerator, CostFit, Shape, TimingGrid};
+use oarlock::{Accelerator, CostFit, EngineReport, Shape, TimingGrid};
 use serde::Serialize;
 
 use super::error::SpeedError;
@@ -41,20 +41,30 @@ const HEADING: &str = "Cost of a batch: C1 + C2 x operations + C3 x bytes, fitte
 
 /// Fits the shapes of `operations`, or all if none is named.
 pub(super) fn run(global: &GlobalOptions, operations: &[NamedOperation]) -> Result<(), SpeedError> {
-    let accelerator = global.builder().build()?;
+    let accelerator = global.builder().lazy().build()?;
     global.warn_absent_engines(&accelerator);
     let rows = measure(global, &accelerator, operations);
     Ok(print_report(global.json, &rows, |in_colour| HEADING.to_owned() + &table(&rows).render(in_colour))?)
 }
 
 fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[NamedOperation]) -> Vec<FitRow> {
-    let wanted: Vec<Shape> = operations.iter().map(|operation| operation.shape()).collect();
-    let is_wanted = |shape: Shape| wanted.is_empty() || wanted.contains(&shape);
-    let names = global.measured_engines(accelerator);
+    // Several operations may be of one shape.
+    let mut shapes: Vec<Shape> = Vec::new();
+    for shape in operations.iter().map(|operation| operation.shape()) {
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    }
+    let reports: Vec<EngineReport> = match &shapes[..] {
+        [] => accelerator.engines().to_vec(),
+        shapes => shapes.iter().flat_map(|shape| accelerator.engines_of(*shape)).collect(),
+    };
     let mut todo = Vec::new();
-    for engine in accelerator.engines().iter().filter(|engine| names.contains(&engine.name)) {
-        let proved = engine.shapes.iter().filter(|own| own.verdict.is_ok() && is_wanted(own.shape));
-        todo.extend(proved.map(|own| (engine.name, own.shape, own.lanes.preferred)));
+    for name in global.measured_engines(accelerator) {
+        for engine in reports.iter().filter(|engine| engine.name == name) {
+            let proved = engine.shapes.iter().filter(|own| own.verdict.is_ok());
+            todo.extend(proved.map(|own| (name, own.shape, own.lanes.preferred)));
+        }
     }
     let bar = progress::bar(todo.len() as u64, "{msg:20!} {wide_bar} {pos}/{len} shapes{left}");
     let mut rows = Vec::new();

@@ -22,7 +22,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use oarlock::Outcomes;
 use oarlock::schemes::shape_of;
-use oarlock::{Accelerator, AcceleratorBuilder, Shape};
+use oarlock::{Accelerator, AcceleratorBuilder, Shape, ShapeReport};
 
 pub use self::error::SpeedError;
 pub(crate) use self::measure::SpeedContender;
@@ -143,25 +143,31 @@ pub(crate) struct SingleEngine {
 impl SingleEngine {
     /// Builds the engine with the settings of `builder`.
     pub(crate) fn new(name: &'static str, builder: AcceleratorBuilder) -> Result<Self, SpeedError> {
-        let builder = builder.engines([name]);
+        let builder = builder.engines([name]).lazy();
         let hot = builder.clone().build()?;
-        let has_tables = hot.engines().iter().any(|engine| engine.table_bytes > 0);
+        let has_tables = hot.max_prepared_bytes() > 0;
         let cold = if has_tables { builder.table_bytes(0).build()? } else { hot.clone() };
         Ok(Self { name, cold, hot })
     }
 
     /// Returns the leaf that computes a shape, if the engine has several.
     pub(crate) fn leaf(&self, shape: Shape) -> Option<&'static str> {
-        let mut reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
-        let report = reports.find_map(|engine| engine.shapes.iter().find(|own| own.shape == shape))?;
-        report.leaf.map(|leaf| leaf.name)
+        self.report(shape)?.leaf.map(|leaf| leaf.name)
     }
 
     /// True if it computes the shape and has passed its self test.
     pub(crate) fn offers(&self, shape: Shape) -> bool {
-        let reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
-        let mut shapes = reports.flat_map(|engine| &engine.shapes);
-        shapes.any(|own| own.shape == shape && own.verdict.is_ok())
+        self.report(shape).is_some_and(|own| own.verdict.is_ok())
+    }
+
+    /// Returns the findings about a shape. The shape is tested and measured now, so that no turn pays for it.
+    fn report(&self, shape: Shape) -> Option<ShapeReport> {
+        let of_engine = |accelerator: &Accelerator| {
+            let mut reports = accelerator.engines_of(shape).into_iter();
+            reports.find(|engine| engine.name == self.name)?.shapes.pop()
+        };
+        of_engine(&self.cold);
+        of_engine(&self.hot)
     }
 }
 
@@ -177,7 +183,7 @@ impl<'a> SpeedSession<'a> {
             Some(leaf) => builder.leaf(leaf),
             None => builder,
         };
-        let allowed = with_leaf(global.builder()).build()?;
+        let allowed = with_leaf(global.builder()).lazy().build()?;
         global.warn_absent_engines(&allowed);
         global.note(|| format!("costs: {:?}", allowed.calibration()));
         // Lazy, because few of its shapes make the work of a row.

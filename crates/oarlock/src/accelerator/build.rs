@@ -284,8 +284,10 @@ impl AcceleratorBuilder {
         let plain: Vec<SelfTestedEngine> = proved.iter().map(|engine| engine.plain()).collect();
         let plain: Vec<&dyn Engine> = plain.iter().map(|engine| engine as &dyn Engine).collect();
         let (costs, calibration) = calibrate::costs(&plain, self.cache.as_deref());
-        let engines =
-            proved.iter().map(|engine| report(engine, |shape| find_cost(&costs, engine.name(), shape)));
+        let shapes = proved_shapes();
+        let engines = proved
+            .iter()
+            .map(|engine| report(engine, &shapes, |shape| find_cost(&costs, engine.name(), shape)));
         let engines = OnceLock::from(engines.collect::<Vec<_>>());
         let dispatcher = self.join(&proved, &referee, &costs);
         Ok(Accelerator { dispatcher, about: about(engines, None, calibration) })
@@ -386,9 +388,13 @@ impl AcceleratorBuilder {
     }
 }
 
-/// Returns the findings about an engine. A lazy engine is tested first, as far as nobody has asked yet.
-pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<EngineCost>) -> EngineReport {
-    let shapes = proved_shapes().into_iter().filter_map(|shape| {
+/// Returns the findings about an engine and some shapes. A lazy engine is tested first, as far as nobody has asked yet.
+pub(super) fn report(
+    engine: &SelfTestedEngine,
+    shapes: &[Shape],
+    cost: impl Fn(Shape) -> Option<EngineCost>,
+) -> EngineReport {
+    let shapes = shapes.iter().filter_map(|&shape| {
         Some(ShapeReport {
             shape,
             lanes: engine.claims(shape)?,

@@ -125,6 +125,20 @@ fn a_shape_that_failed_is_reported_as_by_another() {
     assert!(report.shapes.iter().all(|own| own.cost.is_some() == own.verdict.is_ok()));
 }
 
+#[test]
+fn the_findings_about_one_shape_need_no_other() {
+    let (lazy, _) = lazy(Shape::X25519, &["scalar", "counting"]);
+    assert_eq!(lazy.engine_names().collect::<Vec<_>>(), ["scalar", "counting"]);
+    let [scalar, counting] = &lazy.engines_of(Shape::X25519)[..] else { panic!("both claim it") };
+    assert!(scalar.shapes[0].verdict.is_ok() && scalar.shapes[0].cost.is_some());
+    assert!(counting.shapes[0].verdict.is_err() && counting.shapes[0].cost.is_none());
+    assert!(lazy.about.proved.iter().all(|engine| engine.shapes_so_far() == 1));
+    // The same findings as those of all shapes.
+    let all = lazy.engines().len();
+    let [again, _] = &lazy.engines_of(Shape::Ed25519Sign)[..] else { panic!("both claim it") };
+    assert_eq!((all, again.shapes.len(), again.shapes[0].shape), (2, 1, Shape::Ed25519Sign));
+}
+
 /// The environment of a program with raised privileges is another user's: no path of a cache may come from it.
 #[test]
 fn the_environment_and_the_cost_cache_are_opt_in() {

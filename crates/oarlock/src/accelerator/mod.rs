@@ -27,7 +27,7 @@ use self::groups::{JobGroups, PendingGroup};
 use crate::Job;
 use crate::batch::{self, Batch, BatchOutcome};
 use crate::calibrate::{Calibration, FirstUseCosts};
-use crate::detect::{AbsentEngine, SelfTestedEngine};
+use crate::detect::{AbsentEngine, SelfTestedEngine, proved_shapes};
 use crate::selftest::SelfTestFailure;
 use crate::table::KeyTable;
 
@@ -233,10 +233,40 @@ impl Accelerator {
     /// takes as long as building an accelerator that is not lazy.
     #[must_use]
     pub fn engines(&self) -> &[EngineReport] {
+        self.about.engines.get_or_init(|| self.reports(&proved_shapes()))
+    }
+
+    /// Returns the findings about one shape, of each engine that claims it, the referee first.
+    ///
+    /// A [`lazy`](AcceleratorBuilder::lazy) accelerator now tests and measures this shape, if nothing has before.
+    #[must_use]
+    pub fn engines_of(&self, shape: Shape) -> Vec<EngineReport> {
+        let mut reports = match self.about.engines.get() {
+            Some(reports) => reports.clone(),
+            None => self.reports(&[shape]),
+        };
+        reports.iter_mut().for_each(|engine| engine.shapes.retain(|own| own.shape == shape));
+        reports.retain(|engine| !engine.shapes.is_empty());
+        reports
+    }
+
+    fn reports(&self, shapes: &[Shape]) -> Vec<EngineReport> {
         let about = &self.about;
         let cost = |engine: &SelfTestedEngine, shape| engine.cost(shape, about.costs.as_deref()?);
-        let report = |engine: &Arc<SelfTestedEngine>| build::report(engine, |shape| cost(engine, shape));
-        about.engines.get_or_init(|| about.proved.iter().map(report).collect())
+        let report =
+            |engine: &Arc<SelfTestedEngine>| build::report(engine, shapes, |shape| cost(engine, shape));
+        about.proved.iter().map(report).collect()
+    }
+
+    /// Returns the names of the engines, the referee first. Nothing is tested.
+    pub fn engine_names(&self) -> impl Iterator<Item = &'static str> {
+        self.about.proved.iter().map(|engine| engine.name())
+    }
+
+    /// Returns the number of bytes that engines may use for keys that recur.
+    #[must_use]
+    pub fn max_prepared_bytes(&self) -> usize {
+        self.about.proved.iter().map(|engine| engine.table_usage().max_bytes).sum()
     }
 
     /// Returns the self tests that have failed so far, by the name of the engine. The engine is not used for these
