@@ -9,7 +9,10 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use common::raw::RawModule;
 use common::{TestDirectory, isolated};
@@ -57,6 +60,63 @@ impl CryptoServer {
     }
 }
 
+/// The environment variable that makes a test process a child; its value is the task.
+const TASK: &str = "OARLOCK_TEST_TASK";
+
+/// The body of a child process: not a test of its own.
+#[test]
+fn child_process() {
+    let Ok(task) = std::env::var(TASK) else { return };
+    match task.as_str() {
+        "serve" => {
+            let mut server = CryptoServer::new();
+            server.begin(&TestDirectory::current());
+            eprintln!("serves");
+            // Until the parent ends.
+            std::io::stdin().lines().for_each(drop);
+        }
+        "sign" => sign_in_a_process(),
+        other => panic!("unknown task {other}"),
+    }
+}
+
+fn start_child(dir: &TestDirectory, task: &str) -> Child {
+    let mut command: Command = dir.command(std::env::current_exe().unwrap());
+    command.args(["--exact", "child_process", "--nocapture", "--test-threads=1"]).env(TASK, task);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// A cryptoserver in a process of its own, which can be killed.
+struct ServerProcess(Child);
+
+impl ServerProcess {
+    fn start(dir: &TestDirectory) -> Self {
+        let mut child = start_child(dir, "serve");
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut said = Vec::new();
+        for line in lines {
+            if line == "serves" {
+                return Self(child);
+            }
+            said.push(line);
+        }
+        panic!("the server has ended: {}", said.join("\n"));
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: a signal to the child of this process, which has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
+    }
+}
+
+impl Drop for ServerProcess {
+    /// SIGKILL: the server closes nothing itself.
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
 fn prepare(grants: &str) -> impl FnOnce(&TestDirectory) {
     let settings = format!("listen.unix = \"oarlock.sock\"\nkeys.directory = \"../keys\"\n{grants}");
     move |dir| {
@@ -90,7 +150,7 @@ fn keys_of_a_server_sign_without_leaving_it() {
         }
         // The certificate beside the key comes with it; without one, Java shows no private key.
         assert!(module.find(session, CKO_CERTIFICATE, "p256").is_some());
-        assert!(module.find(session, CKO_CERTIFICATE, "rsa").is_none());
+        assert!(module.find(session, CKO_CERTIFICATE, "p384").is_none());
         server.stop();
     });
 }
@@ -160,4 +220,184 @@ fn grants_decide_which_keys_are_there() {
         assert!(module.find(session, CKO_PRIVATE_KEY, "rsa").is_none());
         server.stop();
     });
+}
+
+/// The return codes of a function that needs a server which is gone.
+const GONE: [CK_RV; 2] = [CKR_DEVICE_ERROR, CKR_TOKEN_NOT_PRESENT];
+
+/// Ends this process if a call hangs.
+fn limit_time() {
+    // SAFETY: alarm takes a number; its signal ends the process.
+    unsafe { libc::alarm(120) };
+}
+
+/// Eight threads that sign until it fails.
+struct SigningThreads<'a> {
+    module: &'a RawModule,
+    key: CK_OBJECT_HANDLE,
+    signed: AtomicUsize,
+}
+
+impl SigningThreads<'_> {
+    const COUNT: usize = 8;
+
+    /// Signs until a call fails in each thread. Runs `disturb` after some signatures.
+    fn run(&self, disturb: impl FnOnce()) {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..Self::COUNT).map(|_| scope.spawn(|| self.sign_until_error())).collect();
+            while self.signed.load(Ordering::Acquire) < 5 * Self::COUNT {
+                std::thread::yield_now();
+            }
+            disturb();
+            for thread in threads {
+                let code = thread.join().unwrap();
+                assert!(GONE.contains(&code), "{code:#x}");
+            }
+        });
+    }
+
+    fn sign_until_error(&self) -> CK_RV {
+        let session = self.module.open_read_only(0);
+        loop {
+            match self.module.sign(session, CKM_ECDSA_SHA256, self.key, b"data") {
+                Ok(_) => self.signed.fetch_add(1, Ordering::AcqRel),
+                Err(code) => break code,
+            };
+        }
+    }
+}
+
+/// Waits for the next event of the only slot.
+fn wait_for_event(module: &RawModule) {
+    let mut slot = 99;
+    assert_eq!(call!(module, C_WaitForSlotEvent, 0, &mut slot, null_mut()), CKR_OK);
+    assert_eq!(slot, 0);
+}
+
+fn is_present(module: &RawModule) -> bool {
+    let mut count = 0;
+    assert_eq!(call!(module, C_GetSlotList, 1, null_mut(), &mut count), CKR_OK);
+    count == 1
+}
+
+#[test]
+fn a_server_killed_in_sign_ends_the_calls_and_works_after_its_restart() {
+    let name = "a_server_killed_in_sign_ends_the_calls_and_works_after_its_restart";
+    isolated(name, SERVER, prepare(ALL_GRANTED), |dir| {
+        limit_time();
+        let server = ServerProcess::start(dir);
+        let module = RawModule::load();
+        assert_eq!(module.initialize(), CKR_OK);
+        let session = module.open_read_only(0);
+        let key = module.find(session, CKO_PRIVATE_KEY, "p256").unwrap();
+        let threads = SigningThreads { module: &module, key, signed: AtomicUsize::new(0) };
+        threads.run(|| drop(server));
+        wait_for_event(&module);
+        assert!(!is_present(&module), "the first event is that the server went");
+        let failed = module.sign(session, CKM_ECDSA_SHA256, key, b"data").unwrap_err();
+        assert!(GONE.contains(&failed), "{failed:#x}");
+
+        let server = ServerProcess::start(dir);
+        wait_for_event(&module);
+        assert!(is_present(&module), "the second event is that it came back");
+        let public = module.find(session, CKO_PUBLIC_KEY, "p256").unwrap();
+        for _ in 0..3 {
+            let signature = module.sign(session, CKM_ECDSA_SHA256, key, b"data").unwrap();
+            assert_eq!(module.verify(session, CKM_ECDSA_SHA256, public, b"data", &signature), CKR_OK);
+        }
+        // And once more, with all threads.
+        threads.signed.store(0, Ordering::Release);
+        threads.run(|| drop(server));
+    });
+}
+
+/// A stopped process accepts connections and answers nothing, as a server does that hangs.
+#[test]
+fn a_server_that_hangs_in_sign_ends_the_calls() {
+    let settings = format!("{SERVER}patience_ms = 300\n");
+    let name = "a_server_that_hangs_in_sign_ends_the_calls";
+    isolated(name, &settings, prepare(ALL_GRANTED), |dir| {
+        limit_time();
+        let server = ServerProcess::start(dir);
+        let module = RawModule::load();
+        assert_eq!(module.initialize(), CKR_OK);
+        let session = module.open_read_only(0);
+        let key = module.find(session, CKO_PRIVATE_KEY, "p256").unwrap();
+        let threads = SigningThreads { module: &module, key, signed: AtomicUsize::new(0) };
+        threads.run(|| server.signal(libc::SIGSTOP));
+        server.signal(libc::SIGCONT);
+        // Each try fails within the patience, or the slot says that the server is there again.
+        while module.sign(session, CKM_ECDSA_SHA256, key, b"data").is_err() {}
+    });
+}
+
+/// The end of the library does not wait for a server, and its threads get an error of the end.
+#[test]
+fn the_library_ends_while_threads_sign_at_a_server() {
+    let name = "the_library_ends_while_threads_sign_at_a_server";
+    isolated(name, SERVER, prepare(ALL_GRANTED), |dir| {
+        limit_time();
+        let _server = ServerProcess::start(dir);
+        let module = RawModule::load();
+        let ended = AtomicBool::new(false);
+        for _ in 0..5 {
+            assert_eq!(module.initialize(), CKR_OK);
+            ended.store(false, Ordering::Release);
+            let session = module.open_read_only(0);
+            let key = module.find(session, CKO_PRIVATE_KEY, "p256").unwrap();
+            let signed = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..SigningThreads::COUNT {
+                    scope.spawn(|| {
+                        let session = module.open_read_only(0);
+                        while module.sign(session, CKM_ECDSA_SHA256, key, b"data").is_ok() {
+                            signed.fetch_add(1, Ordering::AcqRel);
+                        }
+                        assert!(ended.load(Ordering::Acquire), "a signature failed before the end");
+                    });
+                }
+                while signed.load(Ordering::Acquire) < 5 * SigningThreads::COUNT {
+                    std::thread::yield_now();
+                }
+                ended.store(true, Ordering::Release);
+                assert_eq!(module.finalize(), CKR_OK);
+            });
+        }
+    });
+}
+
+#[test]
+fn eight_processes_share_a_server() {
+    isolated("eight_processes_share_a_server", SERVER, prepare(ALL_GRANTED), |dir| {
+        limit_time();
+        let _server = ServerProcess::start(dir);
+        let children: Vec<_> = (0..8).map(|_| start_child(dir, "sign")).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", common::said(&output));
+        }
+    });
+}
+
+/// Signs with two keys and verifies in this process.
+fn sign_in_a_process() {
+    limit_time();
+    let module = RawModule::load();
+    assert_eq!(module.initialize(), CKR_OK);
+    std::thread::scope(|scope| {
+        for (label, kind) in [("rsa", CKM_SHA256_RSA_PKCS), ("p256", CKM_ECDSA_SHA256)] {
+            let module = &module;
+            scope.spawn(move || {
+                let session = module.open_read_only(0);
+                let private = module.find(session, CKO_PRIVATE_KEY, label).unwrap();
+                let public = module.find(session, CKO_PUBLIC_KEY, label).unwrap();
+                for round in 0_u8..12 {
+                    let data = [round, std::process::id() as u8];
+                    let signature = module.sign(session, kind, private, &data).unwrap();
+                    assert_eq!(module.verify(session, kind, public, &data, &signature), CKR_OK);
+                }
+            });
+        }
+    });
+    assert_eq!(module.finalize(), CKR_OK);
 }

@@ -35,6 +35,11 @@ impl TestDirectory {
         Self { path: owned.path().to_owned(), _owned: Some(owned) }
     }
 
+    /// Returns the current directory, for a process that [`command`](Self::command) has started.
+    pub fn current() -> Self {
+        Self { path: std::env::current_dir().unwrap(), _owned: None }
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
