@@ -11,28 +11,10 @@ mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::raw::{RawModule, plain};
-use common::{KEYS, isolated};
+use common::forked::in_child;
+use common::raw::{RawModule, attribute, plain};
+use common::{KEYS, STORE, isolated};
 use cryptoki_sys::*;
-
-/// Runs `action` in a forked child, and returns whether it returned true there. A child that hangs is killed.
-fn in_child(action: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child runs the action, which must not depend on threads of the parent, and ends without destructors.
-    let child = unsafe { libc::fork() };
-    assert_ne!(child, -1);
-    if child == 0 {
-        // SAFETY: alarm takes a number; its signal ends a child that hangs.
-        unsafe { libc::alarm(60) };
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(action));
-        let status = i32::from(!result.unwrap_or(false));
-        // SAFETY: ends the child at once.
-        unsafe { libc::_exit(status) };
-    }
-    let mut status = 0;
-    // SAFETY: the child of this process, and a place for its status.
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
-}
 
 fn signs(module: &RawModule, session: CK_SESSION_HANDLE) -> bool {
     let Some(private) = module.find(session, CKO_PRIVATE_KEY, "p256") else { return false };
@@ -208,6 +190,58 @@ fn a_fork_before_initialization_is_none() {
             assert!(in_child(|| module.initialize() == CKR_OK && signs(&module, module.open_read_only(0))));
             assert_eq!(module.initialize(), CKR_OK);
             assert!(signs(&module, module.open_read_only(0)));
+        },
+    );
+}
+
+/// Makes a data object on the token of slot 0, visible after a login only.
+fn create_data(module: &RawModule, session: CK_SESSION_HANDLE, label: &str) -> CK_RV {
+    let (mut class, mut yes) = (CKO_DATA, CK_TRUE);
+    let mut template = [
+        attribute(CKA_CLASS, (&raw mut class).cast(), size_of::<CK_ULONG>()),
+        attribute(CKA_TOKEN, (&raw mut yes).cast(), 1),
+        attribute(CKA_PRIVATE, (&raw mut yes).cast(), 1),
+        attribute(CKA_LABEL, label.as_ptr().cast_mut().cast(), label.len()),
+        attribute(CKA_VALUE, label.as_ptr().cast_mut().cast(), label.len()),
+    ];
+    let mut made = 0;
+    call!(module, C_CreateObject, session, template.as_mut_ptr(), template.len() as CK_ULONG, &mut made)
+}
+
+/// The connections of a database must not be shared with a child, and the login goes on in it.
+#[test]
+fn a_token_file_goes_on_in_a_child() {
+    isolated(
+        "a_token_file_goes_on_in_a_child",
+        STORE,
+        |_| (),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let (so_pin, user_pin) = (b"so-pin-1".as_ptr().cast_mut(), b"user-pin".as_ptr().cast_mut());
+            let label = b"a token                         ".as_ptr().cast_mut();
+            assert_eq!(call!(module, C_InitToken, 0, so_pin, 8, label), CKR_OK);
+            let session = module.open(0, 0);
+            assert_eq!(call!(module, C_Login, session, CKU_SO, so_pin, 8), CKR_OK);
+            assert_eq!(call!(module, C_InitPIN, session, user_pin, 8), CKR_OK);
+            assert_eq!(call!(module, C_Logout, session), CKR_OK);
+            assert_eq!(call!(module, C_Login, session, CKU_USER, user_pin, 8), CKR_OK);
+            assert_eq!(create_data(&module, session, "of the parent"), CKR_OK);
+            assert!(in_child(|| {
+                module.find(session, CKO_DATA, "of the parent").is_some()
+                    && create_data(&module, session, "of the child") == CKR_OK
+                    && in_child(|| create_data(&module, session, "of its child") == CKR_OK)
+                    && module.find(session, CKO_DATA, "of its child").is_some()
+            }));
+            for label in ["of the parent", "of the child", "of its child"] {
+                assert!(module.find(session, CKO_DATA, label).is_some(), "{label}");
+            }
+            assert_eq!(create_data(&module, session, "afterwards"), CKR_OK);
+            // Two processes write at the same time.
+            assert!(in_child(|| {
+                (0..10).all(|number| create_data(&module, session, &format!("again {number}")) == CKR_OK)
+            }));
+            assert!(module.find(session, CKO_DATA, "again 9").is_some());
         },
     );
 }

@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use common::forked::in_child;
 use common::raw::RawModule;
 use common::{TestDirectory, isolated};
 use cryptoki_sys::*;
@@ -400,4 +401,30 @@ fn sign_in_a_process() {
         }
     });
     assert_eq!(module.finalize(), CKR_OK);
+}
+
+/// The thread of the connections is the parent's, so a child has connections of its own.
+#[test]
+fn a_child_of_a_fork_has_its_own_connection() {
+    let name = "a_child_of_a_fork_has_its_own_connection";
+    isolated(name, SERVER, prepare(ALL_GRANTED), |dir| {
+        limit_time();
+        let _server = ServerProcess::start(dir);
+        let module = RawModule::load();
+        assert_eq!(module.initialize(), CKR_OK);
+        let session = module.open_read_only(0);
+        let private = module.find(session, CKO_PRIVATE_KEY, "p256").unwrap();
+        let public = module.find(session, CKO_PUBLIC_KEY, "p256").unwrap();
+        let signs = || {
+            let Ok(signature) = module.sign(session, CKM_ECDSA_SHA256, private, b"data") else {
+                return false;
+            };
+            module.verify(session, CKM_ECDSA_SHA256, public, b"data", &signature) == CKR_OK
+        };
+        // A fork before the first connection, and forks after it.
+        assert!(in_child(|| (0..3).all(|_| signs())));
+        assert!(signs());
+        assert!(in_child(|| (0..3).all(|_| signs()) && in_child(signs) && signs()));
+        assert!(signs());
+    });
 }

@@ -2,6 +2,7 @@
 //! its settings come from the environment.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub, unsafe_code)]
 
+pub mod forked;
 pub mod raw;
 
 use std::fs;

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
+mod handles;
 mod pins;
 mod processes;
 mod program;
