@@ -72,7 +72,9 @@ pub use constants::{
 };
 pub use functions::{AsyncAnswer, Cryptoki, SlotDescription};
 pub use handle::{ObjectHandle, SessionDescription, SessionHandle, TokenSessionState};
-pub use mechanism::{Mechanism, MechanismFacts, MechanismParameters, ParameterForm};
+pub use mechanism::{
+    IvGenerator, Mechanism, MechanismFacts, MechanismParameters, MessageParameters, ParameterForm,
+};
 pub use operation::{ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 pub use output::CallOutput;
 pub use token::{

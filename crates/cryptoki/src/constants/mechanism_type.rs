@@ -71,6 +71,12 @@ impl MechanismType {
     pub const SHA384: Self = Self(0x260);
     /// `CKM_SHA512`.
     pub const SHA512: Self = Self(0x270);
+    /// `CKM_SHA3_256`.
+    pub const SHA3_256: Self = Self(0x2b0);
+    /// `CKM_SHA3_384`.
+    pub const SHA3_384: Self = Self(0x2c0);
+    /// `CKM_SHA3_512`.
+    pub const SHA3_512: Self = Self(0x2d0);
     /// `CKM_SHA_1_HMAC`.
     pub const SHA_1_HMAC: Self = Self(0x221);
     /// `CKM_SHA224_HMAC`.
@@ -172,6 +178,9 @@ impl MechanismType {
         ("CKM_SHA256", Self::SHA256),
         ("CKM_SHA384", Self::SHA384),
         ("CKM_SHA512", Self::SHA512),
+        ("CKM_SHA3_256", Self::SHA3_256),
+        ("CKM_SHA3_384", Self::SHA3_384),
+        ("CKM_SHA3_512", Self::SHA3_512),
         ("CKM_SHA_1_HMAC", Self::SHA_1_HMAC),
         ("CKM_SHA224_HMAC", Self::SHA224_HMAC),
         ("CKM_SHA256_HMAC", Self::SHA256_HMAC),

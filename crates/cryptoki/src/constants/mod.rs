@@ -65,6 +65,16 @@ pub mod token_flags {
 
 /// The flags of mechanisms, `CKF_*` of `CK_MECHANISM_INFO`.
 pub mod mechanism_flags {
+    /// `CKF_MESSAGE_ENCRYPT` of PKCS#11 3.0.
+    pub const MESSAGE_ENCRYPT: u64 = 2;
+    /// `CKF_MESSAGE_DECRYPT`.
+    pub const MESSAGE_DECRYPT: u64 = 4;
+    /// `CKF_MESSAGE_SIGN`.
+    pub const MESSAGE_SIGN: u64 = 8;
+    /// `CKF_MESSAGE_VERIFY`.
+    pub const MESSAGE_VERIFY: u64 = 0x10;
+    /// `CKF_MULTI_MESSAGE`: a message may come in pieces.
+    pub const MULTI_MESSAGE: u64 = 0x20;
     /// `CKF_ENCRYPT`.
     pub const ENCRYPT: u64 = 0x100;
     /// `CKF_DECRYPT`.
@@ -85,6 +95,10 @@ pub mod mechanism_flags {
     pub const UNWRAP: u64 = 0x4_0000;
     /// `CKF_DERIVE`.
     pub const DERIVE: u64 = 0x8_0000;
+    /// `CKF_ENCAPSULATE` of PKCS#11 3.2.
+    pub const ENCAPSULATE: u64 = 0x1000_0000;
+    /// `CKF_DECAPSULATE`.
+    pub const DECAPSULATE: u64 = 0x2000_0000;
     /// `CKF_EC_F_P`, `CKF_EC_OID` and `CKF_EC_UNCOMPRESS`: named prime curves with uncompressed points.
     pub const NAMED_PRIME_CURVES: u64 = 0x10_0000 | 0x80_0000 | 0x100_0000;
 }

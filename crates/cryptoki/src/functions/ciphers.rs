@@ -4,13 +4,17 @@ use zeroize::Zeroizing;
 
 use super::Cryptoki;
 use super::access::KeyFaults;
+use super::asynchronous::PendingPlace;
 use super::steps::StepEnd;
 use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags, session_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::Mechanism;
-use crate::operation::{CipherDirection, CipherOperation, ManyAnswers, ManyInputs, ManyIvs, cipher_many};
+use crate::operation::{
+    CipherDirection, CipherOperation, ComputeRoute, ManyAnswers, ManyInputs, ManyIvs, cipher_many,
+    compute_here,
+};
 use crate::output::CallOutput;
-use crate::session::{ActiveOperation, Session};
+use crate::session::{ActiveOperation, CallResult, Session};
 
 impl Cryptoki {
     /// `C_EncryptInit`.
@@ -28,7 +32,8 @@ impl Cryptoki {
         self.cipher_init(session, mechanism, key, CipherDirection::Encrypt)
     }
 
-    /// `C_Encrypt`.
+    /// `C_Encrypt`. In an asynchronous session it fails with [`ReturnCode::Pending`]; see
+    /// [`async_complete`](Self::async_complete).
     ///
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`], [`ReturnCode::BufferTooSmall`], [`ReturnCode::DataLenRange`],
@@ -39,7 +44,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.cipher_whole(session, CipherDirection::Encrypt, data, output)
+        self.cipher_whole(session, "C_Encrypt", CipherDirection::Encrypt, data, output)
     }
 
     /// `C_EncryptUpdate`.
@@ -52,7 +57,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.cipher_update(session, CipherDirection::Encrypt, data, output)
+        self.cipher_update(session, Some("C_EncryptUpdate"), CipherDirection::Encrypt, data, output)
     }
 
     /// `C_EncryptFinal`.
@@ -64,7 +69,7 @@ impl Cryptoki {
         session: SessionHandle,
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.cipher_final(session, CipherDirection::Encrypt, output)
+        self.cipher_final(session, "C_EncryptFinal", CipherDirection::Encrypt, output)
     }
 
     /// `C_DecryptInit`.
@@ -80,7 +85,7 @@ impl Cryptoki {
         self.cipher_init(session, mechanism, key, CipherDirection::Decrypt)
     }
 
-    /// `C_Decrypt`. In an asynchronous session it may fail with [`ReturnCode::Pending`]; see
+    /// `C_Decrypt`. In an asynchronous session it fails with [`ReturnCode::Pending`]; see
     /// [`async_complete`](Self::async_complete).
     ///
     /// # Errors
@@ -93,7 +98,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.cipher_whole(session, CipherDirection::Decrypt, data, output)
+        self.cipher_whole(session, "C_Decrypt", CipherDirection::Decrypt, data, output)
     }
 
     /// `C_DecryptUpdate`.
@@ -106,7 +111,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.cipher_update(session, CipherDirection::Decrypt, data, output)
+        self.cipher_update(session, Some("C_DecryptUpdate"), CipherDirection::Decrypt, data, output)
     }
 
     /// `C_DecryptFinal`.
@@ -118,7 +123,7 @@ impl Cryptoki {
         session: SessionHandle,
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.cipher_final(session, CipherDirection::Decrypt, output)
+        self.cipher_final(session, "C_DecryptFinal", CipherDirection::Decrypt, output)
     }
 
     /// Encrypts many inputs under one key: `O_EncryptMany`. No operation of the session is used.
@@ -169,6 +174,7 @@ impl Cryptoki {
     fn cipher_whole(
         &self,
         session: SessionHandle,
+        function: &'static str,
         direction: CipherDirection,
         data: &[u8],
         output: &mut CallOutput<'_>,
@@ -178,45 +184,91 @@ impl Cryptoki {
                 return Err(ReturnCode::OperationActive);
             }
             check_login(operation)?;
-            if flags & session_flags::ASYNC_SESSION != 0
-                && !output.is_length_only()
-                && let Some(job) = operation.job(data)?
-            {
-                self.check_none_pending(session, "C_Decrypt")?;
-                let rejection = ReturnCode::EncryptedDataInvalid;
-                return Err(self.submit_pending(session, "C_Decrypt", &job, output, rejection));
-            }
             let len = operation.whole_len(data.len())?;
-            finish(output, len, || operation.whole(&self.accelerator, data))
+            if !has_space(output, len)? {
+                return Ok(StepEnd::More(()));
+            }
+            if flags & session_flags::ASYNC_SESSION != 0 {
+                self.check_none_pending(session, function)?;
+                let pending = PendingPlace::new(session, function, output);
+                let (operation, data) = (operation.clone(), Zeroizing::new(data.to_vec()));
+                let accelerator = self.accelerator.clone();
+                return Err(self.submit_pending(pending, async move {
+                    let output = operation.whole(ComputeRoute::Queue(&accelerator), &data).await;
+                    output.map(CallResult::of_bytes)
+                }));
+            }
+            output.write(&compute_here(operation.whole(ComputeRoute::Here(&self.accelerator), data))?)?;
+            Ok(StepEnd::Done(()))
         })
     }
 
-    fn cipher_update(
+    /// Computes a piece. Without the name of a function it is never asynchronous.
+    pub(super) fn cipher_update(
         &self,
         session: SessionHandle,
+        function: Option<&'static str>,
         direction: CipherDirection,
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, place(direction), |operation, _| {
+        self.step(session, place(direction), |operation, flags| {
             check_login(operation)?;
-            if output.has_space(operation.update_len(data.len()))? {
-                output.write(&operation.update(&self.accelerator, data)?)?;
+            let len = operation.update_len(data.len());
+            if !output.has_space(len)? {
+                return Ok(StepEnd::More(()));
             }
+            // A piece that only fills a block up has nothing to compute.
+            if let Some(function) = function.filter(|_| len > 0 && flags & session_flags::ASYNC_SESSION != 0)
+            {
+                self.check_none_pending(session, function)?;
+                let pending = PendingPlace::new(session, function, output);
+                let pending = PendingPlace { next_piece_of: Some(direction), ..pending };
+                let (operation, data) = (operation.clone(), Zeroizing::new(data.to_vec()));
+                return Ok(StepEnd::Waits(self.submit_piece(pending, operation, data)));
+            }
+            output.write(&compute_here(operation.update(ComputeRoute::Here(&self.accelerator), data))?)?;
             Ok(StepEnd::More(()))
+        })
+    }
+
+    fn submit_piece(
+        &self,
+        place: PendingPlace,
+        mut operation: CipherOperation,
+        data: Zeroizing<Vec<u8>>,
+    ) -> ReturnCode {
+        let accelerator = self.accelerator.clone();
+        self.submit_pending(place, async move {
+            let bytes = operation.update(ComputeRoute::Queue(&accelerator), &data).await?;
+            Ok(CallResult { bytes, cipher: Some(Box::new(operation)), ..CallResult::default() })
         })
     }
 
     fn cipher_final(
         &self,
         session: SessionHandle,
+        function: &'static str,
         direction: CipherDirection,
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, place(direction), |operation, _| {
+        self.step(session, place(direction), |operation, flags| {
             check_login(operation)?;
-            let len = operation.finish_len()?;
-            finish(output, len, || operation.finish(&self.accelerator))
+            let (max_len, is_exact) = operation.finish_len()?;
+            if !has_space(output, (max_len, is_exact))? {
+                return Ok(StepEnd::More(()));
+            }
+            if flags & session_flags::ASYNC_SESSION != 0 && max_len > 0 {
+                self.check_none_pending(session, function)?;
+                let pending = PendingPlace::new(session, function, output);
+                let (operation, accelerator) = (operation.clone(), self.accelerator.clone());
+                return Err(self.submit_pending(pending, async move {
+                    let output = operation.finish(ComputeRoute::Queue(&accelerator)).await;
+                    output.map(CallResult::of_bytes)
+                }));
+            }
+            output.write(&compute_here(operation.finish(ComputeRoute::Here(&self.accelerator)))?)?;
+            Ok(StepEnd::Done(()))
         })
     }
 
@@ -235,32 +287,21 @@ impl Cryptoki {
             return Err(ReturnCode::KeyFunctionNotPermitted);
         }
         let operation = CipherOperation::new(usable.key, usable.facts, mechanism, direction)?;
-        cipher_many(&self.accelerator, &operation, direction, inputs, ivs)
+        compute_here(cipher_many(ComputeRoute::Here(&self.accelerator), &operation, inputs, ivs))
     }
 }
 
-/// Writes the last output of an operation. `len` is the largest length, and whether every output is as long.
-fn finish(
-    output: &mut CallOutput<'_>,
-    (max_len, is_exact): (usize, bool),
-    compute: impl FnOnce() -> Result<Zeroizing<Vec<u8>>, ReturnCode>,
-) -> Result<StepEnd<()>, ReturnCode> {
-    if output.is_length_only() || is_exact {
-        // Before anything is computed.
-        let has_space = output.has_space(max_len)?;
-        if !has_space {
-            return Ok(StepEnd::More(()));
-        }
-    }
-    output.write(&compute()?)?;
-    Ok(StepEnd::Done(()))
+/// Returns true if there is space for an output, and false if the caller asks for its length. `len` is the largest
+/// length, and whether every output is as long.
+///
+/// # Errors
+/// [`ReturnCode::BufferTooSmall`], before anything is computed.
+fn has_space(output: &mut CallOutput<'_>, (max_len, is_exact): (usize, bool)) -> Result<bool, ReturnCode> {
+    if output.is_length_only() || is_exact { output.has_space(max_len) } else { Ok(true) }
 }
 
-fn place(direction: CipherDirection) -> fn(&mut Session) -> &mut ActiveOperation<CipherOperation> {
-    match direction {
-        CipherDirection::Encrypt => |session| &mut session.encrypt,
-        CipherDirection::Decrypt => |session| &mut session.decrypt,
-    }
+fn place(direction: CipherDirection) -> impl Fn(&mut Session) -> &mut ActiveOperation<CipherOperation> {
+    move |session| session.cipher(direction)
 }
 
 fn usage(direction: CipherDirection) -> (u64, A) {

@@ -8,6 +8,7 @@ use crate::attribute::{AttributeSet, AttributeValue, TemplateEntry, parse, peek_
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::object::{CreationKind, NewObject, complete, key_from_values, new_key_object};
+use crate::session::CallResult;
 
 /// `CKC_X_509`.
 const X_509: u64 = 0;
@@ -38,12 +39,16 @@ impl Cryptoki {
             _ => return Err(ReturnCode::AttributeValueInvalid),
         };
         caller.check_write(&object.attributes)?;
-        self.add_one(&caller, object)
+        self.add_first(&caller, CallResult::of_object(object))
     }
 
-    /// Adds a complete object and returns its handle.
-    pub(super) fn add_one(&self, caller: &Caller<'_>, object: NewObject) -> Result<ObjectHandle, ReturnCode> {
-        let handles = self.add(caller, vec![object])?;
+    /// Adds the only object of a result and returns its handle.
+    pub(super) fn add_first(
+        &self,
+        caller: &Caller<'_>,
+        result: CallResult,
+    ) -> Result<ObjectHandle, ReturnCode> {
+        let handles = self.add(caller, result.objects)?;
         handles.first().copied().ok_or(ReturnCode::GeneralError)
     }
 

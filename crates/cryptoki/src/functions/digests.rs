@@ -1,15 +1,17 @@
 //! Digests, and functions that digest or sign beside a cipher.
 
 use oarlock::SecretBytes;
+use zeroize::Zeroizing;
 
 use super::Cryptoki;
+use super::asynchronous::PendingPlace;
 use super::steps::StepEnd;
-use crate::constants::{ObjectClass, ReturnCode};
+use crate::constants::{ObjectClass, ReturnCode, session_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
-use crate::operation::DigestOperation;
+use crate::operation::{CipherDirection, ComputeRoute, DigestOperation, run_digest};
 use crate::output::CallOutput;
-use crate::session::{ActiveOperation, Session};
+use crate::session::{ActiveOperation, CallResult, Session};
 
 impl Cryptoki {
     /// `C_DigestInit`.
@@ -17,18 +19,22 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationActive`], [`ReturnCode::MechanismInvalid`], [`ReturnCode::MechanismParamInvalid`].
     pub fn digest_init(&self, session: SessionHandle, mechanism: &Mechanism<'_>) -> Result<(), ReturnCode> {
-        let Some(MechanismFamily::Digest(alg)) = facts(mechanism.kind).map(|facts| facts.family) else {
-            self.caller(session)?;
-            return Err(ReturnCode::MechanismInvalid);
+        let operation = match facts(mechanism.kind).map(|facts| facts.family) {
+            Some(MechanismFamily::Digest(alg)) => DigestOperation::new(alg)?,
+            Some(MechanismFamily::Sha3(width)) => DigestOperation::sha3(width),
+            _ => {
+                self.caller(session)?;
+                return Err(ReturnCode::MechanismInvalid);
+            }
         };
         if !matches!(mechanism.parameters, MechanismParameters::None) {
             return Err(ReturnCode::MechanismParamInvalid);
         }
-        let operation = DigestOperation::new(alg)?;
         self.sessions.with(session, |found| found.digest.begin(operation))
     }
 
-    /// `C_Digest`.
+    /// `C_Digest`. In an asynchronous session it fails with [`ReturnCode::Pending`]; see
+    /// [`async_complete`](Self::async_complete).
     ///
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`], [`ReturnCode::BufferTooSmall`].
@@ -38,12 +44,23 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, digest_place, |operation, _| {
+        self.step(session, digest_place, |operation, flags| {
             if operation.is_in_pieces() {
                 return Err(ReturnCode::OperationActive);
             }
             if !output.has_space(operation.output_len())? {
                 return Ok(StepEnd::More(()));
+            }
+            let is_asynchronous = flags & session_flags::ASYNC_SESSION != 0;
+            if let Some(alg) = operation.alg().filter(|_| is_asynchronous) {
+                self.check_none_pending(session, "C_Digest")?;
+                let place = PendingPlace::new(session, "C_Digest", output);
+                let data = Zeroizing::new(data.to_vec());
+                let accelerator = self.accelerator.clone();
+                return Err(self.submit_pending(place, async move {
+                    let digest = run_digest(ComputeRoute::Queue(&accelerator), alg, &data).await;
+                    digest.map(CallResult::of_bytes)
+                }));
             }
             operation.update(data);
             output.write(&operation.clone().finish())?;
@@ -109,7 +126,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.digest.is_active())?;
-        self.encrypt_update(session, data, output)?;
+        self.cipher_update(session, None, CipherDirection::Encrypt, data, output)?;
         // A call for the length, or with a short buffer, digests nothing.
         if output.is_length_only() { Ok(()) } else { self.digest_update(session, data) }
     }
@@ -125,7 +142,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.digest.is_active())?;
-        self.decrypt_update(session, data, output)?;
+        self.cipher_update(session, None, CipherDirection::Decrypt, data, output)?;
         match output.written() {
             Some(plaintext) => self.digest_update(session, plaintext),
             None => Ok(()),
@@ -143,7 +160,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.sign.is_active())?;
-        self.encrypt_update(session, data, output)?;
+        self.cipher_update(session, None, CipherDirection::Encrypt, data, output)?;
         if output.is_length_only() { Ok(()) } else { self.sign_update(session, data) }
     }
 
@@ -158,7 +175,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.check_active(session, |found| found.verify.is_active())?;
-        self.decrypt_update(session, data, output)?;
+        self.cipher_update(session, None, CipherDirection::Decrypt, data, output)?;
         match output.written() {
             Some(plaintext) => self.verify_update(session, plaintext),
             None => Ok(()),

@@ -6,13 +6,17 @@ use oarlock::{Curve, Key};
 
 use super::Cryptoki;
 use super::access::{Caller, KeyFaults};
+use super::asynchronous::CallComputation;
 use super::creation::check_key_type;
 use crate::attribute::{AttributeSet, TemplateEntry, parse};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
-use crate::object::{CreationKind, NamedCurve, complete, complete_derived, is_secret_len, new_key_object};
-use crate::operation::{derive, generate_pair, generate_secret};
+use crate::object::{
+    CreationKind, NamedCurve, NewObject, complete, complete_derived, is_secret_len, new_key_object,
+};
+use crate::operation::{ComputeRoute, Derivation, NewKey, new_pair, new_secret};
+use crate::session::CallResult;
 
 impl Cryptoki {
     /// `C_GenerateKey`.
@@ -38,8 +42,9 @@ impl Cryptoki {
         let kind = CreationKind::Generated(mechanism.kind);
         let attributes = complete(template, class, Some(key_type), kind, caller.context())?;
         caller.check_write(&attributes)?;
-        let key = generate_secret(key_type, len)?;
-        self.add_one(&caller, new_key_object(attributes, key, class)?)
+        let generation = SecretGeneration { new: new_secret(key_type, len)?, attributes };
+        let generated = self.compute(&caller, "C_GenerateKey", 0, generation)?;
+        self.add_first(&caller, generated)
     }
 
     /// `C_GenerateKeyPair`. Returns the public and the private key.
@@ -70,10 +75,10 @@ impl Cryptoki {
         let private = half(private, ObjectClass::PRIVATE_KEY)?;
         let curve = wanted_curve(&public, key_type)?;
         let bits = public.number(A::MODULUS_BITS);
-        let key = generate_pair(key_type, curve, bits, public.bytes(A::PUBLIC_EXPONENT))?;
-        let public = new_key_object(public, public_half(&key)?, ObjectClass::PUBLIC_KEY)?;
-        let private = new_key_object(private, key, ObjectClass::PRIVATE_KEY)?;
-        match self.add(&caller, vec![public, private])?[..] {
+        let new = new_pair(key_type, curve, bits, public.bytes(A::PUBLIC_EXPONENT))?;
+        let generation = PairGeneration { new, public, private };
+        let generated = self.compute(&caller, "C_GenerateKeyPair", 0, generation)?;
+        match self.add(&caller, generated.objects)?[..] {
             [public, private] => Ok((public, private)),
             _ => Err(ReturnCode::GeneralError),
         }
@@ -111,20 +116,17 @@ impl Cryptoki {
         let second = second_key(&caller, mechanism)?;
         let second_key = second.as_ref().map(|(_, key)| key);
         let family = usable.facts.family;
-        let parameters = &mechanism.parameters;
-        let derived = derive(&self.accelerator, &usable.key, family, parameters, second_key, len)?;
-        let transparent = derived.is_transparent;
-        complete_derived(&mut attributes, &usable.object.attributes, transparent, &given)?;
+        let derivation = Derivation::new(&usable.key, family, &mechanism.parameters, second_key)?;
+        let is_transparent = derivation.is_transparent();
+        complete_derived(&mut attributes, &usable.object.attributes, is_transparent, &given)?;
         if let Some((second, _)) = &second {
             let protected = [&usable.object.attributes, second];
             inherit_both(&mut attributes, protected, &given)?;
         }
-        let value = derived.into_len(family, len.or(fixed_len(key_type)))?;
-        if !is_secret_len(key_type, value.len()) {
-            return Err(ReturnCode::KeySizeRange);
-        }
-        let key = oarlock::keys::raw::secret(value.to_vec()).map_err(|_| ReturnCode::KeySizeRange)?;
-        self.add_one(&caller, new_key_object(attributes, key, class)?)
+        let len = len.or(fixed_len(key_type));
+        let derivation = DerivedKeyCall { derivation, base: usable.key, len, key_type, attributes };
+        let derived = self.compute(&caller, "C_DeriveKey", 0, derivation)?;
+        self.add_first(&caller, derived)
     }
 
     /// `C_SeedRandom`. The generator of the operating system needs no seed.
@@ -144,6 +146,68 @@ impl Cryptoki {
         self.caller(session)?;
         rand::fill(out).map_err(|_| ReturnCode::RandomNoRng)
     }
+}
+
+/// The computation of `C_GenerateKey`.
+struct SecretGeneration {
+    new: NewKey,
+    attributes: AttributeSet,
+}
+
+/// The computation of `C_GenerateKeyPair`.
+struct PairGeneration {
+    new: NewKey,
+    public: AttributeSet,
+    private: AttributeSet,
+}
+
+/// The computation of `C_DeriveKey`.
+struct DerivedKeyCall {
+    derivation: Derivation,
+    base: Key,
+    /// The number of bytes, or `None` for the natural number.
+    len: Option<usize>,
+    key_type: KeyTypeNumber,
+    attributes: AttributeSet,
+}
+
+impl CallComputation for SecretGeneration {
+    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
+        let key = self.new.generate(route).await?;
+        new_key_object(self.attributes, key, ObjectClass::SECRET_KEY).map(CallResult::of_object)
+    }
+}
+
+impl CallComputation for PairGeneration {
+    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
+        let key = self.new.generate(route).await?;
+        let public = new_key_object(self.public, public_half(&key)?, ObjectClass::PUBLIC_KEY)?;
+        let private = new_key_object(self.private, key, ObjectClass::PRIVATE_KEY)?;
+        Ok(CallResult { objects: vec![public, private], ..CallResult::default() })
+    }
+}
+
+impl CallComputation for DerivedKeyCall {
+    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
+        let value = self.derivation.derive(route, &self.base, self.len).await?;
+        new_secret_object(self.attributes, self.key_type, &value).map(CallResult::of_object)
+    }
+}
+
+/// Makes a secret key of a value that was derived or agreed.
+///
+/// # Errors
+/// [`ReturnCode::KeySizeRange`].
+pub(super) fn new_secret_object(
+    attributes: AttributeSet,
+    key_type: KeyTypeNumber,
+    value: &[u8],
+) -> Result<NewObject, ReturnCode> {
+    if !is_secret_len(key_type, value.len()) {
+        return Err(ReturnCode::KeySizeRange);
+    }
+    let key = oarlock::keys::raw::secret(value.to_vec()).map_err(|_| ReturnCode::KeySizeRange)?;
+    new_key_object(attributes, key, ObjectClass::SECRET_KEY)
 }
 
 /// Returns the family of a mechanism of generation, which takes no parameter.
@@ -193,14 +257,17 @@ fn public_half(key: &Key) -> Result<Key, ReturnCode> {
 }
 
 /// Returns the number of bytes that a template of a derivation wants.
-fn wanted_len(template: &AttributeSet, key_type: KeyTypeNumber) -> Result<Option<usize>, ReturnCode> {
+pub(super) fn wanted_len(
+    template: &AttributeSet,
+    key_type: KeyTypeNumber,
+) -> Result<Option<usize>, ReturnCode> {
     let Some(len) = template.number(A::VALUE_LEN) else { return Ok(fixed_len(key_type)) };
     let len = usize::try_from(len).ok().filter(|len| is_secret_len(key_type, *len));
     len.map(Some).ok_or(ReturnCode::KeySizeRange)
 }
 
 /// Returns the number of bytes of keys that have only one length.
-fn fixed_len(key_type: KeyTypeNumber) -> Option<usize> {
+pub(super) fn fixed_len(key_type: KeyTypeNumber) -> Option<usize> {
     (key_type == KeyTypeNumber::CHACHA20).then_some(32)
 }
 

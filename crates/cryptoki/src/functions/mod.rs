@@ -5,7 +5,9 @@ mod asynchronous;
 mod ciphers;
 mod creation;
 mod digests;
+mod encapsulation;
 mod keys;
+mod messages;
 mod objects;
 mod sessions;
 mod signatures;
@@ -57,8 +59,10 @@ pub struct SlotDescription {
 pub struct AsyncAnswer {
     /// The bytes of the output.
     pub bytes: Zeroizing<Vec<u8>>,
-    /// The new object, if the function makes one.
+    /// The new object, if the function makes one. Of a key pair, it is the public key.
     pub object: Option<ObjectHandle>,
+    /// The private key of a new key pair.
+    pub additional_object: Option<ObjectHandle>,
 }
 
 impl Cryptoki {

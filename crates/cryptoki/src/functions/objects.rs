@@ -5,6 +5,7 @@ use crate::attribute::{AttributeQuery, TemplateEntry, parse, parse_search};
 use crate::constants::{AttributeType as A, ReturnCode};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::object::{change, complete_copy};
+use crate::session::CallResult;
 
 /// The number of times that a change is tried if others change the same object at the same time.
 const MAX_CONFLICTS: usize = 100;
@@ -27,7 +28,7 @@ impl Cryptoki {
         let attributes = complete_copy(&source.attributes, template, source.class, caller.context())?;
         caller.check_write(&attributes)?;
         let copy = source.copy_with(attributes, caller.slot.objects.token())?;
-        self.add_one(&caller, copy)
+        self.add_first(&caller, CallResult::of_object(copy))
     }
 
     /// `C_DestroyObject`.

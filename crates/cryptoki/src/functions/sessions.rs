@@ -121,18 +121,29 @@ impl Cryptoki {
             }
             if flags & mechanism_flags::DECRYPT != 0 {
                 found.decrypt = ActiveOperation::Idle;
-                found.pending.retain(|call| !call.function.starts_with("C_Decrypt"));
             }
             if flags & mechanism_flags::DIGEST != 0 {
                 found.digest = ActiveOperation::Idle;
             }
             if flags & mechanism_flags::SIGN != 0 {
                 found.sign = ActiveOperation::Idle;
-                found.pending.retain(|call| !call.function.starts_with("C_Sign"));
             }
             if flags & mechanism_flags::VERIFY != 0 {
                 found.verify = ActiveOperation::Idle;
             }
+            if flags & mechanism_flags::MESSAGE_ENCRYPT != 0 {
+                found.message_encrypt = ActiveOperation::Idle;
+            }
+            if flags & mechanism_flags::MESSAGE_DECRYPT != 0 {
+                found.message_decrypt = ActiveOperation::Idle;
+            }
+            if flags & mechanism_flags::MESSAGE_SIGN != 0 {
+                found.message_sign = ActiveOperation::Idle;
+            }
+            if flags & mechanism_flags::MESSAGE_VERIFY != 0 {
+                found.message_verify = ActiveOperation::Idle;
+            }
+            found.pending.retain(|call| flags & flag_of(call.function) == 0);
             Ok(())
         })
     }
@@ -225,6 +236,25 @@ impl Cryptoki {
         slot.settings.objects.logout()?;
         slot.objects.forget_private();
         slot.objects.reload()
+    }
+}
+
+/// Returns the flag that cancels a function which may wait for `C_AsyncComplete`.
+fn flag_of(function: &str) -> u64 {
+    match function {
+        "C_GenerateKey" => mechanism_flags::GENERATE,
+        "C_GenerateKeyPair" => mechanism_flags::GENERATE_KEY_PAIR,
+        "C_WrapKey" => mechanism_flags::WRAP,
+        "C_UnwrapKey" => mechanism_flags::UNWRAP,
+        "C_DeriveKey" => mechanism_flags::DERIVE,
+        "C_EncapsulateKey" => mechanism_flags::ENCAPSULATE,
+        "C_DecapsulateKey" => mechanism_flags::DECAPSULATE,
+        other if other.starts_with("C_Encrypt") => mechanism_flags::ENCRYPT,
+        other if other.starts_with("C_Decrypt") => mechanism_flags::DECRYPT,
+        other if other.starts_with("C_Digest") => mechanism_flags::DIGEST,
+        other if other.starts_with("C_Sign") => mechanism_flags::SIGN,
+        other if other.starts_with("C_Verify") => mechanism_flags::VERIFY,
+        _ => 0,
     }
 }
 

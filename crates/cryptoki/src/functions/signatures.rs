@@ -1,13 +1,20 @@
 //! Signatures and message authentication codes.
 
+use std::borrow::Cow;
+
 use super::Cryptoki;
 use super::access::KeyFaults;
+use super::asynchronous::PendingPlace;
 use super::steps::StepEnd;
 use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags, session_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::Mechanism;
-use crate::operation::{ManyAnswers, ManyInputs, SignatureOperation, SigningStep, sign_many, verify_many};
+use crate::operation::{
+    ComputeRoute, ManyAnswers, ManyInputs, SignatureOperation, SigningStep, compute_here, sign_many,
+    verify_many,
+};
 use crate::output::CallOutput;
+use crate::session::CallResult;
 
 const SIGN: (u64, A) = (mechanism_flags::SIGN, A::SIGN);
 const VERIFY: (u64, A) = (mechanism_flags::VERIFY, A::VERIFY);
@@ -33,7 +40,7 @@ impl Cryptoki {
         self.sessions.with(session, |found| found.sign.begin(operation))
     }
 
-    /// `C_Sign`. In an asynchronous session it may fail with [`ReturnCode::Pending`]; see
+    /// `C_Sign`. In an asynchronous session it fails with [`ReturnCode::Pending`]; see
     /// [`async_complete`](Self::async_complete).
     ///
     /// # Errors
@@ -87,17 +94,31 @@ impl Cryptoki {
                 if !output.has_space(operation.len())? {
                     return Ok(StepEnd::More(()));
                 }
-                if flags & session_flags::ASYNC_SESSION != 0 && operation.is_job() {
-                    // Before the pieces are taken.
+                if flags & session_flags::ASYNC_SESSION != 0 {
+                    // Before the operation ends.
                     self.check_none_pending(session, function)?;
-                    return Err(operation.with_job(step, &[], true, |job| {
-                        Ok(self.submit_pending(session, function, job, output, ReturnCode::FunctionFailed))
-                    })?);
+                    let place = PendingPlace::new(session, function, output);
+                    return Err(self.submit_signature(place, operation.clone(), &step));
                 }
-                output.write(&operation.sign(&self.accelerator, step)?)?;
+                let signature = operation.sign(ComputeRoute::Here(&self.accelerator), step);
+                output.write(&compute_here(signature)?)?;
                 Ok(StepEnd::Done(()))
             },
         )
+    }
+
+    fn submit_signature(
+        &self,
+        place: PendingPlace,
+        mut operation: SignatureOperation,
+        step: &SigningStep<'_>,
+    ) -> ReturnCode {
+        let (accelerator, message) = (self.accelerator.clone(), step.message_copy());
+        self.submit_pending(place, async move {
+            let step = SigningStep::from_copy(message.as_deref());
+            let signature = operation.sign(ComputeRoute::Queue(&accelerator), step).await;
+            signature.map(CallResult::of_bytes)
+        })
     }
 
     /// `C_VerifyInit`.
@@ -127,13 +148,14 @@ impl Cryptoki {
         self.sessions.with(session, |found| found.verify.begin(operation))
     }
 
-    /// `C_Verify`.
+    /// `C_Verify`. In an asynchronous session it fails with [`ReturnCode::Pending`]; see
+    /// [`async_complete`](Self::async_complete).
     ///
     /// # Errors
     /// [`ReturnCode::SignatureInvalid`], [`ReturnCode::SignatureLenRange`],
     /// [`ReturnCode::OperationNotInitialized`], [`ReturnCode::DataLenRange`].
     pub fn verify(&self, session: SessionHandle, data: &[u8], signature: &[u8]) -> Result<(), ReturnCode> {
-        self.finish_verification(session, SigningStep::Whole(data), Some(signature))
+        self.finish_verification(session, "C_Verify", SigningStep::Whole(data), Some(signature))
     }
 
     /// `C_VerifyUpdate`, and `C_VerifySignatureUpdate`.
@@ -153,7 +175,7 @@ impl Cryptoki {
     /// # Errors
     /// As [`verify`](Self::verify).
     pub fn verify_final(&self, session: SessionHandle, signature: &[u8]) -> Result<(), ReturnCode> {
-        self.finish_verification(session, SigningStep::Pieces, Some(signature))
+        self.finish_verification(session, "C_VerifyFinal", SigningStep::Pieces, Some(signature))
     }
 
     /// `C_VerifySignatureInit` of PKCS#11 3.2.
@@ -175,7 +197,7 @@ impl Cryptoki {
     /// # Errors
     /// As [`verify`](Self::verify).
     pub fn verify_signature(&self, session: SessionHandle, data: &[u8]) -> Result<(), ReturnCode> {
-        self.finish_verification(session, SigningStep::Whole(data), None)
+        self.finish_verification(session, "C_VerifySignature", SigningStep::Whole(data), None)
     }
 
     /// `C_VerifySignatureFinal` of PKCS#11 3.2.
@@ -183,31 +205,60 @@ impl Cryptoki {
     /// # Errors
     /// As [`verify`](Self::verify).
     pub fn verify_signature_final(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.finish_verification(session, SigningStep::Pieces, None)
+        self.finish_verification(session, "C_VerifySignatureFinal", SigningStep::Pieces, None)
     }
 
     fn finish_verification(
         &self,
         session: SessionHandle,
+        function: &'static str,
         step: SigningStep<'_>,
         signature: Option<&[u8]>,
     ) -> Result<(), ReturnCode> {
         self.step(
             session,
             |found| &mut found.verify,
-            |operation, _| {
+            |operation, flags| {
                 check_step(operation, &step)?;
+                let is_asynchronous = flags & session_flags::ASYNC_SESSION != 0;
+                if is_asynchronous {
+                    self.check_none_pending(session, function)?;
+                }
                 // An operation has its signature from the start or gets it at the end, never both.
                 let own = operation.signature.take();
-                let signature = match (signature, &own) {
-                    (Some(signature), None) => signature,
-                    (None, Some(own)) => own,
+                let signature = match (signature, own) {
+                    (Some(signature), None) => Cow::Borrowed(signature),
+                    (None, Some(own)) => Cow::Owned(own),
                     _ => return Err(ReturnCode::OperationNotInitialized),
                 };
-                operation.verify(&self.accelerator, step, signature)?;
+                if is_asynchronous {
+                    let place = PendingPlace::new(session, function, &CallOutput::length_only());
+                    return Err(self.submit_verification(
+                        place,
+                        operation.clone(),
+                        &step,
+                        signature.into_owned(),
+                    ));
+                }
+                compute_here(operation.verify(ComputeRoute::Here(&self.accelerator), step, &signature))?;
                 Ok(StepEnd::Done(()))
             },
         )
+    }
+
+    fn submit_verification(
+        &self,
+        place: PendingPlace,
+        mut operation: SignatureOperation,
+        step: &SigningStep<'_>,
+        signature: Vec<u8>,
+    ) -> ReturnCode {
+        let (accelerator, message) = (self.accelerator.clone(), step.message_copy());
+        self.submit_pending(place, async move {
+            let step = SigningStep::from_copy(message.as_deref());
+            operation.verify(ComputeRoute::Queue(&accelerator), step, &signature).await?;
+            Ok(CallResult::default())
+        })
     }
 
     /// Signs many inputs under one key: `O_SignMany`, and `O_MacMany` for MACs. No operation of the session is used.
@@ -225,8 +276,8 @@ impl Cryptoki {
         if usable.needs_login() {
             return Err(ReturnCode::KeyFunctionNotPermitted);
         }
-        let mut operation = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
-        sign_many(&self.accelerator, &mut operation, inputs)
+        let operation = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
+        compute_here(sign_many(ComputeRoute::Here(&self.accelerator), &operation, inputs))
     }
 
     /// Verifies many signatures under one key: `O_VerifyMany`.
@@ -243,8 +294,8 @@ impl Cryptoki {
         signatures: ManyInputs<'_>,
     ) -> Result<ManyAnswers, ReturnCode> {
         let usable = self.caller(session)?.usable_key(key, mechanism, VERIFY, KeyFaults::USUAL)?;
-        let mut operation = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
-        verify_many(&self.accelerator, &mut operation, inputs, signatures)
+        let operation = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
+        compute_here(verify_many(ComputeRoute::Here(&self.accelerator), &operation, inputs, signatures))
     }
 }
 

@@ -11,6 +11,8 @@ pub(super) enum StepEnd<R> {
     More(R),
     /// The operation has ended.
     Done(R),
+    /// The operation goes on when `C_AsyncComplete` has the result of this step.
+    Waits(ReturnCode),
 }
 
 impl Cryptoki {
@@ -30,6 +32,7 @@ impl Cryptoki {
         let goes_on = match &result {
             Ok(StepEnd::More(_)) => true,
             Ok(StepEnd::Done(_)) => false,
+            Ok(StepEnd::Waits(code)) => return Err(*code),
             Err(code) => matches!(
                 code,
                 ReturnCode::BufferTooSmall | ReturnCode::UserNotLoggedIn | ReturnCode::OperationActive
@@ -41,6 +44,7 @@ impl Cryptoki {
         })?;
         match result? {
             StepEnd::More(value) | StepEnd::Done(value) => Ok(value),
+            StepEnd::Waits(code) => Err(code),
         }
     }
 }

@@ -6,14 +6,16 @@ use zeroize::Zeroizing;
 
 use super::Cryptoki;
 use super::access::KeyFaults;
+use super::asynchronous::CallComputation;
 use super::creation::check_key_type;
-use crate::attribute::{TemplateEntry, parse, peek_number};
+use crate::attribute::{AttributeSet, TemplateEntry, parse, peek_number};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily};
 use crate::object::{CreationKind, Object, complete, curve_key_type_fits, is_secret_len, new_key_object};
-use crate::operation::{CipherDirection, CipherOperation};
+use crate::operation::{CipherDirection, CipherOperation, ComputeRoute};
 use crate::output::CallOutput;
+use crate::session::CallResult;
 
 impl Cryptoki {
     /// `C_WrapKey`. Secret keys are wrapped as their value, and private keys as PKCS#8.
@@ -45,11 +47,9 @@ impl Cryptoki {
             CipherOperation::new(wrapping.key, wrapping.facts, mechanism, CipherDirection::Encrypt)?;
         let (len, _) = operation.whole_len(value.len())?;
         if output.has_space(len)? {
-            let wrapped = operation.whole(&self.accelerator, &value);
-            output.write(&wrapped.map_err(|code| match code {
-                ReturnCode::DataLenRange => ReturnCode::KeySizeRange,
-                code => code,
-            })?)?;
+            let space = output.space();
+            let wrapped = self.compute(&caller, "C_WrapKey", space, KeyWrapping { operation, value })?;
+            output.write(&wrapped.bytes)?;
         }
         Ok(())
     }
@@ -89,15 +89,55 @@ impl Cryptoki {
         caller.check_write(&attributes)?;
         let operation =
             CipherOperation::new(unwrapping.key, unwrapping.facts, mechanism, CipherDirection::Decrypt)?;
+        let target = UnwrappedTarget { attributes, class, key_type, wanted_len };
+        let unwrapping = KeyUnwrapping { operation, wrapped: wrapped.to_vec(), target };
+        let unwrapped = self.compute(&caller, "C_UnwrapKey", 0, unwrapping)?;
+        self.add_first(&caller, unwrapped)
+    }
+}
+
+/// The computation of `C_WrapKey`.
+struct KeyWrapping {
+    operation: CipherOperation,
+    value: Zeroizing<Vec<u8>>,
+}
+
+/// The computation of `C_UnwrapKey`.
+struct KeyUnwrapping {
+    operation: CipherOperation,
+    wrapped: Vec<u8>,
+    target: UnwrappedTarget,
+}
+
+/// The key that shall come out of a wrapped one.
+struct UnwrappedTarget {
+    attributes: AttributeSet,
+    class: ObjectClass,
+    key_type: KeyTypeNumber,
+    wanted_len: Option<u64>,
+}
+
+impl CallComputation for KeyWrapping {
+    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
+        let wrapped = self.operation.whole(route, &self.value).await;
+        wrapped.map(CallResult::of_bytes).map_err(|code| match code {
+            ReturnCode::DataLenRange => ReturnCode::KeySizeRange,
+            code => code,
+        })
+    }
+}
+
+impl CallComputation for KeyUnwrapping {
+    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
         // One code for a bad length, a bad padding, a bad tag and a value that is not a key: the difference would help
         // to decrypt (Bleichenbacher 1998, Bardou et al. 2012).
-        let value = operation.whole(&self.accelerator, wrapped).map_err(|code| match code {
+        let value = self.operation.whole(route, &self.wrapped).await.map_err(|code| match code {
             ReturnCode::DeviceError | ReturnCode::TokenResourceExceeded => code,
             _ => ReturnCode::WrappedKeyInvalid,
         })?;
+        let UnwrappedTarget { attributes, class, key_type, wanted_len } = self.target;
         let key = unwrapped_key(&value, class, key_type, wanted_len)?;
-        let object = new_key_object(attributes, key, class)?;
-        self.add_one(&caller, object)
+        new_key_object(attributes, key, class).map(CallResult::of_object)
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) enum MechanismFamily {
     Ecdsa(DigestRule),
     Eddsa,
     Digest(DigestAlg),
+    /// SHA-3, which no engine has a shape for.
+    Sha3(Sha3Width),
     Hmac {
         alg: DigestAlg,
         /// True if the parameter is the length of the MAC.
@@ -59,6 +61,14 @@ pub(crate) enum MechanismFamily {
     XorData,
     GenerateSecret(KeyTypeNumber),
     GeneratePair(KeyTypeNumber),
+}
+
+/// The digests of SHA-3 by their length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sha3Width {
+    Bits256,
+    Bits384,
+    Bits512,
 }
 
 /// The input of a signature mechanism.
@@ -101,7 +111,7 @@ impl MechanismFamily {
             Self::ConcatenateKey | Self::ConcatenateData | Self::ConcatenateDataFirst | Self::XorData => {
                 is_secret(key)
             }
-            Self::Digest(_) | Self::GenerateSecret(_) | Self::GeneratePair(_) => false,
+            Self::Digest(_) | Self::Sha3(_) | Self::GenerateSecret(_) | Self::GeneratePair(_) => false,
         }
     }
 }
@@ -124,9 +134,11 @@ fn is_secret(key: KeyTypeNumber) -> bool {
     !public_key.contains(&key)
 }
 
-const SIGN: u64 = flag::SIGN | flag::VERIFY;
+const SIGN: u64 = flag::SIGN | flag::VERIFY | flag::MESSAGE_SIGN | flag::MESSAGE_VERIFY | flag::MULTI_MESSAGE;
+const MESSAGES: u64 = flag::MESSAGE_ENCRYPT | flag::MESSAGE_DECRYPT | flag::MULTI_MESSAGE;
 const CRYPT: u64 = flag::ENCRYPT | flag::DECRYPT;
 const WRAP: u64 = flag::WRAP | flag::UNWRAP;
+const ENCAPSULATE: u64 = flag::ENCAPSULATE | flag::DECAPSULATE;
 const CURVE: u64 = flag::NAMED_PRIME_CURVES;
 
 const fn row(
@@ -162,6 +174,10 @@ const fn ecdsa(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
 
 const fn digest(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
     row(kind, NO_KEY, flag::DIGEST, ParameterForm::None, MechanismFamily::Digest(alg))
+}
+
+const fn sha3(kind: MechanismType, width: Sha3Width) -> MechanismFacts {
+    row(kind, NO_KEY, flag::DIGEST, ParameterForm::None, MechanismFamily::Sha3(width))
 }
 
 const fn hmac(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
@@ -206,7 +222,13 @@ const MECHANISMS: &[MechanismFacts] = &[
     rsa_pss(MechanismType::SHA256_RSA_PKCS_PSS, DigestAlg::Sha256),
     rsa_pss(MechanismType::SHA384_RSA_PKCS_PSS, DigestAlg::Sha384),
     rsa_pss(MechanismType::SHA512_RSA_PKCS_PSS, DigestAlg::Sha512),
-    row(MechanismType::RSA_PKCS_OAEP, RSA, CRYPT | WRAP, ParameterForm::Oaep, MechanismFamily::RsaOaep),
+    row(
+        MechanismType::RSA_PKCS_OAEP,
+        RSA,
+        CRYPT | WRAP | ENCAPSULATE,
+        ParameterForm::Oaep,
+        MechanismFamily::RsaOaep,
+    ),
     row(MechanismType::RSA_X_509, RSA, SIGN | CRYPT, ParameterForm::None, MechanismFamily::RsaRaw),
     pair(MechanismType::EC_KEY_PAIR_GEN, EC, CURVE, KeyTypeNumber::EC),
     row(
@@ -221,11 +243,17 @@ const MECHANISMS: &[MechanismFacts] = &[
     ecdsa(MechanismType::ECDSA_SHA256, DigestAlg::Sha256),
     ecdsa(MechanismType::ECDSA_SHA384, DigestAlg::Sha384),
     ecdsa(MechanismType::ECDSA_SHA512, DigestAlg::Sha512),
-    row(MechanismType::ECDH1_DERIVE, EC, flag::DERIVE | CURVE, ParameterForm::Ecdh, MechanismFamily::Ecdh),
+    row(
+        MechanismType::ECDH1_DERIVE,
+        EC,
+        flag::DERIVE | ENCAPSULATE | CURVE,
+        ParameterForm::Ecdh,
+        MechanismFamily::Ecdh,
+    ),
     row(
         MechanismType::ECDH1_COFACTOR_DERIVE,
         EC,
-        flag::DERIVE | CURVE,
+        flag::DERIVE | ENCAPSULATE | CURVE,
         ParameterForm::Ecdh,
         MechanismFamily::Ecdh,
     ),
@@ -237,6 +265,9 @@ const MECHANISMS: &[MechanismFacts] = &[
     digest(MechanismType::SHA256, DigestAlg::Sha256),
     digest(MechanismType::SHA384, DigestAlg::Sha384),
     digest(MechanismType::SHA512, DigestAlg::Sha512),
+    sha3(MechanismType::SHA3_256, Sha3Width::Bits256),
+    sha3(MechanismType::SHA3_384, Sha3Width::Bits384),
+    sha3(MechanismType::SHA3_512, Sha3Width::Bits512),
     hmac(MechanismType::SHA_1_HMAC, DigestAlg::Sha1),
     hmac(MechanismType::SHA224_HMAC, DigestAlg::Sha224),
     hmac(MechanismType::SHA256_HMAC, DigestAlg::Sha256),
@@ -264,7 +295,7 @@ const MECHANISMS: &[MechanismFacts] = &[
         MechanismFamily::CbcPad,
     ),
     row(MechanismType::AES_CTR, AES, CRYPT, ParameterForm::Counter, MechanismFamily::Ctr),
-    row(MechanismType::AES_GCM, AES, CRYPT | WRAP, ParameterForm::Gcm, MechanismFamily::Gcm),
+    row(MechanismType::AES_GCM, AES, CRYPT | WRAP | MESSAGES, ParameterForm::Gcm, MechanismFamily::Gcm),
     row(MechanismType::AES_CMAC, AES, SIGN, ParameterForm::None, MechanismFamily::Cmac { is_general: false }),
     row(
         MechanismType::AES_CMAC_GENERAL,
@@ -292,7 +323,7 @@ const MECHANISMS: &[MechanismFacts] = &[
     row(
         MechanismType::CHACHA20_POLY1305,
         (32, 32),
-        CRYPT,
+        CRYPT | MESSAGES,
         ParameterForm::ChaCha20Poly1305,
         MechanismFamily::ChaCha20Poly1305,
     ),

@@ -168,6 +168,11 @@ fn set_use_defaults(
     for kind in wrapping {
         attributes.set_default(*kind, false);
     }
+    match class {
+        ObjectClass::PUBLIC_KEY => attributes.set_default(A::ENCAPSULATE, false),
+        ObjectClass::PRIVATE_KEY => attributes.set_default(A::DECAPSULATE, false),
+        _ => {}
+    }
 }
 
 /// True if a key of this type can be used so at all.

@@ -160,7 +160,8 @@ pub(crate) fn new_key_object(
 const SECRET_KINDS: [A; 7] =
     [A::VALUE, A::PRIVATE_EXPONENT, A::PRIME_1, A::PRIME_2, A::EXPONENT_1, A::EXPONENT_2, A::COEFFICIENT];
 
-fn public_point(key: &Key) -> &[u8] {
+/// Returns the public point of an EC, Edwards or Montgomery key, or nothing for other keys.
+pub(crate) fn public_point(key: &Key) -> &[u8] {
     if let Some((_, point)) = key.ec_public() {
         return point;
     }

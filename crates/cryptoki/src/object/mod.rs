@@ -14,5 +14,5 @@ pub(crate) use self::laws::{
     CreationKind, TemplateContext, change, complete, complete_copy, complete_derived,
 };
 pub(crate) use self::material::{
-    NewObject, curve_key_type_fits, is_secret_len, key_from_values, new_key_object,
+    NewObject, curve_key_type_fits, is_secret_len, key_from_values, new_key_object, public_point,
 };

@@ -1,20 +1,20 @@
 //! Encryption and decryption in one step or in pieces.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use oarlock::{
-    Accelerator, AeadAlg, BlockCipher, CipherMode, DigestAlg, Direction, Input, Job, Key, Scheme,
-    SecretBytes, Shape, SubmitOptions, WrapAlg,
-};
+use oarlock::{CipherMode, Direction, Input, Job, Key, Scheme, Shape};
 use zeroize::Zeroizing;
 
-use super::counter::CounterState;
+use super::cipher_method::CipherMethod;
+use super::compute::ComputeRoute;
+use super::counter::ctr_shape;
 use super::failure::{FailureRule, to_return_code};
-use super::padding::{BLOCK, digest_of, digest_of_mgf, pkcs7, unpadded_len};
+use super::padding::{BLOCK, pkcs7, unpadded_len};
 use super::record::{RecordInputs, run_blocks, run_record};
-use super::rsa;
-use crate::constants::{MechanismType, ReturnCode, parameter_values};
-use crate::mechanism::{DigestRule, Mechanism, MechanismFacts, MechanismFamily, MechanismParameters};
+use super::rsa::{self, BareRsa};
+use crate::constants::ReturnCode;
+use crate::mechanism::{Mechanism, MechanismFacts};
 
 /// The direction of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +36,6 @@ pub(crate) struct CipherOperation {
     pub(crate) needs_login: bool,
 }
 
-#[derive(Clone)]
-pub(crate) enum CipherMethod {
-    Ecb(BlockCipher),
-    Cbc { alg: BlockCipher, iv: [u8; BLOCK], is_padded: bool },
-    Ctr { alg: BlockCipher, counter: CounterState },
-    Aead { alg: AeadAlg, iv: Vec<u8>, aad: Vec<u8>, tag_len: usize },
-    Wrap { alg: WrapAlg, is_padded: bool },
-    RsaPkcs1,
-    RsaOaep { digest: DigestAlg, mgf: DigestAlg, label: Vec<u8> },
-    RsaRaw,
-}
-
 impl CipherOperation {
     /// Begins an operation.
     ///
@@ -61,8 +49,13 @@ impl CipherOperation {
         direction: CipherDirection,
     ) -> Result<Self, ReturnCode> {
         let method = CipherMethod::new(&key, facts.family, &mechanism.parameters)?;
+        Ok(Self::with_method(key, method, direction))
+    }
+
+    /// Begins an operation of a method.
+    pub(crate) fn with_method(key: Key, method: CipherMethod, direction: CipherDirection) -> Self {
         let waiting = Zeroizing::default();
-        Ok(Self { key, direction, method, waiting, is_in_pieces: false, needs_login: false })
+        Self { key, direction, method, waiting, is_in_pieces: false, needs_login: false }
     }
 
     /// True after the first piece.
@@ -78,17 +71,17 @@ impl CipherOperation {
         &self.method
     }
 
-    /// Returns the return codes for bad inputs.
-    pub(crate) fn failure_rule(&self) -> FailureRule {
-        self.rule()
+    pub(crate) fn direction(&self) -> CipherDirection {
+        self.direction
     }
 
-    /// Returns the length of the IV, or 0 if the mechanism has none.
-    pub(crate) fn iv_len(&self) -> usize {
+    /// Returns the IV, which is empty if the mechanism has none.
+    pub(crate) fn iv(&self) -> Cow<'_, [u8]> {
         match &self.method {
-            CipherMethod::Cbc { .. } | CipherMethod::Ctr { .. } => BLOCK,
-            CipherMethod::Aead { iv, .. } => iv.len(),
-            _ => 0,
+            CipherMethod::Cbc { iv, .. } => Cow::Borrowed(iv),
+            CipherMethod::Ctr { counter, .. } => Cow::Owned(counter.block().to_vec()),
+            CipherMethod::Aead { iv, .. } => Cow::Borrowed(iv),
+            _ => Cow::Borrowed(&[]),
         }
     }
 
@@ -97,22 +90,8 @@ impl CipherOperation {
         matches!(self.method, CipherMethod::Ctr { .. } | CipherMethod::Aead { .. })
     }
 
-    /// Returns the operation with another IV.
-    pub(crate) fn with_iv(&self, new: &[u8]) -> Result<Self, ReturnCode> {
-        let mut other = self.clone();
-        let invalid = ReturnCode::MechanismParamInvalid;
-        match &mut other.method {
-            CipherMethod::Cbc { iv, .. } => *iv = new.try_into().map_err(|_| invalid)?,
-            CipherMethod::Ctr { counter, .. } => {
-                *counter = counter.restarted(new.try_into().map_err(|_| invalid)?);
-            }
-            CipherMethod::Aead { iv, .. } => *iv = new.to_vec(),
-            _ => return Err(invalid),
-        }
-        Ok(other)
-    }
-
-    fn rule(&self) -> FailureRule {
+    /// Returns the return codes for bad inputs.
+    pub(crate) fn rule(&self) -> FailureRule {
         match (&self.method, self.direction) {
             (_, CipherDirection::Encrypt) => FailureRule::ENCRYPT,
             (CipherMethod::Aead { .. }, CipherDirection::Decrypt) => FailureRule::AEAD_DECRYPT,
@@ -120,11 +99,21 @@ impl CipherOperation {
         }
     }
 
-    fn shape_direction(&self) -> Direction {
-        match self.direction {
+    /// Returns the shape of the records, or `None` for RSA. The records of ECB are single blocks.
+    pub(crate) fn shape(&self) -> Option<Shape> {
+        let direction = match self.direction {
             CipherDirection::Encrypt => Direction::Encrypt,
             CipherDirection::Decrypt => Direction::Decrypt,
-        }
+        };
+        Some(match &self.method {
+            CipherMethod::Ecb(alg) | CipherMethod::Cbc { alg, .. } => {
+                Shape::Cipher { alg: *alg, mode: CipherMode::Cbc, direction }
+            }
+            CipherMethod::Ctr { alg, .. } => ctr_shape(*alg),
+            CipherMethod::Aead { alg, .. } => Shape::Aead { alg: *alg, direction },
+            CipherMethod::Wrap { alg, .. } => Shape::Wrap { alg: *alg, direction },
+            CipherMethod::RsaPkcs1 | CipherMethod::RsaOaep { .. } | CipherMethod::RsaRaw => return None,
+        })
     }
 
     /// Returns the largest output for an input of one step, and whether every output is as long.
@@ -153,64 +142,139 @@ impl CipherOperation {
     ///
     /// # Errors
     /// The return codes of the function for bad inputs.
-    pub(crate) fn whole(
+    pub(crate) async fn whole(
         &self,
-        accelerator: &Accelerator,
+        route: ComputeRoute<'_>,
         data: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         let rule = self.rule();
-        match (&self.method, self.direction) {
-            (CipherMethod::Ecb(_), _) => self.clone().blocks(accelerator, data),
-            (CipherMethod::Cbc { is_padded: true, .. }, CipherDirection::Encrypt) => {
-                let padded = Zeroizing::new([data, &pkcs7(data.len())].concat());
-                self.clone().blocks(accelerator, &padded)
+        let Some(shape) = self.shape() else { return self.rsa(route, data).await };
+        if let CipherMethod::Ecb(_) = self.method {
+            return run_blocks(route, shape, &self.key, data, rule).await;
+        }
+        let iv = self.iv();
+        let inputs = self.record(&iv, data)?;
+        let mut output = run_record(route, shape, &self.key, &inputs, rule).await?;
+        let len = self.unpadded_len(&output)?;
+        output.truncate(len);
+        Ok(output)
+    }
+
+    /// Returns the record of a whole input. RSA and ECB have none.
+    ///
+    /// # Errors
+    /// A return code for a length that does not fit.
+    pub(crate) fn record<'a>(&'a self, iv: &'a [u8], data: &'a [u8]) -> Result<RecordInputs<'a>, ReturnCode> {
+        let is_encryption = self.direction == CipherDirection::Encrypt;
+        let length = self.rule().length;
+        let plain = RecordInputs { iv, input: data, output_len: data.len(), ..RecordInputs::default() };
+        match &self.method {
+            CipherMethod::Cbc { is_padded: true, .. } if is_encryption => {
+                let suffix = pkcs7(data.len());
+                Ok(RecordInputs { suffix, output_len: data.len() + suffix.len(), ..plain })
             }
-            (CipherMethod::Cbc { is_padded: true, .. }, CipherDirection::Decrypt) => {
-                if data.is_empty() {
-                    return Err(rule.length);
-                }
-                unpad(self.clone().blocks(accelerator, data)?)
+            CipherMethod::Cbc { is_padded: true, .. } if data.is_empty() => Err(length),
+            CipherMethod::Cbc { .. } if data.len().is_multiple_of(BLOCK) => Ok(plain),
+            CipherMethod::Cbc { .. } => Err(length),
+            CipherMethod::Ctr { counter, .. } => {
+                let block = iv.try_into().map_err(|_| ReturnCode::MechanismParamInvalid)?;
+                counter.restarted(block).check_len(data.len())?;
+                Ok(plain)
             }
-            (CipherMethod::Cbc { .. }, _) => self.clone().blocks(accelerator, data),
-            (CipherMethod::Ctr { alg, counter }, _) => {
-                counter.clone().apply(accelerator, *alg, &self.key, data)
+            CipherMethod::Aead { aad, tag_len, .. } if is_encryption => {
+                Ok(RecordInputs { aad, tag_len: *tag_len, ..plain })
             }
-            (CipherMethod::Aead { .. }, _) => self.aead(accelerator, data),
-            (CipherMethod::Wrap { alg, is_padded }, _) => self.wrap(accelerator, *alg, *is_padded, data),
-            (_, CipherDirection::Encrypt) => self.rsa_encrypt(accelerator, data),
-            (CipherMethod::RsaRaw, CipherDirection::Decrypt) => {
-                if data.len() != rsa::modulus_len(&self.key)? {
-                    return Err(rule.length);
-                }
-                rsa::private_operation(accelerator, &self.key, data, rule)
+            CipherMethod::Aead { aad, tag_len, .. } => {
+                let len = data.len().checked_sub(*tag_len).ok_or(length)?;
+                let (input, expected_tag) = data.split_at(len);
+                Ok(RecordInputs { aad, input, expected_tag, output_len: len, ..plain })
             }
-            (_, CipherDirection::Decrypt) => {
-                let job = self.job(data)?.ok_or(ReturnCode::MechanismInvalid)?;
-                let answer = accelerator.submit(&job, SubmitOptions::default()).wait();
-                answer.map_err(|error| to_return_code(&error, rule))
+            CipherMethod::Wrap { is_padded, .. } => {
+                let output_len = match self.direction {
+                    CipherDirection::Encrypt if *is_padded => data.len().next_multiple_of(8) + 8,
+                    CipherDirection::Encrypt => data.len() + 8,
+                    CipherDirection::Decrypt => data.len().checked_sub(8).ok_or(length)?,
+                };
+                Ok(RecordInputs { output_len, ..plain })
             }
+            CipherMethod::Ecb(_)
+            | CipherMethod::RsaPkcs1
+            | CipherMethod::RsaOaep { .. }
+            | CipherMethod::RsaRaw => Err(ReturnCode::GeneralError),
         }
     }
 
-    /// Returns the job of an operation that the dispatcher computes: RSA decryption with padding.
+    /// Returns the length of an output without its padding.
+    ///
+    /// # Errors
+    /// [`ReturnCode::EncryptedDataInvalid`] for a bad padding.
+    pub(crate) fn unpadded_len(&self, output: &[u8]) -> Result<usize, ReturnCode> {
+        if !self.removes_padding() {
+            return Ok(output.len());
+        }
+        let len = output.last_chunk().and_then(unpadded_len).ok_or(ReturnCode::EncryptedDataInvalid)?;
+        Ok(output.len() - BLOCK + len)
+    }
+
+    fn removes_padding(&self) -> bool {
+        self.direction == CipherDirection::Decrypt
+            && matches!(self.method, CipherMethod::Cbc { is_padded: true, .. })
+    }
+
+    async fn rsa(&self, route: ComputeRoute<'_>, data: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+        let rule = self.rule();
+        if let Some(operation) = self.bare_rsa() {
+            let input = self.rsa_input(data)?;
+            return rsa::operate(route, operation, &self.key, &input, rule).await;
+        }
+        let job = self.job(data)?;
+        route.job(&job).await.map_err(|error| to_return_code(&error, rule))
+    }
+
+    /// Returns the bare operation of RSA that computes this one, if no scheme does.
+    pub(crate) fn bare_rsa(&self) -> Option<BareRsa> {
+        match (&self.method, self.direction) {
+            (CipherMethod::RsaRaw, CipherDirection::Decrypt) => Some(BareRsa::Private),
+            (
+                CipherMethod::RsaRaw | CipherMethod::RsaPkcs1 | CipherMethod::RsaOaep { .. },
+                CipherDirection::Encrypt,
+            ) => Some(BareRsa::Public),
+            _ => None,
+        }
+    }
+
+    /// Returns the input of a bare operation of RSA.
+    ///
+    /// # Errors
+    /// A return code for a length that does not fit.
+    pub(crate) fn rsa_input(&self, data: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+        let len = rsa::modulus_len(&self.key)?;
+        match (&self.method, self.direction) {
+            (CipherMethod::RsaPkcs1, CipherDirection::Encrypt) => rsa::encode_pkcs1(data, len),
+            (CipherMethod::RsaOaep { digest, mgf, label }, CipherDirection::Encrypt) => {
+                rsa::encode_oaep(data, label, (*digest, *mgf), len)
+            }
+            (_, CipherDirection::Decrypt) if data.len() != len => Err(self.rule().length),
+            _ => Ok(Zeroizing::new(data.to_vec())),
+        }
+    }
+
+    /// Returns the job of RSA decryption with padding.
     ///
     /// # Errors
     /// [`ReturnCode::EncryptedDataLenRange`] unless the ciphertext is as long as the modulus.
-    pub(crate) fn job<'a>(&'a self, data: &'a [u8]) -> Result<Option<Job<'a>>, ReturnCode> {
-        if self.direction == CipherDirection::Encrypt {
-            return Ok(None);
-        }
+    pub(crate) fn job<'a>(&'a self, data: &'a [u8]) -> Result<Job<'a>, ReturnCode> {
         let (scheme, label): (_, &[u8]) = match &self.method {
             CipherMethod::RsaPkcs1 => (Scheme::RsaPkcs1Decrypt, &[]),
             CipherMethod::RsaOaep { digest, mgf, label } => {
                 (Scheme::RsaOaepDecrypt { digest: *digest, mgf: *mgf }, label)
             }
-            _ => return Ok(None),
+            _ => return Err(ReturnCode::MechanismInvalid),
         };
         if data.len() != rsa::modulus_len(&self.key)? {
             return Err(ReturnCode::EncryptedDataLenRange);
         }
-        Ok(Some(Job::with_scheme(scheme, &self.key, Input::Message(data), label)))
+        Ok(Job::with_scheme(scheme, &self.key, Input::Message(data), label))
     }
 
     /// Returns the bytes that the next piece yields.
@@ -221,27 +285,22 @@ impl CipherOperation {
             CipherMethod::Ecb(_) | CipherMethod::Cbc { .. } => {
                 let whole = all - all % BLOCK;
                 // The last block may be padding, which only the end of the data shows.
-                let is_held_back = self.holds_back() && whole == all && whole > 0;
+                let is_held_back = self.removes_padding() && whole == all && whole > 0;
                 if is_held_back { whole - BLOCK } else { whole }
             }
             _ => 0,
         }
     }
 
-    fn holds_back(&self) -> bool {
-        self.direction == CipherDirection::Decrypt
-            && matches!(self.method, CipherMethod::Cbc { is_padded: true, .. })
-    }
-
     /// Takes the next piece and returns [`update_len`](Self::update_len) bytes.
-    pub(crate) fn update(
+    pub(crate) async fn update(
         &mut self,
-        accelerator: &Accelerator,
+        route: ComputeRoute<'_>,
         data: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         self.is_in_pieces = true;
         if let CipherMethod::Ctr { alg, counter } = &mut self.method {
-            return counter.apply(accelerator, *alg, &self.key, data);
+            return counter.apply(route, *alg, &self.key, data).await;
         }
         let len = self.update_len(data.len());
         let mut all = Zeroizing::new(Vec::with_capacity(self.waiting.len() + data.len()));
@@ -249,7 +308,7 @@ impl CipherOperation {
         all.extend_from_slice(data);
         let (now, later) = all.split_at(len);
         let later = Zeroizing::new(later.to_vec());
-        let output = if now.is_empty() { Zeroizing::default() } else { self.blocks(accelerator, now)? };
+        let output = if now.is_empty() { Zeroizing::default() } else { self.blocks(route, now).await? };
         self.waiting = later;
         Ok(output)
     }
@@ -265,7 +324,7 @@ impl CipherOperation {
     }
 
     /// Computes the end.
-    pub(crate) fn finish(&self, accelerator: &Accelerator) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    pub(crate) async fn finish(&self, route: ComputeRoute<'_>) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         match &self.method {
             CipherMethod::Ctr { .. } => Ok(Zeroizing::default()),
             CipherMethod::Ecb(_) | CipherMethod::Cbc { is_padded: false, .. } => {
@@ -275,194 +334,29 @@ impl CipherOperation {
                     Err(self.rule().length)
                 }
             }
-            _ => self.whole(accelerator, &self.waiting),
+            _ => self.whole(route, &self.waiting).await,
         }
     }
 
     /// Computes whole blocks of ECB or CBC, and moves the IV on.
-    fn blocks(&mut self, accelerator: &Accelerator, data: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let (rule, direction) = (self.rule(), self.shape_direction());
-        let shape = |alg| Shape::Cipher { alg, mode: CipherMode::Cbc, direction };
-        match &mut self.method {
-            CipherMethod::Ecb(alg) => run_blocks(accelerator, shape(*alg), &self.key, data, rule),
-            CipherMethod::Cbc { alg, iv, .. } => {
-                if !data.len().is_multiple_of(BLOCK) {
-                    return Err(rule.length);
-                }
-                let inputs =
-                    RecordInputs { iv, input: data, output_len: data.len(), ..RecordInputs::default() };
-                let output = run_record(accelerator, shape(*alg), &self.key, &inputs, rule)?;
-                let ciphertext = if direction == Direction::Encrypt { &output } else { data };
-                if let Some(last) = ciphertext.last_chunk() {
-                    *iv = *last;
-                }
-                Ok(output)
-            }
-            _ => Err(ReturnCode::GeneralError),
-        }
-    }
-
-    fn aead(&self, accelerator: &Accelerator, data: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let CipherMethod::Aead { alg, iv, aad, tag_len } = &self.method else {
-            return Err(ReturnCode::GeneralError);
-        };
-        let (rule, direction) = (self.rule(), self.shape_direction());
-        let (input, expected_tag, made_len) = match self.direction {
-            CipherDirection::Encrypt => (data, &[][..], *tag_len),
-            CipherDirection::Decrypt => {
-                let len = data.len().checked_sub(*tag_len).ok_or(rule.length)?;
-                let (input, tag) = data.split_at(len);
-                (input, tag, 0)
-            }
-        };
-        let output_len = input.len();
-        let inputs = RecordInputs { iv, aad, input, expected_tag, output_len, tag_len: made_len };
-        run_record(accelerator, Shape::Aead { alg: *alg, direction }, &self.key, &inputs, rule)
-    }
-
-    fn wrap(
-        &self,
-        accelerator: &Accelerator,
-        alg: WrapAlg,
-        is_padded: bool,
+    async fn blocks(
+        &mut self,
+        route: ComputeRoute<'_>,
         data: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let (rule, direction) = (self.rule(), self.shape_direction());
-        let output_len = match self.direction {
-            CipherDirection::Encrypt if is_padded => data.len().next_multiple_of(8) + 8,
-            CipherDirection::Encrypt => data.len() + 8,
-            CipherDirection::Decrypt => data.len().checked_sub(8).ok_or(rule.length)?,
+        let (rule, shape) = (self.rule(), self.shape().ok_or(ReturnCode::GeneralError)?);
+        let CipherMethod::Cbc { iv, .. } = &mut self.method else {
+            return run_blocks(route, shape, &self.key, data, rule).await;
         };
-        let inputs = RecordInputs { input: data, output_len, ..RecordInputs::default() };
-        run_record(accelerator, Shape::Wrap { alg, direction }, &self.key, &inputs, rule)
-    }
-
-    fn rsa_encrypt(&self, accelerator: &Accelerator, data: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let (rule, len) = (self.rule(), rsa::modulus_len(&self.key)?);
-        let encoded = match &self.method {
-            CipherMethod::RsaPkcs1 => rsa::encode_pkcs1(data, len)?,
-            CipherMethod::RsaOaep { digest, mgf, label } => {
-                rsa::encode_oaep(data, label, (*digest, *mgf), len)?
-            }
-            _ => Zeroizing::new(data.to_vec()),
-        };
-        rsa::public_operation(accelerator, &self.key, &encoded, rule)
-    }
-}
-
-impl CipherMethod {
-    fn new(
-        key: &Key,
-        family: MechanismFamily,
-        parameters: &MechanismParameters<'_>,
-    ) -> Result<Self, ReturnCode> {
-        let invalid = ReturnCode::MechanismParamInvalid;
-        Ok(match (family, *parameters) {
-            (MechanismFamily::RsaPkcs1(DigestRule::Given), MechanismParameters::None) => Self::RsaPkcs1,
-            (MechanismFamily::RsaRaw, MechanismParameters::None) => Self::RsaRaw,
-            (MechanismFamily::RsaOaep, MechanismParameters::Oaep { hash, mgf, source, label }) => {
-                Self::oaep(hash, mgf, source, label)?
-            }
-            (MechanismFamily::Ecb, MechanismParameters::None) => Self::Ecb(aes(key)?),
-            (MechanismFamily::Cbc | MechanismFamily::CbcPad, MechanismParameters::Iv(iv)) => Self::Cbc {
-                alg: aes(key)?,
-                iv: iv.try_into().map_err(|_| invalid)?,
-                is_padded: family == MechanismFamily::CbcPad,
-            },
-            (MechanismFamily::Ctr, MechanismParameters::Counter { bits, block }) => {
-                Self::Ctr { alg: aes(key)?, counter: CounterState::new(bits, block)? }
-            }
-            (MechanismFamily::Gcm, MechanismParameters::Gcm { iv, aad, tag_bits }) => {
-                Self::gcm(key, iv, aad, tag_bits)?
-            }
-            (MechanismFamily::ChaCha20Poly1305, MechanismParameters::ChaCha20Poly1305 { nonce, aad }) => {
-                if nonce.len() != 12 {
-                    return Err(invalid);
-                }
-                let alg = AeadAlg::ChaCha20Poly1305;
-                Self::Aead { alg, iv: nonce.to_vec(), aad: aad.to_vec(), tag_len: 16 }
-            }
-            (MechanismFamily::KeyWrap, parameters) => {
-                // RFC 3394 2.2.3.1.
-                check_initial_value(parameters, &[0xA6; 8])?;
-                Self::Wrap { alg: key_wrap(key, false)?, is_padded: false }
-            }
-            (MechanismFamily::KeyWrapPadded, parameters) => {
-                // RFC 5649 section 3.
-                check_initial_value(parameters, &[0xA6, 0x59, 0x59, 0xA6])?;
-                Self::Wrap { alg: key_wrap(key, true)?, is_padded: true }
-            }
-            (
-                MechanismFamily::RsaPkcs1(DigestRule::Given)
-                | MechanismFamily::RsaRaw
-                | MechanismFamily::RsaOaep
-                | MechanismFamily::Ecb
-                | MechanismFamily::Cbc
-                | MechanismFamily::CbcPad
-                | MechanismFamily::Ctr
-                | MechanismFamily::Gcm
-                | MechanismFamily::ChaCha20Poly1305,
-                _,
-            ) => return Err(invalid),
-            _ => return Err(ReturnCode::MechanismInvalid),
-        })
-    }
-
-    fn oaep(hash: MechanismType, mgf: u64, source: u64, label: &[u8]) -> Result<Self, ReturnCode> {
-        // Source 0 means no label. Programs leave it at 0 with an empty label.
-        let is_known = source == parameter_values::CKZ_DATA_SPECIFIED || (source == 0 && label.is_empty());
-        if !is_known {
-            return Err(ReturnCode::MechanismParamInvalid);
+        let inputs = RecordInputs { iv, input: data, output_len: data.len(), ..RecordInputs::default() };
+        let output = run_record(route, shape, &self.key, &inputs, rule).await?;
+        let is_encryption = self.direction == CipherDirection::Encrypt;
+        let ciphertext = if is_encryption { &output } else { data };
+        if let Some(last) = ciphertext.last_chunk() {
+            *iv = *last;
         }
-        Ok(Self::RsaOaep { digest: digest_of(hash)?, mgf: digest_of_mgf(mgf)?, label: label.to_vec() })
+        Ok(output)
     }
-
-    fn gcm(key: &Key, iv: &[u8], aad: &[u8], tag_bits: u64) -> Result<Self, ReturnCode> {
-        let alg = match aes(key)? {
-            BlockCipher::Aes128 => AeadAlg::Aes128Gcm,
-            _ => AeadAlg::Aes256Gcm,
-        };
-        let tag_len = usize::try_from(tag_bits / 8).map_err(|_| ReturnCode::MechanismParamInvalid)?;
-        let is_tag = tag_bits.is_multiple_of(8) && alg.tag_lens().contains(&tag_len);
-        if !is_tag || !alg.iv_lens().contains(&iv.len()) {
-            return Err(ReturnCode::MechanismParamInvalid);
-        }
-        Ok(Self::Aead { alg, iv: iv.to_vec(), aad: aad.to_vec(), tag_len })
-    }
-}
-
-/// Removes the padding of PKCS#7.
-fn unpad(mut padded: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let invalid = ReturnCode::EncryptedDataInvalid;
-    let len = padded.last_chunk().and_then(unpadded_len).ok_or(invalid)?;
-    let end = padded.len() - BLOCK + len;
-    padded.truncate(end);
-    Ok(padded)
-}
-
-fn check_initial_value(parameters: MechanismParameters<'_>, default: &[u8]) -> Result<(), ReturnCode> {
-    match parameters {
-        MechanismParameters::None => Ok(()),
-        MechanismParameters::Iv(iv) if iv == default => Ok(()),
-        _ => Err(ReturnCode::MechanismParamInvalid),
-    }
-}
-
-pub(crate) fn aes(key: &Key) -> Result<BlockCipher, ReturnCode> {
-    match key.secret().map(SecretBytes::len) {
-        Some(16) => Ok(BlockCipher::Aes128),
-        Some(32) => Ok(BlockCipher::Aes256),
-        _ => Err(ReturnCode::KeySizeRange),
-    }
-}
-
-fn key_wrap(key: &Key, is_padded: bool) -> Result<WrapAlg, ReturnCode> {
-    Ok(match (aes(key)?, is_padded) {
-        (BlockCipher::Aes128, false) => WrapAlg::Aes128Kw,
-        (BlockCipher::Aes128, true) => WrapAlg::Aes128Kwp,
-        (_, false) => WrapAlg::Aes256Kw,
-        (_, true) => WrapAlg::Aes256Kwp,
-    })
 }
 
 impl fmt::Debug for CipherOperation {

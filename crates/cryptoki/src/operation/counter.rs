@@ -1,8 +1,9 @@
 //! Counter mode in pieces of any length.
 
-use oarlock::{Accelerator, BlockCipher, CipherMode, Direction, Key, Shape};
+use oarlock::{BlockCipher, CipherMode, Direction, Key, Shape};
 use zeroize::Zeroizing;
 
+use super::compute::ComputeRoute;
 use super::failure::FailureRule;
 use super::padding::BLOCK;
 use super::record::{RecordInputs, run_record};
@@ -45,38 +46,54 @@ impl CounterState {
         Self { bits, block, used: 0, left }
     }
 
+    /// Returns the counter block of the next byte, which is the IV of a message.
+    pub(crate) fn block(&self) -> [u8; BLOCK] {
+        self.block.to_be_bytes()
+    }
+
+    /// Checks that the counter does not repeat within the next bytes.
+    ///
+    /// # Errors
+    /// [`ReturnCode::DataLenRange`].
+    pub(crate) fn check_len(&self, len: usize) -> Result<(), ReturnCode> {
+        let blocks = (self.used + len).div_ceil(BLOCK) as u128;
+        if blocks > self.left { Err(ReturnCode::DataLenRange) } else { Ok(()) }
+    }
+
     /// Encrypts or decrypts the next bytes.
     ///
     /// # Errors
     /// [`ReturnCode::DataLenRange`] if the counter would repeat.
-    pub(crate) fn apply(
+    pub(crate) async fn apply(
         &mut self,
-        accelerator: &Accelerator,
+        route: ComputeRoute<'_>,
         alg: BlockCipher,
         key: &Key,
         data: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+        self.check_len(data.len())?;
         let end = self.used + data.len();
         let (whole, used) = (end / BLOCK, end % BLOCK);
-        if end.div_ceil(BLOCK) as u128 > self.left {
-            return Err(ReturnCode::DataLenRange);
-        }
         // Zeros stand for the bytes of the first block that are used already. Their output is dropped.
         let mut input = Zeroizing::new(Vec::with_capacity(end));
         input.resize(self.used, 0);
         input.extend_from_slice(data);
-        let shape = Shape::Cipher { alg, mode: CipherMode::Ctr, direction: Direction::Encrypt };
         let inputs = RecordInputs {
             iv: &self.block.to_be_bytes(),
             input: &input,
             output_len: end,
             ..RecordInputs::default()
         };
-        let mut output = run_record(accelerator, shape, key, &inputs, FailureRule::ENCRYPT)?;
+        let mut output = run_record(route, ctr_shape(alg), key, &inputs, FailureRule::ENCRYPT).await?;
         let skipped = std::mem::replace(&mut self.used, used);
         self.block = self.block.wrapping_add(whole as u128);
         self.left -= whole as u128;
         output.drain(..skipped);
         Ok(output)
     }
+}
+
+/// Returns the shape of counter mode, in which both directions are the same.
+pub(crate) fn ctr_shape(alg: BlockCipher) -> Shape {
+    Shape::Cipher { alg, mode: CipherMode::Ctr, direction: Direction::Encrypt }
 }

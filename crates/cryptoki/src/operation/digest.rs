@@ -7,17 +7,35 @@ use oarlock::DigestAlg;
 use zeroize::Zeroizing;
 
 use crate::constants::ReturnCode;
+use crate::mechanism::Sha3Width;
 
 /// A digest under way.
 #[derive(Clone)]
 pub(crate) struct DigestOperation {
     context: digest::Context,
+    /// `None` for SHA-3, which has no shape.
+    alg: Option<DigestAlg>,
     is_in_pieces: bool,
 }
 
 impl DigestOperation {
     pub(crate) fn new(alg: DigestAlg) -> Result<Self, ReturnCode> {
-        Ok(Self { context: digest::Context::new(algorithm(alg)?), is_in_pieces: false })
+        Ok(Self { context: digest::Context::new(algorithm(alg)?), alg: Some(alg), is_in_pieces: false })
+    }
+
+    /// Begins a digest of SHA-3, which is computed on the caller's thread.
+    pub(crate) fn sha3(width: Sha3Width) -> Self {
+        let algorithm = match width {
+            Sha3Width::Bits256 => &digest::SHA3_256,
+            Sha3Width::Bits384 => &digest::SHA3_384,
+            Sha3Width::Bits512 => &digest::SHA3_512,
+        };
+        Self { context: digest::Context::new(algorithm), alg: None, is_in_pieces: false }
+    }
+
+    /// Returns the digest, if engines compute it.
+    pub(crate) fn alg(&self) -> Option<DigestAlg> {
+        self.alg
     }
 
     pub(crate) fn output_len(&self) -> usize {

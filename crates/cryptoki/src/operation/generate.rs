@@ -1,45 +1,52 @@
 //! New keys.
 
+use std::time::Duration;
+
 use oarlock::keys::{KeyError, generate};
 use oarlock::{Curve, Key};
 
+use super::compute::ComputeRoute;
+use super::failure::{FailureRule, to_return_code};
 use crate::constants::{KeyTypeNumber, ReturnCode};
+use crate::object::is_secret_len;
 
 /// The public exponent of every new RSA key.
 const F4: &[u8] = &[1, 0, 1];
 
-/// Generates a secret key of `len` bytes.
+/// A key to be generated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NewKey {
+    Secret { len: usize },
+    Rsa { bits: u16 },
+    Ec(Curve),
+    Ed25519,
+    X25519,
+}
+
+/// Checks the length of a secret key.
 ///
 /// # Errors
-/// [`ReturnCode::KeySizeRange`], [`ReturnCode::RandomNoRng`].
-pub(crate) fn generate_secret(key_type: KeyTypeNumber, len: Option<u64>) -> Result<Key, ReturnCode> {
+/// [`ReturnCode::TemplateIncomplete`], [`ReturnCode::KeySizeRange`].
+pub(crate) fn new_secret(key_type: KeyTypeNumber, len: Option<u64>) -> Result<NewKey, ReturnCode> {
     let len = match (key_type, len) {
         (KeyTypeNumber::CHACHA20, None) => 32,
         (_, None) => return Err(ReturnCode::TemplateIncomplete),
         (_, Some(len)) => usize::try_from(len).map_err(|_| ReturnCode::KeySizeRange)?,
     };
-    let is_allowed = match key_type {
-        KeyTypeNumber::AES => len == 16 || len == 32,
-        KeyTypeNumber::CHACHA20 => len == 32,
-        _ => (1..=oarlock::keys::raw::MAX_SECRET_LEN).contains(&len),
-    };
-    if !is_allowed {
-        return Err(ReturnCode::KeySizeRange);
-    }
-    generate::secret(len).map_err(from_key_error)
+    if is_secret_len(key_type, len) { Ok(NewKey::Secret { len }) } else { Err(ReturnCode::KeySizeRange) }
 }
 
-/// Generates the private key of a pair: RSA of `bits`, or a key on `curve`.
+/// Checks what the private key of a pair shall be: RSA of `bits`, or a key on `curve`.
 ///
 /// # Errors
 /// [`ReturnCode::KeySizeRange`] for a size that is not made, [`ReturnCode::AttributeValueInvalid`] for another public
 /// exponent than 65537.
-pub(crate) fn generate_pair(
+pub(crate) fn new_pair(
     key_type: KeyTypeNumber,
     curve: Option<Curve>,
     bits: Option<u64>,
     exponent: Option<&[u8]>,
-) -> Result<Key, ReturnCode> {
+) -> Result<NewKey, ReturnCode> {
     match (key_type, curve) {
         (KeyTypeNumber::RSA, _) => {
             if exponent.is_some_and(|exponent| exponent != F4) {
@@ -47,12 +54,39 @@ pub(crate) fn generate_pair(
             }
             let bits = bits.ok_or(ReturnCode::TemplateIncomplete)?;
             let bits = u16::try_from(bits).map_err(|_| ReturnCode::KeySizeRange)?;
-            generate::rsa(bits).map_err(from_key_error)
+            Ok(NewKey::Rsa { bits })
         }
-        (KeyTypeNumber::EC, Some(curve)) => generate::ec(curve).map_err(from_key_error),
-        (KeyTypeNumber::EC_EDWARDS, _) => generate::ed25519().map_err(from_key_error),
-        (KeyTypeNumber::EC_MONTGOMERY, _) => generate::x25519().map_err(from_key_error),
+        (KeyTypeNumber::EC, Some(curve)) => Ok(NewKey::Ec(curve)),
+        (KeyTypeNumber::EC_EDWARDS, _) => Ok(NewKey::Ed25519),
+        (KeyTypeNumber::EC_MONTGOMERY, _) => Ok(NewKey::X25519),
         _ => Err(ReturnCode::CurveNotSupported),
+    }
+}
+
+impl NewKey {
+    /// Generates the key.
+    ///
+    /// # Errors
+    /// [`ReturnCode::KeySizeRange`] for a size that is not made, [`ReturnCode::RandomNoRng`].
+    pub(crate) async fn generate(self, route: ComputeRoute<'_>) -> Result<Key, ReturnCode> {
+        let generated = route.task(self.usual_time(), move || match self {
+            Self::Secret { len } => generate::secret(len),
+            Self::Rsa { bits } => generate::rsa(bits),
+            Self::Ec(curve) => generate::ec(curve),
+            Self::Ed25519 => generate::ed25519(),
+            Self::X25519 => generate::x25519(),
+        });
+        let generated = generated.await.map_err(|error| to_return_code(&error, FailureRule::SIGN))?;
+        generated.map_err(from_key_error)
+    }
+
+    /// Returns the usual time of the generation, by which the dispatcher shares its threads between tasks.
+    fn usual_time(self) -> Duration {
+        match self {
+            // The search for primes takes about 80 ms for 2048 bits, and 16 times as long for twice as many.
+            Self::Rsa { bits } => Duration::from_millis(5) * u32::from(bits / 1024).pow(4),
+            _ => Duration::from_micros(50),
+        }
     }
 }
 

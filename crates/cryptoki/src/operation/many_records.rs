@@ -1,47 +1,65 @@
-//! Many operations in one call: jobs in full batches, and records as columns over the caller's buffer.
+//! Many operations in one call: jobs in full batches, and records as columns.
 
 use std::borrow::Cow;
 
-use oarlock::{
-    Accelerator, Answers, CipherMode, Column, Direction, InputSource, Job, Key, Outcomes, OutputSink,
-    Records, Shape, Span,
-};
+use oarlock::{Accelerator, Column, InputSource, Job, Key, Outcomes, OutputSink, Records, Shape, Span};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::cipher::{CipherDirection, CipherMethod, CipherOperation};
+use super::cipher::{CipherDirection, CipherOperation};
+use super::cipher_method::CipherMethod;
+use super::compute::ComputeRoute;
 use super::failure::{FailureRule, to_return_code};
+use super::mac::MacRule;
 use super::many::{ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 use super::padding::BLOCK;
-use super::record::check_status;
-use super::signature::{JobInput, SignatureOperation, SigningStep};
+use super::record::{CipherBatch, check_status, run_blocks};
+use super::rsa::{self, BareRsa};
+use super::signature::{JobInput, SignatureOperation, check_recovered};
 use crate::constants::ReturnCode;
 
 /// Signs many messages, or computes many MACs.
-pub(crate) fn sign_many(
-    accelerator: &Accelerator,
-    operation: &mut SignatureOperation,
+pub(crate) async fn sign_many(
+    route: ComputeRoute<'_>,
+    operation: &SignatureOperation,
     inputs: ManyInputs<'_>,
 ) -> Result<ManyAnswers, ReturnCode> {
     if let Some(mac) = operation.mac() {
-        let len = mac.alg.tag_len();
-        let shape = Shape::Mac { alg: mac.alg };
-        let column = RecordColumn::new(inputs, |_| len)?;
-        let mut answers = column.run(accelerator, shape, operation.key(), inputs.data, FailureRule::SIGN)?;
-        for answer in answers.answers.iter_mut().flatten() {
-            answer.1 = mac.len;
-        }
-        return Ok(answers);
+        return compute_macs(route, operation.key(), mac, inputs).await;
     }
-    if !operation.is_job() {
-        return Ok(one_by_one(inputs, |message| operation.sign(accelerator, SigningStep::Whole(message))));
+    if operation.is_job() {
+        return run_jobs(route.accelerator(), operation, inputs, None);
     }
-    run_jobs(accelerator, operation, inputs, None)
+    let messages = (0..inputs.len()).map(|index| {
+        let message = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
+        operation.check_bare_len(message)?;
+        Ok(message)
+    });
+    let signed =
+        rsa::operate_many(route, BareRsa::Private, operation.key(), messages, FailureRule::SIGN).await?;
+    Ok(collect_bare(&signed))
+}
+
+async fn compute_macs(
+    route: ComputeRoute<'_>,
+    key: &Key,
+    mac: MacRule,
+    inputs: ManyInputs<'_>,
+) -> Result<ManyAnswers, ReturnCode> {
+    let len = mac.alg.tag_len();
+    let shape = Shape::Mac { alg: mac.alg };
+    let column = RecordColumn::new(inputs, |_| len)?;
+    let mut answers = column.run(route, shape, key, inputs.data, FailureRule::SIGN).await?;
+    for answer in answers.answers.iter_mut().flatten() {
+        answer.1 = mac.len;
+    }
+    Ok(answers)
 }
 
 /// Verifies many signatures or MACs.
-pub(crate) fn verify_many(
-    accelerator: &Accelerator,
-    operation: &mut SignatureOperation,
+pub(crate) async fn verify_many(
+    route: ComputeRoute<'_>,
+    operation: &SignatureOperation,
     inputs: ManyInputs<'_>,
     signatures: ManyInputs<'_>,
 ) -> Result<ManyAnswers, ReturnCode> {
@@ -49,94 +67,185 @@ pub(crate) fn verify_many(
         return Err(ReturnCode::ArgumentsBad);
     }
     if operation.is_job() {
-        return run_jobs(accelerator, operation, inputs, Some(signatures));
+        return run_jobs(route.accelerator(), operation, inputs, Some(signatures));
     }
-    let mut index = 0;
-    Ok(one_by_one(inputs, |message| {
-        let signature = signatures.get(index).ok_or(ReturnCode::ArgumentsBad);
-        index += 1;
-        operation.verify(accelerator, SigningStep::Whole(message), signature?)?;
-        Ok(Zeroizing::default())
-    }))
+    let signature = |index| {
+        let signature = signatures.get(index).ok_or(ReturnCode::ArgumentsBad)?;
+        operation.check_signature_len(signature)?;
+        Ok::<_, ReturnCode>(signature)
+    };
+    let verified: Vec<Result<(), ReturnCode>> = if let Some(mac) = operation.mac() {
+        let macs = compute_macs(route, operation.key(), mac, inputs).await?;
+        let verify = |(index, mac): (usize, Result<&[u8], ReturnCode>)| {
+            let is_equal = mac?.ct_eq(signature(index)?);
+            if bool::from(is_equal) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
+        };
+        macs.iter().enumerate().map(verify).collect()
+    } else {
+        let all = (0..inputs.len()).map(signature);
+        let rule = FailureRule::VERIFY;
+        let recovered = rsa::operate_many(route, BareRsa::Public, operation.key(), all, rule).await?;
+        let verify = |(index, found)| {
+            let message = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
+            operation.check_bare_len(message)?;
+            check_recovered(found, message)
+        };
+        recovered.into_iter().enumerate().map(verify).collect()
+    };
+    let answers = verified.into_iter().map(|answer| answer.map(|()| (0, 0))).collect();
+    Ok(ManyAnswers { bytes: Zeroizing::default(), answers })
 }
 
 /// Encrypts or decrypts many inputs.
-pub(crate) fn cipher_many(
-    accelerator: &Accelerator,
+pub(crate) async fn cipher_many(
+    route: ComputeRoute<'_>,
     operation: &CipherOperation,
-    direction: CipherDirection,
     inputs: ManyInputs<'_>,
     ivs: ManyIvs<'_>,
 ) -> Result<ManyAnswers, ReturnCode> {
-    let own_iv: Option<Cow<'_, [u8]>> = match operation.method() {
-        CipherMethod::Cbc { iv, is_padded: false, .. } => Some(Cow::Borrowed(iv)),
-        CipherMethod::Ecb(_) => Some(Cow::Borrowed(&[0; BLOCK])),
-        _ => None,
-    };
-    let has_equal_blocks = match (operation.method(), inputs.spans) {
-        (CipherMethod::Ecb(_), ManySpans::Stride { len, .. }) => len == BLOCK,
-        (CipherMethod::Ecb(_), ManySpans::Offsets(_)) => false,
-        _ => true,
-    };
-    match (operation.method(), own_iv) {
-        (CipherMethod::Cbc { alg, .. } | CipherMethod::Ecb(alg), Some(own_iv)) if has_equal_blocks => {
-            let shape_direction = match direction {
-                CipherDirection::Encrypt => Direction::Encrypt,
-                CipherDirection::Decrypt => Direction::Decrypt,
-            };
-            let shape = Shape::Cipher { alg: *alg, mode: CipherMode::Cbc, direction: shape_direction };
-            let (iv_data, iv_column) = iv_column(&own_iv, ivs, inputs.len())?;
-            let mut column = RecordColumn::new(inputs, |len| len)?;
-            column.iv = iv_column;
-            column.shift(iv_data.len())?;
-            // One buffer has the IVs and the inputs: a record names both by offsets into it.
-            let data = Zeroizing::new([iv_data, inputs.data].concat());
-            column.run(accelerator, shape, operation.key(), &data, operation.failure_rule())
+    let own_iv = operation.iv();
+    let ivs = RecordIvs::new(operation, &own_iv, ivs, inputs.len())?;
+    let Some(shape) = operation.shape() else { return rsa_many(route, operation, inputs).await };
+    let has_equal_blocks = matches!(inputs.spans, ManySpans::Stride { len: BLOCK, .. });
+    match operation.method() {
+        CipherMethod::Cbc { is_padded: false, .. } => {
+            run_columns(route, shape, operation, inputs, ivs.all, ivs.column(BLOCK)?).await
         }
-        _ => each_with_iv(accelerator, operation, direction, inputs, ivs),
+        CipherMethod::Ecb(_) if has_equal_blocks => {
+            let first = Span::new(0, BLOCK).ok_or(ReturnCode::ArgumentsBad)?;
+            run_columns(route, shape, operation, inputs, &[0; BLOCK], Column::One(first)).await
+        }
+        CipherMethod::Ecb(_) => ecb_many(route, shape, operation, inputs).await,
+        _ => record_many(route, shape, operation, inputs, ivs).await,
     }
 }
 
-/// Computes the inputs one by one, each with an IV of its own.
-fn each_with_iv(
-    accelerator: &Accelerator,
+/// Computes records whose inputs and IVs lie as the caller gave them, without an own copy of each.
+async fn run_columns(
+    route: ComputeRoute<'_>,
+    shape: Shape,
     operation: &CipherOperation,
-    direction: CipherDirection,
     inputs: ManyInputs<'_>,
-    ivs: ManyIvs<'_>,
+    ivs: &[u8],
+    iv_column: Column<'static, Span>,
 ) -> Result<ManyAnswers, ReturnCode> {
-    let iv_len = operation.iv_len();
-    let all = match ivs {
-        ManyIvs::Each(all) if iv_len > 0 && all.len() == iv_len * inputs.len() => all,
-        ManyIvs::Each(_) => return Err(ReturnCode::MechanismParamInvalid),
-        // The same IV twice under one key reveals the messages, and in GCM the key of the tags.
-        ManyIvs::Mechanism
-            if direction == CipherDirection::Encrypt && operation.needs_fresh_iv() && inputs.len() > 1 =>
-        {
-            return Err(ReturnCode::MechanismParamInvalid);
-        }
-        ManyIvs::Mechanism => return Ok(one_by_one(inputs, |data| operation.whole(accelerator, data))),
-    };
-    let mut places = all.chunks_exact(iv_len);
-    Ok(one_by_one(inputs, |data| {
-        let iv = places.next().ok_or(ReturnCode::ArgumentsBad)?;
-        operation.with_iv(iv)?.whole(accelerator, data)
-    }))
+    let mut column = RecordColumn::new(inputs, |len| len)?;
+    column.iv = iv_column;
+    column.shift(ivs.len())?;
+    // One buffer has the IVs and the inputs: a record names both by offsets into it.
+    let data = Zeroizing::new([ivs, inputs.data].concat());
+    column.run(route, shape, operation.key(), &data, operation.rule()).await
 }
 
-/// Returns the bytes of the IVs and their column.
-fn iv_column<'a>(
-    own: &'a [u8],
-    ivs: ManyIvs<'a>,
-    count: usize,
-) -> Result<(&'a [u8], Column<'static, Span>), ReturnCode> {
-    let first = Span::new(0, own.len()).ok_or(ReturnCode::ArgumentsBad)?;
-    match ivs {
-        ManyIvs::Mechanism => Ok((own, Column::One(first))),
-        ManyIvs::Each(all) if all.len() == count * own.len() => {
-            Ok((all, Column::Stride { first, stride: first.len }))
+/// Computes inputs that need a padding, associated data or a tag: one record each, all in one batch.
+async fn record_many(
+    route: ComputeRoute<'_>,
+    shape: Shape,
+    operation: &CipherOperation,
+    inputs: ManyInputs<'_>,
+    ivs: RecordIvs<'_>,
+) -> Result<ManyAnswers, ReturnCode> {
+    let records = (0..inputs.len()).map(|index| {
+        let data = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
+        operation.record(ivs.get(index).ok_or(ReturnCode::ArgumentsBad)?, data)
+    });
+    let bytes = records.clone().flatten().map(|record| record.input_bytes()).sum();
+    let mut batch = CipherBatch::new(shape, operation.rule(), inputs.len(), bytes);
+    records.for_each(|record| batch.push(record));
+    let mut answers = batch.run(route, operation.key()).await?;
+    for answer in &mut answers.answers {
+        let unpadded = answer.and_then(|(start, len)| {
+            let output = answers.bytes.get(start..start + len).ok_or(ReturnCode::GeneralError)?;
+            Ok((start, operation.unpadded_len(output)?))
+        });
+        *answer = unpadded;
+    }
+    Ok(answers)
+}
+
+/// Computes the blocks of all inputs together.
+async fn ecb_many(
+    route: ComputeRoute<'_>,
+    shape: Shape,
+    operation: &CipherOperation,
+    inputs: ManyInputs<'_>,
+) -> Result<ManyAnswers, ReturnCode> {
+    let rule = operation.rule();
+    let pieces = (0..inputs.len()).map(|index| {
+        let data = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
+        if data.len().is_multiple_of(BLOCK) { Ok(data) } else { Err(rule.length) }
+    });
+    let all = Zeroizing::new(pieces.clone().flatten().collect::<Vec<_>>().concat());
+    let bytes = run_blocks(route, shape, operation.key(), &all, rule).await?;
+    let mut start = 0;
+    let answers = pieces.map(|piece| {
+        let len = piece?.len();
+        start += len;
+        Ok((start - len, len))
+    });
+    Ok(ManyAnswers { answers: answers.collect(), bytes })
+}
+
+async fn rsa_many(
+    route: ComputeRoute<'_>,
+    operation: &CipherOperation,
+    inputs: ManyInputs<'_>,
+) -> Result<ManyAnswers, ReturnCode> {
+    let Some(bare) = operation.bare_rsa() else {
+        return Ok(run_decryption_jobs(route.accelerator(), operation, inputs));
+    };
+    let integers = (0..inputs.len()).map(|index| {
+        let data = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
+        operation.rsa_input(data)
+    });
+    let results = rsa::operate_many(route, bare, operation.key(), integers, operation.rule()).await?;
+    Ok(collect_bare(&results))
+}
+
+/// The IVs of many operations, side by side.
+#[derive(Clone, Copy)]
+struct RecordIvs<'a> {
+    all: &'a [u8],
+    len: usize,
+    /// True if all operations have the same.
+    is_shared: bool,
+}
+
+impl<'a> RecordIvs<'a> {
+    /// Checks the IVs of `count` operations.
+    ///
+    /// # Errors
+    /// [`ReturnCode::MechanismParamInvalid`] if they do not fit, or if one would be used for several encryptions.
+    fn new(
+        operation: &CipherOperation,
+        own: &'a [u8],
+        given: ManyIvs<'a>,
+        count: usize,
+    ) -> Result<Self, ReturnCode> {
+        let is_encryption = operation.direction() == CipherDirection::Encrypt;
+        let len = own.len();
+        match given {
+            ManyIvs::Each(all) if len > 0 && Some(all.len()) == len.checked_mul(count) => {
+                Ok(Self { all, len, is_shared: false })
+            }
+            ManyIvs::Each(_) => Err(ReturnCode::MechanismParamInvalid),
+            // The same IV twice under one key reveals the messages, and in GCM the key of the tags.
+            ManyIvs::Mechanism if is_encryption && operation.needs_fresh_iv() && count > 1 => {
+                Err(ReturnCode::MechanismParamInvalid)
+            }
+            ManyIvs::Mechanism => Ok(Self { all: own, len, is_shared: true }),
         }
-        ManyIvs::Each(_) => Err(ReturnCode::MechanismParamInvalid),
+    }
+
+    fn get(&self, index: usize) -> Option<&'a [u8]> {
+        let start = if self.is_shared { 0 } else { index.checked_mul(self.len)? };
+        self.all.get(start..start.checked_add(self.len)?)
+    }
+
+    /// Returns the column of IVs at the start of a buffer.
+    fn column(&self, len: usize) -> Result<Column<'static, Span>, ReturnCode> {
+        let first = Span::new(0, len).ok_or(ReturnCode::ArgumentsBad)?;
+        Ok(if self.is_shared { Column::One(first) } else { Column::Stride { first, stride: first.len } })
     }
 }
 
@@ -182,9 +291,9 @@ impl RecordColumn {
         Ok(())
     }
 
-    fn run(
+    async fn run(
         self,
-        accelerator: &Accelerator,
+        route: ComputeRoute<'_>,
         shape: Shape,
         key: &Key,
         data: &[u8],
@@ -203,8 +312,7 @@ impl RecordColumn {
             output: Column::from(outputs),
             ..Records::default()
         };
-        let outcomes =
-            accelerator.run_records(shape, &records).map_err(|error| to_return_code(&error, rule))?;
+        let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
         Ok(collect(&outcomes, &self.outputs, &self.outside, shape, rule))
     }
 }
@@ -226,26 +334,6 @@ fn collect(
         }
     }
     ManyAnswers { bytes: Zeroizing::new(outcomes.bytes().to_vec()), answers }
-}
-
-fn one_by_one(
-    inputs: ManyInputs<'_>,
-    mut compute: impl FnMut(&[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode>,
-) -> ManyAnswers {
-    let results: Vec<_> =
-        (0..inputs.len()).map(|index| compute(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?)).collect();
-    let total = results.iter().flatten().map(|bytes| bytes.len()).sum();
-    // Never grows, so that no copy stays behind.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(total));
-    let answers = results.into_iter().map(|result| {
-        let start = bytes.len();
-        result.map(|result| {
-            bytes.extend_from_slice(&result);
-            (start, result.len())
-        })
-    });
-    let answers = answers.collect();
-    ManyAnswers { bytes, answers }
 }
 
 fn run_jobs(
@@ -278,28 +366,56 @@ fn run_jobs(
         }));
     }
     let results = accelerator.run_all(&jobs);
-    Ok(place(answers, &results, rule))
+    Ok(place(
+        answers,
+        results.iter().map(|result| result.map_err(|error| to_return_code(&error, rule))).collect(),
+    ))
 }
 
-/// Puts the results of the jobs into the places of the inputs that had one.
+/// Decrypts with an RSA padding.
+fn run_decryption_jobs(
+    accelerator: &Accelerator,
+    operation: &CipherOperation,
+    inputs: ManyInputs<'_>,
+) -> ManyAnswers {
+    let mut jobs: Vec<Job<'_>> = Vec::with_capacity(inputs.len());
+    let mut answers: Vec<Result<(usize, usize), ReturnCode>> = Vec::with_capacity(inputs.len());
+    for index in 0..inputs.len() {
+        let job = inputs.get(index).ok_or(ReturnCode::ArgumentsBad).and_then(|data| operation.job(data));
+        answers.push(job.map(|job| {
+            jobs.push(job);
+            (0, 0)
+        }));
+    }
+    let rule = operation.rule();
+    let results = accelerator.run_all(&jobs);
+    place(
+        answers,
+        results.iter().map(|result| result.map_err(|error| to_return_code(&error, rule))).collect(),
+    )
+}
+
+/// Returns the results of bare operations of RSA.
+fn collect_bare(results: &[Result<Zeroizing<Vec<u8>>, ReturnCode>]) -> ManyAnswers {
+    let all = results.iter().map(|result| result.as_deref().map(Vec::as_slice).map_err(|code| *code));
+    place(vec![Ok((0, 0)); results.len()], all.collect())
+}
+
+/// Puts results into the places of the inputs that have one.
 fn place(
     mut answers: Vec<Result<(usize, usize), ReturnCode>>,
-    results: &Answers,
-    rule: FailureRule,
+    results: Vec<Result<&[u8], ReturnCode>>,
 ) -> ManyAnswers {
-    let total = results.iter().flatten().map(<[u8]>::len).sum();
+    let total = results.iter().flatten().map(|bytes| bytes.len()).sum();
+    // Never grows, so that no copy stays behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(total));
-    let mut results = results.iter();
+    let mut results = results.into_iter();
     for answer in answers.iter_mut().filter(|answer| answer.is_ok()) {
-        *answer = match results.next() {
-            Some(Ok(result)) => {
-                let start = bytes.len();
-                bytes.extend_from_slice(result);
-                Ok((start, result.len()))
-            }
-            Some(Err(error)) => Err(to_return_code(&error, rule)),
-            None => Err(ReturnCode::GeneralError),
-        };
+        *answer = results.next().unwrap_or(Err(ReturnCode::GeneralError)).map(|result| {
+            let start = bytes.len();
+            bytes.extend_from_slice(result);
+            (start, result.len())
+        });
     }
     ManyAnswers { bytes, answers }
 }

@@ -9,9 +9,18 @@ use crate::constants::{MechanismType, ReturnCode, parameter_values as value};
 pub(crate) const BLOCK: usize = 16;
 
 /// Returns the padding of PKCS#7 behind a number of bytes: 1 to 16 bytes. RFC 5652 6.3.
-pub(crate) fn pkcs7(len: usize) -> Vec<u8> {
+pub(crate) fn pkcs7(len: usize) -> &'static [u8] {
+    static PADDINGS: [[u8; BLOCK]; BLOCK] = {
+        let mut paddings = [[0; BLOCK]; BLOCK];
+        let mut count = 1;
+        while count <= BLOCK {
+            paddings[count - 1] = [count as u8; BLOCK];
+            count += 1;
+        }
+        paddings
+    };
     let count = BLOCK - len % BLOCK;
-    vec![count as u8; count]
+    PADDINGS.get(count - 1).and_then(|padding| padding.get(..count)).unwrap_or_default()
 }
 
 /// Returns the length of the data before the padding in the last block, or `None` if the padding is bad.

@@ -1,11 +1,14 @@
-//! One record of a symmetric shape.
+//! Records of symmetric shapes: one, the blocks of ECB, or many.
 
 use std::borrow::Cow;
 
-use oarlock::{Accelerator, Column, InputSource, Key, Outcomes, OutputSink, Records, Shape, Span, Status};
+use oarlock::{Column, DigestAlg, InputSource, Key, Outcomes, OutputSink, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
+use super::compute::ComputeRoute;
 use super::failure::{FailureRule, to_return_code};
+use super::many::ManyAnswers;
+use super::padding::BLOCK;
 use crate::constants::ReturnCode;
 
 /// The inputs of one record.
@@ -14,6 +17,8 @@ pub(crate) struct RecordInputs<'a> {
     pub(crate) iv: &'a [u8],
     pub(crate) aad: &'a [u8],
     pub(crate) input: &'a [u8],
+    /// The bytes behind the input, such as its padding.
+    pub(crate) suffix: &'a [u8],
     /// The tag to compare.
     pub(crate) expected_tag: &'a [u8],
     /// The bytes of the output, without the tag.
@@ -22,60 +27,80 @@ pub(crate) struct RecordInputs<'a> {
     pub(crate) tag_len: usize,
 }
 
+impl RecordInputs<'_> {
+    /// Returns the number of bytes of all inputs.
+    pub(crate) fn input_bytes(&self) -> usize {
+        self.iv.len() + self.aad.len() + self.input.len() + self.suffix.len() + self.expected_tag.len()
+    }
+}
+
 /// Computes one record and returns its output and its tag.
 ///
 /// # Errors
 /// A return code of `rule` for bad inputs, [`ReturnCode::DeviceError`] if no engine could compute it.
-pub(crate) fn run_record(
-    accelerator: &Accelerator,
+pub(crate) async fn run_record(
+    route: ComputeRoute<'_>,
     shape: Shape,
     key: &Key,
     inputs: &RecordInputs<'_>,
     rule: FailureRule,
 ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let mut data = Zeroizing::new(Vec::with_capacity(
-        inputs.iv.len() + inputs.aad.len() + inputs.input.len() + inputs.expected_tag.len(),
-    ));
-    let mut append = |bytes: &[u8]| {
-        let span = Span::new(data.len(), bytes.len()).ok_or(rule.length);
-        data.extend_from_slice(bytes);
-        span
-    };
-    let (iv, aad) = (append(inputs.iv)?, append(inputs.aad)?);
-    let (input, expected_tag) = (append(inputs.input)?, append(inputs.expected_tag)?);
-    let output = Span::new(0, inputs.output_len).ok_or(rule.length)?;
-    let made_tag = Span::new(inputs.output_len, inputs.tag_len).ok_or(rule.length)?;
+    let mut data = Zeroizing::new(Vec::with_capacity(inputs.input_bytes()));
+    let spans = RecordSpans::append(&mut data, inputs, 0).ok_or(rule.length)?;
     let records = Records {
         len: 1,
         keys: Cow::Borrowed(std::slice::from_ref(key)),
         data: Cow::Borrowed(&data),
         output_len: inputs.output_len + inputs.tag_len,
-        iv: Column::One(iv),
-        aad: Column::One(aad),
-        input: Column::One(InputSource::Data(input)),
-        output: Column::One(OutputSink::Output(output)),
-        tag: Column::One(if shape.is_opening() { expected_tag } else { made_tag }),
+        iv: Column::One(spans.iv),
+        aad: Column::One(spans.aad),
+        input: Column::One(InputSource::Data(spans.input)),
+        output: Column::One(OutputSink::Output(spans.output)),
+        tag: Column::One(spans.tag(shape)),
         ..Records::default()
     };
-    let outcomes = accelerator.run_records(shape, &records).map_err(|error| to_return_code(&error, rule))?;
+    let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
     let status = outcomes.statuses().first().copied().unwrap_or_default();
     check_status(status, shape, rule)?;
     let len = outcomes.short_len(0, 0).unwrap_or(outcomes.bytes().len());
     Ok(Zeroizing::new(outcomes.bytes().get(..len).unwrap_or_default().to_vec()))
 }
 
+/// Computes the digest of a whole message.
+///
+/// # Errors
+/// [`ReturnCode::DeviceError`] if no engine could compute it.
+pub(crate) async fn run_digest(
+    route: ComputeRoute<'_>,
+    alg: DigestAlg,
+    message: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    let (shape, rule, len) = (Shape::Digest { alg }, FailureRule::SIGN, alg.output_len());
+    let span = |len| Span::new(0, len).ok_or(rule.length);
+    let records = Records {
+        len: 1,
+        data: Cow::Borrowed(message),
+        output_len: len,
+        input: Column::One(InputSource::Data(span(message.len())?)),
+        output: Column::One(OutputSink::Output(span(len)?)),
+        ..Records::default()
+    };
+    let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
+    check_status(outcomes.statuses().first().copied().unwrap_or_default(), shape, rule)?;
+    Ok(Zeroizing::new(outcomes.bytes().to_vec()))
+}
+
 /// Computes whole blocks of one cipher, each under a zero IV, which is ECB.
 ///
 /// # Errors
 /// As [`run_record`].
-pub(crate) fn run_blocks(
-    accelerator: &Accelerator,
+pub(crate) async fn run_blocks(
+    route: ComputeRoute<'_>,
     shape: Shape,
     key: &Key,
     blocks: &[u8],
     rule: FailureRule,
 ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    const BLOCK: usize = 16;
     if !blocks.len().is_multiple_of(BLOCK) {
         return Err(rule.length);
     }
@@ -91,13 +116,114 @@ pub(crate) fn run_blocks(
         output: Column::Stride { first: OutputSink::Output(first(0)?), stride: BLOCK as u32 },
         ..Records::default()
     };
-    let outcomes = accelerator.run_records(shape, &records).map_err(|error| to_return_code(&error, rule))?;
-    check_all(&outcomes, shape, rule)?;
+    let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
+    outcomes.statuses().iter().try_for_each(|status| check_status(*status, shape, rule))?;
     Ok(Zeroizing::new(outcomes.bytes().to_vec()))
 }
 
-fn check_all(outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> Result<(), ReturnCode> {
-    outcomes.statuses().iter().try_for_each(|status| check_status(*status, shape, rule))
+/// Many records of one shape under one key. They are one batch.
+pub(crate) struct CipherBatch {
+    shape: Shape,
+    rule: FailureRule,
+    /// Never grows beyond its capacity, so that no copy of an input stays in freed memory.
+    data: Zeroizing<Vec<u8>>,
+    output_len: usize,
+    records: Vec<RecordSpans>,
+    /// The record of each input, or the error of an input that has none.
+    places: Vec<Result<usize, ReturnCode>>,
+}
+
+impl CipherBatch {
+    /// Makes an empty batch for `count` records that have `bytes` bytes of inputs together, of every kind.
+    pub(crate) fn new(shape: Shape, rule: FailureRule, count: usize, bytes: usize) -> Self {
+        Self {
+            shape,
+            rule,
+            data: Zeroizing::new(Vec::with_capacity(bytes)),
+            output_len: 0,
+            records: Vec::with_capacity(count),
+            places: Vec::with_capacity(count),
+        }
+    }
+
+    /// Adds a record, or the error of an input that cannot be one.
+    pub(crate) fn push(&mut self, inputs: Result<RecordInputs<'_>, ReturnCode>) {
+        let place = inputs.and_then(|inputs| {
+            let spans = RecordSpans::append(&mut self.data, &inputs, self.output_len);
+            self.records.push(spans.ok_or(self.rule.length)?);
+            self.output_len += inputs.output_len + inputs.tag_len;
+            Ok(self.records.len() - 1)
+        });
+        self.places.push(place);
+    }
+
+    /// Computes the batch. Each answer is an output with its tag behind it.
+    pub(crate) async fn run(self, route: ComputeRoute<'_>, key: &Key) -> Result<ManyAnswers, ReturnCode> {
+        let (shape, rule) = (self.shape, self.rule);
+        let column = |span: fn(&RecordSpans) -> Span| self.records.iter().map(span).collect::<Vec<_>>();
+        let tags: Vec<_> = self.records.iter().map(|spans| spans.tag(shape)).collect();
+        let inputs: Vec<_> = self.records.iter().map(|spans| InputSource::Data(spans.input)).collect();
+        let outputs: Vec<_> = self.records.iter().map(|spans| OutputSink::Output(spans.output)).collect();
+        let records = Records {
+            len: self.records.len(),
+            keys: Cow::Borrowed(std::slice::from_ref(key)),
+            data: Cow::Borrowed(&self.data),
+            output_len: self.output_len,
+            iv: Column::from(column(|spans| spans.iv)),
+            aad: Column::from(column(|spans| spans.aad)),
+            input: Column::from(inputs),
+            output: Column::from(outputs),
+            tag: Column::from(tags),
+            ..Records::default()
+        };
+        let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
+        let answers = self.places.iter().map(|place| self.answer((*place)?, &outcomes)).collect();
+        Ok(ManyAnswers { bytes: Zeroizing::new(outcomes.bytes().to_vec()), answers })
+    }
+
+    /// Returns the place and the length of the output of a record.
+    fn answer(&self, index: usize, outcomes: &Outcomes) -> Result<(usize, usize), ReturnCode> {
+        let status = outcomes.statuses().get(index).copied().unwrap_or_default();
+        check_status(status, self.shape, self.rule)?;
+        let spans = self.records.get(index).ok_or(ReturnCode::GeneralError)?;
+        let len =
+            outcomes.short_len(0, index).unwrap_or(spans.output.len as usize + spans.made_tag.len as usize);
+        Ok((spans.output.start as usize, len))
+    }
+}
+
+/// The places of one record.
+#[derive(Clone, Copy)]
+struct RecordSpans {
+    iv: Span,
+    aad: Span,
+    input: Span,
+    expected_tag: Span,
+    output: Span,
+    made_tag: Span,
+}
+
+impl RecordSpans {
+    /// Appends the inputs of a record to `data`. Its output begins at `output_start`.
+    fn append(data: &mut Vec<u8>, inputs: &RecordInputs<'_>, output_start: usize) -> Option<Self> {
+        let mut append = |pieces: [&[u8]; 2]| {
+            let start = data.len();
+            pieces.iter().for_each(|piece| data.extend_from_slice(piece));
+            Span::new(start, data.len() - start)
+        };
+        Some(Self {
+            iv: append([inputs.iv, &[]])?,
+            aad: append([inputs.aad, &[]])?,
+            input: append([inputs.input, inputs.suffix])?,
+            expected_tag: append([inputs.expected_tag, &[]])?,
+            output: Span::new(output_start, inputs.output_len)?,
+            made_tag: Span::new(output_start + inputs.output_len, inputs.tag_len)?,
+        })
+    }
+
+    fn tag(&self, shape: Shape) -> Span {
+        if shape.is_opening() { self.expected_tag } else { self.made_tag }
+    }
 }
 
 /// Returns the return code of a status that is not done.

@@ -2,9 +2,10 @@
 
 use aws_lc_rs::rand;
 use oarlock::engine_api::{OperationSet, SecondInput};
-use oarlock::{Accelerator, DigestAlg, JobError, Key, KeyKind, Shape};
+use oarlock::{DigestAlg, JobError, Key, KeyKind, Shape};
 use zeroize::Zeroizing;
 
+use super::compute::ComputeRoute;
 use super::digest::hash;
 use super::failure::{FailureRule, to_return_code};
 use crate::constants::ReturnCode;
@@ -18,54 +19,78 @@ pub(crate) fn modulus_len(key: &Key) -> Result<usize, ReturnCode> {
     Ok(usize::from(bits).div_ceil(8))
 }
 
-/// Computes the public operation over an integer of at most the modulus's length.
+/// A bare operation of RSA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BareRsa {
+    Public,
+    /// A key of a server does not do it.
+    Private,
+}
+
+impl BareRsa {
+    fn shape(self, key: &Key) -> Result<Shape, ReturnCode> {
+        if self == Self::Public {
+            return key.rsa_public_shape().ok_or(ReturnCode::KeyTypeInconsistent);
+        }
+        let KeyKind::RsaPrivate(bits) = key.kind() else { return Err(ReturnCode::KeyTypeInconsistent) };
+        if key.home() != &oarlock::KeyHome::Local {
+            // With bare operations, a server's key would sign and decrypt everything that its grants exclude.
+            return Err(ReturnCode::KeyFunctionNotPermitted);
+        }
+        Ok(Shape::RsaPrivate { bits })
+    }
+}
+
+/// Computes a bare operation over an integer of at most the modulus's length.
 ///
 /// # Errors
 /// [`ReturnCode::DataLenRange`] for a longer one, [`ReturnCode::DataInvalid`] if it is not below the modulus.
-pub(crate) fn public_operation(
-    accelerator: &Accelerator,
+pub(crate) async fn operate(
+    route: ComputeRoute<'_>,
+    operation: BareRsa,
     key: &Key,
     input: &[u8],
     rule: FailureRule,
 ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let shape = key.rsa_public_shape().ok_or(ReturnCode::KeyTypeInconsistent)?;
-    operate(accelerator, shape, key, input, rule)
+    let mut results = operate_many(route, operation, key, [Ok(input)].into_iter(), rule).await?;
+    results.pop().unwrap_or(Err(ReturnCode::GeneralError))
 }
 
-/// Computes the private operation, which a key of a server does not do.
-///
-/// # Errors
-/// As [`public_operation`].
-pub(crate) fn private_operation(
-    accelerator: &Accelerator,
+/// Computes bare operations as [`operate`] does, in one batch. An input that is an error stays one.
+pub(crate) async fn operate_many<B: AsRef<[u8]>>(
+    route: ComputeRoute<'_>,
+    operation: BareRsa,
     key: &Key,
-    input: &[u8],
+    inputs: impl ExactSizeIterator<Item = Result<B, ReturnCode>>,
     rule: FailureRule,
-) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let KeyKind::RsaPrivate(bits) = key.kind() else { return Err(ReturnCode::KeyTypeInconsistent) };
-    if key.home() != &oarlock::KeyHome::Local {
-        // With bare operations, a server's key would sign and decrypt everything that its grants exclude.
-        return Err(ReturnCode::KeyFunctionNotPermitted);
+) -> Result<Vec<Result<Zeroizing<Vec<u8>>, ReturnCode>>, ReturnCode> {
+    let (shape, len) = (operation.shape(key)?, modulus_len(key)?);
+    let failed = |error: JobError| to_return_code(&error, rule);
+    let mut set = OperationSet::with_capacity(shape, inputs.len(), inputs.len() * len);
+    let mut places = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let pushed = input.and_then(|input| {
+            let integer = widened(input.as_ref(), len).ok_or(rule.length)?;
+            set.push(key, &integer, SecondInput::None).map_err(failed)
+        });
+        places.push(pushed);
     }
-    operate(accelerator, Shape::RsaPrivate { bits }, key, input, rule)
+    let results = route.operations(set).await.map_err(failed)?;
+    let mut indices = 0..;
+    let answers = places.into_iter().map(|place| {
+        place?;
+        let result = results.get(indices.next().unwrap_or(usize::MAX)).map_err(failed)?;
+        Ok(Zeroizing::new(result.to_vec()))
+    });
+    Ok(answers.collect())
 }
 
-fn operate(
-    accelerator: &Accelerator,
-    shape: Shape,
-    key: &Key,
-    input: &[u8],
-    rule: FailureRule,
-) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let len = modulus_len(key)?;
-    let zeros = len.checked_sub(input.len()).ok_or(rule.length)?;
+/// Puts zeros before an integer, or returns `None` if it is longer than `len`.
+fn widened(input: &[u8], len: usize) -> Option<Zeroizing<Vec<u8>>> {
+    let zeros = len.checked_sub(input.len())?;
     let mut integer = Zeroizing::new(vec![0; len]);
     integer.iter_mut().skip(zeros).zip(input).for_each(|(to, from)| *to = *from);
-    let mut set = OperationSet::with_capacity(shape, 1, len);
-    let failed = |error: JobError| to_return_code(&error, rule);
-    set.push(key, &integer, SecondInput::None).map_err(failed)?;
-    let results = accelerator.diagnostics().dispatcher().run_all(&set);
-    Ok(Zeroizing::new(results.get(0).map_err(failed)?.to_vec()))
+    Some(integer)
 }
 
 /// Returns the encoding of RSAES-PKCS1-v1_5. RFC 8017 7.2.1.

@@ -5,22 +5,24 @@ use std::fmt;
 
 use aws_lc_rs::{digest, hmac};
 use oarlock::{
-    Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, KeyHome, NonceRule, SaltLength, Scheme,
-    Shape, SigningScheme, SubmitOptions, VerifyingScheme,
+    Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, KeyHome, NonceRule, SaltLength, Scheme, Shape,
+    SigningScheme, VerifyingScheme,
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use super::compute::ComputeRoute;
 use super::digest::{algorithm, hmac_algorithm};
 use super::failure::{FailureRule, to_return_code};
 use super::mac::MacRule;
 use super::padding::{digest_of, digest_of_mgf, split_digest_info};
 use super::record::{RecordInputs, run_record};
-use super::rsa;
+use super::rsa::{self, BareRsa};
 use crate::constants::ReturnCode;
 use crate::mechanism::{DigestRule, Mechanism, MechanismFacts, MechanismFamily, MechanismParameters};
 
 /// A signature or a verification under way.
+#[derive(Clone)]
 pub(crate) struct SignatureOperation {
     key: Key,
     method: SignatureMethod,
@@ -53,6 +55,7 @@ enum SignatureInput {
 }
 
 /// The pieces of a message that have come.
+#[derive(Clone)]
 enum MessagePieces {
     Nothing,
     Bytes(Zeroizing<Vec<u8>>),
@@ -62,11 +65,27 @@ enum MessagePieces {
 }
 
 /// The input of the last step: the whole message, or what the pieces became.
+#[derive(Clone, Copy)]
 pub(crate) enum SigningStep<'a> {
     /// The message of a call in one step.
     Whole(&'a [u8]),
     /// The end of the pieces.
     Pieces,
+}
+
+impl<'a> SigningStep<'a> {
+    /// Returns a copy of the message, or `None` for pieces.
+    pub(crate) fn message_copy(self) -> Option<Zeroizing<Vec<u8>>> {
+        match self {
+            Self::Whole(message) => Some(Zeroizing::new(message.to_vec())),
+            Self::Pieces => None,
+        }
+    }
+
+    /// Returns the step of [`message_copy`](Self::message_copy).
+    pub(crate) fn from_copy(message: Option<&'a Vec<u8>>) -> Self {
+        message.map_or(Self::Pieces, |message| Self::Whole(message))
+    }
 }
 
 /// The input of a job.
@@ -150,25 +169,22 @@ impl SignatureOperation {
     }
 
     /// Signs.
-    pub(crate) fn sign(
+    pub(crate) async fn sign(
         &mut self,
-        accelerator: &Accelerator,
+        route: ComputeRoute<'_>,
         step: SigningStep<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         let rule = FailureRule::SIGN;
-        if let SignatureMethod::Job { .. } = self.method {
-            return self.with_job(step, &[], true, |job| {
-                let answer = accelerator.submit(job, SubmitOptions::default()).wait();
-                answer.map_err(|error| to_return_code(&error, rule))
-            });
+        if self.is_job() {
+            return self.run_job(route, step, &[], rule).await;
         }
         match (self.take(step)?, self.method) {
             (MessagePieces::Hmac(context), _) => Ok(self.cut_mac(&context)),
             (MessagePieces::Bytes(message), SignatureMethod::Mac(mac)) => {
-                compute_mac(accelerator, &self.key, mac, &message)
+                compute_mac(route, &self.key, mac, &message).await
             }
             (MessagePieces::Bytes(message), _) => {
-                rsa::private_operation(accelerator, &self.key, &message, rule)
+                rsa::operate(route, BareRsa::Private, &self.key, &message, rule).await
             }
             _ => Err(ReturnCode::GeneralError),
         }
@@ -178,70 +194,68 @@ impl SignatureOperation {
     ///
     /// # Errors
     /// [`ReturnCode::SignatureInvalid`], [`ReturnCode::SignatureLenRange`].
-    pub(crate) fn verify(
+    pub(crate) async fn verify(
         &mut self,
-        accelerator: &Accelerator,
+        route: ComputeRoute<'_>,
         step: SigningStep<'_>,
         signature: &[u8],
     ) -> Result<(), ReturnCode> {
-        if signature.len() != self.len() {
-            return Err(ReturnCode::SignatureLenRange);
-        }
+        self.check_signature_len(signature)?;
         let rule = FailureRule::VERIFY;
-        if let SignatureMethod::Job { .. } = self.method {
-            return self.with_job(step, signature, false, |job| {
-                let answer = accelerator.submit(job, SubmitOptions::default()).wait();
-                answer.map(drop).map_err(|error| to_return_code(&error, rule))
-            });
+        if self.is_job() {
+            return self.run_job(route, step, signature, rule).await.map(drop);
         }
         let is_equal = match (self.take(step)?, self.method) {
             (MessagePieces::Hmac(context), _) => self.cut_mac(&context).ct_eq(signature),
             (MessagePieces::Bytes(message), SignatureMethod::Mac(mac)) => {
-                compute_mac(accelerator, &self.key, mac, &message)?.ct_eq(signature)
+                compute_mac(route, &self.key, mac, &message).await?.ct_eq(signature)
             }
             (MessagePieces::Bytes(message), _) => {
-                let found = rsa::public_operation(accelerator, &self.key, signature, rule);
-                // A signature that is not below the modulus is a bad one.
-                let found = found.map_err(|code| match code {
-                    ReturnCode::DataInvalid => ReturnCode::SignatureInvalid,
-                    code => code,
-                })?;
-                let zeros = found.len().checked_sub(message.len()).ok_or(ReturnCode::DataLenRange)?;
-                let expected = [&vec![0; zeros][..], &message].concat();
-                found.ct_eq(&expected)
+                let found = rsa::operate(route, BareRsa::Public, &self.key, signature, rule).await;
+                return check_recovered(found, &message);
             }
             _ => return Err(ReturnCode::GeneralError),
         };
         if bool::from(is_equal) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
     }
 
-    /// True if the dispatcher computes the operation, so that it can be submitted and polled.
+    /// Checks the length of a signature.
+    ///
+    /// # Errors
+    /// [`ReturnCode::SignatureLenRange`].
+    pub(crate) fn check_signature_len(&self, signature: &[u8]) -> Result<(), ReturnCode> {
+        if signature.len() == self.len() { Ok(()) } else { Err(ReturnCode::SignatureLenRange) }
+    }
+
+    /// True if a scheme of the accelerator computes the operation.
     pub(crate) fn is_job(&self) -> bool {
         matches!(self.method, SignatureMethod::Job { .. })
     }
 
-    /// Runs `action` on the job of the last step.
-    pub(crate) fn with_job<T>(
+    /// Runs the job of the last step. The signature is empty if the job makes one.
+    async fn run_job(
         &mut self,
+        route: ComputeRoute<'_>,
         step: SigningStep<'_>,
         signature: &[u8],
-        is_signing: bool,
-        action: impl FnOnce(&Job<'_>) -> Result<T, ReturnCode>,
-    ) -> Result<T, ReturnCode> {
-        let scheme = self.scheme(is_signing)?;
-        if let SigningStep::Whole(message) = step {
-            let input = self.job_input(message)?;
-            return action(&self.build_job(scheme, &input, signature)?);
-        }
-        let pieces = self.take(step)?;
-        let input = match &pieces {
-            MessagePieces::Bytes(bytes) => self.job_input(bytes)?,
-            MessagePieces::Digest(context) => {
-                JobInput::Digest(Cow::Owned(context.clone().finish().as_ref().to_vec()))
-            }
-            _ => return Err(ReturnCode::GeneralError),
+        rule: FailureRule,
+    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+        let bytes;
+        let input = match step {
+            SigningStep::Whole(message) => self.job_input(message)?,
+            SigningStep::Pieces => match self.take(step)? {
+                MessagePieces::Bytes(own) => {
+                    bytes = own;
+                    self.job_input(&bytes)?
+                }
+                MessagePieces::Digest(context) => {
+                    JobInput::Digest(Cow::Owned(context.finish().as_ref().to_vec()))
+                }
+                _ => return Err(ReturnCode::GeneralError),
+            },
         };
-        action(&self.build_job(scheme, &input, signature)?)
+        let job = self.job(&input, signature, signature.is_empty())?;
+        route.job(&job).await.map_err(|error| to_return_code(&error, rule))
     }
 
     fn scheme(&self, is_signing: bool) -> Result<Scheme, ReturnCode> {
@@ -251,27 +265,18 @@ impl SignatureOperation {
         }
     }
 
-    /// Returns the job of a whole message, whose input is kept in `input`.
+    /// Returns the job of an input. A key that a server holds signs digests and no encodings, so the digest is taken
+    /// out of its encoding: `CKM_RSA_PKCS` gives the same signature as the mechanism that hashes.
+    ///
+    /// # Errors
+    /// [`ReturnCode::DataInvalid`] for an encoding of anything else under such a key.
     pub(crate) fn job<'a>(
         &'a self,
         input: &'a JobInput<'a>,
         signature: &'a [u8],
         is_signing: bool,
     ) -> Result<Job<'a>, ReturnCode> {
-        self.build_job(self.scheme(is_signing)?, input, signature)
-    }
-
-    /// Makes the job. A key that a server holds signs digests and no encodings, so the digest is taken out of its
-    /// encoding: `CKM_RSA_PKCS` gives the same signature as the mechanism that hashes.
-    ///
-    /// # Errors
-    /// [`ReturnCode::DataInvalid`] for an encoding of anything else under such a key.
-    fn build_job<'a>(
-        &'a self,
-        scheme: Scheme,
-        input: &'a JobInput<'a>,
-        signature: &'a [u8],
-    ) -> Result<Job<'a>, ReturnCode> {
+        let scheme = self.scheme(is_signing)?;
         let is_held = self.key.home() != &KeyHome::Local;
         match input {
             JobInput::Message(encoded) if is_held && scheme == Scheme::RsaPkcs1SignEncoded => {
@@ -310,11 +315,21 @@ impl SignatureOperation {
             SigningStep::Pieces if !self.is_in_pieces() => self.first_pieces()?,
             SigningStep::Pieces => std::mem::replace(&mut self.pieces, MessagePieces::Nothing),
         };
-        let is_too_long = match (&pieces, self.method) {
-            (MessagePieces::Bytes(bytes), SignatureMethod::RawRsa { len }) => bytes.len() > len,
-            _ => false,
-        };
-        if is_too_long { Err(ReturnCode::DataLenRange) } else { Ok(pieces) }
+        if let MessagePieces::Bytes(bytes) = &pieces {
+            self.check_bare_len(bytes)?;
+        }
+        Ok(pieces)
+    }
+
+    /// Checks that a message is not longer than the modulus, if it is signed by bare RSA.
+    ///
+    /// # Errors
+    /// [`ReturnCode::DataLenRange`].
+    pub(crate) fn check_bare_len(&self, message: &[u8]) -> Result<(), ReturnCode> {
+        match self.method {
+            SignatureMethod::RawRsa { len } if message.len() > len => Err(ReturnCode::DataLenRange),
+            _ => Ok(()),
+        }
     }
 
     fn cut_mac(&self, context: &hmac::Context) -> Zeroizing<Vec<u8>> {
@@ -442,16 +457,34 @@ impl SignatureMethod {
     }
 }
 
+/// Compares a message with the one that a signature of bare RSA contains.
+///
+/// # Errors
+/// [`ReturnCode::SignatureInvalid`].
+pub(crate) fn check_recovered(
+    found: Result<Zeroizing<Vec<u8>>, ReturnCode>,
+    message: &[u8],
+) -> Result<(), ReturnCode> {
+    let found = found.map_err(|code| match code {
+        // A signature that is not below the modulus is a bad one.
+        ReturnCode::DataInvalid => ReturnCode::SignatureInvalid,
+        code => code,
+    })?;
+    let zeros = found.len().checked_sub(message.len()).ok_or(ReturnCode::DataLenRange)?;
+    let expected = [&vec![0; zeros][..], message].concat();
+    if bool::from(found.ct_eq(&expected)) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
+}
+
 /// Computes a MAC and cuts it to the length of its mechanism.
-fn compute_mac(
-    accelerator: &Accelerator,
+async fn compute_mac(
+    route: ComputeRoute<'_>,
     key: &Key,
     rule: MacRule,
     message: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
     let inputs = RecordInputs { input: message, output_len: rule.alg.tag_len(), ..RecordInputs::default() };
     let shape = Shape::Mac { alg: rule.alg };
-    let mut mac = run_record(accelerator, shape, key, &inputs, FailureRule::SIGN)?;
+    let mut mac = run_record(route, shape, key, &inputs, FailureRule::SIGN).await?;
     mac.truncate(rule.len);
     Ok(mac)
 }
@@ -465,7 +498,7 @@ fn at_width(digest: &[u8], width: usize) -> Cow<'_, [u8]> {
 }
 
 /// Appends without leaving a copy of the bytes in freed memory.
-fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
+pub(crate) fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
     if bytes.capacity() - bytes.len() < data.len() {
         let mut larger = Zeroizing::new(Vec::with_capacity((bytes.len() + data.len()).next_power_of_two()));
         larger.extend_from_slice(bytes);

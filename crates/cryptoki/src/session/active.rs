@@ -1,13 +1,17 @@
 //! A session and the operations that are active in it.
 
 use std::fmt;
+use std::pin::Pin;
 use std::task::Waker;
 
-use oarlock::{AnswerBytes, JobError, PendingAnswer};
+use zeroize::Zeroizing;
 
 use crate::constants::{ReturnCode, session_flags};
 use crate::handle::ObjectHandle;
-use crate::operation::{CipherOperation, DigestOperation, SignatureOperation};
+use crate::object::NewObject;
+use crate::operation::{
+    CipherDirection, CipherOperation, DigestOperation, MessageCipher, MessageSignature, SignatureOperation,
+};
 
 /// An open session.
 #[derive(Debug)]
@@ -22,6 +26,10 @@ pub(crate) struct Session {
     pub(crate) digest: ActiveOperation<DigestOperation>,
     pub(crate) sign: ActiveOperation<SignatureOperation>,
     pub(crate) verify: ActiveOperation<SignatureOperation>,
+    pub(crate) message_encrypt: ActiveOperation<MessageCipher>,
+    pub(crate) message_decrypt: ActiveOperation<MessageCipher>,
+    pub(crate) message_sign: ActiveOperation<MessageSignature>,
+    pub(crate) message_verify: ActiveOperation<MessageSignature>,
     /// The asynchronous calls that nobody has completed, at most one per function.
     pub(crate) pending: Vec<PendingCall>,
     pub(crate) waker: Option<Waker>,
@@ -43,14 +51,39 @@ pub(crate) enum ActiveOperation<T> {
 pub(crate) struct PendingCall {
     /// The name of the function.
     pub(crate) function: &'static str,
-    /// `None` once it is finished.
-    pub(crate) answer: Option<PendingAnswer>,
-    /// The result, if the first look found it.
-    pub(crate) finished: Option<Result<AnswerBytes, JobError>>,
+    pub(crate) state: PendingState,
     /// The bytes of the caller's buffer.
     pub(crate) max_len: usize,
-    /// The return code of a job that the peer's input makes fail.
-    pub(crate) rejection: ReturnCode,
+    /// The cipher that goes on after the call. It is busy until then.
+    pub(crate) next_piece_of: Option<CipherDirection>,
+}
+
+/// A computation of an asynchronous session.
+pub(crate) type PendingComputation = Pin<Box<dyn Future<Output = Result<CallResult, ReturnCode>> + Send>>;
+
+pub(crate) enum PendingState {
+    Running(PendingComputation),
+    /// The first look found the result.
+    Finished(Result<CallResult, ReturnCode>),
+}
+
+/// The result of a computation, before new objects have handles.
+#[derive(Default)]
+pub(crate) struct CallResult {
+    pub(crate) bytes: Zeroizing<Vec<u8>>,
+    pub(crate) objects: Vec<NewObject>,
+    /// The cipher that goes on.
+    pub(crate) cipher: Option<Box<CipherOperation>>,
+}
+
+impl CallResult {
+    pub(crate) fn of_bytes(bytes: Zeroizing<Vec<u8>>) -> Self {
+        Self { bytes, ..Self::default() }
+    }
+
+    pub(crate) fn of_object(object: NewObject) -> Self {
+        Self { objects: vec![object], ..Self::default() }
+    }
 }
 
 impl Session {
@@ -64,6 +97,10 @@ impl Session {
             digest: ActiveOperation::Idle,
             sign: ActiveOperation::Idle,
             verify: ActiveOperation::Idle,
+            message_encrypt: ActiveOperation::Idle,
+            message_decrypt: ActiveOperation::Idle,
+            message_sign: ActiveOperation::Idle,
+            message_verify: ActiveOperation::Idle,
             pending: Vec::new(),
             waker: None,
             has_objects: false,
@@ -72,6 +109,14 @@ impl Session {
 
     pub(crate) fn is_read_write(&self) -> bool {
         self.flags & session_flags::RW_SESSION != 0
+    }
+
+    /// Returns the place of the cipher of a direction.
+    pub(crate) fn cipher(&mut self, direction: CipherDirection) -> &mut ActiveOperation<CipherOperation> {
+        match direction {
+            CipherDirection::Encrypt => &mut self.encrypt,
+            CipherDirection::Decrypt => &mut self.decrypt,
+        }
     }
 
     /// Ends every operation, as a logout does.
@@ -131,6 +176,6 @@ impl<T> ActiveOperation<T> {
 
 impl fmt::Debug for PendingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PendingCall({}, {:?})", self.function, self.answer)
+        write!(f, "PendingCall({})", self.function)
     }
 }

@@ -93,6 +93,16 @@ impl User {
         Self { cryptoki, session, token }
     }
 
+    /// A logged-in user whose operations go to one accelerator, and no other test's do.
+    pub(crate) fn on(accelerator: Accelerator) -> Self {
+        let token = Arc::new(MemoryToken::initialized("a token", SO_PIN, USER_PIN));
+        let settings = SlotSettings::new(SLOT, "a slot", token.clone());
+        let cryptoki = Cryptoki::new(accelerator, vec![settings]);
+        let session = cryptoki.open_session(SLOT, READ_WRITE).unwrap();
+        cryptoki.login(session, UserType::User, Some(USER_PIN)).unwrap();
+        Self { cryptoki, session, token }
+    }
+
     pub(crate) fn create(&self, template: &Template) -> Result<ObjectHandle, ReturnCode> {
         self.cryptoki.create_object(self.session, &template.entries())
     }
