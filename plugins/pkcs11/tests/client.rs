@@ -6,11 +6,11 @@ mod common;
 use common::{KEYS, SO_PIN, STORE, USER_PIN, isolated, module};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
-use cryptoki::mechanism::Mechanism;
-use cryptoki::mechanism::aead::GcmParams;
+use cryptoki::mechanism::aead::{GcmMessageParams, GcmParams, GeneratorFunction};
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsOaepParams, PkcsOaepSource, PkcsPssParams};
+use cryptoki::mechanism::{Mechanism, MessageParam};
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
@@ -208,6 +208,91 @@ fn agree(session: &Session) {
     let (first, second) = (derive(own.1, peer.0), derive(peer.1, own.0));
     assert_eq!(first, second);
     assert!(matches!(&first[0], Attribute::Value(value) if value.len() == 32));
+}
+
+#[test]
+fn messages_are_sealed_and_opened_with_parameters_of_their_own() {
+    isolated(
+        "messages_are_sealed_and_opened_with_parameters_of_their_own",
+        STORE,
+        |_| (),
+        |_| {
+            let (_client, session) = store();
+            let template =
+                [Attribute::ValueLen(16.into()), Attribute::Encrypt(true), Attribute::Decrypt(true)];
+            let key = session.generate_key(&Mechanism::AesKeyGen, &template).unwrap();
+            let (mut iv, mut tag) = ([7; 12], [0; 16]);
+            let (mut no_iv, mut no_tag) = ([0; 12], [0; 16]);
+            let generator = GeneratorFunction::NoGenerate;
+            let unused = GcmMessageParams::new(&mut no_iv, 0.into(), generator, &mut no_tag).unwrap();
+            session.message_encrypt_init(&Mechanism::AesGcmMessage(unused), key).unwrap();
+            session.message_decrypt_init(&Mechanism::AesGcmMessage(unused), key).unwrap();
+            let mut last_iv = iv;
+            for generator in [GeneratorFunction::GenerateCounter, GeneratorFunction::GenerateRandom] {
+                let parameters = GcmMessageParams::new(&mut iv, 32.into(), generator, &mut tag).unwrap();
+                let parameters = MessageParam::AesGcmMessage(parameters);
+                let sealed = session.encrypt_message(&parameters, b"aad", DATA).unwrap();
+                assert_eq!((sealed.len(), &iv[..4]), (DATA.len(), &[7; 4][..]));
+                assert_ne!(iv, last_iv);
+                last_iv = iv;
+                let single = Mechanism::AesGcm(GcmParams::new(&mut iv, b"aad", 128.into()).unwrap());
+                assert_eq!(session.encrypt(&single, key, DATA).unwrap(), [&sealed[..], &tag].concat());
+                let parameters = GcmMessageParams::new(&mut iv, 32.into(), generator, &mut tag).unwrap();
+                let opened =
+                    session.decrypt_message(&MessageParam::AesGcmMessage(parameters), b"aad", &sealed);
+                assert_eq!(opened.unwrap(), DATA);
+                tag[0] ^= 1;
+                let parameters = GcmMessageParams::new(&mut iv, 32.into(), generator, &mut tag).unwrap();
+                let opened =
+                    session.decrypt_message(&MessageParam::AesGcmMessage(parameters), b"aad", &sealed);
+                assert!(opened.is_err(), "a wrong tag");
+            }
+            session.message_encrypt_final().unwrap();
+            session.message_decrypt_final().unwrap();
+        },
+    );
+}
+
+#[test]
+fn both_sides_of_an_encapsulation_have_the_same_secret() {
+    isolated(
+        "both_sides_of_an_encapsulation_have_the_same_secret",
+        STORE,
+        |_| (),
+        |_| {
+            let (_client, session) = store();
+            let p256 = vec![6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+            let ec = session.generate_key_pair(
+                &Mechanism::EccKeyPairGen,
+                &[Attribute::EcParams(p256), Attribute::Encapsulate(true)],
+                &[Attribute::Decapsulate(true)],
+            );
+            let rsa = session.generate_key_pair(
+                &Mechanism::RsaPkcsKeyPairGen,
+                &[Attribute::ModulusBits(2048.into()), Attribute::Encapsulate(true)],
+                &[Attribute::Decapsulate(true)],
+            );
+            let ecdh = Mechanism::Ecdh1Derive(Ecdh1DeriveParams::new(EcKdf::null(), &[]));
+            let oaep = Mechanism::RsaPkcsOaep(PkcsOaepParams::new(
+                cryptoki::mechanism::MechanismType::SHA256,
+                PkcsMgfType::MGF1_SHA256,
+                PkcsOaepSource::empty(),
+            ));
+            let template = [
+                Attribute::Class(ObjectClass::SECRET_KEY),
+                Attribute::KeyType(KeyType::GENERIC_SECRET),
+                Attribute::ValueLen(32.into()),
+                Attribute::Sensitive(false),
+                Attribute::Extractable(true),
+            ];
+            for (mechanism, (public, private)) in [(ecdh, ec.unwrap()), (oaep, rsa.unwrap())] {
+                let (ciphertext, sent) = session.encapsulate_key(&mechanism, public, &template).unwrap();
+                let received = session.decapsulate_key(&mechanism, private, &template, &ciphertext).unwrap();
+                let value = |key| session.get_attributes(key, &[AttributeType::Value]).unwrap();
+                assert_eq!(value(sent), value(received));
+            }
+        },
+    );
 }
 
 #[test]

@@ -389,10 +389,9 @@ fn functions_that_the_module_lacks_say_so() {
             assert_eq!(module.initialize(), CKR_OK);
             let session = module.open_read_only(0);
             let not = CKR_FUNCTION_NOT_SUPPORTED;
-            assert_eq!(call!(module, C_MessageEncryptInit, session, null_mut(), 0), not);
             assert_eq!(call!(module, C_SignRecoverInit, session, null_mut(), 0), not);
-            assert_eq!(call!(module, C_MessageVerifyFinal, session), not);
-            assert_eq!(call!(module, C_MessageVerifyFinal, 0), CKR_SESSION_HANDLE_INVALID);
+            assert_eq!(call!(module, C_VerifyRecoverInit, session, null_mut(), 0), not);
+            assert_eq!(call!(module, C_VerifyRecoverInit, 0, null_mut(), 0), CKR_SESSION_HANDLE_INVALID);
             assert_eq!(call!(module, C_GetFunctionStatus, session), CKR_FUNCTION_NOT_PARALLEL);
             assert_eq!(call!(module, C_CancelFunction, session), CKR_FUNCTION_NOT_PARALLEL);
             let mut len = 0;
@@ -407,6 +406,95 @@ fn functions_that_the_module_lacks_say_so() {
             );
             let opened = call!(module, C_OpenSession, 0, 0, null_mut(), None, &mut len);
             assert_eq!(opened, CKR_SESSION_PARALLEL_NOT_SUPPORTED);
+        },
+    );
+}
+
+#[test]
+fn bad_parameters_of_messages_never_crash() {
+    isolated(
+        "bad_parameters_of_messages_never_crash",
+        STORE,
+        |_| (),
+        |_| {
+            let module = RawModule::load();
+            let session = prepared_store(&module);
+            let key = aes_key(&module, session);
+            let mut mechanism = plain(CKM_AES_GCM);
+            // The parameter of the mechanism is not read.
+            mechanism.pParameter = std::ptr::dangling_mut::<u8>().cast();
+            mechanism.ulParameterLen = size_of::<CK_GCM_MESSAGE_PARAMS>() as CK_ULONG;
+            assert_eq!(call!(module, C_MessageEncryptInit, session, &mut mechanism, key), CKR_OK);
+            let (mut iv, mut tag, mut out, mut len) = ([7_u8; 12], [0_u8; 16], [0_u8; 4], 4);
+            let good = CK_GCM_MESSAGE_PARAMS {
+                pIv: iv.as_mut_ptr(),
+                ulIvLen: 12,
+                ulIvFixedBits: 0,
+                ivGenerator: CKG_GENERATE,
+                pTag: tag.as_mut_ptr(),
+                ulTagBits: 128,
+            };
+            let seal = |mut parameters: CK_GCM_MESSAGE_PARAMS,
+                        size: usize,
+                        out: *mut u8,
+                        len: *mut CK_ULONG| {
+                let (data, parameter) = (b"data".as_ptr().cast_mut(), (&raw mut parameters).cast());
+                let size = size as CK_ULONG;
+                call!(module, C_EncryptMessage, session, parameter, size, null_mut(), 0, data, 4, out, len)
+            };
+            let size = size_of::<CK_GCM_MESSAGE_PARAMS>();
+            for bad in [
+                CK_GCM_MESSAGE_PARAMS { pIv: null_mut(), ..good },
+                CK_GCM_MESSAGE_PARAMS { pTag: null_mut(), ..good },
+                CK_GCM_MESSAGE_PARAMS { ulIvLen: CK_ULONG::MAX, ..good },
+                CK_GCM_MESSAGE_PARAMS { ulIvLen: 0, ..good },
+                CK_GCM_MESSAGE_PARAMS { ulTagBits: 127, ..good },
+                CK_GCM_MESSAGE_PARAMS { ulTagBits: 136, ..good },
+                CK_GCM_MESSAGE_PARAMS { ulIvFixedBits: CK_ULONG::MAX, ..good },
+                CK_GCM_MESSAGE_PARAMS { ivGenerator: CKG_GENERATE_COUNTER_XOR, ..good },
+            ] {
+                assert_eq!(seal(bad, size, out.as_mut_ptr(), &mut len), CKR_MECHANISM_PARAM_INVALID);
+            }
+            for wrong in [0, 1, size - 1, size + 1] {
+                assert_eq!(seal(good, wrong, out.as_mut_ptr(), &mut len), CKR_MECHANISM_PARAM_INVALID);
+            }
+            assert_eq!(seal(good, size, null_mut(), &mut len), CKR_OK);
+            assert_eq!((len, iv), (4, [7; 12]), "a call for the length makes no IV");
+            len = 3;
+            assert_eq!(seal(good, size, out.as_mut_ptr(), &mut len), CKR_BUFFER_TOO_SMALL);
+            assert_eq!((len, iv), (4, [7; 12]));
+            assert_eq!(seal(good, size, out.as_mut_ptr(), &mut len), CKR_OK);
+            assert_ne!(iv, [7; 12]);
+            assert_ne!(tag, [0; 16]);
+            let next = call!(
+                module,
+                C_EncryptMessageNext,
+                session,
+                (&raw const good).cast_mut().cast(),
+                size as CK_ULONG,
+                out.as_mut_ptr(),
+                4,
+                out.as_mut_ptr(),
+                &mut len,
+                2
+            );
+            assert_eq!(next, CKR_ARGUMENTS_BAD, "an unknown flag");
+            let mut mechanism = plain(CKM_AES_CMAC);
+            assert_eq!(call!(module, C_MessageSignInit, session, &mut mechanism, key), CKR_OK);
+            let signed = call!(
+                module,
+                C_SignMessage,
+                session,
+                tag.as_mut_ptr().cast(),
+                1,
+                out.as_mut_ptr(),
+                4,
+                tag.as_mut_ptr(),
+                &mut len
+            );
+            assert_eq!(signed, CKR_MECHANISM_PARAM_INVALID);
+            assert_eq!(call!(module, C_MessageEncryptInit, session, null_mut(), 0), CKR_OK);
+            assert_eq!(call!(module, C_MessageEncryptFinal, session), CKR_OPERATION_NOT_INITIALIZED);
         },
     );
 }

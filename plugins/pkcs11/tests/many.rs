@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::ptr::null_mut;
 
-use common::raw::{RawModule, plain};
+use common::raw::{RawModule, attribute, plain};
 use common::{KEYS, TestDirectory, isolated, module, program, said};
 use cryptoki_sys::*;
 
@@ -73,26 +73,98 @@ fn an_asynchronous_signature_is_pending_and_complete_once() {
             let begun = call!(module, C_Sign, session, data, 4, out.as_mut_ptr(), &mut len);
             assert_eq!(begun, CKR_PENDING);
             let name = c"C_Sign".as_ptr().cast_mut().cast();
-            let mut answer = CK_ASYNC_DATA {
-                ulVersion: 0,
-                pValue: null_mut(),
-                ulValue: 0,
-                hObject: 0,
-                hAdditionalObject: 0,
-            };
-            loop {
-                match call!(module, C_AsyncComplete, session, name, &mut answer) {
-                    CKR_PENDING => std::thread::yield_now(),
-                    result => break assert_eq!(result, CKR_OK),
-                }
-            }
+            let (result, mut answer) = complete(&module, session, c"C_Sign");
+            assert_eq!(result, CKR_OK);
             assert_eq!((answer.pValue, answer.ulValue), (out.as_mut_ptr(), 256));
-            assert_eq!(module.verify(session, CKM_SHA256_RSA_PKCS, public, b"data", &out), CKR_OK);
+            let synchronous = module.open_read_only(0);
+            assert_eq!(module.verify(synchronous, CKM_SHA256_RSA_PKCS, public, b"data", &out), CKR_OK);
             let again = call!(module, C_AsyncComplete, session, name, &mut answer);
             assert_eq!(again, CKR_OPERATION_NOT_INITIALIZED);
             let unknown =
                 call!(module, C_AsyncComplete, session, c"C_Nothing".as_ptr().cast_mut().cast(), &mut answer);
             assert_ne!(unknown, CKR_OK);
+        },
+    );
+}
+
+/// Completes a call, and returns its result and its answer.
+fn complete(
+    module: &RawModule,
+    session: CK_SESSION_HANDLE,
+    function: &std::ffi::CStr,
+) -> (CK_RV, CK_ASYNC_DATA) {
+    let mut answer =
+        CK_ASYNC_DATA { ulVersion: 0, pValue: null_mut(), ulValue: 0, hObject: 0, hAdditionalObject: 0 };
+    let name = function.as_ptr().cast_mut().cast();
+    loop {
+        match call!(module, C_AsyncComplete, session, name, &mut answer) {
+            CKR_PENDING => std::thread::yield_now(),
+            result => return (result, answer),
+        }
+    }
+}
+
+#[test]
+fn new_keys_verifications_and_ciphers_are_asynchronous() {
+    isolated(
+        "new_keys_verifications_and_ciphers_are_asynchronous",
+        KEYS,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let mut session = 0;
+            let flags = CKF_SERIAL_SESSION | CKF_ASYNC_SESSION;
+            assert_eq!(call!(module, C_OpenSession, 0, flags, null_mut(), None, &mut session), CKR_OK);
+            // Private objects need a login, with any PIN.
+            assert_eq!(call!(module, C_Login, session, CKU_USER, b"none".as_ptr().cast_mut(), 4), CKR_OK);
+            let mut curve = [6_u8, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+            let mut template = [attribute(CKA_EC_PARAMS, curve.as_mut_ptr().cast(), curve.len())];
+            let (mut mechanism, mut public, mut private) = (plain(CKM_EC_KEY_PAIR_GEN), 0, 0);
+            let begun = call!(
+                module,
+                C_GenerateKeyPair,
+                session,
+                &mut mechanism,
+                template.as_mut_ptr(),
+                1,
+                null_mut(),
+                0,
+                &mut public,
+                &mut private
+            );
+            assert_eq!((begun, public, private), (CKR_PENDING, 0, 0));
+            let (result, pair) = complete(&module, session, c"C_GenerateKeyPair");
+            assert_eq!((result, pair.ulValue), (CKR_OK, 0));
+            let synchronous = module.open_read_only(0);
+            let signature =
+                module.sign(synchronous, CKM_ECDSA_SHA256, pair.hAdditionalObject, b"data").unwrap();
+            assert_eq!(
+                module.verify(session, CKM_ECDSA_SHA256, pair.hObject, b"data", &signature),
+                CKR_PENDING
+            );
+            assert_eq!(complete(&module, session, c"C_Verify").0, CKR_OK);
+            assert_eq!(
+                module.verify(session, CKM_ECDSA_SHA256, pair.hObject, b"Data", &signature),
+                CKR_PENDING
+            );
+            assert_eq!(complete(&module, session, c"C_Verify").0, CKR_SIGNATURE_INVALID);
+            let mut bytes: CK_ULONG = 16;
+            let mut template = [attribute(CKA_VALUE_LEN, (&raw mut bytes).cast(), size_of::<CK_ULONG>())];
+            let (mut mechanism, mut key) = (plain(CKM_AES_KEY_GEN), 0);
+            let begun =
+                call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 1, &mut key);
+            assert_eq!(begun, CKR_PENDING);
+            let key = complete(&module, session, c"C_GenerateKey").1.hObject;
+            let mut mechanism = plain(CKM_AES_ECB);
+            assert_eq!(call!(module, C_EncryptInit, session, &mut mechanism, key), CKR_OK);
+            let (mut data, mut len) = ([7_u8; 32], 32);
+            let begun = call!(module, C_Encrypt, session, data.as_mut_ptr(), 32, data.as_mut_ptr(), &mut len);
+            assert_eq!((begun, data), (CKR_PENDING, [7; 32]));
+            let (result, answer) = complete(&module, session, c"C_Encrypt");
+            assert_eq!((result, answer.pValue, answer.ulValue), (CKR_OK, data.as_mut_ptr(), 32));
+            assert_ne!(data[..16], [7; 16]);
+            assert_eq!(data[..16], data[16..]);
         },
     );
 }

@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 
 use cryptoki_sys::{CK_ASYNC_DATA, CK_BYTE, CK_OBJECT_HANDLE, CK_SESSION_HANDLE, CK_ULONG, CK_UTF8CHAR};
-use oarlock_cryptoki::ReturnCode;
+use oarlock_cryptoki::{CallOutput, ReturnCode, SessionHandle};
 
 use super::functions;
 use super::memory::{CallerMemory, number};
@@ -12,24 +12,54 @@ use super::session::session_handle;
 use crate::library::{self, Library};
 use crate::pending::PendingBuffer;
 
-/// The functions that may be pending.
-pub(super) const SIGN: &str = "C_Sign";
-pub(super) const SIGN_FINAL: &str = "C_SignFinal";
+/// A call of a function that may be pending.
+#[derive(Clone, Copy)]
+pub(super) struct CallInSession<'c> {
+    pub(super) memory: CallerMemory<'c>,
+    pub(super) library: &'c Library,
+    pub(super) session: CK_SESSION_HANDLE,
+    /// The name of the function.
+    pub(super) function: &'static str,
+}
 
-/// Keeps the buffer of a call that is pending, and returns its result.
-pub(super) fn keep_if_pending(
-    memory: CallerMemory<'_>,
-    library: &Library,
-    session: CK_SESSION_HANDLE,
-    function: &'static str,
-    result: Result<(), ReturnCode>,
-    (buffer, len): (*mut CK_BYTE, *const CK_ULONG),
-) -> Result<(), ReturnCode> {
-    if result == Err(ReturnCode::Pending) {
-        let len = usize::try_from(memory.read(len)?).unwrap_or(0);
-        library.pending.keep(number(session), function, PendingBuffer { address: buffer as usize, len });
+impl CallInSession<'_> {
+    /// Computes an output as [`CallerMemory::output`] does. The buffer is kept while the call is pending.
+    ///
+    /// # Errors
+    /// As [`CallerMemory::output`].
+    pub(super) fn output(
+        self,
+        buffer: *mut CK_BYTE,
+        len: *mut CK_ULONG,
+        compute: impl FnOnce(SessionHandle, &mut CallOutput<'_>) -> Result<(), ReturnCode>,
+    ) -> Result<(), ReturnCode> {
+        let handle = session_handle(self.session);
+        let result = self.memory.output(buffer, len, |out| compute(handle, out));
+        if result == Err(ReturnCode::Pending) {
+            let len = usize::try_from(self.memory.read(len)?).unwrap_or(0);
+            self.keep(PendingBuffer { address: buffer as usize, len });
+        }
+        result
     }
-    result
+
+    /// Computes something that has no output in the memory of the caller.
+    ///
+    /// # Errors
+    /// That of `compute`.
+    pub(super) fn plain<T>(
+        self,
+        compute: impl FnOnce(SessionHandle) -> Result<T, ReturnCode>,
+    ) -> Result<T, ReturnCode> {
+        let result = compute(session_handle(self.session));
+        if result.as_ref().err() == Some(&ReturnCode::Pending) {
+            self.keep(PendingBuffer { address: 0, len: 0 });
+        }
+        result
+    }
+
+    fn keep(self, buffer: PendingBuffer) {
+        self.library.pending.keep(number(self.session), self.function, buffer);
+    }
 }
 
 functions! { memory:
@@ -53,7 +83,7 @@ functions! { memory:
             data.pValue = buffer.address as *mut CK_BYTE;
             data.ulValue = answer.bytes.len() as CK_ULONG;
             data.hObject = answer.object.map_or(0, |object| object.0 as CK_OBJECT_HANDLE);
-            data.hAdditionalObject = 0;
+            data.hAdditionalObject = answer.additional_object.map_or(0, |object| object.0 as CK_OBJECT_HANDLE);
             memory.write(result, data)
         })
     }

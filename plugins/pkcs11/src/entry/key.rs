@@ -3,6 +3,7 @@
 use cryptoki_sys::{CK_ATTRIBUTE, CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_SESSION_HANDLE, CK_ULONG};
 use oarlock_cryptoki::ReturnCode;
 
+use super::asynchronous::CallInSession;
 use super::functions;
 use super::object::object_handle;
 use super::session::session_handle;
@@ -22,8 +23,9 @@ functions! { memory:
             }
             let mechanism = memory.mechanism(mechanism)?;
             let template = memory.template(template, count)?;
-            let made = library.cryptoki.generate_key(session_handle(session), &mechanism, &template)?;
-            memory.write(key, made.0 as CK_OBJECT_HANDLE)
+            let call = CallInSession { memory, library, session, function: "C_GenerateKey" };
+            let new = call.plain(|handle| library.cryptoki.generate_key(handle, &mechanism, &template))?;
+            memory.write(key, new.0 as CK_OBJECT_HANDLE)
         })
     }
 
@@ -44,9 +46,9 @@ functions! { memory:
             let mechanism = memory.mechanism(mechanism)?;
             let public = memory.template(public_template, public_count)?;
             let private = memory.template(private_template, private_count)?;
-            let session = session_handle(session);
-            let (public, private) =
-                library.cryptoki.generate_key_pair(session, &mechanism, &public, &private)?;
+            let call = CallInSession { memory, library, session, function: "C_GenerateKeyPair" };
+            let generate = |handle| library.cryptoki.generate_key_pair(handle, &mechanism, &public, &private);
+            let (public, private) = call.plain(generate)?;
             memory.write(public_key, public.0 as CK_OBJECT_HANDLE)?;
             memory.write(private_key, private.0 as CK_OBJECT_HANDLE)
         })
@@ -62,9 +64,10 @@ functions! { memory:
     ) {
         library::with(|library| {
             let mechanism = memory.mechanism(mechanism)?;
-            let (session, key) = (session_handle(session), object_handle(key));
-            memory.output(wrapped, wrapped_len, |out| {
-                library.cryptoki.wrap_key(session, &mechanism, object_handle(wrapping_key), key, out)
+            let (wrapping_key, key) = (object_handle(wrapping_key), object_handle(key));
+            let call = CallInSession { memory, library, session, function: "C_WrapKey" };
+            call.output(wrapped, wrapped_len, |handle, out| {
+                library.cryptoki.wrap_key(handle, &mechanism, wrapping_key, key, out)
             })
         })
     }
@@ -86,10 +89,12 @@ functions! { memory:
             let mechanism = memory.mechanism(mechanism)?;
             let wrapped = memory.bytes(wrapped, wrapped_len)?;
             let template = memory.template(template, count)?;
-            let (session, unwrapping_key) = (session_handle(session), object_handle(unwrapping_key));
-            let made =
-                library.cryptoki.unwrap_key(session, &mechanism, unwrapping_key, wrapped, &template)?;
-            memory.write(key, made.0 as CK_OBJECT_HANDLE)
+            let unwrapping_key = object_handle(unwrapping_key);
+            let call = CallInSession { memory, library, session, function: "C_UnwrapKey" };
+            let new = call.plain(|handle| {
+                library.cryptoki.unwrap_key(handle, &mechanism, unwrapping_key, wrapped, &template)
+            })?;
+            memory.write(key, new.0 as CK_OBJECT_HANDLE)
         })
     }
 
@@ -107,9 +112,64 @@ functions! { memory:
             }
             let mechanism = memory.mechanism(mechanism)?;
             let template = memory.template(template, count)?;
-            let (session, base) = (session_handle(session), object_handle(base));
-            let made = library.cryptoki.derive_key(session, &mechanism, base, &template)?;
-            memory.write(key, made.0 as CK_OBJECT_HANDLE)
+            let base = object_handle(base);
+            let call = CallInSession { memory, library, session, function: "C_DeriveKey" };
+            let new = call.plain(|handle| library.cryptoki.derive_key(handle, &mechanism, base, &template))?;
+            memory.write(key, new.0 as CK_OBJECT_HANDLE)
+        })
+    }
+
+    fn C_EncapsulateKey(
+        session: CK_SESSION_HANDLE,
+        mechanism: *mut CK_MECHANISM,
+        public_key: CK_OBJECT_HANDLE,
+        template: *mut CK_ATTRIBUTE,
+        count: CK_ULONG,
+        ciphertext: *mut CK_BYTE,
+        ciphertext_len: *mut CK_ULONG,
+        key: *mut CK_OBJECT_HANDLE,
+    ) {
+        library::with(|library| {
+            // A call for the length makes no key.
+            if key.is_null() && !ciphertext.is_null() {
+                return Err(ReturnCode::ArgumentsBad);
+            }
+            let mechanism = memory.mechanism(mechanism)?;
+            let template = memory.template(template, count)?;
+            let public_key = object_handle(public_key);
+            let call = CallInSession { memory, library, session, function: "C_EncapsulateKey" };
+            let mut new = None;
+            call.output(ciphertext, ciphertext_len, |handle, out| {
+                new = library.cryptoki.encapsulate_key(handle, &mechanism, public_key, &template, out)?;
+                Ok(())
+            })?;
+            new.map_or(Ok(()), |new| memory.write(key, new.0 as CK_OBJECT_HANDLE))
+        })
+    }
+
+    fn C_DecapsulateKey(
+        session: CK_SESSION_HANDLE,
+        mechanism: *mut CK_MECHANISM,
+        private_key: CK_OBJECT_HANDLE,
+        template: *mut CK_ATTRIBUTE,
+        count: CK_ULONG,
+        ciphertext: *mut CK_BYTE,
+        ciphertext_len: CK_ULONG,
+        key: *mut CK_OBJECT_HANDLE,
+    ) {
+        library::with(|library| {
+            if key.is_null() {
+                return Err(ReturnCode::ArgumentsBad);
+            }
+            let mechanism = memory.mechanism(mechanism)?;
+            let template = memory.template(template, count)?;
+            let ciphertext = memory.bytes(ciphertext, ciphertext_len)?;
+            let private_key = object_handle(private_key);
+            let call = CallInSession { memory, library, session, function: "C_DecapsulateKey" };
+            let new = call.plain(|handle| {
+                library.cryptoki.decapsulate_key(handle, &mechanism, private_key, &template, ciphertext)
+            })?;
+            memory.write(key, new.0 as CK_OBJECT_HANDLE)
         })
     }
 

@@ -1,14 +1,93 @@
 //! Mechanisms with the structures of their parameters.
 
 use cryptoki_sys::{
-    CK_ECDH1_DERIVE_PARAMS, CK_EDDSA_PARAMS, CK_GCM_PARAMS, CK_KEY_DERIVATION_STRING_DATA, CK_MECHANISM,
-    CK_RSA_PKCS_OAEP_PARAMS, CK_SALSA20_CHACHA20_POLY1305_PARAMS, CK_ULONG,
+    CK_BYTE, CK_ECDH1_DERIVE_PARAMS, CK_EDDSA_PARAMS, CK_GCM_MESSAGE_PARAMS, CK_GCM_PARAMS,
+    CK_KEY_DERIVATION_STRING_DATA, CK_MECHANISM, CK_RSA_PKCS_OAEP_PARAMS,
+    CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS, CK_SALSA20_CHACHA20_POLY1305_PARAMS, CK_ULONG,
 };
-use oarlock_cryptoki::{Mechanism, MechanismParameters, MechanismType, ParameterForm, ReturnCode};
+use oarlock_cryptoki::{
+    IvGenerator, Mechanism, MechanismParameters, MechanismType, ParameterForm, ReturnCode,
+};
 
 use super::memory::{CallerMemory, number};
 
+/// The parameters of one message, with the pointers of the caller.
+pub(super) struct MessageFields {
+    pub(super) iv: (*mut CK_BYTE, CK_ULONG),
+    pub(super) fixed_bits: u64,
+    pub(super) generator: IvGenerator,
+    pub(super) tag: (*mut CK_BYTE, CK_ULONG),
+}
+
+/// The maximum number of bytes of the IV of a message. PKCS#11 3.2 6.13.
+const MAX_MESSAGE_IV: CK_ULONG = 256;
+
+/// The number of bytes of a whole tag.
+const TAG_LEN: CK_ULONG = 16;
+
 impl<'c> CallerMemory<'c> {
+    /// Returns the mechanism of an operation with many messages. The parameters of ciphers come with each message, and
+    /// those of the mechanism are not read: `CK_GCM_PARAMS` is as long as `CK_GCM_MESSAGE_PARAMS`.
+    ///
+    /// # Errors
+    /// As [`mechanism`](Self::mechanism).
+    pub(super) fn message_mechanism(
+        self,
+        mechanism: *const CK_MECHANISM,
+    ) -> Result<Mechanism<'c>, ReturnCode> {
+        let CK_MECHANISM { mechanism: kind, ulParameterLen, .. } = self.read(mechanism)?;
+        let kind = MechanismType(number(kind));
+        let len = match ParameterForm::of(kind) {
+            Some(ParameterForm::Gcm) => size_of::<CK_GCM_MESSAGE_PARAMS>(),
+            Some(ParameterForm::ChaCha20Poly1305) => size_of::<CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS>(),
+            _ => return self.mechanism(mechanism),
+        };
+        if ulParameterLen == 0 || ulParameterLen == len as CK_ULONG {
+            Ok(Mechanism::plain(kind))
+        } else {
+            Err(ReturnCode::MechanismParamInvalid)
+        }
+    }
+
+    /// Reads the parameters of one message: `CK_GCM_MESSAGE_PARAMS` or `CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS`, which
+    /// differ in their size.
+    ///
+    /// # Errors
+    /// [`ReturnCode::MechanismParamInvalid`].
+    pub(super) fn message_fields(
+        self,
+        parameter: *const std::ffi::c_void,
+        len: CK_ULONG,
+    ) -> Result<MessageFields, ReturnCode> {
+        let invalid = ReturnCode::MechanismParamInvalid;
+        let parameter = self.bytes(parameter.cast(), len).map_err(|_| invalid)?;
+        let fields = if parameter.len() == size_of::<CK_GCM_MESSAGE_PARAMS>() {
+            let gcm: CK_GCM_MESSAGE_PARAMS = self.structure(parameter)?;
+            if !gcm.ulTagBits.is_multiple_of(8) {
+                return Err(invalid);
+            }
+            MessageFields {
+                iv: (gcm.pIv, gcm.ulIvLen),
+                fixed_bits: number(gcm.ulIvFixedBits),
+                generator: IvGenerator::try_from(number(gcm.ivGenerator))?,
+                tag: (gcm.pTag, gcm.ulTagBits / 8),
+            }
+        } else {
+            let chacha: CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS = self.structure(parameter)?;
+            MessageFields {
+                iv: (chacha.pNonce, chacha.ulNonceLen),
+                fixed_bits: 0,
+                generator: IvGenerator::None,
+                tag: (chacha.pTag, TAG_LEN),
+            }
+        };
+        let is_valid = (1..=MAX_MESSAGE_IV).contains(&fields.iv.1)
+            && (1..=TAG_LEN).contains(&fields.tag.1)
+            && !fields.iv.0.is_null()
+            && !fields.tag.0.is_null();
+        if is_valid { Ok(fields) } else { Err(invalid) }
+    }
+
     /// Returns a mechanism.
     ///
     /// # Errors

@@ -27,6 +27,10 @@ pub(super) enum CallInput<'c> {
 /// The maximum number of entries of a list. A larger number is a length that was never set.
 const MAX_ENTRIES: usize = 1 << 20;
 
+/// The maximum length of an attribute's value. No key, certificate or text comes near it, and a length that was never
+/// set would lead far out of the caller's memory.
+const MAX_VALUE_LEN: CK_ULONG = 1 << 24;
+
 impl<'c> CallerMemory<'c> {
     /// Makes the memory of one call.
     ///
@@ -216,7 +220,7 @@ impl<'c> CallerMemory<'c> {
     ///
     /// # Errors
     /// [`ReturnCode::ArgumentsBad`] for a null pointer with a count; [`ReturnCode::AttributeValueInvalid`] for a value
-    /// with a length that no memory has.
+    /// longer than [`MAX_VALUE_LEN`].
     pub(super) fn template(
         self,
         template: *const CK_ATTRIBUTE,
@@ -226,6 +230,7 @@ impl<'c> CallerMemory<'c> {
             let value = match (attribute.pValue.is_null(), attribute.ulValueLen) {
                 (true, 0) => Some(&[][..]),
                 (true, _) => None,
+                (false, len) if len > MAX_VALUE_LEN => return Err(ReturnCode::AttributeValueInvalid),
                 (false, len) => {
                     let value = self.bytes(attribute.pValue.cast_const().cast(), len);
                     Some(value.map_err(|_| ReturnCode::AttributeValueInvalid)?)
@@ -424,9 +429,11 @@ mod tests {
         let template = memory().template(list.as_ptr(), 3).unwrap();
         let values: Vec<_> = template.iter().map(|entry| entry.value).collect();
         assert_eq!(values, [Some(&[][..]), None, Some(&b"ab"[..])]);
-        let wrong = [attribute(value.as_ptr(), CK_ULONG::MAX)];
-        let parsed = memory().template(wrong.as_ptr(), 1);
-        assert_eq!(parsed.unwrap_err(), ReturnCode::AttributeValueInvalid);
+        for len in [CK_ULONG::MAX, 0xffff_ffff, MAX_VALUE_LEN + 1] {
+            let wrong = [attribute(value.as_ptr(), len)];
+            let parsed = memory().template(wrong.as_ptr(), 1);
+            assert_eq!(parsed.unwrap_err(), ReturnCode::AttributeValueInvalid);
+        }
     }
 
     #[test]

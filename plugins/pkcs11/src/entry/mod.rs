@@ -5,7 +5,8 @@
 //! | `memory` | the memory of the caller: slices, structures, outputs, templates |
 //! | `mechanism` | mechanisms with the structures of their parameters |
 //! | `general`, `slot`, `session`, `object`, `cipher`, `digest`, `signature`, `key` | the functions of the standard |
-//! | `asynchronous` | asynchronous functions of version 3.2 |
+//! | `message` | functions for many messages under one key, of version 3.0 |
+//! | `asynchronous` | asynchronous functions of version 3.2, and calls that may be pending |
 //! | `unsupported` | functions of the tables that this module does not have |
 //! | `many` | the functions of the interface "Vendor Oarlock" |
 //! | `table` | the tables of all versions, and the interfaces |
@@ -25,6 +26,7 @@ mod key;
 mod many;
 mod mechanism;
 mod memory;
+mod message;
 mod object;
 mod session;
 mod signature;
@@ -38,7 +40,7 @@ use oarlock_cryptoki::{CKR_OK, ReturnCode};
 /// Defines functions that programs call. A panic ends here.
 ///
 /// Each function has the name of the standard, is exported, and is also an item of this crate for the tables. Its body
-/// returns a `Result`; `memory` is the memory of the caller.
+/// returns a `Result`; `memory` is the memory of the caller. Functions of one form are made from their names.
 macro_rules! functions {
     ($memory:ident: $($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         $(#[$meta])*
@@ -55,6 +57,53 @@ macro_rules! functions {
             })
         }
     )*};
+
+    // A function with an input and an output, which is the method of the same steps.
+    (output of data; $($name:ident: $method:ident),* $(,)?) => { functions! { memory: $(
+        fn $name(
+            session: CK_SESSION_HANDLE,
+            data: *mut CK_BYTE,
+            data_len: CK_ULONG,
+            out: *mut CK_BYTE,
+            out_len: *mut CK_ULONG,
+        ) {
+            library::with(|library| {
+                let data = memory.apart((data, data_len), out, out_len)?;
+                let call = CallInSession { memory, library, session, function: stringify!($name) };
+                call.output(out, out_len, |handle, out| library.cryptoki.$method(handle, &data, out))
+            })
+        }
+    )* } };
+
+    // A function with an output only.
+    (output; $($name:ident: $method:ident),* $(,)?) => { functions! { memory: $(
+        fn $name(session: CK_SESSION_HANDLE, out: *mut CK_BYTE, out_len: *mut CK_ULONG) {
+            library::with(|library| {
+                let call = CallInSession { memory, library, session, function: stringify!($name) };
+                call.output(out, out_len, |handle, out| library.cryptoki.$method(handle, out))
+            })
+        }
+    )* } };
+
+    // A function with an input only.
+    (data; $($name:ident: $method:ident),* $(,)?) => { functions! { memory: $(
+        fn $name(session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: CK_ULONG) {
+            library::with(|library| {
+                let data = memory.bytes(data, data_len)?;
+                let call = CallInSession { memory, library, session, function: stringify!($name) };
+                call.plain(|handle| library.cryptoki.$method(handle, data))
+            })
+        }
+    )* } };
+
+    // A function that begins an operation under a key.
+    (init; $($name:ident: $method:ident by $flag:ident),* $(,)?) => { functions! { memory: $(
+        fn $name(session: CK_SESSION_HANDLE, mechanism: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
+            begin(memory, session, mechanism, mechanism_flags::$flag, |library, mechanism| {
+                library.cryptoki.$method(session_handle(session), mechanism, object_handle(key))
+            })
+        }
+    )* } };
 }
 use functions;
 

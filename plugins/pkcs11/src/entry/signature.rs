@@ -3,12 +3,15 @@
 use cryptoki_sys::{CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_SESSION_HANDLE, CK_ULONG};
 use oarlock_cryptoki::{Mechanism, ReturnCode, mechanism_flags};
 
-use super::asynchronous::{SIGN, SIGN_FINAL, keep_if_pending};
+use super::asynchronous::CallInSession;
 use super::functions;
 use super::memory::CallerMemory;
 use super::object::object_handle;
 use super::session::session_handle;
 use crate::library::{self, Library};
+
+/// A function that reads a mechanism.
+type MechanismReader<'c> = fn(CallerMemory<'c>, *const CK_MECHANISM) -> Result<Mechanism<'c>, ReturnCode>;
 
 /// Begins an operation. A null pointer in place of the mechanism ends the active one. PKCS#11 3.2 5.11.
 pub(super) fn begin(
@@ -18,59 +21,42 @@ pub(super) fn begin(
     flag: u64,
     init: impl FnOnce(&Library, &Mechanism<'_>) -> Result<(), ReturnCode>,
 ) -> Result<(), ReturnCode> {
+    begin_with(memory, session, (mechanism, CallerMemory::mechanism), flag, init)
+}
+
+/// Begins an operation as [`begin`] does, with a way to read the mechanism.
+pub(super) fn begin_with<'c>(
+    memory: CallerMemory<'c>,
+    session: CK_SESSION_HANDLE,
+    (mechanism, read): (*const CK_MECHANISM, MechanismReader<'c>),
+    flag: u64,
+    init: impl FnOnce(&Library, &Mechanism<'_>) -> Result<(), ReturnCode>,
+) -> Result<(), ReturnCode> {
     library::with(|library| {
         if mechanism.is_null() {
             return library.cryptoki.session_cancel(session_handle(session), flag);
         }
         // A wrong handle is reported before a wrong parameter.
         library.cryptoki.session_description(session_handle(session))?;
-        init(library, &memory.mechanism(mechanism)?)
+        init(library, &read(memory, mechanism)?)
     })
 }
 
+functions! { init; C_SignInit: sign_init by SIGN, C_VerifyInit: verify_init by VERIFY }
+
+functions! { output of data; C_Sign: sign }
+
+functions! { output; C_SignFinal: sign_final }
+
+functions! { data;
+    C_SignUpdate: sign_update,
+    C_VerifyUpdate: verify_update,
+    C_VerifyFinal: verify_final,
+    C_VerifySignature: verify_signature,
+    C_VerifySignatureUpdate: verify_update,
+}
+
 functions! { memory:
-    fn C_SignInit(session: CK_SESSION_HANDLE, mechanism: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
-        begin(memory, session, mechanism, mechanism_flags::SIGN, |library, mechanism| {
-            library.cryptoki.sign_init(session_handle(session), mechanism, object_handle(key))
-        })
-    }
-
-    fn C_Sign(
-        session: CK_SESSION_HANDLE,
-        data: *mut CK_BYTE,
-        data_len: CK_ULONG,
-        signature: *mut CK_BYTE,
-        signature_len: *mut CK_ULONG,
-    ) {
-        library::with(|library| {
-            let data = memory.apart((data, data_len), signature, signature_len)?;
-            let handle = session_handle(session);
-            let result = memory.output(signature, signature_len, |out| library.cryptoki.sign(handle, &data, out));
-            keep_if_pending(memory, library, session, SIGN, result, (signature, signature_len))
-        })
-    }
-
-    fn C_SignUpdate(session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: CK_ULONG) {
-        library::with(|library| {
-            let data = memory.bytes(data, data_len)?;
-            library.cryptoki.sign_update(session_handle(session), data)
-        })
-    }
-
-    fn C_SignFinal(session: CK_SESSION_HANDLE, signature: *mut CK_BYTE, signature_len: *mut CK_ULONG) {
-        library::with(|library| {
-            let handle = session_handle(session);
-            let result = memory.output(signature, signature_len, |out| library.cryptoki.sign_final(handle, out));
-            keep_if_pending(memory, library, session, SIGN_FINAL, result, (signature, signature_len))
-        })
-    }
-
-    fn C_VerifyInit(session: CK_SESSION_HANDLE, mechanism: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
-        begin(memory, session, mechanism, mechanism_flags::VERIFY, |library, mechanism| {
-            library.cryptoki.verify_init(session_handle(session), mechanism, object_handle(key))
-        })
-    }
-
     fn C_Verify(
         session: CK_SESSION_HANDLE,
         data: *mut CK_BYTE,
@@ -81,21 +67,8 @@ functions! { memory:
         library::with(|library| {
             let data = memory.bytes(data, data_len)?;
             let signature = memory.bytes(signature, signature_len)?;
-            library.cryptoki.verify(session_handle(session), data, signature)
-        })
-    }
-
-    fn C_VerifyUpdate(session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: CK_ULONG) {
-        library::with(|library| {
-            let data = memory.bytes(data, data_len)?;
-            library.cryptoki.verify_update(session_handle(session), data)
-        })
-    }
-
-    fn C_VerifyFinal(session: CK_SESSION_HANDLE, signature: *mut CK_BYTE, signature_len: CK_ULONG) {
-        library::with(|library| {
-            let signature = memory.bytes(signature, signature_len)?;
-            library.cryptoki.verify_final(session_handle(session), signature)
+            let call = CallInSession { memory, library, session, function: "C_Verify" };
+            call.plain(|handle| library.cryptoki.verify(handle, data, signature))
         })
     }
 
@@ -113,21 +86,10 @@ functions! { memory:
         })
     }
 
-    fn C_VerifySignature(session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: CK_ULONG) {
-        library::with(|library| {
-            let data = memory.bytes(data, data_len)?;
-            library.cryptoki.verify_signature(session_handle(session), data)
-        })
-    }
-
-    fn C_VerifySignatureUpdate(session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: CK_ULONG) {
-        library::with(|library| {
-            let data = memory.bytes(data, data_len)?;
-            library.cryptoki.verify_update(session_handle(session), data)
-        })
-    }
-
     fn C_VerifySignatureFinal(session: CK_SESSION_HANDLE) {
-        library::with(|library| library.cryptoki.verify_signature_final(session_handle(session)))
+        library::with(|library| {
+            let call = CallInSession { memory, library, session, function: "C_VerifySignatureFinal" };
+            call.plain(|handle| library.cryptoki.verify_signature_final(handle))
+        })
     }
 }

@@ -14,16 +14,24 @@ use super::cipher::{
     C_EncryptUpdate,
 };
 use super::digest::{
-    C_Digest, C_DigestEncryptUpdate, C_DigestFinal, C_DigestInit, C_DigestKey, C_DigestUpdate,
-    C_SignEncryptUpdate,
+    C_DecryptDigestUpdate, C_DecryptVerifyUpdate, C_Digest, C_DigestEncryptUpdate, C_DigestFinal,
+    C_DigestInit, C_DigestKey, C_DigestUpdate, C_SignEncryptUpdate,
 };
 use super::functions;
 use super::general::{C_CancelFunction, C_Finalize, C_GetFunctionStatus, C_GetInfo, C_Initialize, get_info};
 use super::key::{
-    C_DeriveKey, C_GenerateKey, C_GenerateKeyPair, C_GenerateRandom, C_SeedRandom, C_UnwrapKey, C_WrapKey,
+    C_DecapsulateKey, C_DeriveKey, C_EncapsulateKey, C_GenerateKey, C_GenerateKeyPair, C_GenerateRandom,
+    C_SeedRandom, C_UnwrapKey, C_WrapKey,
 };
 use super::many::MANY_FUNCTIONS;
 use super::memory::CallerMemory;
+use super::message::{
+    C_DecryptMessage, C_DecryptMessageBegin, C_DecryptMessageNext, C_EncryptMessage, C_EncryptMessageBegin,
+    C_EncryptMessageNext, C_MessageDecryptFinal, C_MessageDecryptInit, C_MessageEncryptFinal,
+    C_MessageEncryptInit, C_MessageSignFinal, C_MessageSignInit, C_MessageVerifyFinal, C_MessageVerifyInit,
+    C_SignMessage, C_SignMessageBegin, C_SignMessageNext, C_VerifyMessage, C_VerifyMessageBegin,
+    C_VerifyMessageNext,
+};
 use super::object::{
     C_CopyObject, C_CreateObject, C_DestroyObject, C_FindObjects, C_FindObjectsFinal, C_FindObjectsInit,
     C_GetAttributeValue, C_GetObjectSize, C_SetAttributeValue,
@@ -41,12 +49,7 @@ use super::slot::{
     C_InitToken, C_SetPIN, C_WaitForSlotEvent,
 };
 use super::unsupported::{
-    C_DecapsulateKey, C_DecryptDigestUpdate, C_DecryptMessage, C_DecryptMessageBegin, C_DecryptMessageNext,
-    C_DecryptVerifyUpdate, C_EncapsulateKey, C_EncryptMessage, C_EncryptMessageBegin, C_EncryptMessageNext,
-    C_MessageDecryptFinal, C_MessageDecryptInit, C_MessageEncryptFinal, C_MessageEncryptInit,
-    C_MessageSignFinal, C_MessageSignInit, C_MessageVerifyFinal, C_MessageVerifyInit, C_SignMessage,
-    C_SignMessageBegin, C_SignMessageNext, C_SignRecover, C_SignRecoverInit, C_UnwrapKeyAuthenticated,
-    C_VerifyMessage, C_VerifyMessageBegin, C_VerifyMessageNext, C_VerifyRecover, C_VerifyRecoverInit,
+    C_SignRecover, C_SignRecoverInit, C_UnwrapKeyAuthenticated, C_VerifyRecover, C_VerifyRecoverInit,
     C_WrapKeyAuthenticated,
 };
 use crate::library;
