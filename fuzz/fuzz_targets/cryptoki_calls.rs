@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock};
 use libfuzzer_sys::fuzz_target;
 use oarlock::Accelerator;
 use oarlock_cryptoki::{
-    AttributeQuery, AttributeType as A, CallOutput, Cryptoki, KeyTypeNumber, Mechanism,
-    MechanismParameters as P, MechanismType as M, MemoryToken, ObjectClass, ObjectHandle, ReturnCode,
-    SessionHandle, SlotId, SlotSettings, TemplateEntry, UserType,
+    AttributeQuery, AttributeType as A, CallOutput, Cryptoki, IvGenerator, KeyTypeNumber, ManyInputs, ManyIvs,
+    ManySpans, Mechanism, MechanismParameters as P, MechanismType as M, MemoryToken, MessageParameters,
+    ObjectClass, ObjectHandle, ReturnCode, SessionHandle, SlotId, SlotSettings, TemplateEntry, UserType,
 };
 use oarlock_fuzz::Bytes;
 
@@ -19,7 +19,7 @@ static ACCELERATOR: LazyLock<Accelerator> =
 /// More calls find no other states.
 const MAX_CALLS: usize = 64;
 
-const MECHANISMS: [M; 16] = [
+const MECHANISMS: [M; 18] = [
     M::AES_ECB,
     M::AES_CBC,
     M::AES_CBC_PAD,
@@ -36,9 +36,33 @@ const MECHANISMS: [M; 16] = [
     M::GENERIC_SECRET_KEY_GEN,
     M::XOR_BASE_AND_DATA,
     M::EDDSA,
+    M::SHA3_256,
+    M::ECDH1_DERIVE,
 ];
 
-const ATTRIBUTES: [A; 20] = [
+/// The functions that may be pending in an asynchronous session.
+const FUNCTIONS: [&str; 18] = [
+    "C_Encrypt",
+    "C_EncryptUpdate",
+    "C_EncryptFinal",
+    "C_Decrypt",
+    "C_DecryptUpdate",
+    "C_DecryptFinal",
+    "C_Digest",
+    "C_Sign",
+    "C_SignFinal",
+    "C_Verify",
+    "C_GenerateKey",
+    "C_GenerateKeyPair",
+    "C_WrapKey",
+    "C_UnwrapKey",
+    "C_DeriveKey",
+    "C_EncapsulateKey",
+    "C_DecapsulateKey",
+    "C_Nothing",
+];
+
+const ATTRIBUTES: [A; 22] = [
     A::CLASS,
     A::TOKEN,
     A::PRIVATE,
@@ -59,6 +83,8 @@ const ATTRIBUTES: [A; 20] = [
     A::NEVER_EXTRACTABLE,
     A::ALLOWED_MECHANISMS,
     A::MODULUS,
+    A::ENCAPSULATE,
+    A::DECAPSULATE,
 ];
 
 /// The library and what the calls have made.
@@ -94,7 +120,7 @@ fn call(caller: &mut Caller, bytes: &mut Bytes<'_>) {
     let mechanism = Mechanism::new(MECHANISMS[bytes.below(MECHANISMS.len())], parameters);
     let template = template(bytes);
     let entries: Vec<_> = template.iter().map(|(kind, value)| TemplateEntry::new(*kind, value)).collect();
-    let made = match bytes.below(30) {
+    let made = match bytes.below(44) {
         0 => library.create_object(session, &entries).ok(),
         1 => library.copy_object(session, object, &entries).ok(),
         2 => library.generate_key(session, &mechanism, &entries).ok(),
@@ -109,8 +135,43 @@ fn call(caller: &mut Caller, bytes: &mut Bytes<'_>) {
             );
             pair.ok().map(|(_, private)| private)
         }
+        6 => {
+            // A key pair that encapsulates.
+            let (public, private) = ([1], [1]);
+            let pair = library.generate_key_pair(
+                session,
+                &Mechanism::plain(M::EC_MONTGOMERY_KEY_PAIR_GEN),
+                &[TemplateEntry::new(A::ENCAPSULATE, &public)],
+                &[TemplateEntry::new(A::DECAPSULATE, &private)],
+            );
+            if let Ok((public, private)) = pair {
+                caller.objects.extend([public, private]);
+            }
+            None
+        }
+        7 => library.decapsulate_key(session, &mechanism, object, &entries, &input).ok(),
+        8 => {
+            let mut made = None;
+            take(|output| {
+                made = library.encapsulate_key(session, &mechanism, object, &entries, output)?;
+                Ok(())
+            });
+            made
+        }
+        9 => {
+            let function = FUNCTIONS[bytes.below(FUNCTIONS.len())];
+            library.async_complete(session, function).ok().and_then(|answer| answer.object)
+        }
+        10 => {
+            message_call(library, session, bytes, &input);
+            None
+        }
+        11 => {
+            many_call(library, session, object, &mechanism, bytes, &input);
+            None
+        }
         number => {
-            other_call(caller, number, session, object, &mechanism, &input, &entries);
+            other_call(caller, number - 6, session, object, &mechanism, &input, &entries);
             None
         }
     };
@@ -158,12 +219,62 @@ fn other_call(
             drop(library.find_objects_final(session));
         }
         27 => {
-            if let Ok(opened) = library.open_session(SlotId(0), 4 + (input.len() as u64 & 2)) {
+            // Some may write, and some are asynchronous.
+            if let Ok(opened) = library.open_session(SlotId(0), 4 + (input.len() as u64 & 10)) {
                 caller.sessions.push(opened);
             }
         }
-        28 if session != caller.sessions[0] => drop(library.close_session(session)),
+        28 => drop(library.message_encrypt_init(session, &Mechanism::plain(mechanism.kind), object)),
+        29 => drop(library.message_decrypt_init(session, &Mechanism::plain(mechanism.kind), object)),
+        30 => drop(library.message_sign_init(session, mechanism, object)),
+        31 => drop(library.message_verify_init(session, mechanism, object)),
+        32 => take(|output| library.sign_message(session, input, output)),
+        33 => drop(library.sign_message_begin(session)),
+        34 => drop(library.sign_message_next(session, input, None)),
+        35 => take(|output| library.sign_message_next(session, input, Some(output))),
+        36 if session != caller.sessions[0] => drop(library.close_session(session)),
         _ => drop(library.session_cancel(session, u64::MAX)),
+    }
+}
+
+/// A message of a cipher, whole or in pieces.
+fn message_call(library: &Cryptoki, session: SessionHandle, bytes: &mut Bytes<'_>, input: &[u8]) {
+    let generators = [IvGenerator::None, IvGenerator::Any, IvGenerator::Counter, IvGenerator::Random];
+    let (mut iv, mut tag) = (vec![7; [12, 12, 0, 16][bytes.below(4)]], vec![0; 16 - bytes.below(5)]);
+    let (fixed_bits, generator) = (bytes.below(100) as u64, generators[bytes.below(4)]);
+    let is_last = bytes.below(2) == 0;
+    let mut message = MessageParameters { iv: &mut iv, fixed_bits, generator, tag: &mut tag };
+    match bytes.below(6) {
+        0 => take(|output| library.encrypt_message(session, &mut message, b"aad", input, output)),
+        1 => take(|output| library.decrypt_message(session, &mut message, b"aad", input, output)),
+        2 => drop(library.encrypt_message_begin(session, &mut message, input)),
+        3 => drop(library.decrypt_message_begin(session, &mut message, input)),
+        4 => take(|output| library.encrypt_message_next(session, &mut message, input, is_last, output)),
+        _ => take(|output| library.decrypt_message_next(session, &mut message, input, is_last, output)),
+    }
+}
+
+/// Many inputs at any places: each has one answer.
+fn many_call(
+    library: &Cryptoki,
+    session: SessionHandle,
+    key: ObjectHandle,
+    mechanism: &Mechanism<'_>,
+    bytes: &mut Bytes<'_>,
+    input: &[u8],
+) {
+    let offsets: Vec<u64> = (0..1 + bytes.below(6)).map(|_| bytes.below(80) as u64).collect();
+    let inputs = ManyInputs { data: input, spans: ManySpans::Offsets(&offsets) };
+    let ivs = vec![3; 12 * inputs.len()];
+    let ivs = if bytes.below(2) == 0 { ManyIvs::Mechanism } else { ManyIvs::Each(&ivs) };
+    let answers = match bytes.below(4) {
+        0 => library.encrypt_many(session, mechanism, key, inputs, ivs),
+        1 => library.decrypt_many(session, mechanism, key, inputs, ivs),
+        2 => library.sign_many(session, mechanism, key, inputs),
+        _ => library.verify_many(session, mechanism, key, inputs, inputs),
+    };
+    if let Ok(answers) = answers {
+        assert_eq!(answers.len(), inputs.len());
     }
 }
 
@@ -208,7 +319,7 @@ fn check_object(library: &Cryptoki, session: SessionHandle, object: ObjectHandle
 }
 
 fn parameters<'a>(bytes: &mut Bytes<'_>, input: &'a [u8], object: ObjectHandle) -> P<'a> {
-    match bytes.below(8) {
+    match bytes.below(9) {
         0 => P::None,
         1 => P::Iv(&[7; 16]),
         2 => P::Number(bytes.below(80) as u64),
@@ -216,6 +327,7 @@ fn parameters<'a>(bytes: &mut Bytes<'_>, input: &'a [u8], object: ObjectHandle) 
         4 => P::Gcm { iv: input, aad: input, tag_bits: 8 * bytes.below(20) as u64 },
         5 => P::ChaCha20Poly1305 { nonce: input, aad: input },
         6 => P::DerivationData(input),
+        7 => P::Ecdh { kdf: bytes.below(10) as u64, shared: &[], public: if input.len() < 32 { &[] } else { input } },
         _ => P::KeyHandle(object.0),
     }
 }
