@@ -220,28 +220,49 @@ impl<'c> CallerMemory<'c> {
     ///
     /// # Errors
     /// [`ReturnCode::ArgumentsBad`] for a null pointer with a count; [`ReturnCode::AttributeValueInvalid`] for a value
-    /// longer than [`MAX_VALUE_LEN`].
+    /// longer than [`MAX_VALUE_LEN`], and for a template as a value that is not an array of attributes.
     pub(super) fn template(
         self,
         template: *const CK_ATTRIBUTE,
         count: CK_ULONG,
-    ) -> Result<Vec<TemplateEntry<'c>>, ReturnCode> {
-        let entry = |attribute: CK_ATTRIBUTE| {
-            let value = match (attribute.pValue.is_null(), attribute.ulValueLen) {
-                (true, 0) => Some(&[][..]),
-                (true, _) => None,
-                (false, len) if len > MAX_VALUE_LEN => return Err(ReturnCode::AttributeValueInvalid),
-                (false, len) => {
-                    let value = self.bytes(attribute.pValue.cast_const().cast(), len);
-                    Some(value.map_err(|_| ReturnCode::AttributeValueInvalid)?)
-                }
-            };
-            Ok(TemplateEntry { kind: AttributeType(number(attribute.type_)), value })
-        };
-        self.list(template, count)?.into_iter().map(entry).collect()
+    ) -> Result<CallTemplate<'c>, ReturnCode> {
+        let mut entries = Vec::new();
+        for attribute in self.list(template, count)? {
+            let entry = self.template_entry(attribute)?;
+            let is_nested = TEMPLATES.contains(&entry.kind) && entry.value.is_some();
+            let nested = if is_nested { Some(self.nested_template(attribute)?) } else { None };
+            entries.push(CallTemplateEntry { entry, nested });
+        }
+        Ok(CallTemplate(entries))
     }
 
-    /// Answers queries of attributes: `query` fills the buffers, and the lengths are written to the template.
+    fn template_entry(self, attribute: CK_ATTRIBUTE) -> Result<TemplateEntry<'c>, ReturnCode> {
+        let kind = AttributeType(number(attribute.type_));
+        let value = match (attribute.pValue.is_null(), attribute.ulValueLen) {
+            (true, 0) => &[][..],
+            (true, _) => return Ok(TemplateEntry::null(kind)),
+            (false, len) if len > MAX_VALUE_LEN => return Err(ReturnCode::AttributeValueInvalid),
+            (false, len) => {
+                let value = self.bytes(attribute.pValue.cast_const().cast(), len);
+                value.map_err(|_| ReturnCode::AttributeValueInvalid)?
+            }
+        };
+        Ok(TemplateEntry::new(kind, value))
+    }
+
+    /// Returns the entries of a value that is a template.
+    fn nested_template(self, attribute: CK_ATTRIBUTE) -> Result<Vec<TemplateEntry<'c>>, ReturnCode> {
+        let entry_len = size_of::<CK_ATTRIBUTE>() as CK_ULONG;
+        if !attribute.ulValueLen.is_multiple_of(entry_len) {
+            return Err(ReturnCode::AttributeValueInvalid);
+        }
+        let entries = self.list::<CK_ATTRIBUTE>(attribute.pValue.cast(), attribute.ulValueLen / entry_len);
+        let entries = entries.map_err(|_| ReturnCode::AttributeValueInvalid)?;
+        entries.into_iter().map(|entry| self.template_entry(entry)).collect()
+    }
+
+    /// Answers queries of attributes: `query` fills the buffers, and the lengths are written to the template. `nested`
+    /// returns the entries of a value that is a template.
     ///
     /// # Errors
     /// [`ReturnCode::ArgumentsBad`] for a null pointer with a count, for lengths that no memory has, and for buffers
@@ -251,24 +272,86 @@ impl<'c> CallerMemory<'c> {
         template: *mut CK_ATTRIBUTE,
         count: CK_ULONG,
         query: impl FnOnce(&mut [AttributeQuery<'_>]) -> Result<(), ReturnCode>,
+        nested: impl Fn(AttributeType) -> Result<Vec<(AttributeType, Vec<u8>)>, ReturnCode>,
     ) -> Result<(), ReturnCode> {
         let attributes = self.list(template.cast_const(), count)?;
         check_buffers(&attributes)?;
         let mut queries = Vec::with_capacity(attributes.len());
         for attribute in &attributes {
             let kind = AttributeType(number(attribute.type_));
-            queries.push(if attribute.pValue.is_null() {
+            queries.push(if attribute.pValue.is_null() || TEMPLATES.contains(&kind) {
                 AttributeQuery::length_only(kind)
             } else {
                 AttributeQuery::new(kind, self.buffer(attribute.pValue.cast(), attribute.ulValueLen)?)
             });
         }
-        let result = query(&mut queries);
+        let mut result = query(&mut queries);
         for (index, (mut attribute, query)) in attributes.into_iter().zip(&queries).enumerate() {
-            attribute.ulValueLen = query.len.map_or(UNAVAILABLE, |len| len as CK_ULONG);
+            let mut len = query.len.map_or(UNAVAILABLE, |len| len as CK_ULONG);
+            if TEMPLATES.contains(&query.kind) && !attribute.pValue.is_null() && query.len.is_some() {
+                let written = self.write_nested(attribute, &nested(query.kind)?);
+                if written.is_err() {
+                    len = UNAVAILABLE;
+                }
+                result = result.and(written);
+            }
+            attribute.ulValueLen = len;
             self.write_element(template, index, attribute)?;
         }
         result
+    }
+
+    /// Writes the entries of a value that is a template: the type and the length of each, and its value if the caller
+    /// gave a buffer for it.
+    fn write_nested(
+        self,
+        attribute: CK_ATTRIBUTE,
+        entries: &[(AttributeType, Vec<u8>)],
+    ) -> Result<(), ReturnCode> {
+        let list: *mut CK_ATTRIBUTE = attribute.pValue.cast();
+        if attribute.ulValueLen / (size_of::<CK_ATTRIBUTE>() as CK_ULONG) < entries.len() as CK_ULONG {
+            return Err(ReturnCode::BufferTooSmall);
+        }
+        let mut result = Ok(());
+        for (index, (kind, value)) in entries.iter().enumerate() {
+            let mut entry = self.read(list.wrapping_add(index))?;
+            entry.type_ = kind.0 as CK_ULONG;
+            if entry.pValue.is_null() {
+                entry.ulValueLen = value.len() as CK_ULONG;
+            } else if entry.ulValueLen < value.len() as CK_ULONG {
+                entry.ulValueLen = UNAVAILABLE;
+                result = Err(ReturnCode::BufferTooSmall);
+            } else {
+                self.buffer(entry.pValue.cast(), value.len() as CK_ULONG)?.copy_from_slice(value);
+                entry.ulValueLen = value.len() as CK_ULONG;
+            }
+            self.write_element(list, index, entry)?;
+        }
+        result
+    }
+}
+
+/// A template of a call, with the templates that are values in it.
+pub(super) struct CallTemplate<'c>(Vec<CallTemplateEntry<'c>>);
+
+struct CallTemplateEntry<'c> {
+    entry: TemplateEntry<'c>,
+    /// The value, if it is a template.
+    nested: Option<Vec<TemplateEntry<'c>>>,
+}
+
+/// The attributes whose value is a template.
+const TEMPLATES: [AttributeType; 3] =
+    [AttributeType::WRAP_TEMPLATE, AttributeType::UNWRAP_TEMPLATE, AttributeType::DERIVE_TEMPLATE];
+
+impl CallTemplate<'_> {
+    /// Returns the entries.
+    pub(super) fn entries(&self) -> Vec<TemplateEntry<'_>> {
+        let entries = self.0.iter().map(|own| match &own.nested {
+            Some(nested) => TemplateEntry::nested(own.entry.kind, nested),
+            None => own.entry,
+        });
+        entries.collect()
     }
 }
 
@@ -427,12 +510,12 @@ mod tests {
         let value = *b"ab";
         let list = [attribute(null(), 0), attribute(null(), 5), attribute(value.as_ptr(), 2)];
         let template = memory().template(list.as_ptr(), 3).unwrap();
-        let values: Vec<_> = template.iter().map(|entry| entry.value).collect();
+        let values: Vec<_> = template.entries().iter().map(|entry| entry.value).collect();
         assert_eq!(values, [Some(&[][..]), None, Some(&b"ab"[..])]);
         for len in [CK_ULONG::MAX, 0xffff_ffff, MAX_VALUE_LEN + 1] {
             let wrong = [attribute(value.as_ptr(), len)];
             let parsed = memory().template(wrong.as_ptr(), 1);
-            assert_eq!(parsed.unwrap_err(), ReturnCode::AttributeValueInvalid);
+            assert_eq!(parsed.err(), Some(ReturnCode::AttributeValueInvalid));
         }
     }
 
@@ -445,13 +528,18 @@ mod tests {
             ulValueLen: len,
         };
         let mut overlapping = [attribute(0, 5), attribute(4, 4)];
-        let asked = memory().query(overlapping.as_mut_ptr(), 2, |_| Ok(()));
+        let asked = memory().query(overlapping.as_mut_ptr(), 2, |_| Ok(()), |_| Ok(Vec::new()));
         assert_eq!(asked, Err(ReturnCode::ArgumentsBad));
         let mut apart = [attribute(4, 4), attribute(0, 4)];
-        let asked = memory().query(apart.as_mut_ptr(), 2, |queries| {
-            queries[0].len = Some(3);
-            Err(ReturnCode::AttributeTypeInvalid)
-        });
+        let asked = memory().query(
+            apart.as_mut_ptr(),
+            2,
+            |queries| {
+                queries[0].len = Some(3);
+                Err(ReturnCode::AttributeTypeInvalid)
+            },
+            |_| Ok(Vec::new()),
+        );
         assert_eq!(asked, Err(ReturnCode::AttributeTypeInvalid));
         assert_eq!(apart.map(|attribute| attribute.ulValueLen), [3, UNAVAILABLE]);
     }
