@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use oarlock::Curve;
 use oarlock::keys::{export, generate};
@@ -55,15 +56,9 @@ impl TestDirectory {
 
     /// Makes a directory `keys` with a key of each kind, and certificates of the RSA and the P-256 key.
     pub fn make_keys(&self) {
-        let pem = |key| export::private_pkcs8_pem(&key).unwrap();
-        self.write("keys/rsa.pem", pem(generate::rsa(2048).unwrap()).as_bytes());
-        self.write("keys/p384.pem", pem(generate::ec(Curve::P384).unwrap()).as_bytes());
-        self.write("keys/ed25519.pem", pem(generate::ed25519().unwrap()).as_bytes());
-        let p256 = rcgen::KeyPair::generate().unwrap();
-        let mut about = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
-        about.distinguished_name.push(rcgen::DnType::CommonName, "localhost");
-        self.write("keys/p256.pem", p256.serialize_pem());
-        self.write("keys/p256.crt", about.self_signed(&p256).unwrap().pem());
+        for (name, content) in KEY_FILES.iter() {
+            self.write(&format!("keys/{name}"), content);
+        }
     }
 
     /// Makes a command that finds the settings and nothing else of this test.
@@ -89,6 +84,29 @@ impl TestDirectory {
         assert!(output.status.success(), "{shown}: {:?}\n{}", output.status, said(&output));
         said(&output)
     }
+}
+
+/// The files of [`TestDirectory::make_keys`], made once per process.
+static KEY_FILES: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+    let pem = |key| export::private_pkcs8_pem(&key).unwrap().to_string();
+    let rsa = pem(generate::rsa(2048).unwrap());
+    let p256 = pem(generate::ec(Curve::P256).unwrap());
+    vec![
+        ("rsa.crt", self_signed(&rsa)),
+        ("rsa.pem", rsa),
+        ("p256.crt", self_signed(&p256)),
+        ("p256.pem", p256),
+        ("p384.pem", pem(generate::ec(Curve::P384).unwrap())),
+        ("ed25519.pem", pem(generate::ed25519().unwrap())),
+    ]
+});
+
+/// Returns a certificate of `localhost`, signed by its own key.
+fn self_signed(key: &str) -> String {
+    let key = rcgen::KeyPair::from_pem(key).unwrap();
+    let mut about = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+    about.distinguished_name.push(rcgen::DnType::CommonName, "localhost");
+    about.self_signed(&key).unwrap().pem()
 }
 
 /// Returns everything that a program printed.
@@ -119,6 +137,17 @@ pub fn isolated(
     assert!(said(&output).contains("1 passed"), "there is no test {name}\n{}", said(&output));
 }
 
+/// Makes a token with both PINs by `pkcs11-tool`, with more settings of its slot.
+pub fn with_store(tool: &Path, more: &str) -> TestDirectory {
+    let dir = TestDirectory::new();
+    dir.write("pkcs11.toml", format!("{STORE}{more}"));
+    let module = module_path();
+    dir.run(tool, &["--module", &module, "--init-token", "--label", "a token", "--so-pin", SO_PIN]);
+    let pin = ["--module", &module, "--init-pin", "--login", "--so-pin", SO_PIN, "--new-pin", USER_PIN];
+    dir.run(tool, &[&pin[..], &["--login-type", "so"]].concat());
+    dir
+}
+
 /// The settings of a directory of keys.
 pub const KEYS: &str = "[[slot]]\nkind = \"keys\"\ndirectory = \"keys\"\nlabel = \"test keys\"\n";
 
@@ -131,6 +160,20 @@ pub fn module() -> PathBuf {
     let module = test.parent().unwrap().join("liboarlock_pkcs11.so");
     assert!(module.exists(), "cargo builds the library beside its tests: {}", module.display());
     module
+}
+
+/// Returns the path of the module as text.
+pub fn module_path() -> String {
+    module().to_str().unwrap().to_owned()
+}
+
+/// Finds a program of the Python packages that `.ci/setup` installs, or else one in the path. Prints SKIPPED and
+/// returns None if there is none.
+pub fn python_program(name: &str) -> Option<PathBuf> {
+    let test = std::env::current_exe().unwrap();
+    // target/PROFILE/deps/TEST
+    let installed = test.ancestors().nth(3).unwrap().join("pkcs11-python/bin").join(name);
+    if installed.is_file() { Some(installed) } else { program(name) }
 }
 
 /// Finds a program. Prints SKIPPED and returns None if it is not installed.

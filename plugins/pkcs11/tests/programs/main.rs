@@ -1,0 +1,42 @@
+//! Programs that use PKCS#11 modules. Each test prints SKIPPED if its program is not installed.
+#![allow(
+    clippy::macro_metavars_in_unsafe,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    unreachable_pub
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod dnssec;
+mod gnutls;
+mod java;
+mod nss;
+mod opensc;
+mod openssh;
+mod python;
+mod running;
+mod tls;
+
+use common::{
+    KEYS, SETTINGS, TestDirectory, USER_PIN, module, module_path, program, python_program, said, with_store,
+};
+
+fn with_keys() -> TestDirectory {
+    let dir = TestDirectory::new();
+    dir.write("pkcs11.toml", KEYS);
+    dir.make_keys();
+    dir
+}
+
+/// True if OpenSSL has the engine of libp11. Prints SKIPPED otherwise.
+fn has_engine() -> bool {
+    let Some(openssl) = program("openssl") else { return false };
+    let output = std::process::Command::new(openssl).args(["engine", "-t", "pkcs11"]).output().unwrap();
+    let is_there = said(&output).contains("[ available ]");
+    if !is_there {
+        eprintln!("SKIPPED: OpenSSL has no engine pkcs11 (libengine-pkcs11-openssl)");
+    }
+    is_there
+}
