@@ -17,7 +17,7 @@ EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
 comma := ,
 
-.PHONY: help run install uninstall build announce-build provider pkcs11 test unit scalar-alone narrow-leaves arm kernel-test doctest rules setup setup-build lint deny ci
+.PHONY: help run install uninstall build announce-build provider pkcs11 test unit scalar-alone narrow-leaves arm kernel-test doctest rules setup setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -30,6 +30,7 @@ help:
 	@echo 'make kernel-test  TLS records by the kernel, in a guest (user-mode-linux); part of make test'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
+	@echo 'make long       Miri and fuzzing, which take too long for every change (.ci/long)'
 
 run: build
 	$(BINARY) serve
@@ -133,3 +134,6 @@ deny:
 
 ci:
 	.ci/run
+
+long:
+	.ci/long

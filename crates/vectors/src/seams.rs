@@ -69,11 +69,11 @@ fn positions(count: usize, max_short: usize) -> impl Iterator<Item = usize> {
 /// The longest batch in which every job was bad once.
 const MAX_SHORT: usize = 40;
 
-/// Returns the longest batch of a shape's jobs in which every job is bad once. Powers of more than 1536 bits take long,
+/// Returns the longest batch of a shape's jobs in which every job is bad once. Powers of more than 1024 bits take long,
 /// and their code is that of shorter ones.
 fn max_short(shape: Shape) -> usize {
     match shape {
-        Shape::RsaPrivate { bits } | Shape::ModExp { bits, .. } if bits > 1536 => 0,
+        Shape::RsaPrivate { bits } | Shape::ModExp { bits, .. } if bits > 1024 => 0,
         _ => MAX_SHORT,
     }
 }
