@@ -119,7 +119,13 @@ fn call(caller: &mut Caller, bytes: &mut Bytes<'_>) {
     let parameters = parameters(bytes, &input, object);
     let mechanism = Mechanism::new(MECHANISMS[bytes.below(MECHANISMS.len())], parameters);
     let template = template(bytes);
-    let entries: Vec<_> = template.iter().map(|(kind, value)| TemplateEntry::new(*kind, value)).collect();
+    let mut entries: Vec<_> =
+        template.iter().map(|(kind, value)| TemplateEntry::new(*kind, value)).collect();
+    let nested = entries.clone();
+    if bytes.below(8) == 0 {
+        let kinds = [A::WRAP_TEMPLATE, A::UNWRAP_TEMPLATE, A::DERIVE_TEMPLATE];
+        entries.push(TemplateEntry::nested(kinds[bytes.below(3)], &nested));
+    }
     let made = match bytes.below(44) {
         0 => library.create_object(session, &entries).ok(),
         1 => library.copy_object(session, object, &entries).ok(),

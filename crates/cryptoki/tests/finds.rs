@@ -68,7 +68,7 @@ fn a_search_is_active_until_its_end() {
     assert_eq!(library.find_objects(session, &mut []), Ok(0));
     library.session_cancel(session, 0x40).unwrap();
     assert_eq!(library.find_objects(session, &mut handles), Err(ReturnCode::OperationNotInitialized));
-    let null = [TemplateEntry { kind: A::LABEL, value: None }];
+    let null = [TemplateEntry::null(A::LABEL)];
     assert_eq!(library.find_objects_init(session, &null), Err(ReturnCode::AttributeValueInvalid));
 }
 

@@ -5,8 +5,8 @@ mod common;
 
 use common::*;
 use oarlock_cryptoki::{
-    AttributeType as A, KeyTypeNumber, Mechanism, MechanismParameters as P, MechanismType as M, ObjectClass,
-    ObjectHandle, ReturnCode, parameter_values as value,
+    AttributeQuery, AttributeType as A, KeyTypeNumber, Mechanism, MechanismParameters as P,
+    MechanismType as M, ObjectClass, ObjectHandle, ReturnCode, TemplateEntry, parameter_values as value,
 };
 
 fn wrap(
@@ -289,4 +289,86 @@ fn random_bytes_differ() {
     assert_ne!(one, other);
     user.cryptoki.generate_random(user.session, &mut []).unwrap();
     assert_eq!(user.cryptoki.seed_random(user.session, &[1]), Err(ReturnCode::RandomSeedNotSupported));
+}
+
+#[test]
+fn a_key_wraps_only_keys_that_match_its_template() {
+    let user = User::new();
+    let wanted = [TemplateEntry::new(A::LABEL, b"mail"), TemplateEntry::new(A::SIGN, &[1])];
+    let value = Template::secret(KeyTypeNumber::AES, &[3; 16]).flag(A::WRAP, true);
+    let mut entries = value.entries();
+    entries.push(TemplateEntry::nested(A::WRAP_TEMPLATE, &wanted));
+    let wrapping = user.cryptoki.create_object(user.session, &entries).unwrap();
+    let secret = |label: &[u8]| {
+        let template = Template::secret(KeyTypeNumber::GENERIC_SECRET, &[5; 16]);
+        user.create(&template.readable().flag(A::SIGN, true).bytes(A::LABEL, label)).unwrap()
+    };
+    let kw = Mechanism::plain(M::AES_KEY_WRAP);
+    let wrap = |key| take(|out| user.cryptoki.wrap_key(user.session, &kw, wrapping, key, out));
+    assert!(wrap(secret(b"mail")).is_ok());
+    assert_eq!(wrap(secret(b"other")), Err(ReturnCode::KeyNotWrappable));
+    let shown = user.cryptoki.get_template_attribute(user.session, wrapping, A::WRAP_TEMPLATE).unwrap();
+    assert_eq!(shown, [(A::LABEL, b"mail".to_vec()), (A::SIGN, vec![1])]);
+    let mut length = [AttributeQuery::length_only(A::WRAP_TEMPLATE)];
+    user.cryptoki.get_attribute_value(user.session, wrapping, &mut length).unwrap();
+    assert_eq!(length[0].len, Some(2 * 3 * size_of::<usize>()));
+    let missing = user.cryptoki.get_template_attribute(user.session, wrapping, A::UNWRAP_TEMPLATE);
+    assert_eq!(missing, Err(ReturnCode::AttributeTypeInvalid));
+}
+
+#[test]
+fn unwrapped_and_derived_keys_get_the_template_of_their_key() {
+    let user = User::new();
+    let own = [TemplateEntry::new(A::LABEL, b"from the key"), TemplateEntry::new(A::SIGN, &[0])];
+    let value = Template::secret(KeyTypeNumber::AES, &[3; 16]).flag(A::WRAP, true).flag(A::UNWRAP, true);
+    let mut entries = value.entries();
+    entries.push(TemplateEntry::nested(A::UNWRAP_TEMPLATE, &own));
+    let wrapping = user.cryptoki.create_object(user.session, &entries).unwrap();
+    let secret = Template::secret(KeyTypeNumber::GENERIC_SECRET, &[5; 16]).readable();
+    let kw = Mechanism::plain(M::AES_KEY_WRAP);
+    let key = user.create(&secret).unwrap();
+    let wrapped = take(|out| user.cryptoki.wrap_key(user.session, &kw, wrapping, key, out)).unwrap();
+    let template =
+        Template::class(ObjectClass::SECRET_KEY).number(A::KEY_TYPE, KeyTypeNumber::GENERIC_SECRET.0);
+    let unwrapped = unwrap(&user, &kw, wrapping, &wrapped, &template).unwrap();
+    assert_eq!(user.get(unwrapped, A::LABEL).unwrap(), b"from the key");
+    assert!(!user.is_true(unwrapped, A::SIGN));
+    let against = template.flag(A::SIGN, true);
+    let unwrapped = unwrap(&user, &kw, wrapping, &wrapped, &against);
+    assert_eq!(unwrapped, Err(ReturnCode::TemplateInconsistent));
+    let mut entries = secret.entries();
+    entries.push(TemplateEntry::nested(A::DERIVE_TEMPLATE, &own));
+    let base = user.cryptoki.create_object(user.session, &entries).unwrap();
+    let mechanism = Mechanism::new(M::XOR_BASE_AND_DATA, P::DerivationData(&[1; 16]));
+    let derived = user.cryptoki.derive_key(user.session, &mechanism, base, &[]).unwrap();
+    assert_eq!(user.get(derived, A::LABEL).unwrap(), b"from the key");
+    let other = [TemplateEntry::new(A::LABEL, b"other")];
+    let derived = user.cryptoki.derive_key(user.session, &mechanism, base, &other);
+    assert_eq!(derived, Err(ReturnCode::TemplateInconsistent));
+}
+
+#[test]
+fn a_template_of_other_keys_has_no_secrets_and_no_templates() {
+    let user = User::new();
+    let value = Template::secret(KeyTypeNumber::AES, &[3; 16]);
+    for bad in [
+        TemplateEntry::new(A::VALUE, &[1; 16]),
+        TemplateEntry::nested(A::WRAP_TEMPLATE, &[]),
+        TemplateEntry::null(A::LABEL),
+        TemplateEntry::new(A::SIGN, &[]),
+    ] {
+        let mut entries = value.entries();
+        let nested = [bad];
+        entries.push(TemplateEntry::nested(A::UNWRAP_TEMPLATE, &nested));
+        let created = user.cryptoki.create_object(user.session, &entries);
+        assert_eq!(created, Err(ReturnCode::AttributeValueInvalid), "{bad:?}");
+    }
+    let mut entries = value.entries();
+    entries.push(TemplateEntry::new(A::UNWRAP_TEMPLATE, &[0; 24]));
+    let flat = user.cryptoki.create_object(user.session, &entries);
+    assert_eq!(flat, Err(ReturnCode::AttributeValueInvalid));
+    let key = user.create(&value).unwrap();
+    let later = [TemplateEntry::nested(A::UNWRAP_TEMPLATE, &[])];
+    let changed = user.cryptoki.set_attribute_value(user.session, key, &later);
+    assert_eq!(changed, Err(ReturnCode::AttributeReadOnly));
 }

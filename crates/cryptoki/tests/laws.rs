@@ -93,7 +93,7 @@ fn doubled_contradictory_and_missing_attributes_are_refused() {
     assert_eq!(user.create(&unknown_type).unwrap_err(), ReturnCode::AttributeValueInvalid);
     let huge = user.generate(M::GENERIC_SECRET_KEY_GEN, &Template::new().number(A::VALUE_LEN, u64::MAX));
     assert_eq!(huge.unwrap_err(), ReturnCode::KeySizeRange);
-    let null = [TemplateEntry { kind: A::LABEL, value: None }];
+    let null = [TemplateEntry::null(A::LABEL)];
     let mechanism = Mechanism::plain(M::AES_KEY_GEN);
     let null = user.cryptoki.generate_key(user.session, &mechanism, &null);
     assert_eq!(null.unwrap_err(), ReturnCode::AttributeValueInvalid);

@@ -411,6 +411,59 @@ fn functions_that_the_module_lacks_say_so() {
 }
 
 #[test]
+fn a_template_as_a_value_is_kept_and_shown() {
+    isolated(
+        "a_template_as_a_value_is_kept_and_shown",
+        STORE,
+        |_| (),
+        |_| {
+            let module = RawModule::load();
+            let session = prepared_store(&module);
+            let (mut yes, mut len, mut label) = (1_u8, 16 as CK_ULONG, *b"mail");
+            let mut inner = [
+                attribute(CKA_SIGN, (&raw mut yes).cast(), 1),
+                attribute(CKA_LABEL, label.as_mut_ptr().cast(), 4),
+            ];
+            let inner_len = size_of_val(&inner);
+            let mut template = [
+                attribute(CKA_TOKEN, (&raw mut yes).cast(), 1),
+                attribute(CKA_VALUE_LEN, (&raw mut len).cast(), size_of::<CK_ULONG>()),
+                attribute(CKA_WRAP, (&raw mut yes).cast(), 1),
+                attribute(CKA_WRAP_TEMPLATE, inner.as_mut_ptr().cast(), inner_len),
+            ];
+            let (mut mechanism, mut key) = (plain(CKM_AES_KEY_GEN), 0);
+            let made =
+                call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 4, &mut key);
+            assert_eq!(made, CKR_OK);
+            template[3].ulValueLen -= 1;
+            let odd =
+                call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 4, &mut key);
+            assert_eq!(odd, CKR_ATTRIBUTE_VALUE_INVALID);
+            let mut asked = [attribute(CKA_WRAP_TEMPLATE, null_mut(), 0)];
+            let ask = |asked: &mut [CK_ATTRIBUTE; 1]| {
+                call!(module, C_GetAttributeValue, session, key, asked.as_mut_ptr(), 1)
+            };
+            assert_eq!((ask(&mut asked), asked[0].ulValueLen), (CKR_OK, inner_len as CK_ULONG));
+            let (mut first, mut second) = ([0_u8; 4], [0_u8; 4]);
+            let mut shown = [attribute(0, null_mut(), 0), attribute(0, second.as_mut_ptr().cast(), 1)];
+            let list = |shown: &mut [CK_ATTRIBUTE; 2], len| {
+                [attribute(CKA_WRAP_TEMPLATE, shown.as_mut_ptr().cast(), len)]
+            };
+            assert_eq!(ask(&mut list(&mut shown, inner_len)), CKR_OK);
+            // In the order of the types.
+            assert_eq!(shown.map(|entry| (entry.type_, entry.ulValueLen)), [(CKA_LABEL, 4), (CKA_SIGN, 1)]);
+            assert_eq!(second[0], 1);
+            shown[0] = attribute(0, first.as_mut_ptr().cast(), 3);
+            assert_eq!(ask(&mut list(&mut shown, inner_len)), CKR_BUFFER_TOO_SMALL);
+            assert_eq!((shown[0].ulValueLen, first), (CK_ULONG::MAX, [0; 4]));
+            shown[0] = attribute(0, first.as_mut_ptr().cast(), 4);
+            assert_eq!((ask(&mut list(&mut shown, inner_len)), &first), (CKR_OK, b"mail"));
+            assert_eq!(ask(&mut list(&mut shown, inner_len - 1)), CKR_BUFFER_TOO_SMALL);
+        },
+    );
+}
+
+#[test]
 fn bad_parameters_of_messages_never_crash() {
     isolated(
         "bad_parameters_of_messages_never_crash",

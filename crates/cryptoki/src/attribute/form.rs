@@ -19,6 +19,8 @@ pub(crate) enum AttributeForm {
     /// A secret unsigned integer.
     SecretInteger,
     Mechanisms,
+    /// An array of attributes, which is the template of other keys.
+    Template,
 }
 
 impl AttributeForm {
@@ -72,6 +74,7 @@ impl AttributeForm {
             A::VALUE if is_key => Self::Secret,
             A::START_DATE | A::END_DATE => Self::Date,
             A::ALLOWED_MECHANISMS => Self::Mechanisms,
+            A::WRAP_TEMPLATE | A::UNWRAP_TEMPLATE | A::DERIVE_TEMPLATE => Self::Template,
             A::VALUE
             | A::LABEL
             | A::UNIQUE_ID
@@ -95,7 +98,7 @@ impl AttributeForm {
         })
     }
 
-    /// Reads a value as the C interface shows it.
+    /// Reads a value as the C interface shows it. A template has no flat form.
     ///
     /// # Errors
     /// [`ReturnCode::AttributeValueInvalid`] if the length or the content does not fit.
@@ -112,7 +115,7 @@ impl AttributeForm {
             Self::Bytes => AttributeValue::Bytes(bytes.to_vec()),
             Self::Integer => AttributeValue::Bytes(strip(bytes).to_vec()),
             Self::Date if is_date(bytes) => AttributeValue::Bytes(bytes.to_vec()),
-            Self::Date => return Err(invalid),
+            Self::Date | Self::Template => return Err(invalid),
             Self::Secret => AttributeValue::Secret(SecretBytes::from(bytes)),
             Self::SecretInteger => AttributeValue::Secret(SecretBytes::from(strip(bytes))),
             Self::Mechanisms => {
@@ -125,6 +128,14 @@ impl AttributeForm {
             }
         })
     }
+}
+
+/// True if a template of other keys may have an attribute: not a secret, and not another template.
+pub(crate) fn is_template_entry(kind: A) -> bool {
+    let form = AttributeForm::of(kind, true);
+    form.is_some_and(|form| {
+        !matches!(form, AttributeForm::Template | AttributeForm::Secret | AttributeForm::SecretInteger)
+    })
 }
 
 fn number(bytes: &[u8]) -> Option<u64> {

@@ -79,6 +79,12 @@ impl AttributeSet {
         self.get(kind)?.as_bytes()
     }
 
+    /// Returns the attributes of a template, or `None` if the attribute is missing or of another form.
+    #[must_use]
+    pub fn template(&self, kind: AttributeType) -> Option<&[(AttributeType, AttributeValue)]> {
+        self.get(kind)?.as_template()
+    }
+
     /// Returns the attributes in the order of their types.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (AttributeType, &AttributeValue)> {
         self.entries.iter().map(|(kind, value)| (*kind, value))

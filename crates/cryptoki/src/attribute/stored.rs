@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::form::AttributeForm;
+use super::form::{AttributeForm, is_template_entry};
 use super::value::AttributeValue;
 use crate::constants::{AttributeType, MechanismType, ObjectClass, ReturnCode};
 
@@ -16,6 +16,7 @@ impl AttributeValue {
             Self::Bytes(bytes) => bytes.clone(),
             Self::Secret(bytes) => bytes.expose().to_vec(),
             Self::Mechanisms(kinds) => kinds.iter().flat_map(|kind| kind.0.to_le_bytes()).collect(),
+            Self::Template(entries) => entries.iter().flat_map(stored_entry).collect(),
         })
     }
 
@@ -36,9 +37,34 @@ impl AttributeValue {
                 let kinds = bytes.chunks(size_of::<u64>()).map(|field| number(field).map(MechanismType));
                 kinds.collect::<Result<_, _>>().map(Self::Mechanisms).map_err(invalid)
             }
+            AttributeForm::Template => read_entries(bytes).map(Self::Template),
             form => form.read(bytes),
         }
     }
+}
+
+/// Returns the type, the length and the value of an entry of a template. Templates have no secret values.
+fn stored_entry((kind, value): &(AttributeType, AttributeValue)) -> Vec<u8> {
+    let value = value.to_stored();
+    [&kind.0.to_le_bytes()[..], &(value.len() as u64).to_le_bytes(), &value].concat()
+}
+
+fn read_entries(mut bytes: &[u8]) -> Result<Vec<(AttributeType, AttributeValue)>, ReturnCode> {
+    let invalid = ReturnCode::AttributeValueInvalid;
+    let mut entries = Vec::new();
+    while !bytes.is_empty() {
+        let (kind, rest) = bytes.split_first_chunk().ok_or(invalid)?;
+        let (len, rest) = rest.split_first_chunk().ok_or(invalid)?;
+        let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| invalid)?;
+        let (value, rest) = rest.split_at_checked(len).ok_or(invalid)?;
+        let kind = AttributeType(u64::from_le_bytes(*kind));
+        if !is_template_entry(kind) {
+            return Err(invalid);
+        }
+        entries.push((kind, AttributeValue::from_stored(kind, ObjectClass::SECRET_KEY, value)?));
+        bytes = rest;
+    }
+    Ok(entries)
 }
 
 #[cfg(test)]
@@ -56,6 +82,14 @@ mod tests {
             (AttributeType::LABEL, "mail".into()),
             (AttributeType::VALUE, SecretBytes::from(&b"secret"[..]).into()),
             (AttributeType::ALLOWED_MECHANISMS, kinds),
+            (
+                AttributeType::WRAP_TEMPLATE,
+                AttributeValue::Template(vec![
+                    (AttributeType::LABEL, "mail".into()),
+                    (AttributeType::SIGN, true.into()),
+                ]),
+            ),
+            (AttributeType::DERIVE_TEMPLATE, AttributeValue::Template(Vec::new())),
         ] {
             let stored = value.to_stored();
             assert_eq!(AttributeValue::from_stored(kind, ObjectClass::SECRET_KEY, &stored), Ok(value));
@@ -70,5 +104,11 @@ mod tests {
         assert_eq!(read(AttributeType::TOKEN, &[]), invalid);
         assert_eq!(read(AttributeType::ALLOWED_MECHANISMS, &[1; 9]), invalid);
         assert_eq!(read(AttributeType(0x7777), &[]), Err(ReturnCode::AttributeTypeInvalid));
+        for kind in [AttributeType::WRAP_TEMPLATE, AttributeType::VALUE] {
+            let nested = stored_entry(&(kind, AttributeValue::Bytes(Vec::new())));
+            assert_eq!(read(AttributeType::WRAP_TEMPLATE, &nested), invalid, "templates have no {kind}");
+        }
+        let entry = stored_entry(&(AttributeType::SIGN, true.into()));
+        assert_eq!(read(AttributeType::WRAP_TEMPLATE, &entry[..entry.len() - 1]), invalid);
     }
 }

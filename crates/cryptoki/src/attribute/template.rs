@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::form::AttributeForm;
+use super::form::{AttributeForm, is_template_entry};
 use super::set::AttributeSet;
+use super::value::AttributeValue;
 use crate::constants::{AttributeType, ObjectClass, ReturnCode};
 
 /// An entry of a template, `CK_ATTRIBUTE` with a slice in place of the pointer.
@@ -13,6 +14,8 @@ pub struct TemplateEntry<'a> {
     pub kind: AttributeType,
     /// The memory of the value, or `None` for a null pointer with a length that is not zero.
     pub value: Option<&'a [u8]>,
+    /// The value of `CKA_WRAP_TEMPLATE` and its like, which is a template itself.
+    pub nested: Option<&'a [TemplateEntry<'a>]>,
 }
 
 /// An entry of `C_GetAttributeValue`: an attribute that the caller asks for.
@@ -29,7 +32,19 @@ impl<'a> TemplateEntry<'a> {
     /// Creates an entry.
     #[must_use]
     pub fn new(kind: AttributeType, value: &'a [u8]) -> Self {
-        Self { kind, value: Some(value) }
+        Self { kind, value: Some(value), nested: None }
+    }
+
+    /// Creates an entry whose value is a template.
+    #[must_use]
+    pub fn nested(kind: AttributeType, entries: &'a [TemplateEntry<'a>]) -> Self {
+        Self { kind, value: Some(&[]), nested: Some(entries) }
+    }
+
+    /// Creates an entry for a null pointer with a length that is not zero.
+    #[must_use]
+    pub fn null(kind: AttributeType) -> Self {
+        Self { kind, value: None, nested: None }
     }
 }
 
@@ -56,12 +71,25 @@ pub(crate) fn parse(template: &[TemplateEntry<'_>], class: ObjectClass) -> Resul
     let mut set = AttributeSet::new();
     for entry in template {
         let form = AttributeForm::of(entry.kind, is_key(class)).ok_or(ReturnCode::AttributeTypeInvalid)?;
-        let value = form.read(entry.value.ok_or(ReturnCode::AttributeValueInvalid)?)?;
+        let bytes = entry.value.ok_or(ReturnCode::AttributeValueInvalid)?;
+        let value = match (form, entry.nested) {
+            (AttributeForm::Template, Some(nested)) => parse_nested(nested)?,
+            _ => form.read(bytes)?,
+        };
         if set.set(entry.kind, value).is_some() {
             return Err(ReturnCode::TemplateInconsistent);
         }
     }
     Ok(set)
+}
+
+/// Parses the template of other keys.
+fn parse_nested(nested: &[TemplateEntry<'_>]) -> Result<AttributeValue, ReturnCode> {
+    if !nested.iter().all(|entry| is_template_entry(entry.kind)) {
+        return Err(ReturnCode::AttributeValueInvalid);
+    }
+    let set = parse(nested, ObjectClass::SECRET_KEY)?;
+    Ok(AttributeValue::Template(set.iter().map(|(kind, value)| (kind, value.clone())).collect()))
 }
 
 /// Parses the template of a search. Unknown types and values of a wrong length match nothing and give `None`.

@@ -22,7 +22,7 @@ fn a_value_of_a_wrong_length_is_invalid() {
     assert_eq!(invalid(AttributeType::START_DATE, b"20261301"), ReturnCode::AttributeValueInvalid);
     assert_eq!(invalid(AttributeType::ALLOWED_MECHANISMS, &[1; 9]), ReturnCode::AttributeValueInvalid);
     assert_eq!(invalid(AttributeType(0x7777), &[]), ReturnCode::AttributeTypeInvalid);
-    let null = TemplateEntry { kind: AttributeType::LABEL, value: None };
+    let null = TemplateEntry::null(AttributeType::LABEL);
     let parsed = parse(&[null], ObjectClass::SECRET_KEY);
     assert_eq!(parsed.unwrap_err(), ReturnCode::AttributeValueInvalid);
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use oarlock::SecretBytes;
 
-use crate::constants::MechanismType;
+use crate::constants::{AttributeType, MechanismType};
 
 /// The value of an attribute, in a form that does not depend on the platform.
 #[derive(Clone, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum AttributeValue {
     Secret(SecretBytes),
     /// A list of mechanisms.
     Mechanisms(Vec<MechanismType>),
+    /// The template of other keys, in the order of the types.
+    Template(Vec<(AttributeType, AttributeValue)>),
 }
 
 impl AttributeValue {
@@ -32,10 +34,13 @@ impl AttributeValue {
             Self::Bytes(bytes) => bytes.len(),
             Self::Secret(bytes) => bytes.len(),
             Self::Mechanisms(kinds) => kinds.len() * size_of::<usize>(),
+            // A CK_ATTRIBUTE is a number, a pointer and a length.
+            Self::Template(entries) => entries.len() * 3 * size_of::<usize>(),
         }
     }
 
-    /// Writes the value as the C interface shows it. `out` has exactly [`encoded_len`](Self::encoded_len) bytes.
+    /// Writes the value as the C interface shows it. `out` has exactly [`encoded_len`](Self::encoded_len) bytes. A
+    /// template is written by whoever knows the pointers of the caller.
     pub(crate) fn encode(&self, out: &mut [u8]) {
         match self {
             Self::Bool(value) => out.fill(u8::from(*value)),
@@ -46,6 +51,7 @@ impl AttributeValue {
                 let places = out.chunks_exact_mut(size_of::<usize>());
                 kinds.iter().zip(places).for_each(|(kind, place)| encode_number(kind.0, place));
             }
+            Self::Template(_) => {}
         }
     }
 
@@ -59,6 +65,12 @@ impl AttributeValue {
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
         if let Self::Number(value) = self { Some(*value) } else { None }
+    }
+
+    /// Returns the attributes of a template.
+    #[must_use]
+    pub fn as_template(&self) -> Option<&[(AttributeType, AttributeValue)]> {
+        if let Self::Template(entries) = self { Some(entries) } else { None }
     }
 
     /// Returns bytes, also those of a secret.
@@ -123,6 +135,7 @@ impl fmt::Debug for AttributeValue {
             Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
             Self::Secret(bytes) => write!(f, "{} secret bytes", bytes.len()),
             Self::Mechanisms(kinds) => write!(f, "{kinds:?}"),
+            Self::Template(entries) => f.debug_list().entries(entries).finish(),
         }
     }
 }

@@ -13,7 +13,8 @@ use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCod
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
 use crate::object::{
-    CreationKind, NamedCurve, NewObject, complete, complete_derived, is_secret_len, new_key_object,
+    CreationKind, NamedCurve, NewObject, apply_template, complete, complete_derived, is_secret_len,
+    new_key_object,
 };
 use crate::operation::{ComputeRoute, Derivation, NewKey, new_pair, new_secret};
 use crate::session::CallResult;
@@ -104,6 +105,7 @@ impl Cryptoki {
         }
         let class = ObjectClass::SECRET_KEY;
         let mut template = parse(template, class)?;
+        apply_template(&mut template, usable.object.attributes.template(A::DERIVE_TEMPLATE))?;
         expect(&mut template, A::CLASS, class.0)?;
         template.set_default(A::KEY_TYPE, KeyTypeNumber::GENERIC_SECRET.0);
         let key_type = KeyTypeNumber(template.number(A::KEY_TYPE).unwrap_or(u64::MAX));

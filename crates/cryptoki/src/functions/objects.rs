@@ -75,6 +75,27 @@ impl Cryptoki {
         result
     }
 
+    /// Returns the attributes of a template in an object, such as `CKA_WRAP_TEMPLATE`, as the C interface shows their
+    /// values. [`get_attribute_value`](Self::get_attribute_value) returns their length only.
+    ///
+    /// # Errors
+    /// [`ReturnCode::ObjectHandleInvalid`], [`ReturnCode::AttributeTypeInvalid`].
+    pub fn get_template_attribute(
+        &self,
+        session: SessionHandle,
+        object: ObjectHandle,
+        kind: A,
+    ) -> Result<Vec<(A, Vec<u8>)>, ReturnCode> {
+        let object = self.caller(session)?.object(object)?;
+        let entries = object.attributes.template(kind).ok_or(ReturnCode::AttributeTypeInvalid)?;
+        let encoded = entries.iter().map(|(kind, value)| {
+            let mut bytes = vec![0; value.encoded_len()];
+            value.encode(&mut bytes);
+            (*kind, bytes)
+        });
+        Ok(encoded.collect())
+    }
+
     /// `C_SetAttributeValue`.
     ///
     /// # Errors

@@ -8,11 +8,14 @@ use super::Cryptoki;
 use super::access::KeyFaults;
 use super::asynchronous::CallComputation;
 use super::creation::check_key_type;
+use super::keys::expect;
 use crate::attribute::{AttributeSet, TemplateEntry, parse, peek_number};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily};
-use crate::object::{CreationKind, Object, complete, curve_key_type_fits, is_secret_len, new_key_object};
+use crate::object::{
+    CreationKind, Object, apply_template, complete, curve_key_type_fits, is_secret_len, new_key_object,
+};
 use crate::operation::{CipherDirection, CipherOperation, ComputeRoute};
 use crate::output::CallOutput;
 use crate::session::CallResult;
@@ -79,7 +82,9 @@ impl Cryptoki {
         if class != ObjectClass::SECRET_KEY && class != ObjectClass::PRIVATE_KEY {
             return Err(ReturnCode::TemplateInconsistent);
         }
-        let template = parse(template, class)?;
+        let mut template = parse(template, class)?;
+        apply_template(&mut template, unwrapping.object.attributes.template(A::UNWRAP_TEMPLATE))?;
+        expect(&mut template, A::CLASS, class.0)?;
         let key_type = template.number(A::KEY_TYPE).ok_or(ReturnCode::TemplateIncomplete)?;
         let key_type = KeyTypeNumber(key_type);
         check_key_type(class, key_type)?;
@@ -147,6 +152,9 @@ fn check_extractable(object: &Object, wrapping: &Object) -> Result<(), ReturnCod
     }
     if !object.attributes.is_true(A::EXTRACTABLE) {
         return Err(ReturnCode::KeyUnextractable);
+    }
+    if !object.fits(wrapping.attributes.template(A::WRAP_TEMPLATE)) {
+        return Err(ReturnCode::KeyNotWrappable);
     }
     let wants_trust = object.attributes.is_true(A::WRAP_WITH_TRUSTED);
     if wants_trust && !wrapping.attributes.is_true(A::TRUSTED) {

@@ -163,6 +163,10 @@ impl Object {
     ) -> Result<(), ReturnCode> {
         query.len = None;
         if let Some(value) = self.attributes.get(query.kind) {
+            if value.as_template().is_some() && query.buffer.is_some() {
+                // Its entries have pointers of the caller.
+                return Err(ReturnCode::AttributeValueInvalid);
+            }
             return answer(query, value.encoded_len(), |out| value.encode(out));
         }
         if !is_secret_kind(self.class, self.key_type(), query.kind) {
@@ -183,6 +187,12 @@ impl Object {
     /// Returns the bytes of all values that can be read.
     pub(crate) fn size(&self) -> usize {
         self.attributes.iter().map(|(_, value)| value.encoded_len()).sum()
+    }
+
+    /// True if the object has every attribute of a template, or if there is no template.
+    pub(crate) fn fits(&self, template: Option<&[(A, AttributeValue)]>) -> bool {
+        let mut entries = template.unwrap_or_default().iter();
+        entries.all(|(kind, value)| self.attributes.get(*kind) == Some(value))
     }
 
     /// True if every attribute of a search is there with an equal value.

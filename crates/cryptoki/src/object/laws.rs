@@ -199,6 +199,23 @@ fn check_uses(attributes: &AttributeSet, context: TemplateContext) -> Result<(),
     Ok(())
 }
 
+/// Applies the template that a key has for the keys which come out of it: `CKA_UNWRAP_TEMPLATE`, `CKA_DERIVE_TEMPLATE`.
+///
+/// # Errors
+/// [`ReturnCode::TemplateInconsistent`] if the template of the call says something else.
+pub(crate) fn apply_template(
+    template: &mut AttributeSet,
+    own: Option<&[(A, AttributeValue)]>,
+) -> Result<(), ReturnCode> {
+    for (kind, value) in own.unwrap_or_default() {
+        match template.set(*kind, value.clone()) {
+            Some(given) if given != *value => return Err(ReturnCode::TemplateInconsistent),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Makes a derived key inherit from its base: it is as sensitive, and has always been only if its base has.
 ///
 /// `is_transparent` is true if the derived value reveals the base: a concatenation, or an XOR with known data.

@@ -11,7 +11,7 @@ pub(crate) use self::der::{NamedCurve, unwrap_octets};
 pub(crate) use self::entity::{Object, ObjectOrigin};
 pub(crate) use self::index::ObjectIndex;
 pub(crate) use self::laws::{
-    CreationKind, TemplateContext, change, complete, complete_copy, complete_derived,
+    CreationKind, TemplateContext, apply_template, change, complete, complete_copy, complete_derived,
 };
 pub(crate) use self::material::{
     NewObject, curve_key_type_fits, is_secret_len, key_from_values, new_key_object, public_point,

@@ -100,6 +100,7 @@ fn public_key(kind: A) -> Option<SettingRule> {
         A::SUBJECT | A::ENCRYPT | A::VERIFY | A::VERIFY_RECOVER | A::WRAP | A::TRUSTED | A::ENCAPSULATE => {
             SettingRule::Always
         }
+        A::WRAP_TEMPLATE => SettingRule::Birth,
         A::PUBLIC_KEY_INFO => SettingRule::Values,
         _ => return None,
     })
@@ -116,7 +117,7 @@ fn private_key(kind: A) -> Option<SettingRule> {
         | A::EXTRACTABLE
         | A::WRAP_WITH_TRUSTED
         | A::DECAPSULATE => SettingRule::Always,
-        A::ALWAYS_AUTHENTICATE => SettingRule::Birth,
+        A::ALWAYS_AUTHENTICATE | A::UNWRAP_TEMPLATE | A::DERIVE_TEMPLATE => SettingRule::Birth,
         A::PUBLIC_KEY_INFO => SettingRule::Values,
         A::ALWAYS_SENSITIVE | A::NEVER_EXTRACTABLE => SettingRule::Never,
         _ => return None,
@@ -135,6 +136,7 @@ fn secret_key(kind: A) -> Option<SettingRule> {
         | A::EXTRACTABLE
         | A::WRAP_WITH_TRUSTED
         | A::TRUSTED => SettingRule::Always,
+        A::WRAP_TEMPLATE | A::UNWRAP_TEMPLATE | A::DERIVE_TEMPLATE => SettingRule::Birth,
         A::VALUE => SettingRule::Values,
         A::VALUE_LEN => SettingRule::Making,
         A::ALWAYS_SENSITIVE | A::NEVER_EXTRACTABLE => SettingRule::Never,

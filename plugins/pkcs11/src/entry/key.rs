@@ -24,7 +24,7 @@ functions! { memory:
             let mechanism = memory.mechanism(mechanism)?;
             let template = memory.template(template, count)?;
             let call = CallInSession { memory, library, session, function: "C_GenerateKey" };
-            let new = call.plain(|handle| library.cryptoki.generate_key(handle, &mechanism, &template))?;
+            let new = call.plain(|handle| library.cryptoki.generate_key(handle, &mechanism, &template.entries()))?;
             memory.write(key, new.0 as CK_OBJECT_HANDLE)
         })
     }
@@ -47,7 +47,7 @@ functions! { memory:
             let public = memory.template(public_template, public_count)?;
             let private = memory.template(private_template, private_count)?;
             let call = CallInSession { memory, library, session, function: "C_GenerateKeyPair" };
-            let generate = |handle| library.cryptoki.generate_key_pair(handle, &mechanism, &public, &private);
+            let generate = |handle| library.cryptoki.generate_key_pair(handle, &mechanism, &public.entries(), &private.entries());
             let (public, private) = call.plain(generate)?;
             memory.write(public_key, public.0 as CK_OBJECT_HANDLE)?;
             memory.write(private_key, private.0 as CK_OBJECT_HANDLE)
@@ -92,7 +92,7 @@ functions! { memory:
             let unwrapping_key = object_handle(unwrapping_key);
             let call = CallInSession { memory, library, session, function: "C_UnwrapKey" };
             let new = call.plain(|handle| {
-                library.cryptoki.unwrap_key(handle, &mechanism, unwrapping_key, wrapped, &template)
+                library.cryptoki.unwrap_key(handle, &mechanism, unwrapping_key, wrapped, &template.entries())
             })?;
             memory.write(key, new.0 as CK_OBJECT_HANDLE)
         })
@@ -114,7 +114,7 @@ functions! { memory:
             let template = memory.template(template, count)?;
             let base = object_handle(base);
             let call = CallInSession { memory, library, session, function: "C_DeriveKey" };
-            let new = call.plain(|handle| library.cryptoki.derive_key(handle, &mechanism, base, &template))?;
+            let new = call.plain(|handle| library.cryptoki.derive_key(handle, &mechanism, base, &template.entries()))?;
             memory.write(key, new.0 as CK_OBJECT_HANDLE)
         })
     }
@@ -140,7 +140,7 @@ functions! { memory:
             let call = CallInSession { memory, library, session, function: "C_EncapsulateKey" };
             let mut new = None;
             call.output(ciphertext, ciphertext_len, |handle, out| {
-                new = library.cryptoki.encapsulate_key(handle, &mechanism, public_key, &template, out)?;
+                new = library.cryptoki.encapsulate_key(handle, &mechanism, public_key, &template.entries(), out)?;
                 Ok(())
             })?;
             new.map_or(Ok(()), |new| memory.write(key, new.0 as CK_OBJECT_HANDLE))
@@ -167,7 +167,7 @@ functions! { memory:
             let private_key = object_handle(private_key);
             let call = CallInSession { memory, library, session, function: "C_DecapsulateKey" };
             let new = call.plain(|handle| {
-                library.cryptoki.decapsulate_key(handle, &mechanism, private_key, &template, ciphertext)
+                library.cryptoki.decapsulate_key(handle, &mechanism, private_key, &template.entries(), ciphertext)
             })?;
             memory.write(key, new.0 as CK_OBJECT_HANDLE)
         })

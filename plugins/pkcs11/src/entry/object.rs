@@ -28,7 +28,7 @@ functions! { memory:
                 return Err(ReturnCode::ArgumentsBad);
             }
             let template = memory.template(template, count)?;
-            let created = library.cryptoki.create_object(session_handle(session), &template)?;
+            let created = library.cryptoki.create_object(session_handle(session), &template.entries())?;
             memory.write(object, created.0 as CK_OBJECT_HANDLE)
         })
     }
@@ -46,7 +46,7 @@ functions! { memory:
             }
             let template = memory.template(template, count)?;
             let session = session_handle(session);
-            let copied = library.cryptoki.copy_object(session, object_handle(object), &template)?;
+            let copied = library.cryptoki.copy_object(session, object_handle(object), &template.entries())?;
             memory.write(copy, copied.0 as CK_OBJECT_HANDLE)
         })
     }
@@ -74,9 +74,12 @@ functions! { memory:
             let (session, object) = (session_handle(session), object_handle(object));
             // Lengths are written for objects only: a wrong handle leaves the template as it is.
             library.cryptoki.object_size(session, object)?;
-            memory.query(template, count, |queries| {
-                library.cryptoki.get_attribute_value(session, object, queries)
-            })
+            memory.query(
+                template,
+                count,
+                |queries| library.cryptoki.get_attribute_value(session, object, queries),
+                |kind| library.cryptoki.get_template_attribute(session, object, kind),
+            )
         })
     }
 
@@ -89,14 +92,14 @@ functions! { memory:
         library::with(|library| {
             let template = memory.template(template, count)?;
             let session = session_handle(session);
-            library.cryptoki.set_attribute_value(session, object_handle(object), &template)
+            library.cryptoki.set_attribute_value(session, object_handle(object), &template.entries())
         })
     }
 
     fn C_FindObjectsInit(session: CK_SESSION_HANDLE, template: *mut CK_ATTRIBUTE, count: CK_ULONG) {
         library::with(|library| {
             let template = memory.template(template, count)?;
-            library.cryptoki.find_objects_init(session_handle(session), &template)
+            library.cryptoki.find_objects_init(session_handle(session), &template.entries())
         })
     }
 
