@@ -2,7 +2,9 @@
 //!
 //! An [`Engine`] computes raw shapes in this process; pass one to
 //! [`AcceleratorBuilder::engine`](crate::AcceleratorBuilder::engine). A [`Holder`] performs whole schemes with keys that
-//! live elsewhere; pass one to [`AcceleratorBuilder::holder`](crate::AcceleratorBuilder::holder).
+//! live elsewhere; pass one to [`AcceleratorBuilder::holder`](crate::AcceleratorBuilder::holder). A [`RecordHolder`]
+//! computes records with such keys; pass one to
+//! [`AcceleratorBuilder::record_holder`](crate::AcceleratorBuilder::record_holder).
 
 pub use oarlock_core::{
     BatchSize, ColumnCursor, ColumnValue, Completion, CompletionSink, DEFAULT_TABLE_BYTES, EcPrivateParts,
@@ -12,3 +14,5 @@ pub use oarlock_core::{
     VerifyTables, X25519PrivateParts, erase,
 };
 pub use oarlock_dispatch::Dispatcher;
+
+pub use crate::accelerator::RecordHolder;

@@ -4,6 +4,7 @@ mod answers;
 mod build;
 mod diagnostics;
 mod groups;
+mod held_records;
 #[cfg(test)]
 mod lazy_tests;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use self::answers::{AnswerBytes, Answers};
 pub use self::build::{AcceleratorBuilder, BuildError, EngineReport, ShapeReport};
 pub use self::diagnostics::Diagnostics;
 use self::groups::{JobGroups, PendingGroup};
+pub use self::held_records::RecordHolder;
 use crate::Job;
 use crate::batch::{self, Batch, BatchOutcome};
 use crate::calibrate::{Calibration, FirstUseCosts};
@@ -64,6 +66,7 @@ struct AcceleratorParts {
     costs: Option<Arc<FirstUseCosts>>,
     absent: Vec<AbsentEngine>,
     calibration: Calibration,
+    record_holders: Vec<Arc<dyn RecordHolder>>,
 }
 
 impl Accelerator {
@@ -117,12 +120,17 @@ impl Accelerator {
         groups.answers
     }
 
-    /// Computes records of one shape on this thread.
+    /// Computes records of one shape on this thread. Records of held keys wait for their
+    /// [`RecordHolder`](crate::engine_api::RecordHolder).
     ///
     /// # Errors
-    /// A column does not cover the records, or no engine offers the shape. A bad record has a status and is no error.
+    /// A column does not cover the records, no engine offers the shape, or the holder failed. A bad record has a status
+    /// and is no error.
     pub fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
-        self.dispatcher.run_records(shape, records)
+        match held_records::find_holder(&self.about.record_holders, records)? {
+            Some(holder) => holder.run_records(shape, records),
+            None => self.dispatcher.run_records(shape, records),
+        }
     }
 
     /// Computes records as [`run_records`](Self::run_records) does, into the memory of an earlier outcome.
@@ -137,6 +145,11 @@ impl Accelerator {
         records: &Records<'_>,
         outcomes: &mut Outcomes,
     ) -> Result<(), JobError> {
+        if let Some(holder) = held_records::find_holder(&self.about.record_holders, records)? {
+            *outcomes = Outcomes::default();
+            *outcomes = holder.run_records(shape, records)?;
+            return Ok(());
+        }
         self.dispatcher.run_records_into(shape, records, outcomes)
     }
 
@@ -164,7 +177,8 @@ impl Accelerator {
         batch::run(self, table, batch, outcome).map(drop)
     }
 
-    /// Submits records of one shape to the queue.
+    /// Submits records of one shape to the queue. Their keys are local: [`run_records`](Self::run_records) takes held
+    /// ones.
     ///
     /// # Errors
     /// Those of [`run_records`](Self::run_records), and [`JobError::Overloaded`] if the tenant's queue is full.
