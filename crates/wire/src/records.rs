@@ -222,6 +222,28 @@ fn write_keys(column: &Column<'_, KeySource>, count: usize, number: impl Fn(KeyS
     write_numbers(all.iter().copied())
 }
 
+/// Returns a message whose keys are handles in place of indices.
+#[cfg(feature = "grpc")]
+pub(crate) fn with_handles(message: &proto::Records, handles: &[u32]) -> proto::Records {
+    let renumber = |column: &Bytes| {
+        let numbers = column.chunks(size_of::<u32>()).map(|bytes| {
+            let number = bytes.try_into().map_or(0, u32::from_le_bytes);
+            // A slot is not a key of the stream.
+            if number & SLOT_BIT != 0 {
+                number
+            } else {
+                handles.get(number as usize).copied().unwrap_or(number)
+            }
+        });
+        write_numbers(numbers)
+    };
+    proto::Records {
+        key_of: renumber(&message.key_of),
+        second_key_of: renumber(&message.second_key_of),
+        ..message.clone()
+    }
+}
+
 fn write_ivs(from: &Column<'_, IvSource>, read_given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
     let rule = |iv| match iv {
         IvSource::Given => IvRule::IvGiven,

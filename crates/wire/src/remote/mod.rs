@@ -2,6 +2,7 @@
 
 mod batch;
 mod breaker;
+mod records;
 mod server;
 mod threshold;
 

@@ -13,8 +13,8 @@ use tokio::time::timeout;
 use super::breaker::CircuitBreaker;
 use crate::fault::error_of;
 use crate::held_job::as_job;
-use crate::proto::{Fault, OpenKey, open_key, request, response};
-use crate::{Endpoint, LinkError, ServerLink, jobs};
+use crate::proto::{self, Fault, OpenKey, open_key, request, response};
+use crate::{Endpoint, LinkError, ServerLink, jobs, records};
 
 /// A server with its stream, its load and its statistics.
 #[derive(Debug)]
@@ -121,6 +121,39 @@ impl RemoteServer {
         let asked = async { self.stream().await?.link.call(body).await };
         let answer = self.with_timeout(patience, asked).await;
         self.record_outcome(began, answer)
+    }
+
+    /// Returns the results of records. The message names keys by their indices in `keys`, which become handles.
+    pub(super) async fn ask_records(
+        &self,
+        keys: &[Arc<str>],
+        message: &proto::Records,
+        patience: Duration,
+    ) -> Result<Result<proto::RecordResults, Fault>, LinkError> {
+        let count = message.count as usize;
+        let _under_way = OutstandingGuard::new(&self.outstanding, count);
+        let began = Instant::now();
+        self.breaker().ask();
+        let asked = async {
+            let stream = self.stream().await?;
+            let mut handles = Vec::with_capacity(keys.len());
+            for name in keys {
+                match self.open_key(&stream, name).await? {
+                    Ok(handle) => handles.push(handle),
+                    Err(fault) => return Ok(Err(fault)),
+                }
+            }
+            let message = records::with_handles(message, &handles);
+            match stream.link.call(request::Body::Records(message)).await? {
+                response::Body::RecordResults(results) => Ok(Ok(results)),
+                _ => Err(LinkError::Unexpected("results of records")),
+            }
+        };
+        let answers = self.with_timeout(patience, asked).await;
+        if let Ok(Ok(_)) = answers {
+            self.answered.fetch_add(count as u64, Ordering::Relaxed);
+        }
+        self.record_outcome(began, answers)
     }
 
     async fn with_timeout<T>(
