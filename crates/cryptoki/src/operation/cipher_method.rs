@@ -1,6 +1,6 @@
 //! The methods of ciphers: mechanisms with checked parameters.
 
-use oarlock::{AeadAlg, BlockCipher, DigestAlg, Key, SecretBytes, WrapAlg};
+use oarlock::{AeadAlg, BlockCipher, DigestAlg, Key, KeyKind, WrapAlg};
 
 use super::counter::CounterState;
 use super::padding::{BLOCK, digest_of, digest_of_mgf};
@@ -107,9 +107,10 @@ fn check_initial_value(parameters: MechanismParameters<'_>, default: &[u8]) -> R
 }
 
 fn aes(key: &Key) -> Result<BlockCipher, ReturnCode> {
-    match key.secret().map(SecretBytes::len) {
-        Some(16) => Ok(BlockCipher::Aes128),
-        Some(32) => Ok(BlockCipher::Aes256),
+    // The kind, because the value of a key that a server holds is not here.
+    match key.kind() {
+        KeyKind::Secret(16) => Ok(BlockCipher::Aes128),
+        KeyKind::Secret(32) => Ok(BlockCipher::Aes256),
         _ => Err(ReturnCode::KeySizeRange),
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use oarlock::engine_api::{ColumnValue, OperationSet};
 use oarlock::{
-    Accelerator, AnswerBytes, Column, InputSource, Job, JobError, Outcomes, Records, Results, SecretSlots,
-    Shape, SubmitOptions,
+    Accelerator, AnswerBytes, Column, InputSource, Job, JobError, KeyHome, Outcomes, Records, Results,
+    SecretSlots, Shape, SubmitOptions,
 };
 use zeroize::Zeroize;
 
@@ -52,6 +52,10 @@ impl<'a> ComputeRoute<'a> {
     pub(crate) async fn records(self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
         match self {
             Self::Here(accelerator) => accelerator.run_records(shape, records),
+            // Records at a server have no queue here, so an asynchronous session waits for them too.
+            Self::Queue(accelerator) if records.keys.iter().any(|key| key.home() != &KeyHome::Local) => {
+                accelerator.run_records(shape, records)
+            }
             Self::Queue(accelerator) => {
                 let len = records.len;
                 let owned =

@@ -1,6 +1,6 @@
 //! The shapes and lengths of message authentication codes.
 
-use oarlock::{DigestAlg, Key, MacAlg, SecretBytes};
+use oarlock::{DigestAlg, Key, KeyKind, MacAlg};
 
 use crate::constants::ReturnCode;
 use crate::mechanism::MechanismParameters;
@@ -38,9 +38,9 @@ impl MacRule {
         is_general: bool,
         parameters: &MechanismParameters<'_>,
     ) -> Result<Self, ReturnCode> {
-        let alg = match key.secret().map(SecretBytes::len) {
-            Some(16) => MacAlg::Aes128Cmac,
-            Some(32) => MacAlg::Aes256Cmac,
+        let alg = match key.kind() {
+            KeyKind::Secret(16) => MacAlg::Aes128Cmac,
+            KeyKind::Secret(32) => MacAlg::Aes256Cmac,
             _ => return Err(ReturnCode::KeySizeRange),
         };
         Ok(Self { alg, digest: None, len: mac_len(alg, is_general, parameters)? })

@@ -160,7 +160,10 @@ impl SignatureOperation {
                 Ok(MessagePieces::Digest(digest::Context::new(algorithm(alg)?)))
             }
             SignatureMethod::Mac(MacRule { digest: Some(alg), .. }) => {
-                let secret = self.key.secret().ok_or(ReturnCode::KeyTypeInconsistent)?;
+                // The value of a key that a server holds is not here, so the server gets the whole message.
+                let Some(secret) = self.key.secret() else {
+                    return Ok(MessagePieces::Bytes(Zeroizing::default()));
+                };
                 let key = hmac::Key::new(hmac_algorithm(alg)?, secret.expose());
                 Ok(MessagePieces::Hmac(Box::new(hmac::Context::with_key(&key))))
             }
