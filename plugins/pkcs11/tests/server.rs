@@ -15,7 +15,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use common::forked::in_child;
-use common::raw::RawModule;
+use common::raw::{RawModule, attribute, plain};
 use common::{TestDirectory, isolated};
 use cryptoki_sys::*;
 use oarlock::Accelerator;
@@ -426,5 +426,170 @@ fn a_child_of_a_fork_has_its_own_connection() {
         assert!(signs());
         assert!(in_child(|| (0..3).all(|_| signs()) && in_child(signs) && signs()));
         assert!(signs());
+    });
+}
+
+/// Symmetric keys of a server, with the published keys of SP 800-38A, RFC 4231 and the paper of GCM.
+const SECRETS: &str = concat!(
+    r#"{"name":"cbc","type":"aes128","hex":"2b7e151628aed2a6abf7158809cf4f3c","algorithms":["cbc","cmac"],"ivs":["column-cbc","zero"]}"#,
+    "\n",
+    r#"{"name":"gcm","type":"aes256","hex":"0000000000000000000000000000000000000000000000000000000000000000","algorithms":["gcm"],"ivs":["column"]}"#,
+    "\n",
+    r#"{"name":"mac","type":"hmac","hex":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"}"#,
+    "\n",
+    r#"{"name":"old","type":"tdes2","hex":"0123456789abcdeffedcba9876543210"}"#,
+    "\n",
+);
+
+fn prepare_secrets(grants: &str) -> impl FnOnce(&TestDirectory) {
+    let settings = format!("listen.unix = \"oarlock.sock\"\nkeys.records = \"records.keys\"\n{grants}");
+    move |dir| {
+        dir.write("server/records.keys", SECRETS);
+        dir.write("server/oarlock.toml", settings);
+    }
+}
+
+/// Encrypts or decrypts in one part.
+fn run_cipher(
+    module: &RawModule,
+    session: CK_SESSION_HANDLE,
+    mechanism: &mut CK_MECHANISM,
+    key: CK_OBJECT_HANDLE,
+    (data, is_encryption): (&[u8], bool),
+) -> Result<Vec<u8>, CK_RV> {
+    let begun = match is_encryption {
+        true => call!(module, C_EncryptInit, session, mechanism, key),
+        false => call!(module, C_DecryptInit, session, mechanism, key),
+    };
+    if begun != CKR_OK {
+        return Err(begun);
+    }
+    let (mut out, mut len) = (vec![0; data.len() + 32], data.len() as CK_ULONG + 32);
+    let (input, input_len) = (data.as_ptr().cast_mut(), data.len() as CK_ULONG);
+    let ended = match is_encryption {
+        true => call!(module, C_Encrypt, session, input, input_len, out.as_mut_ptr(), &mut len),
+        false => call!(module, C_Decrypt, session, input, input_len, out.as_mut_ptr(), &mut len),
+    };
+    out.truncate(len as usize);
+    if ended == CKR_OK { Ok(out) } else { Err(ended) }
+}
+
+fn with_parameter<T>(kind: CK_MECHANISM_TYPE, parameter: &mut T) -> CK_MECHANISM {
+    let len = size_of::<T>() as CK_ULONG;
+    CK_MECHANISM { mechanism: kind, pParameter: (&raw mut *parameter).cast(), ulParameterLen: len }
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+#[test]
+fn symmetric_keys_of_a_server_compute_without_leaving_it() {
+    let name = "symmetric_keys_of_a_server_compute_without_leaving_it";
+    isolated(name, SERVER, prepare_secrets(ALL_GRANTED), |dir| {
+        limit_time();
+        let mut server = CryptoServer::new();
+        server.begin(dir);
+        let module = RawModule::load();
+        assert_eq!(module.initialize(), CKR_OK);
+        let session = module.open_read_only(0);
+        let [cbc, gcm, mac, old] = ["cbc", "gcm", "mac", "old"]
+            .map(|label| module.find(session, CKO_SECRET_KEY, label).unwrap_or_else(|| panic!("{label}")));
+
+        // RFC 4231 4.2, in one part and in pieces.
+        let expected = hex("b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+        assert_eq!(module.sign(session, CKM_SHA256_HMAC, mac, b"Hi There").unwrap(), expected);
+        assert_eq!(module.verify(session, CKM_SHA256_HMAC, mac, b"Hi There", &expected), CKR_OK);
+        let wrong = module.verify(session, CKM_SHA256_HMAC, mac, b"hi There", &expected);
+        assert_eq!(wrong, CKR_SIGNATURE_INVALID);
+        let (mut mechanism, mut out, mut len) = (plain(CKM_SHA256_HMAC), [0; 32], 32);
+        assert_eq!(call!(module, C_SignInit, session, &mut mechanism, mac), CKR_OK);
+        for piece in [&b"Hi "[..], b"There"] {
+            let len = piece.len() as CK_ULONG;
+            assert_eq!(call!(module, C_SignUpdate, session, piece.as_ptr().cast_mut(), len), CKR_OK);
+        }
+        assert_eq!(call!(module, C_SignFinal, session, out.as_mut_ptr(), &mut len), CKR_OK);
+        assert_eq!(out[..], expected);
+
+        // SP 800-38A F.2.1 and F.1.1; RFC 4493 section 4.
+        let block = hex("6bc1bee22e409f96e93d7e117393172a");
+        let mut iv: [u8; 16] = std::array::from_fn(|at| at as u8);
+        let mut mechanism = with_parameter(CKM_AES_CBC, &mut iv);
+        let encrypted = run_cipher(&module, session, &mut mechanism, cbc, (&block, true)).unwrap();
+        assert_eq!(encrypted, hex("7649abac8119b246cee98e9b12e9197d"));
+        let decrypted = run_cipher(&module, session, &mut mechanism, cbc, (&encrypted, false)).unwrap();
+        assert_eq!(decrypted, block);
+        let mut padded = with_parameter(CKM_AES_CBC_PAD, &mut iv);
+        let encrypted = run_cipher(&module, session, &mut padded, cbc, (b"a text", true)).unwrap();
+        let decrypted = run_cipher(&module, session, &mut padded, cbc, (&encrypted, false)).unwrap();
+        assert_eq!(decrypted, b"a text");
+        let twice = [&block[..], &block].concat();
+        let encrypted = run_cipher(&module, session, &mut plain(CKM_AES_ECB), cbc, (&twice, true)).unwrap();
+        assert_eq!(encrypted, hex("3ad77bb40d7a3660a89ecaf32466ef97").repeat(2));
+        let code = module.sign(session, CKM_AES_CMAC, cbc, &block).unwrap();
+        assert_eq!(code, hex("070a16b46b4d4144f79bdd9dd04a287c"));
+
+        // McGrew and Viega, test case 14.
+        let mut iv = [0; 12];
+        let mut parameters = CK_GCM_PARAMS {
+            pIv: iv.as_mut_ptr(),
+            ulIvLen: 12,
+            ulIvBits: 96,
+            pAAD: null_mut(),
+            ulAADLen: 0,
+            ulTagBits: 128,
+        };
+        let mut mechanism = with_parameter(CKM_AES_GCM, &mut parameters);
+        let mut sealed = run_cipher(&module, session, &mut mechanism, gcm, (&[0; 16], true)).unwrap();
+        assert_eq!(sealed, hex("cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919"));
+        assert_eq!(run_cipher(&module, session, &mut mechanism, gcm, (&sealed, false)).unwrap(), [0; 16]);
+        sealed[31] ^= 1;
+        let opened = run_cipher(&module, session, &mut mechanism, gcm, (&sealed, false));
+        assert_eq!(opened, Err(CKR_AEAD_DECRYPT_FAILED));
+        // The key's policy at the server allows one algorithm.
+        let mut cbc_iv = [0_u8; 16];
+        let mut mechanism = with_parameter(CKM_AES_CBC, &mut cbc_iv);
+        let refused = run_cipher(&module, session, &mut mechanism, gcm, (&block, true));
+        assert_eq!(refused, Err(CKR_KEY_FUNCTION_NOT_PERMITTED));
+
+        // A key whose type has no mechanism here is shown with its type.
+        let mut key_type: CK_ULONG = 0;
+        let mut query = attribute(CKA_KEY_TYPE, (&raw mut key_type).cast(), size_of::<CK_ULONG>());
+        assert_eq!(call!(module, C_GetAttributeValue, session, old, &mut query, 1), CKR_OK);
+        assert_eq!(key_type, CKK_DES2);
+        let begun = call!(module, C_EncryptInit, session, &mut mechanism, old);
+        assert_eq!(begun, CKR_KEY_TYPE_INCONSISTENT);
+        let mut value = [0; 64];
+        let mut query = attribute(CKA_VALUE, value.as_mut_ptr().cast(), 64);
+        let read = call!(module, C_GetAttributeValue, session, cbc, &mut query, 1);
+        assert_eq!(read, CKR_ATTRIBUTE_SENSITIVE);
+
+        server.stop();
+        let failed = module.sign(session, CKM_SHA256_HMAC, mac, b"Hi There").unwrap_err();
+        assert!(GONE.contains(&failed), "{failed:#x}");
+    });
+}
+
+#[test]
+fn grants_decide_about_the_uses_of_symmetric_keys() {
+    let grants = "[[grant]]\nkeys = [\"cbc\"]\nclients = [\"*\"]\nschemes = [\"aes128-cbc-encrypt\"]\n";
+    let name = "grants_decide_about_the_uses_of_symmetric_keys";
+    isolated(name, SERVER, prepare_secrets(grants), |dir| {
+        let mut server = CryptoServer::new();
+        server.begin(dir);
+        let module = RawModule::load();
+        assert_eq!(module.initialize(), CKR_OK);
+        let session = module.open_read_only(0);
+        assert!(module.find(session, CKO_SECRET_KEY, "gcm").is_none());
+        let key = module.find(session, CKO_SECRET_KEY, "cbc").unwrap();
+        let mut iv = [0_u8; 16];
+        let mut mechanism = with_parameter(CKM_AES_CBC, &mut iv);
+        assert!(run_cipher(&module, session, &mut mechanism, key, (&[1; 16], true)).is_ok());
+        let decrypted = run_cipher(&module, session, &mut mechanism, key, (&[1; 16], false));
+        assert_eq!(decrypted, Err(CKR_KEY_FUNCTION_NOT_PERMITTED));
+        let signed = module.sign(session, CKM_AES_CMAC, key, b"data");
+        assert_eq!(signed, Err(CKR_KEY_FUNCTION_NOT_PERMITTED));
+        server.stop();
     });
 }

@@ -20,6 +20,17 @@ impl PrivateUses {
     pub(super) const ALL: Self = Self { sign: true, decrypt: true, derive: true };
 }
 
+/// The operations that a secret key may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SecretUses {
+    pub(super) encrypt: bool,
+    pub(super) decrypt: bool,
+    /// Computing and comparing authentication codes.
+    pub(super) authenticate: bool,
+    pub(super) wrap: bool,
+    pub(super) derive: bool,
+}
+
 /// A key to show.
 #[derive(Debug)]
 pub(super) struct ShownKey<'a> {
@@ -38,7 +49,7 @@ const ID_LEN: usize = 20;
 pub(super) fn show(shown: &ShownKey<'_>, objects: &mut Vec<NewShownObject>) {
     let Some(public) = public_half(shown.key) else {
         if let Some(value) = shown.key.secret() {
-            objects.push(secret_object(shown, value.len()));
+            objects.push(local_secret_object(shown, value.len()));
         }
         return;
     };
@@ -95,16 +106,36 @@ fn public_object(shown: &ShownKey<'_>, public: Key, subject: Option<&[u8]>) -> N
     object
 }
 
-fn secret_object(shown: &ShownKey<'_>, len: usize) -> NewShownObject {
+fn local_secret_object(shown: &ShownKey<'_>, len: usize) -> NewShownObject {
+    let key_type = if len == 16 || len == 32 { KeyTypeNumber::AES } else { KeyTypeNumber::GENERIC_SECRET };
+    let uses = SecretUses { encrypt: true, decrypt: true, authenticate: true, wrap: false, derive: true };
+    secret_object(shown, key_type, Some(len as u64), uses)
+}
+
+/// Returns the object of a secret key. The length of a key that a server holds may be unknown.
+pub(super) fn secret_object(
+    shown: &ShownKey<'_>,
+    key_type: KeyTypeNumber,
+    len: Option<u64>,
+    uses: SecretUses,
+) -> NewShownObject {
     let mut object = common(shown, ObjectClass::SECRET_KEY);
     let attributes = &mut object.attributes;
-    let key_type = if len == 16 || len == 32 { KeyTypeNumber::AES } else { KeyTypeNumber::GENERIC_SECRET };
     attributes.set(A::KEY_TYPE, key_type.0);
-    attributes.set(A::VALUE_LEN, len as u64);
-    for kind in [A::ENCRYPT, A::DECRYPT, A::SIGN, A::VERIFY, A::DERIVE] {
-        attributes.set(kind, true);
+    if let Some(len) = len {
+        attributes.set(A::VALUE_LEN, len);
     }
-    for kind in [A::WRAP, A::UNWRAP, A::EXTRACTABLE, A::WRAP_WITH_TRUSTED, A::TRUSTED, A::LOCAL] {
+    for (kind, is_allowed) in [
+        (A::ENCRYPT, uses.encrypt),
+        (A::DECRYPT, uses.decrypt),
+        (A::SIGN, uses.authenticate),
+        (A::VERIFY, uses.authenticate),
+        (A::WRAP, uses.wrap),
+        (A::DERIVE, uses.derive),
+    ] {
+        attributes.set(kind, is_allowed);
+    }
+    for kind in [A::UNWRAP, A::EXTRACTABLE, A::WRAP_WITH_TRUSTED, A::TRUSTED, A::LOCAL] {
         attributes.set(kind, false);
     }
     for kind in [A::SENSITIVE, A::ALWAYS_SENSITIVE, A::NEVER_EXTRACTABLE] {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `keys` | a directory of key files |
 //! | `server`, `server_holder`, `server_listing` | a cryptoserver: its objects, its operations, the list of its keys |
+//! | `server_secret` | the objects of a cryptoserver's symmetric keys |
 //! | `key_objects` | the objects that show a key and its certificates |
 //! | `read_only` | what tokens have in common that are never written |
 
@@ -13,6 +14,7 @@ mod read_only;
 mod server;
 mod server_holder;
 mod server_listing;
+mod server_secret;
 
 pub(crate) use self::keys::KeysToken;
 pub(crate) use self::server::ServerToken;

@@ -18,6 +18,7 @@ use super::key_objects::{PrivateUses, ShownKey, show};
 use super::keys::serial_number;
 use super::read_only::{self, NewShownObject, ShownObjects, never_written};
 use super::server_listing::list_keys;
+use super::server_secret::show_secret;
 use crate::config::ServerSlotConfig;
 use crate::message::print_line;
 
@@ -94,11 +95,15 @@ impl ServerToken {
         if state.is_present == Some(true) { Ok(state) } else { Err(ReturnCode::TokenNotPresent) }
     }
 
-    /// Returns the objects of the keys that PKCS#11 can show. A symmetric key has no public half by which it could be
-    /// used from here, and the share of a key makes partial signatures.
+    /// Returns the objects of the keys that PKCS#11 can show. The share of a key makes partial signatures, which no
+    /// mechanism has.
     fn objects(&self, keys: &[KeyInfo]) -> Vec<NewShownObject> {
         let mut objects = Vec::new();
-        for info in keys.iter().filter(|info| !info.public_key.is_empty() && info.share_index == 0) {
+        for info in keys.iter().filter(|info| info.share_index == 0) {
+            if info.public_key.is_empty() {
+                objects.extend(show_secret(info, &self.holder));
+                continue;
+            }
             let Ok(key) = held::from_spki(&info.public_key, &self.holder, &info.name) else { continue };
             let uses = granted_uses(&info.allowed);
             let certificates: Vec<_> = info.certificates.iter().map(|der| der.to_vec()).collect();

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use oarlock::engine_api::{Completion, Holder, OwnedJobs};
-use oarlock::{Accelerator, BuildError};
+use oarlock::engine_api::{Completion, Holder, OwnedJobs, RecordHolder};
+use oarlock::{Accelerator, BuildError, JobError, Outcomes, Records, Shape};
 use oarlock_io::read_private;
 use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteError, RemoteHolder};
 use zeroize::Zeroizing;
@@ -88,6 +88,22 @@ impl Holder for ServerHolder {
             // Dropping `done` fails the jobs.
             Err(fault) => print_line(&format!("{}: {fault}", self.config.name)),
         }
+    }
+}
+
+impl RecordHolder for ServerHolder {
+    fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
+        let failed = |reason| JobError::HolderFailed { holder: self.config.name.clone(), reason };
+        let remote = self.remote().map_err(|fault| {
+            print_line(&format!("{}: {fault}", self.config.name));
+            failed(fault.to_string())
+        })?;
+        let own = remote.get().ok_or_else(|| failed("the process was forked meanwhile".to_owned()))?;
+        own.run_records(shape, records)
     }
 }
 
