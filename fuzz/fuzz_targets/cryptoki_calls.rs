@@ -7,9 +7,10 @@ use std::sync::{Arc, LazyLock};
 use libfuzzer_sys::fuzz_target;
 use oarlock::Accelerator;
 use oarlock_cryptoki::{
-    AttributeQuery, AttributeType as A, CallOutput, Cryptoki, IvGenerator, KeyTypeNumber, ManyInputs, ManyIvs,
-    ManySpans, Mechanism, MechanismParameters as P, MechanismType as M, MemoryToken, MessageParameters,
-    ObjectClass, ObjectHandle, ReturnCode, SessionHandle, SlotId, SlotSettings, TemplateEntry, UserType,
+    AttributeQuery, AttributeType as A, CallOutput, Cryptoki, IvGenerator, KeyTypeNumber, ManyInputs,
+    ManyIvs, ManySpans, Mechanism, MechanismParameters as P, MechanismType as M, MemoryToken,
+    MessageParameters, ObjectClass, ObjectHandle, ReturnCode, SessionHandle, SlotId, SlotSettings,
+    TemplateEntry, UserType,
 };
 use oarlock_fuzz::Bytes;
 
@@ -119,8 +120,7 @@ fn call(caller: &mut Caller, bytes: &mut Bytes<'_>) {
     let parameters = parameters(bytes, &input, object);
     let mechanism = Mechanism::new(MECHANISMS[bytes.below(MECHANISMS.len())], parameters);
     let template = template(bytes);
-    let mut entries: Vec<_> =
-        template.iter().map(|(kind, value)| TemplateEntry::new(*kind, value)).collect();
+    let mut entries: Vec<_> = template.iter().map(|(kind, value)| TemplateEntry::new(*kind, value)).collect();
     let nested = entries.clone();
     if bytes.below(8) == 0 {
         let kinds = [A::WRAP_TEMPLATE, A::UNWRAP_TEMPLATE, A::DERIVE_TEMPLATE];
@@ -333,7 +333,11 @@ fn parameters<'a>(bytes: &mut Bytes<'_>, input: &'a [u8], object: ObjectHandle) 
         4 => P::Gcm { iv: input, aad: input, tag_bits: 8 * bytes.below(20) as u64 },
         5 => P::ChaCha20Poly1305 { nonce: input, aad: input },
         6 => P::DerivationData(input),
-        7 => P::Ecdh { kdf: bytes.below(10) as u64, shared: &[], public: if input.len() < 32 { &[] } else { input } },
+        7 => P::Ecdh {
+            kdf: bytes.below(10) as u64,
+            shared: &[],
+            public: if input.len() < 32 { &[] } else { input },
+        },
         _ => P::KeyHandle(object.0),
     }
 }
