@@ -92,12 +92,12 @@ struct ServerProcess(Child);
 
 impl ServerProcess {
     fn start(dir: &TestDirectory) -> Self {
-        let mut child = start_child(dir, "serve");
-        let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut server = Self(start_child(dir, "serve"));
+        let lines = BufReader::new(server.0.stderr.take().unwrap()).lines().map_while(Result::ok);
         let mut said = Vec::new();
         for line in lines {
             if line == "serves" {
-                return Self(child);
+                return server;
             }
             said.push(line);
         }

@@ -53,10 +53,7 @@ fn child_process() {
 
 fn opened() -> Session {
     let (client, slot) = loaded();
-    let session = logged_in(&client, slot).unwrap();
-    // The library ends with the process.
-    std::mem::forget(client);
-    session
+    logged_in(&client, slot).unwrap()
 }
 
 fn create(count: u32) {
@@ -192,7 +189,7 @@ fn a_full_disk_changes_nothing() {
             match command.args(CHILD_ARGUMENTS).env(TASK, "fill the disk").output() {
                 Ok(output) if output.status.success() => {}
                 Ok(output) if is_refused(&output) => {
-                    println!("SKIPPED: this machine allows no mount namespaces")
+                    println!("SKIPPED: this machine allows no mount namespaces");
                 }
                 Ok(output) => panic!("{}", said(&output)),
                 Err(error) => println!("SKIPPED: unshare: {error}"),
