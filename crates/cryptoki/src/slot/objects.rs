@@ -20,7 +20,7 @@ const PROFILES: [u64; 3] = [1, 2, 3];
 #[derive(Debug)]
 pub(crate) struct SlotObjects {
     token: Arc<dyn TokenObjects>,
-    /// Replaced as a whole. A reader keeps its version as long as it needs it.
+    /// Never changed while somebody reads it. A reader keeps its version as long as it needs it.
     index: RwLock<Arc<ObjectIndex>>,
     /// The version of the token's data in the index. Held while the index is replaced, so that changes stay in order.
     version: Mutex<Option<u64>>,
@@ -110,13 +110,13 @@ impl SlotObjects {
             return Err(ReturnCode::DeviceError);
         }
         let mut handles = Vec::with_capacity(new.len());
-        let mut index = (*self.snapshot()).clone();
-        for ((object, position), id) in new.into_iter().zip(ids) {
-            let handle = new_handle(false);
-            index.insert(handle, Arc::new(entity(object, ObjectOrigin::Token(id))));
-            handles.push((position, handle));
-        }
-        self.replace(index);
+        self.change(|index| {
+            for ((object, position), id) in new.into_iter().zip(ids) {
+                let handle = new_handle(false);
+                index.insert(handle, Arc::new(entity(object, ObjectOrigin::Token(id))));
+                handles.push((position, handle));
+            }
+        });
         self.note_own_change(&mut version);
         Ok(handles)
     }
@@ -148,9 +148,7 @@ impl SlotObjects {
                     *version = None;
                     return Ok(false);
                 }
-                let mut index = (*self.snapshot()).clone();
-                index.insert(handle, changed);
-                self.replace(index);
+                self.change(|index| index.insert(handle, changed));
                 self.note_own_change(&mut version);
                 Ok(true)
             }
@@ -168,9 +166,7 @@ impl SlotObjects {
             ObjectOrigin::Token(id) => {
                 let mut version = self.lock_version();
                 self.token.destroy(id)?;
-                let mut index = (*self.snapshot()).clone();
-                index.remove(handle);
-                self.replace(index);
+                self.change(|index| drop(index.remove(handle)));
                 self.note_own_change(&mut version);
                 Ok(())
             }
@@ -255,6 +251,13 @@ impl SlotObjects {
 
     fn snapshot(&self) -> Arc<ObjectIndex> {
         Arc::clone(&self.index.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ObjectIndex)) {
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        // Copies the index only if a search reads it at this moment: a copy for each object would make the creation of
+        // many objects quadratic.
+        change(Arc::make_mut(&mut index));
     }
 
     fn replace(&self, index: ObjectIndex) {
