@@ -11,7 +11,6 @@
 mod common;
 mod dnssec;
 mod gnutls;
-mod java;
 mod nss;
 mod opensc;
 mod openssh;
