@@ -36,9 +36,14 @@ pub(super) fn begin_with<'c>(
         if mechanism.is_null() {
             return library.cryptoki.session_cancel(session_handle(session), flag);
         }
-        // A wrong handle is reported before a wrong parameter.
-        library.cryptoki.session_description(session_handle(session))?;
-        init(library, &read(memory, mechanism)?)
+        match read(memory, mechanism) {
+            Ok(mechanism) => init(library, &mechanism),
+            Err(code) => {
+                // A wrong handle is reported before a wrong parameter. `init` looks at the handle itself.
+                library.cryptoki.session_description(session_handle(session))?;
+                Err(code)
+            }
+        }
     })
 }
 
