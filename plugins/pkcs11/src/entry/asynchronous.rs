@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 
 use cryptoki_sys::{CK_ASYNC_DATA, CK_BYTE, CK_OBJECT_HANDLE, CK_SESSION_HANDLE, CK_ULONG, CK_UTF8CHAR};
-use oarlock_cryptoki::{CallOutput, ReturnCode, SessionHandle};
+use oarlock_cryptoki::{CallOutput, ReturnCode, SessionHandle, mechanism_flags};
 
 use super::functions;
 use super::memory::{CallerMemory, number};
@@ -21,6 +21,17 @@ pub(super) struct CallInSession<'c> {
     /// The name of the function.
     pub(super) function: &'static str,
 }
+
+/// The operations of functions, by the beginnings of their names.
+const OPERATIONS: [(&str, u64); 7] = [
+    ("C_DigestEncrypt", mechanism_flags::DIGEST | mechanism_flags::ENCRYPT),
+    ("C_SignEncrypt", mechanism_flags::SIGN | mechanism_flags::ENCRYPT),
+    ("C_Encrypt", mechanism_flags::ENCRYPT),
+    ("C_Decrypt", mechanism_flags::DECRYPT),
+    ("C_Digest", mechanism_flags::DIGEST),
+    ("C_Sign", mechanism_flags::SIGN),
+    ("C_Verify", mechanism_flags::VERIFY),
+];
 
 impl CallInSession<'_> {
     /// Computes an output as [`CallerMemory::output`] does. The buffer is kept while the call is pending.
@@ -53,6 +64,22 @@ impl CallInSession<'_> {
         let result = compute(session_handle(self.session));
         if result.as_ref().err() == Some(&ReturnCode::Pending) {
             self.keep(PendingBuffer { address: 0, len: 0 });
+        }
+        result
+    }
+
+    /// Runs a call whose arguments may be wrong. Such an error ends the operation, as every error of these functions does
+    /// except a short output (PKCS#11 3.2, 5.8 to 5.15).
+    ///
+    /// # Errors
+    /// That of `call`.
+    pub(super) fn ending(self, call: impl FnOnce() -> Result<(), ReturnCode>) -> Result<(), ReturnCode> {
+        let result = call();
+        if result == Err(ReturnCode::ArgumentsBad)
+            && let Some((_, flags)) = OPERATIONS.iter().find(|(name, _)| self.function.starts_with(name))
+        {
+            // It fails for a wrong session, which has no operation.
+            let _ = self.library.cryptoki.session_cancel(session_handle(self.session), *flags);
         }
         result
     }

@@ -68,9 +68,11 @@ macro_rules! functions {
             out_len: *mut CK_ULONG,
         ) {
             library::with(|library| {
-                let data = memory.apart((data, data_len), out, out_len)?;
                 let call = CallInSession { memory, library, session, function: stringify!($name) };
-                call.output(out, out_len, |handle, out| library.cryptoki.$method(handle, &data, out))
+                call.ending(|| {
+                    let data = memory.apart((data, data_len), out, out_len)?;
+                    call.output(out, out_len, |handle, out| library.cryptoki.$method(handle, &data, out))
+                })
             })
         }
     )* } };
@@ -80,7 +82,7 @@ macro_rules! functions {
         fn $name(session: CK_SESSION_HANDLE, out: *mut CK_BYTE, out_len: *mut CK_ULONG) {
             library::with(|library| {
                 let call = CallInSession { memory, library, session, function: stringify!($name) };
-                call.output(out, out_len, |handle, out| library.cryptoki.$method(handle, out))
+                call.ending(|| call.output(out, out_len, |handle, out| library.cryptoki.$method(handle, out)))
             })
         }
     )* } };
@@ -89,9 +91,11 @@ macro_rules! functions {
     (data; $($name:ident: $method:ident),* $(,)?) => { functions! { memory: $(
         fn $name(session: CK_SESSION_HANDLE, data: *mut CK_BYTE, data_len: CK_ULONG) {
             library::with(|library| {
-                let data = memory.bytes(data, data_len)?;
                 let call = CallInSession { memory, library, session, function: stringify!($name) };
-                call.plain(|handle| library.cryptoki.$method(handle, data))
+                call.ending(|| {
+                    let data = memory.bytes(data, data_len)?;
+                    call.plain(|handle| library.cryptoki.$method(handle, data))
+                })
             })
         }
     )* } };

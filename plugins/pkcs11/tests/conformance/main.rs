@@ -1,4 +1,4 @@
-//! Suites of others that judge PKCS#11 modules.
+//! Conformance to the standard, also by suites of others.
 #![allow(
     clippy::macro_metavars_in_unsafe,
     clippy::unwrap_used,
@@ -11,3 +11,4 @@
 mod common;
 mod pkcs11_check;
 mod profiles;
+mod termination;
