@@ -68,8 +68,8 @@ impl CallInSession<'_> {
         result
     }
 
-    /// Runs a call whose arguments may be wrong. Such an error ends the operation, as every error of these functions does
-    /// except a short output (PKCS#11 3.2, 5.8 to 5.15).
+    /// Runs a call whose arguments may be wrong. Such an error ends the operation, as every error of these functions
+    /// does except a short output (PKCS#11 3.2, 5.8 to 5.15).
     ///
     /// # Errors
     /// That of `call`.

@@ -1,9 +1,9 @@
 //! The mandatory test cases of "PKCS #11 Profiles Version 3.2" by the OASIS PKCS 11 Technical Committee: BL-M-1-32,
 //! EXT-M-1-32, AUTH-M-1-32 and CERT-M-1-32.
 //!
-//! The sequences of calls, flags and lengths are those of the cases. Texts, versions, handles, lists and values may vary,
-//! as the document says in "Permitted Test Case Variations". Numbers of sessions and sizes of keys are those of this
-//! module, and the flag `CKF_RESTORE_KEY_NOT_NEEDED` is not set because no state of an operation can be saved.
+//! The sequences of calls, flags and lengths are those of the cases. Texts, versions, handles, lists and values may
+//! vary, as the document says in "Permitted Test Case Variations". Numbers of sessions and sizes of keys are those of
+//! this module, and the flag `CKF_RESTORE_KEY_NOT_NEEDED` is not set because no state of an operation can be saved.
 
 use std::ptr::null_mut;
 use std::sync::LazyLock;
