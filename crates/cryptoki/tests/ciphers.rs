@@ -241,3 +241,30 @@ fn a_digest_beside_a_cipher_sees_the_plaintext() {
     assert_eq!(plaintext, b"abc");
     assert_eq!(take(|output| library.digest_final(session, output)).unwrap(), digest);
 }
+
+/// The examples of NIST for FIPS 202 with the message "abc".
+#[test]
+fn sha3_digests_are_those_of_the_standard() {
+    let user = User::new();
+    for (kind, expected) in [
+        (M::SHA3_256, "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"),
+        (
+            M::SHA3_384,
+            "ec01498288516fc926459f58e2c6ad8df9b473cb0fc08c25\
+             96da7cf0e49be4b298d88cea927ac7f539f1edf228376d25",
+        ),
+        (
+            M::SHA3_512,
+            "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e\
+             10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
+        ),
+    ] {
+        let (library, session) = (&user.cryptoki, user.session);
+        library.digest_init(session, &Mechanism::plain(kind)).unwrap();
+        assert_eq!(take(|output| library.digest(session, b"abc", output)).unwrap(), hex(expected));
+        library.digest_init(session, &Mechanism::plain(kind)).unwrap();
+        library.digest_update(session, b"a").unwrap();
+        library.digest_update(session, b"bc").unwrap();
+        assert_eq!(take(|output| library.digest_final(session, output)).unwrap(), hex(expected));
+    }
+}

@@ -51,6 +51,17 @@ fn types_have_the_values_of_the_standard_header() {
 }
 
 #[test]
+fn flags_of_mechanisms_have_the_values_of_the_standard_header() {
+    assert_eq!(mechanism_flags::MESSAGE_ENCRYPT, cryptoki_sys::CKF_MESSAGE_ENCRYPT);
+    assert_eq!(mechanism_flags::MESSAGE_DECRYPT, cryptoki_sys::CKF_MESSAGE_DECRYPT);
+    assert_eq!(mechanism_flags::MESSAGE_SIGN, cryptoki_sys::CKF_MESSAGE_SIGN);
+    assert_eq!(mechanism_flags::MESSAGE_VERIFY, cryptoki_sys::CKF_MESSAGE_VERIFY);
+    assert_eq!(mechanism_flags::MULTI_MESSAGE, cryptoki_sys::CKF_MULTI_MESSAGE);
+    assert_eq!(mechanism_flags::ENCAPSULATE, cryptoki_sys::CKF_ENCAPSULATE);
+    assert_eq!(mechanism_flags::DECAPSULATE, cryptoki_sys::CKF_DECAPSULATE);
+}
+
+#[test]
 fn numbers_without_a_name_are_shown_as_numbers() {
     assert_eq!(MechanismType::ECDSA.to_string(), "CKM_ECDSA");
     assert_eq!(MechanismType(0x8000_0001).to_string(), "CKM 0x80000001");
