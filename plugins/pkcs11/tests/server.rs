@@ -247,8 +247,13 @@ impl SigningThreads<'_> {
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..Self::COUNT).map(|_| scope.spawn(|| self.sign_until_error())).collect();
             while self.signed.load(Ordering::Acquire) < 5 * Self::COUNT {
+                if threads.iter().any(|thread| thread.is_finished()) {
+                    break;
+                }
                 std::thread::yield_now();
             }
+            let early = threads.iter().filter(|thread| thread.is_finished()).count();
+            assert_eq!(early, 0, "threads that could not sign before the disturbance");
             disturb();
             for thread in threads {
                 let code = thread.join().unwrap();
@@ -315,9 +320,8 @@ fn a_server_killed_in_sign_ends_the_calls_and_works_after_its_restart() {
 /// A stopped process accepts connections and answers nothing, as a server does that hangs.
 #[test]
 fn a_server_that_hangs_in_sign_ends_the_calls() {
-    let settings = format!("{SERVER}patience_ms = 300\n");
     let name = "a_server_that_hangs_in_sign_ends_the_calls";
-    isolated(name, &settings, prepare(ALL_GRANTED), |dir| {
+    isolated(name, SERVER, prepare(ALL_GRANTED), |dir| {
         limit_time();
         let server = ServerProcess::start(dir);
         let module = RawModule::load();
