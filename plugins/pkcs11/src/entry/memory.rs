@@ -27,6 +27,9 @@ pub(super) enum CallInput<'c> {
 /// The maximum number of entries of a list. A larger number is a length that was never set.
 const MAX_ENTRIES: usize = 1 << 20;
 
+/// The maximum length of memory: that of all addresses of a process. Nothing of a greater length is read or copied.
+const MAX_LEN: usize = if usize::BITS > 47 { 1 << 47 } else { isize::MAX as usize };
+
 /// The maximum length of an attribute's value. No key, certificate or text comes near it, and a length that was never
 /// set would lead far out of the caller's memory.
 const MAX_VALUE_LEN: CK_ULONG = 1 << 24;
@@ -380,7 +383,7 @@ fn entries(count: CK_ULONG) -> Result<usize, ReturnCode> {
 /// Returns a length in bytes that memory can have.
 fn memory_len(count: CK_ULONG, size: usize) -> Result<usize, ReturnCode> {
     let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(size));
-    len.filter(|len| isize::try_from(*len).is_ok()).ok_or(ReturnCode::ArgumentsBad)
+    len.filter(|len| *len <= MAX_LEN).ok_or(ReturnCode::ArgumentsBad)
 }
 
 /// Rejects memory that would go around the end of the address space.
@@ -449,7 +452,7 @@ mod tests {
     #[test]
     fn lengths_that_no_memory_has_are_rejected_unread() {
         let byte = 7_u8;
-        for len in [CK_ULONG::MAX, CK_ULONG::MAX / 2 + 1, CK_ULONG::MAX - 1] {
+        for len in [CK_ULONG::MAX, CK_ULONG::MAX / 2 + 1, CK_ULONG::MAX / 2, CK_ULONG::MAX - 1] {
             assert_eq!(memory().bytes(&byte, len), Err(ReturnCode::ArgumentsBad));
             assert_eq!(memory().list(&byte, len), Err(ReturnCode::ArgumentsBad));
             assert_eq!(
