@@ -70,10 +70,12 @@ functions! { memory:
         signature_len: CK_ULONG,
     ) {
         library::with(|library| {
-            let data = memory.bytes(data, data_len)?;
-            let signature = memory.bytes(signature, signature_len)?;
             let call = CallInSession { memory, library, session, function: "C_Verify" };
-            call.plain(|handle| library.cryptoki.verify(handle, data, signature))
+            call.ending(|| {
+                let data = memory.bytes(data, data_len)?;
+                let signature = memory.bytes(signature, signature_len)?;
+                call.plain(|handle| library.cryptoki.verify(handle, data, signature))
+            })
         })
     }
 

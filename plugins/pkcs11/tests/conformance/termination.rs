@@ -38,6 +38,16 @@ fn wrong_arguments_end_an_operation() {
             begin_sign();
             assert_eq!(call!(module, C_Sign, session, null_mut(), 4, output, &mut len), CKR_ARGUMENTS_BAD);
             begin_sign();
+            let public = module.find(session, CKO_PUBLIC_KEY, "p256").unwrap();
+            let begin_verify = || {
+                assert_eq!(
+                    call!(module, C_VerifyInit, session, &mut plain(CKM_ECDSA_SHA256), public),
+                    CKR_OK
+                );
+            };
+            begin_verify();
+            assert_eq!(call!(module, C_Verify, session, data, 4, null_mut(), 64), CKR_ARGUMENTS_BAD);
+            begin_verify();
             // The digest beside it goes on.
             assert_eq!(call!(module, C_Digest, session, data, 4, output, &mut len), CKR_OK);
             // A short output does not end an operation.
