@@ -144,7 +144,7 @@ impl ModuleSigner {
             length,
             &mut [|| {
                 let mut polled: Vec<_> =
-                    sessions.iter().map(|one| PollFd::new(&one.descriptor, PollFlags::IN).clone()).collect();
+                    sessions.iter().map(|one| PollFd::new(&one.descriptor, PollFlags::IN)).collect();
                 poll(&mut polled, None).unwrap();
                 let ready: Vec<bool> =
                     polled.iter().map(|one| one.revents().contains(PollFlags::IN)).collect();
