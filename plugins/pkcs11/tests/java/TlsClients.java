@@ -34,7 +34,12 @@ public class TlsClients {
         TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
         trust.init(trusted);
 
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        // Daemons, so that the first failure ends the program.
+        ExecutorService pool = Executors.newFixedThreadPool(threads, task -> {
+            Thread thread = new Thread(task);
+            thread.setDaemon(true);
+            return thread;
+        });
         List<Future<?>> clients = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
             byte sent = (byte) thread;
@@ -51,7 +56,6 @@ public class TlsClients {
         for (Future<?> client : clients) {
             client.get();
         }
-        pool.shutdown();
         System.out.println(threads * each + " connections with " + protocol);
     }
 
