@@ -121,11 +121,9 @@ fn curves_sign() {
     let edwards = Template::new().bytes(A::EC_PARAMS, ED25519);
     let pair = user.pair(M::EC_EDWARDS_KEY_PAIR_GEN, &edwards, &Template::new()).unwrap();
     check_pair(&user, &Mechanism::plain(M::EDDSA), pair, b"a message");
-    let pure = P::Eddsa { is_prehashed: false, context: &[] };
-    check_pair(&user, &Mechanism::new(M::EDDSA, pure), pair, b"a message");
-    for other in
-        [P::Eddsa { is_prehashed: true, context: &[] }, P::Eddsa { is_prehashed: false, context: b"c" }]
-    {
+    let others: [(bool, &[u8]); 3] = [(true, b""), (false, b""), (false, b"c")];
+    for (is_prehashed, context) in others {
+        let other = P::Eddsa { is_prehashed, context };
         let init = user.cryptoki.sign_init(user.session, &Mechanism::new(M::EDDSA, other), pair.1);
         assert_eq!(init.unwrap_err(), ReturnCode::MechanismParamInvalid);
     }

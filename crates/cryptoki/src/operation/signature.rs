@@ -447,8 +447,7 @@ impl SignatureMethod {
     fn eddsa(parameters: &MechanismParameters<'_>) -> Result<Self, ReturnCode> {
         match parameters {
             MechanismParameters::None => {}
-            MechanismParameters::Eddsa { is_prehashed: false, context: [] } => {}
-            // Ed25519ctx and Ed25519ph, which no engine has.
+            // Ed25519ctx, even with an empty context, and Ed25519ph, which no engine has.
             _ => return Err(ReturnCode::MechanismParamInvalid),
         }
         Ok(Self::Job {
