@@ -220,9 +220,9 @@ fn other_call(
         25 => drop(library.destroy_object(session, object)),
         26 => {
             let mut found = [ObjectHandle(0); 3];
-            drop(library.find_objects_init(session, entries));
-            drop(library.find_objects(session, &mut found));
-            drop(library.find_objects_final(session));
+            let _ = library.find_objects_init(session, entries);
+            let _ = library.find_objects(session, &mut found);
+            let _ = library.find_objects_final(session);
         }
         27 => {
             // Some may write, and some are asynchronous.
