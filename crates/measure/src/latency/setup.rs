@@ -64,6 +64,7 @@ impl LatencySetup {
         // Each accelerator tests and measures the shape now, so that no load waits for that.
         let proved: Vec<Vec<EngineReport>> =
             contenders.iter().map(|contender| proved_engines(&contender.accelerator, shape)).collect();
+        // The adaptive rule is the first contender, as the pattern above has it.
         let adaptive_engines = &proved[0];
         for contender in &contenders {
             work.warm(&contender.accelerator).map_err(job_error)?;
