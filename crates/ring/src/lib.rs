@@ -1,0 +1,45 @@
+//! Frames between two processes through shared memory.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`RingPair`] | the memory of two rings, created by one process and mapped by another |
+//! | [`RingWriter`], [`RingReader`] | the two ends of one ring |
+//! | `protocol` | positions, frames and sleep, over any memory |
+//! | `memory` | the memory: a mapped file, and the copies into it and out of it |
+//!
+//! # Memory
+//! A file in memory that its creator has sealed against a change of size. One page of positions comes first, then the
+//! bytes of the ring of requests, and then those of the ring of answers. A ring's size is a power of two.
+//!
+//! # Frames
+//! Eight bytes of length, the bytes, and zeros up to a multiple of eight. A frame becomes visible as a whole: the writer
+//! copies it first and then moves the position `written`. The reader copies it out, overwrites it with zeros, and then
+//! moves `read`. Both positions count bytes since the beginning, so their difference is what the ring holds.
+//!
+//! # Trust
+//! The other process can write any byte of the memory at any time. So each end keeps its own position to itself, checks
+//! the other's on every read, and reads each length once. A lie is a [`RingError`], after which the ring is of no use. No
+//! reference to the memory exists: bytes are copied in and out.
+//!
+//! # Sleep
+//! A reader that finds nothing calls [`RingReader::sleep`] before it waits, and the writer learns from
+//! [`RingWriter::take_sleeper`] that it must wake it. A writer that finds no space calls [`RingWriter::wait_for_space`],
+//! and the reader learns of it from [`RingReader::take_waiter`]. The wake-up itself is up to the caller.
+#![deny(unsafe_code)]
+
+mod error;
+mod memory;
+mod protocol;
+#[cfg(test)]
+mod tests;
+
+pub use error::RingError;
+pub use memory::encoder::FrameEncoder;
+pub use memory::{RingPair, RingSizes};
+use memory::mapping::MappedRing;
+
+/// The end of a ring that frames are written to.
+pub type RingWriter = protocol::Writer<MappedRing>;
+
+/// The end of a ring that frames are read from.
+pub type RingReader = protocol::Reader<MappedRing>;
