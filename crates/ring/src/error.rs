@@ -7,7 +7,9 @@ use std::io;
 #[non_exhaustive]
 pub enum RingError {
     /// The other process has written a position that cannot be. The ring is of no use any more.
-    #[error("the other process wrote an impossible position into the shared memory: {found} bytes of {capacity}")]
+    #[error(
+        "the other process wrote an impossible position into the shared memory: {found} bytes of {capacity}"
+    )]
     Position {
         /// The bytes that the ring would hold.
         found: u64,
@@ -15,7 +17,9 @@ pub enum RingError {
         capacity: usize,
     },
     /// The other process has written a length that cannot be. The ring is of no use any more.
-    #[error("the other process wrote a frame of {found} bytes into the shared memory, which holds {available}")]
+    #[error(
+        "the other process wrote a frame of {found} bytes into the shared memory, which holds {available}"
+    )]
     Length {
         /// The length.
         found: u64,

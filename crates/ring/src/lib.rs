@@ -5,6 +5,7 @@
 //! | [`RingPair`] | the memory of two rings, created by one process and mapped by another |
 //! | [`RingWriter`], [`RingReader`] | the two ends of one ring |
 //! | `protocol` | positions, frames and sleep, over any memory |
+//! | [`send_with_file`], [`receive_with_file`] | the memory file on its way through a UNIX socket |
 //! | `memory` | the memory: a mapped file, and the copies into it and out of it |
 //!
 //! # Memory
@@ -23,8 +24,8 @@
 //!
 //! # Sleep
 //! A reader that finds nothing calls [`RingReader::sleep`] before it waits, and the writer learns from
-//! [`RingWriter::take_sleeper`] that it must wake it. A writer that finds no space calls [`RingWriter::wait_for_space`],
-//! and the reader learns of it from [`RingReader::take_waiter`]. The wake-up itself is up to the caller.
+//! [`RingWriter::take_sleeper`] that it must wake it. The wake-up itself is up to the caller, who also needs another way
+//! for frames that are too long or for which there is no space: a writer cannot wait for space.
 #![deny(unsafe_code)]
 
 mod error;
@@ -32,11 +33,13 @@ mod memory;
 mod protocol;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
 pub use error::RingError;
 pub use memory::encoder::FrameEncoder;
-pub use memory::{RingPair, RingSizes};
 use memory::mapping::MappedRing;
+pub use memory::{RingPair, RingSizes};
+pub use transfer::{receive_with_file, send_with_file};
 
 /// The end of a ring that frames are written to.
 pub type RingWriter = protocol::Writer<MappedRing>;

@@ -7,8 +7,7 @@
 //!   uses the space again. So it never overwrites bytes that are still being copied.
 //! - A reader stores `reader_sleeps`, passes a fence, and loads `written` again. A writer stores `written`, passes a
 //!   fence, and loads `reader_sleeps`. With both fences sequentially consistent, at least one of them sees the store of the
-//!   other: either the reader finds the frame, or the writer finds the sleeper. The same holds for `writer_waits` and
-//!   `read`.
+//!   other: either the reader finds the frame, or the writer finds the sleeper.
 
 use std::sync::atomic::Ordering;
 
@@ -31,8 +30,6 @@ pub(crate) enum Position {
     Read,
     /// One if the reader must be woken after a frame was written.
     ReaderSleeps,
-    /// One if the writer must be woken after a frame was read.
-    WriterWaits,
 }
 
 /// The memory of one ring. `copy_out` writes every byte of its argument. Implementations live in this crate.
@@ -129,18 +126,13 @@ impl<M: RingMemory> Writer<M> {
     /// Returns true, once, if the reader sleeps and has not been woken since. Call it after frames were written, and
     /// then wake the reader.
     pub fn take_sleeper(&mut self) -> bool {
-        take_flag(&self.memory, Position::ReaderSleeps)
-    }
-
-    /// Asks to be woken when the reader has read a frame. Returns false if there is space for `len` bytes meanwhile:
-    /// then do not wait.
-    ///
-    /// # Errors
-    /// As [`has_space`](Self::has_space).
-    pub fn wait_for_space(&mut self, len: usize) -> Result<bool, RingError> {
-        self.memory.store(Position::WriterWaits, 1, Ordering::Relaxed);
         self.memory.fence();
-        Ok(!self.has_space(len)?)
+        let sleeps = self.memory.load(Position::ReaderSleeps, Ordering::Relaxed) != 0;
+        if sleeps {
+            // The wake-up comes after this. So a reader that sleeps again in between is woken too.
+            self.memory.store(Position::ReaderSleeps, 0, Ordering::Relaxed);
+        }
+        sleeps
     }
 }
 
@@ -248,20 +240,4 @@ impl<M: RingMemory> Reader<M> {
             self.memory.store(Position::ReaderSleeps, 0, Ordering::Relaxed);
         }
     }
-
-    /// Returns true, once, if the writer waits for space and has not been woken since. Call it after frames were read,
-    /// and then wake the writer.
-    pub fn take_waiter(&mut self) -> bool {
-        take_flag(&self.memory, Position::WriterWaits)
-    }
-}
-
-/// Returns true, and clears the flag, if the other end has set it.
-fn take_flag<M: RingMemory>(memory: &M, flag: Position) -> bool {
-    memory.fence();
-    let is_set = memory.load(flag, Ordering::Relaxed) != 0;
-    if is_set {
-        memory.store(flag, 0, Ordering::Relaxed);
-    }
-    is_set
 }

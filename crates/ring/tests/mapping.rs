@@ -5,7 +5,7 @@
 use std::os::fd::AsFd;
 
 use bytes::{BufMut, BytesMut};
-use oarlock_ring::{RingError, RingPair, RingSizes};
+use oarlock_ring::{RingError, RingPair, RingSizes, receive_with_file, send_with_file};
 
 const SIZES: RingSizes = RingSizes { requests: 4096, answers: 8192 };
 
@@ -52,6 +52,27 @@ fn the_memory_of_read_frames_is_zero() {
     requests.read(&mut BytesMut::new()).unwrap().unwrap();
     rustix::io::pread(&file, &mut bytes, 0).unwrap();
     assert_eq!(bytes.iter().filter(|byte| **byte == 0xa5).count(), 0);
+}
+
+#[test]
+fn the_memory_file_crosses_a_socket_with_the_first_byte() {
+    let (here, there) = std::os::unix::net::UnixStream::pair().unwrap();
+    let server = RingPair::create(SIZES).unwrap();
+    assert_eq!(send_with_file(&here, b"ring", server.file()).unwrap(), 4);
+    assert_eq!(rustix::io::write(&here, b"more").unwrap(), 4);
+    let mut buffer = [0; 64];
+    // The system never joins bytes with a file and later bytes.
+    let (len, file) = receive_with_file(&there, &mut buffer).unwrap();
+    assert_eq!(&buffer[..len], b"ring");
+    let (_, mut answers) = RingPair::open(file.unwrap(), SIZES).unwrap().into_client();
+    let (_, mut answer) = server.into_server();
+    assert!(answer.write(b"an answer").unwrap());
+    let mut received = BytesMut::new();
+    assert_eq!(answers.read(&mut received).unwrap(), Some(9));
+    let (len, file) = receive_with_file(&there, &mut buffer).unwrap();
+    assert_eq!((&buffer[..len], file.is_none()), (&b"more"[..], true));
+    drop(here);
+    assert_eq!(receive_with_file(&there, &mut buffer).unwrap().0, 0);
 }
 
 #[test]

@@ -175,6 +175,9 @@ pub struct ServerLimits {
     pub max_in_flight: usize,
     /// The maximum bytes of a message of a stream.
     pub max_message_bytes: usize,
+    /// The maximum bytes of a ring of shared memory on the UNIX socket; zero for no rings. Each connection that asks for
+    /// them gets two.
+    pub max_ring_bytes: usize,
     /// The maximum bytes of a call with one request.
     pub max_unary_bytes: usize,
     /// The maximum bytes that requests and answers of one client hold, on all its connections together.
@@ -219,6 +222,7 @@ impl Default for ServerLimits {
             max_handshakes_per_address: 64,
             max_in_flight: 64,
             max_message_bytes: 16 << 20,
+            max_ring_bytes: 1 << 20,
             max_unary_bytes: 1 << 20,
             max_bytes_per_client: 128 << 20,
             max_bytes: 512 << 20,
@@ -519,6 +523,8 @@ impl ServerLimits {
         {
             number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
         }
+        let is_good = |bytes: usize| bytes == 0 || (4096..=1 << 28).contains(&bytes);
+        number("limits", "max_ring_bytes", "0, or 4096 to 268435456", is_good(self.max_ring_bytes))?;
         let own = self.max_bytes_per_client;
         // Twice a message: one that is being worked on, and one that arrives.
         let min = (2 * self.max_message_bytes.max(self.max_unary_bytes)).max(1 << 20);

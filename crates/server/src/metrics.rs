@@ -17,6 +17,10 @@ pub(crate) struct ServerMetrics {
     pub(crate) requests: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
     pub(crate) sent_bytes: AtomicU64,
+    pub(crate) rings: AtomicU64,
+    pub(crate) open_rings: AtomicU64,
+    pub(crate) ring_received_bytes: AtomicU64,
+    pub(crate) ring_sent_bytes: AtomicU64,
     /// The requests and operations that were refused before any engine saw them.
     pub(crate) rejections: CodeCounters,
     /// The public-key operations by scheme.
@@ -45,6 +49,10 @@ impl Default for ServerMetrics {
             requests: zero(),
             received_bytes: zero(),
             sent_bytes: zero(),
+            rings: zero(),
+            open_rings: zero(),
+            ring_received_bytes: zero(),
+            ring_sent_bytes: zero(),
             rejections: CodeCounters::default(),
             schemes: MetricFamily::new(SCHEMES),
             tasks: MetricFamily::new(TASKS),

@@ -90,6 +90,8 @@ fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
         "Connections with a known client now, except connections for metrics.",
     );
     text.sample("oarlock_connections_open", &[], read(&metrics.open_connections));
+    text.gauge("oarlock_rings_open", "Connections of the UNIX socket that have shared memory now.");
+    text.sample("oarlock_rings_open", &[], read(&metrics.open_rings));
     for (name, help, counter) in [
         ("oarlock_connections_total", "Connections with a known client.", &metrics.connections),
         (
@@ -112,6 +114,21 @@ fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
             "oarlock_sent_bytes_total",
             "Bytes written to connections, as they are on the wire.",
             &metrics.sent_bytes,
+        ),
+        (
+            "oarlock_rings_total",
+            "Connections of the UNIX socket that were given shared memory.",
+            &metrics.rings,
+        ),
+        (
+            "oarlock_ring_received_bytes_total",
+            "Bytes of requests that came through shared memory.",
+            &metrics.ring_received_bytes,
+        ),
+        (
+            "oarlock_ring_sent_bytes_total",
+            "Bytes of answers that left through shared memory.",
+            &metrics.ring_sent_bytes,
         ),
     ] {
         text.counter(name, help);

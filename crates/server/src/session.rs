@@ -151,6 +151,9 @@ impl ClientSession {
                 let info = info.and_then(|name| self.keyring.info_for_client(name, &self.client.identity));
                 ready(response::Body::Key(info.ok_or_else(|| no_key(&get.name))?))
             }
+            Some(request::Body::OpenRing(_)) => {
+                Err(refusal(Code::Unsupported, NO_SHARED_MEMORY, Blame::Caller))
+            }
             Some(request::Body::ListEngines(_)) => ready(response::Body::Engines(self.service.engines())),
         }
     }
@@ -334,7 +337,10 @@ impl Future for PendingWork {
 /// The refusal of a request without a body. A message of a newer protocol decodes as one without this field, which must
 /// not pass for an empty value.
 const NO_BODY: &str = "body is missing or not known here: expected open_key, close_key, jobs, records, list_keys, \
-                       get_public_key or list_engines";
+                       get_public_key, list_engines or open_ring";
+
+/// The refusal of an [`proto::OpenRing`] on a stream of gRPC. A connection of the UNIX socket handles it itself.
+const NO_SHARED_MEMORY: &str = "rings of shared memory are opened on the UNIX socket only";
 
 /// The refusal of an [`proto::OpenKey`] without a source.
 const NO_SOURCE: &str = "source is missing or not known here: expected resident, asymmetric or symmetric";

@@ -1,23 +1,27 @@
-//! Requests as frames on a UNIX socket.
+//! Requests as frames on a UNIX socket, and through shared memory if the client asks for it.
+
+mod ring;
 
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use oarlock_io::IdleTimer;
-use oarlock_wire::proto::{Blame, Code, Request, Response, response};
+use oarlock_ring::{RingError, send_with_file};
+use oarlock_wire::proto::{Blame, Code, OpenRing, Request, Response, request, response};
 use oarlock_wire::{Message, WireError, frame};
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
+use self::ring::{ConnectionRing, ring_response};
 use crate::budget::{BytesError, HeldBytes};
 use crate::call::CALL_BYTES;
-use crate::clients::KnownClient;
+use crate::clients::{ClientAccount, KnownClient};
 use crate::lifetime::StageWatch;
 use crate::metrics::count;
 use crate::service::SharedService;
@@ -61,6 +65,7 @@ pub(crate) async fn serve(
         Err(UnixEnd::Wire(error)) => {
             send_final_fault(&mut stream, error.fault().code(), &error.to_string()).await
         }
+        Err(UnixEnd::Ring(error)) => send_final_fault(&mut stream, Code::Invalid, &error.to_string()).await,
         Err(UnixEnd::Full(error)) => {
             send_final_fault(&mut stream, Code::ResourceExhausted, &error.to_string()).await
         }
@@ -97,6 +102,8 @@ struct UnixConnection {
 /// The error that ends a connection.
 enum UnixEnd {
     Wire(WireError),
+    /// The client has written what cannot be into the shared memory.
+    Ring(RingError),
     Full(BytesError),
     Io(io::Error),
 }
@@ -125,7 +132,7 @@ impl UnixConnection {
                     Poll::Pending => {}
                 }
             }
-            self.frames.write(stream, context).map_err(UnixEnd::Io)?;
+            self.frames.write(stream, context)?;
             if was_full && !self.frames.is_full() {
                 // The answers have not been polled in this turn, so nothing would wake the task for them.
                 continue;
@@ -141,6 +148,10 @@ impl UnixConnection {
 /// The buffers and timers of a connection.
 struct FrameBuffers {
     service: Arc<SharedService>,
+    account: Arc<ClientAccount>,
+    ring: Option<Box<ConnectionRing>>,
+    /// The memory file of the ring, and the bytes of `outgoing` that leave before it.
+    file: Option<(usize, OwnedFd)>,
     /// The time without any request or answer.
     silence: IdleTimer,
     /// The time for which the client has taken no answer.
@@ -162,6 +173,9 @@ impl FrameBuffers {
         let limits = &service.limits;
         Self {
             service: Arc::clone(service),
+            account: Arc::clone(&client.account),
+            ring: None,
+            file: None,
             silence: IdleTimer::new(limits.max_idle()),
             untaken: IdleTimer::new(limits.max_stall()),
             late: IdleTimer::new(limits.max_message()),
@@ -179,8 +193,45 @@ impl FrameBuffers {
         self.outgoing.len() > MAX_UNSENT
     }
 
-    /// Returns the next request if it has been received completely.
+    /// Returns the next request if it has been received completely, from the ring or from the socket.
     fn take_request(&mut self) -> Result<Option<HeldRequest>, UnixEnd> {
+        if let Some(ring) = &mut self.ring
+            && let Some(request) = ring.take_request()?
+        {
+            self.silence.renew();
+            return Ok(Some(request));
+        }
+        loop {
+            let Some((request, held)) = self.take_frame()? else { return Ok(None) };
+            match request {
+                // A frame without a message only wakes this side.
+                Request { id: 0, body: None } if self.ring.is_some() => {}
+                Request { id, body: Some(request::Body::OpenRing(wanted)) } => self.open_ring(id, wanted)?,
+                request => return Ok(Some((request, held))),
+            }
+        }
+    }
+
+    /// Opens the rings that the client asks for, and appends the answer.
+    fn open_ring(&mut self, id: u64, wanted: OpenRing) -> Result<(), UnixEnd> {
+        let opened = match self.ring {
+            Some(_) => Err(refusal(Code::Invalid, "this connection has its rings already", Blame::Caller)),
+            None => ConnectionRing::create(&self.service, &self.account, wanted),
+        };
+        let answer = opened.map(|(ring, answer, file)| {
+            self.ring = Some(Box::new(ring));
+            // The file goes with the first byte of the answer, and not with bytes before it.
+            self.file = Some((self.outgoing.len(), file));
+            answer
+        });
+        if let Err(fault) = &answer {
+            self.service.metrics.rejections.count(fault.code(), 1);
+        }
+        frame::write(&ring_response(id, answer), &mut self.outgoing).map_err(UnixEnd::Wire)
+    }
+
+    /// Returns the next request of the socket if it has been received completely.
+    fn take_frame(&mut self) -> Result<Option<HeldRequest>, UnixEnd> {
         let max = self.service.limits.max_message_bytes;
         let Some(message) = frame::take(&mut self.received, max).map_err(UnixEnd::Wire)? else {
             return Ok(None);
@@ -214,24 +265,55 @@ impl FrameBuffers {
     /// Appends an answer to those that are to be sent.
     fn append(&mut self, answer: HeldAnswer) -> Result<(), UnixEnd> {
         self.silence.renew();
+        if let Some(ring) = &mut self.ring
+            && ring.write(&answer.response)?
+        {
+            return Ok(());
+        }
         let HeldAnswer { response, held } = answer;
         frame::write(&response, &mut self.outgoing).map_err(UnixEnd::Wire)?;
         self.outgoing_held.merge(held);
         Ok(())
     }
 
-    fn write(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> io::Result<()> {
+    /// Sends what the ring and the socket take, and wakes the client if it must be woken.
+    fn write(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Result<(), UnixEnd> {
+        // Bytes that wait for the client wake it too.
+        if let Some(ring) = &mut self.ring
+            && ring.must_wake_client()
+            && self.outgoing.is_empty()
+        {
+            self.outgoing.extend_from_slice(&[0; frame::HEADER_BYTES]);
+        }
+        self.write_socket(stream, context).map_err(UnixEnd::Io)
+    }
+
+    fn write_socket(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> io::Result<()> {
         while !self.outgoing.is_empty() {
-            match Pin::new(&mut *stream).poll_write(context, &self.outgoing) {
-                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Ok(written)) => {
-                    count(&self.service.metrics.sent_bytes, written);
-                    self.outgoing.advance(written);
-                    self.untaken.renew();
-                }
-                Poll::Ready(Err(error)) => return Err(error),
-                Poll::Pending => break,
+            if stream.poll_write_ready(context)?.is_pending() {
+                break;
             }
+            let sent = match &self.file {
+                Some((0, file)) => stream.try_io(Interest::WRITABLE, || {
+                    send_with_file(stream.as_fd(), &self.outgoing, file.as_fd())
+                }),
+                Some((before, _)) => stream.try_write(&self.outgoing[..*before]),
+                None => stream.try_write(&self.outgoing),
+            };
+            let written = match sent {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => written,
+                // The readiness was stale, and is cleared now.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(error) => return Err(error),
+            };
+            count(&self.service.metrics.sent_bytes, written);
+            self.outgoing.advance(written);
+            self.file = self.file.take().and_then(|(before, file)| {
+                // The file has left with the first byte of its answer.
+                (before > 0).then(|| (before - written, file))
+            });
+            self.untaken.renew();
         }
         self.outgoing_held.shrink_to(self.outgoing.len());
         // A long answer leaves a large buffer behind, which the budget no longer counts.
@@ -269,7 +351,7 @@ impl RequestSource for FrameSource<'_> {
 
     fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<HeldRequest>, UnixEnd>> {
         // Answers leave before further requests are read and begun, which may take long.
-        self.frames.write(self.stream, context).map_err(UnixEnd::Io)?;
+        self.frames.write(self.stream, context)?;
         if self.frames.is_full() {
             self.pause();
             return Poll::Pending;
@@ -279,8 +361,16 @@ impl RequestSource for FrameSource<'_> {
                 return Poll::Ready(Ok(Some(request)));
             }
             self.frames.is_reading = true;
-            if ready!(self.frames.read(self.stream, context))? == 0 {
-                return Poll::Ready(Ok(None));
+            match self.frames.read(self.stream, context)? {
+                Poll::Ready(0) => return Poll::Ready(Ok(None)),
+                Poll::Ready(_) => {}
+                Poll::Pending => {
+                    // A request that has come to the ring meanwhile wakes nobody.
+                    let may_wait = self.frames.ring.as_mut().map_or(Ok(true), |ring| ring.sleep())?;
+                    if may_wait {
+                        return Poll::Pending;
+                    }
+                }
             }
         }
     }

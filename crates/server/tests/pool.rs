@@ -27,7 +27,13 @@ fn checker() -> Accelerator {
 
 fn config(path: &Path) -> PoolConfig {
     let server_uids = vec![rustix::process::getuid().as_raw()];
-    PoolConfig { path: path.to_owned(), server_uids, patience: Duration::from_secs(60), max_idle: 4 }
+    PoolConfig {
+        path: path.to_owned(),
+        server_uids,
+        patience: Duration::from_secs(60),
+        max_idle: 4,
+        has_ring: true,
+    }
 }
 
 fn pool(path: &Path) -> ConnectionPool {

@@ -56,6 +56,12 @@ pub enum WireError {
         /// The maximum.
         bound: u64,
     },
+    /// The other process has written what cannot be into the shared memory.
+    #[error("shared memory: {reason}")]
+    SharedMemory {
+        /// The fault.
+        reason: String,
+    },
     /// The bytes cannot be decoded as a message of this protocol.
     #[error("expected a message of this protocol: {0}")]
     Decode(String),

@@ -8,6 +8,7 @@
 //! | [`scheme`], [`task`] | schemes and tasks as messages |
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
+//! | `ring` | the shared memory of a connection to a UNIX socket |
 //! | [`ConnectionPool`] | a synchronous client of a UNIX socket for libraries inside other programs |
 //! | [`Endpoint`], [`ServerLink`] | a stream to a server over gRPC or a UNIX socket, for many tasks at once |
 //! | `alert` | the TLS alert of a server that refuses a client |
@@ -36,6 +37,7 @@ pub mod proto;
 pub mod records;
 #[cfg(feature = "grpc")]
 mod remote;
+mod ring;
 pub mod scheme;
 pub mod task;
 #[cfg(test)]
@@ -47,7 +49,7 @@ pub use endpoint::{ConnectError, Credentials, Endpoint};
 pub use error::WireError;
 pub use limits::MessageLimits;
 #[cfg(feature = "grpc")]
-pub use link::{LinkError, ServerLink};
+pub use link::{LinkError, LinkTransport, ServerLink};
 pub use pool::{ConnectionPool, PendingJob, PoolAnswer, PoolConfig, PoolError, PrivateKeySource};
 pub use prost::Message;
 #[cfg(feature = "grpc")]

@@ -1,33 +1,53 @@
 //! A stream of requests to one server.
 
+mod unix;
+
 use std::collections::HashMap;
-use std::io;
-use std::path::Path;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use bytes::BytesMut;
-use prost::Message;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use self::unix::RingSender;
 use crate::endpoint::{PATIENCE, status_reason};
 use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
-use crate::{ConnectError, Credentials, Endpoint, MessageLimits, alert, frame};
+use crate::{ConnectError, Credentials, Endpoint, MessageLimits, alert, ring};
 
 /// A stream of requests to a server, for any number of tasks at once. Keys that are opened on it end with it. Needs a
 /// tokio runtime.
 #[derive(Debug)]
 pub struct ServerLink {
-    requests: mpsc::Sender<Request>,
+    requests: LinkSender,
     shared: Arc<LinkState>,
     last_id: AtomicU64,
     tasks: Vec<AbortHandle>,
+    transport: LinkTransport,
+}
+
+/// The way of requests to the server.
+#[derive(Debug)]
+enum LinkSender {
+    Queue(mpsc::Sender<Request>),
+    Ring(Arc<RingSender>),
+}
+
+/// The way of messages between a client and its server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinkTransport {
+    /// gRPC.
+    Grpc,
+    /// A UNIX socket alone.
+    Socket {
+        /// The reason why there is no shared memory.
+        no_ring: String,
+    },
+    /// Shared memory; a UNIX socket wakes the sides, and takes messages that do not fit.
+    Ring,
 }
 
 #[derive(Debug, Default)]
@@ -56,15 +76,31 @@ pub enum LinkError {
 const QUEUE: usize = 256;
 
 impl ServerLink {
-    /// Connects to a server.
+    /// Connects to a server. On a UNIX socket it asks for rings of shared memory, unless the variable `OARLOCK_NO_RING`
+    /// is set to another value than `0`. [`transport`](Self::transport) returns what is in use.
     ///
     /// # Errors
     /// The server cannot be reached, or refuses the client.
     pub async fn open(endpoint: &Endpoint) -> Result<Self, ConnectError> {
+        if ring::is_switched_off() {
+            return Self::open_without_ring(endpoint, &format!("{} is set", ring::SWITCH)).await;
+        }
+        Self::open_by(endpoint, None).await
+    }
+
+    /// Connects to a server, without shared memory for this reason.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_without_ring(endpoint: &Endpoint, reason: &str) -> Result<Self, ConnectError> {
+        Self::open_by(endpoint, Some(reason)).await
+    }
+
+    async fn open_by(endpoint: &Endpoint, no_ring: Option<&str>) -> Result<Self, ConnectError> {
         match endpoint {
             Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref()).await,
-            Endpoint::Unix(path) => Self::over_unix(path, &[]).await,
-            Endpoint::UnixOf { path, server_uids } => Self::over_unix(path, server_uids).await,
+            Endpoint::Unix(path) => unix::open(path, &[], no_ring).await,
+            Endpoint::UnixOf { path, server_uids } => unix::open(path, server_uids, no_ring).await,
         }
     }
 
@@ -97,35 +133,8 @@ impl ServerLink {
             };
             own.close(end);
         });
-        Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks: vec![reader.abort_handle()] })
-    }
-
-    /// Connects to a UNIX socket, and checks the server's user before anything is sent. Any user with write access to
-    /// the directory of a socket can replace it.
-    async fn over_unix(path: &Path, server_uids: &[u32]) -> Result<Self, ConnectError> {
-        let unreachable = |error: io::Error| ConnectError::Unreachable {
-            address: path.display().to_string(),
-            reason: error.to_string(),
-        };
-        let mut stream = UnixStream::connect(path).await.map_err(unreachable)?;
-        let found = stream.peer_cred().map_err(unreachable)?.uid();
-        let own = rustix::process::geteuid().as_raw();
-        let expected = [&[0, own], server_uids].concat();
-        if !expected.contains(&found) {
-            return Err(ConnectError::WrongOwner { path: path.to_owned(), found, expected });
-        }
-        stream.write_all(frame::PREAMBLE).await.map_err(unreachable)?;
-        let (incoming, outgoing) = stream.into_split();
-        let (requests, waiting) = mpsc::channel(QUEUE);
-        let shared = LinkState::new();
-        let own = Arc::clone(&shared);
-        let reader = tokio::spawn(async move {
-            let end = read_frames(incoming, &own).await;
-            own.close(end.map_or_else(|error| error.to_string(), |()| "the server closed it".to_owned()));
-        });
-        let writer = tokio::spawn(write_frames(waiting, outgoing));
-        let tasks = vec![reader.abort_handle(), writer.abort_handle()];
-        Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks })
+        let (requests, tasks) = (LinkSender::Queue(requests), vec![reader.abort_handle()]);
+        Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks, transport: LinkTransport::Grpc })
     }
 
     /// Sends a request and waits for its answer. Dropping the future abandons the answer.
@@ -137,7 +146,13 @@ impl ServerLink {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, answer) = oneshot::channel();
         let mut entry = WaiterEntry { shared: &self.shared, id, is_taken: self.shared.enter(id, sender) };
-        if !entry.is_taken || self.requests.send(Request { id, body: Some(body) }).await.is_err() {
+        let request = Request { id, body: Some(body) };
+        let is_sent = match &self.requests {
+            _ if !entry.is_taken => false,
+            LinkSender::Queue(queue) => queue.send(request).await.is_ok(),
+            LinkSender::Ring(ring) => ring.send(request).await,
+        };
+        if !is_sent {
             return Err(self.shared.lost());
         }
         let response = answer.await.map_err(|_| self.shared.lost())?;
@@ -147,6 +162,12 @@ impl ServerLink {
             Some(body) => Ok(body),
             None => Err(LinkError::Unexpected("an answer")),
         }
+    }
+
+    /// Returns the way of the messages.
+    #[must_use]
+    pub fn transport(&self) -> &LinkTransport {
+        &self.transport
     }
 
     /// Returns true if the stream has ended.
@@ -230,6 +251,16 @@ impl LinkState {
     }
 }
 
+impl fmt::Display for LinkTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grpc => f.write_str("gRPC"),
+            Self::Socket { no_ring } => write!(f, "UNIX socket without shared memory: {no_ring}"),
+            Self::Ring => f.write_str("shared memory"),
+        }
+    }
+}
+
 impl LinkError {
     /// Returns true if another server may do the work.
     #[must_use]
@@ -243,39 +274,3 @@ impl LinkError {
         }
     }
 }
-
-async fn read_frames(mut stream: OwnedReadHalf, shared: &LinkState) -> io::Result<()> {
-    let max = MessageLimits::default().max_message_bytes;
-    let mut received = BytesMut::with_capacity(READ);
-    loop {
-        while let Some(message) = frame::take(&mut received, max).map_err(io::Error::other)? {
-            shared.answer(Response::decode(message)?);
-        }
-        received.reserve(READ);
-        if stream.read_buf(&mut received).await? == 0 {
-            return Ok(());
-        }
-    }
-}
-
-/// Writes requests. The requests that wait are written together.
-async fn write_frames(mut waiting: mpsc::Receiver<Request>, mut stream: OwnedWriteHalf) {
-    let mut bytes = BytesMut::new();
-    while let Some(first) = waiting.recv().await {
-        bytes.clear();
-        let mut next = Some(first);
-        while let Some(request) = next {
-            // A message beyond 4 GiB does not fit a frame. Ending the stream reports the failure to its caller.
-            if frame::write(&request, &mut bytes).is_err() {
-                return;
-            }
-            next = if bytes.len() < READ { waiting.try_recv().ok() } else { None };
-        }
-        if stream.write_all(&bytes).await.is_err() {
-            return;
-        }
-    }
-}
-
-/// The bytes to read or write at once.
-const READ: usize = 64 << 10;

@@ -27,6 +27,7 @@ struct ProviderState {
     config: Config,
     async_jobs: AsyncJobs,
     engines: OnceLock<Result<Arc<Accelerator>, String>>,
+    verifier: OnceLock<Result<Arc<Accelerator>, String>>,
     pool: OnceLock<ConnectionPool>,
     outage: Mutex<Option<Instant>>,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
@@ -50,6 +51,7 @@ impl LoadedProvider {
             core,
             config,
             engines: OnceLock::new(),
+            verifier: OnceLock::new(),
             pool: OnceLock::new(),
             outage: Mutex::new(None),
             tested_shapes: Mutex::new(Vec::new()),
@@ -124,6 +126,12 @@ impl LoadedProvider {
 
     /// Computes a job that is too small for a queue.
     fn compute_at_once(&self, job: &Job<'_>, is_fibre: bool) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        if job.scheme.is_verification() && !is_fibre {
+            // A caller waits for one verification at a time. The change to a worker's thread and back takes as long as
+            // a verification under a recurring key.
+            let answers = self.verifier()?.run_all(std::slice::from_ref(job));
+            return Ok(Zeroizing::new(answers.get(0)?.to_vec()));
+        }
         let engines = self.engines(is_fibre)?;
         if is_fibre {
             self.self_test(&engines, shape_of(job)?)?;
@@ -178,6 +186,7 @@ impl LoadedProvider {
             server_uids: server_uids(&config.server_user),
             patience: config.patience,
             max_idle: MAX_IDLE,
+            has_ring: true,
         };
         // Created before the cell is locked, for the reason that `engines` gives.
         let made = ConnectionPool::new(settings, checker);
@@ -187,20 +196,30 @@ impl LoadedProvider {
     /// Returns the engines of this process, which are created at first use and shared by all providers with the same
     /// settings.
     fn engines(&self, is_fibre: bool) -> Result<Arc<Accelerator>, ProviderError> {
-        let config = &self.0.config;
         if let Some(engines) = self.0.engines.get() {
             return engines.clone().map_err(ProviderError::Accelerator);
         }
+        let settings = EngineSettings::of(&self.0.config);
         // The engines are created before the cell is locked: another thread may fork meanwhile, and its child would
         // wait for ever.
         let made = match is_fibre {
-            false => shared_engines(config),
+            false => shared_engines(settings),
             // The stack of a fibre is too small for the creation of engines.
             true => std::thread::scope(|scope| {
-                scope.spawn(|| shared_engines(config)).join().unwrap_or_else(|_| Err("a panic".to_owned()))
+                scope.spawn(|| shared_engines(settings)).join().unwrap_or_else(|_| Err("a panic".to_owned()))
             }),
         };
         self.0.engines.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
+    }
+
+    /// Returns the engines that verify on the threads of callers, which are created at first use.
+    fn verifier(&self) -> Result<Arc<Accelerator>, ProviderError> {
+        if let Some(verifier) = self.0.verifier.get() {
+            return verifier.clone().map_err(ProviderError::Accelerator);
+        }
+        // Created before the cell is locked, for the reason that `engines` gives.
+        let made = shared_engines(EngineSettings::of(&self.0.config).for_verification());
+        self.0.verifier.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
     }
 
     /// Runs the known answers of a shape on the scalar engine before its first use. The test has a thread of its own,
@@ -251,18 +270,48 @@ fn is_for_service(job: &Job<'_>) -> bool {
     matches!(job.key.kind(), KeyKind::RsaPrivate(_)) && job.scheme != Scheme::RsaPkcs1SignEncoded
 }
 
-/// The settings of an accelerator: its engines, threads and nice value.
-type EngineSettings = (Option<Vec<String>>, Option<usize>, u8);
+/// The settings of an accelerator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct EngineSettings {
+    /// All engines if None.
+    names: Option<Vec<String>>,
+    threads: Option<usize>,
+    nice: u8,
+}
+
+/// The engine that computes one job at a time.
+const SCALAR: &str = "scalar";
+
+impl EngineSettings {
+    fn of(config: &Config) -> Self {
+        match config.mode {
+            OperationMode::Local => {
+                Self { names: config.engines.clone(), threads: config.threads, nice: config.nice }
+            }
+            // The service has the engines. This process verifies, and computes if the service is away.
+            OperationMode::Service => Self::scalar(config.nice),
+        }
+    }
+
+    /// Returns the settings of the engines for single verifications. The scalar engine keeps tables of recurring keys
+    /// only if it is alone, and with them it verifies one signature faster than the lanes do. If it is not allowed, the
+    /// allowed engines verify.
+    fn for_verification(self) -> Self {
+        match &self.names {
+            Some(names) if !names.iter().any(|name| name == SCALAR) => self,
+            _ => Self::scalar(self.nice),
+        }
+    }
+
+    fn scalar(nice: u8) -> Self {
+        Self { names: Some(vec![SCALAR.to_owned()]), threads: Some(1), nice }
+    }
+}
 
 /// The accelerators of this process. The lock is held for a look or an insertion, and never while engines are created.
 static SHARED: Mutex<Vec<(EngineSettings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
 
-fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
-    let settings = match config.mode {
-        OperationMode::Local => (config.engines.clone(), config.threads, config.nice),
-        // The service has the engines. This process verifies, and computes if the service is away.
-        OperationMode::Service => (Some(vec!["scalar".to_owned()]), Some(1), config.nice),
-    };
+fn shared_engines(settings: EngineSettings) -> Result<Arc<Accelerator>, String> {
     let known = |shared: &Vec<(EngineSettings, Weak<Accelerator>)>| {
         shared.iter().find(|(other, _)| *other == settings).and_then(|(_, engines)| engines.upgrade())
     };
@@ -278,11 +327,12 @@ fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
     }
     shared.retain(|(_, engines)| engines.strong_count() > 0);
     // Weak: threads end with the last provider that uses them, and a later provider creates new ones.
-    shared.push((settings.clone(), Arc::downgrade(&made)));
+    shared.push((settings, Arc::downgrade(&made)));
     Ok(made)
 }
 
-fn new_engines((names, threads, nice): &EngineSettings) -> Result<Accelerator, String> {
+fn new_engines(settings: &EngineSettings) -> Result<Accelerator, String> {
+    let EngineSettings { names, threads, nice } = settings;
     let own = oarlock::SchedulerConfig::default().with_caller_budget(CALLER_BUDGET).with_nice(*nice);
     let mut builder = Accelerator::builder().config(own).lazy();
     // A privileged process takes nothing from its environment, and no file that it names.
@@ -335,16 +385,33 @@ mod tests {
     /// A fork leaves a locked mutex behind if another thread held it.
     #[test]
     fn a_mutex_that_stays_locked_does_not_block_the_creation_of_engines() {
-        let (config, _) = Config::read(|_| None, |_| None).unwrap();
-        let config = Config { engines: Some(vec!["scalar".to_owned()]), threads: Some(1), ..config };
-        let first = shared_engines(&config).unwrap();
-        assert!(Arc::ptr_eq(&first, &shared_engines(&config).unwrap()));
+        let settings = EngineSettings::scalar(10);
+        let first = shared_engines(settings.clone()).unwrap();
+        assert!(Arc::ptr_eq(&first, &shared_engines(settings.clone()).unwrap()));
         let held = SHARED.lock().unwrap();
         let (sender, receiver) = mpsc::channel();
-        let child = std::thread::spawn(move || sender.send(shared_engines(&config).map(|_| ())));
+        let child = std::thread::spawn(move || sender.send(shared_engines(settings).map(|_| ())));
         let made = receiver.recv_timeout(Duration::from_secs(60));
         drop(held);
         assert_eq!(made, Ok(Ok(())));
         child.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn single_verifications_have_tables_beside_lanes_too() {
+        let (config, _) = Config::read(|_| None, |_| None).unwrap();
+        let verifier = shared_engines(EngineSettings::of(&config).for_verification()).unwrap();
+        assert_eq!(verifier.engine_names().collect::<Vec<_>>(), [SCALAR]);
+        assert!(verifier.max_prepared_bytes() > 0);
+    }
+
+    #[test]
+    fn only_allowed_engines_verify() {
+        let (config, _) = Config::read(|_| None, |_| None).unwrap();
+        let config = Config { engines: Some(vec!["lanes".to_owned()]), ..config };
+        let settings = EngineSettings::of(&config);
+        assert_eq!(settings.clone().for_verification(), settings);
+        let both = Config { engines: Some(vec!["lanes".to_owned(), SCALAR.to_owned()]), ..config };
+        assert_eq!(EngineSettings::of(&both).for_verification(), EngineSettings::scalar(both.nice));
     }
 }

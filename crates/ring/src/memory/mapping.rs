@@ -20,7 +20,7 @@ pub(crate) const HEADER_BYTES: usize = 4096;
 const STRIDE: usize = 128;
 
 /// The positions of one ring.
-const POSITIONS: usize = 4;
+const POSITIONS: usize = 3;
 
 /// The seals that keep the size of a file.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);

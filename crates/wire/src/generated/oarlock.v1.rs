@@ -6,7 +6,7 @@ pub struct Request {
     /// A number that the client chooses. The answer has the same number. Requests under way should have different numbers.
     #[prost(uint64, tag = "1")]
     pub id: u64,
-    #[prost(oneof = "request::Body", tags = "2, 3, 4, 5, 6, 7, 8")]
+    #[prost(oneof = "request::Body", tags = "2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: ::core::option::Option<request::Body>,
 }
 /// Nested message and enum types in `Request`.
@@ -28,6 +28,9 @@ pub mod request {
         GetPublicKey(super::GetPublicKeyRequest),
         #[prost(message, tag = "8")]
         ListEngines(super::ListEnginesRequest),
+        /// On a UNIX socket only.
+        #[prost(message, tag = "9")]
+        OpenRing(super::OpenRing),
     }
 }
 /// An answer on a stream.
@@ -37,7 +40,7 @@ pub struct Response {
     /// The number of the request; zero if the fault concerns the connection.
     #[prost(uint64, tag = "1")]
     pub id: u64,
-    #[prost(oneof = "response::Body", tags = "2, 3, 4, 5, 6, 7, 8")]
+    #[prost(oneof = "response::Body", tags = "2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: ::core::option::Option<response::Body>,
 }
 /// Nested message and enum types in `Response`.
@@ -62,7 +65,30 @@ pub mod response {
         /// The confirmation that the key was closed.
         #[prost(message, tag = "8")]
         Closed(super::Closed),
+        /// The rings that were opened.
+        #[prost(message, tag = "9")]
+        Ring(super::Ring),
     }
+}
+/// Asks for two rings of shared memory, once per connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenRing {
+    /// The bytes of the ring of requests. The server may give less or more.
+    #[prost(uint64, tag = "1")]
+    pub request_bytes: u64,
+    /// The bytes of the ring of answers.
+    #[prost(uint64, tag = "2")]
+    pub answer_bytes: u64,
+}
+/// The rings of a connection, whose memory file comes with this message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Ring {
+    /// The bytes of the ring of requests, a power of two.
+    #[prost(uint64, tag = "1")]
+    pub request_bytes: u64,
+    /// The bytes of the ring of answers, a power of two.
+    #[prost(uint64, tag = "2")]
+    pub answer_bytes: u64,
 }
 /// Opens a key on the stream.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -1,6 +1,7 @@
 //! One connection of the pool, and the keys that are open on it.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -8,13 +9,15 @@ use oarlock::Fingerprint;
 use oarlock::Key;
 use oarlock::engine_api::HeldJob;
 use oarlock::keys::export;
+use oarlock_ring::{RingError, RingSizes};
 use prost::Message;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::socket::PoolSocket;
 use super::{PoolConfig, PoolError};
 use crate::held_job::as_job;
-use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request};
+use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request, response};
+use crate::ring::{self, ClientRing};
 use crate::{MessageLimits, WireError, frame, jobs};
 
 /// The maximum number of keys that are open on a connection, far below the limits of servers. Above it the oldest key
@@ -23,6 +26,10 @@ const MAX_KEYS: usize = 256;
 
 /// The bytes to read at once. An answer to a job is shorter.
 const READ: usize = 8 << 10;
+
+/// The rings of a connection: one question or its answer fits, for which the socket alone would do. A program has many
+/// connections.
+const RING_SIZES: RingSizes = RingSizes { requests: 16 << 10, answers: 16 << 10 };
 
 /// A question to the server. It is kept until its answer, because it may be sent again.
 #[derive(Debug)]
@@ -63,6 +70,21 @@ pub(super) struct PoolChannel {
     keys: Vec<OpenKeyId>,
     oldest: usize,
     received: WipedBuffer,
+    ring: ChannelRing,
+    /// The memory file, until the message that it came with has been read.
+    file: Option<OwnedFd>,
+}
+
+/// The shared memory of a connection.
+#[derive(Debug)]
+enum ChannelRing {
+    /// None is asked for, or the server gave none.
+    Absent,
+    /// The first question asks for it.
+    Wanted,
+    /// The answer with this id has not come yet.
+    Asked(u64),
+    Open(ClientRing, WipedFrames),
 }
 
 /// Received bytes, which are wiped after they have been read.
@@ -73,7 +95,9 @@ impl PoolChannel {
     pub(super) fn open(config: &PoolConfig, until: Instant) -> Result<Self, PoolError> {
         let socket = PoolSocket::connect(config, until)?;
         let (keys, received) = (Vec::new(), WipedBuffer::default());
-        Ok(Self { socket, is_greeted: false, last_id: 0, keys, oldest: 0, received })
+        let is_wanted = config.has_ring && !ring::is_switched_off();
+        let ring = if is_wanted { ChannelRing::Wanted } else { ChannelRing::Absent };
+        Ok(Self { socket, is_greeted: false, last_id: 0, keys, oldest: 0, received, ring, file: None })
     }
 
     /// Returns true if the question's key is open.
@@ -83,7 +107,12 @@ impl PoolChannel {
 
     /// Sends a question. If its key is not open on this connection, the request to open it goes in front.
     pub(super) fn ask(&mut self, question: &PoolQuestion, until: Instant) -> Result<AwaitedIds, AskError> {
-        let mut requests = Vec::with_capacity(2);
+        let mut requests = Vec::with_capacity(3);
+        if let ChannelRing::Wanted = self.ring {
+            let request = self.request(ring::opening(RING_SIZES));
+            self.ring = ChannelRing::Asked(request.id);
+            requests.push(request);
+        }
         let mut awaited = AwaitedIds { opening: None, answer: 0, handle: 0 };
         let body = match question {
             PoolQuestion::Info(name) => {
@@ -104,10 +133,35 @@ impl PoolChannel {
         let request = self.request(body);
         awaited.answer = request.id;
         requests.push(request);
-        let bytes = self.frames(&requests).map_err(PoolError::Request)?;
-        self.socket.send_all(&bytes.0, until).map_err(AskError::Io)?;
+        match self.write_to_ring(&requests).map_err(|error| AskError::Io(io::Error::other(error)))? {
+            RingWrite::Done { must_wake: false } => {}
+            RingWrite::Done { must_wake: true } => {
+                self.socket.send_all(&[0; frame::HEADER_BYTES], until).map_err(AskError::Io)?;
+            }
+            RingWrite::Absent => {
+                let bytes = self.frames(&requests).map_err(PoolError::Request)?;
+                self.socket.send_all(&bytes.0, until).map_err(AskError::Io)?;
+            }
+        }
         self.is_greeted = true;
         Ok(awaited)
+    }
+
+    /// Writes requests to the ring: all of them or none, because the server keeps their order only within one way.
+    fn write_to_ring(&mut self, requests: &[Request]) -> Result<RingWrite, RingError> {
+        let ChannelRing::Open(ring, _) = &mut self.ring else { return Ok(RingWrite::Absent) };
+        // The caller may wait for the descriptor without a look at the ring.
+        ring.answers.sleep()?;
+        // The ring is empty: the former question has been answered. Each frame has a length of eight bytes, and at most
+        // as many bytes of padding.
+        let len: usize = requests.iter().map(|request| request.encoded_len() + 16).sum();
+        if len > ring.requests.max_len() || !ring.requests.has_space(len)? {
+            return Ok(RingWrite::Absent);
+        }
+        for request in requests {
+            ring.requests.encode(request.encoded_len(), |frame| request.encode_raw(frame))?;
+        }
+        Ok(RingWrite::Done { must_wake: ring.requests.take_sleeper() })
     }
 
     fn request(&mut self, body: request::Body) -> Request {
@@ -152,7 +206,44 @@ impl PoolChannel {
     /// Reads received bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the
     /// connection.
     pub(super) fn read(&mut self) -> io::Result<Option<usize>> {
-        self.received.read(&self.socket)
+        let mut file = None;
+        let read = match self.ring {
+            ChannelRing::Asked(_) => {
+                self.received.read(|bytes| self.socket.receive_with_file(bytes, &mut file))
+            }
+            _ => self.received.read(|bytes| self.socket.receive(bytes)),
+        };
+        self.file = self.file.take().or(file);
+        read
+    }
+
+    /// Returns true if the caller may wait for the descriptor: no answer has come through the ring.
+    pub(super) fn may_wait(&mut self) -> Result<bool, WireError> {
+        match &mut self.ring {
+            ChannelRing::Open(ring, _) => ring.answers.sleep().map_err(shared_memory_error),
+            _ => Ok(true),
+        }
+    }
+
+    /// Returns true if messages pass through shared memory.
+    pub(super) fn has_ring(&self) -> bool {
+        matches!(self.ring, ChannelRing::Open(..))
+    }
+
+    /// Returns true if an idle connection is alive and has no message to read. A server that has closed it, or announced
+    /// its end, made it readable.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        loop {
+            match self.next() {
+                Ok(None) => {}
+                Ok(Some(_)) | Err(_) => return false,
+            }
+            match self.read() {
+                Ok(Some(1..)) => {}
+                Ok(None) => return self.received.0.is_empty(),
+                Ok(Some(0)) | Err(_) => return false,
+            }
+        }
     }
 
     /// Returns the number of bytes of an incomplete answer.
@@ -162,8 +253,50 @@ impl PoolChannel {
 
     /// Returns the next answer, or `None` if it is not complete yet.
     pub(super) fn next(&mut self) -> Result<Option<Response>, WireError> {
-        self.received.next()
+        if let ChannelRing::Open(ring, frame) = &mut self.ring
+            && ring.answers.read(&mut frame.0).map_err(shared_memory_error)?.is_some()
+        {
+            let response = Response::decode(&*frame.0).map_err(WireError::from);
+            frame.0.as_mut().zeroize();
+            frame.0.clear();
+            return response.map(Some);
+        }
+        loop {
+            let Some(response) = self.received.next()? else { return Ok(None) };
+            match (response.id, response.body, &self.ring) {
+                // A frame without a message only wakes this side.
+                (0, None, ChannelRing::Open(..)) => {}
+                (id, body, ChannelRing::Asked(asked)) if id == *asked => self.ring = self.open_ring(body)?,
+                (id, body, _) => return Ok(Some(Response { id, body })),
+            }
+        }
     }
+
+    /// Maps the shared memory that the server gives, or goes on without it.
+    fn open_ring(&mut self, answer: Option<response::Body>) -> Result<ChannelRing, WireError> {
+        match answer {
+            Some(response::Body::Ring(ring)) => {
+                let ring = ClientRing::open(ring, self.file.take()).map_err(shared_memory_error)?;
+                Ok(ChannelRing::Open(ring, WipedFrames(BytesMut::new())))
+            }
+            // A server that is older, has no memory to give, or does not want to.
+            Some(response::Body::Fault(_)) => Ok(ChannelRing::Absent),
+            _ => Err(WireError::Missing { what: "the answer to the request for shared memory" }),
+        }
+    }
+}
+
+/// The result of a try to write to the ring.
+enum RingWrite {
+    Done {
+        must_wake: bool,
+    },
+    /// Nothing was written: the requests go through the socket.
+    Absent,
+}
+
+fn shared_memory_error(error: RingError) -> WireError {
+    WireError::SharedMemory { reason: error.to_string() }
 }
 
 /// An error of a question that could not be sent.
@@ -224,6 +357,13 @@ impl OwnedKeySource {
 /// Bytes to send. They may contain a key, so they are wiped when they are dropped.
 struct WipedFrames(BytesMut);
 
+/// Shows only the number of bytes.
+impl std::fmt::Debug for WipedFrames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WipedFrames({} bytes)", self.0.len())
+    }
+}
+
 impl Drop for WipedFrames {
     fn drop(&mut self) {
         self.0.as_mut().zeroize();
@@ -231,10 +371,13 @@ impl Drop for WipedFrames {
 }
 
 impl WipedBuffer {
-    fn read(&mut self, socket: &PoolSocket) -> io::Result<Option<usize>> {
+    fn read(
+        &mut self,
+        receive: impl FnOnce(&mut [u8]) -> io::Result<Option<usize>>,
+    ) -> io::Result<Option<usize>> {
         let held = self.0.len();
         self.0.resize(held + READ, 0);
-        let read = socket.receive(&mut self.0[held..]);
+        let read = receive(&mut self.0[held..]);
         let more = read.as_ref().ok().copied().flatten().unwrap_or_default();
         self.0.truncate(held + more);
         read

@@ -108,7 +108,12 @@ impl PoolExchange {
             }
             match channel.read() {
                 Ok(Some(1..)) => {}
-                Ok(None) if Instant::now() < self.until => return Ok(None),
+                Ok(None) if Instant::now() < self.until => {
+                    let path = &self.pool.config.path;
+                    if channel.may_wait().map_err(|error| PoolError::malformed(path, error))? {
+                        return Ok(None);
+                    }
+                }
                 Ok(None) => return Err(self.pool.config.impatient()),
                 Ok(Some(0)) => self.ask_again(io::ErrorKind::UnexpectedEof.into())?,
                 Err(error) => self.ask_again(error)?,

@@ -37,6 +37,9 @@ pub struct PoolConfig {
     pub patience: Duration,
     /// The maximum number of idle connections that are kept.
     pub max_idle: usize,
+    /// True if connections ask for shared memory. The variable `OARLOCK_NO_RING`, with another value than `0`, turns it
+    /// off.
+    pub has_ring: bool,
 }
 
 /// The source of the private key of a job.
@@ -129,6 +132,12 @@ impl ConnectionPool {
         PoolExchange::begin(&self.0, PoolQuestion::Job { job, source }).map(PendingJob)
     }
 
+    /// Returns the number of idle connections of this process that have shared memory.
+    #[must_use]
+    pub fn idle_with_ring(&self) -> usize {
+        self.0.idle.lock().iter().filter(|channel| channel.has_ring()).count()
+    }
+
     /// Returns the number of idle connections of this process.
     #[must_use]
     pub fn idle(&self) -> usize {
@@ -176,6 +185,7 @@ fn wait(exchange: &mut PoolExchange) -> Result<PoolReply, PoolError> {
         if let Some(reply) = exchange.try_take()? {
             return Ok(reply);
         }
+        // The descriptor is readable when the answer has come: the server wakes a side that sleeps.
         let waited = exchange.socket.wait_for_answer(exchange.until);
         if !waited.map_err(|error| exchange.pool.lost(AskError::Io(error), 0))? {
             return Err(exchange.pool.config.impatient());
@@ -197,15 +207,15 @@ impl PoolConfig {
 }
 
 impl PoolInner {
-    /// Returns an idle connection, preferably one with the question's key open. A connection with bytes to read is
-    /// closed: the server is ending it.
+    /// Returns an idle connection, preferably one with the question's key open. A connection with a message to read
+    /// is closed: the server is ending it.
     fn take(&self, question: &PoolQuestion) -> Option<PoolChannel> {
         let mut idle = self.idle.lock();
         // From the end: the most recently used connection is the least likely to be closed.
         while let Some(last) = idle.len().checked_sub(1) {
             let preferred = idle.iter().rposition(|channel| channel.has_key_of(question));
-            let channel = idle.remove(preferred.unwrap_or(last));
-            if channel.socket.is_quiet() {
+            let mut channel = idle.remove(preferred.unwrap_or(last));
+            if channel.is_quiet() {
                 return Some(channel);
             }
         }

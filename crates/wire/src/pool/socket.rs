@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use oarlock_ring::receive_with_file;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
@@ -78,10 +79,20 @@ impl PoolSocket {
         }
     }
 
-    /// Returns true if there is nothing to read. A server that has closed an idle connection, or announced its end,
-    /// made it readable.
-    pub(super) fn is_quiet(&self) -> bool {
-        recv(&self.0, &mut [0; 1], RecvFlags::PEEK).err() == Some(Errno::AGAIN)
+    /// Reads bytes, and a file if one comes with them.
+    pub(super) fn receive_with_file(
+        &self,
+        buffer: &mut [u8],
+        file: &mut Option<OwnedFd>,
+    ) -> io::Result<Option<usize>> {
+        match receive_with_file(&self.0, buffer) {
+            Ok((read, found)) => {
+                *file = file.take().or(found);
+                Ok(Some(read))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Waits until there are bytes to read. Returns false if the time is over.
