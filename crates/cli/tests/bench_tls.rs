@@ -4,8 +4,9 @@
 mod program;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use program::{code, command, stderr};
 
@@ -35,9 +36,19 @@ fn has(name: &str) -> bool {
 
 /// Measures rows at a small scale. The files of the servers stay in `keep`.
 fn rows(name: &str, module: &Path, keep: &Path) -> Vec<Value> {
+    rows_with(name, module, keep, &[])
+}
+
+/// Measures rows with more options.
+fn rows_with(name: &str, module: &Path, keep: &Path, options: &[&str]) -> Vec<Value> {
     let mut command =
         command(&["--json", "bench", "tls", "--rows", name, "--seconds", "0.3", "--turns", "1"]);
-    command.args(["--connections", "2", "--workers", "2", "--provider"]).arg(module).arg("--keep").arg(keep);
+    command
+        .args(options)
+        .args(["--connections", "2", "--workers", "2", "--provider"])
+        .arg(module)
+        .arg("--keep")
+        .arg(keep);
     // This variable would override the settings of the rows.
     let output = command.env("OARLOCK_MODE", "neither").output().unwrap();
     assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -64,6 +75,11 @@ fn nginx_has_a_row_for_each_provider() {
     let rows = rows("nginx-p256", &module, &keep);
     check(&rows, "nginx-p256", &["default", "oarlock-service"]);
     assert!(rows[0]["cryptoserver_cpu_us"].is_null() && rows[1]["cryptoserver_cpu_us"].is_u64());
+    for row in &rows {
+        assert_eq!((&row["tls"], &row["group"]), (&json!("1.3"), &json!("x25519")), "{row}");
+        assert_eq!((&row["client_certificates"], &row["resumed"]), (&json!(false), &json!(0)), "{row}");
+        assert!(row["group_share"].is_null(), "{row}");
+    }
     assert!(keep.join("nginx-p256/oarlock-service/nginx.conf").is_file());
 }
 
@@ -75,6 +91,98 @@ fn keys_of_servers_are_brought_and_held() {
     check(&rows, "nginx-rsa2048", &["default", "oarlock-service", "oarlock-held"]);
     let held = std::fs::read_to_string(place.path().join("nginx-rsa2048/oarlock-held/server.pem")).unwrap();
     assert!(held.starts_with("-----BEGIN OARLOCK KEY REFERENCE-----"), "{held}");
+}
+
+/// Returns the text of a server's configuration.
+fn configuration(keep: &Path, file: &str) -> String {
+    std::fs::read_to_string(keep.join(file)).unwrap()
+}
+
+#[test]
+fn nginx_speaks_tls_1_2_and_demands_client_certificates() {
+    let (Some(module), true) = (module(), has("nginx")) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let rows = rows_with("nginx-p256", &module, place.path(), &["--tls", "1.2", "--client-certificates"]);
+    check(&rows, "nginx-p256", &["default", "oarlock-service"]);
+    for row in &rows {
+        assert_eq!((&row["tls"], &row["client_certificates"]), (&json!("1.2"), &json!(true)), "{row}");
+    }
+    let text = configuration(place.path(), "nginx-p256/default/nginx.conf");
+    assert!(text.contains("ssl_protocols TLSv1.2;") && text.contains("ssl_verify_client on;"), "{text}");
+}
+
+#[test]
+fn haproxy_speaks_tls_1_2_and_demands_client_certificates() {
+    let (Some(module), true) = (module(), has("haproxy")) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let options = ["--tls", "1.2", "--client-certificates"];
+    let rows = rows_with("haproxy-rsa2048", &module, place.path(), &options);
+    check(&rows, "haproxy-rsa2048", &["default", "oarlock-local"]);
+    let text = configuration(place.path(), "haproxy-rsa2048/default/haproxy.cfg");
+    assert!(text.contains("ssl-max-ver TLSv1.2") && text.contains("verify required"), "{text}");
+}
+
+#[test]
+fn sessions_are_resumed_in_both_versions() {
+    let Some(module) = module() else { return };
+    for (name, program) in [("nginx-p256", "nginx"), ("haproxy-rsa2048", "haproxy")] {
+        for version in ["1.2", "1.3"] {
+            if !has(program) {
+                continue;
+            }
+            let place = tempfile::tempdir().unwrap();
+            let rows = rows_with(name, &module, place.path(), &["--tls", version, "--resume"]);
+            for row in &rows {
+                // The first handshakes, which warm up, are the full ones. Two connections may wait for one ticket.
+                let [all, resumed] = ["handshakes", "resumed"].map(|field| row[field].as_u64().unwrap());
+                assert!(resumed > 0 && resumed * 10 >= all * 9, "{row}");
+            }
+        }
+    }
+}
+
+/// Returns a directory with OpenSSL 3.5 or later, which `OARLOCK_TEST_LIBSSL` names. Prints SKIPPED if it does not.
+fn libssl() -> Option<String> {
+    let found = std::env::var("OARLOCK_TEST_LIBSSL").ok();
+    if found.is_none() {
+        eprintln!("SKIPPED: OARLOCK_TEST_LIBSSL names no directory with libssl.so.3 of OpenSSL 3.5 or later");
+    }
+    found
+}
+
+#[test]
+fn a_group_of_a_newer_openssl_is_measured_beside_x25519() {
+    let (Some(module), Some(libssl)) = (module(), libssl()) else { return };
+    for (name, program) in [("nginx-p256", "nginx"), ("haproxy-rsa2048", "haproxy")] {
+        if has(program) {
+            let place = tempfile::tempdir().unwrap();
+            let options = ["--group", "x25519mlkem768", "--libssl", &libssl];
+            for row in rows_with(name, &module, place.path(), &options) {
+                assert_eq!(row["group"], "x25519mlkem768", "{row}");
+                assert!(row["group_share"].as_f64().is_some_and(|share| share < 1.0), "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_without_the_group_says_which_openssl_it_needs() {
+    let (Some(module), true) = (module(), has("nginx")) else { return };
+    let version = Command::new("/bin/sh").args(["-c", "PATH=$PATH:/usr/sbin nginx -V"]).output().unwrap();
+    let version = String::from_utf8_lossy(&version.stderr).into_owned();
+    if !["OpenSSL 3.0.", "OpenSSL 3.1.", "OpenSSL 3.2.", "OpenSSL 3.3.", "OpenSSL 3.4."]
+        .iter()
+        .any(|old| version.contains(old))
+    {
+        eprintln!("SKIPPED: nginx runs with an OpenSSL that has the group: {version}");
+        return;
+    }
+    let mut command = command(&["bench", "tls", "--rows", "nginx-p256", "--group", "x25519mlkem768"]);
+    let output = command.arg("--provider").arg(&module).output().unwrap();
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(text.contains("nginx-p256: left out: nginx runs with OpenSSL 3."), "{text}");
+    assert!(text.contains("3.5 or later") && text.contains("--libssl"), "{text}");
 }
 
 #[test]
@@ -109,6 +217,9 @@ fn reports_wrong_usage() {
         (&["--provider", own, "--seconds", "0"], "--seconds: expected a number above 0"),
         (&["--provider", &absent], &absent),
         (&["--provider", full], "it is no file"),
+        (&["--tls", "1.1"], "1.2"),
+        (&["--provider", own, "--tls", "1.2", "--group", "x25519mlkem768"], "TLS 1.2 lacks the group"),
+        (&["--provider", own, "--libssl", full], "libssl.so.3: No such file"),
     ] {
         let output = command(&["bench", "tls"]).args(arguments).output().unwrap();
         assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));

@@ -9,6 +9,8 @@ use oarlock_milter::MilterSocket;
 use serde::Serialize;
 
 use super::BenchError;
+use super::handshake::{HandshakeKind, TlsGroup, TlsVersion};
+use super::libssl::ServerLibssl;
 use super::plan::{TlsProvider, TlsRowName};
 use super::proxy::ProxyBenchArgs;
 
@@ -44,8 +46,12 @@ pub(super) struct SetUpArgs {
 
 /// Arguments of `oarlock bench tls`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: oarlock bench tls --rows nginx-p256 --seconds 2 --turns 1\n\n\
-                  Rows: full TLS 1.3 handshakes without resumption, a tiny request behind each.\n  \
+#[command(after_help = "Examples:\n  \
+                  oarlock bench tls --rows nginx-p256 --seconds 2 --turns 1\n  \
+                  oarlock bench tls --rows nginx-rsa2048 --tls 1.2 --client-certificates\n  \
+                  oarlock bench tls --rows nginx-rsa2048 --group x25519mlkem768 --libssl /opt/openssl-3.5/lib\n\n\
+                  Rows: full handshakes of TLS 1.3 with X25519, a tiny request behind each. --tls, --group, \
+                  --client-certificates and --resume change the handshakes of all rows.\n  \
                   nginx-rsa2048      RSA-2048 certificate; default, oarlock-service, oarlock-held\n  \
                   nginx-p256         P-256 certificate; default, oarlock-service\n  \
                   nginx-rsa2048-one  RSA-2048 certificate, one connection at a time; default, oarlock-service\n  \
@@ -57,7 +63,11 @@ pub(super) struct SetUpArgs {
                   is the CPU time of all of them together for the handshakes of all turns; cryptoserver_cpu_us is a part of it. \
                   ratio compares with the default of the same turn and is the median over turns, larger being better: handshakes \
                   per CPU second of the servers, or where ratio_of is \"latency\" the default's median latency divided by the \
-                  row's. p50_us is from connecting to the end of the handshake.")]
+                  row's. p50_us is from connecting to the end of the handshake.\n\
+                  resumed is the number of handshakes that resumed a session. With --group x25519mlkem768, clients offer that \
+                  group alone, and in each turn a second load follows whose clients offer X25519 alone: group_share is the \
+                  share of a handshake's CPU time that the group costs beyond X25519, the median over turns. Servers have \
+                  the group from OpenSSL 3.5 on; rows without it are left out with a note.")]
 pub(super) struct TlsArgs {
     /// Rows to measure, from the list below, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
@@ -76,6 +86,21 @@ pub(super) struct TlsArgs {
     /// Number of worker processes of nginx, 1 to 512
     #[arg(long, value_name = "N", default_value = "32", value_parser = clap::value_parser!(u32).range(1..=512))]
     pub(super) workers: u32,
+    /// Version of TLS. In TLS 1.2, clients offer AES-128-GCM alone
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "1.3")]
+    tls: TlsVersion,
+    /// Key exchange
+    #[arg(long, value_enum, value_name = "GROUP", default_value = "x25519")]
+    group: TlsGroup,
+    /// Demand a certificate from clients. Its key is of the same kind as the server's, and so is that of its authority
+    #[arg(long)]
+    client_certificates: bool,
+    /// Resume sessions with tickets instead of full handshakes
+    #[arg(long)]
+    resume: bool,
+    /// Directory with the libssl.so.3 and libcrypto.so.3 that the servers load [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    libssl: Option<PathBuf>,
 }
 
 /// Arguments of `oarlock bench reloads`.
@@ -211,7 +236,28 @@ const LIBRARIES: [&str; 2] = ["oarlock.so", "liboarlock_openssl.so"];
 
 impl TlsArgs {
     pub(super) fn check(&self) -> Result<(), BenchError> {
-        is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")
+        is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")?;
+        match (self.tls, self.group) {
+            (TlsVersion::Tls12, TlsGroup::X25519MlKem768) => Err(BenchError::Usage(
+                "--group x25519mlkem768: expected --tls 1.3, for TLS 1.2 lacks the group",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the handshakes of all rows.
+    pub(super) fn handshake(&self) -> HandshakeKind {
+        HandshakeKind {
+            version: self.tls,
+            group: self.group,
+            has_client_certificates: self.client_certificates,
+            resumes: self.resume,
+        }
+    }
+
+    /// Returns the OpenSSL that the servers load instead of the system's.
+    pub(super) fn libssl(&self) -> Result<Option<ServerLibssl>, BenchError> {
+        self.libssl.as_deref().map(ServerLibssl::find).transpose()
     }
 
     /// Returns the rows that were asked for, each once, in the order of the table.

@@ -8,7 +8,8 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use super::BenchError;
-use super::place::HOST;
+use super::handshake::HandshakeKind;
+use super::place::{ClientIdentity, HOST};
 use super::settings::BODY;
 use super::turns::{CpuUse, TlsTurn};
 use crate::tls_client::{ConnectionTally, MAX_CONNECTION_TIME, TlsClient, TlsExchange};
@@ -23,6 +24,8 @@ pub(super) struct TlsClients {
     runtime: Runtime,
     client: TlsClient,
     connections: usize,
+    /// True if clients resume sessions.
+    pub(super) resume: bool,
 }
 
 /// The reason why a server is not ready.
@@ -40,12 +43,19 @@ pub(super) struct MeasuredTurn {
 }
 
 impl TlsClients {
-    /// Makes clients of servers with this certificate in PEM: so many connections at once.
-    pub(super) fn new(certificate: &str, connections: usize) -> Result<Self, BenchError> {
+    /// Makes clients of servers with this certificate in PEM: so many connections at once. They show a certificate if
+    /// they have one.
+    pub(super) fn new(
+        handshake: HandshakeKind,
+        certificate: &str,
+        identity: Option<&ClientIdentity>,
+        connections: usize,
+    ) -> Result<Self, BenchError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(BenchError::Clients)?;
-        let client = TlsClient::new(certificate.as_bytes(), EXCHANGE).map_err(BenchError::Clients)?;
-        Ok(Self { runtime, client, connections })
+        let config = handshake.client_config(certificate, identity).map_err(BenchError::Clients)?;
+        let client = TlsClient::with_config(config, EXCHANGE);
+        Ok(Self { runtime, client, connections, resume: handshake.resumes })
     }
 
     /// Waits until `is_ready` returns true and a connection is answered.
@@ -129,7 +139,12 @@ pub(super) struct LostConnection {
 impl MeasuredTurn {
     pub(super) fn turn(&self) -> TlsTurn {
         let latencies = &self.tally.latencies;
-        TlsTurn { handshakes: latencies.len(), cpu: self.cpu, p50_us: latencies.quantile_us(0.5) }
+        TlsTurn {
+            handshakes: latencies.len(),
+            resumed: self.tally.resumed,
+            cpu: self.cpu,
+            p50_us: latencies.quantile_us(0.5),
+        }
     }
 }
 

@@ -27,6 +27,15 @@ pub enum BenchError {
     NoProvider { directory: PathBuf },
     #[error("the provider's library {}: {error}", path.display())]
     Provider { path: PathBuf, error: io::Error },
+    #[error("--libssl {}: {error}", path.display())]
+    Libssl { path: PathBuf, error: io::Error },
+    #[error("the version of {program}'s OpenSSL: {reason}")]
+    LibsslVersion { program: BenchProgram, reason: String },
+    #[error(
+        "no row can be measured: {program} runs with OpenSSL {version}, and X25519MLKEM768 needs 3.5 or later; name a \
+         directory with its libssl.so.3 and libcrypto.so.3 as --libssl"
+    )]
+    NoGroup { program: BenchProgram, version: String },
     #[error("--keep {}: expected an empty directory, or none yet", path.display())]
     Keep { path: PathBuf },
     #[error("{}: expected a path of letters, digits and /._-, which needs no quotes in any configuration", path.display())]
@@ -87,6 +96,7 @@ impl CommandError for BenchError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Usage(_) | Self::NoProvider { .. } | Self::Provider { .. } => FailureKind::Usage,
+            Self::Libssl { .. } => FailureKind::Usage,
             Self::Keep { .. } | Self::Path { .. } | Self::Plot { .. } => FailureKind::Usage,
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Machine,

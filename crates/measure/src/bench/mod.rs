@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `args` | the commands' arguments |
 //! | `plan` | the rows: programs, providers, keys |
+//! | `handshake` | the handshakes: version of TLS, key exchange, client certificates, resumption |
+//! | `sessions` | sessions that clients resume |
+//! | `libssl` | the OpenSSL of servers |
 //! | `place` | keys, certificates and configurations in a directory |
 //! | `settings` | the text of configurations |
 //! | `process` | server programs as child processes |
@@ -20,6 +23,8 @@ mod args;
 mod client;
 mod cryptoserver;
 mod error;
+mod handshake;
+mod libssl;
 mod milter;
 mod place;
 mod plan;
@@ -27,6 +32,7 @@ mod process;
 mod proxy;
 mod reloads;
 mod report;
+mod sessions;
 mod settings;
 mod stack;
 mod turns;
@@ -37,11 +43,13 @@ pub use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
 pub use self::error::BenchError;
+use self::handshake::{HandshakeKind, TlsGroup};
+use self::libssl::{OpensslVersion, ServerLibssl};
 use self::place::{BenchDirectory, ProviderLibrary};
 pub use self::plan::{BenchProgram, TlsProvider, TlsRowName};
 use self::report::TlsRow;
 use self::stack::{ServerSite, ServerStack};
-use self::turns::TlsTurn;
+use self::turns::ProviderTurns;
 use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::progress;
@@ -67,20 +75,23 @@ pub fn run(global: &GlobalOptions, args: &BenchArgs) -> Result<(), BenchError> {
 fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     args.check()?;
     let module = args.set_up.module()?;
-    let names = installed(args.rows())?;
+    let libssl = args.libssl()?;
+    let handshake = args.handshake();
+    let names = with_group(installed(args.rows())?, handshake.group, libssl.as_ref())?;
     let place = BenchDirectory::new(args.set_up.keep.as_deref())?;
     let library = place.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
     let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
     let bar = progress::bar(turns as u64, BAR);
-    let bench = TlsBench { global, args, place: &place, library: &library, cores: &cores, bar: &bar };
+    let libssl = libssl.as_ref();
+    let bench = TlsBench { global, args, place: &place, library: &library, libssl, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
     let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
     bar.finish_and_clear();
     // Rows that were measured before a failure are printed.
     if !rows.is_empty() {
-        print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))?;
+        print_report(global.json, &rows, |in_colour| report::to_text(handshake, &rows, in_colour))?;
     }
     done
 }
@@ -91,6 +102,7 @@ struct TlsBench<'a> {
     args: &'a TlsArgs,
     place: &'a BenchDirectory,
     library: &'a ProviderLibrary,
+    libssl: Option<&'a ServerLibssl>,
     cores: &'a DividedCores,
     bar: &'a ProgressBar,
 }
@@ -101,9 +113,18 @@ impl TlsBench<'_> {
         self.bar.set_message(format!("{name}: starting"));
         let identity = self.place.identity(&name.to_string(), name.key_kind())?;
         let (workers, connections) = (self.args.workers, self.args.connections(name));
-        let clients = TlsClients::new(&identity.certificate, connections)?;
-        let (global, library, cores) = (self.global, self.library, self.cores);
-        let site = ServerSite { global, library, cores, workers, connections };
+        let handshake = self.args.handshake();
+        let client = match handshake.has_client_certificates {
+            true => Some(identity.make_client(name.key_kind())?),
+            false => None,
+        };
+        let clients =
+            |handshake| TlsClients::new(handshake, &identity.certificate, client.as_ref(), connections);
+        let beside = HandshakeKind { group: TlsGroup::X25519, ..handshake };
+        let with_x25519 = (handshake != beside).then(|| clients(beside)).transpose()?;
+        let clients = clients(handshake)?;
+        let (global, library, libssl, cores) = (self.global, self.library, self.libssl, self.cores);
+        let site = ServerSite { global, library, libssl, cores, workers, connections, handshake };
         let mut stacks = Vec::new();
         for provider in name.providers() {
             let mut stack = ServerStack::start(&site, name, &identity, *provider)?;
@@ -111,11 +132,14 @@ impl TlsBench<'_> {
             self.global.note(|| format!("{name} {provider}: {}", stack.about()));
             stacks.push(stack);
         }
-        let mut turns: Vec<Vec<TlsTurn>> = stacks.iter().map(|_| Vec::new()).collect();
+        let mut turns: Vec<ProviderTurns> = stacks.iter().map(|_| ProviderTurns::default()).collect();
         for _ in 0..self.args.turns {
             for (stack, turns) in stacks.iter_mut().zip(&mut turns) {
                 self.bar.set_message(format!("{name} {}", stack.provider));
-                turns.push(stack.measure(&clients, self.args.length())?);
+                turns.own.push(stack.measure(&clients, self.args.length())?);
+                if let Some(clients) = &with_x25519 {
+                    turns.with_x25519.push(stack.measure(clients, self.args.length())?);
+                }
                 self.bar.inc(1);
             }
         }
@@ -132,6 +156,37 @@ fn installed(names: Vec<TlsRowName>) -> Result<Vec<TlsRowName>, BenchError> {
     }
     match (here.as_slice(), missing.first()) {
         ([], Some(name)) => Err(BenchError::NotInstalled(name.program())),
+        _ => Ok(here),
+    }
+}
+
+/// Returns the rows whose server has the group. The others get a note.
+fn with_group(
+    names: Vec<TlsRowName>,
+    group: TlsGroup,
+    libssl: Option<&ServerLibssl>,
+) -> Result<Vec<TlsRowName>, BenchError> {
+    if group == TlsGroup::X25519 {
+        return Ok(names);
+    }
+    let mut here = Vec::new();
+    let mut without = None;
+    for name in names {
+        let program = name.program();
+        let version = OpensslVersion::of(program, libssl)?;
+        if version.has_ml_kem() {
+            here.push(name);
+            continue;
+        }
+        let version = version.0;
+        eprintln!(
+            "oarlock: {name}: left out: {program} runs with OpenSSL {version}, which lacks {}",
+            group.name()
+        );
+        without = Some(BenchError::NoGroup { program, version });
+    }
+    match without {
+        Some(error) if here.is_empty() => Err(error),
         _ => Ok(here),
     }
 }

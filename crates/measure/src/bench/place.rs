@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::reference::Reference;
-use oarlock::keys::{export, generate};
-use rcgen::{CertificateParams, KeyPair};
+use oarlock::keys::{KeyError, export, generate};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
 
@@ -18,6 +18,9 @@ use super::plan::ServerKeyKind;
 
 /// The name in certificates.
 pub(super) const HOST: &str = "bench.oarlock.test";
+
+/// The name in the certificate of clients.
+const CLIENT: &str = "client.oarlock.test";
 
 /// The name of the key at a cryptoserver that holds it.
 pub(super) const HELD_KEY: &str = "server";
@@ -44,6 +47,14 @@ pub(super) struct ServerIdentity {
     pub(super) certificate: String,
     key: Key,
     private_key: Zeroizing<String>,
+}
+
+/// The certificate and key that clients show to a server.
+pub(super) struct ClientIdentity {
+    /// The certificate in PEM, signed by the authority of the server's directory.
+    pub(super) certificate: String,
+    /// The private key in PEM.
+    pub(super) private_key: Zeroizing<String>,
 }
 
 impl BenchDirectory {
@@ -73,10 +84,7 @@ impl BenchDirectory {
 
     /// Makes a new key for servers, certified by itself, in a directory of this name.
     pub(super) fn identity(&self, name: &str, kind: ServerKeyKind) -> Result<ServerIdentity, BenchError> {
-        let key = match kind {
-            ServerKeyKind::Rsa2048 => generate::rsa(2048)?,
-            ServerKeyKind::P256 => generate::ec(Curve::P256)?,
-        };
+        let key = generate_key(kind)?;
         let private_key = export::private_pkcs8_pem(&key)?;
         let params = CertificateParams::new(vec![HOST.to_owned()])?;
         let certificate = params.self_signed(&KeyPair::from_pem(&private_key)?)?.pem();
@@ -97,6 +105,26 @@ impl ServerIdentity {
         self.directory.join("key.pem")
     }
 
+    /// Returns the file with the certificate of the clients' authority.
+    pub(super) fn client_authority_file(&self) -> PathBuf {
+        self.directory.join("clients.pem")
+    }
+
+    /// Makes a new authority for clients, writes its certificate into the servers' directory, and makes a client of it.
+    /// All its keys are of the same kind.
+    pub(super) fn make_client(&self, kind: ServerKeyKind) -> Result<ClientIdentity, BenchError> {
+        let authority_key = KeyPair::from_pem(&export::private_pkcs8_pem(&generate_key(kind)?)?)?;
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = params.self_signed(&authority_key)?;
+        write(&self.client_authority_file(), authority.pem().as_bytes())?;
+        let private_key = export::private_pkcs8_pem(&generate_key(kind)?)?;
+        let issuer = Issuer::new(params, authority_key);
+        let own = CertificateParams::new(vec![CLIENT.to_owned()])?;
+        let certificate = own.signed_by(&KeyPair::from_pem(&private_key)?, &issuer)?.pem();
+        Ok(ClientIdentity { certificate, private_key })
+    }
+
     pub(super) fn private_key(&self) -> &str {
         &self.private_key
     }
@@ -110,6 +138,13 @@ impl ServerIdentity {
     pub(super) fn reference(&self) -> Result<String, BenchError> {
         let spki = Some(export::spki_der(&self.key)?);
         Ok(Reference { name: HELD_KEY.to_owned(), spki }.to_pem()?)
+    }
+}
+
+fn generate_key(kind: ServerKeyKind) -> Result<Key, KeyError> {
+    match kind {
+        ServerKeyKind::Rsa2048 => generate::rsa(2048),
+        ServerKeyKind::P256 => generate::ec(Curve::P256),
     }
 }
 

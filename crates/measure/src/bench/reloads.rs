@@ -9,6 +9,7 @@ use tokio::time::sleep_until;
 
 use super::args::ReloadsArgs;
 use super::client::{EnduranceTally, LostConnection, TlsClients};
+use super::handshake::HandshakeKind;
 use super::place::BenchDirectory;
 use super::plan::{TlsProvider, TlsRowName};
 use super::stack::{ServerSite, ServerStack};
@@ -59,8 +60,17 @@ pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), Benc
     cores.leave();
     let identity = place.identity(&name.to_string(), name.key_kind())?;
     let (workers, connections) = (args.workers, args.connections as usize);
-    let clients = TlsClients::new(&identity.certificate, connections)?;
-    let site = ServerSite { global, library: &library, cores: &cores, workers, connections };
+    let handshake = HandshakeKind::PLAIN;
+    let clients = TlsClients::new(handshake, &identity.certificate, None, connections)?;
+    let site = ServerSite {
+        global,
+        library: &library,
+        libssl: None,
+        cores: &cores,
+        workers,
+        connections,
+        handshake,
+    };
     let providers = args.rows();
     let bar = progress::bar(providers.len() as u64 * args.seconds.ceil() as u64, BAR);
     let mut rows = Vec::new();

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::handshake::{HandshakeKind, TlsGroup, TlsVersion};
 use super::plan::{RatioBasis, TlsProvider, TlsRowName};
 use crate::table::{CellAlign, TableCell, TextTable, duration, si, thousands};
 
@@ -16,7 +17,13 @@ pub(super) struct TlsRow {
     /// The length of each turn.
     pub(super) seconds: f64,
     pub(super) turns: u32,
+    pub(super) tls: TlsVersion,
+    pub(super) group: TlsGroup,
+    /// True if the server demanded a certificate from each client.
+    pub(super) client_certificates: bool,
     pub(super) handshakes: u64,
+    /// The number of them that resumed a session.
+    pub(super) resumed: u64,
     /// The CPU time of all server processes for these handshakes.
     pub(super) server_cpu_us: u64,
     /// The cryptoserver's part of it, if there is one.
@@ -27,17 +34,28 @@ pub(super) struct TlsRow {
     /// The ratio to the default of the same name: larger is better.
     pub(super) ratio: Option<f64>,
     pub(super) ratio_of: RatioBasis,
+    /// The share of a handshake's CPU time that the group costs beyond X25519, if it is another one.
+    pub(super) group_share: Option<f64>,
 }
 
 /// Returns the heading and the table.
-pub(super) fn to_text(rows: &[TlsRow], in_colour: bool) -> String {
-    let heading = "TLS 1.3 handshakes without resumption; CPU: of all processes of the server together, on one core;\n\
-                   ratio: to the default in the same turn, by handshakes per CPU second, or by latency if it is marked\n";
-    heading.to_owned() + &table(rows).render(in_colour)
+pub(super) fn to_text(handshake: HandshakeKind, rows: &[TlsRow], in_colour: bool) -> String {
+    let mut heading = format!(
+        "Handshakes of {handshake}; CPU: of all processes of the server together, on one core;\n\
+         ratio: to the default in the same turn, by handshakes per CPU second, or by latency if it is marked\n"
+    );
+    if handshake.group != TlsGroup::X25519 {
+        heading += "group: the share of a handshake's CPU time that the group costs beyond X25519, in the same turn\n";
+    }
+    heading + &table(handshake, rows).render(in_colour)
 }
 
-fn table(rows: &[TlsRow]) -> TextTable {
-    let mut table = TextTable::new([
+fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
+    let optional = [
+        (handshake.resumes, ("resumed", CellAlign::Right)),
+        (handshake.group != TlsGroup::X25519, ("group", CellAlign::Right)),
+    ];
+    let columns = [
         ("row", CellAlign::Left),
         ("provider", CellAlign::Left),
         ("load", CellAlign::Right),
@@ -46,13 +64,15 @@ fn table(rows: &[TlsRow]) -> TextTable {
         ("CPU each", CellAlign::Right),
         ("p50", CellAlign::Right),
         ("ratio", CellAlign::Right),
-    ]);
+    ];
+    let shown = optional.into_iter().filter_map(|(is_shown, column)| is_shown.then_some(column));
+    let mut table = TextTable::new(columns.into_iter().chain(shown));
     for row in rows {
         let or = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
             value.map_or_else(TableCell::none, |value| text(value).into())
         };
         let mark = if row.ratio_of == RatioBasis::Latency { " latency" } else { "" };
-        table.row([
+        let mut cells = vec![
             row.name.to_string().into(),
             row.provider.to_string().into(),
             format!("{} on {}", row.connections, row.workers).into(),
@@ -61,7 +81,14 @@ fn table(rows: &[TlsRow]) -> TextTable {
             or(row.handshakes_per_cpu_s, &|rate| duration(1.0 / rate)),
             duration(row.p50_us / 1e6).into(),
             or(row.ratio, &|ratio| format!("{ratio:.3}{mark}")),
-        ]);
+        ];
+        if handshake.resumes {
+            cells.push(format!("{:.1} %", 100.0 * row.resumed as f64 / row.handshakes as f64).into());
+        }
+        if handshake.group != TlsGroup::X25519 {
+            cells.push(or(row.group_share, &|share| format!("{:.1} %", 100.0 * share)));
+        }
+        table.row(cells);
     }
     table
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::handshake::{HandshakeKind, TlsGroup, TlsVersion};
 use super::plan::TlsProvider;
 use crate::options::GlobalOptions;
 
@@ -18,7 +19,13 @@ pub(super) struct TlsServerConfig<'a> {
     pub(super) key: &'a Path,
     pub(super) workers: u32,
     pub(super) connections: usize,
+    pub(super) handshake: HandshakeKind,
+    /// The certificate of the clients' authority.
+    pub(super) client_authority: &'a Path,
 }
+
+/// The cipher suites of TLS 1.2.
+const TLS12_SUITES: &str = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256";
 
 /// Returns the configuration of nginx in the foreground with a master. Workers of a root master stay root, because
 /// the directory is closed to everybody else.
@@ -27,6 +34,7 @@ pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
     let (directory, certificate, key) =
         (server.directory.display(), server.certificate.display(), server.key.display());
     let user = if is_root { "user root;\n" } else { "" };
+    let handshake = nginx_handshake(server);
     // All connections may come to one worker.
     let max_connections = (2 * server.connections).max(512);
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -40,21 +48,70 @@ pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
          http {{\n  access_log off;\n{temporary}  server {{\n\
          \x20   listen 127.0.0.1:{port} ssl;\n\
          \x20   ssl_certificate {certificate};\n    ssl_certificate_key {key};\n\
-         \x20   ssl_protocols TLSv1.3;\n    ssl_session_tickets off;\n    ssl_session_cache off;\n\
+{handshake}\
          \x20   location / {{\n      return 200 \"{BODY}\";\n    }}\n  }}\n}}\n"
     )
+}
+
+/// Returns the lines that decide what a handshake of nginx is.
+fn nginx_handshake(server: &TlsServerConfig<'_>) -> String {
+    let HandshakeKind { version, group, has_client_certificates, resumes } = server.handshake;
+    let tickets = if resumes { "on" } else { "off" };
+    // Workers share the keys of tickets, since their parent made them. A cache of sessions they would not share.
+    let mut lines = vec![
+        format!("ssl_protocols TLSv{}", version.number()),
+        format!("ssl_session_tickets {tickets}"),
+        "ssl_session_cache off".to_owned(),
+    ];
+    if version == TlsVersion::Tls12 {
+        lines.push(format!("ssl_ciphers {TLS12_SUITES}"));
+    }
+    if group != TlsGroup::X25519 {
+        lines.push(format!("ssl_ecdh_curve {}", offered_groups(group)));
+    }
+    if has_client_certificates {
+        lines.push(format!("ssl_client_certificate {}", server.client_authority.display()));
+        lines.push("ssl_verify_client on".to_owned());
+    }
+    lines.into_iter().map(|line| format!("    {line};\n")).collect()
+}
+
+/// Returns the groups of a server that is measured with a group and, beside it, with X25519.
+fn offered_groups(group: TlsGroup) -> String {
+    format!("{}:{}", group.name(), TlsGroup::X25519.name())
+}
+
+/// Returns the options of HAProxy's socket that decide what a handshake is.
+fn haproxy_handshake(server: &TlsServerConfig<'_>) -> String {
+    let HandshakeKind { version, group, has_client_certificates, resumes } = server.handshake;
+    let number = version.number();
+    let mut options = format!("ssl-min-ver TLSv{number} ssl-max-ver TLSv{number}");
+    if !resumes {
+        options += " no-tls-tickets";
+    }
+    if version == TlsVersion::Tls12 {
+        options += &format!(" ciphers {TLS12_SUITES}");
+    }
+    if group != TlsGroup::X25519 {
+        options += &format!(" curves {}", offered_groups(group));
+    }
+    if has_client_certificates {
+        options += &format!(" ca-file {} verify required", server.client_authority.display());
+    }
+    options
 }
 
 /// Returns the configuration of HAProxy with one thread. It reads certificate and key from one file.
 pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     let (port, key) = (server.port, server.key.display());
+    let handshake = haproxy_handshake(server);
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
     let max_connections = (2 * server.connections).max(512);
     format!(
         "global\n  nbthread 1\n  maxconn {max_connections}\n  tune.ssl.cachesize 0\n{mode}\
          defaults\n  mode http\n  timeout client 30s\n  timeout connect 30s\n  timeout server 30s\n\
          frontend bench\n\
-         \x20 bind 127.0.0.1:{port} ssl crt {key} ssl-min-ver TLSv1.3 no-tls-tickets\n\
+         \x20 bind 127.0.0.1:{port} ssl crt {key} {handshake}\n\
          \x20 http-request return status 200 content-type text/plain string \"{BODY}\"\n"
     )
 }

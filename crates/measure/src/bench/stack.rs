@@ -10,6 +10,8 @@ use rustix::process::Signal;
 use super::BenchError;
 use super::client::{NotReady, TlsClients};
 use super::cryptoserver::start_cryptoserver;
+use super::handshake::HandshakeKind;
+use super::libssl::ServerLibssl;
 use super::place::{ProviderLibrary, ServerIdentity, make_directory, write};
 use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 use super::process::ServerProcess;
@@ -23,11 +25,14 @@ use crate::table::count;
 pub(super) struct ServerSite<'a> {
     pub(super) global: &'a GlobalOptions,
     pub(super) library: &'a ProviderLibrary,
+    /// The OpenSSL that servers load instead of the system's.
+    pub(super) libssl: Option<&'a ServerLibssl>,
     pub(super) cores: &'a DividedCores,
     /// Worker processes of nginx.
     pub(super) workers: u32,
     /// Connections at once.
     pub(super) connections: usize,
+    pub(super) handshake: HandshakeKind,
 }
 
 /// A TLS server with one provider.
@@ -38,8 +43,8 @@ pub(super) struct ServerStack {
     server: ServerProcess,
     cryptoserver: Option<ServerProcess>,
     pub(super) address: SocketAddr,
-    /// The library that the server must have loaded.
-    module: Option<PathBuf>,
+    /// The libraries that the server must have loaded.
+    modules: Vec<PathBuf>,
     /// The process numbers of nginx's workers, once they have started.
     workers: Vec<u32>,
     workers_expected: usize,
@@ -70,6 +75,9 @@ impl ServerStack {
         let program = name.program();
         let mut command = command(site, program, identity, provider, &directory, port)?;
         command.env("OPENSSL_CONF", &openssl).stdout(Stdio::null());
+        if let Some(libssl) = site.libssl {
+            libssl.set_for(&mut command);
+        }
         let log = directory.join("server.log");
         Ok(Self {
             name,
@@ -77,7 +85,7 @@ impl ServerStack {
             server: ServerProcess::start(program, &mut command, log, site.cores)?,
             cryptoserver,
             address: (Ipv4Addr::LOCALHOST, port).into(),
-            module: (provider != TlsProvider::Default).then(|| site.library.real.clone()),
+            modules: modules(site, provider),
             workers: Vec::new(),
             workers_expected: if program == BenchProgram::Nginx { site.workers as usize } else { 0 },
         })
@@ -96,12 +104,12 @@ impl ServerStack {
             Err(NotReady::Server(error)) => return Err(error),
             Err(NotReady::Client(reason)) => return Err(self.failed(reason)),
         }
-        match &self.module {
-            Some(module) if !self.server.has_loaded(module)? => {
-                Err(self.failed(format!("it has not loaded the provider {}", module.display())))
+        for module in &self.modules {
+            if !self.server.has_loaded(module)? {
+                return Err(self.failed(format!("it has not loaded {}", module.display())));
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Measures one turn.
@@ -116,10 +124,14 @@ impl ServerStack {
                 measured.first_error
             )));
         }
+        let turn = measured.turn();
+        if clients.resume && turn.resumed == 0 {
+            return Err(self.failed("it resumed no session".to_owned()));
+        }
         if self.server.children()? != self.workers {
             return Err(self.failed("workers ended while they were measured".to_owned()));
         }
-        self.excuse().map_or_else(|| Ok(measured.turn()), Err)
+        self.excuse().map_or(Ok(turn), Err)
     }
 
     /// Reloads nginx.
@@ -177,6 +189,12 @@ impl ServerStack {
     }
 }
 
+/// Returns the libraries that a server must have loaded.
+fn modules(site: &ServerSite<'_>, provider: TlsProvider) -> Vec<PathBuf> {
+    let module = (provider != TlsProvider::Default).then(|| site.library.real.clone());
+    module.into_iter().chain(site.libssl.map(|libssl| libssl.library.clone())).collect()
+}
+
 /// Writes the configuration of the TLS server, and returns the command that starts it.
 fn command(
     site: &ServerSite<'_>,
@@ -194,6 +212,8 @@ fn command(
         key: &key_file(program, identity, provider, directory)?,
         workers: site.workers,
         connections: site.connections,
+        handshake: site.handshake,
+        client_authority: &identity.client_authority_file(),
     };
     let mut command = Command::new(path);
     if program == BenchProgram::Haproxy {

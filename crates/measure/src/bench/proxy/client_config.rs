@@ -1,46 +1,36 @@
 //! The TLS settings of clients.
 
-use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use tokio_rustls::rustls::client::{
-    ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls13ClientSessionValue, WebPkiServerVerifier,
-};
+use tokio_rustls::rustls::client::{Resumption, WebPkiServerVerifier};
 use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::crypto::aws_lc_rs::{cipher_suite, default_provider, kx_group};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, NamedGroup, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
 
-use super::plan::ProxyTlsVersion;
+use super::super::handshake::TlsVersion;
+use super::super::sessions::SharedSessions;
 
 /// One signature in so many is verified, so that the clients' core is not the limit.
 const VERIFY_EVERY: u64 = 16;
-
-/// The largest number of tickets that clients keep.
-const MAX_TICKETS: usize = 1 << 15;
 
 /// Makes the settings of clients that accept this certificate in PEM and no other. They offer AES-128-GCM and X25519
 /// only, so that all proxies compute the same. In TLS 1.2 they offer P-256 after X25519.
 pub(super) fn client_config(
     certificate: &str,
-    version: ProxyTlsVersion,
+    version: TlsVersion,
     resumes: bool,
 ) -> io::Result<ClientConfig> {
     let provider = Arc::new(narrow_provider(version));
-    let versions = match version {
-        ProxyTlsVersion::Tls12 => [&TLS12],
-        ProxyTlsVersion::Tls13 => [&TLS13],
-    };
     let verifier = Arc::new(SampledVerifier::new(certificate, provider.clone())?);
     let mut config = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&versions)
+        .with_protocol_versions(&[version.of_rustls()])
         .map_err(io::Error::other)?
         .dangerous()
         .with_custom_certificate_verifier(verifier)
@@ -52,9 +42,9 @@ pub(super) fn client_config(
     Ok(config)
 }
 
-fn narrow_provider(version: ProxyTlsVersion) -> CryptoProvider {
+fn narrow_provider(version: TlsVersion) -> CryptoProvider {
     let mut kx_groups = vec![kx_group::X25519];
-    if version == ProxyTlsVersion::Tls12 {
+    if version == TlsVersion::Tls12 {
         // RFC 8422 4: a server uses an ECDSA certificate only if the client names its curve here.
         kx_groups.push(kx_group::SECP256R1);
     }
@@ -136,65 +126,13 @@ impl ServerCertVerifier for SampledVerifier {
     }
 }
 
-/// The sessions of all clients of one proxy. rustls's own store keeps eight tickets for each server, fewer than there
-/// are connections at once.
-#[derive(Debug, Default)]
-struct SharedSessions(Mutex<StoredSessions>);
-
-#[derive(Debug, Default)]
-struct StoredSessions {
-    group: Option<NamedGroup>,
-    tls12: Option<Tls12ClientSessionValue>,
-    /// The oldest first. Each is used once.
-    tickets: VecDeque<Tls13ClientSessionValue>,
-}
-
-impl SharedSessions {
-    fn lock(&self) -> MutexGuard<'_, StoredSessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ClientSessionStore for SharedSessions {
-    fn set_kx_hint(&self, _: ServerName<'static>, group: NamedGroup) {
-        self.lock().group = Some(group);
-    }
-
-    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
-        self.lock().group
-    }
-
-    fn set_tls12_session(&self, _: ServerName<'static>, session: Tls12ClientSessionValue) {
-        self.lock().tls12 = Some(session);
-    }
-
-    fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
-        self.lock().tls12.clone()
-    }
-
-    fn remove_tls12_session(&self, _: &ServerName<'static>) {
-        self.lock().tls12 = None;
-    }
-
-    fn insert_tls13_ticket(&self, _: ServerName<'static>, ticket: Tls13ClientSessionValue) {
-        let tickets = &mut self.lock().tickets;
-        if tickets.len() < MAX_TICKETS {
-            tickets.push_back(ticket);
-        }
-    }
-
-    fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        self.lock().tickets.pop_front()
-    }
-}
-
 #[cfg(test)]
 mod verifier_tests {
     use super::*;
 
     fn verifier() -> SampledVerifier {
         let made = rcgen::generate_simple_self_signed(vec!["bench.oarlock.test".to_owned()]).unwrap();
-        SampledVerifier::new(&made.cert.pem(), Arc::new(narrow_provider(ProxyTlsVersion::Tls13))).unwrap()
+        SampledVerifier::new(&made.cert.pem(), Arc::new(narrow_provider(TlsVersion::Tls13))).unwrap()
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use super::super::BenchError;
 use super::super::client::{NotReady, wait_until_answered};
+use super::super::handshake::TlsVersion;
 use super::super::place::HOST;
 use super::args::ProxyBenchArgs;
 use super::backend::ECHO;
 use super::bulk::BulkClients;
 use super::client_config::client_config;
-use super::plan::{ProxyLoad, ProxyTlsVersion};
+use super::plan::ProxyLoad;
 use super::runtime::LoadRuntime;
 use super::turns::{ProxyCpuUse, ProxyTurn};
 use crate::tls_client::{ConnectionTally, LoadLength, TlsClient, TlsExchange};
@@ -23,7 +24,7 @@ pub(super) struct ProxyClients<'a> {
     pub(super) runtime: &'a LoadRuntime,
     /// The certificate in PEM.
     pub(super) certificate: &'a str,
-    pub(super) version: ProxyTlsVersion,
+    pub(super) version: TlsVersion,
     /// The number of connections at once.
     pub(super) connections: usize,
     pub(super) length: LoadLength,

@@ -54,19 +54,6 @@ pub(crate) enum ProxyLoad {
     Bulk,
 }
 
-/// The version of TLS that clients speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-pub(crate) enum ProxyTlsVersion {
-    /// TLS 1.2
-    #[value(name = "1.2")]
-    #[serde(rename = "1.2")]
-    Tls12,
-    /// TLS 1.3
-    #[value(name = "1.3")]
-    #[serde(rename = "1.3")]
-    Tls13,
-}
-
 impl ProxyName {
     /// Returns the program that is started.
     pub(super) fn program(self) -> BenchProgram {
@@ -122,15 +109,6 @@ impl fmt::Display for ProxyLoad {
             Self::Full => "full",
             Self::Resumed => "resumed",
             Self::Bulk => "bulk",
-        })
-    }
-}
-
-impl fmt::Display for ProxyTlsVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Tls12 => "TLS 1.2",
-            Self::Tls13 => "TLS 1.3",
         })
     }
 }

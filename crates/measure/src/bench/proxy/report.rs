@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::BenchError;
+use super::super::handshake::TlsVersion;
 use super::super::plan::ServerKeyKind;
 use super::args::ProxyBenchArgs;
-use super::plan::{ProxyLoad, ProxyName, ProxyTlsVersion};
+use super::plan::{ProxyLoad, ProxyName};
 use super::turns::{ProxyRatio, ProxyTurn, ratio};
 use crate::statistics::median;
 
@@ -35,7 +36,7 @@ pub(super) struct ProxyRow {
     pub(super) proxy: ProxyName,
     pub(super) key: ServerKeyKind,
     pub(super) load: ProxyLoad,
-    pub(super) tls: ProxyTlsVersion,
+    pub(super) tls: TlsVersion,
     /// The number of workers of the proxy.
     pub(super) threads: u32,
     pub(super) connections: usize,
