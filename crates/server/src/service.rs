@@ -93,11 +93,12 @@ impl SharedService {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let cpu_us = cpu.tv_sec as u64 * 1_000_000 + cpu.tv_nsec as u64 / 1_000;
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let metrics = &self.metrics;
         proto::Usage {
             cpu_us,
             resident_kb: resident_kb().unwrap_or_default(),
-            received_bytes: load(&self.metrics.received_bytes),
-            sent_bytes: load(&self.metrics.sent_bytes),
+            received_bytes: load(&metrics.received_bytes) + load(&metrics.ring_received_bytes),
+            sent_bytes: load(&metrics.sent_bytes) + load(&metrics.ring_sent_bytes),
         }
     }
 

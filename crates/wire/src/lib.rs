@@ -54,3 +54,4 @@ pub use pool::{ConnectionPool, PendingJob, PoolAnswer, PoolConfig, PoolError, Pr
 pub use prost::Message;
 #[cfg(feature = "grpc")]
 pub use remote::{RemoteConfig, RemoteError, RemoteHolder, ServerReport};
+pub use ring::is_switched_off as is_ring_switched_off;

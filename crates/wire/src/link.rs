@@ -32,7 +32,7 @@ pub struct ServerLink {
 #[derive(Debug)]
 enum LinkSender {
     Queue(mpsc::Sender<Request>),
-    Ring(Arc<RingSender>),
+    Ring(RingSender),
 }
 
 /// The way of messages between a client and its server.

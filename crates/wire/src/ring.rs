@@ -16,8 +16,9 @@ pub(crate) struct ClientRing {
     pub(crate) answers: RingReader,
 }
 
-/// Returns true if the environment turns rings off.
-pub(crate) fn is_switched_off() -> bool {
+/// Returns true if the variable `OARLOCK_NO_RING` turns shared memory off: it has another value than `0`.
+#[must_use]
+pub fn is_switched_off() -> bool {
     std::env::var_os(SWITCH).is_some_and(|value| !value.is_empty() && value != "0")
 }
 

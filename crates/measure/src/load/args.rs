@@ -73,6 +73,8 @@ pub(crate) enum LoadTransport {
     Tls,
     /// gRPC without protection
     Plaintext,
+    /// Shared memory beside a UNIX socket
+    Ring,
     /// Frames on a UNIX socket
     Unix,
     /// No server: the same work in this process, for comparison
@@ -217,7 +219,8 @@ impl LoadTransport {
         match endpoint {
             Endpoint::Grpc { url, .. } if url.starts_with("https:") => Self::Tls,
             Endpoint::Grpc { .. } => Self::Plaintext,
-            _ => Self::Unix,
+            _ if oarlock_wire::is_ring_switched_off() => Self::Unix,
+            _ => Self::Ring,
         }
     }
 
@@ -225,6 +228,7 @@ impl LoadTransport {
         match self {
             Self::Tls => "tls",
             Self::Plaintext => "plaintext",
+            Self::Ring => "ring",
             Self::Unix => "unix",
             Self::Local => "local",
         }

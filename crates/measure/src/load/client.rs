@@ -5,15 +5,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use cpu_time::ProcessTime;
 use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use oarlock_wire::proto::{self, Code, request, response};
-use oarlock_wire::{Endpoint, LinkError, ServerLink};
+use oarlock_wire::{Endpoint, LinkError, LinkTransport, ServerLink};
 use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout_at};
 
 use super::LoadError;
-use super::args::{LoadArgs, LoadKeyHome, LoadOp, LoadPlan};
+use super::args::{LoadArgs, LoadKeyHome, LoadOp, LoadPlan, LoadTransport};
 use super::report::LoadRow;
 use super::work::LoadWork;
 use crate::random::SplitMix64;
@@ -63,7 +64,7 @@ pub(super) async fn measure(
     endpoint: &Endpoint,
     args: &LoadArgs,
 ) -> Result<LoadRow, LoadError> {
-    let observer = ServerLink::open(endpoint).await?;
+    let observer = connect(plan.way, endpoint).await?;
     let mut links = Vec::with_capacity(plan.clients);
     for work in works.iter().cycle().take(plan.clients) {
         links.push((work, open(plan, endpoint, work).await?));
@@ -84,12 +85,14 @@ pub(super) async fn measure(
     let counted = async {
         sleep_until(begin.into()).await;
         let before = usage(&observer).await?;
+        let own_before = ProcessTime::now();
         sleep_until(span.end.into()).await;
         // Without any, it is said below that answers were missing.
         let _ = timeout_at((span.end + PATIENCE).into(), span.first.notified()).await;
         let length = begin.elapsed();
+        let own = own_before.elapsed();
         let after = usage(&observer).await?;
-        Ok::<_, LoadError>((before, after, length))
+        Ok::<_, LoadError>((before, after, own, length))
     };
     let all = async {
         while let Some(own) = clients.next().await {
@@ -98,7 +101,7 @@ pub(super) async fn measure(
         span.first.notify_one();
     };
     let (usages, ended) = tokio::join!(counted, timeout_at((span.end + PATIENCE).into(), all));
-    let (before, after, length) = usages?;
+    let (before, after, own, length) = usages?;
     drop(clients);
     if ended.is_err() {
         seen.fail(1, "answers were missing at the end".into());
@@ -112,6 +115,7 @@ pub(super) async fn measure(
         operations: seen.operations,
         rate_per_s: seen.operations as f64 / length.as_secs_f64(),
         server_cpu_us_per_op: Some(cpu_us as f64 / seen.operations.max(1) as f64),
+        client_cpu_us_per_op: Some(own.as_secs_f64() * 1e6 / seen.operations.max(1) as f64),
         wire_bytes_per_op: Some(crossed as f64 / seen.answered.max(1) as f64),
         p50_us: Some(seen.latencies.quantile_us(0.5)),
         p99_us: Some(seen.latencies.quantile_us(0.99)),
@@ -176,7 +180,7 @@ impl RateGrowth {
 /// Opens a stream and its keys. The server finds keys in its directory only when it looks again, so these are asked
 /// for until then.
 async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<ServerLink, LoadError> {
-    let link = ServerLink::open(endpoint).await?;
+    let link = connect(plan.way, endpoint).await?;
     let end = Instant::now() + PATIENCE;
     loop {
         match open_keys(&link, work).await {
@@ -189,6 +193,21 @@ async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<S
             }
             opened => return Ok(opened.map(|()| link)?),
         }
+    }
+}
+
+/// Connects by this transport and no other: a row must not measure another one.
+async fn connect(way: LoadTransport, endpoint: &Endpoint) -> Result<ServerLink, LoadError> {
+    match way {
+        LoadTransport::Unix => Ok(ServerLink::open_without_ring(endpoint, "--by unix").await?),
+        LoadTransport::Ring => {
+            let link = ServerLink::open(endpoint).await?;
+            match link.transport() {
+                LinkTransport::Socket { no_ring } => Err(LoadError::NoRing(no_ring.clone())),
+                _ => Ok(link),
+            }
+        }
+        _ => Ok(ServerLink::open(endpoint).await?),
     }
 }
 

@@ -24,6 +24,8 @@ pub enum LoadError {
     Connect(#[from] ConnectError),
     #[error(transparent)]
     Link(#[from] LinkError),
+    #[error("no shared memory: {0}; --by unix, or OARLOCK_NO_RING=1, measures the socket alone")]
+    NoRing(String),
     #[error(transparent)]
     Wire(#[from] WireError),
     #[error("the work itself: {0}")]

@@ -20,6 +20,8 @@ pub(super) struct LoadRow {
     pub(super) operations: u64,
     pub(super) rate_per_s: f64,
     pub(super) server_cpu_us_per_op: Option<f64>,
+    /// The CPU time of all clients, which is that of this process.
+    pub(super) client_cpu_us_per_op: Option<f64>,
     pub(super) wire_bytes_per_op: Option<f64>,
     pub(super) request_bytes: usize,
     pub(super) p50_us: Option<f64>,
@@ -64,7 +66,7 @@ impl LoadRow {
 
 /// Returns the heading and the table.
 pub(super) fn to_text(rows: &[LoadRow], in_colour: bool) -> String {
-    let heading = "load: clients x batches in flight of each x operations in a batch; CPU: the server's\n";
+    let heading = "load: clients x batches in flight of each x operations in a batch; CPU: the server's; client: the CPU of the clients\n";
     heading.to_owned() + &table(rows).render(in_colour)
 }
 
@@ -74,6 +76,7 @@ fn table(rows: &[LoadRow]) -> TextTable {
         ("load", CellAlign::Right),
         ("ops/s", CellAlign::Right),
         ("CPU/op", CellAlign::Right),
+        ("client/op", CellAlign::Right),
         ("of local", CellAlign::Right),
         ("bytes/op", CellAlign::Right),
         ("p50", CellAlign::Right),
@@ -90,6 +93,7 @@ fn table(rows: &[LoadRow]) -> TextTable {
             format!("{} x {} x {}", row.clients, row.in_flight, row.batch).into(),
             si(row.rate_per_s).into(),
             or(row.server_cpu_us_per_op, |us| format!("{us:.2} µs")),
+            or(row.client_cpu_us_per_op, |us| format!("{us:.2} µs")),
             or(row.of_local, |ratio| format!("{ratio:.3}")),
             or(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
             or(row.p50_us, time),

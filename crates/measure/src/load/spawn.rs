@@ -116,7 +116,9 @@ impl SpawnedServer {
                 }),
             },
             LoadTransport::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
-            LoadTransport::Unix | LoadTransport::Local => Endpoint::Unix(self.files.socket.clone()),
+            LoadTransport::Ring | LoadTransport::Unix | LoadTransport::Local => {
+                Endpoint::Unix(self.files.socket.clone())
+            }
         })
     }
 }

@@ -1,5 +1,6 @@
 //! A stream over a UNIX socket, with shared memory if the server gives it.
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -63,30 +64,20 @@ pub(super) async fn open(
     let (queue, waiting) = mpsc::channel(QUEUE);
     let (requests, answers, transport) = match opened {
         Ok(ClientRing { requests, answers }) => {
-            let output = RingOutput { writer: requests, is_streaming: false, must_wake: false };
-            let sender = RingSender { queue, output: Mutex::new(output), socket: Arc::clone(&socket) };
-            (LinkSender::Ring(Arc::new(sender)), Some(answers), LinkTransport::Ring)
+            let ring = Arc::new(RingRequests::new(requests, &socket));
+            let sender = RingSender { queue, ring: Arc::clone(&ring) };
+            (LinkSender::Ring(sender), Some((answers, ring)), LinkTransport::Ring)
         }
         Err(no_ring) => (LinkSender::Queue(queue), None, LinkTransport::Socket { no_ring }),
     };
-    let ring = match &requests {
-        LinkSender::Ring(sender) => Some(Arc::downgrade(sender)),
-        LinkSender::Queue(_) => None,
-    };
-    let (state, input) = (Arc::clone(&shared), Arc::clone(&socket));
+    let ring = answers.as_ref().map(|(_, ring)| Arc::clone(ring));
+    let mut input = LinkInput { socket: Arc::clone(&socket), received, answers, frames: BytesMut::new() };
+    let state = Arc::clone(&shared);
     let reader = tokio::spawn(async move {
-        let end = LinkInput { socket: input, received, answers, frames: BytesMut::new() }.run(&state).await;
+        let end = input.run(&state).await;
         state.close(end.map_or_else(|error| error.to_string(), |()| "the server closed it".to_owned()));
     });
-    let writer = tokio::spawn(async move {
-        // A weak reference: the queue ends when the link is dropped.
-        let streaming = |is_streaming| {
-            if let Some(ring) = ring.as_ref().and_then(std::sync::Weak::upgrade) {
-                ring.lock().set_streaming(is_streaming, &ring.socket);
-            }
-        };
-        write_frames(waiting, &socket, streaming).await;
-    });
+    let writer = tokio::spawn(async move { write_frames(waiting, &socket, ring.as_deref()).await });
     let tasks = vec![reader.abort_handle(), writer.abort_handle()];
     Ok(ServerLink { requests, shared, last_id: AtomicU64::new(0), tasks, transport })
 }
@@ -134,64 +125,87 @@ async fn ask_for_ring(
 pub(super) struct RingSender {
     /// The requests that go through the socket.
     queue: mpsc::Sender<Request>,
-    output: Mutex<RingOutput>,
+    ring: Arc<RingRequests>,
+}
+
+impl RingSender {
+    /// Sends a request through the ring, or through the socket if it must. Returns false if the link has ended.
+    pub(super) async fn send(&self, request: Request) -> bool {
+        self.ring.write(&request) || self.queue.send(request).await.is_ok()
+    }
+}
+
+/// The ring of requests, and what the tasks of its link know about the socket beside it.
+#[derive(Debug)]
+struct RingRequests {
+    state: Mutex<RingState>,
     socket: Arc<UnixStream>,
 }
 
 #[derive(Debug)]
-struct RingOutput {
+struct RingState {
     writer: RingWriter,
+    /// The ids of requests that went through the socket and have no answer yet. Until they have one, all requests do:
+    /// the server begins requests in their order, and a later one could pass them in the ring.
+    on_socket: HashSet<u64>,
     /// True while frames are written to the socket: nothing may come between their bytes.
     is_streaming: bool,
     /// True if the server must be woken when the frames have been written.
     must_wake: bool,
 }
 
-impl RingSender {
-    /// Sends a request through the ring, or through the socket if the ring has no space for it. Returns false if the
-    /// link has ended.
-    pub(super) async fn send(&self, request: Request) -> bool {
-        if self.write(&request) {
-            return true;
-        }
-        self.queue.send(request).await.is_ok()
+impl RingRequests {
+    fn new(writer: RingWriter, socket: &Arc<UnixStream>) -> Self {
+        let state = RingState { writer, on_socket: HashSet::new(), is_streaming: false, must_wake: false };
+        Self { state: Mutex::new(state), socket: Arc::clone(socket) }
     }
 
     /// Writes a request to the ring. Returns false if it must go through the socket.
     fn write(&self, request: &Request) -> bool {
-        let mut output = self.lock();
-        let encoded = output.writer.encode(request.encoded_len(), |frame| request.encode_raw(frame));
-        // A server that writes impossible positions still reads the socket, and ends the connection or answers.
-        let is_written = encoded.unwrap_or(false);
-        if is_written && output.writer.take_sleeper() {
-            output.wake(&self.socket);
+        let mut state = self.lock();
+        // A server that writes an impossible position still reads the socket.
+        let is_written = state.on_socket.is_empty()
+            && state.writer.encode(request.encoded_len(), |frame| request.encode_raw(frame)).unwrap_or(false);
+        if !is_written {
+            state.on_socket.insert(request.id);
+            return false;
         }
-        is_written
+        if state.writer.take_sleeper() {
+            if state.is_streaming {
+                state.must_wake = true;
+            } else {
+                self.wake_server();
+            }
+        }
+        true
     }
 
-    fn lock(&self) -> MutexGuard<'_, RingOutput> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl RingOutput {
-    fn wake(&mut self, socket: &UnixStream) {
-        if self.is_streaming {
-            self.must_wake = true;
-            return;
-        }
-        // Not `try_write`, which fails without a try while the runtime does not know that the socket is writable.
-        match send(socket, &[0; frame::HEADER_BYTES], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-            // A full socket has bytes that wake the server, and a broken one ends the reader.
-            Ok(_) | Err(_) => {}
+    /// Notes that a request has its answer.
+    fn answered(&self, id: u64) {
+        let mut state = self.lock();
+        if !state.on_socket.is_empty() {
+            state.on_socket.remove(&id);
         }
     }
 
-    fn set_streaming(&mut self, is_streaming: bool, socket: &UnixStream) {
-        self.is_streaming = is_streaming;
-        if !is_streaming && std::mem::take(&mut self.must_wake) {
-            self.wake(socket);
+    /// Notes that frames are written to the socket, or that all have been.
+    fn set_streaming(&self, is_streaming: bool) {
+        let mut state = self.lock();
+        state.is_streaming = is_streaming;
+        if !is_streaming && std::mem::take(&mut state.must_wake) {
+            self.wake_server();
         }
+    }
+
+    fn wake_server(&self) {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        // Not `try_write`, which fails without a try while the runtime does not know that the socket is writable. If the
+        // socket is full, its bytes wake the server, and if it is broken, the reader of the link says so.
+        let _ = send(&self.socket, &[0; frame::HEADER_BYTES], flags);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RingState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -199,7 +213,7 @@ impl RingOutput {
 struct LinkInput {
     socket: Arc<UnixStream>,
     received: BytesMut,
-    answers: Option<RingReader>,
+    answers: Option<(RingReader, Arc<RingRequests>)>,
     /// The frames of the ring, copied out before anything reads them.
     frames: BytesMut,
 }
@@ -213,7 +227,11 @@ impl LinkInput {
             while let Some(message) = frame::take(&mut self.received, max).map_err(io::Error::other)? {
                 // A frame without a message only wakes this side.
                 if !message.is_empty() {
-                    shared.answer(Response::decode(message)?);
+                    let response = Response::decode(message)?;
+                    if let Some((_, ring)) = &self.answers {
+                        ring.answered(response.id);
+                    }
+                    shared.answer(response);
                 }
             }
             self.received.reserve(READ);
@@ -221,12 +239,8 @@ impl LinkInput {
                 Ok(0) => return self.take_from_ring(shared),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let may_wait = self
-                        .answers
-                        .as_mut()
-                        .map_or(Ok(true), RingReader::sleep)
-                        .map_err(io::Error::other)?;
-                    if may_wait {
+                    let answers = self.answers.as_mut();
+                    if answers.map_or(Ok(true), |(answers, _)| answers.sleep()).map_err(io::Error::other)? {
                         self.socket.readable().await?;
                     }
                 }
@@ -236,17 +250,27 @@ impl LinkInput {
     }
 
     fn take_from_ring(&mut self, shared: &LinkState) -> io::Result<()> {
-        let Some(answers) = &mut self.answers else { return Ok(()) };
+        let Some((answers, ring)) = &mut self.answers else { return Ok(()) };
         while answers.read(&mut self.frames).map_err(io::Error::other)?.is_some() {
-            shared.answer(Response::decode(self.frames.split().freeze())?);
+            let response = Response::decode(self.frames.split().freeze())?;
+            ring.answered(response.id);
+            shared.answer(response);
         }
         Ok(())
     }
 }
 
-/// Writes requests to the socket. The requests that wait are written together. `streaming` is told when bytes begin and
-/// end.
-async fn write_frames(mut waiting: mpsc::Receiver<Request>, socket: &UnixStream, streaming: impl Fn(bool)) {
+/// Writes requests to the socket. The requests that wait are written together.
+async fn write_frames(
+    mut waiting: mpsc::Receiver<Request>,
+    socket: &UnixStream,
+    ring: Option<&RingRequests>,
+) {
+    let streaming = |is_streaming| {
+        if let Some(ring) = ring {
+            ring.set_streaming(is_streaming);
+        }
+    };
     let mut bytes = BytesMut::new();
     while let Some(first) = waiting.recv().await {
         bytes.clear();
