@@ -9,7 +9,7 @@ use oarlock_milter::MilterSocket;
 use serde::Serialize;
 
 use super::BenchError;
-use super::handshake::{HandshakeKind, TlsGroup, TlsVersion};
+use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
 use super::libssl::ServerLibssl;
 use super::plan::{TlsProvider, TlsRowName};
 use super::proxy::ProxyBenchArgs;
@@ -88,10 +88,10 @@ pub(super) struct TlsArgs {
     pub(super) workers: u32,
     /// Version of TLS. In TLS 1.2, clients offer AES-128-GCM alone
     #[arg(long, value_enum, value_name = "VERSION", default_value = "1.3")]
-    tls: TlsVersion,
+    tls: ClientTlsVersion,
     /// Key exchange
     #[arg(long, value_enum, value_name = "GROUP", default_value = "x25519")]
-    group: TlsGroup,
+    group: ClientTlsGroup,
     /// Demand a certificate from clients. Its key is of the same kind as the server's, and so is that of its authority
     #[arg(long)]
     client_certificates: bool,
@@ -238,7 +238,7 @@ impl TlsArgs {
     pub(super) fn check(&self) -> Result<(), BenchError> {
         is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")?;
         match (self.tls, self.group) {
-            (TlsVersion::Tls12, TlsGroup::X25519MlKem768) => Err(BenchError::Usage(
+            (ClientTlsVersion::Tls12, ClientTlsGroup::X25519MlKem768) => Err(BenchError::Usage(
                 "--group x25519mlkem768: expected --tls 1.3, for TLS 1.2 lacks the group",
             )),
             _ => Ok(()),

@@ -19,7 +19,7 @@ use super::sessions::SharedSessions;
 
 /// The version of TLS that clients speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-pub(super) enum TlsVersion {
+pub(super) enum ClientTlsVersion {
     /// TLS 1.2
     #[value(name = "1.2")]
     #[serde(rename = "1.2")]
@@ -33,7 +33,7 @@ pub(super) enum TlsVersion {
 /// The key exchange that clients offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum TlsGroup {
+pub(super) enum ClientTlsGroup {
     /// ECDH with X25519
     X25519,
     /// The hybrid of X25519 and ML-KEM-768, from OpenSSL 3.5 on
@@ -44,8 +44,8 @@ pub(super) enum TlsGroup {
 /// The handshakes of all rows of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HandshakeKind {
-    pub(super) version: TlsVersion,
-    pub(super) group: TlsGroup,
+    pub(super) version: ClientTlsVersion,
+    pub(super) group: ClientTlsGroup,
     /// True if the server demands a certificate from clients.
     pub(super) has_client_certificates: bool,
     /// True if clients resume sessions with tickets.
@@ -55,8 +55,8 @@ pub(super) struct HandshakeKind {
 impl HandshakeKind {
     /// Full handshakes of TLS 1.3 with X25519 and without client certificates.
     pub(super) const PLAIN: Self = Self {
-        version: TlsVersion::Tls13,
-        group: TlsGroup::X25519,
+        version: ClientTlsVersion::Tls13,
+        group: ClientTlsGroup::X25519,
         has_client_certificates: false,
         resumes: false,
     };
@@ -93,7 +93,7 @@ impl HandshakeKind {
 
     fn provider(self) -> CryptoProvider {
         let mut provider = CryptoProvider { kx_groups: self.group.offered(), ..default_provider() };
-        if self.version == TlsVersion::Tls12 {
+        if self.version == ClientTlsVersion::Tls12 {
             provider.cipher_suites = vec![
                 cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
                 cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
@@ -103,7 +103,7 @@ impl HandshakeKind {
     }
 }
 
-impl TlsVersion {
+impl ClientTlsVersion {
     /// Returns the same version of rustls.
     pub(super) fn of_rustls(self) -> &'static SupportedProtocolVersion {
         match self {
@@ -121,7 +121,7 @@ impl TlsVersion {
     }
 }
 
-impl TlsGroup {
+impl ClientTlsGroup {
     /// Returns OpenSSL's name of the group.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -151,7 +151,7 @@ impl fmt::Display for HandshakeKind {
     }
 }
 
-impl fmt::Display for TlsVersion {
+impl fmt::Display for ClientTlsVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TLS {}", self.number())
     }

@@ -43,7 +43,7 @@ pub use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
 pub use self::error::BenchError;
-use self::handshake::{HandshakeKind, TlsGroup};
+use self::handshake::{HandshakeKind, ClientTlsGroup};
 use self::libssl::{OpensslVersion, ServerLibssl};
 use self::place::{BenchDirectory, ProviderLibrary};
 pub use self::plan::{BenchProgram, TlsProvider, TlsRowName};
@@ -120,7 +120,7 @@ impl TlsBench<'_> {
         };
         let clients =
             |handshake| TlsClients::new(handshake, &identity.certificate, client.as_ref(), connections);
-        let beside = HandshakeKind { group: TlsGroup::X25519, ..handshake };
+        let beside = HandshakeKind { group: ClientTlsGroup::X25519, ..handshake };
         let with_x25519 = (handshake != beside).then(|| clients(beside)).transpose()?;
         let clients = clients(handshake)?;
         let (global, library, libssl, cores) = (self.global, self.library, self.libssl, self.cores);
@@ -163,10 +163,10 @@ fn installed(names: Vec<TlsRowName>) -> Result<Vec<TlsRowName>, BenchError> {
 /// Returns the rows whose server has the group. The others get a note.
 fn with_group(
     names: Vec<TlsRowName>,
-    group: TlsGroup,
+    group: ClientTlsGroup,
     libssl: Option<&ServerLibssl>,
 ) -> Result<Vec<TlsRowName>, BenchError> {
-    if group == TlsGroup::X25519 {
+    if group == ClientTlsGroup::X25519 {
         return Ok(names);
     }
     let mut here = Vec::new();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::handshake::{HandshakeKind, TlsGroup, TlsVersion};
+use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
 use super::plan::{RatioBasis, TlsProvider, TlsRowName};
 use crate::table::{CellAlign, TableCell, TextTable, duration, si, thousands};
 
@@ -17,8 +17,8 @@ pub(super) struct TlsRow {
     /// The length of each turn.
     pub(super) seconds: f64,
     pub(super) turns: u32,
-    pub(super) tls: TlsVersion,
-    pub(super) group: TlsGroup,
+    pub(super) tls: ClientTlsVersion,
+    pub(super) group: ClientTlsGroup,
     /// True if the server demanded a certificate from each client.
     pub(super) client_certificates: bool,
     pub(super) handshakes: u64,
@@ -44,7 +44,7 @@ pub(super) fn to_text(handshake: HandshakeKind, rows: &[TlsRow], in_colour: bool
         "Handshakes of {handshake}; CPU: of all processes of the server together, on one core;\n\
          ratio: to the default in the same turn, by handshakes per CPU second, or by latency if it is marked\n"
     );
-    if handshake.group != TlsGroup::X25519 {
+    if handshake.group != ClientTlsGroup::X25519 {
         heading += "group: the share of a handshake's CPU time that the group costs beyond X25519, in the same turn\n";
     }
     heading + &table(handshake, rows).render(in_colour)
@@ -53,7 +53,7 @@ pub(super) fn to_text(handshake: HandshakeKind, rows: &[TlsRow], in_colour: bool
 fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
     let optional = [
         (handshake.resumes, ("resumed", CellAlign::Right)),
-        (handshake.group != TlsGroup::X25519, ("group", CellAlign::Right)),
+        (handshake.group != ClientTlsGroup::X25519, ("group", CellAlign::Right)),
     ];
     let columns = [
         ("row", CellAlign::Left),
@@ -85,7 +85,7 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
         if handshake.resumes {
             cells.push(format!("{:.1} %", 100.0 * row.resumed as f64 / row.handshakes as f64).into());
         }
-        if handshake.group != TlsGroup::X25519 {
+        if handshake.group != ClientTlsGroup::X25519 {
             cells.push(or(row.group_share, &|share| format!("{:.1} %", 100.0 * share)));
         }
         table.row(cells);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::handshake::{HandshakeKind, TlsGroup, TlsVersion};
+use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
 use super::plan::TlsProvider;
 use crate::options::GlobalOptions;
 
@@ -63,10 +63,10 @@ fn nginx_handshake(server: &TlsServerConfig<'_>) -> String {
         format!("ssl_session_tickets {tickets}"),
         "ssl_session_cache off".to_owned(),
     ];
-    if version == TlsVersion::Tls12 {
+    if version == ClientTlsVersion::Tls12 {
         lines.push(format!("ssl_ciphers {TLS12_SUITES}"));
     }
-    if group != TlsGroup::X25519 {
+    if group != ClientTlsGroup::X25519 {
         lines.push(format!("ssl_ecdh_curve {}", offered_groups(group)));
     }
     if has_client_certificates {
@@ -77,8 +77,8 @@ fn nginx_handshake(server: &TlsServerConfig<'_>) -> String {
 }
 
 /// Returns the groups of a server that is measured with a group and, beside it, with X25519.
-fn offered_groups(group: TlsGroup) -> String {
-    format!("{}:{}", group.name(), TlsGroup::X25519.name())
+fn offered_groups(group: ClientTlsGroup) -> String {
+    format!("{}:{}", group.name(), ClientTlsGroup::X25519.name())
 }
 
 /// Returns the options of HAProxy's socket that decide what a handshake is.
@@ -89,10 +89,10 @@ fn haproxy_handshake(server: &TlsServerConfig<'_>) -> String {
     if !resumes {
         options += " no-tls-tickets";
     }
-    if version == TlsVersion::Tls12 {
+    if version == ClientTlsVersion::Tls12 {
         options += &format!(" ciphers {TLS12_SUITES}");
     }
-    if group != TlsGroup::X25519 {
+    if group != ClientTlsGroup::X25519 {
         options += &format!(" curves {}", offered_groups(group));
     }
     if has_client_certificates {

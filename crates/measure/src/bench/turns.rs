@@ -96,8 +96,8 @@ fn ratio(measure: RatioBasis, default: &[TlsTurn], own: &[TlsTurn]) -> Option<f6
     median(default.iter().zip(own).map(ratio)).and_then(finite)
 }
 
-/// Returns the share of a handshake's CPU time that the group costs beyond X25519, the median over turns. None if X25519
-/// was not measured beside it.
+/// Returns the share of a handshake's CPU time that the group costs beyond X25519, the median over turns. None if
+/// X25519 was not measured beside it.
 fn group_share(with_x25519: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
     let share = |(x25519, own): (&TlsTurn, &TlsTurn)| 1.0 - x25519.cpu_each_us() / own.cpu_each_us();
     median(with_x25519.iter().zip(own).map(share)).and_then(finite)

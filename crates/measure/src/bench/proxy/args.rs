@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::super::BenchError;
-use super::super::handshake::TlsVersion;
+use super::super::handshake::ClientTlsVersion;
 use super::super::plan::ServerKeyKind;
 use super::plan::{OwnProxy, ProxyLoad, ProxyName, ProxyPeer};
 use crate::tls_client::LoadLength;
@@ -60,7 +60,7 @@ pub(crate) struct ProxyBenchArgs {
     loads: Vec<ProxyLoad>,
     /// Version of TLS
     #[arg(long, value_enum, value_name = "VERSION", default_value = "1.3")]
-    pub(super) tls: TlsVersion,
+    pub(super) tls: ClientTlsVersion,
     /// Number of connections at once, 1 to 10000
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,

@@ -14,7 +14,7 @@ use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
 
-use super::super::handshake::TlsVersion;
+use super::super::handshake::ClientTlsVersion;
 use super::super::sessions::SharedSessions;
 
 /// One signature in so many is verified, so that the clients' core is not the limit.
@@ -24,7 +24,7 @@ const VERIFY_EVERY: u64 = 16;
 /// only, so that all proxies compute the same. In TLS 1.2 they offer P-256 after X25519.
 pub(super) fn client_config(
     certificate: &str,
-    version: TlsVersion,
+    version: ClientTlsVersion,
     resumes: bool,
 ) -> io::Result<ClientConfig> {
     let provider = Arc::new(narrow_provider(version));
@@ -42,9 +42,9 @@ pub(super) fn client_config(
     Ok(config)
 }
 
-fn narrow_provider(version: TlsVersion) -> CryptoProvider {
+fn narrow_provider(version: ClientTlsVersion) -> CryptoProvider {
     let mut kx_groups = vec![kx_group::X25519];
-    if version == TlsVersion::Tls12 {
+    if version == ClientTlsVersion::Tls12 {
         // RFC 8422 4: a server uses an ECDSA certificate only if the client names its curve here.
         kx_groups.push(kx_group::SECP256R1);
     }
@@ -132,7 +132,7 @@ mod verifier_tests {
 
     fn verifier() -> SampledVerifier {
         let made = rcgen::generate_simple_self_signed(vec!["bench.oarlock.test".to_owned()]).unwrap();
-        SampledVerifier::new(&made.cert.pem(), Arc::new(narrow_provider(TlsVersion::Tls13))).unwrap()
+        SampledVerifier::new(&made.cert.pem(), Arc::new(narrow_provider(ClientTlsVersion::Tls13))).unwrap()
     }
 
     #[test]

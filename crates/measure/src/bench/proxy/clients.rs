@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::super::BenchError;
 use super::super::client::{NotReady, wait_until_answered};
-use super::super::handshake::TlsVersion;
+use super::super::handshake::ClientTlsVersion;
 use super::super::place::HOST;
 use super::args::ProxyBenchArgs;
 use super::backend::ECHO;
@@ -24,7 +24,7 @@ pub(super) struct ProxyClients<'a> {
     pub(super) runtime: &'a LoadRuntime,
     /// The certificate in PEM.
     pub(super) certificate: &'a str,
-    pub(super) version: TlsVersion,
+    pub(super) version: ClientTlsVersion,
     /// The number of connections at once.
     pub(super) connections: usize,
     pub(super) length: LoadLength,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::BenchError;
-use super::super::handshake::TlsVersion;
+use super::super::handshake::ClientTlsVersion;
 use super::super::plan::ServerKeyKind;
 use super::args::ProxyBenchArgs;
 use super::plan::{ProxyLoad, ProxyName};
@@ -36,7 +36,7 @@ pub(super) struct ProxyRow {
     pub(super) proxy: ProxyName,
     pub(super) key: ServerKeyKind,
     pub(super) load: ProxyLoad,
-    pub(super) tls: TlsVersion,
+    pub(super) tls: ClientTlsVersion,
     /// The number of workers of the proxy.
     pub(super) threads: u32,
     pub(super) connections: usize,
