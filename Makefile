@@ -15,9 +15,10 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
-comma := ,
+# The runs of `make test`, which may be made alone too: .ci/tests describes them.
+RUNS = unit scalar-alone narrow-leaves arm kernel-test doctest rules
 
-.PHONY: help run install uninstall build announce-build provider pkcs11 test unit scalar-alone narrow-leaves arm kernel-test doctest rules setup setup-build lint deny ci long
+.PHONY: help run install uninstall build announce-build provider pkcs11 test $(RUNS) setup setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -79,40 +80,11 @@ pkcs11: setup-build
 	cp $(dir $(BINARY))liboarlock_pkcs11.so $(PKCS11)
 	@echo 'built $(PKCS11)'
 
-test: unit scalar-alone narrow-leaves arm kernel-test doctest rules
+test: setup
+	@.ci/tests $(RUNS)
 
-unit: setup
-	$(CARGO) test --workspace --all-targets
-
-# $(call test_of,PACKAGES): the tests of some packages, built as those of the whole workspace.
-test_of = $(CARGO) test --workspace --lib --bins --tests \
-  --config 'target."cfg(all())".runner = ["$(CURDIR)/.ci/of-packages", $(foreach package,$(1),"$(package)"$(comma)) "--"]'
-
-# A machine may have no lanes at all, so the facade and the program are tested with the scalar engine too. Tests of keys in
-# texts, of a server under load and of benches take long and do the same on every engine.
-scalar-alone: setup
-	OARLOCK_DISABLE=lanes PASSED_OVER='no_key_bytes serve_load bench_milter bench_proxy bench_tls' \
-	  $(call test_of,oarlock oarlock-cli)
-
-# The facade with the leaves that other processors have: AVX2 with and without FMA, VAES and the SHA extensions. The tests
-# of lanes and the vectors run on each leaf in any case.
-narrow-leaves: setup
-	OARLOCK_DISABLE=avx512,vaes512 $(call test_of,oarlock)
-	OARLOCK_DISABLE=avx512,vaes512,vaes256,sha-ni,fma $(call test_of,oarlock)
-
-# The leaves of ARMv8 on an emulated processor. Prints SKIPPED where the tools for it cannot be installed.
-arm: setup
-	@.ci/arm
-
-# TLS records by the kernel, in a guest whose kernel makes them. Prints SKIPPED where the guest cannot be installed or run.
-kernel-test: setup
-	$(CARGO) xtask kernel-test
-
-doctest: setup
-	$(CARGO) test --workspace --doc
-
-rules: setup
-	$(CARGO) xtask check
+$(RUNS): setup
+	@.ci/tests $@
 
 # Checks the tools that a build needs.
 setup-build:
