@@ -24,7 +24,7 @@ use super::comb::{PointComb, built_once};
 /// The multiples of a key.
 type KeyComb = PointComb<FinitePoint, 256, 7>;
 /// The multiples of the base point. There is one such table, so its windows can be wider.
-type BaseComb = PointComb<FinitePoint, 256, 8>;
+type BaseComb = PointComb<FinitePoint, 256, 10>;
 
 /// The table of a public key.
 #[derive(Debug)]
