@@ -18,7 +18,7 @@ const ALL_CORES: &str = "as many as there are cores";
 
 /// Commands in which `--engines` has an effect, and the default of `--threads` if that has one too. All other
 /// commands compute nothing in bulk.
-const EFFECTS: [(&str, Option<&str>); 24] = [
+const EFFECTS: [(&str, Option<&str>); 25] = [
     ("engines", None),
     ("speed", Some("1")),
     ("latency", Some("one for each core but one; with --saturation one for each")),
@@ -34,6 +34,7 @@ const EFFECTS: [(&str, Option<&str>); 24] = [
     ("bench tls", Some("1 in the provider; the cryptoserver's own beside it")),
     ("bench reloads", Some("1 in the provider; the cryptoserver's own beside it")),
     ("bench milter", Some("the filter's own")),
+    ("bench resolver", Some("1 in the provider")),
     ("sockets bench", None),
     ("dkim sign", Some(ALL_CORES)),
     ("dkim verify", Some(ALL_CORES)),

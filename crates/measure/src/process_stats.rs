@@ -2,6 +2,10 @@
 
 use std::fs;
 use std::io;
+use std::time::Duration;
+
+use nix::time::ClockId;
+use nix::unistd::Pid;
 
 /// The numbers of a process in `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,13 @@ pub(crate) fn cpu_us(process: u32) -> io::Result<u64> {
         ticks += stat(child)?.ticks;
     }
     Ok(microseconds(ticks))
+}
+
+/// Returns the CPU time of all threads of a process, ended ones included, to the nanosecond.
+pub(crate) fn cpu_time(process: u32) -> io::Result<Duration> {
+    let process = i32::try_from(process).map_err(io::Error::other)?;
+    let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(process))?;
+    Ok(clock.now()?.into())
 }
 
 /// Returns the CPU time of this process's children that have ended and were waited for, in microseconds.
@@ -96,6 +107,8 @@ mod tests {
         let parent = stat(own).unwrap().parent;
         assert!(children(parent).unwrap().contains(&own));
         assert!(cpu_us(own).is_ok());
+        assert!(cpu_time(own).unwrap() > Duration::ZERO);
+        assert!(cpu_time(u32::MAX).is_err());
         assert!(memory_kib(own).unwrap() > 100);
     }
 }

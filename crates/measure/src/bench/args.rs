@@ -13,6 +13,7 @@ use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
 use super::libssl::ServerLibssl;
 use super::plan::{TlsProvider, TlsRowName};
 use super::proxy::ProxyBenchArgs;
+use super::resolver::ResolverBenchArgs;
 
 /// Arguments of `oarlock bench`.
 #[derive(Args, Debug)]
@@ -31,6 +32,8 @@ pub(super) enum BenchCommand {
     Milter(MilterBenchArgs),
     /// Measure TLS handshakes and bytes of TLS-terminating proxies per second of their CPU time, side by side
     Proxy(Box<ProxyBenchArgs>),
+    /// Measure the CPU time of unmodified Unbound and BIND per validated answer, with OpenSSL alone and with Oarlock
+    Resolver(ResolverBenchArgs),
 }
 
 /// Options that set TLS servers up.

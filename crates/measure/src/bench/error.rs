@@ -8,6 +8,8 @@ use oarlock::keys::KeyError;
 use rustix::io::Errno;
 
 use crate::dkim::MailBenchError;
+use crate::dnssec::bench::ZoneBenchError;
+use crate::dnssec::capacity::CapacityError;
 use crate::failure::{CommandError, FailureKind};
 use crate::table::count;
 
@@ -69,13 +71,21 @@ pub enum BenchError {
     #[error("the backend: {0}")]
     Backend(io::Error),
     #[error("{0} is neither in PATH nor in /usr/sbin: {install}", install = install_hint(*.0))]
-    ProxyAbsent(BenchProgram),
+    ProgramAbsent(BenchProgram),
     #[error("{0}")]
     NoStream(String),
     #[error("{name}: {reason}\n{log}")]
     Proxy { name: String, reason: String, log: String },
     #[error("{} of proxies failed; the first, of {name}: {first}", count(*failed, "connection"))]
     ProxyConnections { failed: u64, name: String, first: String },
+    #[error("{name}: {reason}\n{log}")]
+    Resolver { name: String, reason: String, log: String },
+    #[error("the resolvers' queries: {0}")]
+    Queries(io::Error),
+    #[error("the resolvers' zones: {0}")]
+    Zones(Box<ZoneBenchError>),
+    #[error("single verifications: {0}")]
+    Verification(Box<CapacityError>),
     #[error("no proxy could be measured; the rows say why")]
     NothingMeasured,
     #[error("interrupted: the proxies were stopped")]
@@ -101,6 +111,18 @@ impl CommandError for BenchError {
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Machine,
         }
+    }
+}
+
+impl From<ZoneBenchError> for BenchError {
+    fn from(error: ZoneBenchError) -> Self {
+        Self::Zones(Box::new(error))
+    }
+}
+
+impl From<CapacityError> for BenchError {
+    fn from(error: CapacityError) -> Self {
+        Self::Verification(Box::new(error))
     }
 }
 

@@ -18,6 +18,7 @@
 //! | `report` | table and JSON |
 //! | `milter` | MTAs at a mail filter |
 //! | `proxy` | TLS-terminating proxies |
+//! | `resolver` | resolvers that validate |
 
 mod args;
 mod client;
@@ -32,6 +33,7 @@ mod process;
 mod proxy;
 mod reloads;
 mod report;
+mod resolver;
 mod sessions;
 mod settings;
 mod stack;
@@ -68,6 +70,7 @@ pub fn run(global: &GlobalOptions, args: &BenchArgs) -> Result<(), BenchError> {
         BenchCommand::Reloads(args) => reloads::run(global, args),
         BenchCommand::Milter(args) => milter::run(global, args),
         BenchCommand::Proxy(args) => proxy::run(global, args),
+        BenchCommand::Resolver(args) => resolver::run(global, args),
     }
 }
 

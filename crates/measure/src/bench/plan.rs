@@ -64,6 +64,12 @@ pub enum BenchProgram {
     Hitch,
     /// stunnel, from PATH
     Stunnel,
+    /// Unbound, from PATH
+    Unbound,
+    /// BIND's resolver, from PATH
+    Named,
+    /// Knot's authoritative server, from PATH
+    Knotd,
 }
 
 /// The quantity that a row's ratio compares.
@@ -138,6 +144,9 @@ impl BenchProgram {
             Self::Haproxy => "haproxy",
             Self::Hitch => "hitch",
             Self::Stunnel => "stunnel",
+            Self::Unbound => "unbound",
+            Self::Named => "named",
+            Self::Knotd => "knotd",
             Self::Cryptoserver | Self::Milter | Self::Proxy => return std::env::current_exe().ok(),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -153,6 +162,9 @@ impl BenchProgram {
             Self::Haproxy => Some("haproxy"),
             Self::Hitch => Some("hitch"),
             Self::Stunnel => Some("stunnel4"),
+            Self::Unbound => Some("unbound"),
+            Self::Named => Some("bind9"),
+            Self::Knotd => Some("knot"),
             Self::Cryptoserver | Self::Milter | Self::Proxy => None,
         }
     }
@@ -199,6 +211,9 @@ impl fmt::Display for BenchProgram {
             Self::Proxy => "oarlock proxy",
             Self::Hitch => "hitch",
             Self::Stunnel => "stunnel",
+            Self::Unbound => "unbound",
+            Self::Named => "named",
+            Self::Knotd => "knotd",
         })
     }
 }

@@ -109,7 +109,7 @@ fn command(
     port: u16,
 ) -> Result<Command, BenchError> {
     let program = name.program();
-    let path = program.path().ok_or(BenchError::ProxyAbsent(program))?;
+    let path = program.path().ok_or(BenchError::ProgramAbsent(program))?;
     let mut command = Command::new(&path);
     let bundle = directory.join("bundle.pem");
     let mut proxy = ProxySite {

@@ -18,9 +18,11 @@ use clap::Args;
 
 pub use self::error::ZoneBenchError;
 use self::place::ZoneDirectory;
-use self::program::{ProgramCost, ZoneProgram};
+use self::program::ProgramCost;
+pub(crate) use self::program::ZoneProgram;
 use self::report::ZoneBenchRow;
-use self::task::{ZoneKeyKind, ZoneTask};
+pub(crate) use self::task::ZoneKeyKind;
+use self::task::ZoneTask;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;

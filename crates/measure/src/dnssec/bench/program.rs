@@ -10,7 +10,7 @@ use crate::process_stats::ended_children_us;
 
 /// The cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ProgramCost {
+pub(crate) struct ProgramCost {
     pub(super) seconds: f64,
     /// The CPU time of all threads, in user and kernel mode.
     pub(super) cpu_seconds: f64,
@@ -18,7 +18,7 @@ pub(super) struct ProgramCost {
 
 /// A program with its arguments.
 #[derive(Clone, Debug)]
-pub(super) struct ZoneProgram {
+pub(crate) struct ZoneProgram {
     /// The name in the report.
     pub(super) name: String,
     /// True for this program itself.
@@ -34,7 +34,7 @@ impl ZoneProgram {
     }
 
     /// This program itself.
-    pub(super) fn own<S: Into<String>>(
+    pub(crate) fn own<S: Into<String>>(
         arguments: impl IntoIterator<Item = S>,
     ) -> Result<Self, ZoneBenchError> {
         let path = std::env::current_exe().map_err(|error| failed("oarlock", &error.to_string()))?;
@@ -49,7 +49,7 @@ impl ZoneProgram {
     ///
     /// # Errors
     /// The program could not be started or failed.
-    pub(super) fn run(&self, folder: &Path) -> Result<(Output, ProgramCost), ZoneBenchError> {
+    pub(crate) fn run(&self, folder: &Path) -> Result<(Output, ProgramCost), ZoneBenchError> {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).current_dir(folder).stdin(Stdio::null());
         let (before, began) = (ended_children_us(), Instant::now());

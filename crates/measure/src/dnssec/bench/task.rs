@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use clap::ValueEnum;
+use serde::Serialize;
+
 use super::error::ZoneBenchError;
 use super::program::ZoneProgram;
 
@@ -17,17 +20,21 @@ pub(super) enum ZoneTask {
 }
 
 /// The kind of a zone's keys: one signs the keys, the other signs the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ZoneKeyKind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ZoneKeyKind {
+    /// ECDSA with the curve P-256: algorithm 13
     P256,
+    /// RSA with 2048 bits: algorithm 8
     Rsa2048,
+    /// Ed25519: algorithm 15
     Ed25519,
 }
 
 impl ZoneKeyKind {
     pub(super) const ALL: [Self; 3] = [Self::P256, Self::Rsa2048, Self::Ed25519];
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::P256 => "p256",
             Self::Rsa2048 => "rsa2048",
@@ -36,7 +43,7 @@ impl ZoneKeyKind {
     }
 
     /// As `oarlock dnssec keygen` is asked for it.
-    pub(super) fn algorithm(self) -> &'static str {
+    pub(crate) fn algorithm(self) -> &'static str {
         match self {
             Self::P256 => "ECDSAP256SHA256",
             Self::Rsa2048 => "RSASHA256",

@@ -174,12 +174,19 @@ pub(super) struct BudgetArgs {
     /// being cryptography]
     #[arg(long, value_name = "MICROSECONDS", default_value_t = OVERHEAD_US, hide_default_value = true, value_parser = not_negative)]
     pub(super) overhead_us: f64,
+    /// Take these microseconds from the document of `oarlock --json bench resolver`, as it measured them with OpenSSL's
+    /// default provider
+    #[arg(long, value_name = "RESOLVER.json", conflicts_with = "overhead_us")]
+    pub(super) overhead_from: Option<PathBuf>,
+    /// Row of that document, such as unbound-p256 or bind-rsa2048 [default: the first]
+    #[arg(long, value_name = "NAME", requires = "overhead_from")]
+    pub(super) overhead_row: Option<String>,
 }
 
 impl BudgetArgs {
-    pub(super) fn budget(&self) -> CpuBudget {
-        let Self { cpu_share, cores, overhead_us } = *self;
-        CpuBudget { cores: cores.into(), cpu_share, overhead_us }
+    /// Returns the budget with this overhead of a validation.
+    pub(super) fn budget(&self, overhead_us: f64) -> CpuBudget {
+        CpuBudget { cores: self.cores.into(), cpu_share: self.cpu_share, overhead_us }
     }
 }
 

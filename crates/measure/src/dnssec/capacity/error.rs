@@ -34,6 +34,20 @@ pub enum CapacityError {
     Machine { path: PathBuf, error: serde_json::Error },
     #[error("{} has no rates that --save wrote: {what}", path.display())]
     MachineRates { path: PathBuf, what: String },
+    #[error("{} was not written by `oarlock --json bench resolver`: {error}", path.display())]
+    Overhead { path: PathBuf, error: serde_json::Error },
+    #[error("{} is the document of another bench: expected `resolver`, found `{found}`", path.display())]
+    OverheadBench { path: PathBuf, found: String },
+    #[error("{} has no row {wanted}: expected one of {known}", path.display())]
+    OverheadRow { path: PathBuf, wanted: String, known: String },
+    #[error("{} has no rows: its bench measured nothing", path.display())]
+    NoOverheadRows { path: PathBuf },
+    #[error(
+        "{} row {row}: expected peer_overhead_us above 0, found {found}: measure again with more --names and --turns, \
+         and with OpenSSL's libcrypto",
+        path.display()
+    )]
+    OverheadValue { path: PathBuf, row: String, found: String },
     #[error("{0}")]
     Measure(Box<SpeedError>),
     #[error("no engine here verifies {0}")]

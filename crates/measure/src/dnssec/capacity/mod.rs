@@ -9,6 +9,8 @@
 //! | `measure` | this machine's rates, in independent runs |
 //! | `machine` | rates kept in a file, and compared with another machine's |
 //! | `verdict` | the algorithms that are affordable |
+//! | `overhead` | the CPU time of a validation beyond the verification, from `oarlock bench resolver` |
+//! | `verification` | the time of single verifications, for that bench |
 //! | `report`, `plots` | all of it as text, JSON and pictures |
 
 mod args;
@@ -16,19 +18,23 @@ mod error;
 mod inputs;
 mod machine;
 mod measure;
+mod overhead;
 mod plots;
 mod question;
 mod report;
 mod socket;
 mod verdict;
+mod verification;
 
 pub use self::args::CapacityArgs;
 pub use self::error::CapacityError;
 use self::inputs::ObservedTraffic;
 use self::machine::MachineRates;
+use self::overhead::ValidationOverhead;
 use self::question::LoadQuestion;
 use self::report::CapacityReport;
 use self::verdict::CapacityVerdict;
+pub(crate) use self::verification::{VerificationTimes, measure_verification};
 use crate::options::{GlobalOptions, check_writable};
 use crate::report::print_report;
 
@@ -37,6 +43,7 @@ pub const AFTER_HELP: &str = "The model is that of Hageman et al. 2016 and Blaau
      Exit codes: 0 an algorithm is affordable, 1 none is, 2 wrong usage or input, 3 the machine failed.\n\n\
      Examples: oarlock dnssec capacity resolver.pcap.zst\n          \
      oarlock dnssec capacity --queries-per-second 58 --worst-case --save router.json\n          \
+     oarlock dnssec capacity --queries-per-second 500 --worst-case --overhead-from resolver.json\n          \
      oarlock dnssec capacity --dnstap-socket /run/dnstap.sock --for 86400 --side upstream --plot-queries day.svg";
 
 /// Measures this machine, and prints whether it affords the load. `stop` is called in a runtime of tokio; its future
@@ -55,6 +62,7 @@ pub fn run<F: Future<Output = ()>>(
     }
     let other = args.machine.against.as_deref().map(MachineRates::load).transpose()?;
     let kept = args.machine.machine.as_deref().map(MachineRates::load).transpose()?;
+    let overhead = ValidationOverhead::choose(&args.budget)?;
     let observed = observe(global, args, stop)?;
     let question = LoadQuestion::new(&args.model, observed.as_ref())?;
     let machine = match kept {
@@ -64,9 +72,10 @@ pub fn run<F: Future<Output = ()>>(
     if let Some(path) = &args.machine.save {
         machine.save(path)?;
     }
-    let verdict = CapacityVerdict::new(&question, &machine, args.budget.budget());
+    let verdict = CapacityVerdict::new(&question, &machine, args.budget.budget(overhead.overhead_us));
     let against = other.map(|other| machine.against(&other));
-    let report = CapacityReport { observed: observed.as_ref(), question, machine, verdict, against };
+    let report =
+        CapacityReport { observed: observed.as_ref(), question, machine, verdict, overhead, against };
     plots::draw(&args.plots, &report)?;
     print_report(global.json, &report.to_json(), |in_colour| report.to_text(in_colour) + "\n")?;
     Ok(report.verdict.is_affordable())

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::inputs::{ObservedTraffic, TrafficSource};
 use super::machine::{MachineComparison, MachineRates};
+use super::overhead::ValidationOverhead;
 use super::question::LoadQuestion;
 use super::verdict::{CapacityVerdict, VerdictRow, percent};
 use crate::table::{CellAlign, CellTone, TableCell, TextTable, count, ratio, si, thousands};
@@ -18,6 +19,7 @@ pub(super) struct CapacityReport<'a> {
     pub(super) question: LoadQuestion,
     pub(super) machine: MachineRates,
     pub(super) verdict: CapacityVerdict,
+    pub(super) overhead: ValidationOverhead,
     pub(super) against: Option<MachineComparison>,
 }
 
@@ -27,9 +29,10 @@ impl CapacityReport<'_> {
         let budget = &self.verdict.budget;
         let cores = if budget.cores == 1.0 { "one core".into() } else { format!("{} cores", budget.cores) };
         format!(
-            "validations per second with {} % of {cores}, {} µs each beyond the verification",
+            "validations per second with {} % of {cores}, {} µs each beyond the verification{}",
             percent(budget.cpu_share),
-            budget.overhead_us
+            budget.overhead_us,
+            self.overhead.origin()
         )
     }
 
@@ -156,7 +159,7 @@ impl CapacityReport<'_> {
                 "signatures_per_s": self.question.signatures_per_s(),
                 "required_per_s": self.verdict.required_per_s,
             },
-            "budget": { "cores": budget.cores, "cpu_share": budget.cpu_share, "overhead_us": budget.overhead_us },
+            "budget": { "cores": budget.cores, "cpu_share": budget.cpu_share, "overhead_us": budget.overhead_us, "overhead_row": self.overhead.row },
             "machine": self.machine,
             "verdicts": self.verdict.rows,
             "against": self.against,
