@@ -199,7 +199,7 @@ impl LoadedProvider {
         if let Some(engines) = self.0.engines.get() {
             return engines.clone().map_err(ProviderError::Accelerator);
         }
-        let settings = EngineSettings::of(&self.0.config);
+        let settings = AcceleratorSettings::of(&self.0.config);
         // The engines are created before the cell is locked: another thread may fork meanwhile, and its child would
         // wait for ever.
         let made = match is_fibre {
@@ -218,7 +218,7 @@ impl LoadedProvider {
             return verifier.clone().map_err(ProviderError::Accelerator);
         }
         // Created before the cell is locked, for the reason that `engines` gives.
-        let made = shared_engines(EngineSettings::of(&self.0.config).for_verification());
+        let made = shared_engines(AcceleratorSettings::of(&self.0.config).for_verification());
         self.0.verifier.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
     }
 
@@ -272,7 +272,7 @@ fn is_for_service(job: &Job<'_>) -> bool {
 
 /// The settings of an accelerator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct EngineSettings {
+struct AcceleratorSettings {
     /// All engines if None.
     names: Option<Vec<String>>,
     threads: Option<usize>,
@@ -282,7 +282,7 @@ struct EngineSettings {
 /// The engine that computes one job at a time.
 const SCALAR: &str = "scalar";
 
-impl EngineSettings {
+impl AcceleratorSettings {
     fn of(config: &Config) -> Self {
         match config.mode {
             OperationMode::Local => {
@@ -309,10 +309,10 @@ impl EngineSettings {
 }
 
 /// The accelerators of this process. The lock is held for a look or an insertion, and never while engines are created.
-static SHARED: Mutex<Vec<(EngineSettings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
+static SHARED: Mutex<Vec<(AcceleratorSettings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
 
-fn shared_engines(settings: EngineSettings) -> Result<Arc<Accelerator>, String> {
-    let known = |shared: &Vec<(EngineSettings, Weak<Accelerator>)>| {
+fn shared_engines(settings: AcceleratorSettings) -> Result<Arc<Accelerator>, String> {
+    let known = |shared: &Vec<(AcceleratorSettings, Weak<Accelerator>)>| {
         shared.iter().find(|(other, _)| *other == settings).and_then(|(_, engines)| engines.upgrade())
     };
     if let Some(engines) = lock_briefly(&SHARED).and_then(|shared| known(&shared)) {
@@ -331,8 +331,8 @@ fn shared_engines(settings: EngineSettings) -> Result<Arc<Accelerator>, String> 
     Ok(made)
 }
 
-fn new_engines(settings: &EngineSettings) -> Result<Accelerator, String> {
-    let EngineSettings { names, threads, nice } = settings;
+fn new_engines(settings: &AcceleratorSettings) -> Result<Accelerator, String> {
+    let AcceleratorSettings { names, threads, nice } = settings;
     let own = oarlock::SchedulerConfig::default().with_caller_budget(CALLER_BUDGET).with_nice(*nice);
     let mut builder = Accelerator::builder().config(own).lazy();
     // A privileged process takes nothing from its environment, and no file that it names.
@@ -385,7 +385,7 @@ mod tests {
     /// A fork leaves a locked mutex behind if another thread held it.
     #[test]
     fn a_mutex_that_stays_locked_does_not_block_the_creation_of_engines() {
-        let settings = EngineSettings::scalar(10);
+        let settings = AcceleratorSettings::scalar(10);
         let first = shared_engines(settings.clone()).unwrap();
         assert!(Arc::ptr_eq(&first, &shared_engines(settings.clone()).unwrap()));
         let held = SHARED.lock().unwrap();
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn single_verifications_have_tables_beside_lanes_too() {
         let (config, _) = Config::read(|_| None, |_| None).unwrap();
-        let verifier = shared_engines(EngineSettings::of(&config).for_verification()).unwrap();
+        let verifier = shared_engines(AcceleratorSettings::of(&config).for_verification()).unwrap();
         assert_eq!(verifier.engine_names().collect::<Vec<_>>(), [SCALAR]);
         assert!(verifier.max_prepared_bytes() > 0);
     }
@@ -409,9 +409,9 @@ mod tests {
     fn only_allowed_engines_verify() {
         let (config, _) = Config::read(|_| None, |_| None).unwrap();
         let config = Config { engines: Some(vec!["lanes".to_owned()]), ..config };
-        let settings = EngineSettings::of(&config);
+        let settings = AcceleratorSettings::of(&config);
         assert_eq!(settings.clone().for_verification(), settings);
         let both = Config { engines: Some(vec!["lanes".to_owned(), SCALAR.to_owned()]), ..config };
-        assert_eq!(EngineSettings::of(&both).for_verification(), EngineSettings::scalar(both.nice));
+        assert_eq!(AcceleratorSettings::of(&both).for_verification(), AcceleratorSettings::scalar(both.nice));
     }
 }

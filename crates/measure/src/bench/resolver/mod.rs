@@ -1,4 +1,4 @@
-//! `oarlock bench resolver`: resolvers that validate, with and without the provider, before an authority that has signed
+//! `oarlock bench resolver`: resolvers that validate, with and without the provider, before an authority with signed
 //! zones.
 //!
 //! | module | what it holds |

@@ -19,7 +19,7 @@ pub(super) struct QueryClient {
 
 /// The answers that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ExpectedAnswer {
+pub(super) enum ResolverAnswer {
     /// Validated: with the bit AD. RFC 4035 3.2.3.
     Validated,
     /// Not validated: without the bit AD.
@@ -88,7 +88,7 @@ impl QueryClient {
         &self,
         zone: &str,
         names: Range<u32>,
-        expected: ExpectedAnswer,
+        expected: ResolverAnswer,
     ) -> Result<(), QueryFailure> {
         let mut names = names;
         let mut pending: HashMap<u16, PendingQuery> = HashMap::new();
@@ -165,15 +165,15 @@ impl QueryClient {
 fn take_answer(
     answer: &[u8],
     pending: &mut HashMap<u16, PendingQuery>,
-    expected: ExpectedAnswer,
+    expected: ResolverAnswer,
 ) -> Result<(), QueryFailure> {
     let id = u16_at(answer, 0);
     let is_for =
         |query: &&PendingQuery| answer.get(HEADER..query.message.len()) == query.message.get(HEADER..);
     let Some(query) = pending.get(&id).filter(is_for) else { return Ok(()) };
     let checked = check_flags(answer).and_then(|flags| match (expected, flags & AUTHENTIC_DATA != 0) {
-        (ExpectedAnswer::Validated, false) => Err(AnswerFault::NotValidated),
-        (ExpectedAnswer::Unvalidated, true) => Err(AnswerFault::Validated),
+        (ResolverAnswer::Validated, false) => Err(AnswerFault::NotValidated),
+        (ResolverAnswer::Unvalidated, true) => Err(AnswerFault::Validated),
         _ => Ok(()),
     });
     checked.map_err(|fault| QueryFailure::Answer { name: name_of(&query.message), fault })?;
@@ -282,7 +282,7 @@ mod tests {
         address
     }
 
-    fn ask(flags: u16, expected: ExpectedAnswer) -> Result<(), String> {
+    fn ask(flags: u16, expected: ResolverAnswer) -> Result<(), String> {
         let client = QueryClient::new(server(flags), 8).unwrap();
         client.ask_all("p256.", 0..100, expected).map_err(|failure| failure.to_string())
     }
@@ -290,19 +290,19 @@ mod tests {
     #[test]
     fn every_answer_must_have_the_bit_ad_or_lack_it() {
         let (plain, validated) = (RESPONSE, RESPONSE | AUTHENTIC_DATA);
-        assert_eq!(ask(validated, ExpectedAnswer::Validated), Ok(()));
-        assert_eq!(ask(plain, ExpectedAnswer::Unvalidated), Ok(()));
-        let said = ask(plain, ExpectedAnswer::Validated).unwrap_err();
+        assert_eq!(ask(validated, ResolverAnswer::Validated), Ok(()));
+        assert_eq!(ask(plain, ResolverAnswer::Unvalidated), Ok(()));
+        let said = ask(plain, ResolverAnswer::Validated).unwrap_err();
         assert!(said.contains("n0.p256.") && said.contains("expected the bit AD"), "{said}");
-        let said = ask(validated, ExpectedAnswer::Unvalidated).unwrap_err();
+        let said = ask(validated, ResolverAnswer::Unvalidated).unwrap_err();
         assert!(said.contains("no DS record"), "{said}");
     }
 
     #[test]
     fn errors_and_cut_answers_are_reported() {
-        let said = ask(RESPONSE | 2, ExpectedAnswer::Unvalidated).unwrap_err();
+        let said = ask(RESPONSE | 2, ResolverAnswer::Unvalidated).unwrap_err();
         assert!(said.contains("SERVFAIL"), "{said}");
-        let said = ask(RESPONSE | TRUNCATED, ExpectedAnswer::Unvalidated).unwrap_err();
+        let said = ask(RESPONSE | TRUNCATED, ResolverAnswer::Unvalidated).unwrap_err();
         assert!(said.contains("whole message"), "{said}");
     }
 
@@ -314,7 +314,7 @@ mod tests {
         pending.insert(7, PendingQuery { message, sent: Instant::now(), tries: 1 });
         let mut other = query(7, "n8.p256.");
         other[2..4].copy_from_slice(&(RESPONSE | 2).to_be_bytes());
-        take_answer(&other, &mut pending, ExpectedAnswer::Validated).unwrap();
+        take_answer(&other, &mut pending, ResolverAnswer::Validated).unwrap();
         assert_eq!(pending.len(), 1);
     }
 }

@@ -28,10 +28,10 @@ impl ResolverReport {
 
     pub(super) fn to_text(&self, in_colour: bool) -> String {
         let heading = format!(
-            "CPU time of a resolver per validated answer, {} of {} for names that it has not seen;\n\
+            "CPU time of a resolver per validated answer, {} of {} that it has not seen;\n\
              unvalidated: the same without a DS record; limit: the ratio if a verification cost nothing\n",
             count(u64::from(self.turns), "turn"),
-            count(u64::from(self.names_per_turn), "query").replace("querys", "queries"),
+            count(u64::from(self.names_per_turn), "name"),
         );
         heading + &self.table().render(in_colour)
     }

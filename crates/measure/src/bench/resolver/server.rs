@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::args::WARM_UP_NAMES;
 use super::plan::{ResolverName, ResolverProvider};
-use super::queries::{ExpectedAnswer, QueryClient, QueryFailure};
+use super::queries::{QueryClient, QueryFailure, ResolverAnswer};
 use super::rounds::ResolverTurn;
 use super::settings::{self, ResolverConfig};
 use super::zones::{ResolverZones, insecure_zone, secure_zone};
@@ -27,7 +27,7 @@ pub(super) struct ZoneAuthority {
     port: u16,
 }
 
-/// What all resolvers of a bench share.
+/// The state that all resolvers of a bench share.
 pub(super) struct ResolverSite<'a> {
     pub(super) global: &'a GlobalOptions,
     pub(super) library: &'a ProviderLibrary,
@@ -162,10 +162,10 @@ impl ResolverProcess {
         self.next_name = range.end;
         let began = Instant::now();
         let before = self.cpu_time()?;
-        let validated = self.client.ask_all(&self.secure, range.clone(), ExpectedAnswer::Validated);
+        let validated = self.client.ask_all(&self.secure, range.clone(), ResolverAnswer::Validated);
         validated.map_err(|failure| self.failed(failure.to_string()))?;
         let (middle, elapsed) = (self.cpu_time()?, began.elapsed());
-        let passed_on = self.client.ask_all(&self.insecure, range, ExpectedAnswer::Unvalidated);
+        let passed_on = self.client.ask_all(&self.insecure, range, ResolverAnswer::Unvalidated);
         passed_on.map_err(|failure| self.failed(failure.to_string()))?;
         let after = self.cpu_time()?;
         self.server.check()?;
@@ -191,7 +191,7 @@ fn failed(row: &str, server: &ServerProcess, reason: String) -> BenchError {
     BenchError::Resolver { name: row.to_owned(), reason, log: server.tail() }
 }
 
-/// Returns a port that is free for UDP. Another process may take it meanwhile; the server then fails and names the port.
+/// Returns a port that is free for UDP. If another process takes it meanwhile, the server fails and names the port.
 fn free_port() -> Result<u16, BenchError> {
     let address = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr());
     Ok(address.map_err(BenchError::Queries)?.port())

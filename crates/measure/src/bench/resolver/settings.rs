@@ -86,8 +86,9 @@ pub(super) fn knot(directory: &Path, port: u16, zones: &[String], owner: &str) -
     text
 }
 
-/// The properties of TLS servers, and those of resolvers. A resolver makes a key from its numbers for many signatures. The
-/// default provider would make it first, at the cost of a verification, because Oarlock's key managers have this property.
+/// The properties of TLS servers, and those of resolvers, which make a key from its numbers for many signatures. Only
+/// the second query prefers Oarlock's key managers. Without it the default provider makes each key first, which costs
+/// as much as a verification.
 const PROPERTIES: [&str; 2] = ["?provider=oarlock", "?provider=oarlock,?oarlock.keys=import"];
 
 /// Returns openssl.cnf. It is empty for OpenSSL alone.
