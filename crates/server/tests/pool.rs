@@ -14,7 +14,7 @@ use bytes::BytesMut;
 use oarlock::keys::{export, generate, held, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
 use oarlock::{Curve, Fingerprint};
-use oarlock_wire::proto::{Code, KeyInfo, Request, Response, Results, request, response};
+use oarlock_wire::proto::{Code, Fault, KeyInfo, Request, Response, Results, request, response};
 use oarlock_wire::{ConnectionPool, Message, PoolConfig, PoolError, PrivateKeySource, frame};
 use test_server::TestServer;
 
@@ -201,13 +201,21 @@ fn framed(response: Response) -> BytesMut {
     bytes
 }
 
-/// Reads the next request of a connection after its preamble.
+/// Reads the next request of a connection after its preamble. A request for shared memory is refused, as a server that
+/// does not know it would do.
 fn read_request(stream: &mut UnixStream) -> Request {
     let mut head = [0; frame::HEADER_BYTES];
     stream.read_exact(&mut head).unwrap();
     let mut message = vec![0; u32::from_le_bytes(head) as usize];
     stream.read_exact(&mut message).unwrap();
-    Request::decode(&*message).unwrap()
+    let request = Request::decode(&*message).unwrap();
+    if !matches!(request.body, Some(request::Body::OpenRing(_))) {
+        return request;
+    }
+    let fault = Fault { code: Code::Invalid.into(), message: "not known here".into(), ..Fault::default() };
+    let refusal = Response { id: request.id, body: Some(response::Body::Fault(fault)) };
+    stream.write_all(&framed(refusal)).unwrap();
+    read_request(stream)
 }
 
 fn read_preamble(stream: &mut UnixStream) {

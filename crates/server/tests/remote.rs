@@ -73,6 +73,7 @@ fn behave(mut stream: UnixStream, manner: BadBehaviour) {
         let request = Request::decode(&*message).unwrap();
         let body = match request.body.unwrap() {
             request::Body::OpenKey(_) => response::Body::Key(proto::KeyInfo::default()),
+            request::Body::OpenRing(_) => response::Body::Fault(proto::Fault::default()),
             request::Body::Jobs(own) if manner == BadBehaviour::Wrong => {
                 let lies = (0..own.count).map(|_| Ok::<&[u8], JobError>(&[7; 64]));
                 response::Body::Results(jobs::write_answers(
