@@ -3,9 +3,11 @@
 //! | module | contents |
 //! |---|---|
 //! | this one | tables of keys, and the steps of verification besides sums of points |
+//! | `inverse` | inverses modulo the order |
 //! | `sums` | many sums of points: one by one, or with shared inversions |
 //! | `multiples` | the construction of a table |
 
+mod inverse;
 mod multiples;
 mod sums;
 
@@ -16,6 +18,7 @@ use crrl::field::GFp256;
 use crrl::p256::{Point, Scalar};
 use oarlock_core::{Curve, Key, VerifyTable};
 
+use self::inverse::invert_all;
 use self::multiples::multiples;
 use self::sums::{Abscissa, PointSums};
 use super::SignedInput;
@@ -94,7 +97,7 @@ fn read(public: &[u8]) -> Option<Point> {
 pub(super) fn verify(signed: &[SignedInput<'_, P256KeyTable>]) -> Vec<Option<bool>> {
     let parts: Vec<Option<[Scalar; 2]>> = signed.iter().map(|signed| split(signed.signature)).collect();
     let mut inverses: Vec<Scalar> = parts.iter().map(|parts| parts.map_or(Scalar::ONE, |[_, s]| s)).collect();
-    Scalar::batch_invert(&mut inverses);
+    invert_all(&mut inverses);
     let mut sums = PointSums::with_capacity(signed.len(), KeyComb::WINDOWS + BaseComb::WINDOWS);
     for ((signed, parts), inverse) in signed.iter().zip(&parts).zip(inverses) {
         if let Some([r, _]) = parts {
