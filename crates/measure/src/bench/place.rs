@@ -9,7 +9,7 @@ use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export, generate};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
 
@@ -114,13 +114,13 @@ impl ServerIdentity {
     /// All its keys are of the same kind.
     pub(super) fn make_client(&self, kind: ServerKeyKind) -> Result<ClientIdentity, BenchError> {
         let authority_key = KeyPair::from_pem(&export::private_pkcs8_pem(&generate_key(kind)?)?)?;
-        let mut params = CertificateParams::new(Vec::new())?;
+        let mut params = named("clients of oarlock bench", Vec::new())?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = params.self_signed(&authority_key)?;
         write(&self.client_authority_file(), authority.pem().as_bytes())?;
         let private_key = export::private_pkcs8_pem(&generate_key(kind)?)?;
         let issuer = Issuer::new(params, authority_key);
-        let own = CertificateParams::new(vec![CLIENT.to_owned()])?;
+        let own = named(CLIENT, vec![CLIENT.to_owned()])?;
         let certificate = own.signed_by(&KeyPair::from_pem(&private_key)?, &issuer)?.pem();
         Ok(ClientIdentity { certificate, private_key })
     }
@@ -139,6 +139,15 @@ impl ServerIdentity {
         let spki = Some(export::spki_der(&self.key)?);
         Ok(Reference { name: HELD_KEY.to_owned(), spki }.to_pem()?)
     }
+}
+
+/// Returns parameters with this name as subject. OpenSSL takes a certificate for self-signed if it has the subject of its
+/// issuer.
+fn named(subject: &str, hosts: Vec<String>) -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::new(hosts)?;
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, subject);
+    Ok(params)
 }
 
 fn generate_key(kind: ServerKeyKind) -> Result<Key, KeyError> {
