@@ -141,6 +141,63 @@ fn overhead_counts_unless_it_is_zero() {
     assert!(number(&found, "/verdicts/1/cpu_share") > number(&found, "/verdicts/1/cpu_share_bare"));
 }
 
+/// The document of `oarlock --json bench resolver`, with two rows.
+const RESOLVER: &str = r#"{
+  "by": "oarlock 0.1.0", "bench": "resolver", "names_per_turn": 3000, "turns": 3,
+  "rows": [
+    {"name": "unbound-p256", "engine": "scalar", "overhead_us": 30.0, "peer_overhead_us": 50.0},
+    {"name": "bind-rsa2048", "engine": "scalar", "overhead_us": null, "peer_overhead_us": 80.0}
+  ]
+}"#;
+
+#[test]
+fn a_measured_overhead_replaces_the_constant() {
+    let place = CaptureFolder::new();
+    let resolver = place.write("resolver.json", RESOLVER);
+    let load = ["--queries-per-second", "58", "--worst-case", "--overhead-from", &resolver];
+    for (row, name, overhead_us) in
+        [(None, "unbound-p256", 50.0), (Some("bind-rsa2048"), "bind-rsa2048", 80.0)]
+    {
+        let row = row.map_or_else(Vec::new, |row| vec!["--overhead-row", row]);
+        let found = place.ask(&[&load[..], &row].concat());
+        assert_eq!(number(&found, "/budget/overhead_us"), overhead_us);
+        assert_eq!(found["budget"]["overhead_row"], name);
+        let validations = number(&found, "/verdicts/1/validations_per_s");
+        assert!((validations - 1.0 / (1.0 / 786.4 + overhead_us * 1e-6)).abs() < 1e-6, "{validations}");
+    }
+    let machine = place.text("small.json");
+    let output = oarlock(&[&["dnssec", "capacity", "--machine", &machine], &load[..]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("50 µs each beyond the verification (measured: unbound-p256)"), "{text}");
+}
+
+#[test]
+fn a_document_without_an_overhead_is_refused_with_the_reason() {
+    let place = CaptureFolder::new();
+    let machine = place.text("small.json");
+    let without = RESOLVER.replace("50.0", "null");
+    let negative = RESOLVER.replace("50.0", "-3.5");
+    let foreign = RESOLVER.replace("\"resolver\"", "\"tls\"");
+    for (name, text, row, expected) in [
+        ("absent.json", None, None, "cannot open"),
+        ("cut.json", Some(&RESOLVER[..40]), None, "was not written by `oarlock --json bench resolver`"),
+        ("rates.json", Some(SMALL), None, "was not written by `oarlock --json bench resolver`"),
+        ("tls.json", Some(&foreign), None, "expected `resolver`, found `tls`"),
+        ("empty.json", Some(r#"{"bench": "resolver", "rows": []}"#), None, "its bench measured nothing"),
+        ("row.json", Some(RESOLVER), Some("nsd-p256"), "expected one of unbound-p256, bind-rsa2048"),
+        ("none.json", Some(&without), None, "expected peer_overhead_us above 0, found none"),
+        ("negative.json", Some(&negative), None, "expected peer_overhead_us above 0, found -3.5"),
+    ] {
+        let path = text.map_or_else(|| place.text(name), |text| place.write(name, text));
+        let mut arguments = vec!["dnssec", "capacity", "--machine", &machine, "--queries-per-second", "1"];
+        arguments.extend(["--worst-case", "--overhead-from", &path]);
+        arguments.extend(row.into_iter().flat_map(|row| ["--overhead-row", row]));
+        let output = oarlock(&arguments);
+        assert_eq!(code(&output), 2, "{name}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected) && stderr(&output).contains(name), "{}", stderr(&output));
+    }
+}
+
 #[test]
 fn answers_no_if_no_algorithm_is_affordable() {
     let place = CaptureFolder::new();
