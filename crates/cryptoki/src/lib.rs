@@ -75,7 +75,7 @@ pub use handle::{ObjectHandle, SessionDescription, SessionHandle, TokenSessionSt
 pub use mechanism::{
     IvGenerator, Mechanism, MechanismFacts, MechanismParameters, MessageParameters, ParameterForm,
 };
-pub use operation::{ManyAnswers, ManyInputs, ManyIvs, ManySpans};
+pub use operation::{EqualOutputs, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 pub use output::CallOutput;
 pub use token::{
     MemoryToken, ObjectContent, SlotId, SlotSettings, TokenDescription, TokenObject, TokenObjectId,

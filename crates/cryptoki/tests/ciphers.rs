@@ -116,6 +116,30 @@ fn gcm_in_pieces_gives_the_plaintext_only_at_the_end() {
 }
 
 #[test]
+fn pieces_of_gcm_beyond_the_limit_end_the_operation() {
+    let user = User::new();
+    let key = aes(&user, &[1; 32]);
+    let mechanism = Mechanism::new(M::AES_GCM, P::Gcm { iv: &[2; 12], aad: b"aad", tag_bits: 96 });
+    let (library, session) = (&user.cryptoki, user.session);
+    // Nobody writes to it, so it needs no memory.
+    let long = vec![0; 1 << 30];
+    let update = |piece: &[u8]| {
+        let mut none = CallOutput::new(&mut []);
+        library.decrypt_update(session, piece, &mut none).map(|()| none.len())
+    };
+    library.decrypt_init(session, &mechanism, key).unwrap();
+    assert_eq!(update(&long[..20]), Ok(0));
+    assert_eq!(update(&long), Err(ReturnCode::EncryptedDataLenRange));
+    assert_eq!(update(&long[..20]), Err(ReturnCode::OperationNotInitialized));
+    library.encrypt_init(session, &mechanism, key).unwrap();
+    let mut none = CallOutput::new(&mut []);
+    library.encrypt_update(session, &long[..1], &mut none).unwrap();
+    assert_eq!(library.encrypt_update(session, &long, &mut none), Err(ReturnCode::DataLenRange));
+    let ended = library.encrypt_final(session, &mut none);
+    assert_eq!(ended, Err(ReturnCode::OperationNotInitialized));
+}
+
+#[test]
 fn parameters_that_do_not_fit_are_refused() {
     let user = User::new();
     let key = aes(&user, &[1; 16]);

@@ -3,18 +3,18 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use common::watched_token::WatchedToken;
 use common::*;
 use oarlock::engine_api::{BatchSize, Engine, EngineFault, Jobs};
 use oarlock::{Accelerator, Outcomes, Shape};
 use oarlock_cryptoki::{
-    AttributeSet, AttributeType as A, CallOutput, Cryptoki, KeyTypeNumber, Mechanism,
-    MechanismParameters as P, MechanismType as M, MemoryToken, ObjectContent, ReturnCode, SessionHandle,
-    SlotSettings, TokenDescription, TokenObject, TokenObjectId, TokenObjects, UserType,
+    AttributeType as A, CallOutput, Cryptoki, KeyTypeNumber, Mechanism, MechanismParameters as P,
+    MechanismType as M, MemoryToken, ReturnCode, SessionHandle, SlotSettings, UserType,
 };
 
 /// An engine that waits in one computation until it is released.
@@ -189,73 +189,9 @@ fn a_logout_does_not_wait_for_a_signature() {
     assert_eq!(cryptoki.logout(session), Err(ReturnCode::UserNotLoggedIn));
 }
 
-/// A token that counts the secrets that it opens.
-#[derive(Debug)]
-struct CountingToken {
-    token: MemoryToken,
-    opened: AtomicUsize,
-}
-
-impl TokenObjects for CountingToken {
-    fn describe(&self) -> Result<TokenDescription, ReturnCode> {
-        self.token.describe()
-    }
-
-    fn data_version(&self) -> Result<u64, ReturnCode> {
-        self.token.data_version()
-    }
-
-    fn list(&self) -> Result<Vec<TokenObject>, ReturnCode> {
-        self.token.list()
-    }
-
-    fn open_secrets(&self, id: TokenObjectId) -> Result<AttributeSet, ReturnCode> {
-        self.opened.fetch_add(1, Ordering::AcqRel);
-        self.token.open_secrets(id)
-    }
-
-    fn create(&self, objects: &[ObjectContent]) -> Result<Vec<TokenObjectId>, ReturnCode> {
-        self.token.create(objects)
-    }
-
-    fn update(
-        &self,
-        id: TokenObjectId,
-        known: &AttributeSet,
-        attributes: &AttributeSet,
-    ) -> Result<bool, ReturnCode> {
-        self.token.update(id, known, attributes)
-    }
-
-    fn destroy(&self, id: TokenObjectId) -> Result<(), ReturnCode> {
-        self.token.destroy(id)
-    }
-
-    fn login(&self, user: UserType, pin: Option<&[u8]>) -> Result<(), ReturnCode> {
-        self.token.login(user, pin)
-    }
-
-    fn logout(&self) -> Result<(), ReturnCode> {
-        self.token.logout()
-    }
-
-    fn init_token(&self, so_pin: Option<&[u8]>, label: &str) -> Result<(), ReturnCode> {
-        self.token.init_token(so_pin, label)
-    }
-
-    fn init_pin(&self, pin: Option<&[u8]>) -> Result<(), ReturnCode> {
-        self.token.init_pin(pin)
-    }
-
-    fn set_pin(&self, user: UserType, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), ReturnCode> {
-        self.token.set_pin(user, old, new)
-    }
-}
-
 #[test]
 fn a_key_is_opened_once_per_login() {
-    let token = MemoryToken::initialized("a token", SO_PIN, USER_PIN);
-    let token = Arc::new(CountingToken { token, opened: AtomicUsize::new(0) });
+    let token = Arc::new(WatchedToken::new());
     let slot = || SlotSettings::new(SLOT, "a slot", token.clone());
     let first = Cryptoki::new(accelerator(), vec![slot()]);
     let session = first.open_session(SLOT, READ_WRITE).unwrap();
@@ -284,7 +220,7 @@ fn a_key_is_opened_once_per_login() {
             }
             library.close_session(other).unwrap();
         }
-        assert_eq!(token.opened.load(Ordering::Acquire), usize::from(login));
+        assert_eq!(token.opened(), usize::from(login));
         library.logout(session).unwrap();
     }
 }

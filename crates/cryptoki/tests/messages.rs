@@ -95,6 +95,26 @@ fn a_message_in_pieces_is_the_whole_message() {
 }
 
 #[test]
+fn a_message_beyond_the_limit_ends_and_the_next_one_begins() {
+    let user = User::new();
+    let (library, session) = (&user.cryptoki, user.session);
+    let key = user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
+    let (mut iv, mut tag) = ([7; 12], [0; 16]);
+    let mut message = parameters(&mut iv, IvGenerator::None, &mut tag);
+    // Nobody writes to it, so it needs no memory.
+    let long = vec![0; 1 << 30];
+    library.message_decrypt_init(session, &Mechanism::plain(M::AES_GCM), key).unwrap();
+    library.decrypt_message_begin(session, &mut message, b"aad").unwrap();
+    let mut next = |piece: &[u8]| {
+        library.decrypt_message_next(session, &mut message, piece, false, &mut CallOutput::new(&mut []))
+    };
+    assert_eq!(next(&long[..5]), Ok(()));
+    assert_eq!(next(&long), Err(ReturnCode::EncryptedDataLenRange));
+    assert_eq!(next(&long[..5]), Err(ReturnCode::OperationNotInitialized));
+    assert_eq!(library.decrypt_message_begin(session, &mut message, b"aad"), Ok(()));
+}
+
+#[test]
 fn bad_parameters_of_a_message_are_rejected() {
     let user = User::new();
     let (library, session) = (&user.cryptoki, user.session);

@@ -151,7 +151,7 @@ impl Cryptoki {
         };
         if let Some(direction) = call.next_piece_of {
             self.sessions.with(session, |found| {
-                found.cipher(direction).put_back(cipher.map(|cipher| *cipher));
+                found.cipher(direction).put_back(cipher);
                 Ok(())
             })?;
         }

@@ -32,9 +32,9 @@ impl Cryptoki {
         if slot.settings.is_removable {
             slot.settings.objects.describe()?;
         }
-        let session = Session::new(index, flags);
+        let is_read_write = flags & session_flags::RW_SESSION != 0;
         let is_officer = slot.login.user() == Some(UserType::SecurityOfficer);
-        if !session.is_read_write() && is_officer {
+        if !is_read_write && is_officer {
             return Err(ReturnCode::SessionReadWriteSoExists);
         }
         // Counted before it is opened: two threads cannot both take the last place.
@@ -42,10 +42,10 @@ impl Cryptoki {
             slot.open_sessions.fetch_sub(1, Ordering::Relaxed);
             return Err(ReturnCode::SessionCount);
         }
-        if session.is_read_write() {
+        if is_read_write {
             slot.open_read_write.fetch_add(1, Ordering::Relaxed);
         }
-        self.sessions.open(session)
+        self.sessions.open(index, flags)
     }
 
     /// `C_CloseSession`. The last session of a slot takes the login with it.
@@ -58,7 +58,7 @@ impl Cryptoki {
         if closed.has_objects {
             slot.objects.forget_session(session);
         }
-        if closed.is_read_write() {
+        if closed.flags & session_flags::RW_SESSION != 0 {
             slot.open_read_write.fetch_sub(1, Ordering::Relaxed);
         }
         let is_last = slot.open_sessions.fetch_sub(1, Ordering::Relaxed) == 1;

@@ -1,7 +1,7 @@
 //! An object: its attributes, and its key that is opened at first use.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oarlock::{Key, KeyHome, SecretBytes};
 
@@ -37,6 +37,8 @@ struct ObjectSecrets {
     key: OnceLock<Key>,
     /// The value of a data object that is private.
     value: OnceLock<SecretBytes>,
+    /// Held while the secrets are read from the token, so that one thread does it for all.
+    opening: Mutex<()>,
 }
 
 impl Object {
@@ -47,19 +49,19 @@ impl Object {
 
     /// Adds a key that is known already.
     pub(crate) fn with_key(self, key: Option<Key>) -> Self {
-        if let Some(key) = key {
-            // A key that is there already is the same one.
-            let _ = self.secrets.key.set(key);
-        }
+        self.keep_secrets(key, None);
         self
     }
 
-    /// Adds the private value of a data object.
-    pub(crate) fn with_value(self, value: Option<SecretBytes>) -> Self {
+    /// Keeps a key, and the private value of a data object, that are known already.
+    pub(crate) fn keep_secrets(&self, key: Option<Key>, value: Option<SecretBytes>) {
+        // Secrets that are there already are the same.
+        if let Some(key) = key {
+            let _ = self.secrets.key.set(key);
+        }
         if let Some(value) = value {
             let _ = self.secrets.value.set(value);
         }
-        self
     }
 
     /// Returns the same object with other attributes.
@@ -94,6 +96,10 @@ impl Object {
             return Ok(key.clone());
         }
         let key_type = self.key_type().ok_or(ReturnCode::KeyHandleInvalid)?;
+        let _opening = self.secrets.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = self.secrets.key.get() {
+            return Ok(key.clone());
+        }
         let secrets = match (self.class, self.origin) {
             (ObjectClass::PUBLIC_KEY, _) => AttributeSet::new(),
             (ObjectClass::PRIVATE_KEY | ObjectClass::SECRET_KEY, ObjectOrigin::Token(id)) => {
@@ -113,6 +119,10 @@ impl Object {
             return Ok(value);
         }
         let ObjectOrigin::Token(id) = self.origin else { return Err(ReturnCode::AttributeTypeInvalid) };
+        let _opening = self.secrets.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = self.secrets.value.get() {
+            return Ok(value);
+        }
         let mut secrets = token.open_secrets(id)?;
         let Some(AttributeValue::Secret(value)) = secrets.remove(A::VALUE) else {
             return Err(ReturnCode::DeviceError);

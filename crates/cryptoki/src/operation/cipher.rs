@@ -13,8 +13,13 @@ use super::failure::{FailureRule, to_return_code};
 use super::padding::{BLOCK, pkcs7, unpadded_len};
 use super::record::{RecordInputs, run_blocks, run_record};
 use super::rsa::{self, BareRsa};
+use super::signature::append;
 use crate::constants::ReturnCode;
 use crate::mechanism::{Mechanism, MechanismFacts};
+
+/// The maximum length of a message whose pieces are computed together. The whole message is in memory until then, and
+/// several times during the computation.
+const MAX_GATHERED_LEN: usize = 1 << 30;
 
 /// The direction of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,8 +304,15 @@ impl CipherOperation {
         data: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         self.is_in_pieces = true;
-        if let CipherMethod::Ctr { alg, counter } = &mut self.method {
-            return counter.apply(route, *alg, &self.key, data).await;
+        match &mut self.method {
+            CipherMethod::Ctr { alg, counter } => {
+                return counter.apply(route, *alg, &self.key, data).await;
+            }
+            CipherMethod::Ecb(_) | CipherMethod::Cbc { .. } => {}
+            _ => {
+                let too_long = self.rule().length;
+                return gather(&mut self.waiting, data, too_long).map(|()| Zeroizing::default());
+            }
         }
         let len = self.update_len(data.len());
         let mut all = Zeroizing::new(Vec::with_capacity(self.waiting.len() + data.len()));
@@ -357,6 +369,23 @@ impl CipherOperation {
         }
         Ok(output)
     }
+}
+
+/// Keeps a piece of a message that is computed as a whole: nothing of a decryption may be returned before its tag is
+/// compared (PKCS#11 3.2, 6.13.3).
+///
+/// # Errors
+/// `too_long` if the message would exceed [`MAX_GATHERED_LEN`].
+pub(super) fn gather(
+    message: &mut Zeroizing<Vec<u8>>,
+    piece: &[u8],
+    too_long: ReturnCode,
+) -> Result<(), ReturnCode> {
+    if piece.len() > MAX_GATHERED_LEN - message.len() {
+        return Err(too_long);
+    }
+    append(message, piece);
+    Ok(())
 }
 
 impl fmt::Debug for CipherOperation {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use oarlock::Outcomes;
 use zeroize::Zeroizing;
 
 use crate::constants::ReturnCode;
@@ -40,11 +41,46 @@ pub enum ManyIvs<'a> {
     Each(&'a [u8]),
 }
 
-/// The answers of one call, in the order of the inputs. The bytes are zeroized on drop.
-#[derive(Clone)]
+/// The answers of one call, in the order of the inputs. Bytes that are secret are zeroized on drop.
 pub struct ManyAnswers {
-    pub(crate) bytes: Zeroizing<Vec<u8>>,
-    pub(crate) answers: Vec<Result<(usize, usize), ReturnCode>>,
+    bytes: AnswerBytes,
+    places: AnswerPlaces,
+}
+
+/// The bytes of all outputs.
+pub(crate) enum AnswerBytes {
+    /// They stay where the engine has written them.
+    Outcomes(Outcomes),
+    Own(Zeroizing<Vec<u8>>),
+}
+
+/// The places of the outputs.
+pub(crate) enum AnswerPlaces {
+    /// Every operation has succeeded, and its output has this place.
+    Equal(EqualPlaces),
+    /// The start and the length of each output, or the error of the operation.
+    Each(Vec<Result<(usize, usize), ReturnCode>>),
+}
+
+/// Places of equal length at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EqualPlaces {
+    pub(crate) count: usize,
+    pub(crate) len: usize,
+    pub(crate) stride: usize,
+}
+
+/// The outputs of operations that have all succeeded, with outputs of equal length.
+#[derive(Clone, Copy)]
+pub struct EqualOutputs<'a> {
+    /// The bytes of all outputs.
+    pub bytes: &'a [u8],
+    /// The number of outputs.
+    pub count: usize,
+    /// The bytes of each output.
+    pub len: usize,
+    /// The distance of neighbouring starts.
+    pub stride: usize,
 }
 
 impl ManyInputs<'_> {
@@ -85,16 +121,51 @@ impl ManyInputs<'_> {
 }
 
 impl ManyAnswers {
+    pub(crate) fn new(bytes: AnswerBytes, places: AnswerPlaces) -> Self {
+        Self { bytes, places }
+    }
+
+    /// Returns answers with bytes of their own.
+    pub(crate) fn of_bytes(
+        bytes: Zeroizing<Vec<u8>>,
+        places: Vec<Result<(usize, usize), ReturnCode>>,
+    ) -> Self {
+        Self { bytes: AnswerBytes::Own(bytes), places: AnswerPlaces::Each(places) }
+    }
+
+    /// Changes the result of each operation. `change` gets the output.
+    pub(crate) fn map_lens(self, change: impl Fn(&[u8]) -> Result<usize, ReturnCode>) -> Self {
+        let all = self.bytes.as_slice();
+        let places = (0..self.len()).map(|index| {
+            let (start, len) = self.places.get(index)?;
+            let output = all.get(start..start + len).ok_or(ReturnCode::GeneralError)?;
+            Ok((start, change(output)?))
+        });
+        let places = AnswerPlaces::Each(places.collect());
+        Self { places, ..self }
+    }
+
+    /// Cuts every output to `len` bytes, which is not more than it has.
+    pub(crate) fn cut(&mut self, len: usize) {
+        match &mut self.places {
+            AnswerPlaces::Equal(places) => places.len = len,
+            AnswerPlaces::Each(places) => places.iter_mut().flatten().for_each(|place| place.1 = len),
+        }
+    }
+
     /// Returns the number of answers.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.answers.len()
+        match &self.places {
+            AnswerPlaces::Equal(places) => places.count,
+            AnswerPlaces::Each(places) => places.len(),
+        }
     }
 
     /// True if there is no answer.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.answers.is_empty()
+        self.len() == 0
     }
 
     /// Returns the answer at `index`. It is empty for a signature that verifies.
@@ -102,13 +173,39 @@ impl ManyAnswers {
     /// # Errors
     /// The error of the operation, and [`ReturnCode::ArgumentsBad`] past the end.
     pub fn get(&self, index: usize) -> Result<&[u8], ReturnCode> {
-        let (start, len) = self.answers.get(index).copied().unwrap_or(Err(ReturnCode::ArgumentsBad))?;
-        self.bytes.get(start..start + len).ok_or(ReturnCode::GeneralError)
+        let (start, len) = self.places.get(index)?;
+        self.bytes.as_slice().get(start..start + len).ok_or(ReturnCode::GeneralError)
     }
 
     /// Returns the answers in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<&[u8], ReturnCode>> {
         (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Returns the outputs if they are known to have equal lengths. They can be copied together then.
+    #[must_use]
+    pub fn equal_outputs(&self) -> Option<EqualOutputs<'_>> {
+        let AnswerPlaces::Equal(EqualPlaces { count, len, stride }) = self.places else { return None };
+        Some(EqualOutputs { bytes: self.bytes.as_slice(), count, len, stride })
+    }
+}
+
+impl AnswerBytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Outcomes(outcomes) => outcomes.bytes(),
+            Self::Own(bytes) => bytes,
+        }
+    }
+}
+
+impl AnswerPlaces {
+    fn get(&self, index: usize) -> Result<(usize, usize), ReturnCode> {
+        match self {
+            Self::Equal(places) if index < places.count => Ok((index * places.stride, places.len)),
+            Self::Equal(_) => Err(ReturnCode::ArgumentsBad),
+            Self::Each(places) => places.get(index).copied().unwrap_or(Err(ReturnCode::ArgumentsBad)),
+        }
     }
 }
 
@@ -129,7 +226,13 @@ impl fmt::Debug for ManyIvs<'_> {
 
 impl fmt::Debug for ManyAnswers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let failed = self.answers.iter().filter(|answer| answer.is_err()).count();
+        let failed = self.iter().filter(|answer| answer.is_err()).count();
         write!(f, "ManyAnswers({} answers, {failed} failed)", self.len())
+    }
+}
+
+impl fmt::Debug for EqualOutputs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EqualOutputs({} of {} bytes)", self.count, self.len)
     }
 }

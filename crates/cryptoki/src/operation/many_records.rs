@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use oarlock::{Accelerator, Column, InputSource, Job, Key, Outcomes, OutputSink, Records, Shape, Span};
+use oarlock::engine_api::erase;
+use oarlock::{
+    Accelerator, Column, InputSource, Job, Key, Outcomes, OutputSink, Records, Shape, Span, Status,
+};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -11,7 +14,7 @@ use super::cipher_method::CipherMethod;
 use super::compute::ComputeRoute;
 use super::failure::{FailureRule, to_return_code};
 use super::mac::MacRule;
-use super::many::{ManyAnswers, ManyInputs, ManyIvs, ManySpans};
+use super::many::{AnswerBytes, AnswerPlaces, EqualPlaces, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 use super::padding::BLOCK;
 use super::record::{CipherBatch, check_status, run_blocks};
 use super::rsa::{self, BareRsa};
@@ -48,11 +51,9 @@ async fn compute_macs(
 ) -> Result<ManyAnswers, ReturnCode> {
     let len = mac.alg.tag_len();
     let shape = Shape::Mac { alg: mac.alg };
-    let column = RecordColumn::new(inputs, |_| len)?;
+    let column = RecordColumn::new(inputs, 0, |_| len)?;
     let mut answers = column.run(route, shape, key, inputs.data, FailureRule::SIGN).await?;
-    for answer in answers.answers.iter_mut().flatten() {
-        answer.1 = mac.len;
-    }
+    answers.cut(mac.len);
     Ok(answers)
 }
 
@@ -93,7 +94,7 @@ pub(crate) async fn verify_many(
         recovered.into_iter().enumerate().map(verify).collect()
     };
     let answers = verified.into_iter().map(|answer| answer.map(|()| (0, 0))).collect();
-    Ok(ManyAnswers { bytes: Zeroizing::default(), answers })
+    Ok(ManyAnswers::of_bytes(Zeroizing::default(), answers))
 }
 
 /// Encrypts or decrypts many inputs.
@@ -129,12 +130,11 @@ async fn run_columns(
     ivs: &[u8],
     iv_column: Column<'static, Span>,
 ) -> Result<ManyAnswers, ReturnCode> {
-    let mut column = RecordColumn::new(inputs, |len| len)?;
+    let mut column = RecordColumn::new(inputs, ivs.len(), |len| len)?;
     column.iv = iv_column;
-    column.shift(ivs.len())?;
     // One buffer has the IVs and the inputs: a record names both by offsets into it.
-    let data = Zeroizing::new([ivs, inputs.data].concat());
-    column.run(route, shape, operation.key(), &data, operation.rule()).await
+    let data = ErasedBytes([ivs, inputs.data].concat());
+    column.run(route, shape, operation.key(), &data.0, operation.rule()).await
 }
 
 /// Computes inputs that need a padding, associated data or a tag: one record each, all in one batch.
@@ -152,15 +152,8 @@ async fn record_many(
     let bytes = records.clone().flatten().map(|record| record.input_bytes()).sum();
     let mut batch = CipherBatch::new(shape, operation.rule(), inputs.len(), bytes);
     records.for_each(|record| batch.push(record));
-    let mut answers = batch.run(route, operation.key()).await?;
-    for answer in &mut answers.answers {
-        let unpadded = answer.and_then(|(start, len)| {
-            let output = answers.bytes.get(start..start + len).ok_or(ReturnCode::GeneralError)?;
-            Ok((start, operation.unpadded_len(output)?))
-        });
-        *answer = unpadded;
-    }
-    Ok(answers)
+    let answers = batch.run(route, operation.key()).await?;
+    Ok(answers.map_lens(|output| operation.unpadded_len(output)))
 }
 
 /// Computes the blocks of all inputs together.
@@ -183,7 +176,7 @@ async fn ecb_many(
         start += len;
         Ok((start - len, len))
     });
-    Ok(ManyAnswers { answers: answers.collect(), bytes })
+    Ok(ManyAnswers::of_bytes(bytes, answers.collect()))
 }
 
 async fn rsa_many(
@@ -249,46 +242,103 @@ impl<'a> RecordIvs<'a> {
     }
 }
 
-/// The places of inputs and outputs of records.
+/// Inputs and outputs of records.
 struct RecordColumn {
+    len: usize,
     iv: Column<'static, Span>,
-    inputs: Vec<Span>,
-    outputs: Vec<Span>,
+    input: Column<'static, InputSource>,
+    output: Column<'static, OutputSink>,
     output_len: usize,
-    /// The indices of inputs that are not in the buffer.
-    outside: Vec<usize>,
+    places: RecordOutputs,
+}
+
+/// The places of the outputs of records.
+enum RecordOutputs {
+    Equal(EqualPlaces),
+    Each {
+        outputs: Vec<Span>,
+        /// The indices of inputs that are not in the buffer.
+        outside: Vec<usize>,
+    },
 }
 
 impl RecordColumn {
-    fn new(inputs: ManyInputs<'_>, output_len: impl Fn(usize) -> usize) -> Result<Self, ReturnCode> {
+    /// Makes the records of inputs that stand behind `shift` other bytes.
+    ///
+    /// # Errors
+    /// [`ReturnCode::ArgumentsBad`] for more than 4 GiB.
+    fn new(
+        inputs: ManyInputs<'_>,
+        shift: usize,
+        output_len: impl Fn(usize) -> usize,
+    ) -> Result<Self, ReturnCode> {
+        match inputs.spans {
+            ManySpans::Stride { count, len, stride } => {
+                let last = count.checked_sub(1).and_then(|last| inputs.span(last));
+                match (last, u32::try_from(stride)) {
+                    // All others are before the last one.
+                    (Some((start, _)), Ok(stride)) => {
+                        Self::equal((count, len, stride), shift, shift + start, output_len(len))
+                    }
+                    _ => Self::each(inputs, shift, output_len),
+                }
+            }
+            ManySpans::Offsets(_) => Self::each(inputs, shift, output_len),
+        }
+    }
+
+    /// Makes records without a list of their places.
+    fn equal(
+        (count, len, stride): (usize, usize, u32),
+        first: usize,
+        last: usize,
+        output_len: usize,
+    ) -> Result<Self, ReturnCode> {
         let too_many = ReturnCode::ArgumentsBad;
-        let mut column = Self {
+        Span::new(last, len).ok_or(too_many)?;
+        let all = count.checked_mul(output_len).ok_or(too_many)?;
+        let (input, output) = (Span::new(first, len), Span::new(0, output_len));
+        let (input, output) = (input.ok_or(too_many)?, output.ok_or(too_many)?);
+        Span::new(0, all).ok_or(too_many)?;
+        Ok(Self {
+            len: count,
             iv: Column::One(Span::default()),
-            inputs: Vec::with_capacity(inputs.len()),
-            outputs: Vec::with_capacity(inputs.len()),
-            output_len: 0,
-            outside: Vec::new(),
-        };
+            input: Column::Stride { first: InputSource::Data(input), stride },
+            output: Column::Stride { first: OutputSink::Output(output), stride: output.len },
+            output_len: all,
+            places: RecordOutputs::Equal(EqualPlaces { count, len: output_len, stride: output_len }),
+        })
+    }
+
+    fn each(
+        inputs: ManyInputs<'_>,
+        shift: usize,
+        output_len: impl Fn(usize) -> usize,
+    ) -> Result<Self, ReturnCode> {
+        let too_many = ReturnCode::ArgumentsBad;
+        let (mut places, mut outputs) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
+        let (mut outside, mut end) = (Vec::new(), 0);
         for index in 0..inputs.len() {
             let found = inputs.span(index);
             if found.is_none() {
-                column.outside.push(index);
+                outside.push(index);
             }
             let (start, len) = found.unwrap_or_default();
             let out = output_len(len);
-            column.inputs.push(Span::new(start, len).ok_or(too_many)?);
-            column.outputs.push(Span::new(column.output_len, out).ok_or(too_many)?);
-            column.output_len += out;
+            places.push(InputSource::Data(Span::new(shift + start, len).ok_or(too_many)?));
+            outputs.push(Span::new(end, out).ok_or(too_many)?);
+            end += out;
         }
-        Ok(column)
-    }
-
-    /// Moves all inputs behind `by` other bytes.
-    fn shift(&mut self, by: usize) -> Result<(), ReturnCode> {
-        for span in &mut self.inputs {
-            *span = Span::new(span.start as usize + by, span.len as usize).ok_or(ReturnCode::ArgumentsBad)?;
-        }
-        Ok(())
+        let sinks: Vec<_> = outputs.iter().map(|span| OutputSink::Output(*span)).collect();
+        Ok(Self {
+            len: places.len(),
+            iv: Column::One(Span::default()),
+            // `from` finds out if all are as long and lie side by side, which engines compute faster.
+            input: Column::from(places),
+            output: Column::from(sinks),
+            output_len: end,
+            places: RecordOutputs::Each { outputs, outside },
+        })
     }
 
     async fn run(
@@ -299,41 +349,58 @@ impl RecordColumn {
         data: &[u8],
         rule: FailureRule,
     ) -> Result<ManyAnswers, ReturnCode> {
-        let inputs: Vec<_> = self.inputs.iter().map(|span| InputSource::Data(*span)).collect();
-        let outputs: Vec<_> = self.outputs.iter().map(|span| OutputSink::Output(*span)).collect();
         let records = Records {
-            len: inputs.len(),
+            len: self.len,
             keys: Cow::Borrowed(std::slice::from_ref(key)),
             data: Cow::Borrowed(data),
             output_len: self.output_len,
             iv: self.iv,
-            // `from` finds out that all are as long and lie side by side, which engines compute faster.
-            input: Column::from(inputs),
-            output: Column::from(outputs),
+            input: self.input,
+            output: self.output,
             ..Records::default()
         };
         let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
-        Ok(collect(&outcomes, &self.outputs, &self.outside, shape, rule))
+        let places = self.places.answers(&outcomes, shape, rule);
+        Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), places))
     }
 }
 
-fn collect(
-    outcomes: &Outcomes,
-    outputs: &[Span],
-    outside: &[usize],
-    shape: Shape,
-    rule: FailureRule,
-) -> ManyAnswers {
-    let answer = |(status, span): (&oarlock::Status, &Span)| {
-        check_status(*status, shape, rule).map(|()| (span.start as usize, span.len as usize))
-    };
-    let mut answers: Vec<_> = outcomes.statuses().iter().zip(outputs).map(answer).collect();
-    for index in outside {
-        if let Some(answer) = answers.get_mut(*index) {
-            *answer = Err(ReturnCode::ArgumentsBad);
+impl RecordOutputs {
+    fn answers(&self, outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> AnswerPlaces {
+        let statuses = outcomes.statuses();
+        match self {
+            Self::Equal(places) if statuses.iter().all(|status| *status == Status::Done) => {
+                AnswerPlaces::Equal(*places)
+            }
+            Self::Equal(places) => {
+                let answer = |(index, status): (usize, &Status)| {
+                    check_status(*status, shape, rule).map(|()| (index * places.stride, places.len))
+                };
+                AnswerPlaces::Each(statuses.iter().enumerate().map(answer).collect())
+            }
+            Self::Each { outputs, outside } => {
+                let answer = |(status, span): (&Status, &Span)| {
+                    check_status(*status, shape, rule).map(|()| (span.start as usize, span.len as usize))
+                };
+                let mut answers: Vec<_> = statuses.iter().zip(outputs).map(answer).collect();
+                for index in outside {
+                    if let Some(answer) = answers.get_mut(*index) {
+                        *answer = Err(ReturnCode::ArgumentsBad);
+                    }
+                }
+                AnswerPlaces::Each(answers)
+            }
         }
     }
-    ManyAnswers { bytes: Zeroizing::new(outcomes.bytes().to_vec()), answers }
+}
+
+/// Bytes that are overwritten on drop. `Zeroizing` writes byte by byte, which costs as much as the encryption.
+struct ErasedBytes(Vec<u8>);
+
+impl Drop for ErasedBytes {
+    fn drop(&mut self) {
+        erase(&mut self.0);
+    }
 }
 
 fn run_jobs(
@@ -417,5 +484,5 @@ fn place(
             (start, result.len())
         });
     }
-    ManyAnswers { bytes, answers }
+    ManyAnswers::of_bytes(bytes, answers)
 }

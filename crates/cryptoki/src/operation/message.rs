@@ -6,10 +6,10 @@ use aws_lc_rs::rand;
 use oarlock::{AeadAlg, Key};
 use zeroize::Zeroizing;
 
-use super::cipher::{CipherDirection, CipherOperation};
+use super::cipher::{CipherDirection, CipherOperation, gather};
 use super::cipher_method::{CipherMethod, gcm_alg};
 use super::compute::ComputeRoute;
-use super::signature::{SignatureOperation, append};
+use super::signature::SignatureOperation;
 use crate::constants::ReturnCode;
 use crate::mechanism::{IvGenerator, MechanismFamily, MessageParameters};
 
@@ -133,11 +133,15 @@ impl MessageCipher {
     /// tag is compared.
     ///
     /// # Errors
-    /// [`ReturnCode::OperationNotInitialized`] if no message has begun.
+    /// [`ReturnCode::OperationNotInitialized`] if no message has begun, [`ReturnCode::DataLenRange`] or
+    /// [`ReturnCode::EncryptedDataLenRange`] if the message gets too long. Then it has ended.
     pub(crate) fn add_piece(&mut self, data: &[u8]) -> Result<(), ReturnCode> {
+        let too_long = match self.direction {
+            CipherDirection::Encrypt => ReturnCode::DataLenRange,
+            CipherDirection::Decrypt => ReturnCode::EncryptedDataLenRange,
+        };
         let current = self.current.as_mut().ok_or(ReturnCode::OperationNotInitialized)?;
-        append(&mut current.data, data);
-        Ok(())
+        gather(&mut current.data, data, too_long).inspect_err(|_| self.current = None)
     }
 
     /// Computes the message whose pieces have come, and ends it.

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::compute::ComputeRoute;
 use super::failure::{FailureRule, to_return_code};
-use super::many::ManyAnswers;
+use super::many::{AnswerBytes, AnswerPlaces, ManyAnswers};
 use super::padding::BLOCK;
 use crate::constants::ReturnCode;
 
@@ -30,7 +30,12 @@ pub(crate) struct RecordInputs<'a> {
 impl RecordInputs<'_> {
     /// Returns the number of bytes of all inputs.
     pub(crate) fn input_bytes(&self) -> usize {
-        self.iv.len() + self.aad.len() + self.input.len() + self.suffix.len() + self.expected_tag.len()
+        self.pieces().iter().map(|piece| piece.len()).sum()
+    }
+
+    /// Returns all inputs, in the order in which they lie in the data of a record.
+    fn pieces(&self) -> [&[u8]; 5] {
+        [self.iv, self.aad, self.input, self.suffix, self.expected_tag]
     }
 }
 
@@ -45,12 +50,18 @@ pub(crate) async fn run_record(
     inputs: &RecordInputs<'_>,
     rule: FailureRule,
 ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let mut data = Zeroizing::new(Vec::with_capacity(inputs.input_bytes()));
-    let spans = RecordSpans::append(&mut data, inputs, 0).ok_or(rule.length)?;
+    let spans = RecordSpans::new(inputs, 0, 0).ok_or(rule.length)?;
+    let gathered;
+    let data = if inputs.input_bytes() == inputs.input.len() {
+        inputs.input
+    } else {
+        gathered = Zeroizing::new(inputs.pieces().concat());
+        &gathered[..]
+    };
     let records = Records {
         len: 1,
         keys: Cow::Borrowed(std::slice::from_ref(key)),
-        data: Cow::Borrowed(&data),
+        data: Cow::Borrowed(data),
         output_len: inputs.output_len + inputs.tag_len,
         iv: Column::One(spans.iv),
         aad: Column::One(spans.aad),
@@ -149,8 +160,9 @@ impl CipherBatch {
     /// Adds a record, or the error of an input that cannot be one.
     pub(crate) fn push(&mut self, inputs: Result<RecordInputs<'_>, ReturnCode>) {
         let place = inputs.and_then(|inputs| {
-            let spans = RecordSpans::append(&mut self.data, &inputs, self.output_len);
+            let spans = RecordSpans::new(&inputs, self.data.len(), self.output_len);
             self.records.push(spans.ok_or(self.rule.length)?);
+            inputs.pieces().iter().for_each(|piece| self.data.extend_from_slice(piece));
             self.output_len += inputs.output_len + inputs.tag_len;
             Ok(self.records.len() - 1)
         });
@@ -178,7 +190,7 @@ impl CipherBatch {
         };
         let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
         let answers = self.places.iter().map(|place| self.answer((*place)?, &outcomes)).collect();
-        Ok(ManyAnswers { bytes: Zeroizing::new(outcomes.bytes().to_vec()), answers })
+        Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), AnswerPlaces::Each(answers)))
     }
 
     /// Returns the place and the length of the output of a record.
@@ -204,18 +216,20 @@ struct RecordSpans {
 }
 
 impl RecordSpans {
-    /// Appends the inputs of a record to `data`. Its output begins at `output_start`.
-    fn append(data: &mut Vec<u8>, inputs: &RecordInputs<'_>, output_start: usize) -> Option<Self> {
-        let mut append = |pieces: [&[u8]; 2]| {
-            let start = data.len();
-            pieces.iter().for_each(|piece| data.extend_from_slice(piece));
-            Span::new(start, data.len() - start)
+    /// Returns the places of a record whose inputs begin at `start` of the data and whose output begins at
+    /// `output_start`.
+    fn new(inputs: &RecordInputs<'_>, start: usize, output_start: usize) -> Option<Self> {
+        let mut end = start;
+        let mut next = |len: usize| {
+            let span = Span::new(end, len);
+            end += len;
+            span
         };
         Some(Self {
-            iv: append([inputs.iv, &[]])?,
-            aad: append([inputs.aad, &[]])?,
-            input: append([inputs.input, inputs.suffix])?,
-            expected_tag: append([inputs.expected_tag, &[]])?,
+            iv: next(inputs.iv.len())?,
+            aad: next(inputs.aad.len())?,
+            input: next(inputs.input.len() + inputs.suffix.len())?,
+            expected_tag: next(inputs.expected_tag.len())?,
             output: Span::new(output_start, inputs.output_len)?,
             made_tag: Span::new(output_start + inputs.output_len, inputs.tag_len)?,
         })

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
 
 use aws_lc_rs::{digest, hmac};
 use oarlock::{
@@ -62,6 +63,30 @@ enum MessagePieces {
     Digest(digest::Context),
     /// Boxed, because it is far larger than all others.
     Hmac(Box<hmac::Context>),
+}
+
+/// The message of a last step.
+enum WholeMessage<'a> {
+    Bytes(MessageBytes<'a>),
+    Digest(digest::Context),
+    Hmac(Box<hmac::Context>),
+}
+
+/// A message in the memory of the caller, or gathered from its pieces.
+enum MessageBytes<'a> {
+    Lent(&'a [u8]),
+    Own(Zeroizing<Vec<u8>>),
+}
+
+impl Deref for MessageBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Lent(bytes) => bytes,
+            Self::Own(bytes) => bytes,
+        }
+    }
 }
 
 /// The input of the last step: the whole message, or what the pieces became.
@@ -182,14 +207,14 @@ impl SignatureOperation {
             return self.run_job(route, step, &[], rule).await;
         }
         match (self.take(step)?, self.method) {
-            (MessagePieces::Hmac(context), _) => Ok(self.cut_mac(&context)),
-            (MessagePieces::Bytes(message), SignatureMethod::Mac(mac)) => {
+            (WholeMessage::Hmac(context), _) => Ok(self.cut_mac(&context)),
+            (WholeMessage::Bytes(message), SignatureMethod::Mac(mac)) => {
                 compute_mac(route, &self.key, mac, &message).await
             }
-            (MessagePieces::Bytes(message), _) => {
+            (WholeMessage::Bytes(message), _) => {
                 rsa::operate(route, BareRsa::Private, &self.key, &message, rule).await
             }
-            _ => Err(ReturnCode::GeneralError),
+            (WholeMessage::Digest(_), _) => Err(ReturnCode::GeneralError),
         }
     }
 
@@ -209,15 +234,15 @@ impl SignatureOperation {
             return self.run_job(route, step, signature, rule).await.map(drop);
         }
         let is_equal = match (self.take(step)?, self.method) {
-            (MessagePieces::Hmac(context), _) => self.cut_mac(&context).ct_eq(signature),
-            (MessagePieces::Bytes(message), SignatureMethod::Mac(mac)) => {
+            (WholeMessage::Hmac(context), _) => self.cut_mac(&context).ct_eq(signature),
+            (WholeMessage::Bytes(message), SignatureMethod::Mac(mac)) => {
                 compute_mac(route, &self.key, mac, &message).await?.ct_eq(signature)
             }
-            (MessagePieces::Bytes(message), _) => {
+            (WholeMessage::Bytes(message), _) => {
                 let found = rsa::operate(route, BareRsa::Public, &self.key, signature, rule).await;
                 return check_recovered(found, &message);
             }
-            _ => return Err(ReturnCode::GeneralError),
+            (WholeMessage::Digest(_), _) => return Err(ReturnCode::GeneralError),
         };
         if bool::from(is_equal) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
     }
@@ -247,14 +272,14 @@ impl SignatureOperation {
         let input = match step {
             SigningStep::Whole(message) => self.job_input(message)?,
             SigningStep::Pieces => match self.take(step)? {
-                MessagePieces::Bytes(own) => {
+                WholeMessage::Bytes(own) => {
                     bytes = own;
                     self.job_input(&bytes)?
                 }
-                MessagePieces::Digest(context) => {
+                WholeMessage::Digest(context) => {
                     JobInput::Digest(Cow::Owned(context.finish().as_ref().to_vec()))
                 }
-                _ => return Err(ReturnCode::GeneralError),
+                WholeMessage::Hmac(_) => return Err(ReturnCode::GeneralError),
             },
         };
         let job = self.job(&input, signature, signature.is_empty())?;
@@ -311,17 +336,25 @@ impl SignatureOperation {
     }
 
     /// Takes the whole message, or what its pieces became.
-    fn take(&mut self, step: SigningStep<'_>) -> Result<MessagePieces, ReturnCode> {
+    fn take<'a>(&mut self, step: SigningStep<'a>) -> Result<WholeMessage<'a>, ReturnCode> {
         let pieces = match step {
-            SigningStep::Whole(message) => MessagePieces::Bytes(Zeroizing::new(message.to_vec())),
+            SigningStep::Whole(message) => {
+                self.check_bare_len(message)?;
+                return Ok(WholeMessage::Bytes(MessageBytes::Lent(message)));
+            }
             // No piece came: the message is empty.
             SigningStep::Pieces if !self.is_in_pieces() => self.first_pieces()?,
             SigningStep::Pieces => std::mem::replace(&mut self.pieces, MessagePieces::Nothing),
         };
-        if let MessagePieces::Bytes(bytes) = &pieces {
-            self.check_bare_len(bytes)?;
+        match pieces {
+            MessagePieces::Bytes(bytes) => {
+                self.check_bare_len(&bytes)?;
+                Ok(WholeMessage::Bytes(MessageBytes::Own(bytes)))
+            }
+            MessagePieces::Digest(context) => Ok(WholeMessage::Digest(context)),
+            MessagePieces::Hmac(context) => Ok(WholeMessage::Hmac(context)),
+            MessagePieces::Nothing => Err(ReturnCode::GeneralError),
         }
-        Ok(pieces)
     }
 
     /// Checks that a message is not longer than the modulus, if it is signed by bare RSA.

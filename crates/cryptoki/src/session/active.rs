@@ -6,15 +6,15 @@ use std::task::Waker;
 
 use zeroize::Zeroizing;
 
-use crate::constants::{ReturnCode, session_flags};
+use crate::constants::ReturnCode;
 use crate::handle::ObjectHandle;
 use crate::object::NewObject;
 use crate::operation::{
     CipherDirection, CipherOperation, DigestOperation, MessageCipher, MessageSignature, SignatureOperation,
 };
 
-/// An open session.
-#[derive(Debug)]
+/// An open session, or the memory of a closed one for the next.
+#[derive(Debug, Default)]
 pub(crate) struct Session {
     /// The index of the slot.
     pub(crate) slot: usize,
@@ -37,12 +37,21 @@ pub(crate) struct Session {
     pub(crate) has_objects: bool,
 }
 
+/// A session that was closed.
+#[derive(Debug)]
+pub(crate) struct ClosedSession {
+    pub(crate) slot: usize,
+    pub(crate) flags: u64,
+    pub(crate) has_objects: bool,
+}
+
 /// An operation of a session.
 #[derive(Debug, Default)]
 pub(crate) enum ActiveOperation<T> {
     #[default]
     Idle,
-    Active(T),
+    /// Boxed, because a step moves it out of the session and back.
+    Active(Box<T>),
     /// A thread computes a step. The operation is with it, so that no lock is held.
     Busy,
 }
@@ -87,30 +96,6 @@ impl CallResult {
 }
 
 impl Session {
-    pub(crate) fn new(slot: usize, flags: u64) -> Self {
-        Self {
-            slot,
-            flags,
-            search: None,
-            encrypt: ActiveOperation::Idle,
-            decrypt: ActiveOperation::Idle,
-            digest: ActiveOperation::Idle,
-            sign: ActiveOperation::Idle,
-            verify: ActiveOperation::Idle,
-            message_encrypt: ActiveOperation::Idle,
-            message_decrypt: ActiveOperation::Idle,
-            message_sign: ActiveOperation::Idle,
-            message_verify: ActiveOperation::Idle,
-            pending: Vec::new(),
-            waker: None,
-            has_objects: false,
-        }
-    }
-
-    pub(crate) fn is_read_write(&self) -> bool {
-        self.flags & session_flags::RW_SESSION != 0
-    }
-
     /// Returns the place of the cipher of a direction.
     pub(crate) fn cipher(&mut self, direction: CipherDirection) -> &mut ActiveOperation<CipherOperation> {
         match direction {
@@ -121,8 +106,38 @@ impl Session {
 
     /// Ends every operation, as a logout does.
     pub(crate) fn cancel_operations(&mut self) {
-        let (waker, has_objects) = (self.waker.take(), self.has_objects);
-        *self = Self { waker, has_objects, ..Self::new(self.slot, self.flags) };
+        // Field by field: a new value of the whole session would have to be moved here.
+        let Self {
+            slot: _,
+            flags: _,
+            search,
+            encrypt,
+            decrypt,
+            digest,
+            sign,
+            verify,
+            message_encrypt,
+            message_decrypt,
+            message_sign,
+            message_verify,
+            pending,
+            waker: _,
+            has_objects: _,
+        } = self;
+        *search = None;
+        (*encrypt, *decrypt, *digest) = (ActiveOperation::Idle, ActiveOperation::Idle, ActiveOperation::Idle);
+        (*sign, *verify) = (ActiveOperation::Idle, ActiveOperation::Idle);
+        (*message_encrypt, *message_decrypt) = (ActiveOperation::Idle, ActiveOperation::Idle);
+        (*message_sign, *message_verify) = (ActiveOperation::Idle, ActiveOperation::Idle);
+        pending.clear();
+    }
+
+    /// Ends the session. Nothing of it is left for the next one.
+    pub(crate) fn close(&mut self) -> ClosedSession {
+        self.cancel_operations();
+        self.waker = None;
+        let has_objects = std::mem::take(&mut self.has_objects);
+        ClosedSession { slot: self.slot, flags: self.flags, has_objects }
     }
 }
 
@@ -133,7 +148,7 @@ impl<T> ActiveOperation<T> {
     /// [`ReturnCode::OperationActive`].
     pub(crate) fn begin(&mut self, operation: T) -> Result<(), ReturnCode> {
         self.check_idle()?;
-        *self = Self::Active(operation);
+        *self = Self::Active(Box::new(operation));
         Ok(())
     }
 
@@ -147,7 +162,7 @@ impl<T> ActiveOperation<T> {
     ///
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`]; [`ReturnCode::OperationActive`] if another thread computes a step.
-    pub(crate) fn take(&mut self) -> Result<T, ReturnCode> {
+    pub(crate) fn take(&mut self) -> Result<Box<T>, ReturnCode> {
         match std::mem::replace(self, Self::Busy) {
             Self::Active(operation) => Ok(operation),
             Self::Idle => {
@@ -159,7 +174,7 @@ impl<T> ActiveOperation<T> {
     }
 
     /// Puts the operation back, or ends it. An operation that was cancelled meanwhile stays so.
-    pub(crate) fn put_back(&mut self, operation: Option<T>) {
+    pub(crate) fn put_back(&mut self, operation: Option<Box<T>>) {
         if matches!(self, Self::Busy) {
             *self = operation.map_or(Self::Idle, Self::Active);
         }

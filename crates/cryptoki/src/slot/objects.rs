@@ -22,7 +22,10 @@ pub(crate) struct SlotObjects {
     token: Arc<dyn TokenObjects>,
     /// Never changed while somebody reads it. A reader keeps its version as long as it needs it.
     index: RwLock<Arc<ObjectIndex>>,
-    /// The version of the token's data in the index. Held while the index is replaced, so that changes stay in order.
+    /// Held during a write to the token, which may wait for the disk, so that own changes come one after the other.
+    /// Taken before `version`.
+    writes: Mutex<()>,
+    /// The version of the token's data in the index. Held while the index is replaced, and never during a write.
     version: Mutex<Option<u64>>,
     session_objects: RwLock<ObjectIndex>,
     /// The time of the last look at the version of the data, in milliseconds since `start`.
@@ -35,6 +38,7 @@ impl SlotObjects {
         Self {
             token,
             index: RwLock::default(),
+            writes: Mutex::default(),
             version: Mutex::default(),
             session_objects: RwLock::default(),
             checked_ms: AtomicU64::new(0),
@@ -103,21 +107,32 @@ impl SlotObjects {
             return Ok(Vec::new());
         }
         let contents: Vec<_> = new.iter().map(|(object, _)| object.content()).collect();
-        // Held during the write, so that a refresh does not give the new objects other handles.
-        let mut version = self.lock_version();
+        let write = self.begin_write();
         let ids = self.token.create(&contents)?;
         if ids.len() != new.len() {
             return Err(ReturnCode::DeviceError);
         }
         let mut handles = Vec::with_capacity(new.len());
-        self.change(|index| {
+        write.end(|index| {
             for ((object, position), id) in new.into_iter().zip(ids) {
-                let handle = new_handle(false);
-                index.insert(handle, Arc::new(entity(object, ObjectOrigin::Token(id))));
+                // A search during the write may have read the object, which has a handle then, and may have changed
+                // since.
+                let handle = match index.handle_of(id) {
+                    Some(handle) => {
+                        if let Some(read) = index.get(handle) {
+                            read.keep_secrets(object.key, object.private_value);
+                        }
+                        handle
+                    }
+                    None => {
+                        let handle = new_handle(false);
+                        index.insert(handle, Arc::new(entity(object, ObjectOrigin::Token(id))));
+                        handle
+                    }
+                };
                 handles.push((position, handle));
             }
         });
-        self.note_own_change(&mut version);
         Ok(handles)
     }
 
@@ -142,14 +157,13 @@ impl SlotObjects {
                 Ok(true)
             }
             ObjectOrigin::Token(id) => {
-                let mut version = self.lock_version();
+                let write = self.begin_write();
                 if !self.token.update(id, &object.attributes, &changed.attributes)? {
                     // The index is older than the token.
-                    *version = None;
+                    *self.lock_version() = None;
                     return Ok(false);
                 }
-                self.change(|index| index.insert(handle, changed));
-                self.note_own_change(&mut version);
+                write.end(|index| index.insert(handle, changed));
                 Ok(true)
             }
         }
@@ -164,10 +178,9 @@ impl SlotObjects {
                 objects.remove(handle).map(drop).ok_or(ReturnCode::ObjectHandleInvalid)
             }
             ObjectOrigin::Token(id) => {
-                let mut version = self.lock_version();
+                let write = self.begin_write();
                 self.token.destroy(id)?;
-                self.change(|index| drop(index.remove(handle)));
-                self.note_own_change(&mut version);
+                write.end(|index| drop(index.remove(handle)));
                 Ok(())
             }
         }
@@ -185,6 +198,8 @@ impl SlotObjects {
         let mut objects = self.session_objects.write().unwrap_or_else(PoisonError::into_inner);
         objects.remove_if(Object::is_private);
         drop(objects);
+        // A write under way would put its object into the index later, with its key.
+        let _writes = self.lock_writes();
         let mut version = self.lock_version();
         let mut index = (*self.snapshot()).clone();
         index.forget_secrets(|object| object.is_private() || object.class != ObjectClass::PUBLIC_KEY);
@@ -195,6 +210,7 @@ impl SlotObjects {
     /// Removes every object from memory, as if the slot were new.
     pub(crate) fn forget_all(&self) {
         *self.session_objects.write().unwrap_or_else(PoisonError::into_inner) = ObjectIndex::default();
+        let _writes = self.lock_writes();
         let mut version = self.lock_version();
         self.replace(ObjectIndex::default());
         *version = None;
@@ -235,14 +251,10 @@ impl SlotObjects {
         self.refresh_locked(&mut version)
     }
 
-    /// Notes a change of our own, so that it does not cause a reading of all objects. A change by another process at
-    /// the same time is read.
-    fn note_own_change(&self, version: &mut Option<u64>) {
-        let before = *version;
-        *version = match (before, self.token.data_version()) {
-            (Some(before), Ok(now)) if now == before.wrapping_add(1) => Some(now),
-            _ => None,
-        };
+    /// Begins a write to the token. Searches go on meanwhile.
+    fn begin_write(&self) -> TokenWrite<'_> {
+        let writes = self.lock_writes();
+        TokenWrite { before: *self.lock_version(), objects: self, _writes: writes }
     }
 
     fn now_ms(&self) -> u64 {
@@ -267,8 +279,36 @@ impl SlotObjects {
         drop(old);
     }
 
+    fn lock_writes(&self) -> MutexGuard<'_, ()> {
+        self.writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock_version(&self) -> MutexGuard<'_, Option<u64>> {
         self.version.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A write to the token.
+struct TokenWrite<'a> {
+    objects: &'a SlotObjects,
+    /// The version of the index at the beginning.
+    before: Option<u64>,
+    _writes: MutexGuard<'a, ()>,
+}
+
+impl TokenWrite<'_> {
+    /// Makes the change in the index too, so that it does not cause a reading of all objects. A change by another
+    /// process at the same time is read by the next search.
+    fn end(self, change: impl FnOnce(&mut ObjectIndex)) {
+        let objects = self.objects;
+        let mut version = objects.lock_version();
+        objects.change(change);
+        *version = match (self.before, objects.token.data_version()) {
+            // Another version: a search has read the objects during the write, and maybe the change, which another
+            // process may have undone since.
+            (Some(before), Ok(now)) if *version == self.before && now == before.wrapping_add(1) => Some(now),
+            _ => None,
+        };
     }
 }
 
@@ -305,7 +345,9 @@ fn rebuild(earlier: &ObjectIndex, listed: Vec<TokenObject>) -> ObjectIndex {
 }
 
 fn entity(new: NewObject, origin: ObjectOrigin) -> Object {
-    Object::new(new.attributes, origin).with_key(new.key).with_value(new.private_value)
+    let object = Object::new(new.attributes, origin);
+    object.keep_secrets(new.key, new.private_value);
+    object
 }
 
 /// Gives an object its `CKA_UNIQUE_ID`: 16 random bytes in hexadecimal.

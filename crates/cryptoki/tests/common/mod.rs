@@ -1,6 +1,8 @@
 //! A token in memory, and short forms of templates.
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
+pub(crate) mod watched_token;
+
 use std::sync::{Arc, OnceLock};
 
 use oarlock::Accelerator;

@@ -88,7 +88,8 @@ impl ModuleSigner {
             BenchTask::SignMany(key) => {
                 let keys = self.key_session(key, 0);
                 let data = MESSAGE.repeat(row.batch);
-                let turn = repeat(length, &mut [|| keys.sign_many(&data)]);
+                let mut output = OutputMemory::new(row.batch, SIGNATURE);
+                let turn = repeat(length, &mut [|| keys.sign_many(&data, &mut output)]);
                 keys.close();
                 turn
             }
@@ -113,7 +114,10 @@ impl ModuleSigner {
                 let key = find_key(self.module, session, CKO_SECRET_KEY, "aes");
                 let data = vec![7; BLOCK * row.batch];
                 match self.module.vendor {
-                    Some(_) => repeat(length, &mut [|| self.encrypt_many(key, &data)]),
+                    Some(_) => {
+                        let mut output = OutputMemory::new(row.batch, BLOCK);
+                        repeat(length, &mut [|| self.encrypt_many(key, &data, &mut output)])
+                    }
                     None => repeat(length, &mut [|| self.encrypt_each(key, &data)]),
                 }
             }
@@ -181,9 +185,7 @@ impl ModuleSigner {
         )
     }
 
-    fn encrypt_many(&self, key: CK_OBJECT_HANDLE, data: &[u8]) -> u64 {
-        let count = data.len() / BLOCK;
-        let mut output = OutputMemory::new(count, BLOCK);
+    fn encrypt_many(&self, key: CK_OBJECT_HANDLE, data: &[u8], output: &mut OutputMemory) -> u64 {
         let mut iv = [0; BLOCK];
         let mut mechanism = mechanism(CKM_AES_CBC, &mut iv);
         let (inputs, outputs) = (inputs(data, BLOCK), output.lend());
@@ -233,9 +235,8 @@ impl KeySession {
         1
     }
 
-    fn sign_many(&self, data: &[u8]) -> u64 {
+    fn sign_many(&self, data: &[u8], output: &mut OutputMemory) -> u64 {
         let mut mechanism = mechanism(self.mechanism, &mut []);
-        let mut output = OutputMemory::new(data.len() / MESSAGE.len(), SIGNATURE);
         let (inputs, outputs) = (inputs(data, MESSAGE.len()), output.lend());
         let vendor = self.module.vendor.unwrap();
         if self.mechanism == CKM_SHA256_HMAC {
@@ -286,7 +287,7 @@ impl AsyncSession {
     }
 }
 
-/// The memory of many outputs.
+/// The memory of many outputs. A program uses it for one call after the other.
 struct OutputMemory {
     bytes: Vec<u8>,
     stride: usize,
@@ -304,7 +305,9 @@ impl OutputMemory {
         }
     }
 
+    /// Lends the memory to a call, which must write every result.
     fn lend(&mut self) -> VendorOutputs {
+        self.results.fill(CKR_FUNCTION_FAILED);
         VendorOutputs {
             data: self.bytes.as_mut_ptr(),
             data_len: self.bytes.len() as CK_ULONG,

@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 
 use cryptoki_sys::{CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_VERSION};
-use oarlock_cryptoki::{CKR_OK, ManyAnswers, ManyInputs, ManyIvs, ManySpans, ReturnCode};
+use oarlock_cryptoki::{CKR_OK, EqualOutputs, ManyAnswers, ManyInputs, ManyIvs, ManySpans, ReturnCode};
 
 use super::functions;
 use super::memory::{CallerMemory, number};
@@ -275,6 +275,12 @@ impl<'c> OutputPlaces<'c> {
         let CallOutputs { data, data_len, stride, lens, results } = self.outputs;
         let stride = usize::try_from(stride).map_err(|_| ReturnCode::ArgumentsBad)?;
         let data = self.memory.buffer(data, data_len)?;
+        if let Some(equal) = answers.equal_outputs()
+            && write_equal(data, stride, &equal)
+        {
+            self.memory.fill(lens, equal.count, equal.len as CK_ULONG)?;
+            return self.memory.fill(results, equal.count, CKR_OK as CK_RV);
+        }
         for (index, answer) in answers.iter().enumerate() {
             let len = answer.map_or(0, <[u8]>::len);
             let written = answer.and_then(|bytes| write_one(data, index, stride, bytes));
@@ -283,6 +289,33 @@ impl<'c> OutputPlaces<'c> {
         }
         Ok(())
     }
+}
+
+/// Writes outputs of equal length together. Returns false, and writes nothing, if one of them has no place.
+fn write_equal(data: &mut [u8], stride: usize, outputs: &EqualOutputs<'_>) -> bool {
+    let EqualOutputs { bytes, count, len, stride: own_stride } = *outputs;
+    let Some(last) = count.checked_sub(1) else { return true };
+    let end = last.checked_mul(stride).and_then(|start| start.checked_add(len));
+    if len > stride || end.is_none_or(|end| end > data.len()) {
+        return false;
+    }
+    if stride == len && own_stride == len {
+        return match (data.get_mut(..count * len), bytes.get(..count * len)) {
+            (Some(to), Some(from)) => {
+                to.copy_from_slice(from);
+                true
+            }
+            _ => false,
+        };
+    }
+    // `max(1)`: outputs without bytes have no distance.
+    let places = data.chunks_mut(stride.max(1)).take(count);
+    for (to, from) in places.zip(bytes.chunks(own_stride.max(1))) {
+        if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
+            to.copy_from_slice(from);
+        }
+    }
+    true
 }
 
 fn write_one(data: &mut [u8], index: usize, stride: usize, bytes: &[u8]) -> Result<(), ReturnCode> {
@@ -310,6 +343,26 @@ mod tests {
         assert_eq!(write_one(&mut data, 2, 4, b"abcd"), Err(ReturnCode::BufferTooSmall));
         assert_eq!(write_one(&mut data, usize::MAX, 4, b"abcd"), Err(ReturnCode::BufferTooSmall));
         assert_eq!(write_one(&mut data, 2, 4, b"ab"), Ok(()));
+    }
+
+    #[test]
+    fn outputs_of_equal_length_stay_in_their_places() {
+        let outputs = EqualOutputs { bytes: b"ab.cd.ef.", count: 3, len: 2, stride: 3 };
+        let mut data = [9; 8];
+        assert!(write_equal(&mut data, 3, &outputs));
+        assert_eq!(&data, b"ab\x09cd\x09ef", "nothing is written between them");
+        let mut short = [9; 7];
+        assert!(!write_equal(&mut short, 3, &outputs), "no space for the last one");
+        assert!(!write_equal(&mut data, 1, &outputs), "they would overlap");
+        assert!(!write_equal(&mut data, usize::MAX, &outputs));
+        assert_eq!(short, [9; 7]);
+        let side_by_side = EqualOutputs { bytes: b"abcdef", count: 3, len: 2, stride: 2 };
+        assert!(write_equal(&mut data, 2, &side_by_side));
+        assert_eq!(&data, b"abcdefef");
+        let none = EqualOutputs { bytes: b"", count: 0, len: 2, stride: 2 };
+        assert!(write_equal(&mut [], 0, &none));
+        let empty = EqualOutputs { bytes: b"", count: 4, len: 0, stride: 0 };
+        assert!(write_equal(&mut [], 0, &empty));
     }
 
     #[test]

@@ -140,6 +140,14 @@ impl<'c> CallerMemory<'c> {
         self.write(list.wrapping_add(index), value)
     }
 
+    /// Writes the same value to all elements of a list.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn fill<T: Copy>(self, list: *mut T, count: usize, value: T) -> Result<(), ReturnCode> {
+        (0..count).try_for_each(|index| self.write_element(list, index, value))
+    }
+
     /// Writes a list in the convention of the standard: a null pointer asks for the number of elements.
     ///
     /// # Errors

@@ -10,7 +10,8 @@ const ZONE: &str =
 /// Makes a token, and a file with its PIN.
 fn with_token(tool: &Path) -> TestDirectory {
     let dir = with_store(tool, "");
-    dir.write("pin", format!("{USER_PIN}\n"));
+    // Without a newline: libp11 takes the whole file as the PIN.
+    dir.write("pin", USER_PIN);
     dir.write("zone", ZONE);
     dir
 }
