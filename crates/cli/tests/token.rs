@@ -220,6 +220,34 @@ fn keys_and_certificates_are_imported_with_the_same_id() {
 }
 
 #[test]
+fn a_damaged_object_is_named_and_the_others_are_listed() {
+    let folder = Folder::with_token();
+    for (label, id) in [("first", "01"), ("second", "02")] {
+        folder.ok(&format!("keys generate p256 --out {label}.pem"));
+        folder.ok(&format!(
+            "token import --path t --key {label}.pem --label {label} --id {id} --pin-file user"
+        ));
+    }
+    assert_eq!(folder.json("token list --path t")["damaged"], Value::Array(vec![]));
+    // The label of the public key. That of the private key is encrypted.
+    let mut bytes = fs::read(folder.path("t")).unwrap();
+    let at = bytes.windows(5).position(|window| window == b"first").unwrap();
+    bytes[at] ^= 1;
+    folder.put("t", &bytes);
+    let listed = folder.json("token list --path t --pin-file user");
+    let labels: Vec<_> =
+        listed["objects"].as_array().unwrap().iter().map(|object| &object["label"]).collect();
+    assert_eq!(labels, ["first", "second", "second"], "the private key of the damaged one is there");
+    let [damaged] = &listed["damaged"].as_array().unwrap()[..] else { panic!("{listed}") };
+    assert!(
+        damaged.as_str().unwrap().ends_with("does not have the attributes that were written"),
+        "{listed}"
+    );
+    let text = folder.ok("token list --path t");
+    assert!(text.contains("damaged   object ") && text.contains("second"), "{text}");
+}
+
+#[test]
 fn what_is_no_private_key_is_not_imported() {
     let folder = Folder::with_token();
     folder.ok("keys generate p256 --out key.pem");
@@ -252,7 +280,7 @@ fn no_byte_of_a_key_or_a_pin_is_printed_or_stored_in_clear() {
     let list = folder.ok("--json token list --path t --pin-file user");
     let store = ObjectStore::open(&folder.path("t")).unwrap();
     let user = store.login(PinRole::User, b"user-pin").unwrap();
-    let objects = store.list(Some(&user)).unwrap();
+    let objects = store.list(Some(&user)).unwrap().objects;
     let read = objects.iter().flat_map(|object| store.read(Some(&user), object.id).unwrap().attributes);
     let secrets: Vec<Vec<u8>> = read
         .filter_map(|(_, value)| match value {

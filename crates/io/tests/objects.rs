@@ -95,7 +95,7 @@ fn objects_are_read_as_they_were_written() {
     ];
     let stored: Vec<ChangedObject> = objects.iter().map(|object| fixture.insert(object.clone())).collect();
     for reopened in [store, &ObjectStore::open(&fixture.path()).unwrap()] {
-        let listed = reopened.list(user).unwrap();
+        let listed = reopened.list(user).unwrap().objects;
         assert_eq!(listed.len(), objects.len());
         for ((object, stored), listed) in objects.iter().zip(&stored).zip(&listed) {
             assert_eq!((listed.id, listed.version), (stored.id, stored.version));
@@ -106,7 +106,8 @@ fn objects_are_read_as_they_were_written() {
             let read = reopened.read(user, stored.id).unwrap();
             assert_eq!((read.is_private, &read.attributes), (object.is_private, &object.attributes));
         }
-        let public: Vec<ObjectId> = reopened.list(None).unwrap().iter().map(|object| object.id).collect();
+        let public: Vec<ObjectId> =
+            reopened.list(None).unwrap().objects.iter().map(|object| object.id).collect();
         assert_eq!(public, [stored[0].id, stored[1].id, stored[5].id]);
     }
 }
@@ -130,7 +131,7 @@ fn without_a_login_secrets_stay_hidden_and_unchanged() {
             let fault = fault.unwrap_err().fault;
             assert!(matches!(fault, StoreFault::LoginNeeded(_) | StoreFault::LoginToInsert), "{fault}");
         }
-        assert_eq!(store.list(login).unwrap().len(), 1);
+        assert_eq!(store.list(login).unwrap().objects.len(), 1);
     }
     for result in [
         store.update(None, mixed, BTreeMap::from([(LABEL, plain(b"other"))]), vec![]).map(drop),
@@ -180,7 +181,7 @@ fn several_changes_happen_together_or_not_at_all() {
     let fixture = Fixture::new();
     let (store, user) = (&fixture.store, Some(&fixture.user));
     let old = fixture.insert(private_key(b"old"));
-    let before = (store.data_version().unwrap(), store.list(user).unwrap());
+    let before = (store.data_version().unwrap(), store.list(user).unwrap().objects);
     let insert = || StoreChange::Insert(private_key(b"new"));
     let missing = StoreChange::Remove(ObjectId(999));
     let long = StoreChange::Insert(object(true, [(VALUE, secret(&vec![0; MAX_OBJECT_BYTES + 1]))]));
@@ -192,11 +193,11 @@ fn several_changes_happen_together_or_not_at_all() {
     ] {
         let fault = store.apply(user, &[insert(), StoreChange::Remove(old.id), bad]).unwrap_err().fault;
         assert!(is_expected(&fault), "{fault}");
-        assert_eq!((store.data_version().unwrap(), store.list(user).unwrap()), before);
+        assert_eq!((store.data_version().unwrap(), store.list(user).unwrap().objects), before);
     }
     let changed = store.apply(user, &[insert(), StoreChange::Remove(old.id), insert()]).unwrap();
     assert!(changed.iter().all(|object| object.version == changed[0].version));
-    let ids: Vec<ObjectId> = store.list(user).unwrap().iter().map(|object| object.id).collect();
+    let ids: Vec<ObjectId> = store.list(user).unwrap().objects.iter().map(|object| object.id).collect();
     assert_eq!(ids, [changed[0].id, changed[2].id]);
     // The longest object fits.
     fixture.insert(object(true, [(VALUE, secret(&vec![0; MAX_OBJECT_BYTES]))]));

@@ -232,6 +232,6 @@ mod tests {
         let error = session.create(&templates).unwrap_err();
         assert!(matches!(error, TokenError::Library { action: "create the objects", .. }), "{error}");
         let store = ObjectStore::open(&args.path).unwrap();
-        assert!(store.list(Some(&store.login(PinRole::User, USER_PIN).unwrap())).unwrap().is_empty());
+        assert!(store.list(Some(&store.login(PinRole::User, USER_PIN).unwrap())).unwrap().objects.is_empty());
     }
 }

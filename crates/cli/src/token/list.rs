@@ -33,15 +33,16 @@ fn read_list(store: ObjectStore, pin: Option<&[u8]>, args: &ListTokenArgs) -> Re
     }
     let token = TokenSummary::of(&store)?;
     // Errors of files are reported with their reason.
-    store.list(None)?;
+    let _ = store.list(None)?;
     let objects = TokenFile::from_store(store);
     let failed = |code| TokenError::Library { path: args.path.clone(), action: "list the objects", code };
     if let Some(pin) = pin {
         objects.login(UserType::User, Some(pin)).map_err(failed)?;
     }
     let listed = objects.list().map_err(failed)?;
+    let damaged = objects.left_out().iter().map(ToString::to_string).collect();
     let objects = listed.iter().map(|object| ObjectSummary::of(&object.attributes)).collect();
-    Ok(TokenList { token, is_complete: pin.is_some(), objects })
+    Ok(TokenList { token, is_complete: pin.is_some(), objects, damaged })
 }
 
 /// A token and its objects, as `--json` prints them.
@@ -52,6 +53,8 @@ struct TokenList {
     /// True if private objects are listed too.
     is_complete: bool,
     objects: Vec<ObjectSummary>,
+    /// The damage of each object that cannot be used.
+    damaged: Vec<String>,
 }
 
 /// A token without its objects.
@@ -110,8 +113,10 @@ impl TokenList {
     fn to_text(&self, in_colour: bool) -> String {
         let hint =
             if self.is_complete { "" } else { "Private objects are listed with --login or --pin-file.\n" };
+        let damaged: String = self.damaged.iter().map(|what| format!("damaged   {what}\n")).collect();
+        let token = self.token.to_text() + &damaged;
         if self.objects.is_empty() {
-            return format!("{}\nNo objects. {hint}", self.token.to_text());
+            return format!("{token}\nNo objects. {hint}");
         }
         let head = ["class", "label", "id", "kind", "private"].map(|name| (name, CellAlign::Left));
         let mut table = TextTable::new(head);
@@ -120,7 +125,7 @@ impl TokenList {
             let kind = object.kind.as_deref().map_or_else(TableCell::none, TableCell::from);
             table.row([class, label, id, kind, TableCell::from(if object.private { "yes" } else { "no" })]);
         }
-        format!("{}\n{}{hint}", self.token.to_text(), table.render(in_colour))
+        format!("{token}\n{}{hint}", table.render(in_colour))
     }
 }
 

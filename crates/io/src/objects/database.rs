@@ -258,7 +258,10 @@ impl Drop for ProcessConnections {
 
 impl ChangeWatch {
     fn changes(&mut self) -> Result<u64, StoreFault> {
-        let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+        // Prepared once: parsing the statement costs more than running it.
+        let mut query = self.connection.prepare_cached("PRAGMA data_version")?;
+        let version = query.query_row([], |row| row.get(0))?;
+        drop(query);
         match self.last {
             Some((last, changes)) if last == version => Ok(changes),
             _ => {

@@ -49,6 +49,14 @@ pub enum StoreFault {
         /// The damaged content.
         what: DamagedContent,
     },
+    /// An object is damaged. The others are not.
+    #[error(
+        "{what}; it is left out, and `oarlock token list` shows it, until the file is restored from a backup"
+    )]
+    LeftOut {
+        /// The damage.
+        what: DamagedContent,
+    },
     /// Another process has written, or has tried a PIN, for too long.
     #[error("another process has locked the file for too long; try again")]
     Busy,
@@ -173,6 +181,9 @@ pub enum DamagedContent {
     /// The attributes of an object are not all those that were written.
     #[error("object {0} does not have the attributes that were written")]
     Object(ObjectId),
+    /// The values of an object are those that were written, but not values of their attributes.
+    #[error("object {0} has no class, or a value that does not fit its attribute")]
+    Meaning(ObjectId),
 }
 
 impl StoreFault {

@@ -18,8 +18,8 @@
 //! let attributes = BTreeMap::from([(3, StoredValue::Plain(b"a label".to_vec())), (0x11, key.clone())]);
 //! let inserted = store.insert(Some(&user), UnstoredObject { is_private: true, attributes })?;
 //!
-//! assert!(store.list(None)?.is_empty());
-//! assert_eq!(store.list(Some(&user))?[0].attributes[&0x11], StoredValue::Concealed);
+//! assert!(store.list(None)?.objects.is_empty());
+//! assert_eq!(store.list(Some(&user))?.objects[0].attributes[&0x11], StoredValue::Concealed);
 //! assert_eq!(store.read(Some(&user), inserted.id)?.attributes[&0x11], key);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -36,6 +36,8 @@
 //! | a public object without secrets | a digest against damage; whoever can write the file can change or add one |
 //! | the master key | wrapped under each PIN by scrypt (N = 2^14, r = 8, p = 1) and AES-256-GCM |
 //! | tries of PINs | counted on disk before a PIN is judged |
+//!
+//! A damaged object is left out of listings and cannot be read. The others stay usable.
 //!
 //! The position of an attribute is the number of its object, its type, and the version of the object.
 //!
@@ -82,4 +84,5 @@ pub use object::{
 };
 pub use pin::{PinLevel, PinRules, PinState};
 pub use role::PinRole;
+pub use rows::StoreListing;
 pub use store::{ObjectStore, StoreDescription};

@@ -21,6 +21,15 @@ pub(super) enum SecretValues {
     Concealed,
 }
 
+/// The objects that a caller may see.
+#[derive(Clone, Debug, Default)]
+pub struct StoreListing {
+    /// The objects, in the order of their numbers.
+    pub objects: Vec<StoredObject>,
+    /// The damage of each object that is missing above because of it.
+    pub damaged: Vec<DamagedContent>,
+}
+
 /// The reach of a caller: the objects that it may see and change.
 pub(super) struct ObjectAccess {
     /// The key for secret attributes and seals, after a login of either role.
@@ -38,16 +47,24 @@ struct StoredRows {
     attributes: Vec<StoredBytes>,
 }
 
-/// Reads all objects that the caller may see, in the order of their numbers.
+/// Reads all objects that the caller may see, in the order of their numbers, and notes those that are damaged.
 pub(super) fn list(
     connection: &Connection,
     access: &ObjectAccess,
     secrets: SecretValues,
-) -> Result<Vec<StoredObject>, StoreFault> {
+) -> Result<StoreListing, StoreFault> {
     let filter = if access.sees_private { "" } else { " WHERE o.private = 0" };
     let mut query = connection.prepare(&format!("{COLUMNS}{filter} ORDER BY o.id"))?;
-    let objects = collect(query.query([])?)?;
-    objects.into_iter().map(|object| object.open(access, secrets)).collect()
+    let mut listing = StoreListing::default();
+    for object in collect(query.query([])?)? {
+        match object.open(access, secrets) {
+            Ok(object) => listing.objects.push(object),
+            // One bad object does not hide the others.
+            Err(StoreFault::Damaged { what }) => listing.damaged.push(what),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(listing)
 }
 
 /// Reads one object, with its secret values if there is a key.

@@ -13,7 +13,7 @@ use super::master_key::MasterKey;
 use super::object::{ChangedObject, ObjectId, StoreChange, StoredAttributes, StoredObject, UnstoredObject};
 use super::pin::{EPOCH_LEN, PinRules, PinState, StoreEpoch, WrappedMaster};
 use super::role::PinRole;
-use super::rows::{self, ObjectAccess, SecretValues};
+use super::rows::{self, ObjectAccess, SecretValues, StoreListing};
 
 /// The maximum length of a label in bytes. PKCS#11 v3.2 3.2, `CK_TOKEN_INFO`.
 const MAX_LABEL_BYTES: usize = 32;
@@ -164,11 +164,11 @@ impl ObjectStore {
     }
 
     /// Returns all objects, in the order of their numbers, with concealed secret values. Private objects are among
-    /// them after a login of the user only.
+    /// them after a login of the user only. A damaged object is left out and named.
     ///
     /// # Errors
-    /// The file cannot be read or is damaged, or the login has ended.
-    pub fn list(&self, login: Option<&StoreLogin>) -> Result<Vec<StoredObject>, ObjectStoreError> {
+    /// The file cannot be read or its tables are damaged, or the login has ended.
+    pub fn list(&self, login: Option<&StoreLogin>) -> Result<StoreListing, ObjectStoreError> {
         let listed =
             self.database.read(|read| rows::list(read, &access(login, read)?, SecretValues::Concealed));
         listed.map_err(self.at())

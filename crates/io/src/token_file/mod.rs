@@ -11,8 +11,9 @@ use oarlock_cryptoki::{
 };
 
 use crate::objects::{
-    ChangedObject, ObjectId, ObjectStore, ObjectStoreError, PinLevel, PinRole, PinRules, PinState,
-    StoreChange, StoreFault, StoreLogin, StoredAttributes, StoredValue, UnstoredObject,
+    ChangedObject, DamagedContent, ObjectId, ObjectStore, ObjectStoreError, PinLevel, PinRole, PinRules,
+    PinState, StoreChange, StoreFault, StoreLogin, StoredAttributes, StoredObject, StoredValue,
+    UnstoredObject,
 };
 
 /// A token whose objects are in a file ([`objects`](crate::objects)). It has one login, as a token has.
@@ -25,6 +26,8 @@ pub struct TokenFile {
     // Both locks are held for a look or a replacement, and never while a file is read or a PIN is tried.
     store: Mutex<Option<Arc<ObjectStore>>>,
     login: Mutex<TokenLogin>,
+    /// The damage of objects that listings have left out, each once.
+    left_out: Mutex<Vec<DamagedContent>>,
 }
 
 #[derive(Clone, Default)]
@@ -39,7 +42,13 @@ impl TokenFile {
     /// [`init_token`](TokenObjects::init_token) makes the file.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, report: None, store: Mutex::default(), login: Mutex::default() }
+        Self {
+            path,
+            report: None,
+            store: Mutex::default(),
+            login: Mutex::default(),
+            left_out: Mutex::default(),
+        }
     }
 
     /// Makes a token of a file that is open.
@@ -54,6 +63,25 @@ impl TokenFile {
     #[must_use]
     pub fn report_faults(self, report: fn(&ObjectStoreError)) -> Self {
         Self { report: Some(report), ..self }
+    }
+
+    /// Returns the damage of the objects that listings have left out so far.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<DamagedContent> {
+        lock(&self.left_out).clone()
+    }
+
+    /// Notes that a listing leaves an object out, and reports it the first time.
+    fn leave_out(&self, what: DamagedContent) {
+        let mut left_out = lock(&self.left_out);
+        if left_out.contains(&what) {
+            return;
+        }
+        left_out.push(what.clone());
+        drop(left_out);
+        if let Some(report) = self.report {
+            report(&ObjectStoreError { path: self.path.clone(), fault: StoreFault::LeftOut { what } });
+        }
     }
 
     /// Returns the store, or `None` if the file is missing.
@@ -119,17 +147,21 @@ impl TokenObjects for TokenFile {
             None => 0,
         };
         // Both numbers only grow, so their sum changes with each of them.
-        Ok(changes.wrapping_add(self.login_now().changes))
+        Ok(changes.wrapping_add(lock(&self.login).changes))
     }
 
     fn list(&self) -> Result<Vec<TokenObject>, ReturnCode> {
         let Some(store) = self.find_store()? else { return Ok(Vec::new()) };
-        let listed = store.list(self.login_now().login.as_ref()).map_err(|error| self.return_code(error))?;
-        let token_object = |object: crate::objects::StoredObject| {
-            let attributes = decode_plain(&object.attributes)?;
-            Ok(TokenObject { id: TokenObjectId(object.id.0), attributes, key: None })
+        let listing = store.list(self.login_now().login.as_ref()).map_err(|error| self.return_code(error))?;
+        listing.damaged.into_iter().for_each(|what| self.leave_out(what));
+        let token_object = |object: StoredObject| match decode_plain(&object.attributes) {
+            Ok(attributes) => Some(TokenObject { id: TokenObjectId(object.id.0), attributes, key: None }),
+            Err(_) => {
+                self.leave_out(DamagedContent::Meaning(object.id));
+                None
+            }
         };
-        listed.into_iter().map(token_object).collect()
+        Ok(listing.objects.into_iter().filter_map(token_object).collect())
     }
 
     fn open_secrets(&self, id: TokenObjectId) -> Result<AttributeSet, ReturnCode> {

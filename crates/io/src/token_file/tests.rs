@@ -119,6 +119,36 @@ fn an_update_of_what_another_process_has_changed_changes_nothing() {
     assert_eq!(other.list().unwrap()[0].attributes, relabelled("ours"));
 }
 
+#[test]
+fn a_damaged_object_is_reported_once_and_hides_no_other() {
+    static REPORTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let fixture = Fixture::new();
+    let made = fixture.another().create(&[content(), content(), content()]).unwrap();
+    let connection = rusqlite::Connection::open(fixture.folder.path().join("token")).unwrap();
+    // The value of a secret key. The values of the third object are sound, but it has no class.
+    connection.execute("UPDATE attribute SET value = x'00' WHERE object = ?1 AND type = 17", [1]).unwrap();
+    drop(connection);
+    let store = ObjectStore::open(&fixture.folder.path().join("token")).unwrap();
+    let login = store.login(PinRole::User, USER_PIN).unwrap();
+    let version = store.read(Some(&login), ObjectId(3)).unwrap().version;
+    let third = ChangedObject { id: ObjectId(3), version };
+    store.update(Some(&login), third, StoredAttributes::new(), vec![AttributeType::CLASS.0]).unwrap();
+
+    let token = fixture.another().report_faults(|error| lock(&REPORTS).push(error.to_string()));
+    for _ in 0..2 {
+        assert_eq!(token.list().unwrap().iter().map(|object| object.id).collect::<Vec<_>>(), [made[1]]);
+    }
+    assert_eq!(token.open_secrets(made[0]), Err(ReturnCode::DeviceError));
+    assert_eq!(token.open_secrets(made[1]), Ok(content().secrets));
+    let damaged = [DamagedContent::Object(ObjectId(1)), DamagedContent::Meaning(ObjectId(3))];
+    assert_eq!(token.left_out(), damaged);
+    let reports = lock(&REPORTS);
+    let left_out: Vec<_> = reports.iter().filter(|report| report.contains("left out")).collect();
+    assert_eq!(left_out.len(), 2, "{reports:?}");
+    assert!(left_out[0].contains("token: object 1 does not have the attributes"), "{reports:?}");
+    assert!(left_out[1].contains("token: object 3 has no class"), "{reports:?}");
+}
+
 /// Each of two writers adds its own changes. None may be lost, although both change the same object all the time.
 #[test]
 fn two_writers_lose_no_change() {

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use oarlock_io::objects::{DamagedContent, ObjectStore, ObjectStoreError, StoreFault, StoredObject};
+use oarlock_io::objects::{
+    DamagedContent, ObjectStore, ObjectStoreError, StoreFault, StoreListing, StoredObject,
+};
 use rusqlite::Connection;
 
 use super::{Fixture, LABEL, USER_PIN, VALUE, VENDOR, object, plain, private_key, secret};
@@ -52,14 +54,36 @@ fn rows_that_were_moved_changed_or_removed_are_noticed() {
         assert_eq!(ids.map(|id| id.0), [1, 2]);
         tamper(&fixture.path(), &format!("PRAGMA foreign_keys = OFF; {statements}"));
         let user = Some(&fixture.user);
-        for result in [fixture.store.read(user, ids[0]).map(drop), fixture.store.list(user).map(drop)] {
-            let fault = result.unwrap_err().fault;
-            assert!(
-                matches!(&fault, StoreFault::Damaged { what: DamagedContent::Object(id) } if *id == ids[0]),
-                "{case}: {fault}"
-            );
-        }
+        let fault = fixture.store.read(user, ids[0]).unwrap_err().fault;
+        assert!(
+            matches!(&fault, StoreFault::Damaged { what: DamagedContent::Object(id) } if *id == ids[0]),
+            "{case}: {fault}"
+        );
+        let listing = fixture.store.list(user).unwrap();
+        assert_eq!(listing.damaged.first(), Some(&DamagedContent::Object(ids[0])), "{case}");
+        assert_eq!(listing.objects.len() + listing.damaged.len(), 2, "{case}");
+        assert!(listing.objects.iter().all(|object| object.id != ids[0]), "{case}");
     }
+}
+
+#[test]
+fn a_damaged_object_does_not_hide_the_others() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let public = [b"one", b"two"].map(|label| fixture.insert(object(false, [(LABEL, plain(label))])));
+    let private = fixture.insert(private_key(b"three"));
+    tamper(&fixture.path(), "UPDATE attribute SET value = x'00' WHERE object = 1");
+    for (login, expected) in [(None, &[public[1].id][..]), (Some(&fixture.user), &[public[1].id, private.id])]
+    {
+        let listing = store.list(login).unwrap();
+        assert_eq!(listing.objects.iter().map(|object| object.id).collect::<Vec<_>>(), expected);
+        assert_eq!(listing.damaged, [DamagedContent::Object(public[0].id)]);
+    }
+    // The others can be used and changed.
+    assert!(store.read(Some(&fixture.user), private.id).is_ok());
+    store.update(None, public[1], [(LABEL, plain(b"new"))].into(), vec![]).unwrap();
+    let fault = store.read(None, public[0].id).unwrap_err().fault;
+    assert!(matches!(fault, StoreFault::Damaged { .. }), "{fault}");
 }
 
 #[test]
@@ -176,7 +200,11 @@ impl ClosedStore {
 
 fn read_all(path: &Path, fixture: &Fixture) -> Result<Vec<StoredObject>, ObjectStoreError> {
     let (store, user) = (ObjectStore::open(path)?, Some(&fixture.user));
-    store.list(user)?.iter().map(|object| store.read(user, object.id)).collect()
+    let StoreListing { objects, damaged } = store.list(user)?;
+    if let Some(what) = damaged.into_iter().next() {
+        return Err(ObjectStoreError { path: path.to_owned(), fault: StoreFault::Damaged { what } });
+    }
+    objects.iter().map(|object| store.read(user, object.id)).collect()
 }
 
 #[test]

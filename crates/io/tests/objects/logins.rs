@@ -117,11 +117,11 @@ fn an_initialised_store_is_empty_and_ends_all_logins() {
     let (before, version) = (store.describe().unwrap(), store.data_version().unwrap());
     let fault = store.initialise_again(b"wrong", "again").unwrap_err().fault;
     assert!(matches!(fault, StoreFault::PinWrong { role: OFFICER, tries_left: 9 }), "{fault}");
-    assert_eq!(store.list(Some(&fixture.user)).unwrap().len(), 2);
+    assert_eq!(store.list(Some(&fixture.user)).unwrap().objects.len(), 2);
     store.initialise_again(SO_PIN, "again").unwrap();
     let after = store.describe().unwrap();
     assert_eq!((after.serial, after.label.as_str()), (before.serial, "again"));
-    assert!(store.list(None).unwrap().is_empty() && store.data_version().unwrap() > version);
+    assert!(store.list(None).unwrap().objects.is_empty() && store.data_version().unwrap() > version);
     for result in [
         store.list(Some(&fixture.user)).map(drop),
         store.read(Some(&fixture.user), old.id).map(drop),

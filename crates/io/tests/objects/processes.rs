@@ -35,7 +35,7 @@ fn is_whole(object: &StoredObject) -> bool {
 
 /// Reads all objects with their secrets, and checks that none is half.
 fn whole_objects(store: &ObjectStore, user: &StoreLogin) -> BTreeSet<ObjectId> {
-    let objects = store.list(Some(user)).unwrap();
+    let objects = store.list(Some(user)).unwrap().objects;
     for object in &objects {
         assert!(is_whole(&store.read(Some(user), object.id).unwrap()), "object {}", object.id);
     }
@@ -221,7 +221,7 @@ fn threads_read_while_others_write() {
             scope.spawn(move || {
                 let mut before = 0;
                 for _ in 0..60 {
-                    let count = store.list(Some(user)).unwrap().len();
+                    let count = store.list(Some(user)).unwrap().objects.len();
                     assert!(count >= before);
                     before = count;
                     assert_eq!(store.read(Some(user), first).unwrap().attributes[&VALUE], secret(b"first"));
@@ -229,7 +229,7 @@ fn threads_read_while_others_write() {
             });
         }
     });
-    assert_eq!(store.list(Some(user)).unwrap().len(), 61);
+    assert_eq!(store.list(Some(user)).unwrap().objects.len(), 61);
 }
 
 #[test]
