@@ -31,7 +31,7 @@ impl CapacityReport<'_> {
         format!(
             "validations per second with {} % of {cores}, {} µs each beyond the verification{}",
             percent(budget.cpu_share),
-            budget.overhead_us,
+            microseconds(budget.overhead_us),
             self.overhead.origin()
         )
     }
@@ -222,6 +222,11 @@ fn ratios(observed: Option<&ObservedTraffic>) -> [Option<f64>; 4] {
         (totals.verified, totals.signatures),
     ];
     pairs.map(|(over, under)| (under > 0).then(|| over as f64 / under as f64))
+}
+
+/// Formats microseconds with one decimal, or none if that is zero.
+fn microseconds(time_us: f64) -> String {
+    format!("{}", (time_us * 10.0).round() / 10.0)
 }
 
 fn traffic_text(observed: &ObservedTraffic) -> String {
