@@ -36,13 +36,12 @@ fn has(name: &str) -> bool {
 
 /// Measures rows at a small scale. The files of the servers stay in `keep`.
 fn rows(name: &str, module: &Path, keep: &Path) -> Vec<Value> {
-    rows_with(name, module, keep, &[])
+    rows_with(name, module, keep, &["--turns", "1"])
 }
 
 /// Measures rows with more options.
 fn rows_with(name: &str, module: &Path, keep: &Path, options: &[&str]) -> Vec<Value> {
-    let mut command =
-        command(&["--json", "bench", "tls", "--rows", name, "--seconds", "0.3", "--turns", "1"]);
+    let mut command = command(&["--json", "bench", "tls", "--rows", name, "--seconds", "0.3"]);
     command
         .args(options)
         .args(["--connections", "2", "--workers", "2", "--provider"])
@@ -102,7 +101,12 @@ fn configuration(keep: &Path, file: &str) -> String {
 fn nginx_speaks_tls_1_2_and_demands_client_certificates() {
     let (Some(module), true) = (module(), has("nginx")) else { return };
     let place = tempfile::tempdir().unwrap();
-    let rows = rows_with("nginx-p256", &module, place.path(), &["--tls", "1.2", "--client-certificates"]);
+    let rows = rows_with(
+        "nginx-p256",
+        &module,
+        place.path(),
+        &["--turns", "1", "--tls", "1.2", "--client-certificates"],
+    );
     check(&rows, "nginx-p256", &["default", "oarlock-service"]);
     for row in &rows {
         assert_eq!((&row["tls"], &row["client_certificates"]), (&json!("1.2"), &json!(true)), "{row}");
@@ -115,7 +119,7 @@ fn nginx_speaks_tls_1_2_and_demands_client_certificates() {
 fn haproxy_speaks_tls_1_2_and_demands_client_certificates() {
     let (Some(module), true) = (module(), has("haproxy")) else { return };
     let place = tempfile::tempdir().unwrap();
-    let options = ["--tls", "1.2", "--client-certificates"];
+    let options = ["--turns", "1", "--tls", "1.2", "--client-certificates"];
     let rows = rows_with("haproxy-rsa2048", &module, place.path(), &options);
     check(&rows, "haproxy-rsa2048", &["default", "oarlock-local"]);
     let text = configuration(place.path(), "haproxy-rsa2048/default/haproxy.cfg");
@@ -131,7 +135,9 @@ fn sessions_are_resumed_in_both_versions() {
                 continue;
             }
             let place = tempfile::tempdir().unwrap();
-            let rows = rows_with(name, &module, place.path(), &["--tls", version, "--resume"]);
+            // In the second turn, tickets of another server would be of no use.
+            let options = ["--turns", "2", "--tls", version, "--resume"];
+            let rows = rows_with(name, &module, place.path(), &options);
             for row in &rows {
                 // The first handshakes, which warm up, are the full ones. Two connections may wait for one ticket.
                 let [all, resumed] = ["handshakes", "resumed"].map(|field| row[field].as_u64().unwrap());
@@ -156,7 +162,7 @@ fn a_group_of_a_newer_openssl_is_measured_beside_x25519() {
     for (name, program) in [("nginx-p256", "nginx"), ("haproxy-rsa2048", "haproxy")] {
         if has(program) {
             let place = tempfile::tempdir().unwrap();
-            let options = ["--group", "x25519mlkem768", "--libssl", &libssl];
+            let options = ["--turns", "1", "--group", "x25519mlkem768", "--libssl", &libssl];
             for row in rows_with(name, &module, place.path(), &options) {
                 assert_eq!(row["group"], "x25519mlkem768", "{row}");
                 assert!(row["group_share"].as_f64().is_some_and(|share| share < 1.0), "{row}");

@@ -39,13 +39,15 @@ mod settings;
 mod stack;
 mod turns;
 
+use std::time::Duration;
+
 use indicatif::ProgressBar;
 
 pub use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
 pub use self::error::BenchError;
-use self::handshake::{HandshakeKind, ClientTlsGroup};
+use self::handshake::{ClientTlsGroup, HandshakeKind};
 use self::libssl::{OpensslVersion, ServerLibssl};
 use self::place::{BenchDirectory, ProviderLibrary};
 pub use self::plan::{BenchProgram, TlsProvider, TlsRowName};
@@ -124,29 +126,46 @@ impl TlsBench<'_> {
         let clients =
             |handshake| TlsClients::new(handshake, &identity.certificate, client.as_ref(), connections);
         let beside = HandshakeKind { group: ClientTlsGroup::X25519, ..handshake };
-        let with_x25519 = (handshake != beside).then(|| clients(beside)).transpose()?;
-        let clients = clients(handshake)?;
         let (global, library, libssl, cores) = (self.global, self.library, self.libssl, self.cores);
         let site = ServerSite { global, library, libssl, cores, workers, connections, handshake };
-        let mut stacks = Vec::new();
+        let mut servers = Vec::new();
         for provider in name.providers() {
             let mut stack = ServerStack::start(&site, name, &identity, *provider)?;
+            // Each server has clients of its own: a ticket is of use only to the server that made it.
+            let with_x25519 = (handshake != beside).then(|| clients(beside)).transpose()?;
+            let clients = clients(handshake)?;
             stack.wait_until_ready(&clients)?;
             self.global.note(|| format!("{name} {provider}: {}", stack.about()));
-            stacks.push(stack);
+            servers.push(TlsBenchServer { stack, clients, with_x25519, turns: ProviderTurns::default() });
         }
-        let mut turns: Vec<ProviderTurns> = stacks.iter().map(|_| ProviderTurns::default()).collect();
         for _ in 0..self.args.turns {
-            for (stack, turns) in stacks.iter_mut().zip(&mut turns) {
-                self.bar.set_message(format!("{name} {}", stack.provider));
-                turns.own.push(stack.measure(&clients, self.args.length())?);
-                if let Some(clients) = &with_x25519 {
-                    turns.with_x25519.push(stack.measure(clients, self.args.length())?);
-                }
+            for server in &mut servers {
+                self.bar.set_message(format!("{name} {}", server.stack.provider));
+                server.measure(self.args.length())?;
                 self.bar.inc(1);
             }
         }
+        let turns: Vec<ProviderTurns> = servers.into_iter().map(|server| server.turns).collect();
         Ok(turns::rows(name, self.args, &turns))
+    }
+}
+
+/// A server of a row with its clients and its turns until now.
+struct TlsBenchServer {
+    stack: ServerStack,
+    clients: TlsClients,
+    /// Clients that offer X25519 alone, if the others offer another group.
+    with_x25519: Option<TlsClients>,
+    turns: ProviderTurns,
+}
+
+impl TlsBenchServer {
+    fn measure(&mut self, length: Duration) -> Result<(), BenchError> {
+        self.turns.own.push(self.stack.measure(&self.clients, length)?);
+        if let Some(clients) = &self.with_x25519 {
+            self.turns.with_x25519.push(self.stack.measure(clients, length)?);
+        }
+        Ok(())
     }
 }
 
