@@ -54,10 +54,8 @@ impl RawClient {
                     Some(response::Body::Fault(fault)) => return Err(fault),
                     other => panic!("{other:?}"),
                 };
-                let sizes = RingSizes {
-                    requests: ring.request_bytes as usize,
-                    answers: ring.answer_bytes as usize,
-                };
+                let sizes =
+                    RingSizes { requests: ring.request_bytes as usize, answers: ring.answer_bytes as usize };
                 let file: std::os::fd::OwnedFd = Option::take(&mut file).unwrap();
                 let pair = RingPair::open(file.try_clone().unwrap(), sizes).unwrap();
                 let (requests, answers) = pair.into_client();
@@ -105,7 +103,7 @@ impl RawClient {
     /// Returns the last message of the socket before its end, which is the server's reason.
     fn end(mut self) -> String {
         let mut received = Vec::new();
-        self.socket.read_to_end(&mut received).unwrap();
+        read_to_end(&mut self.socket, &mut received);
         let (mut received, mut last) = (BytesMut::from(&*received), None);
         while let Some(message) = frame::take(&mut received, 1 << 20).unwrap() {
             last = Some(Response::decode(message).unwrap());
@@ -114,6 +112,14 @@ impl RawClient {
             Some(response::Body::Fault(fault)) => fault.message,
             other => panic!("{other:?}"),
         }
+    }
+}
+
+/// Reads what the server sends until it ends the connection. A server that has not read the last wake-up resets the
+/// connection after its reason.
+fn read_to_end(socket: &mut UnixStream, received: &mut Vec<u8>) {
+    if let Err(error) = socket.read_to_end(received) {
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
     }
 }
 
@@ -206,8 +212,12 @@ async fn a_key_used_before_the_answer_to_its_opening_keeps_its_order() {
         let source = Some(open_key::Source::Resident("ed25519".into()));
         let open = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
         let close = request::Body::CloseKey(proto::CloseKey { handle: 0 });
-        let (opened, first, second, closed) =
-            tokio::join!(link.call(open), link.call(body(&long)), link.call(body(b"short")), link.call(close));
+        let (opened, first, second, closed) = tokio::join!(
+            link.call(open),
+            link.call(body(&long)),
+            link.call(body(b"short")),
+            link.call(close)
+        );
         opened.unwrap();
         closed.unwrap();
         for answer in [first, second] {
@@ -247,7 +257,7 @@ async fn a_pool_opens_its_ring_with_its_first_question() {
 }
 
 fn held(info: &proto::KeyInfo) -> Key {
-    oarlock::keys::held::from_spki("servers", "ed25519", &info.public_key).unwrap()
+    oarlock::keys::held::from_spki(&info.public_key, "servers", "ed25519").unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -296,11 +306,12 @@ async fn impossible_positions_and_lengths_end_only_their_connection() {
     // Positions of the ring of answers: the reader claims to have read what was never written.
     let end = blocking(move || {
         let mut client = RawClient::open(&path, SIZES);
-        client.poke(3 * 128 + 128, &(1_u64 << 33).to_le_bytes());
+        client.poke(4 * 128, &(1_u64 << 33).to_le_bytes());
         // The server looks at the position when its ring seems full.
         for id in 2..1000 {
             client.socket.set_nonblocking(true).unwrap();
-            if client.requests.write(&open_key(id).encode_to_vec()).unwrap() && client.requests.take_sleeper() {
+            if client.requests.write(&open_key(id).encode_to_vec()).unwrap() && client.requests.take_sleeper()
+            {
                 let _ = client.socket.write(&[0; frame::HEADER_BYTES]);
             }
         }
@@ -441,6 +452,7 @@ async fn a_thousand_rings_are_served_and_end_with_their_connections() {
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
         config.limits.max_unix_connections = 1100;
         config.limits.max_connections_per_client = 1100;
+        (config.limits.max_bytes_per_client, config.limits.max_bytes) = (512 << 20, 512 << 20);
     })
     .await;
     let path = path_of(&server);
@@ -530,7 +542,7 @@ async fn a_stopping_server_says_so_on_the_socket_and_leaves_whole_answers() {
     server.begin_to_stop();
     let reason = blocking(move || {
         let mut received = Vec::new();
-        client.socket.read_to_end(&mut received).unwrap();
+        read_to_end(&mut client.socket, &mut received);
         // The server may have read the request or not. What is in the ring is a whole answer.
         client.bytes.clear();
         if client.answers.read(&mut client.bytes).unwrap().is_some() {
