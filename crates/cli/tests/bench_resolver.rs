@@ -41,7 +41,8 @@ fn check(resolver: &str, program: &str) {
     }
     let Some(module) = module() else { return };
     let keep = tempfile::tempdir().unwrap();
-    let mut command = command(&["--json", "--engines", "scalar", "bench", "resolver", "--resolvers", resolver]);
+    let mut command =
+        command(&["--json", "--engines", "scalar", "bench", "resolver", "--resolvers", resolver]);
     command.args(["--keys", "p256,ed25519", "--names", "100", "--turns", "2", "--provider"]).arg(&module);
     // This variable would override the settings of the rows.
     let output = command.arg("--keep").arg(keep.path()).env("OARLOCK_ENGINES", "none").output().unwrap();
