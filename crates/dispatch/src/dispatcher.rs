@@ -267,16 +267,18 @@ impl Dispatcher {
         let after = |deadline: Duration| {
             dispatch.clock.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
         };
+        let mut predicted_ns = 0.0;
         // An empty submission is answered from the start.
         if submission.len() > 0 {
             ensure_started(dispatch)?;
             let deadline = options.deadline.map(after);
-            dispatch.queues.enqueue(&submission, deadline, options.coalesce, &dispatch.metrics)?;
+            predicted_ns =
+                dispatch.queues.enqueue(&submission, deadline, options.coalesce, &dispatch.metrics)?;
             if let Some(deadline) = deadline {
                 dispatch.timers.add(deadline, &submission);
             }
         }
-        let ticket = Ticket::new(submission, Arc::clone(dispatch));
+        let ticket = Ticket::new(submission, Arc::clone(dispatch)).expected_after(predicted_ns);
         Ok(if options.coalesce { ticket.without_wakeup() } else { ticket })
     }
 

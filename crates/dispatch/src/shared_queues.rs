@@ -102,13 +102,15 @@ impl SharedQueues {
 
     /// Puts a submission into its queue and wakes the workers that may serve it. With `coalesce` no near worker is
     /// woken: [`wake_near_worker`](Self::wake_near_worker) does that later.
+    ///
+    /// Returns the predicted time of the submission in nanoseconds; 0 if it is not known.
     pub(crate) fn enqueue(
         &self,
         submission: &Arc<Submission>,
         deadline: Option<Nanos>,
         coalesce: bool,
         metrics: &Metrics,
-    ) -> Result<(), JobError> {
+    ) -> Result<f64, JobError> {
         let config = &self.blueprint.config;
         let now = self.clock.now();
         let patience = u64::try_from(config.target_latency.as_nanos()).unwrap_or(u64::MAX);
@@ -122,6 +124,7 @@ impl SharedQueues {
         state.scheduler.submit(queue, item).inspect_err(|_| count(&metrics.refused, ops as usize))?;
         submission.enter_queue(ops);
         state.queued += u64::from(ops);
+        let predicted_ns = state.scheduler.predict_ns(queue, ops as usize, submission.bytes());
         let is_far_wanted = state.scheduler.has_surplus(queue, config.threads);
         let is_near_wanted = !coalesce && self.note_pending(&mut state);
         if coalesce {
@@ -137,7 +140,7 @@ impl SharedQueues {
             // Each far engine has one worker, and the condition is shared: only all of them include the right one.
             self.far_work.notify_all();
         }
-        Ok(())
+        Ok(predicted_ns)
     }
 
     fn queue_of_submission(

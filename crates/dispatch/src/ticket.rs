@@ -20,6 +20,8 @@ pub struct Ticket {
     submission: Option<Arc<Submission>>,
     dispatch: Arc<DispatchState>,
     call: WorkerWake,
+    /// True if the answer may come before a waiting thread would have fallen asleep.
+    is_short: bool,
 }
 
 /// The step at which a worker is woken for the jobs.
@@ -35,10 +37,19 @@ enum WorkerWake {
 
 /// The number of looks at the answer before a waiting thread sleeps.
 const LOOKS: u32 = if cfg!(miri) { 5 } else { 500 };
+/// The time of so many looks in nanoseconds, as an Intel Emerald Rapids needs it. A thread that waits for longer jobs
+/// sleeps at once: its looks would find no answer, and would keep other jobs from the core.
+const LOOKS_NS: f64 = 10_000.0;
 
 impl Ticket {
     pub(crate) fn new(submission: Arc<Submission>, dispatch: Arc<DispatchState>) -> Self {
-        Self { submission: Some(submission), dispatch, call: WorkerWake::Made }
+        Self { submission: Some(submission), dispatch, call: WorkerWake::Made, is_short: true }
+    }
+
+    /// Notes the time that the jobs are predicted to take.
+    pub(crate) fn expected_after(mut self, predicted_ns: f64) -> Self {
+        self.is_short = predicted_ns <= LOOKS_NS;
+        self
     }
 
     /// Marks the jobs as not yet announced to any worker.
@@ -57,7 +68,7 @@ impl Ticket {
             self.dispatch.queues.wake_near_worker();
         }
         // A short job ends before this thread would have fallen asleep, and the wakeup would cost more than the job.
-        for _ in 0..LOOKS {
+        for _ in 0..if self.is_short { LOOKS } else { 0 } {
             if submission.end() != SubmissionEnd::Live {
                 return submission.take_results();
             }

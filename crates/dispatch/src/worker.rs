@@ -74,6 +74,11 @@ fn run_batch(
         return None;
     }
     slot.set(None);
+    if flight.items.len() > 1 {
+        // The callers of these jobs were woken just now. If all cores are busy, they need this one to submit their next
+        // jobs. Without them, the next batch would be a small one.
+        std::thread::yield_now();
+    }
     Some(report)
 }
 
