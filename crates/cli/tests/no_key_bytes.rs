@@ -105,20 +105,22 @@ fn no_command_quotes_a_key() {
             let (keys, sentinels) = (&keys, &sentinels);
             scope.spawn(move || {
                 let folder = Folder::new();
-                for key in keys.iter().skip(own).step_by(2) {
-                    drive(&folder, key, sentinels);
+                for (number, key) in keys.iter().enumerate().skip(own).step_by(2) {
+                    drive(&folder, number, key, sentinels);
                 }
             });
         }
     });
 }
 
-fn drive(folder: &Folder, key: &Sentinel, sentinels: &Sentinels) {
+/// Runs the commands on the files of a key, the `number`-th of all.
+fn drive(folder: &Folder, number: usize, key: &Sentinel, sentinels: &Sentinels) {
     for (at, (what, bytes)) in essential(key).into_iter().enumerate() {
         folder.write("x.pem", &bytes);
         for (place, words) in COMMANDS.into_iter().enumerate() {
-            // Each command gets the one-line file, and a part of the other files.
-            if at == 0 || (at + place) % 4 == 0 {
+            // Each command gets the one-line file of every key, and a part of the other files. Another key has another
+            // part, so each command gets every kind of damage.
+            if at == 0 || (at + place + number) % 8 == 0 {
                 let said = folder.run(words, &bytes);
                 sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
             }
