@@ -61,6 +61,7 @@ pub(super) struct AwaitedIds {
     pub(super) handle: usize,
 }
 
+/// A connection. It is passed on in a box: the caller may run on a fibre with a stack of 32 KiB.
 #[derive(Debug)]
 pub(super) struct PoolChannel {
     pub(super) socket: PoolSocket,
@@ -84,7 +85,7 @@ enum ChannelRing {
     Wanted,
     /// The answer with this id has not come yet.
     Asked(u64),
-    Open(ClientRing, WipedFrames),
+    Open(Box<ClientRing>, WipedFrames),
 }
 
 /// Received bytes, which are wiped after they have been read.
@@ -92,12 +93,13 @@ enum ChannelRing {
 struct WipedBuffer(Zeroizing<Vec<u8>>);
 
 impl PoolChannel {
-    pub(super) fn open(config: &PoolConfig, until: Instant) -> Result<Self, PoolError> {
+    pub(super) fn open(config: &PoolConfig, until: Instant) -> Result<Box<Self>, PoolError> {
         let socket = PoolSocket::connect(config, until)?;
         let (keys, received) = (Vec::new(), WipedBuffer::default());
         let is_wanted = config.has_ring && !ring::is_switched_off();
         let ring = if is_wanted { ChannelRing::Wanted } else { ChannelRing::Absent };
-        Ok(Self { socket, is_greeted: false, last_id: 0, keys, oldest: 0, received, ring, file: None })
+        let (is_greeted, last_id, oldest, file) = (false, 0, 0, None);
+        Ok(Box::new(Self { socket, is_greeted, last_id, keys, oldest, received, ring, file }))
     }
 
     /// Returns true if the question's key is open.
@@ -277,7 +279,7 @@ impl PoolChannel {
         match answer {
             Some(response::Body::Ring(ring)) => {
                 let ring = ClientRing::open(ring, self.file.take()).map_err(shared_memory_error)?;
-                Ok(ChannelRing::Open(ring, WipedFrames(BytesMut::new())))
+                Ok(ChannelRing::Open(Box::new(ring), WipedFrames(BytesMut::new())))
             }
             // A server that is older, has no memory to give, or does not want to.
             Some(response::Body::Fault(_)) => Ok(ChannelRing::Absent),

@@ -19,7 +19,7 @@ pub(super) struct PoolExchange {
     pub(super) pool: Arc<PoolInner>,
     pub(super) question: PoolQuestion,
     /// The connection; `None` after the answer or an error.
-    channel: Option<PoolChannel>,
+    channel: Option<Box<PoolChannel>>,
     pub(super) socket: PoolSocket,
     /// The socket of a dead connection. It stays open, so that its descriptor is not reused while the caller still
     /// polls it.
@@ -63,7 +63,7 @@ impl PoolExchange {
     fn over(
         pool: &Arc<PoolInner>,
         question: PoolQuestion,
-        (channel, awaited): (PoolChannel, AwaitedIds),
+        (channel, awaited): (Box<PoolChannel>, AwaitedIds),
         until: Instant,
         may_ask_again: bool,
     ) -> Self {
@@ -176,7 +176,7 @@ impl PoolExchange {
 
     /// Asks once more on a new connection, if the connection had been idle and no byte of the answer has come.
     fn ask_again(&mut self, error: io::Error) -> Result<(), PoolError> {
-        let received = self.channel.as_ref().map_or(0, PoolChannel::received);
+        let received = self.channel.as_ref().map_or(0, |channel| channel.received());
         if !self.may_ask_again || received > 0 {
             return Err(self.pool.lost(AskError::Io(error), received));
         }
@@ -192,10 +192,10 @@ impl PoolExchange {
 }
 
 fn ask_on(
-    mut channel: PoolChannel,
+    mut channel: Box<PoolChannel>,
     question: &PoolQuestion,
     until: Instant,
-) -> Result<(PoolChannel, AwaitedIds), AskError> {
+) -> Result<(Box<PoolChannel>, AwaitedIds), AskError> {
     let awaited = channel.ask(question, until)?;
     Ok((channel, awaited))
 }

@@ -7,23 +7,25 @@ use super::channel::PoolChannel;
 /// The idle connections of one process among forks. A child process appends an element of its own to the list: the lock
 /// of its parent's element may be held by a thread that does not exist in the child.
 #[derive(Debug)]
+#[allow(clippy::vec_box, reason = "a connection stays in its box when it leaves: stacks may be short")]
 pub(super) struct IdleChannels {
     process: u32,
-    channels: Mutex<Vec<PoolChannel>>,
+    channels: Mutex<Vec<Box<PoolChannel>>>,
     next: OnceLock<Box<Self>>,
 }
 
+#[allow(clippy::vec_box, reason = "as above")]
 impl IdleChannels {
     fn for_process(process: u32) -> Self {
         Self { process, channels: Mutex::default(), next: OnceLock::new() }
     }
 
     /// Locks the connections of this process.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<PoolChannel>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Box<PoolChannel>>> {
         self.lock_as(std::process::id())
     }
 
-    fn lock_as(&self, process: u32) -> MutexGuard<'_, Vec<PoolChannel>> {
+    fn lock_as(&self, process: u32) -> MutexGuard<'_, Vec<Box<PoolChannel>>> {
         let mut own = self;
         while own.process != process {
             own = own.next.get_or_init(|| {

@@ -209,7 +209,7 @@ impl PoolConfig {
 impl PoolInner {
     /// Returns an idle connection, preferably one with the question's key open. A connection with a message to read
     /// is closed: the server is ending it.
-    fn take(&self, question: &PoolQuestion) -> Option<PoolChannel> {
+    fn take(&self, question: &PoolQuestion) -> Option<Box<PoolChannel>> {
         let mut idle = self.idle.lock();
         // From the end: the most recently used connection is the least likely to be closed.
         while let Some(last) = idle.len().checked_sub(1) {
@@ -222,7 +222,7 @@ impl PoolInner {
         None
     }
 
-    fn put_back(&self, channel: PoolChannel) {
+    fn put_back(&self, channel: Box<PoolChannel>) {
         let mut idle = self.idle.lock();
         // Otherwise the connection is dropped, which closes it.
         if idle.len() < self.config.max_idle {
