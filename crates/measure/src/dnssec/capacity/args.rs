@@ -174,7 +174,7 @@ pub(super) struct BudgetArgs {
     /// being cryptography]
     #[arg(long, value_name = "MICROSECONDS", default_value_t = OVERHEAD_US, hide_default_value = true, value_parser = not_negative)]
     pub(super) overhead_us: f64,
-    /// Take these microseconds from the document of `oarlock --json bench resolver`, as it measured them with OpenSSL's
+    /// Take these microseconds from the JSON document of `oarlock bench resolver`, as it measured them with OpenSSL's
     /// default provider
     #[arg(long, value_name = "RESOLVER.json", conflicts_with = "overhead_us")]
     pub(super) overhead_from: Option<PathBuf>,
