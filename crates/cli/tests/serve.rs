@@ -62,7 +62,7 @@ fn the_commands_that_the_server_prints_work() {
         .output()
         .unwrap();
     let rows: Vec<Value> = serde_json::from_str(&text(&load)).unwrap();
-    assert_eq!((rows[0]["errors"].as_u64(), rows[0]["name"].as_str()), (Some(0), Some("ed25519-sign-unix")));
+    assert_eq!((rows[0]["errors"].as_u64(), rows[0]["name"].as_str()), (Some(0), Some("ed25519-sign-ring")));
     assert!(rows[0]["rate_per_s"].as_f64().unwrap() > 0.0);
 }
 

@@ -71,34 +71,6 @@ fn main() {
     time_tokens(&cryptoki, session);
 }
 
-/// HMAC-SHA256 of 32 bytes.
-fn time_mac(accelerator: &Accelerator, cryptoki: &Cryptoki, session: SessionHandle) {
-    let span = Span::new(0, 32).unwrap();
-    let own = oarlock::keys::generate::secret(32).unwrap();
-    let records = Records {
-        len: 1,
-        keys: std::slice::from_ref(&own).into(),
-        data: [5; 32][..].into(),
-        output_len: 32,
-        input: Column::One(InputSource::Data(span)),
-        output: Column::One(OutputSink::Output(span)),
-        ..Records::default()
-    };
-    time("HMAC of 32 bytes, accelerator", 20_000, || {
-        let shape = Shape::Mac { alg: MacAlg::HmacSha256 };
-        black_box(accelerator.run_records(shape, &records).unwrap());
-    });
-    let len = 32_usize.to_ne_bytes();
-    let template = [TemplateEntry::new(A::VALUE_LEN, &len), TemplateEntry::new(A::SIGN, &[1])];
-    let mechanism = Mechanism::plain(M::GENERIC_SECRET_KEY_GEN);
-    let key = cryptoki.generate_key(session, &mechanism, &template).unwrap();
-    let mut mac = [0; 32];
-    time("HMAC of 32 bytes, Init and Sign", 20_000, || {
-        cryptoki.sign_init(session, &Mechanism::plain(M::SHA256_HMAC), key).unwrap();
-        cryptoki.sign(session, &[5; 32], &mut CallOutput::new(&mut mac)).unwrap();
-    });
-}
-
 /// Card-like numbers, each in a block of its own, as AES-CBC with one IV.
 fn time_tokens(cryptoki: &Cryptoki, session: SessionHandle) {
     const COUNT: usize = 10_000;

@@ -13,23 +13,24 @@
 //! bytes of the ring of requests, and then those of the ring of answers. A ring's size is a power of two.
 //!
 //! # Frames
-//! Eight bytes of length, the bytes, and zeros up to a multiple of eight. A frame becomes visible as a whole: the writer
-//! copies it first and then moves the position `written`. The reader copies it out, overwrites it with zeros, and then
-//! moves `read`. Both positions count bytes since the beginning, so their difference is what the ring holds.
+//! Eight bytes of length, the bytes, and zeros up to a multiple of eight. A frame becomes visible as a whole: the
+//! writer copies it first and then moves the position `written`. The reader copies it out, overwrites it with zeros,
+//! and then moves `read`. Both positions count bytes since the beginning, so their difference is what the ring holds.
 //!
 //! # Trust
 //! The other process can write any byte of the memory at any time. So each end keeps its own position to itself, checks
-//! the other's on every read, and reads each length once. A lie is a [`RingError`], after which the ring is of no use. No
-//! reference to the memory exists: bytes are copied in and out.
+//! the other's on every read, and reads each length once. A lie is a [`RingError`], after which the ring is of no use.
+//! No reference to the memory exists: bytes are copied in and out.
 //!
 //! # Sleep
 //! A reader that finds nothing calls [`RingReader::sleep`] before it waits, and the writer learns from
-//! [`RingWriter::take_sleeper`] that it must wake it. The wake-up itself is up to the caller, who also needs another way
-//! for frames that are too long or for which there is no space: a writer cannot wait for space.
+//! [`RingWriter::take_sleeper`] that it must wake it. The wake-up itself is up to the caller, who also needs another
+//! way for frames that are too long or for which there is no space: a writer cannot wait for space.
 #![deny(unsafe_code)]
 
 mod error;
 mod memory;
+mod pair;
 mod protocol;
 #[cfg(test)]
 mod tests;
@@ -38,7 +39,7 @@ mod transfer;
 pub use error::RingError;
 pub use memory::encoder::FrameEncoder;
 use memory::mapping::MappedRing;
-pub use memory::{RingPair, RingSizes};
+pub use pair::{RingPair, RingSizes};
 pub use transfer::{receive_with_file, send_with_file};
 
 /// The end of a ring that frames are written to.

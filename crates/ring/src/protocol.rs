@@ -6,8 +6,8 @@
 //! - The reader copies a frame out and then stores `read` with release. The writer loads `read` with acquire before it
 //!   uses the space again. So it never overwrites bytes that are still being copied.
 //! - A reader stores `reader_sleeps`, passes a fence, and loads `written` again. A writer stores `written`, passes a
-//!   fence, and loads `reader_sleeps`. With both fences sequentially consistent, at least one of them sees the store of the
-//!   other: either the reader finds the frame, or the writer finds the sleeper.
+//!   fence, and loads `reader_sleeps`. With both fences sequentially consistent, at least one of them sees the store of
+//!   the other: either the reader finds the frame, or the writer finds the sleeper.
 
 use std::sync::atomic::Ordering;
 
@@ -15,38 +15,12 @@ use bytes::BytesMut;
 use bytes::buf::UninitSlice;
 
 use crate::RingError;
+use crate::memory::encoder::FrameEncoder;
 use crate::memory::mapping::MappedRing;
-use crate::memory::{append, encoder::FrameEncoder};
+use crate::memory::{Position, RingMemory, append};
 
 /// The bytes before those of a frame: its length.
 pub(crate) const LENGTH_BYTES: usize = 8;
-
-/// The numbers that both ends of a ring share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Position {
-    /// The bytes that have been written since the beginning.
-    Written,
-    /// The bytes that have been read since the beginning.
-    Read,
-    /// One if the reader must be woken after a frame was written.
-    ReaderSleeps,
-}
-
-/// The memory of one ring. `copy_out` writes every byte of its argument. Implementations live in this crate.
-pub(crate) trait RingMemory {
-    /// Returns the bytes of the ring, a power of two.
-    fn capacity(&self) -> usize;
-    fn load(&self, position: Position, ordering: Ordering) -> u64;
-    fn store(&self, position: Position, value: u64, ordering: Ordering);
-    /// Passes a sequentially consistent fence.
-    fn fence(&self);
-    /// Copies bytes into the ring, from position `at` on. At its end they continue at its start.
-    fn copy_in(&self, at: u64, bytes: &[u8]);
-    /// Copies bytes out of the ring.
-    fn copy_out(&self, at: u64, bytes: &mut UninitSlice);
-    /// Overwrites `len` bytes of the ring with zeros.
-    fn wipe(&self, at: u64, len: usize);
-}
 
 /// The bytes of a frame with its length, in the ring.
 fn frame_bytes(len: usize) -> u64 {
@@ -67,10 +41,6 @@ impl<M: RingMemory> Writer<M> {
     /// Returns the writer of a ring that nobody has written to.
     pub(crate) fn new(memory: M) -> Self {
         Self { memory, written: 0, read: 0 }
-    }
-
-    pub(crate) fn memory(&self) -> &M {
-        &self.memory
     }
 
     /// Returns the maximum length of a frame.
@@ -137,8 +107,8 @@ impl<M: RingMemory> Writer<M> {
 }
 
 impl Writer<MappedRing> {
-    /// Encodes a frame of `len` bytes in the ring. Returns false, without a call of `fill`, if there is no space for it.
-    /// Bytes that `fill` leaves are zero.
+    /// Encodes a frame of `len` bytes in the ring. Returns false, without a call of `fill`, if there is no space for
+    /// it. Bytes that `fill` leaves are zero.
     ///
     /// # Errors
     /// As [`has_space`](Self::has_space).
@@ -154,7 +124,8 @@ impl Writer<MappedRing> {
             return Ok(false);
         }
         self.memory.copy_in(self.written, &(len as u64).to_le_bytes());
-        let mut encoder = FrameEncoder::new(self, self.written.wrapping_add(LENGTH_BYTES as u64), len);
+        let mut encoder =
+            FrameEncoder::new(&self.memory, self.written.wrapping_add(LENGTH_BYTES as u64), len);
         fill(&mut encoder);
         encoder.finish();
         self.publish(len);

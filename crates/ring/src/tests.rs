@@ -10,7 +10,8 @@ use bytes::buf::UninitSlice;
 use bytes::{Buf, BytesMut};
 
 use crate::RingError;
-use crate::protocol::{Position, Reader, RingMemory, Writer};
+use crate::memory::{Position, RingMemory};
+use crate::protocol::{Reader, Writer};
 
 /// Memory of this process, of which every byte is atomic: a race would show as a wrong byte, also under Miri.
 #[derive(Debug)]

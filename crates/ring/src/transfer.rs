@@ -11,8 +11,8 @@ use rustix::net::{
     SendFlags, recvmsg, sendmsg,
 };
 
-/// Sends bytes with a file, as far as the socket takes them. Returns their number, which is not zero: the file goes with
-/// the first byte.
+/// Sends bytes with a file, as far as the socket takes them. Returns their number, which is not zero: the file goes
+/// with the first byte.
 ///
 /// # Errors
 /// The socket takes nothing now (`WouldBlock`), or has failed.

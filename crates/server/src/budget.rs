@@ -55,8 +55,8 @@ impl ClientBytes {
         self.max.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// Returns true if the client has half of its bytes left after it has taken so many. What it keeps for long, such as
-    /// rings, must not use up what its requests need.
+    /// Returns true if the client has half of its bytes left after it has taken so many. What it keeps for long, such
+    /// as rings, must not use up what its requests need.
     pub(crate) fn leaves_half(&self, bytes: usize) -> bool {
         self.left().saturating_sub(bytes) >= self.max / 2
     }

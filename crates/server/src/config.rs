@@ -175,8 +175,8 @@ pub struct ServerLimits {
     pub max_in_flight: usize,
     /// The maximum bytes of a message of a stream.
     pub max_message_bytes: usize,
-    /// The maximum bytes of a ring of shared memory on the UNIX socket; zero for no rings. Each connection that asks for
-    /// them gets two.
+    /// The maximum bytes of a ring of shared memory on the UNIX socket; zero for no rings. Each connection that asks
+    /// for them gets two.
     pub max_ring_bytes: usize,
     /// The maximum bytes of a call with one request.
     pub max_unary_bytes: usize,

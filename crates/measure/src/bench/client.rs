@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::BenchError;
 use super::handshake::HandshakeKind;
-use super::place::{ClientIdentity, HOST};
+use super::place::{ClientCredential, HOST};
 use super::settings::BODY;
 use super::turns::{CpuUse, TlsTurn};
 use crate::tls_client::{ConnectionTally, MAX_CONNECTION_TIME, TlsClient, TlsExchange};
@@ -48,7 +48,7 @@ impl TlsClients {
     pub(super) fn new(
         handshake: HandshakeKind,
         certificate: &str,
-        identity: Option<&ClientIdentity>,
+        identity: Option<&ClientCredential>,
         connections: usize,
     ) -> Result<Self, BenchError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

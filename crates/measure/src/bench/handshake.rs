@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 
-use super::place::ClientIdentity;
+use super::place::ClientCredential;
 use super::sessions::SharedSessions;
 
 /// The version of TLS that clients speak.
@@ -66,7 +66,7 @@ impl HandshakeKind {
     pub(super) fn client_config(
         self,
         certificate: &str,
-        client: Option<&ClientIdentity>,
+        client: Option<&ClientCredential>,
     ) -> io::Result<ClientConfig> {
         let mut roots = RootCertStore::empty();
         let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(io::Error::other)?;

@@ -50,7 +50,7 @@ pub(super) struct ServerIdentity {
 }
 
 /// The certificate and key that clients show to a server.
-pub(super) struct ClientIdentity {
+pub(super) struct ClientCredential {
     /// The certificate in PEM, signed by the authority of the server's directory.
     pub(super) certificate: String,
     /// The private key in PEM.
@@ -112,7 +112,7 @@ impl ServerIdentity {
 
     /// Makes a new authority for clients, writes its certificate into the servers' directory, and makes a client of it.
     /// All its keys are of the same kind.
-    pub(super) fn make_client(&self, kind: ServerKeyKind) -> Result<ClientIdentity, BenchError> {
+    pub(super) fn make_client(&self, kind: ServerKeyKind) -> Result<ClientCredential, BenchError> {
         let authority_key = KeyPair::from_pem(&export::private_pkcs8_pem(&generate_key(kind)?)?)?;
         let mut params = named("clients of oarlock bench", Vec::new())?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -122,7 +122,7 @@ impl ServerIdentity {
         let issuer = Issuer::new(params, authority_key);
         let own = named(CLIENT, vec![CLIENT.to_owned()])?;
         let certificate = own.signed_by(&KeyPair::from_pem(&private_key)?, &issuer)?.pem();
-        Ok(ClientIdentity { certificate, private_key })
+        Ok(ClientCredential { certificate, private_key })
     }
 
     pub(super) fn private_key(&self) -> &str {
@@ -141,8 +141,8 @@ impl ServerIdentity {
     }
 }
 
-/// Returns parameters with this name as subject. OpenSSL takes a certificate for self-signed if it has the subject of its
-/// issuer.
+/// Returns parameters with this name as subject. OpenSSL takes a certificate for self-signed if it has the subject of
+/// its issuer.
 fn named(subject: &str, hosts: Vec<String>) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(hosts)?;
     params.distinguished_name = DistinguishedName::new();

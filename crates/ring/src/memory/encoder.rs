@@ -4,8 +4,8 @@ use bytes::BufMut;
 use bytes::buf::UninitSlice;
 use zeroize::Zeroize;
 
+use crate::memory::RingMemory;
 use crate::memory::mapping::MappedRing;
-use crate::protocol::{RingMemory, Writer};
 
 /// The bytes that are gathered before they are copied into the ring.
 const GATHERED: usize = 128;
@@ -14,7 +14,7 @@ const GATHERED: usize = 128;
 /// into the ring at once.
 #[derive(Debug)]
 pub struct FrameEncoder<'w> {
-    writer: &'w Writer<MappedRing>,
+    memory: &'w MappedRing,
     at: u64,
     left: usize,
     gathered: [u8; GATHERED],
@@ -23,12 +23,12 @@ pub struct FrameEncoder<'w> {
 
 impl<'w> FrameEncoder<'w> {
     /// Begins a frame of `len` bytes at position `at`, for which the ring has space.
-    pub(crate) fn new(writer: &'w Writer<MappedRing>, at: u64, len: usize) -> Self {
-        Self { writer, at, left: len, gathered: [0; GATHERED], len: 0 }
+    pub(crate) fn new(memory: &'w MappedRing, at: u64, len: usize) -> Self {
+        Self { memory, at, left: len, gathered: [0; GATHERED], len: 0 }
     }
 
     fn flush(&mut self) {
-        self.writer.memory().copy_in(self.at, &self.gathered[..self.len]);
+        self.memory.copy_in(self.at, &self.gathered[..self.len]);
         self.at += self.len as u64;
         self.len = 0;
     }
@@ -39,7 +39,7 @@ impl<'w> FrameEncoder<'w> {
         let zeros = [0; GATHERED];
         while self.left > 0 {
             let len = self.left.min(GATHERED);
-            self.writer.memory().copy_in(self.at, &zeros[..len]);
+            self.memory.copy_in(self.at, &zeros[..len]);
             (self.at, self.left) = (self.at + len as u64, self.left - len);
         }
         self.gathered.zeroize();
@@ -72,7 +72,7 @@ unsafe impl BufMut for FrameEncoder<'_> {
             self.flush();
         }
         if bytes.len() > GATHERED {
-            self.writer.memory().copy_in(self.at, bytes);
+            self.memory.copy_in(self.at, bytes);
             self.at += bytes.len() as u64;
         } else {
             self.gathered[self.len..][..bytes.len()].copy_from_slice(bytes);

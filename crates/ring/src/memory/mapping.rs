@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::RingError;
-use crate::protocol::{Position, RingMemory};
+use crate::memory::{Position, RingMemory};
 
 /// The bytes before those of the rings: the positions.
 pub(crate) const HEADER_BYTES: usize = 4096;
@@ -107,8 +107,8 @@ impl MappedRing {
     fn position(&self, position: Position) -> &AtomicU64 {
         let offset = (self.index * POSITIONS + position as usize) * STRIDE;
         debug_assert!(offset + size_of::<u64>() <= HEADER_BYTES);
-        // SAFETY: the header page lies in the mapping, which lives as long as `self`. The offset is a multiple of 128, so
-        // it is aligned. Every bit pattern is a valid number, and this process accesses the bytes only atomically.
+        // SAFETY: the header page lies in the mapping, which lives as long as `self`. The offset is a multiple of 128,
+        // so it is aligned. Every bit pattern is a valid number, and this process accesses the bytes only atomically.
         unsafe { AtomicU64::from_ptr(self.mapping.start.as_ptr().add(offset).cast()) }
     }
 
@@ -147,9 +147,9 @@ impl RingMemory for MappedRing {
         assert!(bytes.len() <= self.capacity);
         let (address, until_end) = self.address(at);
         let (first, second) = bytes.split_at(bytes.len().min(until_end));
-        // SAFETY: both destinations lie in the ring: `first` ends at its end at the latest, and `second` is shorter than
-        // it. The sources are private memory, so they do not overlap. No reference to the ring's bytes exists. If the
-        // other process writes to them at the same time, the copy has arbitrary bytes, which are valid.
+        // SAFETY: both destinations lie in the ring: `first` ends at its end at the latest, and `second` is shorter
+        // than it. The sources are private memory, so they do not overlap. No reference to the ring's bytes exists. If
+        // the other process writes to them at the same time, the copy has arbitrary bytes, which are valid.
         unsafe {
             ptr::copy_nonoverlapping(first.as_ptr(), address, first.len());
             ptr::copy_nonoverlapping(second.as_ptr(), self.first(), second.len());

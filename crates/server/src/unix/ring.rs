@@ -33,8 +33,8 @@ impl ConnectionRing {
     /// answer's first byte.
     ///
     /// # Errors
-    /// The settings allow no rings, the client holds too many bytes, or the system refuses the memory. The client can go
-    /// on without rings.
+    /// The settings allow no rings, the client holds too many bytes, or the system refuses the memory. The client can
+    /// go on without rings.
     pub(super) fn create(
         service: &Arc<SharedService>,
         account: &Arc<ClientAccount>,

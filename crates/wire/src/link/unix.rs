@@ -199,8 +199,8 @@ impl RingRequests {
 
     fn wake_server(&self) {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        // Not `try_write`, which fails without a try while the runtime does not know that the socket is writable. If the
-        // socket is full, its bytes wake the server, and if it is broken, the reader of the link says so.
+        // Not `try_write`, which fails without a try while the runtime does not know that the socket is writable. If
+        // the socket is full, its bytes wake the server, and if it is broken, the reader of the link says so.
         let _ = send(&self.socket, &[0; frame::HEADER_BYTES], flags);
     }
 

@@ -232,8 +232,8 @@ impl PoolChannel {
         matches!(self.ring, ChannelRing::Open(..))
     }
 
-    /// Returns true if an idle connection is alive and has no message to read. A server that has closed it, or announced
-    /// its end, made it readable.
+    /// Returns true if an idle connection is alive and has no message to read. A server that has closed it, or
+    /// announced its end, made it readable.
     pub(super) fn is_quiet(&mut self) -> bool {
         loop {
             match self.next() {
