@@ -120,7 +120,7 @@ fn drive(folder: &Folder, number: usize, key: &Sentinel, sentinels: &Sentinels) 
         for (place, words) in COMMANDS.into_iter().enumerate() {
             // Each command gets the one-line file of every key, and a part of the other files. Another key has another
             // part, so each command gets every kind of damage.
-            if at == 0 || (at + place + number) % 8 == 0 {
+            if at == 0 || (at + place + number).is_multiple_of(8) {
                 let said = folder.run(words, &bytes);
                 sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
             }

@@ -8,10 +8,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use oarlock::{
-    Accelerator, Column, Input, InputSource, Job, MacAlg, OutputSink, Records, Shape, SigningScheme, Span,
-    SubmitOptions,
-};
+use oarlock::{Accelerator, Input, Job, SigningScheme, SubmitOptions};
 use oarlock_cryptoki::{
     AttributeSet, AttributeType as A, AttributeValue, CallOutput, Cryptoki, ManyInputs, ManyIvs, ManySpans,
     Mechanism, MechanismParameters, MechanismType as M, MemoryToken, ObjectClass, ObjectContent,
