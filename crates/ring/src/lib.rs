@@ -23,8 +23,8 @@
 //! No reference to the memory exists: bytes are copied in and out.
 //!
 //! # Sleep
-//! A reader that finds nothing calls [`RingReader::sleep`] before it waits, and the writer learns from
-//! [`RingWriter::take_sleeper`] that it must wake it. The wake-up itself is up to the caller, who also needs another
+//! A reader that finds nothing calls `RingReader::sleep` before it waits, and the writer learns from
+//! `RingWriter::take_sleeper` that it must wake it. The wake-up itself is up to the caller, who also needs another
 //! way for frames that are too long or for which there is no space: a writer cannot wait for space.
 #![deny(unsafe_code)]
 

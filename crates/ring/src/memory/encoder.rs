@@ -10,7 +10,7 @@ use crate::memory::mapping::MappedRing;
 /// The bytes that are gathered before they are copied into the ring.
 const GATHERED: usize = 128;
 
-/// The frame that [`RingWriter::encode`](crate::RingWriter::encode) fills. Short pieces are gathered, and long ones go
+/// The frame that `RingWriter::encode` fills. Short pieces are gathered, and long ones go
 /// into the ring at once.
 #[derive(Debug)]
 pub struct FrameEncoder<'w> {
