@@ -339,8 +339,9 @@ impl Future for PendingWork {
 const NO_BODY: &str = "body is missing or not known here: expected open_key, close_key, jobs, records, list_keys, \
                        get_public_key, list_engines or open_ring";
 
-/// The refusal of an [`proto::OpenRing`] on a stream of gRPC. A connection of the UNIX socket handles it itself.
-const NO_SHARED_MEMORY: &str = "rings of shared memory are opened on the UNIX socket only";
+/// The refusal of an [`proto::OpenRing`] on a stream of gRPC. A connection of the UNIX socket handles its first itself.
+const NO_SHARED_MEMORY: &str =
+    "rings of shared memory are opened on the UNIX socket only, and once per connection";
 
 /// The refusal of an [`proto::OpenKey`] without a source.
 const NO_SOURCE: &str = "source is missing or not known here: expected resident, asymmetric or symmetric";

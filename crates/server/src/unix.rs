@@ -150,6 +150,9 @@ struct FrameBuffers {
     service: Arc<SharedService>,
     account: Arc<ClientAccount>,
     ring: Option<Box<ConnectionRing>>,
+    /// True after the first request for rings. Later ones are refused like every request, within the limits: the answer
+    /// to the first counts against none.
+    has_asked_for_ring: bool,
     /// The memory file of the ring, and the bytes of `outgoing` that leave before it.
     file: Option<(usize, OwnedFd)>,
     /// The time without any request or answer.
@@ -175,6 +178,7 @@ impl FrameBuffers {
             service: Arc::clone(service),
             account: Arc::clone(&client.account),
             ring: None,
+            has_asked_for_ring: false,
             file: None,
             silence: IdleTimer::new(limits.max_idle()),
             untaken: IdleTimer::new(limits.max_stall()),
@@ -206,7 +210,9 @@ impl FrameBuffers {
             match request {
                 // A frame without a message only wakes this side.
                 Request { id: 0, body: None } if self.ring.is_some() => {}
-                Request { id, body: Some(request::Body::OpenRing(wanted)) } => self.open_ring(id, wanted)?,
+                Request { id, body: Some(request::Body::OpenRing(wanted)) } if !self.has_asked_for_ring => {
+                    self.open_ring(id, wanted)?;
+                }
                 request => return Ok(Some((request, held))),
             }
         }
@@ -214,10 +220,8 @@ impl FrameBuffers {
 
     /// Opens the rings that the client asks for, and appends the answer.
     fn open_ring(&mut self, id: u64, wanted: OpenRing) -> Result<(), UnixEnd> {
-        let opened = match self.ring {
-            Some(_) => Err(refusal(Code::Invalid, "this connection has its rings already", Blame::Caller)),
-            None => ConnectionRing::create(&self.service, &self.account, wanted),
-        };
+        self.has_asked_for_ring = true;
+        let opened = ConnectionRing::create(&self.service, &self.account, wanted);
         let answer = opened.map(|(ring, answer, file)| {
             self.ring = Some(Box::new(ring));
             // The file goes with the first byte of the answer, and not with bytes before it.

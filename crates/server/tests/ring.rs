@@ -512,19 +512,43 @@ async fn a_second_ring_on_one_connection_is_refused() {
         let again = request(7, request::Body::OpenRing(OpenRing { request_bytes: 1, answer_bytes: 1 }));
         frame::write(&again, &mut bytes).unwrap();
         client.socket.write_all(&bytes).unwrap();
-        let mut head = [0; frame::HEADER_BYTES];
-        client.socket.read_exact(&mut head).unwrap();
-        let mut message = vec![0; u32::from_le_bytes(head) as usize];
-        client.socket.read_exact(&mut message).unwrap();
-        let Some(response::Body::Fault(fault)) = Response::decode(&*message).unwrap().body else {
-            panic!("a refusal");
-        };
-        assert!(fault.message.contains("has its rings already"), "{}", fault.message);
+        let Some(response::Body::Fault(fault)) = client.answer().body else { panic!("a refusal") };
+        assert!(fault.message.contains("once per connection"), "{}", fault.message);
         // The first ring still works.
         client.send(&open_key(8));
         assert_eq!(client.answer().id, 8);
     })
     .await;
+}
+
+/// Requests for rings count like all others. Otherwise their answers would fill the server's memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_asks_for_rings_for_ever_is_held_up() {
+    let server = TestServer::new().await;
+    let path = path_of(&server);
+    blocking(move || {
+        let mut socket = UnixStream::connect(&path).unwrap();
+        let mut bytes = BytesMut::from(&frame::PREAMBLE[..]);
+        let open = request(1, request::Body::OpenRing(OpenRing::default()));
+        (0..1000).for_each(|_| frame::write(&open, &mut bytes).unwrap());
+        socket.write_all(&bytes).unwrap();
+        let flood = bytes.split_off(frame::PREAMBLE.len());
+        socket.set_nonblocking(true).unwrap();
+        let mut sent = 0;
+        // It reads nothing. The server stops reading when its answers wait, and then the socket is full for good.
+        let mut full_for = 0;
+        while full_for < 1000 {
+            match socket.write(&flood) {
+                Ok(written) => (sent, full_for) = (sent + written, 0),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => full_for += 1,
+                Err(error) => panic!("{error}"),
+            }
+            std::thread::yield_now();
+            assert!(sent < 16 << 20, "the server reads on");
+        }
+    })
+    .await;
+    assert_serves(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -131,7 +131,28 @@ pub(super) struct RingSender {
 impl RingSender {
     /// Sends a request through the ring, or through the socket if it must. Returns false if the link has ended.
     pub(super) async fn send(&self, request: Request) -> bool {
-        self.ring.write(&request) || self.queue.send(request).await.is_ok()
+        if self.ring.write(&request) {
+            return true;
+        }
+        let mut unsent = UnsentRequest { ring: &self.ring, id: request.id, is_sent: false };
+        unsent.is_sent = self.queue.send(request).await.is_ok();
+        unsent.is_sent
+    }
+}
+
+/// A request that waits for its turn on the socket. If its caller gives it up before, it gets no answer, and must not
+/// keep later requests from the ring.
+struct UnsentRequest<'r> {
+    ring: &'r RingRequests,
+    id: u64,
+    is_sent: bool,
+}
+
+impl Drop for UnsentRequest<'_> {
+    fn drop(&mut self) {
+        if !self.is_sent {
+            self.ring.answered(self.id);
+        }
     }
 }
 
@@ -180,7 +201,7 @@ impl RingRequests {
         true
     }
 
-    /// Notes that a request has its answer.
+    /// Notes that a request has its answer, or gets none.
     fn answered(&self, id: u64) {
         let mut state = self.lock();
         if !state.on_socket.is_empty() {
