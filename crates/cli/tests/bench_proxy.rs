@@ -8,19 +8,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use program::peers::has;
 use program::printed::PrintedLines;
 use program::{code, command, stderr, text};
-
-/// True if a program is installed; prints SKIPPED if not.
-fn has(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut directories = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-    let is_here = directories.any(|directory| directory.join(name).is_file());
-    if !is_here {
-        eprintln!("SKIPPED: {name} is not installed");
-    }
-    is_here
-}
 
 /// True if nginx relays TCP; prints SKIPPED if not.
 fn has_stream() -> bool {
