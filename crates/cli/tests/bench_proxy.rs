@@ -3,7 +3,7 @@
 
 mod program;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;

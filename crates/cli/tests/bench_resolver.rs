@@ -4,7 +4,6 @@
 mod program;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
