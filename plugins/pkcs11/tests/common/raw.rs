@@ -41,12 +41,21 @@ impl RawModule {
 
     /// Returns an interface by its name, which ends with a zero byte.
     pub fn interface(&self, name: Option<&str>) -> Option<CK_INTERFACE> {
+        self.find_interface(name, 0)
+    }
+
+    /// Returns the default interface if it has all these flags.
+    pub fn interface_with(&self, flags: CK_FLAGS) -> Option<CK_INTERFACE> {
+        self.find_interface(None, flags)
+    }
+
+    fn find_interface(&self, name: Option<&str>, flags: CK_FLAGS) -> Option<CK_INTERFACE> {
         // SAFETY: a function of the module, with its type.
         let get = unsafe { self.library.get::<CK_C_GetInterface>(b"C_GetInterface\0") }.unwrap();
         let mut interface: *mut CK_INTERFACE = null_mut();
         let name = name.map_or(null_mut(), |name| name.as_ptr().cast_mut());
         // SAFETY: a null pointer or text that ends with a zero byte, and a place for the result.
-        let result = unsafe { get.unwrap()(name, null_mut(), &mut interface, 0) };
+        let result = unsafe { get.unwrap()(name, null_mut(), &mut interface, flags) };
         // SAFETY: a successful call has written the address of a static.
         (result == 0).then(|| unsafe { *interface })
     }
