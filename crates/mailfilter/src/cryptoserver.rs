@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use oarlock::Accelerator;
 use oarlock_io::read_private;
-use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
+use oarlock_wire::{ConnectObserver, Credentials, Endpoint, LinkTransport, RemoteConfig, RemoteHolder};
+use tracing::{debug, warn};
 use zeroize::Zeroizing;
 
 use crate::config::CryptoserverSettings;
@@ -30,7 +31,16 @@ pub(crate) fn remote(
         });
     }
     let patience = Duration::from_millis(server.patience_ms.max(1));
-    Ok(RemoteHolder::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
+    let observer = Some(ConnectObserver::new(log_connection));
+    let config = RemoteConfig { patience, observer, ..RemoteConfig::new(HOLDER, endpoints) };
+    Ok(RemoteHolder::new(config, checker)?)
+}
+
+fn log_connection(server: &str, transport: &LinkTransport) {
+    match transport.is_unexpected() {
+        true => warn!(server, %transport, "connected to the cryptoserver"),
+        false => debug!(server, %transport, "connected to the cryptoserver"),
+    }
 }
 
 /// The maximum size of a credential file. A private key is far smaller.

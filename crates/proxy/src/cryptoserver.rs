@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use oarlock::Accelerator;
 use oarlock_io::read_private;
-use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
+use oarlock_wire::{ConnectObserver, Credentials, Endpoint, LinkTransport, RemoteConfig, RemoteHolder};
+use tracing::{debug, warn};
 use zeroize::Zeroizing;
 
 use crate::certificate::CERTIFICATE_HOLDER;
@@ -31,8 +32,16 @@ pub(crate) fn open_remote(
         });
     }
     let patience = Duration::from_millis(server.patience_ms.max(1));
-    let config = RemoteConfig { patience, ..RemoteConfig::new(CERTIFICATE_HOLDER, endpoints) };
+    let observer = Some(ConnectObserver::new(log_connection));
+    let config = RemoteConfig { patience, observer, ..RemoteConfig::new(CERTIFICATE_HOLDER, endpoints) };
     Ok(RemoteHolder::new(config, checker)?)
+}
+
+fn log_connection(server: &str, transport: &LinkTransport) {
+    match transport.is_unexpected() {
+        true => warn!(server, %transport, "connected to the cryptoserver"),
+        false => debug!(server, %transport, "connected to the cryptoserver"),
+    }
 }
 
 fn read_credentials(server: &KeyServerSettings) -> Result<Credentials, ProxyServiceError> {

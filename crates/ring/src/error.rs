@@ -47,6 +47,9 @@ pub enum RingError {
     /// The memory file is not one that cannot change its size. Nothing of it was read.
     #[error("the shared memory is not sealed against a change of its size")]
     Unsealed,
+    /// No memory file came with the answer: a security policy or the limit of open files has kept it back.
+    #[error("no file came with the answer: a security policy or the limit of open files has kept it back")]
+    NoFile,
     /// The memory file has another length than its sizes need.
     #[error("the shared memory has {found} bytes: expected {expected}")]
     FileLen {

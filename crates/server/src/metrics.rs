@@ -19,6 +19,8 @@ pub(crate) struct ServerMetrics {
     pub(crate) sent_bytes: AtomicU64,
     pub(crate) rings: AtomicU64,
     pub(crate) open_rings: AtomicU64,
+    /// The requests for rings that were refused.
+    pub(crate) refused_rings: RingRefusals,
     pub(crate) ring_received_bytes: AtomicU64,
     pub(crate) ring_sent_bytes: AtomicU64,
     /// The requests and operations that were refused before any engine saw them.
@@ -51,6 +53,7 @@ impl Default for ServerMetrics {
             sent_bytes: zero(),
             rings: zero(),
             open_rings: zero(),
+            refused_rings: RingRefusals::default(),
             ring_received_bytes: zero(),
             ring_sent_bytes: zero(),
             rejections: CodeCounters::default(),
@@ -59,6 +62,32 @@ impl Default for ServerMetrics {
             jobs_ns: Recorder::default(),
             records_ns: Recorder::default(),
         }
+    }
+}
+
+/// The reason of a refusal of rings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RingRefusal {
+    /// The settings forbid rings.
+    Settings,
+    /// The client, or all clients together, hold too many bytes.
+    Bytes,
+    /// The system gives no memory file, or a policy forbids it.
+    System,
+}
+
+/// Counters of refusals of rings by reason.
+#[derive(Debug, Default)]
+pub(crate) struct RingRefusals([AtomicU64; 3]);
+
+impl RingRefusals {
+    pub(crate) fn count(&self, reason: RingRefusal) {
+        count(&self.0[reason as usize], 1);
+    }
+
+    /// Returns the counts with the names of their reasons.
+    pub(crate) fn read(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        ["settings", "bytes", "system"].into_iter().zip(self.0.iter().map(|own| own.load(Ordering::Relaxed)))
     }
 }
 

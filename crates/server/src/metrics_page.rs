@@ -92,6 +92,14 @@ fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
     text.sample("oarlock_connections_open", &[], read(&metrics.open_connections));
     text.gauge("oarlock_rings_open", "Connections of the UNIX socket that have shared memory now.");
     text.sample("oarlock_rings_open", &[], read(&metrics.open_rings));
+    let refused = "oarlock_rings_refused_total";
+    text.counter(
+        refused,
+        "Requests for shared memory that were refused; their clients use the socket alone.",
+    );
+    for (reason, number) in metrics.refused_rings.read() {
+        text.sample(refused, &[("reason", reason)], number);
+    }
     for (name, help, counter) in [
         ("oarlock_connections_total", "Connections with a known client.", &metrics.connections),
         (

@@ -18,7 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use self::ring::{ConnectionRing, ring_response};
+use self::ring::{ConnectionRing, report_failure, ring_response};
 use crate::budget::{BytesError, HeldBytes};
 use crate::call::CALL_BYTES;
 use crate::clients::{ClientAccount, KnownClient};
@@ -309,6 +309,12 @@ impl FrameBuffers {
                 Ok(written) => written,
                 // The readiness was stale, and is cleared now.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(error) if matches!(self.file, Some((0, _))) && is_forbidden(&error) => {
+                    // Only the sending of files is forbidden. The client goes on without it.
+                    (self.file, self.ring) = (None, None);
+                    report_failure(&self.service.metrics, &format_args!("sendmsg: {error}"));
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             count(&self.service.metrics.sent_bytes, written);
@@ -342,6 +348,11 @@ impl FrameBuffers {
         self.max_received = self.max_received.max(self.received.len());
         Poll::Ready(Ok(read))
     }
+}
+
+/// Returns true if a policy of the system forbids a call, such as a filter of system calls.
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
 }
 
 /// The buffers of a connection with its socket, from which requests come.

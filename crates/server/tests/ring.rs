@@ -14,7 +14,7 @@ use oarlock::{Accelerator, Input, Job, Key, SigningScheme};
 use oarlock_ring::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file};
 use oarlock_wire::proto::{self, Code, OpenKey, OpenRing, Response, open_key, request, response};
 use oarlock_wire::{
-    ConnectionPool, LinkTransport, Message, PoolConfig, PrivateKeySource, ServerLink, frame, jobs,
+    ConnectionPool, LinkTransport, Message, NoRing, PoolConfig, PrivateKeySource, ServerLink, frame, jobs,
 };
 use test_server::{TestServer, engines, open_resident, request};
 
@@ -267,7 +267,7 @@ async fn says_why_there_is_no_ring() {
     assert!(link.transport().to_string().contains("max_ring_bytes"), "{}", link.transport());
     open_resident(&link, 0, "ed25519").await;
     let link = ServerLink::open_without_ring(&server.unix(), "not wanted").await.unwrap();
-    assert_eq!(*link.transport(), LinkTransport::Socket { no_ring: "not wanted".into() });
+    assert_eq!(*link.transport(), LinkTransport::Socket { no_ring: NoRing::Unwanted("not wanted".into()) });
     open_resident(&link, 0, "ed25519").await;
     // Rings belong to the UNIX socket.
     let link = ServerLink::open(&server.plaintext()).await.unwrap();
@@ -508,6 +508,8 @@ async fn a_second_ring_on_one_connection_is_refused() {
     let path = path_of(&server);
     blocking(move || {
         let mut client = RawClient::open(&path, SIZES);
+        client.send(&open_key(2));
+        assert_eq!(client.answer().id, 2);
         let mut bytes = BytesMut::new();
         let again = request(7, request::Body::OpenRing(OpenRing { request_bytes: 1, answer_bytes: 1 }));
         frame::write(&again, &mut bytes).unwrap();

@@ -53,5 +53,5 @@ pub use link::{LinkError, LinkTransport, ServerLink};
 pub use pool::{ConnectionPool, PendingJob, PoolAnswer, PoolConfig, PoolError, PrivateKeySource};
 pub use prost::Message;
 #[cfg(feature = "grpc")]
-pub use remote::{RemoteConfig, RemoteError, RemoteHolder, ServerReport};
-pub use ring::is_switched_off as is_ring_switched_off;
+pub use remote::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder, ServerReport};
+pub use ring::{NoRing, is_switched_off as is_ring_switched_off};

@@ -15,7 +15,7 @@ use self::unix::RingSender;
 use crate::endpoint::{PATIENCE, status_reason};
 use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
-use crate::{ConnectError, Credentials, Endpoint, MessageLimits, alert, ring};
+use crate::{ConnectError, Credentials, Endpoint, MessageLimits, NoRing, alert, ring};
 
 /// A stream of requests to a server, for any number of tasks at once. Keys that are opened on it end with it. Needs a
 /// tokio runtime.
@@ -39,12 +39,14 @@ enum LinkSender {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkTransport {
-    /// gRPC.
-    Grpc,
+    /// gRPC under mutual TLS.
+    Tls,
+    /// gRPC without protection.
+    Plaintext,
     /// A UNIX socket alone.
     Socket {
         /// The reason why there is no shared memory.
-        no_ring: String,
+        no_ring: NoRing,
     },
     /// Shared memory; a UNIX socket wakes the sides, and takes messages that do not fit.
     Ring,
@@ -83,7 +85,7 @@ impl ServerLink {
     /// The server cannot be reached, or refuses the client.
     pub async fn open(endpoint: &Endpoint) -> Result<Self, ConnectError> {
         if ring::is_switched_off() {
-            return Self::open_without_ring(endpoint, &format!("{} is set", ring::SWITCH)).await;
+            return Self::open_by(endpoint, Some(NoRing::switched_off())).await;
         }
         Self::open_by(endpoint, None).await
     }
@@ -93,10 +95,10 @@ impl ServerLink {
     /// # Errors
     /// As [`open`](Self::open).
     pub async fn open_without_ring(endpoint: &Endpoint, reason: &str) -> Result<Self, ConnectError> {
-        Self::open_by(endpoint, Some(reason)).await
+        Self::open_by(endpoint, Some(NoRing::Unwanted(reason.to_owned()))).await
     }
 
-    async fn open_by(endpoint: &Endpoint, no_ring: Option<&str>) -> Result<Self, ConnectError> {
+    async fn open_by(endpoint: &Endpoint, no_ring: Option<NoRing>) -> Result<Self, ConnectError> {
         match endpoint {
             Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref()).await,
             Endpoint::Unix(path) => unix::open(path, &[], no_ring).await,
@@ -134,7 +136,9 @@ impl ServerLink {
             own.close(end);
         });
         let (requests, tasks) = (LinkSender::Queue(requests), vec![reader.abort_handle()]);
-        Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks, transport: LinkTransport::Grpc })
+        let is_tls = url.starts_with("https:");
+        let transport = if is_tls { LinkTransport::Tls } else { LinkTransport::Plaintext };
+        Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks, transport })
     }
 
     /// Sends a request and waits for its answer. Dropping the future abandons the answer.
@@ -254,10 +258,19 @@ impl LinkState {
 impl fmt::Display for LinkTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Grpc => f.write_str("gRPC"),
-            Self::Socket { no_ring } => write!(f, "UNIX socket without shared memory: {no_ring}"),
+            Self::Tls => f.write_str("TLS"),
+            Self::Plaintext => f.write_str("gRPC without TLS"),
+            Self::Socket { no_ring } => write!(f, "the UNIX socket alone, without shared memory: {no_ring}"),
             Self::Ring => f.write_str("shared memory"),
         }
+    }
+}
+
+impl LinkTransport {
+    /// Returns true if a system forbids the shared memory that both sides want. An administrator may want to know.
+    #[must_use]
+    pub fn is_unexpected(&self) -> bool {
+        matches!(self, Self::Socket { no_ring } if no_ring.is_unexpected())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The choice between the engines of this process and a cryptoserver.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ struct ProviderState {
     verifier: OnceLock<Result<Arc<Accelerator>, String>>,
     pool: OnceLock<ConnectionPool>,
     outage: Mutex<Option<Instant>>,
+    /// True after a warning that there is no shared memory.
+    is_ring_missed: AtomicBool,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
     tested_shapes: Mutex<Vec<Shape>>,
 }
@@ -54,6 +57,7 @@ impl LoadedProvider {
             verifier: OnceLock::new(),
             pool: OnceLock::new(),
             outage: Mutex::new(None),
+            is_ring_missed: AtomicBool::new(false),
             tested_shapes: Mutex::new(Vec::new()),
         }))
     }
@@ -168,10 +172,22 @@ impl LoadedProvider {
             // The pool verifies answers with the public operation.
             self.self_test(&*self.engines(fibre.is_some())?, shape)?;
         }
-        let flight = PendingOperation::Service(Box::new(self.pool(fibre.is_some())?.start(job, source)?));
-        match fibre {
+        let pool = self.pool(fibre.is_some())?;
+        let flight = PendingOperation::Service(Box::new(pool.start(job, source)?));
+        let answer = match fibre {
             None => flight.wait(),
             Some(fibre) => fibre.finish(flight),
+        };
+        self.warn_without_ring(pool);
+        answer
+    }
+
+    /// Warns once if a system forbids the shared memory that both sides want.
+    fn warn_without_ring(&self, pool: &ConnectionPool) {
+        if let Some(no_ring) = pool.no_ring().filter(|no_ring| no_ring.is_unexpected())
+            && !self.0.is_ring_missed.swap(true, Ordering::Relaxed)
+        {
+            print_warning(&format!("the cryptoserver is asked without shared memory: {no_ring}"));
         }
     }
 

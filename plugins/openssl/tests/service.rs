@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
+#[path = "../../../crates/cli/tests/program/filter.rs"]
+mod filter;
 mod lives;
 #[path = "common/server.rs"]
 mod server;
@@ -11,6 +13,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 
 use common::{KEYS, TestDirectory, configuration, program};
+use filter::{ForbiddenCall, forbid};
 use server::{ALL_GRANTED, CryptoServer};
 
 /// Makes a directory whose provider uses a cryptoserver, which holds a key of every type under its own name.
@@ -124,6 +127,27 @@ fn without_a_server_local_keys_work_with_one_warning() {
     assert!(said.contains("cannot connect"), "{said}");
     server.begin();
     signs(&dir, "rsa", "rsa.ref");
+}
+
+#[test]
+fn without_shared_memory_the_socket_serves_with_one_warning() {
+    let Some((dir, _server)) = start_with_keys() else { return };
+    if !filter::are_filters_possible() {
+        return;
+    }
+    let sign = "dgst -sha256 -sign oarlock:rsa -out signature message";
+    let result = dir.openssl_with(sign, |command| forbid(command, ForbiddenCall::SharedMmap));
+    let said = result.said();
+    result.ok();
+    assert_eq!(said.matches("the cryptoserver is asked without shared memory: mmap: ").count(), 1, "{said}");
+    dir.plain("dgst -sha256 -verify rsa.pub -signature signature message").ok();
+    // Whoever turns it off needs no warning.
+    let result = dir.openssl_with(sign, |command| {
+        command.env("OARLOCK_NO_RING", "1");
+    });
+    let said = result.said();
+    result.ok();
+    assert!(!said.contains("shared memory"), "{said}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub(crate) use self::args::{CallArgs, ServerArgs};
 use self::args::{CallCommand, CallKeyArgs, InputArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::CallPeers;
+pub(crate) use self::peers::connect_observer;
 use crate::runtime::run_future;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::{CellAlign, TableCell, TextTable, count};

@@ -7,7 +7,7 @@ use oarlock::keys::import;
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::{Accelerator, Job, Key};
 use oarlock_wire::proto::{self, open_key, request, response};
-use oarlock_wire::{RemoteConfig, RemoteHolder, ServerLink, jobs};
+use oarlock_wire::{ConnectObserver, LinkTransport, RemoteConfig, RemoteHolder, ServerLink, jobs};
 use zeroize::Zeroizing;
 
 use super::args::CallArgs;
@@ -26,7 +26,9 @@ impl CallPeers {
         let endpoint = args.server.endpoint()?;
         global.note(|| format!("calling {endpoint}"));
         if !args.servers.are_several() {
-            return Ok(Self::One(Box::new(ServerLink::open(&endpoint).await?)));
+            let link = ServerLink::open(&endpoint).await?;
+            global.note(|| connected_note(&endpoint.to_string(), link.transport()));
+            return Ok(Self::One(Box::new(link)));
         }
         let mut servers = vec![endpoint];
         for address in &args.servers.also {
@@ -35,6 +37,7 @@ impl CallPeers {
         let mut config = RemoteConfig::new("servers", servers);
         config.agreement = args.servers.agree.map_or(1, usize::from);
         config.threshold_keys = threshold_keys(args)?;
+        config.observer = connect_observer(global);
         let builder = || global.builder().engines(["scalar"]).lazy();
         let remote = RemoteHolder::new(config, builder().build()?)?;
         let client = Box::new(builder().holder(Arc::new(remote.clone())).build()?);
@@ -108,6 +111,18 @@ impl CallPeers {
             }
         }
     }
+}
+
+/// Returns a function that prints with `--verbose` the way of the requests to each server.
+pub(crate) fn connect_observer(global: &GlobalOptions) -> Option<ConnectObserver> {
+    let print = |address: &str, transport: &LinkTransport| {
+        eprintln!("oarlock: {}", connected_note(address, transport));
+    };
+    global.verbose.then(|| ConnectObserver::new(print))
+}
+
+fn connected_note(address: &str, transport: &LinkTransport) -> String {
+    format!("requests to {address} go through {transport}")
 }
 
 /// Returns the threshold key under the name of the request.

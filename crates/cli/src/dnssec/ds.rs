@@ -84,7 +84,7 @@ struct KeyRecordLine {
 pub(super) fn run(global: &GlobalOptions, args: &ZoneDsArgs) -> Result<(), DnssecError> {
     let (keys, bad_lines, accelerator) = match &args.zone {
         Some(zone) => {
-            let files = args.keys.open()?;
+            let files = args.keys.open(global)?;
             let keys = signing_keys(args, &files, &super::zone(zone)?)?;
             (keys, 0, files.builder(global).lazy().build()?)
         }

@@ -16,10 +16,10 @@ use oarlock_dnssec::{
     ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
 use oarlock_io::{check_private, read_secret};
-use oarlock_wire::{RemoteConfig, RemoteError, RemoteHolder};
+use oarlock_wire::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder};
 
 use super::key_text;
-use crate::call::{CallError, ServerArgs};
+use crate::call::{CallError, ServerArgs, connect_observer};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, place};
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
@@ -111,6 +111,7 @@ impl CommandError for SigningKeyError {
 pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
     server: ServerArgs,
+    observer: Option<ConnectObserver>,
     /// The server, once a file has named a key there.
     remote: OnceCell<RemoteHolder>,
 }
@@ -118,9 +119,10 @@ pub(crate) struct KeyFiles {
 impl KeyFileArgs {
     /// # Errors
     /// The passphrase cannot be read.
-    pub(crate) fn open(&self) -> Result<KeyFiles, KeysError> {
+    pub(crate) fn open(&self, global: &GlobalOptions) -> Result<KeyFiles, KeysError> {
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
-        Ok(KeyFiles { passphrase, server: self.server.clone(), remote: OnceCell::new() })
+        let (server, observer) = (self.server.clone(), connect_observer(global));
+        Ok(KeyFiles { passphrase, server, observer, remote: OnceCell::new() })
     }
 }
 
@@ -211,8 +213,9 @@ impl KeyFiles {
         if let Some(remote) = self.remote.get() {
             return Ok(remote);
         }
-        let config =
-            RemoteConfig { patience: PATIENCE, ..RemoteConfig::new(HOLDER, vec![self.server.endpoint()?]) };
+        let mut config = RemoteConfig::new(HOLDER, vec![self.server.endpoint()?]);
+        config.patience = PATIENCE;
+        config.observer = self.observer.clone();
         let checker = oarlock::Accelerator::builder()
             .environment(true)
             .cost_cache(oarlock::default_cost_cache())

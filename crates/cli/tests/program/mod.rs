@@ -1,6 +1,7 @@
 //! The program as its users run it.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test file uses some of it")]
 
+pub(crate) mod filter;
 pub(crate) mod peers;
 pub(crate) mod printed;
 

@@ -17,6 +17,7 @@ use super::LoadError;
 use super::args::{LoadArgs, LoadKeyHome, LoadOp, LoadPlan, LoadTransport};
 use super::report::LoadRow;
 use super::work::LoadWork;
+use crate::GlobalOptions;
 use crate::random::SplitMix64;
 use crate::statistics::LatencyHistogram;
 
@@ -63,8 +64,10 @@ pub(super) async fn measure(
     works: &[LoadWork],
     endpoint: &Endpoint,
     args: &LoadArgs,
+    global: &GlobalOptions,
 ) -> Result<LoadRow, LoadError> {
     let observer = connect(plan.way, endpoint).await?;
+    global.note(|| format!("{}: requests go through {}", plan.name(), observer.transport()));
     let mut links = Vec::with_capacity(plan.clients);
     for work in works.iter().cycle().take(plan.clients) {
         links.push((work, open(plan, endpoint, work).await?));
@@ -203,7 +206,7 @@ async fn connect(way: LoadTransport, endpoint: &Endpoint) -> Result<ServerLink, 
         LoadTransport::Ring => {
             let link = ServerLink::open(endpoint).await?;
             match link.transport() {
-                LinkTransport::Socket { no_ring } => Err(LoadError::NoRing(no_ring.clone())),
+                LinkTransport::Socket { no_ring } => Err(LoadError::NoRing(no_ring.to_string())),
                 _ => Ok(link),
             }
         }

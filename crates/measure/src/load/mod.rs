@@ -64,7 +64,8 @@ pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -
             }
             LoadedServer::At(endpoint) => LoadTarget::At(endpoint),
         };
-        let bench = LoadBench { args, accelerator: &accelerator, runtime: &runtime, target, cores: &cores };
+        let bench =
+            LoadBench { global, args, accelerator: &accelerator, runtime: &runtime, target, cores: &cores };
         let turns = bench.turns(&plans, &bar)?;
         rows.extend(turns::middles(&plans, &turns).into_iter().map(|row| row.with_engines(set.as_deref())));
     }
@@ -85,6 +86,7 @@ enum LoadTarget<'a> {
 
 /// The state that all rows with one set of engines share.
 struct LoadBench<'a> {
+    global: &'a GlobalOptions,
     args: &'a LoadArgs,
     accelerator: &'a Accelerator,
     runtime: &'a Runtime,
@@ -130,7 +132,7 @@ impl LoadBench<'_> {
             (way, LoadTarget::Spawned(spawned)) => spawned.endpoint(way)?,
             (_, LoadTarget::At(endpoint)) => (*endpoint).clone(),
         };
-        self.runtime.block_on(client::measure(plan, works, &endpoint, self.args))
+        self.runtime.block_on(client::measure(plan, works, &endpoint, self.args, self.global))
     }
 }
 

@@ -20,7 +20,7 @@ use super::{LinkSender, LinkState, LinkTransport, QUEUE, ServerLink};
 use crate::endpoint::PATIENCE;
 use crate::proto::{Request, Response, response};
 use crate::ring::{self, ClientRing};
-use crate::{ConnectError, MessageLimits, frame};
+use crate::{ConnectError, MessageLimits, NoRing, frame};
 
 /// The bytes to read or write at once.
 const READ: usize = 64 << 10;
@@ -36,7 +36,7 @@ const RING_ID: u64 = u64::MAX;
 pub(super) async fn open(
     path: &Path,
     server_uids: &[u32],
-    no_ring: Option<&str>,
+    no_ring: Option<NoRing>,
 ) -> Result<ServerLink, ConnectError> {
     let failed = |reason: String| ConnectError::Unreachable { address: path.display().to_string(), reason };
     let unreachable = |error: io::Error| failed(error.to_string());
@@ -51,7 +51,7 @@ pub(super) async fn open(
     let shared = LinkState::new();
     let mut received = BytesMut::with_capacity(READ);
     let opened = match no_ring {
-        Some(reason) => Err(reason.to_owned()),
+        Some(reason) => Err(reason),
         // A server may accept connections and never answer.
         None => match timeout(PATIENCE, ask_for_ring(&mut stream, &mut received, &shared)).await {
             Ok(opened) => opened.map_err(unreachable)?,
@@ -87,7 +87,7 @@ async fn ask_for_ring(
     stream: &mut UnixStream,
     received: &mut BytesMut,
     shared: &LinkState,
-) -> io::Result<Result<ClientRing, String>> {
+) -> io::Result<Result<ClientRing, NoRing>> {
     let mut bytes = BytesMut::new();
     let request = Request { id: RING_ID, body: Some(ring::opening(RING_SIZES)) };
     frame::write(&request, &mut bytes).map_err(io::Error::other)?;
@@ -99,13 +99,13 @@ async fn ask_for_ring(
             let response = Response::decode(message)?;
             return Ok(match (response.id, response.body) {
                 (RING_ID, Some(response::Body::Ring(answer))) => {
-                    ClientRing::open(answer, file).map_err(|error| error.to_string())
+                    ClientRing::open(answer, file).map_err(NoRing::from)
                 }
-                (RING_ID, Some(response::Body::Fault(fault))) => Err(fault.message),
+                (RING_ID, Some(response::Body::Fault(fault))) => Err(NoRing::of_fault(fault)),
                 // The server ends the connection, and says why.
                 (id, body) => {
                     shared.answer(Response { id, body });
-                    Err("the server ends the connection".to_owned())
+                    Err(NoRing::Refused("the server ends the connection".to_owned()))
                 }
             });
         }
@@ -113,7 +113,7 @@ async fn ask_for_ring(
         let read = || receive_with_file(stream.as_fd(), &mut buffer);
         let (len, found) = stream.async_io(Interest::READABLE, read).await?;
         if len == 0 {
-            return Ok(Err("the server closed the connection".to_owned()));
+            return Ok(Err(NoRing::Refused("the server closed the connection".to_owned())));
         }
         file = file.or(found);
         received.extend_from_slice(&buffer[..len]);
@@ -265,7 +265,12 @@ impl LinkInput {
                         self.socket.readable().await?;
                     }
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    // A server that was killed before it had read everything resets the connection. What it has
+                    // answered is in the ring.
+                    self.take_from_ring(shared)?;
+                    return Err(error);
+                }
             }
         }
     }

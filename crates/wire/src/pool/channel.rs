@@ -18,7 +18,7 @@ use super::{PoolConfig, PoolError};
 use crate::held_job::as_job;
 use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request, response};
 use crate::ring::{self, ClientRing};
-use crate::{MessageLimits, WireError, frame, jobs};
+use crate::{MessageLimits, NoRing, WireError, frame, jobs};
 
 /// The maximum number of keys that are open on a connection, far below the limits of servers. Above it the oldest key
 /// is replaced.
@@ -79,8 +79,8 @@ pub(super) struct PoolChannel {
 /// The shared memory of a connection.
 #[derive(Debug)]
 enum ChannelRing {
-    /// None is asked for, or the server gave none.
-    Absent,
+    /// Every message passes through the socket, for this reason.
+    Absent(NoRing),
     /// The first question asks for it.
     Wanted,
     /// The answer with this id has not come yet.
@@ -96,8 +96,11 @@ impl PoolChannel {
     pub(super) fn open(config: &PoolConfig, until: Instant) -> Result<Box<Self>, PoolError> {
         let socket = PoolSocket::connect(config, until)?;
         let (keys, received) = (Vec::new(), WipedBuffer::default());
-        let is_wanted = config.has_ring && !ring::is_switched_off();
-        let ring = if is_wanted { ChannelRing::Wanted } else { ChannelRing::Absent };
+        let ring = match () {
+            () if !config.has_ring => ChannelRing::Absent(NoRing::Unwanted("not wanted".to_owned())),
+            () if ring::is_switched_off() => ChannelRing::Absent(NoRing::switched_off()),
+            () => ChannelRing::Wanted,
+        };
         let (is_greeted, last_id, oldest, file) = (false, 0, 0, None);
         Ok(Box::new(Self { socket, is_greeted, last_id, keys, oldest, received, ring, file }))
     }
@@ -232,6 +235,14 @@ impl PoolChannel {
         matches!(self.ring, ChannelRing::Open(..))
     }
 
+    /// Returns the reason why all messages pass through the socket.
+    pub(super) fn no_ring(&self) -> Option<&NoRing> {
+        match &self.ring {
+            ChannelRing::Absent(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
     /// Returns true if an idle connection is alive and has no message to read. A server that has closed it, or
     /// announced its end, made it readable.
     pub(super) fn is_quiet(&mut self) -> bool {
@@ -277,12 +288,12 @@ impl PoolChannel {
     /// Maps the shared memory that the server gives, or goes on without it.
     fn open_ring(&mut self, answer: Option<response::Body>) -> Result<ChannelRing, WireError> {
         match answer {
-            Some(response::Body::Ring(ring)) => {
-                let ring = ClientRing::open(ring, self.file.take()).map_err(shared_memory_error)?;
-                Ok(ChannelRing::Open(Box::new(ring), WipedFrames(BytesMut::new())))
-            }
+            Some(response::Body::Ring(ring)) => Ok(match ClientRing::open(ring, self.file.take()) {
+                Ok(ring) => ChannelRing::Open(Box::new(ring), WipedFrames(BytesMut::new())),
+                Err(error) => ChannelRing::Absent(error.into()),
+            }),
             // A server that is older, has no memory to give, or does not want to.
-            Some(response::Body::Fault(_)) => Ok(ChannelRing::Absent),
+            Some(response::Body::Fault(fault)) => Ok(ChannelRing::Absent(NoRing::of_fault(fault))),
             _ => Err(WireError::Missing { what: "the answer to the request for shared memory" }),
         }
     }

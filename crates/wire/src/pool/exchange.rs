@@ -96,6 +96,9 @@ impl PoolExchange {
     }
 
     fn advance(&mut self) -> Result<Option<PoolReply>, PoolError> {
+        // The end of the connection, which counts only after a last look at the ring: a server that ends may have answered
+        // between the look at the ring and that at the socket.
+        let mut end: Option<io::Error> = None;
         loop {
             let channel = self.channel.as_mut().ok_or(PoolError::Taken)?;
             let next = channel.next().map_err(|error| PoolError::malformed(&self.pool.config.path, error))?;
@@ -104,6 +107,10 @@ impl PoolExchange {
                 if self.reply.is_some() && self.awaited.opening.is_none() {
                     return self.finish().map(Some);
                 }
+                continue;
+            }
+            if let Some(error) = end.take() {
+                self.ask_again(error)?;
                 continue;
             }
             match channel.read() {
@@ -115,8 +122,8 @@ impl PoolExchange {
                     }
                 }
                 Ok(None) => return Err(self.pool.config.impatient()),
-                Ok(Some(0)) => self.ask_again(io::ErrorKind::UnexpectedEof.into())?,
-                Err(error) => self.ask_again(error)?,
+                Ok(Some(0)) => end = Some(io::ErrorKind::UnexpectedEof.into()),
+                Err(error) => end = Some(error),
             }
         }
     }

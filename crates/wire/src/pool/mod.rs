@@ -9,7 +9,7 @@ mod socket;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oarlock::engine_api::HeldJob;
@@ -20,6 +20,7 @@ use self::channel::{AskError, OwnedKeySource, PoolChannel, PoolQuestion};
 pub use self::error::PoolError;
 use self::exchange::{PoolExchange, PoolReply};
 use self::idle::IdleChannels;
+use crate::NoRing;
 use crate::check::AnswerCheck;
 use crate::proto::KeyInfo;
 
@@ -71,6 +72,7 @@ struct PoolInner {
     config: PoolConfig,
     checker: Accelerator,
     idle: IdleChannels,
+    no_ring: OnceLock<NoRing>,
 }
 
 /// A job that the server works on. Dropping it closes the connection.
@@ -86,7 +88,8 @@ impl ConnectionPool {
     /// thread that takes them, which may have a short stack.
     #[must_use]
     pub fn new(config: PoolConfig, checker: Accelerator) -> Self {
-        Self(Arc::new(PoolInner { config, checker, idle: IdleChannels::default() }))
+        let (idle, no_ring) = (IdleChannels::default(), OnceLock::new());
+        Self(Arc::new(PoolInner { config, checker, idle, no_ring }))
     }
 
     /// Returns the settings.
@@ -136,6 +139,12 @@ impl ConnectionPool {
     #[must_use]
     pub fn idle_with_ring(&self) -> usize {
         self.0.idle.lock().iter().filter(|channel| channel.has_ring()).count()
+    }
+
+    /// Returns the reason why a connection had no shared memory, the first one if there are several.
+    #[must_use]
+    pub fn no_ring(&self) -> Option<&NoRing> {
+        self.0.no_ring.get()
     }
 
     /// Returns the number of idle connections of this process.
@@ -223,6 +232,12 @@ impl PoolInner {
     }
 
     fn put_back(&self, channel: Box<PoolChannel>) {
+        if let Some(reason) = channel.no_ring()
+            && self.no_ring.get().is_none()
+        {
+            // An error means that another thread was faster.
+            let _ = self.no_ring.set(reason.clone());
+        }
         let mut idle = self.idle.lock();
         // Otherwise the connection is dropped, which closes it.
         if idle.len() < self.config.max_idle {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod breaker;
+mod observer;
 mod records;
 mod server;
 mod threshold;
@@ -21,6 +22,7 @@ use oarlock::{Accelerator, Key};
 use tokio::runtime::{Builder, Runtime};
 
 use self::batch::AgreementBatch;
+pub use self::observer::ConnectObserver;
 use self::server::{RemoteServer, key_reference};
 use self::threshold::ThresholdBatch;
 use crate::AnswerCheck;
@@ -43,6 +45,8 @@ pub struct RemoteConfig {
     /// The threshold keys by name. Every server has a share of them, and the number of servers that the key requires
     /// sign together.
     pub threshold_keys: HashMap<String, ThresholdKey>,
+    /// The function to call after each connection; `None` for none.
+    pub observer: Option<ConnectObserver>,
 }
 
 impl RemoteConfig {
@@ -57,6 +61,7 @@ impl RemoteConfig {
             agreement: 1,
             check: AnswerCheck::Rsa,
             threshold_keys: HashMap::new(),
+            observer: None,
         }
     }
 }
@@ -141,7 +146,8 @@ impl RemoteHolder {
         let runtime =
             // A runtime of its own, because a holder is also used in programs without one.
             Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
-        let servers = config.servers.iter().map(|endpoint| RemoteServer::new(endpoint.clone())).collect();
+        let new = |endpoint: &Endpoint| RemoteServer::new(endpoint.clone(), config.observer.clone());
+        let servers = config.servers.iter().map(new).collect();
         Ok(Self(Arc::new(RemoteInner { config, servers, checker, runtime: Some(runtime) })))
     }
 

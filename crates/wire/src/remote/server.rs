@@ -11,6 +11,7 @@ use oarlock::engine_api::HeldJob;
 use tokio::time::timeout;
 
 use super::breaker::CircuitBreaker;
+use super::observer::ConnectObserver;
 use crate::fault::error_of;
 use crate::held_job::as_job;
 use crate::proto::{self, Fault, OpenKey, open_key, request, response};
@@ -21,6 +22,7 @@ use crate::{Endpoint, LinkError, ServerLink, jobs, records};
 pub(super) struct RemoteServer {
     endpoint: Endpoint,
     address: String,
+    observer: Option<ConnectObserver>,
     began: Instant,
     breaker: Mutex<CircuitBreaker>,
     /// The stream. The lock lets only one task connect at a time.
@@ -57,11 +59,12 @@ struct OpenHandles {
 pub(super) type JobAnswer = Result<Vec<u8>, JobError>;
 
 impl RemoteServer {
-    pub(super) fn new(endpoint: Endpoint) -> Self {
+    pub(super) fn new(endpoint: Endpoint, observer: Option<ConnectObserver>) -> Self {
         let address = endpoint.to_string();
         Self {
             endpoint,
             address,
+            observer,
             began: Instant::now(),
             breaker: Mutex::default(),
             stream: tokio::sync::Mutex::default(),
@@ -291,6 +294,9 @@ impl RemoteServer {
         }
         let link =
             ServerLink::open(&self.endpoint).await.map_err(|error| LinkError::Lost(error.to_string()))?;
+        if let Some(observer) = &self.observer {
+            observer.report(&self.address, link.transport());
+        }
         let new = Arc::new(ServerStream { link, handles: Mutex::default() });
         *stream = Some(Arc::clone(&new));
         Ok(new)

@@ -67,7 +67,15 @@ impl TestDirectory {
 
     /// Runs `openssl` with the provider. Spaces separate the arguments.
     pub fn openssl(&self, arguments: &str) -> ProgramResult {
-        ProgramResult::of(self.command(&self.openssl).args(arguments.split_whitespace()))
+        self.openssl_with(arguments, |_| {})
+    }
+
+    /// Runs `openssl` with the provider, after changes to the command.
+    pub fn openssl_with(&self, arguments: &str, change: impl FnOnce(&mut Command)) -> ProgramResult {
+        let mut command = self.command(&self.openssl);
+        command.args(arguments.split_whitespace());
+        change(&mut command);
+        ProgramResult::of(&mut command)
     }
 
     /// Runs `openssl` without the provider.

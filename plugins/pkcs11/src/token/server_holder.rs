@@ -2,12 +2,15 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oarlock::engine_api::{Completion, Holder, OwnedJobs, RecordHolder};
 use oarlock::{Accelerator, BuildError, JobError, Outcomes, Records, Shape};
 use oarlock_io::read_private;
-use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteError, RemoteHolder};
+use oarlock_wire::{
+    ConnectObserver, Credentials, Endpoint, LinkTransport, RemoteConfig, RemoteError, RemoteHolder,
+};
 use zeroize::Zeroizing;
 
 use crate::config::ServerSlotConfig;
@@ -41,7 +44,9 @@ enum HolderFault {
 impl ServerHolder {
     /// Makes a holder with a name that its keys carry.
     pub(crate) fn new(name: &str, server: &ServerSlotConfig, endpoint: Endpoint) -> Self {
-        let config = RemoteConfig { patience: server.patience(), ..RemoteConfig::new(name, vec![endpoint]) };
+        let mut config = RemoteConfig::new(name, vec![endpoint]);
+        config.patience = server.patience();
+        config.observer = Some(ConnectObserver::new(unexpected_transport_report()));
         Self { config, checker: OnceLock::new(), remote: Mutex::default() }
     }
 
@@ -70,6 +75,17 @@ impl ServerHolder {
         }
         let new = Accelerator::builder().engines(["scalar"]).threads(1).lazy().build()?;
         Ok(self.checker.get_or_init(|| new).clone())
+    }
+}
+
+/// Returns a function that prints a line at the first connection without the shared memory that both sides want. Later
+/// connections would say the same.
+fn unexpected_transport_report() -> impl Fn(&str, &LinkTransport) {
+    let is_reported = AtomicBool::new(false);
+    move |address, transport| {
+        if transport.is_unexpected() && !is_reported.swap(true, Ordering::Relaxed) {
+            print_line(&format!("requests to {address} go through {transport}"));
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let zone = read(&args.zone)?;
     let previous = args.previous.as_deref().map(read).transpose()?;
     let previous = previous.as_ref().map(|previous| &previous.records);
-    let files = args.keys.files.open()?;
+    let files = args.keys.files.open(global)?;
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
     let accelerator = files.builder(global).lazy().build()?;
     if global.verbose || global.engines.is_some() {
