@@ -81,7 +81,8 @@ impl FaultTest {
     }
 
     fn is_over(&self, number: u64) -> bool {
-        self.until.map_or(number >= OPERATIONS, |until| Instant::now() >= until)
+        self.is_done.load(Ordering::Acquire)
+            || self.until.map_or(number >= OPERATIONS, |until| Instant::now() >= until)
     }
 
     fn add_progress(&self) {
@@ -97,6 +98,21 @@ impl FaultTest {
             progress = self.has_progress.wait(progress).unwrap();
         }
         !self.is_done.load(Ordering::Acquire)
+    }
+
+    /// Waits while there is no server.
+    fn wait_for_server(&self) {
+        let mut progress = self.progress.lock().unwrap();
+        while self.changes.load(Ordering::SeqCst) % 2 == 1 && !self.is_done.load(Ordering::Acquire) {
+            progress = self.has_progress.wait(progress).unwrap();
+        }
+    }
+
+    /// Notes that the server goes down or has come up.
+    fn change_server(&self) {
+        let _progress = self.progress.lock().unwrap();
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.has_progress.notify_all();
     }
 
     fn end(&self) {
@@ -131,7 +147,7 @@ impl FaultTest {
                         self.unexplained.lock().unwrap().push(error);
                         self.add_progress();
                     }
-                    std::thread::yield_now();
+                    self.wait_for_server();
                     since = self.changes.load(Ordering::SeqCst);
                 }
             }
@@ -246,14 +262,14 @@ impl FaultTest {
     fn restart_server(&self) -> u64 {
         let (mut random, mut ends) = (TestRandom(77), 0);
         while self.wait_for_operations(40 + random.below(80)) {
-            self.changes.fetch_add(1, Ordering::SeqCst);
+            self.change_server();
             let mut served = self.served.lock().unwrap();
             let mut old = served.take().unwrap();
             // Every fourth one stops by itself, the others are killed.
             old.signal(if random.below(4) == 0 { "-TERM" } else { "-KILL" });
             old.child.wait().unwrap();
             *served = Some(start(&self.state));
-            self.changes.fetch_add(1, Ordering::SeqCst);
+            self.change_server();
             ends += 1;
         }
         ends
@@ -287,6 +303,17 @@ impl FaultTest {
             });
             progress = waited.unwrap().0;
             eprintln!("{} operations", *progress);
+        }
+    }
+}
+
+/// Ends the test if a thread panics. Otherwise others would wait for it.
+struct EndAtPanic<'t>(&'t FaultTest);
+
+impl Drop for EndAtPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end();
         }
     }
 }
@@ -348,8 +375,13 @@ fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() 
     };
     std::thread::scope(|scope| {
         let (test, pool) = (&test, &pool);
-        let disturbances = [FaultTest::kill_clients, FaultTest::restart_server, FaultTest::reload_server]
-            .map(|own| scope.spawn(move || own(test)));
+        let disturbances = [FaultTest::kill_clients, FaultTest::restart_server, FaultTest::reload_server];
+        let disturbances = disturbances.map(|own| {
+            scope.spawn(move || {
+                let _end = EndAtPanic(test);
+                own(test)
+            })
+        });
         scope.spawn(|| test.report());
         let mut clients = vec![
             scope.spawn(|| test.run_link(1, true)),

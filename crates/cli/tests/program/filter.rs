@@ -13,6 +13,9 @@ use std::process::Command;
 
 use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
 
+/// The maximum time of a program under a filter.
+const MAX_SECONDS: u32 = 120;
+
 /// A system call that fails with EPERM under a filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ForbiddenCall {
@@ -62,10 +65,10 @@ fn jump(code: u32, value: u32, if_true: u8, if_false: u8) -> sock_filter {
     sock_filter { code: code as u16, jt: if_true, jf: if_false, k: value }
 }
 
-/// Lets a program start under a filter that forbids this call.
+/// Lets a program start under a filter that forbids this call. A signal ends it if it hangs.
 pub(crate) fn forbid(command: &mut Command, call: ForbiddenCall) {
     let mut program = call.program();
-    // SAFETY: the closure runs in the child between fork and exec. It makes two system calls and allocates nothing.
+    // SAFETY: the closure runs in the child between fork and exec. It makes three system calls and allocates nothing.
     unsafe { command.pre_exec(move || set_filter(&mut program)) };
 }
 
@@ -83,6 +86,8 @@ pub(crate) fn are_filters_possible() -> bool {
 }
 
 fn set_filter(program: &mut [sock_filter]) -> io::Result<()> {
+    // SAFETY: alarm takes a number. It outlives exec.
+    unsafe { libc::alarm(MAX_SECONDS) };
     let filter = sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     // Without this only root may set a filter.
     // SAFETY: this option of prctl takes numbers only.

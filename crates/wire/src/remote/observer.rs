@@ -8,7 +8,9 @@ use crate::LinkTransport;
 /// A function that is called after each connection to a server, with its address and the way of the messages. It runs
 /// on a thread of the connections, so it must not wait.
 #[derive(Clone)]
-pub struct ConnectObserver(Arc<dyn Fn(&str, &LinkTransport) + Send + Sync>);
+pub struct ConnectObserver(Arc<ConnectReport>);
+
+type ConnectReport = dyn Fn(&str, &LinkTransport) + Send + Sync;
 
 impl ConnectObserver {
     /// Wraps a function.
