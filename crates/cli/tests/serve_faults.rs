@@ -59,6 +59,8 @@ impl TestRandom {
 /// The state that all threads of the test share.
 struct FaultTest {
     state: PathBuf,
+    /// The text of the configuration.
+    config: String,
     /// The running server; `None` while there is none.
     served: Mutex<Option<Served>>,
     /// The number of times that the server went down or up. It is odd while the server is down.
@@ -268,6 +270,7 @@ impl FaultTest {
             // Every fourth one stops by itself, the others are killed.
             old.signal(if random.below(4) == 0 { "-TERM" } else { "-KILL" });
             old.child.wait().unwrap();
+            fs::write(Development::at(&self.state).config(), &self.config).unwrap();
             *served = Some(start(&self.state));
             self.change_server();
             ends += 1;
@@ -278,17 +281,14 @@ impl FaultTest {
     /// Reloads with a key more, and with a configuration that cannot be read. Returns the number of reloads.
     fn reload_server(&self) -> u64 {
         let config = Development::at(&self.state).config();
-        let (good, mut reloads) = (fs::read_to_string(&config).unwrap(), 0);
+        let (good, mut reloads) = (&self.config, 0);
         while self.wait_for_operations(15) {
             let served = self.served.lock().unwrap();
             let key = self.state.join("keys");
             fs::copy(key.join("p256.pem"), key.join(format!("p256-{}.pem", reloads % 5))).unwrap();
-            if reloads % 3 == 2 {
-                fs::write(&config, "not toml").unwrap();
-            }
+            // The running server keeps its configuration if it cannot read the new one.
+            fs::write(&config, if reloads % 3 == 2 { "not toml" } else { &good }).unwrap();
             served.as_ref().unwrap().signal("-HUP");
-            // A server that starts later must find the good one.
-            fs::write(&config, &good).unwrap();
             reloads += 1;
         }
         reloads
@@ -362,6 +362,7 @@ fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() 
     let info = pool.key_info("ed25519").unwrap();
     let test = FaultTest {
         state: place.path().to_owned(),
+        config: fs::read_to_string(Development::at(place.path()).config()).unwrap(),
         served: Mutex::new(Some(served)),
         changes: AtomicU64::new(0),
         progress: Mutex::new(0),

@@ -546,8 +546,9 @@ fn a_server_killed_at_any_step_gives_a_pool_an_error_and_is_asked_again_after_it
             assert_eq!(pool.idle_with_ring(), 1, "{step:?}");
             let second = ask_pool(&pool, &key);
             if step < ServerStep::AnswerPublished {
-                // The idle connection was lost, and nobody listens any more.
-                assert!(matches!(second, Err(PoolError::Connect { .. })), "{step:?}: {second:?}");
+                // The pool connects once more. The listener of a dying process may still accept that.
+                let error = second.unwrap_err();
+                assert!(error.is_unavailable(), "{step:?}: {error}");
             } else {
                 assert_eq!(second.unwrap(), [2; 64], "{step:?}: published, so not lost");
             }
