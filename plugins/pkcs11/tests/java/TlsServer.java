@@ -1,3 +1,4 @@
+import java.io.File;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
@@ -17,18 +18,20 @@ import javax.net.ssl.SSLSocket;
  * A TLS server whose private key is the one of a token. It echoes one byte per connection, until its input ends.
  *
  * <pre>java TlsServer.java SUNPKCS11-SETTINGS PIN</pre>
+ *
+ * In place of the settings, a PKCS#12 file whose name ends with .p12 gives its key to Java's own providers.
  */
 public class TlsServer {
     private static final int THREADS = 32;
 
     public static void main(String[] args) throws Exception {
-        Provider provider = Security.getProvider("SunPKCS11").configure(args[0]);
-        // The last provider: only operations with keys of the token reach the module.
-        Security.addProvider(provider);
-        KeyStore keys = KeyStore.getInstance("PKCS11", provider);
-        keys.load(null, args[1].toCharArray());
+        char[] pin = args[1].toCharArray();
         KeyManagerFactory managers = KeyManagerFactory.getInstance("PKIX");
-        managers.init(keys, null);
+        if (args[0].endsWith(".p12")) {
+            managers.init(KeyStore.getInstance(new File(args[0]), pin), pin);
+        } else {
+            managers.init(openToken(args[0], pin), null);
+        }
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(managers.getKeyManagers(), null, null);
 
@@ -45,6 +48,15 @@ public class TlsServer {
         var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         System.out.println(connections + " connections, " + system.getProcessCpuTime() / 1_000_000 + " ms of CPU time");
         System.exit(0);
+    }
+
+    private static KeyStore openToken(String settings, char[] pin) throws Exception {
+        Provider provider = Security.getProvider("SunPKCS11").configure(settings);
+        // The last provider: only operations with keys of the token reach the module.
+        Security.addProvider(provider);
+        KeyStore keys = KeyStore.getInstance("PKCS11", provider);
+        keys.load(null, pin);
+        return keys;
     }
 
     private static void accept(SSLServerSocket server, ExecutorService threads, AtomicInteger connections) {
