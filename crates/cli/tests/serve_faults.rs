@@ -287,7 +287,7 @@ impl FaultTest {
             let key = self.state.join("keys");
             fs::copy(key.join("p256.pem"), key.join(format!("p256-{}.pem", reloads % 5))).unwrap();
             // The running server keeps its configuration if it cannot read the new one.
-            fs::write(&config, if reloads % 3 == 2 { "not toml" } else { &good }).unwrap();
+            fs::write(&config, if reloads % 3 == 2 { "not toml" } else { good }).unwrap();
             served.as_ref().unwrap().signal("-HUP");
             reloads += 1;
         }
