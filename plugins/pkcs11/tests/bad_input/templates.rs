@@ -1,4 +1,4 @@
-//! Templates with an attribute twice, or with two attributes that contradict each other, in every function that has one.
+//! Templates with an attribute twice, or with two that contradict each other, in every function that has one.
 
 use std::ptr::null_mut;
 
