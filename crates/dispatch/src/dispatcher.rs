@@ -279,7 +279,10 @@ impl Dispatcher {
             }
         }
         let ticket = Ticket::new(submission, Arc::clone(dispatch)).expected_after(predicted_ns);
-        Ok(if options.coalesce { ticket.without_wakeup() } else { ticket })
+        Ok(match options.coalesce {
+            true => ticket.without_wakeup(!options.never_on_caller_thread),
+            false => ticket,
+        })
     }
 
     fn holder_of(&self, jobs: &[HeldJob]) -> Result<usize, JobError> {

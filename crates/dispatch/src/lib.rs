@@ -51,6 +51,7 @@ mod fork;
 mod held;
 mod histogram;
 mod histograms;
+mod lone;
 mod metrics;
 mod options;
 mod probe;

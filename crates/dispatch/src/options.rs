@@ -24,7 +24,8 @@ pub struct SubmitOptions {
     /// stack. It copies inputs, takes a lock and starts threads the first time.
     pub never_on_caller_thread: bool,
     /// Delays waking a worker until the future has been polled twice, so that jobs of other ready tasks join the
-    /// batch. Use it with many tasks per thread. [`wait`](crate::Ticket::wait) wakes a worker at once.
+    /// batch. Use it with many tasks per thread. If the jobs are cheap and still all that waits then, the second poll
+    /// computes them itself, unless that is forbidden. [`wait`](crate::Ticket::wait) wakes a worker at once.
     pub coalesce: bool,
 }
 

@@ -207,23 +207,28 @@ impl SharedQueues {
     /// Counts a batch into flight for the caller's thread. Returns false if anything else runs or waits, or if `ops`
     /// operations are too costly on the referee.
     pub(crate) fn claim_caller_run(&self, shape: Shape, ops: usize, bytes: usize) -> bool {
-        let budget = self.blueprint.config.caller_budget.as_nanos() as f64;
         // This look without the lock spares a busy dispatcher a second acquisition: `enqueue` will take the lock
         // anyway. Relaxed, because a stale value only leads to the other one of two correct ways.
-        if budget == 0.0 || self.pending.load(Ordering::Relaxed) > 0 {
+        if self.blueprint.config.caller_budget.is_zero() || self.pending.load(Ordering::Relaxed) > 0 {
             return false;
         }
         let mut state = self.lock();
         if state.busy > 0 || !state.scheduler.is_empty() {
             return false;
         }
-        let Some(queue) = self.queue_of(&mut state, shape) else { return false };
+        let is_cheap = self.is_cheap(&mut state, shape, ops, bytes);
+        state.busy += usize::from(is_cheap);
+        is_cheap
+    }
+
+    /// Returns true if operations are computed one by one, and within the budget of a caller's thread.
+    fn is_cheap(&self, state: &mut QueueState, shape: Shape, ops: usize, bytes: usize) -> bool {
+        let Some(queue) = self.queue_of(state, shape) else { return false };
+        let budget = self.blueprint.config.caller_budget.as_nanos() as f64;
         // A submitter never waits for probes. If they are needed, the job is queued and a worker runs them.
         let single_ns =
             state.scheduler.is_known(queue, ops).then(|| state.scheduler.single_ns(queue, ops, bytes));
-        let is_cheap = single_ns.flatten().is_some_and(|cost| cost <= budget);
-        state.busy += usize::from(is_cheap);
-        is_cheap
+        single_ns.flatten().is_some_and(|cost| cost <= budget)
     }
 
     /// Ends a batch on a caller's thread or an abandoned batch. No tenant is charged: while a caller runs its batch,

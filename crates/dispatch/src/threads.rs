@@ -28,6 +28,8 @@ pub(crate) struct WorkerThreads {
     /// True once the threads for tasks have started, at the first task. Set and read as `is_started`.
     has_task_threads: AtomicBool,
     team: Mutex<ThreadTeam>,
+    /// The batches that callers' threads compute.
+    callers: Mutex<Vec<Arc<BatchFlight>>>,
     /// True once no worker is left, so that the watchdog may end.
     may_watchdog_end: AtomicBool,
     /// Notified when a worker has ended or was abandoned.
@@ -146,7 +148,19 @@ impl WorkerThreads {
 
     /// Returns the batches in flight.
     pub(crate) fn flights(&self) -> Vec<Arc<BatchFlight>> {
-        self.lock().workers.iter().filter_map(|worker| worker.slot.get()).collect()
+        let mut flights: Vec<_> = self.lock().workers.iter().filter_map(|worker| worker.slot.get()).collect();
+        flights.extend(self.callers().iter().map(Arc::clone));
+        flights
+    }
+
+    /// Shows the watchdog a batch that this thread computes, until the guard is dropped.
+    pub(crate) fn watch_caller<'a>(&'a self, flight: &'a Arc<BatchFlight>) -> CallerFlightGuard<'a> {
+        self.callers().push(Arc::clone(flight));
+        CallerFlightGuard { threads: self, flight }
+    }
+
+    fn callers(&self) -> MutexGuard<'_, Vec<Arc<BatchFlight>>> {
+        self.callers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes the worker of an abandoned batch and starts a new one in its place. `start_worker` returns None if no
@@ -249,6 +263,18 @@ impl ThreadTeam {
             self.vacant.pop();
             self.workers.push(worker);
         }
+    }
+}
+
+/// A batch on its caller's thread. Its drop ends the watch.
+pub(crate) struct CallerFlightGuard<'a> {
+    threads: &'a WorkerThreads,
+    flight: &'a Arc<BatchFlight>,
+}
+
+impl Drop for CallerFlightGuard<'_> {
+    fn drop(&mut self) {
+        self.threads.callers().retain(|own| !Arc::ptr_eq(own, self.flight));
     }
 }
 

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use oarlock_core::JobError;
 
+use crate::lone::run_lone;
 use crate::results::Results;
 use crate::state::DispatchState;
 use crate::submission::{Submission, SubmissionEnd};
@@ -20,6 +21,8 @@ pub struct Ticket {
     submission: Option<Arc<Submission>>,
     dispatch: Arc<DispatchState>,
     call: WorkerWake,
+    /// True if the thread that polls may compute the jobs, if they are still alone when a worker would be woken.
+    may_run_here: bool,
     /// True if the answer may come before a waiting thread would have fallen asleep.
     is_short: bool,
 }
@@ -43,7 +46,13 @@ const LOOKS_NS: f64 = 10_000.0;
 
 impl Ticket {
     pub(crate) fn new(submission: Arc<Submission>, dispatch: Arc<DispatchState>) -> Self {
-        Self { submission: Some(submission), dispatch, call: WorkerWake::Made, is_short: true }
+        Self {
+            submission: Some(submission),
+            dispatch,
+            call: WorkerWake::Made,
+            may_run_here: false,
+            is_short: true,
+        }
     }
 
     /// Notes the time that the jobs are predicted to take.
@@ -52,9 +61,9 @@ impl Ticket {
         self
     }
 
-    /// Marks the jobs as not yet announced to any worker.
-    pub(crate) fn without_wakeup(mut self) -> Self {
-        self.call = WorkerWake::Later;
+    /// Marks the jobs as not yet announced to any worker, and says if the thread that polls may compute them.
+    pub(crate) fn without_wakeup(mut self, may_run_here: bool) -> Self {
+        (self.call, self.may_run_here) = (WorkerWake::Later, may_run_here);
         self
     }
 
@@ -94,22 +103,30 @@ impl Future for Ticket {
     type Output = Results;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Results> {
-        let Some(submission) = &self.submission else { return Poll::Ready(taken_already()) };
-        if self.dispatch.is_from_parent_process() {
+        let this = &mut *self;
+        let Some(submission) = &this.submission else { return Poll::Ready(taken_already()) };
+        if this.dispatch.is_from_parent_process() {
             return Poll::Ready(Results::refused(submission.len(), JobError::Forked));
         }
+        if this.call == WorkerWake::Due
+            && this.may_run_here
+            && submission.end() == SubmissionEnd::Live
+            && run_lone(&this.dispatch, submission)
+        {
+            this.call = WorkerWake::Made;
+        }
         if submission.end() == SubmissionEnd::Live && submission.watch_by_task(context.waker()) {
-            match self.call {
+            match this.call {
                 WorkerWake::Made => {}
                 // The task wakes itself at once, and an executor runs it behind the tasks that are ready now. They
                 // submit their jobs before this future is polled again.
                 WorkerWake::Later => {
                     context.waker().wake_by_ref();
-                    self.call = WorkerWake::Due;
+                    this.call = WorkerWake::Due;
                 }
                 WorkerWake::Due => {
-                    self.dispatch.queues.wake_near_worker();
-                    self.call = WorkerWake::Made;
+                    this.dispatch.queues.wake_near_worker();
+                    this.call = WorkerWake::Made;
                 }
             }
             return Poll::Pending;
@@ -117,7 +134,7 @@ impl Future for Ticket {
         // The submission ended between the two looks, or before. Its waker is not stored then, so this poll must
         // answer.
         let results = submission.take_results();
-        self.submission = None;
+        this.submission = None;
         Poll::Ready(results)
     }
 }

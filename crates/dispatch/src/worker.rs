@@ -83,7 +83,7 @@ fn run_batch(
 }
 
 /// Does a step that needs no engine of this worker.
-fn run_other(dispatch: &Arc<DispatchState>, decision: Decision<Arc<Submission>>) {
+pub(crate) fn run_other(dispatch: &Arc<DispatchState>, decision: Decision<Arc<Submission>>) {
     match decision {
         Decision::Start { holder, items } => start_held(dispatch, holder, &items),
         Decision::Fail { shape, items } => {

@@ -3,6 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use oarlock_core::Shape;
+
 use super::{QueueState, SharedQueues};
 use crate::flight::WorkerReport;
 use crate::queue::QueueItem;
@@ -35,6 +37,39 @@ impl SharedQueues {
                 Decision::Idle => state = self.park(state, kind),
                 decision => return Some(self.begin_step(&mut state, decision)),
             }
+        }
+    }
+
+    /// Takes the next step for a thread that polls for `ops` operations. Returns None if anything else runs or waits,
+    /// or if a worker should batch or probe for them.
+    pub(crate) fn take_lone(
+        &self,
+        shape: Shape,
+        ops: usize,
+        bytes: usize,
+    ) -> Option<Decision<Arc<Submission>>> {
+        // As in `claim_caller_run`: this look without the lock is only a hint.
+        if self.pending.load(Ordering::Acquire) != ops {
+            return None;
+        }
+        let mut state = self.lock();
+        if state.busy > 0 || state.scheduler.live() != ops || !self.is_cheap(&mut state, shape, ops, bytes) {
+            return None;
+        }
+        match self.choose_next(&mut state, WorkerKind::Near) {
+            Decision::Idle => None,
+            decision => Some(self.begin_step(&mut state, decision)),
+        }
+    }
+
+    /// Reports the end of a step that a caller's thread did.
+    pub(crate) fn end_caller_step(&self, report: WorkerReport) {
+        let mut state = self.lock();
+        state.end_step(report);
+        // Jobs that came meanwhile found no idle dispatcher, and their callers may have left them to this thread.
+        if self.note_pending(&mut state) {
+            drop(state);
+            self.near_work.notify_one();
         }
     }
 
