@@ -33,6 +33,7 @@ debug_by_length!(
     Jobs,
     Results,
     Records,
+    AppendRecords,
     RecordResults,
     SignRequest,
     SignResponse,

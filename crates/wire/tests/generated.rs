@@ -13,7 +13,7 @@ use prost::Message as _;
 const PROTOCOL: &str = "oarlock/v1/cryptoserver.proto";
 
 /// Messages that hold keys or data: `src/proto.rs` writes their `Debug` by hand.
-const SECRET: [&str; 16] = [
+const SECRET: [&str; 17] = [
     "Request",
     "Response",
     "OpenKey",
@@ -21,6 +21,7 @@ const SECRET: [&str; 16] = [
     "Jobs",
     "Results",
     "Records",
+    "AppendRecords",
     "RecordResults",
     "SignRequest",
     "SignResponse",

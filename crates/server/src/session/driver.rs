@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::stream::{FuturesUnordered, Stream};
-use oarlock_wire::proto::Request;
+use oarlock_wire::proto::{Request, request};
 
+use super::open_requests::BegunAppends;
 use super::{ClientSession, HeldAnswer, PendingResponse};
 use crate::budget::HeldBytes;
 use crate::clients::{ClientAccount, KnownClient};
@@ -49,6 +50,10 @@ pub(crate) struct RequestDriver {
     is_closed: bool,
     /// The number of requests that were begun in this turn.
     begun: usize,
+    /// True if an answer may have come since the pending ones were last polled.
+    must_poll: bool,
+    /// True if requests were begun since then.
+    has_begun: bool,
 }
 
 impl RequestDriver {
@@ -63,12 +68,14 @@ impl RequestDriver {
             end_message: None,
             is_closed: false,
             begun: 0,
+            must_poll: true,
+            has_begun: false,
         }
     }
 
     /// Begins a turn of the task that polls the stream.
     pub(crate) fn begin_turn(&mut self) {
-        self.begun = 0;
+        (self.begun, self.must_poll) = (0, true);
     }
 
     /// Returns the next answer, or `None` after the last. Begins requests meanwhile, in the order in which they come.
@@ -79,8 +86,11 @@ impl RequestDriver {
     ) -> Poll<Result<Option<HeldAnswer>, S::Error>> {
         loop {
             // Answers come first: sending them frees the bytes that further requests need.
-            if let Poll::Ready(Some(answer)) = Pin::new(&mut self.pending).poll_next(context) {
-                return Poll::Ready(Ok(Some(answer)));
+            if self.must_poll {
+                if let Poll::Ready(Some(answer)) = Pin::new(&mut self.pending).poll_next(context) {
+                    return Poll::Ready(Ok(Some(answer)));
+                }
+                self.must_poll = false;
             }
             // A future that was ready must not be polled again.
             if !self.is_closed
@@ -89,34 +99,72 @@ impl RequestDriver {
                 self.end_message = Some(message);
                 self.is_closed = true;
             }
-            if self.is_closed && self.pending.is_empty() {
+            if self.is_closed && self.pending.is_empty() && !self.session.has_appends() {
                 return Poll::Ready(Ok(None));
             }
-            if self.is_closed || self.has_enough(source.needed_bytes()) {
-                source.pause();
-                return Poll::Pending;
-            }
-            if self.begun == MAX_BEGUN {
-                context.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            match source.poll_request(context) {
-                Poll::Ready(Ok(Some((request, held)))) => {
-                    self.begun += 1;
-                    // `start` may compute a cheap job at once, which is why the number per turn is limited.
-                    self.pending.push(self.session.start(request, held));
-                }
+            match self.next_request(source, context) {
+                Poll::Ready(Ok(Some((request, held)))) => self.begin(request, held),
                 Poll::Ready(Ok(None)) => self.is_closed = true,
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    // Whatever has been appended until now is one batch.
+                    self.begin_appends(BegunAppends::WithinMaximum);
+                    // New requests are polled after the last one was begun: a job is computed at once if it is alone.
+                    self.must_poll = std::mem::take(&mut self.has_begun);
+                    if !self.must_poll {
+                        return Poll::Pending;
+                    }
+                }
             }
         }
+    }
+
+    /// Returns the next request if one may be read and has come, or `None` after the last.
+    fn next_request<S: RequestSource>(
+        &mut self,
+        source: &mut S,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<HeldRequest>, S::Error>> {
+        if self.is_closed || self.has_enough(source.needed_bytes()) {
+            source.pause();
+            return Poll::Pending;
+        }
+        if self.begun == MAX_BEGUN {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        source.poll_request(context)
+    }
+
+    fn begin(&mut self, request: Request, held: HeldBytes) {
+        (self.begun, self.has_begun) = (self.begun + 1, true);
+        let id = request.id;
+        if let Some(request::Body::AppendRecords(message)) = request.body {
+            if let Err(fault) = self.session.append(id, message, held) {
+                // What was appended before has its results.
+                self.begin_appends(BegunAppends::All);
+                self.pending.push(self.session.end_records(id, fault));
+            }
+            return;
+        }
+        // Requests are begun in their order: a key may be closed after its use.
+        self.begin_appends(BegunAppends::All);
+        // `start` may compute a cheap job at once, which is why the number per turn is limited.
+        self.pending.push(self.session.start(request, held));
+    }
+
+    /// Begins appended records.
+    fn begin_appends(&mut self, begun: BegunAppends) {
+        let before = self.pending.len();
+        self.session.begin_appends(begun, |response| self.pending.push(response));
+        self.has_begun |= self.pending.len() > before;
     }
 
     /// Returns true while no further request is read, because the client has the maximum under way.
     fn has_enough(&self, needed_bytes: usize) -> bool {
         let is_full = self.account.bytes.left() < needed_bytes;
-        self.pending.len() >= self.max_in_flight || (is_full && !self.pending.is_empty())
+        let is_idle = self.pending.is_empty() && !self.session.has_appends();
+        self.pending.len() >= self.max_in_flight || (is_full && !is_idle)
     }
 
     /// Reads no further request. The requests under way are still answered.

@@ -25,6 +25,9 @@ use crate::service::SharedService;
 /// 4096 bits has 512 bytes.
 pub(super) const JOB_BYTES: usize = 512;
 
+/// The number of jobs in a message up to which they wait for those of other connections.
+const MAX_COALESCED: usize = 8;
+
 /// The jobs of a message that are under way, and those that were refused.
 #[derive(Debug)]
 pub(crate) struct PendingJobs {
@@ -65,7 +68,11 @@ impl ClientSession {
         // The protocol's zero means no limit, and not a limit that has passed.
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
         let tenant = self.client.account.tenant;
-        let options = SubmitOptions::default().with_tenant(tenant).with_deadline(timeout);
+        // The messages of other connections that have come join a batch, and a job that is alone is computed here. Jobs
+        // that fill a batch need no others.
+        let coalesce = jobs.len() <= MAX_COALESCED;
+        let options =
+            SubmitOptions::default().with_tenant(tenant).with_deadline(timeout).with_coalesce(coalesce);
         let shares = shares.submit(&self.service.accelerator, options);
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);

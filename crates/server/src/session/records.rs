@@ -1,6 +1,7 @@
 //! The short symmetric operations of a session.
 
 mod authorize;
+mod message;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -15,10 +16,12 @@ use oarlock::table::KeyTable;
 use oarlock::{self, Column, KeySource};
 use oarlock::{Accelerator, Ticket};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
-use oarlock_wire::{fault, records, task};
+use oarlock_wire::{fault, records};
 use tokio::sync::oneshot;
 
 use self::authorize::{Denials, authorize_records, has_key};
+pub(super) use self::message::AppendedRecords;
+use self::message::RecordMessage;
 use super::faults::{refusal, too_many_bytes, unaudited};
 use super::opened_key::OpenedKey;
 use super::own_keys::OwnKeys;
@@ -39,17 +42,11 @@ pub(crate) struct PendingRecords {
     _ticket: Ticket,
 }
 
-/// The maximum bytes of a batch that is computed on the thread that reads it.
-const MAX_BYTES_AT_ONCE: usize = 4096;
-
-/// The maximum number of records of such a batch.
-const MAX_AT_ONCE: u32 = 256;
-
 /// The bytes that a record holds beside its data: its columns, its state and its status.
 const RECORD_BYTES: usize = 64;
 
 /// The minimum bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
-const MIN_MESSAGE_BYTES: usize = 64 << 10;
+pub(super) const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
 impl ClientSession {
     pub(super) fn start_records(
@@ -59,10 +56,41 @@ impl ClientSession {
         message: proto::Records,
         held: &mut HeldBytes,
     ) -> Result<PendingWork, Fault> {
-        let (records, output) = (message.count as usize, message.output_len as usize);
-        let needed = held.len().max(MIN_MESSAGE_BYTES) + records.saturating_mul(RECORD_BYTES) + output;
-        // Columns, output and statuses are counted before any of them is allocated.
-        held.resize(needed).map_err(too_many_bytes)?;
+        let held_by_message = held.len().max(MIN_MESSAGE_BYTES);
+        self.hold_batch(held, held_by_message, message.count as usize, message.output_len as usize)?;
+        self.start_batch(id, number, RecordMessage::Whole(Box::new(message)))
+    }
+
+    /// Begins records of an open request. If they are refused as a whole, each of them has the fault.
+    pub(super) fn start_appended(
+        &self,
+        id: u64,
+        number: u64,
+        appended: AppendedRecords,
+        held: &mut HeldBytes,
+    ) -> PendingWork {
+        let sizes = appended.sizes;
+        let refused = appended.without_messages();
+        self.hold_batch(held, held.len(), sizes.records, sizes.output)
+            .and_then(|()| self.start_batch(id, number, RecordMessage::Appended(appended)))
+            .unwrap_or_else(|fault| {
+                self.service.metrics.rejections.count(fault.code(), 1);
+                PendingWork::ready(id, response::Body::RecordResults(refused.failed(fault)))
+            })
+    }
+
+    /// Counts columns, output and statuses before any of them is allocated.
+    fn hold_batch(
+        &self,
+        held: &mut HeldBytes,
+        message: usize,
+        records: usize,
+        output: usize,
+    ) -> Result<(), Fault> {
+        held.resize(message + records.saturating_mul(RECORD_BYTES) + output).map_err(too_many_bytes)
+    }
+
+    fn start_batch(&self, id: u64, number: u64, message: RecordMessage) -> Result<PendingWork, Fault> {
         let batch = RecordBatchTask {
             service: Arc::clone(&self.service),
             client: self.client.clone(),
@@ -75,7 +103,7 @@ impl ClientSession {
             message,
             began: Instant::now(),
         };
-        if is_small(&batch.message) {
+        if batch.message.is_small() {
             return Ok(PendingWork::ready(id, batch.run()));
         }
         let predicted = predict_time(&self.service.accelerator, &batch.message);
@@ -92,21 +120,11 @@ impl ClientSession {
     }
 }
 
-/// Returns true if computing a batch takes less time than handing it to another thread.
-fn is_small(message: &proto::Records) -> bool {
-    message.count <= MAX_AT_ONCE && message.data.len() + message.output_len as usize <= MAX_BYTES_AT_ONCE
-}
-
 /// Predicts how long a batch takes. Each task is assumed to have the same share of the records.
-fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration {
-    let tasks: Vec<BatchTask> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
-    let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
-    // Records may all read the same data, so the length of the data alone says little.
-    let bytes = match &message.input {
-        Some(input) if input.each.is_empty() => count.saturating_mul(input.len as usize),
-        _ => message.data.len(),
-    };
-    let (records, bytes) = (count.div_ceil(tasks_len), bytes.div_ceil(tasks_len));
+fn predict_time(accelerator: &Accelerator, message: &RecordMessage) -> Duration {
+    let tasks = message.tasks();
+    let tasks_len = tasks.len().max(1);
+    let (records, bytes) = (message.count().div_ceil(tasks_len), message.input_bytes().div_ceil(tasks_len));
     tasks
         .iter()
         .map(|task| accelerator.diagnostics().dispatcher().predict(task.shape(), records, bytes))
@@ -135,13 +153,13 @@ struct RecordBatchTask {
     handles: Arc<Vec<Option<OpenedKey>>>,
     /// The server's number of the request.
     number: u64,
-    message: proto::Records,
+    message: RecordMessage,
     began: Instant,
 }
 
 impl RecordBatchTask {
     fn run(self) -> response::Body {
-        let results = self.results();
+        let results = self.results().or_else(|fault| self.message.failed(fault));
         let metrics = &self.service.metrics;
         time(&metrics.records_ns, self.began);
         match results {
@@ -155,8 +173,8 @@ impl RecordBatchTask {
 
     fn results(&self) -> Result<RecordResults, Fault> {
         let limits = self.service.limits.wire();
-        let mut batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
-            .map_err(|error| error.fault())?;
+        let message = self.message.merged();
+        let mut batch = message.batch(&limits, &self.own_keys.keys).map_err(|error| error.fault())?;
         // Authorization replaces handles by keys, but audit entries name handles.
         let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
         let authorized = authorize_records(&self.handles, &mut batch);
@@ -189,7 +207,7 @@ impl RecordBatchTask {
             }
             None => self.service.audit.refuse(&self.client.origin, self.number, &entries),
         }
-        Ok(results)
+        Ok(self.message.numbered(results))
     }
 
     /// Counts records by task and code. No codes mean that every record was done.
