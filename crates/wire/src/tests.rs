@@ -4,6 +4,7 @@ use oarlock::table::KeyType;
 use oarlock::{AeadAlg, BlockCipher, Column, Curve, Fingerprint, KeyKind, KeySource, MacAlg, WrapAlg};
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 
+use crate::append::{AppendLayout, AppendSizes, RecordAppender};
 use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
 use crate::proto::{Blame, Code, Fault, Request, request};
 use crate::scheme::WireScheme;
@@ -409,4 +410,114 @@ fn shows_no_secret_bytes_in_debug() {
     for text in [format!("{body:?}"), format!("{:?}", Request { id: 1, body: Some(body) })] {
         assert!(!text.contains("hunter") && !text.contains("104"), "{text}");
     }
+}
+
+fn open_records(names: &[(proto::task::Kind, &str)], iv_rule: proto::IvRule, aad_len: u32) -> AppendLayout {
+    let task = |(kind, name): &(proto::task::Kind, &str)| proto::Task {
+        kind: (*kind).into(),
+        algorithm: (*name).into(),
+        ..proto::Task::default()
+    };
+    let open =
+        proto::OpenRecords { tasks: names.iter().map(task).collect(), iv_rule: iv_rule.into(), aad_len };
+    AppendLayout::read(&open, &MessageLimits::default()).unwrap()
+}
+
+#[test]
+fn merged_appends_are_the_append_of_all_records() {
+    use proto::IvRule::{IvGenerated, IvGiven, IvZero};
+    use proto::task::Kind::{Decrypt, Digest, Encrypt, Mac, Open, Seal};
+    let limits = MessageLimits::default();
+    for (names, iv_len) in [
+        ([(Encrypt, "tdes2"), (Decrypt, "tdes3"), (Digest, "sha256")], 8),
+        ([(Seal, "aes128-gcm"), (Open, "aes256-gcm"), (Mac, "hmac-sha1")], 12),
+    ] {
+        for (iv_rule, aad_len) in [(IvGiven, 0), (IvGiven, 5), (IvZero, 0), (IvGenerated, 2)] {
+            let layout = open_records(&names, iv_rule, aad_len);
+            for (is_even, sizes) in
+                [(true, [1, 1, 1]), (true, [4, 2, 30]), (false, [1, 7, 3]), (false, [9, 1, 1])]
+            {
+                let (mut whole, mut part) =
+                    (RecordAppender::new(layout.clone()), RecordAppender::new(layout.clone()));
+                let mut parts = Vec::new();
+                let mut at = 0_u8;
+                for size in sizes {
+                    for _ in 0..size {
+                        at += 1;
+                        let task = if is_even { 0 } else { at % 3 };
+                        let iv = vec![at; if iv_rule == IvGiven && task < 2 { iv_len } else { 0 }];
+                        let input = vec![at; if is_even { 24 } else { usize::from(at) % 40 }];
+                        for appender in [&mut whole, &mut part] {
+                            appender
+                                .add(task, u32::from(at / 9), &iv, &vec![at; aad_len as usize], &input)
+                                .unwrap();
+                        }
+                    }
+                    parts.push(part.take().unwrap());
+                }
+                assert_eq!(part.take(), None);
+                let whole = whole.take().unwrap();
+                let merged = layout.merge(&parts);
+                // A column of equal values may have one of them or all.
+                let read = |message| layout.batch(message, &[], KeySource::Table).unwrap();
+                let (one, other) = (read(&whole), read(&merged));
+                assert_eq!((whole.count, &whole.data), (merged.count, &merged.data));
+                let sum = parts.iter().map(|part| layout.check(part, &limits).unwrap());
+                let sum = sum.fold(AppendSizes::default(), AppendSizes::with);
+                assert_eq!(layout.check(&whole, &limits).unwrap(), sum);
+                assert_eq!((one.records.output_len, one.records.len), (sum.output, sum.records));
+                assert!(one.is_complete() && other.is_complete());
+                for at in 0..sum.records {
+                    assert_eq!(one.task.get(at), other.task.get(at));
+                    assert_eq!(one.records.key.get(at), other.records.key.get(at));
+                    assert_eq!(one.records.iv.get(at), other.records.iv.get(at));
+                    assert_eq!(one.iv_from.get(at), other.iv_from.get(at));
+                    assert_eq!(one.records.input.get(at), other.records.input.get(at));
+                    assert_eq!(one.records.output.get(at), other.records.output.get(at));
+                    assert_eq!(one.records.tag.get(at), other.records.tag.get(at));
+                    assert_eq!(one.records.aad.get(at), other.records.aad.get(at));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_append_that_does_not_fit_its_request_is_refused() {
+    let layout = open_records(&[(proto::task::Kind::Encrypt, "tdes2")], proto::IvRule::IvGiven, 0);
+    let limits = MessageLimits { max_operations: 10, max_output_bytes: 100, ..MessageLimits::default() };
+    let mut appender = RecordAppender::new(layout.clone());
+    (0..10).for_each(|at| appender.add(0, at, &[1; 8], &[], &[2; 8]).unwrap());
+    let good = appender.take().unwrap();
+    assert_eq!(layout.check(&good, &limits), Ok(AppendSizes { records: 10, data: 160, output: 80 }));
+    let refused = |change: fn(&mut proto::AppendRecords)| {
+        let mut message = good.clone();
+        change(&mut message);
+        layout.check(&message, &limits).unwrap_err().to_string()
+    };
+    for (change, reason) in [
+        ((|message| message.count = 0) as fn(&mut proto::AppendRecords), "count is missing"),
+        (|message| message.count = 11, "records: 11 is more than 10"),
+        (|message| message.count = 9, "column key_of"),
+        (|message| message.key_of = vec![0; 6].into(), "column key_of"),
+        (|message| message.task_of = vec![1; 10].into(), "column task_of"),
+        (|message| message.task_of = vec![0; 3].into(), "column task_of"),
+        (|message| message.input_lens = vec![9, 0, 0, 0].into(), "column data: expected 170 bytes"),
+        (|message| message.data = message.data.slice(1..), "column data: expected 160 bytes"),
+        (
+            |message| {
+                message.input_lens = vec![16, 0, 0, 0].into();
+                message.data = vec![0; 240].into();
+            },
+            "output: 160 is more than 100",
+        ),
+    ] {
+        let found = refused(change);
+        assert!(found.contains(reason), "{found}: expected {reason}");
+    }
+    assert!(appender.add(1, 0, &[1; 8], &[], &[]).is_err(), "there is one task");
+    assert!(appender.add(0, 0, &[1; 7], &[], &[]).is_err(), "an IV has 8 bytes");
+    assert!(appender.add(0, 0, &[1; 8], &[1], &[]).is_err(), "no associated data");
+    assert_eq!(appender.take(), None);
+    assert_eq!(format!("{appender:?}"), "RecordAppender(0 records)");
 }
