@@ -183,8 +183,15 @@ mod tests {
         let init = directory.path().join("init.sh");
         write(&init, "while true; do sleep 1; done").unwrap();
         let mut child = Command::new("sh").arg(&init).spawn().unwrap();
-        kill_processes(&init);
-        assert!(!child.wait().unwrap().success());
+        // A process that has just been forked names the script only when it has become a shell.
+        let ended = loop {
+            kill_processes(&init);
+            if let Some(ended) = child.try_wait().unwrap() {
+                break ended;
+            }
+            std::thread::yield_now();
+        };
+        assert!(!ended.success());
     }
 
     #[test]

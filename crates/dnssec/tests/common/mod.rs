@@ -3,39 +3,28 @@
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
+mod by_engine;
 pub mod signer;
 pub mod zones;
 
 use std::sync::LazyLock;
 
-use oarlock::{Accelerator, Curve, EngineReport, Shape};
+use oarlock::Accelerator;
 use oarlock_dnssec::zone::ZoneReader;
 use oarlock_dnssec::{
     RecordSets, Severity, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneFinding, ZoneRecords,
     ZoneVerifier,
 };
 
+use self::by_engine::by_engine;
+
 /// The time in tests.
 pub const NOW: u32 = 1_700_000_000;
 
-/// Returns one accelerator for each engine of this machine. Lanes without P-384 have the scalar engine beside them.
+/// Returns one accelerator for each engine of this machine.
 pub fn engines() -> &'static [Accelerator] {
-    static ENGINES: LazyLock<Vec<Accelerator>> = LazyLock::new(|| {
-        let alone = |name: &&str| {
-            let accelerator = Accelerator::builder().engines([*name]).lazy().build().unwrap();
-            let curve = Curve::P384;
-            // The referee is listed too, although it serves nothing here.
-            let is_offered = |engine: &EngineReport| {
-                engine.name == *name && engine.shapes.iter().any(|own| own.verdict.is_ok())
-            };
-            let offers = |shape| accelerator.engines_of(shape).iter().any(is_offered);
-            if offers(Shape::EcdsaSign { curve }) && offers(Shape::EcdsaVerify { curve }) {
-                return accelerator;
-            }
-            Accelerator::builder().engines([*name, "scalar"]).lazy().build().unwrap()
-        };
-        oarlock::KNOWN_ENGINES.iter().map(alone).collect()
-    });
+    static ENGINES: LazyLock<Vec<Accelerator>> =
+        LazyLock::new(|| oarlock::KNOWN_ENGINES.into_iter().map(by_engine).collect());
     &ENGINES
 }
 

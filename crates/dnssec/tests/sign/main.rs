@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod bad;
+#[path = "../common/by_engine.rs"]
+mod by_engine;
 mod chains;
 mod rules;
 mod signatures;
@@ -16,14 +18,16 @@ use oarlock_dnssec::sign::{
 use oarlock_dnssec::zone::{ZoneReader, write_record};
 use oarlock_dnssec::{DnssecAlgorithm, ZoneRecords};
 
+use by_engine::by_engine;
+
 const NOW: u32 = 1_700_000_000;
 
 fn engines() -> [Accelerator; 2] {
-    ["scalar", "lanes"].map(|name| Accelerator::builder().engines([name]).lazy().build().unwrap())
+    ["scalar", "lanes"].map(by_engine)
 }
 
 fn scalar() -> Accelerator {
-    Accelerator::builder().engines(["scalar"]).lazy().build().unwrap()
+    by_engine("scalar")
 }
 
 fn zone(text: &str) -> ZoneRecords {
