@@ -63,7 +63,8 @@ async fn transfers_arrive_whole_and_end_properly_with_every_suite() {
     let authority = TestAuthority::new();
     for receives in [false, true] {
         let proxy = start(&authority, receives).await;
-        let mut handed_over = 0;
+        let by_kernel = "oarlock_proxy_long_transfers_total{path=\"kernel\",reason=\"always\"}";
+        let mut transfers = 0;
         for suite in [
             cipher_suite::TLS13_AES_128_GCM_SHA256,
             cipher_suite::TLS13_AES_256_GCM_SHA384,
@@ -71,19 +72,29 @@ async fn transfers_arrive_whole_and_end_properly_with_every_suite() {
         ] {
             let stream = proxy.connect(&with_suite(&authority, suite), "localhost").await.unwrap();
             let (mut reader, mut writer) = tokio::io::split(stream);
+            let (content, early_len) = (content(), CONTENT_LEN / 4 * 3);
+            let sent = content.clone();
+            let (go_on, handed_over) = oneshot::channel();
             let (end, may_end) = oneshot::channel();
             let writing = tokio::spawn(async move {
-                // The hand-over falls between these.
-                for piece in content().chunks(CONTENT_LEN / 4) {
+                let (early, late) = sent.split_at(early_len);
+                // The hand-over falls among these, or follows them.
+                for piece in early.chunks(CONTENT_LEN / 4) {
                     writer.write_all(piece).await.unwrap();
                 }
+                handed_over.await.unwrap();
+                writer.write_all(late).await.unwrap();
                 // The kernel takes open connections only.
                 may_end.await.unwrap();
                 writer.shutdown().await.unwrap();
             });
             let mut got = vec![0; CONTENT_LEN];
-            reader.read_exact(&mut got).await.unwrap();
-            assert!(got == content(), "{suite:?}");
+            reader.read_exact(&mut got[..early_len]).await.unwrap();
+            transfers += 1;
+            proxy.wait_for(by_kernel, transfers).await;
+            go_on.send(()).unwrap();
+            reader.read_exact(&mut got[early_len..]).await.unwrap();
+            assert!(got == content, "{suite:?}");
             end.send(()).unwrap();
             // Without a close_notify this is an error.
             if let Err(error) = reader.read_to_end(&mut got).await {
@@ -91,11 +102,8 @@ async fn transfers_arrive_whole_and_end_properly_with_every_suite() {
             }
             writing.await.unwrap();
             assert_eq!(got.len(), CONTENT_LEN);
-            handed_over += 1;
-            let transfers = "oarlock_proxy_long_transfers_total{path=\"kernel\",reason=\"always\"}";
-            proxy.wait_for(transfers, handed_over).await;
         }
-        proxy.wait_for("oarlock_proxy_connections_ended_total{by=\"complete\"}", handed_over).await;
+        proxy.wait_for("oarlock_proxy_connections_ended_total{by=\"complete\"}", transfers).await;
         let name =
             |direction| format!("oarlock_proxy_bytes_total{{direction=\"{direction}\",path=\"kernel\"}}");
         assert!(proxy.metric(&name("to_clients")).await > 0);
