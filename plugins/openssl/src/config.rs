@@ -19,10 +19,21 @@ pub(crate) enum OperationMode {
     Service,
 }
 
+/// The unit that verifies signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VerifyAt {
+    /// The engines of this process.
+    Process,
+    /// The cryptoserver, whose verification tables all processes share.
+    Server,
+}
+
 /// All settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) mode: OperationMode,
+    /// [`VerifyAt::Process`] if the mode is local.
+    pub(crate) verify_at: VerifyAt,
     /// The cryptoserver's UNIX socket.
     pub(crate) socket: PathBuf,
     /// The user who may run the cryptoserver, besides root and this process's user: a name or a number.
@@ -50,6 +61,8 @@ const SERVER_USER_VARIABLE: &str = "OARLOCK_SERVER_USER";
 
 const MODE: SettingSpec =
     SettingSpec { name: "mode", variable: Some("OARLOCK_MODE"), expected: "local or service" };
+const VERIFY_AT: SettingSpec =
+    SettingSpec { name: "verify_at", variable: Some("OARLOCK_VERIFY_AT"), expected: "process or server" };
 const SOCKET: SettingSpec = SettingSpec {
     name: "socket",
     variable: Some("OARLOCK_SOCKET"),
@@ -97,12 +110,17 @@ impl Config {
         if is_override_ignored {
             ignored.push("OARLOCK_MODE = service is ignored: the section of openssl.cnf says mode = local");
         }
+        let mode = match is_override_ignored {
+            true => OperationMode::Local,
+            false => wanted.unwrap_or(OperationMode::Local),
+        };
+        let verify_at = parsed(&VERIFY_AT, value(&VERIFY_AT), verify_at)?.unwrap_or(VerifyAt::Process);
+        if (mode, verify_at) == (OperationMode::Local, VerifyAt::Server) {
+            ignored.push("verify_at = server is ignored: it needs mode = service");
+        }
         let config = Self {
-            mode: if is_override_ignored {
-                OperationMode::Local
-            } else {
-                wanted.unwrap_or(OperationMode::Local)
-            },
+            mode,
+            verify_at: if mode == OperationMode::Local { VerifyAt::Process } else { verify_at },
             socket: parsed(&SOCKET, value(&SOCKET), path)?
                 .unwrap_or_else(|| PathBuf::from("/run/oarlock/oarlock.sock")),
             server_user: parsed(&SERVER_USER, value(&SERVER_USER), word)?
@@ -135,6 +153,14 @@ fn mode(text: &str) -> Option<OperationMode> {
     match text {
         "local" => Some(OperationMode::Local),
         "service" => Some(OperationMode::Service),
+        _ => None,
+    }
+}
+
+fn verify_at(text: &str) -> Option<VerifyAt> {
+    match text {
+        "process" => Some(VerifyAt::Process),
+        "server" => Some(VerifyAt::Server),
         _ => None,
     }
 }
@@ -212,9 +238,27 @@ mod tests {
     }
 
     #[test]
+    fn the_server_verifies_only_in_service_mode() {
+        for (mode, at, expected) in [
+            ("service", None, VerifyAt::Process),
+            ("service", Some("process"), VerifyAt::Process),
+            ("service", Some("server"), VerifyAt::Server),
+            ("local", Some("server"), VerifyAt::Process),
+        ] {
+            let section: Vec<_> =
+                [("mode", mode)].into_iter().chain(at.map(|at| ("verify_at", at))).collect();
+            assert_eq!(read(&section, &[]).unwrap().verify_at, expected, "{section:?}");
+            assert_eq!(ignored(&section, &[]).len(), usize::from(mode == "local"), "{section:?}");
+        }
+        let by_variable = read(&[("mode", "service")], &[("OARLOCK_VERIFY_AT", "server")]).unwrap();
+        assert_eq!(by_variable.verify_at, VerifyAt::Server);
+    }
+
+    #[test]
     fn an_error_names_the_setting_its_value_and_the_allowed_values() {
         for (name, value, expected) in [
             ("mode", "servce", "local or service"),
+            ("verify_at", "service", "process or server"),
             ("socket", "oarlock.sock", "the absolute path"),
             ("server_user", "", "a user's name"),
             ("engines", "lanes,,scalar", "lanes, scalar or both"),

@@ -8,11 +8,11 @@ use oarlock::engine_api::{Jobs, Operation, OperationSet, SecondInput};
 use oarlock::schemes::{compute_on, raw_result, shape_of};
 use oarlock::selftest::{prove, representative};
 use oarlock::{Accelerator, Job, JobError, Key, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
-use oarlock_wire::proto::KeyInfo;
-use oarlock_wire::{ConnectionPool, PoolConfig, PrivateKeySource};
+use oarlock_wire::proto::{Code, KeyInfo};
+use oarlock_wire::{ConnectionPool, KeySource, PoolConfig, PoolError};
 use zeroize::Zeroizing;
 
-use crate::config::{Config, OperationMode};
+use crate::config::{Config, OperationMode, VerifyAt};
 use crate::error::{ProviderError, print_warning};
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
@@ -33,6 +33,8 @@ struct ProviderState {
     outage: Mutex<Option<Instant>>,
     /// True after a warning that there is no shared memory.
     is_ring_missed: AtomicBool,
+    /// True after a warning that the server has refused to verify.
+    is_verification_refused: AtomicBool,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
     tested_shapes: Mutex<Vec<Shape>>,
 }
@@ -58,6 +60,7 @@ impl LoadedProvider {
             pool: OnceLock::new(),
             outage: Mutex::new(None),
             is_ring_missed: AtomicBool::new(false),
+            is_verification_refused: AtomicBool::new(false),
             tested_shapes: Mutex::new(Vec::new()),
         }))
     }
@@ -74,6 +77,9 @@ impl LoadedProvider {
     /// meanwhile.
     pub(crate) fn run(&self, job: &Job<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let fibre = self.0.async_jobs.current();
+        if is_verified_at_server(job, &self.0.config) {
+            return self.verify_at_server(job, fibre.as_ref());
+        }
         // To pause and resume a fibre costs more than these operations.
         if job.scheme.is_verification() || job.scheme.is_agreement() && held_name(job.key).is_none() {
             return self.compute_at_once(job, fibre.is_some());
@@ -82,12 +88,12 @@ impl LoadedProvider {
             (OperationMode::Local, Some(name)) => Err(ProviderError::NoService(name.to_owned())),
             (OperationMode::Service, Some(name)) => {
                 let fingerprint = Some(job.key.fingerprint());
-                self.ask_service(job, PrivateKeySource::Resident { name, fingerprint }, fibre.as_ref())
+                self.ask_service(job, KeySource::Resident { name, fingerprint }, fibre.as_ref())
             }
             (OperationMode::Service, None) if is_for_service(job) && !self.is_outage() => {
                 // This process has the key, so a lost server costs time and not the handshake. Any other error is the
                 // server's answer about this job.
-                match self.ask_service(job, PrivateKeySource::Brought(job.key), fibre.as_ref()) {
+                match self.ask_service(job, KeySource::Brought(job.key), fibre.as_ref()) {
                     Err(ProviderError::Service(error)) if error.is_unavailable() => {
                         self.begin_outage(&error.to_string());
                         self.compute_locally(job, fibre.as_ref())
@@ -99,6 +105,35 @@ impl LoadedProvider {
                 }
             }
             _ => self.compute_locally(job, fibre.as_ref()),
+        }
+    }
+
+    /// Verifies at the cryptoserver, or in this process if the server cannot be reached or refuses.
+    fn verify_at_server(
+        &self,
+        job: &Job<'_>,
+        fibre: Option<&JobFibre>,
+    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        if self.is_outage() {
+            return self.compute_at_once(job, fibre.is_some());
+        }
+        match self.ask_service(job, KeySource::Public(job.key), fibre) {
+            Err(ProviderError::Service(PoolError::Refused { code: Code::Rejected, .. })) => {
+                self.end_outage();
+                Err(JobError::Rejected.into())
+            }
+            Err(ProviderError::Service(error)) => {
+                match &error {
+                    // About this key or this job: others, and private operations, still go to the server.
+                    PoolError::Refused { .. } => self.warn_of_refused_verification(&error),
+                    _ => self.begin_outage(&error.to_string()),
+                }
+                self.compute_at_once(job, fibre.is_some())
+            }
+            answer => {
+                self.end_outage();
+                answer
+            }
         }
     }
 
@@ -165,7 +200,7 @@ impl LoadedProvider {
     fn ask_service(
         &self,
         job: &Job<'_>,
-        source: PrivateKeySource<'_>,
+        source: KeySource<'_>,
         fibre: Option<&JobFibre>,
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         if let Some(shape) = job.key.rsa_public_shape() {
@@ -180,6 +215,13 @@ impl LoadedProvider {
         };
         self.warn_without_ring(pool);
         answer
+    }
+
+    /// Warns once that this process verifies although the server should.
+    fn warn_of_refused_verification(&self, error: &PoolError) {
+        if !self.0.is_verification_refused.swap(true, Ordering::Relaxed) {
+            print_warning(&format!("{error}; this process verifies what the cryptoserver refuses to verify"));
+        }
     }
 
     /// Warns once if a system forbids the shared memory that both sides want.
@@ -284,6 +326,13 @@ impl LoadedProvider {
 /// True for RSA private operations that the protocol has. Everything else costs less than a call to the cryptoserver.
 fn is_for_service(job: &Job<'_>) -> bool {
     matches!(job.key.kind(), KeyKind::RsaPrivate(_)) && job.scheme != Scheme::RsaPkcs1SignEncoded
+}
+
+/// True for verifications that the settings leave to the cryptoserver and the protocol has.
+fn is_verified_at_server(job: &Job<'_>, config: &Config) -> bool {
+    config.verify_at == VerifyAt::Server
+        && job.scheme.is_verification()
+        && job.scheme != Scheme::RsaPkcs1VerifyEncoded
 }
 
 /// The settings of an accelerator.

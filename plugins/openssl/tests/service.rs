@@ -150,6 +150,71 @@ fn without_shared_memory_the_socket_serves_with_one_warning() {
     assert!(!said.contains("shared memory"), "{said}");
 }
 
+/// Writes the settings of a provider that verifies at the server.
+fn verify_at_server(dir: &TestDirectory, server: &CryptoServer) {
+    dir.write("openssl.cnf", configuration(&format!("{}\nverify_at = server", server.section())));
+}
+
+#[test]
+fn the_server_verifies_if_the_settings_say_so() {
+    let Some((dir, mut server)) = start_with_keys() else { return };
+    suite::signatures(&dir);
+    assert!(!server.metrics().contains("verify"), "{}", server.metrics());
+    verify_at_server(&dir, &server);
+    suite::signatures(&dir);
+    suite::handshakes(&dir);
+    let page = server.metrics();
+    for operation in [
+        "rsa-pkcs1-sha256-verify",
+        "rsa-pss-sha256-verify",
+        "ecdsa-p256-sha256-verify",
+        "ecdsa-p384-sha384-verify",
+        "ed25519-verify",
+    ] {
+        for code in ["DONE", "REJECTED"] {
+            let sample = format!("oarlock_operations_total{{operation=\"{operation}\",code=\"{code}\"}}");
+            assert!(page.contains(&sample), "{sample}\n{page}");
+        }
+    }
+    // Without a server this process verifies, and says so.
+    dir.openssl("dgst -sha256 -sign p256 -out signature message").ok();
+    server.stop();
+    let result = dir.openssl("dgst -sha256 -verify p256.pub -signature signature message");
+    let said = result.said();
+    result.ok();
+    assert_eq!(said.matches("this process uses its own keys until").count(), 1, "{said}");
+    dir.write("message", b"another message");
+    dir.openssl("dgst -sha256 -verify p256.pub -signature signature message").failed();
+}
+
+#[test]
+fn the_process_verifies_what_the_server_refuses() {
+    let settings = format!("limits.may_bring_keys = false\n{ALL_GRANTED}");
+    let Some((dir, server)) = with_settings(&settings) else { return };
+    verify_at_server(&dir, &server);
+    dir.plain("dgst -sha256 -sign p256 -out signature message").ok();
+    let verify = "dgst -sha256 -verify p256.pub -signature signature message";
+    let result = dir.openssl(verify);
+    let said = result.said();
+    result.ok();
+    let warning = "may_bring_keys is false); this process verifies what the cryptoserver refuses to verify";
+    assert_eq!(said.matches(warning).count(), 1, "{said}");
+    dir.write("message", b"another message");
+    dir.openssl(verify).failed();
+}
+
+#[test]
+fn jobs_pause_while_the_server_verifies() {
+    let Some((dir, server)) = start_with_keys() else { return };
+    verify_at_server(&dir, &server);
+    dir.openssl("speed -async_jobs 16 -seconds 1 ecdsap256").ok();
+    assert!(
+        server.metrics().contains("operation=\"ecdsa-p256-sha256-verify\",code=\"DONE\""),
+        "{}",
+        server.metrics()
+    );
+}
+
 #[test]
 fn rejects_another_key_under_the_same_name() {
     let Some((dir, mut server)) = start_with_keys() else { return };

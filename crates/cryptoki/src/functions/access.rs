@@ -6,7 +6,7 @@ use oarlock::Key;
 
 use super::{Cryptoki, SlotRuntime};
 use crate::attribute::{AttributeSet, AttributeValue};
-use crate::constants::{AttributeType as A, ReturnCode, session_flags};
+use crate::constants::{AttributeType as A, ReturnCode, session_flags, token_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFacts, facts};
 use crate::object::{Object, TemplateContext};
@@ -100,7 +100,15 @@ impl Caller<'_> {
         TemplateContext {
             is_compatible: self.slot.settings.is_compatible,
             is_security_officer: self.slot.login.user() == Some(UserType::SecurityOfficer),
+            are_keys_private: self.slot.login.is_user() || self.needs_login(),
         }
+    }
+
+    /// True if the token has functions that only a user may call. Programs do not log in to another token, so they could
+    /// not make a private object there.
+    fn needs_login(&self) -> bool {
+        let description = self.slot.settings.objects.describe();
+        description.map_or(true, |description| description.flags & token_flags::LOGIN_REQUIRED != 0)
     }
 
     /// Returns a visible object.

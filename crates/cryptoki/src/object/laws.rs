@@ -25,6 +25,8 @@ pub(crate) struct TemplateContext {
     pub(crate) is_compatible: bool,
     /// True if the security officer is logged in.
     pub(crate) is_security_officer: bool,
+    /// True if private and secret keys are private objects unless the template says otherwise.
+    pub(crate) are_keys_private: bool,
 }
 
 /// The uses that a key for wrapping must not have too.
@@ -59,7 +61,7 @@ pub(crate) fn complete(
         check_trusted(attribute, value, context)?;
     }
     attributes.set(A::CLASS, class.0);
-    set_common_defaults(&mut attributes, class);
+    set_common_defaults(&mut attributes, class, context);
     match class {
         ObjectClass::CERTIFICATE => set_certificate_defaults(&mut attributes),
         ObjectClass::DATA => {
@@ -90,10 +92,10 @@ fn check_trusted(kind: A, value: &AttributeValue, context: TemplateContext) -> R
     if claims_trust && !context.is_security_officer { Err(ReturnCode::AttributeReadOnly) } else { Ok(()) }
 }
 
-fn set_common_defaults(attributes: &mut AttributeSet, class: ObjectClass) {
+fn set_common_defaults(attributes: &mut AttributeSet, class: ObjectClass, context: TemplateContext) {
     let is_secret = class == ObjectClass::PRIVATE_KEY || class == ObjectClass::SECRET_KEY;
     attributes.set_default(A::TOKEN, false);
-    attributes.set_default(A::PRIVATE, is_secret);
+    attributes.set_default(A::PRIVATE, is_secret && context.are_keys_private);
     attributes.set_default(A::MODIFIABLE, true);
     attributes.set_default(A::COPYABLE, true);
     attributes.set_default(A::DESTROYABLE, true);

@@ -42,6 +42,7 @@ pub(super) enum PoolQuestion {
 pub(super) enum OwnedKeySource {
     Resident { name: String, fingerprint: Option<Fingerprint> },
     Brought(Key),
+    Public(Key),
 }
 
 /// The key that a handle of the connection stands for.
@@ -49,6 +50,7 @@ pub(super) enum OwnedKeySource {
 enum OpenKeyId {
     Resident(String, Option<Fingerprint>),
     Brought(Fingerprint),
+    Public(Fingerprint),
     /// No key: the server has not opened it.
     Nothing,
 }
@@ -340,7 +342,9 @@ impl PoolQuestion {
             Self::Info(name) | Self::Job { source: OwnedKeySource::Resident { name, .. }, .. } => {
                 name.clone()
             }
-            Self::Job { source: OwnedKeySource::Brought(key), .. } => key.fingerprint().to_string(),
+            Self::Job { source: OwnedKeySource::Brought(key) | OwnedKeySource::Public(key), .. } => {
+                key.fingerprint().to_string()
+            }
         }
     }
 }
@@ -350,6 +354,7 @@ impl OwnedKeySource {
         match self {
             Self::Resident { name, fingerprint } => OpenKeyId::Resident(name.clone(), *fingerprint),
             Self::Brought(key) => OpenKeyId::Brought(key.fingerprint()),
+            Self::Public(key) => OpenKeyId::Public(key.fingerprint()),
         }
     }
 
@@ -361,6 +366,7 @@ impl OwnedKeySource {
                 // `from_owner` keeps the wiping container: a copy into plain bytes would stay in memory.
                 (open_key::Source::Asymmetric(Bytes::from_owner(der)), None)
             }
+            Self::Public(key) => (open_key::Source::Asymmetric(export::spki_der(key)?.into()), None),
         };
         let fingerprint = expected.map_or_else(Bytes::new, |own| Bytes::copy_from_slice(own.as_bytes()));
         Ok(request::Body::OpenKey(OpenKey { handle, source: Some(source), fingerprint }))

@@ -43,9 +43,9 @@ pub struct PoolConfig {
     pub has_ring: bool,
 }
 
-/// The source of the private key of a job.
+/// The source of the key of a job.
 #[derive(Clone, Copy, Debug)]
-pub enum PrivateKeySource<'k> {
+pub enum KeySource<'k> {
     /// The key lives at the server.
     Resident {
         /// The server's name of the key.
@@ -55,6 +55,8 @@ pub enum PrivateKeySource<'k> {
     },
     /// The key is local, and is sent to the server once per connection.
     Brought(&'k Key),
+    /// The key is local, and only its public half is sent, once per connection. The server can verify with it.
+    Public(&'k Key),
 }
 
 /// A pool of connections to one server, with one question at a time on each. A clone is the same pool.
@@ -119,7 +121,7 @@ impl ConnectionPool {
     ///
     /// # Errors
     /// The server cannot be reached, or the job cannot be sent.
-    pub fn start(&self, job: &Job<'_>, source: PrivateKeySource<'_>) -> Result<PendingJob, PoolError> {
+    pub fn start(&self, job: &Job<'_>, source: KeySource<'_>) -> Result<PendingJob, PoolError> {
         let job = job.to_held()?;
         let is_signature = matches!(job.scheme, Scheme::RsaPkcs1Sign { .. } | Scheme::RsaPssSign { .. });
         // An RSA signature must be verified before its release, which needs the public half.
@@ -127,10 +129,11 @@ impl ConnectionPool {
             return Err(PoolError::NoPublicKey);
         }
         let source = match source {
-            PrivateKeySource::Resident { name, fingerprint } => {
+            KeySource::Resident { name, fingerprint } => {
                 OwnedKeySource::Resident { name: name.to_owned(), fingerprint }
             }
-            PrivateKeySource::Brought(key) => OwnedKeySource::Brought(key.clone()),
+            KeySource::Brought(key) => OwnedKeySource::Brought(key.clone()),
+            KeySource::Public(key) => OwnedKeySource::Public(key.clone()),
         };
         PoolExchange::begin(&self.0, PoolQuestion::Job { job, source }).map(PendingJob)
     }

@@ -2,6 +2,8 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 
 use oarlock::Accelerator;
@@ -20,6 +22,7 @@ pub struct CryptoServer {
     runtime: Runtime,
     directory: PathBuf,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    metrics: Option<SocketAddr>,
 }
 
 /// The settings that let every client use every key.
@@ -35,11 +38,13 @@ impl CryptoServer {
         let directory = dir.path("server");
         fs::create_dir_all(directory.join("keys")).unwrap();
         let bring = if settings.contains("may_bring_keys") { "" } else { "limits.may_bring_keys = true\n" };
-        let config = format!("listen.unix = \"oarlock.sock\"\nkeys.directory = \"keys\"\n{bring}{settings}");
+        let config = format!(
+            "listen.unix = \"oarlock.sock\"\nlisten.metrics = \"127.0.0.1:0\"\nkeys.directory = \"keys\"\n{bring}{settings}"
+        );
         fs::write(directory.join("oarlock.toml"), config).unwrap();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let mut server = Self { runtime, directory, running: None };
+        let mut server = Self { runtime, directory, running: None, metrics: None };
         server.begin();
         server
     }
@@ -66,11 +71,21 @@ impl CryptoServer {
         dir.write(file, Reference { name: name.to_owned(), spki }.to_pem().unwrap());
     }
 
+    /// Returns the server's metrics in Prometheus's format.
+    pub fn metrics(&self) -> String {
+        let mut stream = TcpStream::connect(self.metrics.unwrap()).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        page
+    }
+
     /// Starts a stopped server.
     pub fn begin(&mut self) {
         let config = CryptoserverConfig::read(&self.directory.join("oarlock.toml")).unwrap();
         let engines = Accelerator::builder().threads(1).lazy();
         let server = self.runtime.block_on(BoundServer::bind(config, engines)).unwrap();
+        self.metrics = server.addresses().metrics;
         let (stop, stopped) = oneshot::channel();
         let run = async {
             let stop = async { drop(stopped.await) };
