@@ -306,6 +306,7 @@ impl Key {
             Shape::X25519 => self.kind() == KeyKind::X25519Private,
             Shape::Cipher { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Aead { alg, .. } => self.is_secret_of(alg.key_len()),
+            Shape::Fpe { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Mac { alg } => self.serves_mac(alg),
             Shape::Wrap { alg, .. } => self.is_secret_of(alg.key_len()),
             // The second key of a translation is checked with its record.

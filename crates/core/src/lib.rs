@@ -10,6 +10,7 @@
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
 //! | [`accept`](RecordPart) | for engines: the acceptance of many records with few comparisons |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
+//! | [`ff1`](Ff1Sizes) | for engines: FF1 of any length, in constant time |
 //! | [`mte_opening`](MteOpening) | for engines: the end of a TLS record in CBC mode, in constant time |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
 //! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
@@ -28,6 +29,7 @@ mod accept;
 mod column;
 mod engine;
 mod error;
+pub mod ff1;
 mod holder;
 mod jobs;
 mod key;
@@ -47,6 +49,7 @@ pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
 pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
+pub use ff1::{Ff1Sizes, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, ff1_radix};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
 pub use jobs::Jobs;
 pub use key::{
@@ -62,9 +65,9 @@ pub use scheme::{
 };
 pub use secret::{SecretBytes, erase};
 pub use shape::{
-    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MAX_MTE_FRAGMENT,
-    MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, RsaExponent, Shape, WrapAlg, mte_fragment_len,
-    mte_sealed_len,
+    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, DigestAlg, Direction, FpeAlg,
+    MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, RsaExponent, Shape, WrapAlg,
+    mte_fragment_len, mte_sealed_len,
 };
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::{
-    AeadAlg, BlockCipher, ChainOrder, CipherSpec, Column, ColumnCursor, Direction, InputSource, Key,
-    KeySource, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, OutputSink, SecretSlots, Shape, Span,
-    Status, WrapAlg, mte_sealed_len,
+    AeadAlg, BlockCipher, ChainOrder, CipherSpec, Column, ColumnCursor, Direction, Ff1Sizes, InputSource,
+    Key, KeySource, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, OutputSink, SecretSlots, Shape,
+    Span, Status, WrapAlg, ff1_radix, mte_sealed_len,
 };
 
 /// Records of one shape.
@@ -200,7 +200,7 @@ impl<'a> Records<'a> {
         };
         let (is_opening, is_sealing) = (shape.is_opening(), shape.is_sealing());
         let is_translation = matches!(shape, Shape::Translate { .. });
-        let has_aad = matches!(shape, Shape::Aead { .. } | Shape::Chain { .. });
+        let has_aad = matches!(shape, Shape::Aead { .. } | Shape::Chain { .. } | Shape::Fpe { .. });
         let has_iv =
             has_aad || is_translation || matches!(shape, Shape::Cipher { .. } | Shape::DigestPart { .. });
         // A column that the shape does not read may name places that do not exist.
@@ -368,6 +368,7 @@ impl LengthRule {
         match shape {
             Shape::Cipher { alg, .. } => KeyLengthRule::Exactly(alg.key_len()),
             Shape::Aead { alg, .. } => KeyLengthRule::Exactly(AeadAlg::key_len(alg)),
+            Shape::Fpe { alg, .. } => KeyLengthRule::Exactly(alg.key_len()),
             Shape::Mac { alg } => MacAlg::key_len(alg).map_or(KeyLengthRule::Any, KeyLengthRule::Exactly),
             Shape::Wrap { alg, .. } => KeyLengthRule::Exactly(WrapAlg::key_len(alg)),
             Shape::Translate { from, .. } => KeyLengthRule::Exactly(from.alg.key_len()),
@@ -393,6 +394,10 @@ impl LengthRule {
                     && alg.tag_lens().contains(&Self::tag_len(shape, record))
                     && len >= alg.min_input_len()
                     && (alg != AeadAlg::ChaCha20Poly1305Ssh || record.aad.is_empty())
+                    && output.takes(len)
+            }
+            Shape::Fpe { .. } => {
+                ff1_radix(record.iv).is_some_and(|radix| Ff1Sizes::exist(radix, len, record.aad.len()))
                     && output.takes(len)
             }
             Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, direction } => {

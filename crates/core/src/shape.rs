@@ -83,6 +83,18 @@ pub enum Shape {
         /// Encrypt or decrypt.
         direction: Direction,
     },
+    /// Encryption that keeps the length and the alphabet of a text. NIST SP 800-38G.
+    ///
+    /// The input and the output are numerals: one byte each for a radix of up to 256, two bytes, big-endian, for a
+    /// larger one. The IV column has the radix in four bytes, big-endian, and the associated data is the tweak. A
+    /// numeral that is not below the radix is [`Status::OutOfRange`](crate::Status::OutOfRange). A record has 2 to
+    /// [`MAX_FF1_NUMERALS`](crate::MAX_FF1_NUMERALS) numerals and at least 100 possible texts.
+    Fpe {
+        /// The algorithm.
+        alg: FpeAlg,
+        /// Encrypt or decrypt.
+        direction: Direction,
+    },
     /// A message authentication code. The scheme compares it.
     Mac {
         /// The algorithm.
@@ -211,6 +223,12 @@ pub enum Direction {
 /// An AEAD algorithm.
 ///
 /// Tags of AES-GCM have 12 to 16 bytes and IVs 1 byte or more; 12 is the fast length (NIST SP 800-38D).
+///
+/// AES-SIV (RFC 5297) has two AES keys side by side, of which the first makes the tag. The associated data is always a
+/// component of its input, and the IV is one more if it is not empty. The tag has 16 bytes. Without an IV the same
+/// input gives the same output, and an IV may repeat.
+///
+/// AES-GCM-SIV (RFC 8452) has IVs of 12 bytes and tags of 16. An IV may repeat; then only equal inputs show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum AeadAlg {
@@ -228,6 +246,28 @@ pub enum AeadAlg {
     /// There is no associated data. Sealing 4 bytes that are an encrypted length yields the length itself, because
     /// the cipher is a key stream. draft-ietf-sshm-chacha20-poly1305.
     ChaCha20Poly1305Ssh,
+    /// AES-SIV with two AES-128 keys.
+    Aes128Siv,
+    /// AES-SIV with two AES-192 keys.
+    Aes192Siv,
+    /// AES-SIV with two AES-256 keys.
+    Aes256Siv,
+    /// AES-GCM-SIV with an AES-128 key.
+    Aes128GcmSiv,
+    /// AES-GCM-SIV with an AES-256 key.
+    Aes256GcmSiv,
+}
+
+/// An algorithm that keeps the length and the alphabet of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FpeAlg {
+    /// FF1 with a 16-byte key.
+    Aes128Ff1,
+    /// FF1 with a 24-byte key.
+    Aes192Ff1,
+    /// FF1 with a 32-byte key.
+    Aes256Ff1,
 }
 
 /// A MAC algorithm. A tag column that is shorter than the full length keeps the leading bytes.
@@ -314,6 +354,7 @@ impl Shape {
                 direction,
             }));
             shapes.extend(AeadAlg::ALL.map(|alg| Self::Aead { alg, direction }));
+            shapes.extend(FpeAlg::ALL.map(|alg| Self::Fpe { alg, direction }));
             shapes.extend(WrapAlg::ALL.map(|alg| Self::Wrap { alg, direction }));
         }
         shapes.extend(MacAlg::ALL.map(|alg| Self::Mac { alg }));
@@ -377,6 +418,7 @@ impl Shape {
                 Some(Self::Cipher { alg, mode, direction: direction.reversed() })
             }
             Self::Aead { alg, direction } => Some(Self::Aead { alg, direction: direction.reversed() }),
+            Self::Fpe { alg, direction } => Some(Self::Fpe { alg, direction: direction.reversed() }),
             Self::Wrap { alg, direction } => Some(Self::Wrap { alg, direction: direction.reversed() }),
             Self::Chain { cipher, mac, order, direction } => {
                 Some(Self::Chain { cipher, mac, order, direction: direction.reversed() })
@@ -391,6 +433,7 @@ impl Shape {
         match self {
             Self::Cipher { direction, .. }
             | Self::Aead { direction, .. }
+            | Self::Fpe { direction, .. }
             | Self::Wrap { direction, .. }
             | Self::Chain { direction, .. } => Some(direction),
             _ => None,
@@ -404,6 +447,7 @@ impl Shape {
             self,
             Self::Cipher { .. }
                 | Self::Aead { .. }
+                | Self::Fpe { .. }
                 | Self::Mac { .. }
                 | Self::Digest { .. }
                 | Self::DigestPart { .. }
@@ -597,16 +641,26 @@ impl Direction {
 
 impl AeadAlg {
     /// Every AEAD algorithm.
-    pub const ALL: [Self; 4] =
-        [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305, Self::ChaCha20Poly1305Ssh];
+    pub const ALL: [Self; 9] = [
+        Self::Aes128Gcm,
+        Self::Aes256Gcm,
+        Self::ChaCha20Poly1305,
+        Self::ChaCha20Poly1305Ssh,
+        Self::Aes128Siv,
+        Self::Aes192Siv,
+        Self::Aes256Siv,
+        Self::Aes128GcmSiv,
+        Self::Aes256GcmSiv,
+    ];
 
     /// Returns the number of bytes of a key.
     #[must_use]
     pub fn key_len(self) -> usize {
         match self {
-            Self::Aes128Gcm => 16,
-            Self::Aes256Gcm | Self::ChaCha20Poly1305 => 32,
-            Self::ChaCha20Poly1305Ssh => 64,
+            Self::Aes128Gcm | Self::Aes128GcmSiv => 16,
+            Self::Aes256Gcm | Self::Aes256GcmSiv | Self::ChaCha20Poly1305 | Self::Aes128Siv => 32,
+            Self::Aes192Siv => 48,
+            Self::ChaCha20Poly1305Ssh | Self::Aes256Siv => 64,
         }
     }
 
@@ -614,8 +668,13 @@ impl AeadAlg {
     #[must_use]
     pub fn usual_iv_len(self) -> usize {
         match self {
-            Self::Aes128Gcm | Self::Aes256Gcm | Self::ChaCha20Poly1305 => 12,
+            Self::Aes128Gcm
+            | Self::Aes256Gcm
+            | Self::ChaCha20Poly1305
+            | Self::Aes128GcmSiv
+            | Self::Aes256GcmSiv => 12,
             Self::ChaCha20Poly1305Ssh => 8,
+            Self::Aes128Siv | Self::Aes192Siv | Self::Aes256Siv => 0,
         }
     }
 
@@ -624,7 +683,8 @@ impl AeadAlg {
     pub fn iv_lens(self) -> RangeInclusive<usize> {
         match self {
             Self::Aes128Gcm | Self::Aes256Gcm => 1..=usize::MAX,
-            Self::ChaCha20Poly1305 | Self::ChaCha20Poly1305Ssh => self.usual_iv_len()..=self.usual_iv_len(),
+            Self::Aes128Siv | Self::Aes192Siv | Self::Aes256Siv => 0..=usize::MAX,
+            _ => self.usual_iv_len()..=self.usual_iv_len(),
         }
     }
 
@@ -634,14 +694,41 @@ impl AeadAlg {
     pub fn tag_lens(self) -> RangeInclusive<usize> {
         match self {
             Self::Aes128Gcm | Self::Aes256Gcm => 12..=16,
-            Self::ChaCha20Poly1305 | Self::ChaCha20Poly1305Ssh => 16..=16,
+            _ => 16..=16,
         }
+    }
+
+    /// True if an IV may repeat under one key: what repeats then shows at most that inputs are equal.
+    #[must_use]
+    pub fn may_repeat_ivs(self) -> bool {
+        self.is_siv() || matches!(self, Self::Aes128GcmSiv | Self::Aes256GcmSiv)
+    }
+
+    /// True for AES-SIV.
+    #[must_use]
+    pub fn is_siv(self) -> bool {
+        matches!(self, Self::Aes128Siv | Self::Aes192Siv | Self::Aes256Siv)
     }
 
     /// Returns the smallest input: 4 bytes of a packet's length for SSH, 0 otherwise.
     #[must_use]
     pub fn min_input_len(self) -> usize {
         if self == Self::ChaCha20Poly1305Ssh { 4 } else { 0 }
+    }
+}
+
+impl FpeAlg {
+    /// Every algorithm.
+    pub const ALL: [Self; 3] = [Self::Aes128Ff1, Self::Aes192Ff1, Self::Aes256Ff1];
+
+    /// Returns the number of bytes of a key.
+    #[must_use]
+    pub fn key_len(self) -> usize {
+        match self {
+            Self::Aes128Ff1 => 16,
+            Self::Aes192Ff1 => 24,
+            Self::Aes256Ff1 => 32,
+        }
     }
 }
 

@@ -77,6 +77,10 @@ fn lens(shape: Shape, random: &mut Random) -> [usize; 7] {
             let (len, tag_len) = (cipher_len(cipher, random), 10 + random.below(mac.tag_len() - 9));
             [cipher.alg.key_len(), random.below(80), cipher.alg.block_len(), 0, len, len, tag_len]
         }
+        Shape::Fpe { alg, .. } => {
+            let len = 2 + random.below(40);
+            [alg.key_len(), 0, 4, 0, len, len, 0]
+        }
         Shape::Mac { alg } => {
             let tag_len = 4 + random.below(alg.tag_len() - 3);
             [alg.key_len().unwrap_or_else(|| random.below(80)), 0, 0, 0, random.below(70), tag_len, 0]
@@ -156,11 +160,18 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
         input.push(slot_input.map_or(InputSource::Data(from), |slot| InputSource::Slot(slot - from.len % 2)));
         output.push(slot_output.map_or(OutputSink::Output(to), |slot| OutputSink::Slot(slot + to.len % 3)));
     }
+    let mut data = vec![0; data_len];
+    if matches!(shape, Shape::Fpe { .. }) {
+        for iv in &columns[0] {
+            // The radix.
+            iv.of_mut(&mut data).unwrap_or_default().iter_mut().skip(3).for_each(|byte| *byte = 10);
+        }
+    }
     let [iv, second_iv, aad, tag] = columns.map(|column| Column::Each(column.into()));
     Records {
         len: count,
         keys: keys.into(),
-        data: vec![0; data_len].into(),
+        data: data.into(),
         output_len,
         slots: Cow::Owned(slots),
         key: Column::Each(key.into()),
@@ -238,7 +249,7 @@ fn is_same(shape: Shape, part: &RecordPart<'_>, record: RecordRef, expected: &Re
         Shape::Cipher { .. } | Shape::DigestPart { .. } | Shape::Translate { .. } => {
             assert_eq!(part.data()[record.iv as usize..].as_ptr(), expected.iv.as_ptr(), "{shape}: IV");
         }
-        Shape::Aead { .. } | Shape::Chain { .. } => {
+        Shape::Aead { .. } | Shape::Chain { .. } | Shape::Fpe { .. } => {
             assert_eq!(bytes(part.iv_span(record)).as_ptr_range(), expected.iv.as_ptr_range());
             assert_eq!(bytes(part.aad_span(record)).as_ptr_range(), expected.aad.as_ptr_range());
             if shape.is_opening() {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, FpeAlg, MacAlg, MacPadding,
     RsaExponent, Shape, WrapAlg,
 };
 
@@ -25,6 +25,7 @@ impl fmt::Display for Shape {
                 write!(f, "{}-{direction}", CipherSpec { alg: *alg, mode: *mode })
             }
             Self::Aead { alg, direction } => write!(f, "{alg}-{direction}"),
+            Self::Fpe { alg, direction } => write!(f, "{alg}-{direction}"),
             Self::Mac { alg } => write!(f, "{alg}"),
             Self::Digest { alg } => write!(f, "{alg}"),
             Self::DigestPart { alg } => write!(f, "{alg}-part"),
@@ -94,6 +95,21 @@ impl fmt::Display for AeadAlg {
             Self::Aes256Gcm => "aes256-gcm",
             Self::ChaCha20Poly1305 => "chacha20-poly1305",
             Self::ChaCha20Poly1305Ssh => "chacha20-poly1305-ssh",
+            Self::Aes128Siv => "aes128-siv",
+            Self::Aes192Siv => "aes192-siv",
+            Self::Aes256Siv => "aes256-siv",
+            Self::Aes128GcmSiv => "aes128-gcm-siv",
+            Self::Aes256GcmSiv => "aes256-gcm-siv",
+        })
+    }
+}
+
+impl fmt::Display for FpeAlg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Aes128Ff1 => "aes128-ff1",
+            Self::Aes192Ff1 => "aes192-ff1",
+            Self::Aes256Ff1 => "aes256-ff1",
         })
     }
 }
