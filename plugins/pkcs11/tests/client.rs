@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{KEYS, SO_PIN, STORE, USER_PIN, isolated, module};
+use common::{KEYS, SO_PIN, STORE, TestDirectory, USER_PIN, isolated, module};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::aead::{GcmMessageParams, GcmParams, GeneratorFunction};
@@ -112,6 +112,24 @@ fn a_directory_shows_certificates_and_is_never_written() {
 }
 
 #[test]
+fn keys_of_a_directory_derive_without_a_login() {
+    isolated("keys_of_a_directory_derive_without_a_login", KEYS, TestDirectory::make_keys, |_| {
+        let (client, slot) = loaded();
+        let session = client.open_ro_session(slot).unwrap();
+        let (private, public) = pair(&session, "p256");
+        let secret = derive(&session, private, public);
+        let shown = [AttributeType::Private, AttributeType::Token];
+        let shown = session.get_attributes(secret, &shown).unwrap();
+        assert_eq!(shown, [Attribute::Private(false), Attribute::Token(false)]);
+        let wants_private = [Attribute::Private(true), Attribute::ValueLen(16.into())];
+        let made = session.generate_key(&Mechanism::AesKeyGen, &wants_private);
+        assert!(matches!(made, Err(Error::Pkcs11(RvError::UserNotLoggedIn, _))), "{made:?}");
+        session.login(UserType::User, Some(&AuthPin::new("anything".into()))).unwrap();
+        session.generate_key(&Mechanism::AesKeyGen, &wants_private).unwrap();
+    });
+}
+
+#[test]
 fn a_store_keeps_generated_keys() {
     isolated(
         "a_store_keeps_generated_keys",
@@ -191,23 +209,28 @@ fn agree(session: &Session) {
         session.generate_key_pair(&Mechanism::EccKeyPairGen, &public, &private).unwrap()
     };
     let (own, peer) = (make(), make());
-    let derive = |private, public| {
-        let point = session.get_attributes(public, &[AttributeType::EcPoint]).unwrap();
-        let Attribute::EcPoint(point) = &point[0] else { panic!() };
-        // The bare point inside of the octet string.
-        let parameters = Ecdh1DeriveParams::new(EcKdf::null(), &point[2..]);
-        let template = [
-            Attribute::Class(ObjectClass::SECRET_KEY),
-            Attribute::KeyType(KeyType::GENERIC_SECRET),
-            Attribute::Sensitive(false),
-            Attribute::Extractable(true),
-        ];
-        let secret = session.derive_key(&Mechanism::Ecdh1Derive(parameters), private, &template).unwrap();
+    let agree = |private, public| {
+        let secret = derive(session, private, public);
         session.get_attributes(secret, &[AttributeType::Value]).unwrap()
     };
-    let (first, second) = (derive(own.1, peer.0), derive(peer.1, own.0));
+    let (first, second) = (agree(own.1, peer.0), agree(peer.1, own.0));
     assert_eq!(first, second);
     assert!(matches!(&first[0], Attribute::Value(value) if value.len() == 32));
+}
+
+/// Derives a secret that can be read.
+fn derive(session: &Session, private: ObjectHandle, public: ObjectHandle) -> ObjectHandle {
+    let point = session.get_attributes(public, &[AttributeType::EcPoint]).unwrap();
+    let Attribute::EcPoint(point) = &point[0] else { panic!() };
+    // The bare point inside of the octet string.
+    let parameters = Ecdh1DeriveParams::new(EcKdf::null(), &point[2..]);
+    let template = [
+        Attribute::Class(ObjectClass::SECRET_KEY),
+        Attribute::KeyType(KeyType::GENERIC_SECRET),
+        Attribute::Sensitive(false),
+        Attribute::Extractable(true),
+    ];
+    session.derive_key(&Mechanism::Ecdh1Derive(parameters), private, &template).unwrap()
 }
 
 #[test]
