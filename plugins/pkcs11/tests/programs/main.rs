@@ -14,6 +14,7 @@ mod gnutls;
 mod nss;
 mod opensc;
 mod openssh;
+mod provider;
 mod python;
 mod running;
 mod tls;

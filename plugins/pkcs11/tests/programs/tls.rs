@@ -1,4 +1,4 @@
-//! nginx and curl, which use the module through the engine of libp11 for OpenSSL.
+//! nginx and curl, which use the module through the engine of libp11 for OpenSSL, or through a provider.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ fn nginx_and_curl_use_keys_of_the_module() {
     let dir = with_keys();
     // libp11 0.4 finds no key at all if one is of a kind that it does not know.
     std::fs::remove_file(dir.path("keys/ed25519.pem")).unwrap();
-    let _server = start_nginx(&dir, &nginx);
+    dir.write("openssl.cnf", engine_settings());
+    let _server = start_nginx(&dir, &nginx, |key| format!("engine:pkcs11:{}", object(key)));
     for version in ["1.2", "1.3"] {
         for key in ["rsa", "p256"] {
             let url = object("p256");
@@ -29,10 +30,10 @@ fn nginx_and_curl_use_keys_of_the_module() {
     assert!(stranger.contains("No required SSL certificate"), "{stranger}");
 }
 
-/// Starts a master that loads the keys, and workers that use them after a fork.
-fn start_nginx(dir: &TestDirectory, nginx: &Path) -> RunningServer {
-    dir.write("openssl.cnf", engine_settings());
-    dir.write("nginx.conf", nginx_settings(dir));
+/// Starts a master that loads the keys `rsa` and `p256`, and workers that use them after a fork. `private_key` returns the
+/// name by which nginx finds a key.
+pub fn start_nginx(dir: &TestDirectory, nginx: &Path, private_key: impl Fn(&str) -> String) -> RunningServer {
+    dir.write("nginx.conf", nginx_settings(dir, private_key));
     let mut command = dir.command(nginx);
     command.env("OPENSSL_CONF", dir.path("openssl.cnf"));
     command.arg("-p").arg(dir.path("")).arg("-c").arg(dir.path("nginx.conf")).args(["-e", "stderr"]);
@@ -43,7 +44,7 @@ fn start_nginx(dir: &TestDirectory, nginx: &Path) -> RunningServer {
 }
 
 /// Asks the server that has this key, and returns its answer.
-fn visit(dir: &TestDirectory, curl: &Path, key: &str, options: &[&str]) -> String {
+pub fn visit(dir: &TestDirectory, curl: &Path, key: &str, options: &[&str]) -> String {
     let mut command = dir.command(curl);
     command.env("OPENSSL_CONF", dir.path("openssl.cnf"));
     command.args(["--silent", "--show-error", "--max-time", "30", "https://localhost/"]);
@@ -67,7 +68,7 @@ fn engine_settings() -> String {
 
 /// A server for each key. Workers read the settings of the module again, so nginx must pass the variable on; and they
 /// read the keys again, so they stay root.
-fn nginx_settings(dir: &TestDirectory) -> String {
+fn nginx_settings(dir: &TestDirectory, private_key: impl Fn(&str) -> String) -> String {
     let root = dir.path("").display().to_string();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {root}/temporary.{name};\n"))
@@ -76,9 +77,9 @@ fn nginx_settings(dir: &TestDirectory) -> String {
         .map(|key| {
             format!(
                 "server {{\nlisten unix:{root}/{key}.sock ssl;\nssl_certificate {root}/keys/{key}.crt;\n\
-                 ssl_certificate_key \"engine:pkcs11:{}\";\nssl_client_certificate {root}/keys/p256.crt;\n\
+                 ssl_certificate_key \"{}\";\nssl_client_certificate {root}/keys/p256.crt;\n\
                  ssl_verify_client on;\nlocation / {{ return 200 \"hello $ssl_client_verify\"; }}\n}}\n",
-                object(key)
+                private_key(key)
             )
         })
         .concat();
