@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The time after which a test fails. Nothing takes this long unless it hangs.
-const HANGS: Duration = Duration::from_secs(30);
+pub const HANGS: Duration = Duration::from_secs(30);
 
 /// A server in a process of its own, which ends when this value is dropped.
 pub struct RunningServer {
