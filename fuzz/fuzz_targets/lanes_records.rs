@@ -52,6 +52,7 @@ fn case(shape: Shape, bytes: &mut Bytes<'_>) -> RecordCase {
     match shape {
         Shape::Cipher { alg, .. } => (key, iv) = (alg.key_len(), alg.block_len()),
         Shape::Aead { alg, .. } => (key, iv, aad, tag) = (alg.key_len(), alg.usual_iv_len(), bytes.below(40), 16),
+        Shape::Fpe { alg, .. } => (key, iv, aad) = (alg.key_len(), 4, bytes.below(40)),
         Shape::Mac { alg } => (key, output) = (alg.key_len().unwrap_or(usize::from(seed)), alg.tag_len()),
         Shape::Digest { alg } => output = alg.output_len(),
         Shape::DigestPart { alg } => (iv, output) = (alg.state_len(), alg.state_len()),
@@ -82,10 +83,12 @@ fn case(shape: Shape, bytes: &mut Bytes<'_>) -> RecordCase {
         (0..len).map(|at| (at as u8).wrapping_mul(31).wrapping_add(salt) ^ seed).collect()
     };
     let is_opening = shape.is_opening();
+    // Few radixes exist, so random bytes are nearly always none.
+    let radix = [10_u32, 62, 256, 65_536][usize::from(seed & 3)].to_be_bytes();
     RecordCase {
         key: field(key, 1),
         second_key: field(second_key, 6),
-        iv: field(iv, 2),
+        iv: if matches!(shape, Shape::Fpe { .. }) { radix[..iv.min(4)].to_vec() } else { field(iv, 2) },
         aad: field(aad, 3),
         input: field(len, 4),
         output_len: output,

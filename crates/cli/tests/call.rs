@@ -127,7 +127,10 @@ fn errors_name_what_was_expected() {
     let place = CallFolder::new();
     fs::write(place.path("value"), "odd length").unwrap();
     for (words, reason) in [
-        ("seal --key aes --cipher tdes2-cbc --in @value", "expected aes128-gcm or aes128-cbc"),
+        (
+            "seal --key aes --cipher tdes2-cbc --in @value",
+            "expected aes128-gcm or aes128-gcm-siv or aes128-cbc",
+        ),
         ("seal --key rfc4231 --in @value", "expected a key of AES or DES"),
         ("seal --key p256 --in @value", "expected a symmetric key"),
         ("seal --key aes --iv 00 --in @value", "expected 24 hexadecimal digits"),

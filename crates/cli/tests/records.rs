@@ -125,12 +125,14 @@ fn every_cipher_decrypts_what_it_encrypts() {
         ("aes256-cbc", "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"),
         ("aes128-gcm", TDES),
         ("aes256-gcm", "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"),
+        ("aes128-gcm-siv", TDES),
+        ("aes128-siv", "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"),
     ];
     folder.put("in", "v,note\n,x\nAA==,y\nABEiM0RVZneImaq7zN3u/w==,z\n");
     for (cipher, key) in keys {
         folder.put("own", key);
         let how = format!("--column v --encoding base64 --key-file own --cipher {cipher}");
-        let padding = if cipher.ends_with("gcm") { "--aad-column note2" } else { "--padding pkcs7" };
+        let padding = if cipher.ends_with("cbc") { "--padding pkcs7" } else { "--aad-column note2" };
         folder.put("in", "v,note,note2\n,x,AAAA\nAA==,y,AAAA\nABEiM0RVZneImaq7zN3u/w==,z,\n");
         folder.ok(&format!("encrypt in -o sealed {how} {padding}"));
         folder.ok(&format!("decrypt sealed -o back {how} {padding}"));
@@ -139,9 +141,53 @@ fn every_cipher_decrypts_what_it_encrypts() {
         };
         assert_eq!(leading(folder.get("back")), leading(folder.get("in")), "{cipher}");
         let head = folder.get("sealed").lines().next().unwrap().to_owned();
-        let added = if cipher.ends_with("gcm") { ",iv,tag" } else { ",iv" };
+        let added = match cipher {
+            "aes128-siv" => ",tag",
+            _ if cipher.ends_with("cbc") => ",iv",
+            _ => ",iv,tag",
+        };
         assert_eq!(head, format!("v,note,note2{added}"));
     }
+}
+
+/// The second sample of NIST for FF1, and card numbers.
+#[test]
+fn tokens_keep_their_format_and_come_back() {
+    let folder = Folder::new();
+    folder.put("own", "2b7e151628aed2a6abf7158809cf4f3c");
+    folder.put("in", "id,v\n1,0123456789\n");
+    folder.ok("tokenise in -o out --column v --cipher aes128-ff1 --key-file own --tweak 9876543210");
+    assert_eq!(folder.get("out"), "id,v\n1,6124200773\n");
+    folder
+        .put("cards", "v,t\n4111111111111111,a\n5555555555554444,a\n4111111111111111,b\n378282246310005,a\n");
+    let how =
+        "--column v --cipher aes128-ff1 --key-file own --keep-first 5 --keep-last 2 --luhn --tweak-column t";
+    folder.ok(&format!("tokenise cards -o tokens {how}"));
+    let tokens = folder.get("tokens");
+    let of: Vec<&str> = tokens.lines().skip(1).collect();
+    assert!(of[0].starts_with("41111") && of[0].ends_with("11,a"), "{tokens}");
+    assert_ne!(of[0][..16], of[2][..16], "another tweak");
+    folder.ok(&format!("detokenise tokens -o back {how}"));
+    assert_eq!(folder.get("back"), folder.get("cards"));
+    // Under a key of a file, FF1 must be allowed by name.
+    let line = |more: &str| {
+        format!(
+            "{{\"name\":\"pan\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\"{more}}}\n"
+        )
+    };
+    for (more, expected) in [(",\"algorithms\":[\"ff1\"]", 0), ("", 1)] {
+        folder.put("keys", &line(more));
+        folder.set_mode("keys", 0o600);
+        let output = folder
+            .records("tokenise cards -o named --column v --cipher aes128-ff1 --keys keys --key-name pan");
+        assert_eq!(code(&output), expected, "{}", stderr(&output));
+    }
+    folder.put("keys", &line(",\"algorithms\":[\"ff1\",\"gcm\"]"));
+    folder.set_mode("keys", 0o600);
+    let output =
+        folder.records("tokenise cards -o named --column v --cipher aes128-ff1 --keys keys --key-name pan");
+    assert!(stderr(&output).contains("may do nothing else"), "{}", stderr(&output));
+    assert_eq!(code(&output), 2);
 }
 
 /// FIPS 81 appendix B (one block of ECB is CBC under a zero IV), RFC 4231 4.2.
@@ -457,8 +503,16 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
         ),
         (
             "translate in --column v --cipher aes128-gcm --key-file key --to-key-file key".into(),
-            "GCM cannot be translated",
+            "others cannot be translated",
         ),
+        ("encrypt in --column v --cipher aes128-siv --iv new --key-file key".into(), "AES-SIV makes no IVs"),
+        ("tokenise in --column v --key-file key --alphabet decimal".into(), "expected one of digits, hex"),
+        ("tokenise in --column v --key-file key --alphabet chars:aa".into(), "is there twice"),
+        (
+            "tokenise in --column v --cipher aes128-ff1 --key-file key --alphabet hex --luhn".into(),
+            "--luhn: expected",
+        ),
+        ("tokenise in --column v --key-file key --cipher aes128-gcm".into(), "expected one of aes128-ff1"),
         (
             "translate in --column v --cipher aes128-cbc --key-file key".into(),
             "expected one of --to-key-file",
@@ -495,7 +549,7 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
 
 #[test]
 fn every_command_has_help() {
-    for command in ["encrypt", "decrypt", "translate", "mac"] {
+    for command in ["encrypt", "decrypt", "translate", "tokenise", "detokenise", "mac"] {
         let output = oarlock(&["records", command, "--help"]);
         assert_eq!((code(&output), output.stdout.is_empty()), (0, false));
     }

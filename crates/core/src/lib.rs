@@ -49,7 +49,7 @@ pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
 pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
-pub use ff1::{Ff1Sizes, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, ff1_radix};
+pub use ff1::{FF1_ROUNDS, Ff1Sizes, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, ff1_radix};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
 pub use jobs::Jobs;
 pub use key::{

@@ -115,12 +115,13 @@ fn every_shape_matches_its_published_vectors_side_by_side() {
         for shape in Shape::records().into_iter().filter(|shape| engine.offers(*shape).is_some()) {
             let name = shape.to_string();
             let own: Vec<Case> = cases.iter().filter(|case| case.shape == name).cloned().collect();
-            // Chains and counter mode have their known answers in the self tests.
+            // Chains, counter mode and FF1 have their known answers in the self tests.
             let is_published = !matches!(
                 shape,
                 Shape::Aead { .. }
                     | Shape::Wrap { .. }
                     | Shape::DigestPart { .. }
+                    | Shape::Fpe { .. }
                     | Shape::Chain { .. }
                     | Shape::Cipher { mode: CipherMode::Ctr, .. }
             );

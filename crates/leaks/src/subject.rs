@@ -275,6 +275,7 @@ fn record_key_len(shape: Shape) -> Option<usize> {
     match shape {
         Shape::Cipher { alg, .. } => Some(alg.key_len()),
         Shape::Aead { alg, direction: Direction::Encrypt } => Some(alg.key_len()),
+        Shape::Fpe { alg, .. } => Some(alg.key_len()),
         Shape::Mac { alg } => Some(alg.key_len().unwrap_or(32)),
         _ => None,
     }
@@ -285,6 +286,7 @@ fn record_lens(shape: Shape, input_len: usize) -> (usize, usize, usize) {
     match shape {
         Shape::Cipher { alg, .. } => (alg.block_len(), input_len, 0),
         Shape::Aead { alg, .. } => (alg.usual_iv_len(), input_len, 16),
+        Shape::Fpe { .. } => (FPE_RADIX.len(), input_len, 0),
         Shape::Mac { alg } => (0, alg.tag_len(), 0),
         _ => (12, input_len, 16),
     }
@@ -371,6 +373,9 @@ fn symmetric(len: usize, pool: usize) -> Vec<KeyParts> {
     (0..=pool).map(key).map(|bytes| KeyParts::Secret(SecretBytes::new(bytes))).collect()
 }
 
+/// The radix of FF1, as the IV column has it.
+const FPE_RADIX: [u8; 4] = [0, 0, 1, 0];
+
 /// Makes the public input: an integer below every modulus, a digest, a message, or a peer's key.
 fn input(name: &str, shape: Shape) -> Vec<u8> {
     let len = match shape.is_record() {
@@ -387,6 +392,8 @@ fn input(name: &str, shape: Shape) -> Vec<u8> {
             input[0] = 9;
         }
         Shape::Ecdh { curve } => return peer_point(curve),
+        // Bytes are numerals below 256.
+        Shape::Fpe { .. } => input[..FPE_RADIX.len()].copy_from_slice(&FPE_RADIX),
         _ => {}
     }
     input

@@ -14,8 +14,8 @@ use std::str::FromStr;
 
 use oarlock::keys::KeyError;
 use oarlock::{
-    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, Direction, MAX_MTE_FRAGMENT, MacAlg,
-    MacPadding, RsaExponent,
+    AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, Direction, FpeAlg, MAX_FF1_NUMERALS,
+    MAX_MTE_FRAGMENT, MacAlg, MacPadding, RsaExponent,
 };
 use oarlock::{DigestAlg, JobError, Shape};
 
@@ -55,6 +55,8 @@ pub(crate) enum RecordKind {
     Cbc(BlockCipher),
     Ctr(BlockCipher),
     Aead(AeadAlg),
+    /// Decimal numerals, with a tweak of seven bytes.
+    Fpe(FpeAlg),
     /// A TLS record: cipher in CBC mode and HMAC, the MAC first.
     Chain(BlockCipher, MacAlg),
     Mac(MacAlg),
@@ -85,7 +87,7 @@ pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
 
 /// Families of record operations; the length is appended to the name. The second is the length of the usual row.
-const RECORDS: [(&str, usize, RecordKind); 22] = [
+const RECORDS: [(&str, usize, RecordKind); 28] = [
     ("des-cbc", 40, RecordKind::Cbc(BlockCipher::Des)),
     ("tdes-cbc", 40, RecordKind::Cbc(BlockCipher::Tdes3)),
     ("aes128-cbc", 48, RecordKind::Cbc(BlockCipher::Aes128)),
@@ -94,6 +96,12 @@ const RECORDS: [(&str, usize, RecordKind); 22] = [
     ("aes256-gcm", 40, RecordKind::Aead(AeadAlg::Aes256Gcm)),
     ("chacha20-poly1305", 40, RecordKind::Aead(AeadAlg::ChaCha20Poly1305)),
     ("chacha20-poly1305-ssh", 40, RecordKind::Aead(AeadAlg::ChaCha20Poly1305Ssh)),
+    ("aes128-siv", 16, RecordKind::Aead(AeadAlg::Aes128Siv)),
+    ("aes256-siv", 16, RecordKind::Aead(AeadAlg::Aes256Siv)),
+    ("aes128-gcm-siv", 16, RecordKind::Aead(AeadAlg::Aes128GcmSiv)),
+    ("aes256-gcm-siv", 16, RecordKind::Aead(AeadAlg::Aes256GcmSiv)),
+    ("aes128-ff1", 16, RecordKind::Fpe(FpeAlg::Aes128Ff1)),
+    ("aes256-ff1", 16, RecordKind::Fpe(FpeAlg::Aes256Ff1)),
     ("aes128-ctr", 40, RecordKind::Ctr(BlockCipher::Aes128)),
     ("aes256-ctr", 40, RecordKind::Ctr(BlockCipher::Aes256)),
     ("aes128-cbc-sha1", 1024, RecordKind::Chain(BlockCipher::Aes128, MacAlg::HmacSha1)),
@@ -210,6 +218,8 @@ fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<NamedOper
         RecordKind::Cbc(alg) => (alg.block_len(), alg.block_len(), MAX_RECORD_BYTES),
         RecordKind::Chain(..) => (1, 1, MAX_MTE_FRAGMENT),
         RecordKind::Aead(alg) => (1, alg.min_input_len().max(1), MAX_RECORD_BYTES),
+        // A million texts of decimal numerals.
+        RecordKind::Fpe(_) => (1, 6, MAX_FF1_NUMERALS),
         _ => (1, 1, MAX_RECORD_BYTES),
     };
     let is_good = |len: &usize| (min..=max).contains(len) && len.is_multiple_of(unit);
@@ -260,6 +270,7 @@ impl RecordKind {
             Self::Cbc(alg) => Shape::Cipher { alg, mode: CipherMode::Cbc, direction },
             Self::Ctr(alg) => Shape::Cipher { alg, mode: CipherMode::Ctr, direction },
             Self::Aead(alg) => Shape::Aead { alg, direction },
+            Self::Fpe(alg) => Shape::Fpe { alg, direction },
             Self::Chain(alg, mac) => {
                 let cipher = CipherSpec { alg, mode: CipherMode::Cbc };
                 Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, direction }

@@ -118,6 +118,7 @@
 //! | [`schemes`] | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
 //! | [`table`] | named, indexed keys of stated types, each with a policy |
 //! | [`batch`] | records of mixed tasks under the table's keys, in one call |
+//! | [`format`] | tokens that keep the format of a text: alphabets, kept characters, check digits |
 //! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
 //! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
 //! | [`selftest`] | known answers for every shape, and sample workloads made from them |
@@ -141,6 +142,7 @@ mod calibrate;
 mod detect;
 mod digest_chain;
 pub mod engine_api;
+pub mod format;
 mod job;
 pub mod schemes;
 pub mod selftest;
@@ -161,10 +163,11 @@ pub use job::{Input, Job};
 
 pub use oarlock_core::{
     AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
-    EcdsaEncoding, Fingerprint, InputSource, JobError, Key, KeyHome, KeyKind, KeySource, MAX_MTE_FRAGMENT,
-    MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, NonceRule, Outcomes, OutputSink, Records, RsaExponent,
-    SaltLength, Scheme, SecretBytes, SecretSlots, Shape, SigningScheme, Span, Status, VerifyingScheme,
-    WrapAlg, WrongSchemeKind, mte_fragment_len, mte_sealed_len,
+    EcdsaEncoding, Fingerprint, FpeAlg, InputSource, JobError, Key, KeyHome, KeyKind, KeySource,
+    MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding,
+    NonceRule, Outcomes, OutputSink, Records, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots,
+    Shape, SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len,
+    mte_sealed_len,
 };
 pub use oarlock_dispatch::{
     AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, Quarantined,

@@ -1,7 +1,7 @@
 //! The columns that a job names, each once.
 
 use crate::error::PlanError;
-use crate::job::{GcmColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation};
+use crate::job::{AeadColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, TweakFrom};
 
 /// The columns of a job, as indices into `names`.
 #[derive(Debug, Default)]
@@ -37,19 +37,19 @@ impl Columns {
         columns.key = columns.read_key(&job.key);
         columns.write(job.into.as_ref().unwrap_or(&job.value), ColumnOutput::Result)?;
         match &job.operation {
-            RowOperation::Encrypt { cipher, iv, gcm, .. } => {
+            RowOperation::Encrypt { cipher, iv, aead, .. } => {
                 columns.iv = columns.read_iv(iv);
                 columns.write_iv(iv)?;
-                if let RowCipher::Gcm(_) = cipher {
-                    columns.read_aad(gcm);
-                    columns.write(&gcm.tag, ColumnOutput::Tag)?;
+                if let RowCipher::Aead(_) = cipher {
+                    columns.read_aad(aead);
+                    columns.write(&aead.tag, ColumnOutput::Tag)?;
                 }
             }
-            RowOperation::Decrypt { cipher, iv, gcm, .. } => {
+            RowOperation::Decrypt { cipher, iv, aead, .. } => {
                 columns.iv = columns.read_iv(iv);
-                if let RowCipher::Gcm(_) = cipher {
-                    columns.read_aad(gcm);
-                    columns.tag = Some(columns.read(&gcm.tag));
+                if let RowCipher::Aead(_) = cipher {
+                    columns.read_aad(aead);
+                    columns.tag = Some(columns.read(&aead.tag));
                 }
                 if job.drops_ivs {
                     columns.drops = columns.iv.into_iter().chain(columns.tag).collect();
@@ -60,6 +60,11 @@ impl Columns {
                 columns.second_key = columns.read_key(to_key);
                 columns.second_iv = columns.read_iv(to_iv);
                 columns.write_iv(to_iv)?;
+            }
+            RowOperation::Tokenise { tweak, .. } | RowOperation::Detokenise { tweak, .. } => {
+                if let TweakFrom::Column(name) = tweak {
+                    columns.aad = Some(columns.read(name));
+                }
             }
             RowOperation::Mac { .. } => {}
         }
@@ -104,8 +109,8 @@ impl Columns {
         }
     }
 
-    fn read_aad(&mut self, gcm: &GcmColumns) {
-        self.aad = gcm.aad.as_ref().map(|name| self.read(name));
+    fn read_aad(&mut self, aead: &AeadColumns) {
+        self.aad = aead.aad.as_ref().map(|name| self.read(name));
     }
 
     fn write_iv(&mut self, iv: &IvFrom) -> Result<(), PlanError> {

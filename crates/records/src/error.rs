@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use oarlock::format::FormatError;
 use oarlock::{MacAlg, Status};
 
 /// The shortest code in bytes, as in ANSI X9.9. NIST SP 800-38B appendix A advises at least 8.
@@ -127,6 +128,8 @@ pub enum RejectReason {
         /// As above.
         column: u8,
     },
+    /// The value is not a text of the job's format.
+    Format(FormatError),
     /// No key has the name that the row gives.
     UnknownKey,
     /// The accelerator refused the record, or the verification failed.

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use oarlock::batch::{Batch, IvSource};
 use oarlock::engine_api::erase;
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
+use zeroize::Zeroizing;
 
 use crate::columns::ColumnOutput;
 use crate::error::RejectReason;
-use crate::job::{IvFrom, KeyFrom, RowCipher, RowOperation};
+use crate::job::{IvFrom, KeyFrom, RowCipher, RowOperation, TweakFrom};
 use crate::plan::FilePlan;
 use crate::row::{CellKind, CellSpan, MAX_COLUMNS};
 use crate::text;
@@ -29,6 +30,17 @@ pub(crate) struct GatheredColumns {
     output: Vec<OutputSink>,
     tag: Vec<Span>,
     result_spans: Vec<ResultSpans>,
+    /// The radix and the tweak of all rows, in front of their values.
+    shared: SharedParameters,
+    /// The texts of values or tokens, whose numerals are the inputs.
+    texts: Vec<Span>,
+}
+
+/// The parameters of tokens that all rows have.
+#[derive(Clone, Copy, Debug, Default)]
+struct SharedParameters {
+    radix: Span,
+    tweak: Span,
 }
 
 /// The positions of a record's results in the output.
@@ -41,8 +53,6 @@ pub(crate) struct ResultSpans {
 
 /// The length of a new tag in bytes.
 const TAG_LEN: usize = 16;
-/// The length of a new GCM IV in bytes. SP 800-38D 8.2.
-const GCM_IV_LEN: usize = 12;
 
 impl ResultSpans {
     pub(crate) fn of(&self, what: ColumnOutput) -> Span {
@@ -68,6 +78,7 @@ impl GatheredColumns {
         self.input.clear();
         self.output.clear();
         self.result_spans.clear();
+        self.texts.clear();
     }
 
     pub(crate) fn result_spans(&self, record: usize) -> ResultSpans {
@@ -82,6 +93,7 @@ impl GatheredColumns {
         chunk: &[u8],
         cells: &[CellSpan; MAX_COLUMNS],
     ) -> Result<(), RejectReason> {
+        self.share_parameters(plan);
         let start = self.data.len();
         let taken = self.take(&RowView { plan, chunk, cells });
         // All columns of a batch must have the same length, so a rejected row may leave nothing behind.
@@ -103,6 +115,7 @@ impl GatheredColumns {
             &mut self.new_iv,
             IvSource::Generated(OutputSink::Output(result_spans.iv)),
         );
+        push_if(plan.job.format().is_some(), &mut self.texts, record.text);
         self.input.push(InputSource::Data(record.input));
         self.output.push(OutputSink::Output(result_spans.result));
         self.result_spans.push(result_spans);
@@ -118,9 +131,9 @@ impl GatheredColumns {
             output_len: self.output_len,
             key: column(&self.key, KeySource::Table(index_of(&plan.job.key))),
             second_key: column(&self.second_key, second_key_of(&plan.job.operation)),
-            iv: column(&self.iv, nothing),
+            iv: column(&self.iv, self.shared.radix),
             second_iv: column(&self.second_iv, nothing),
-            aad: column(&self.aad, nothing),
+            aad: column(&self.aad, self.shared.tweak),
             input: Column::Each(Cow::Borrowed(&self.input)),
             output: Column::Each(Cow::Borrowed(&self.output)),
             tag: column(&self.tag, nothing),
@@ -135,9 +148,43 @@ impl GatheredColumns {
                 batch.iv_from = self.iv_from(iv);
                 batch.second_iv_from = self.iv_from(to_iv);
             }
-            RowOperation::Mac { .. } => {}
+            RowOperation::Tokenise { .. } | RowOperation::Detokenise { .. } | RowOperation::Mac { .. } => {}
         }
         batch
+    }
+
+    /// Puts the parameters of tokens in front of the first row's values.
+    fn share_parameters(&mut self, plan: &FilePlan) {
+        let Some((format, tweak)) = plan.job.format().filter(|_| self.data.is_empty()) else { return };
+        self.data.extend(&format.radix_bytes());
+        self.shared.radix = span(0, self.data.len());
+        if let TweakFrom::One(tweak) = tweak {
+            let start = self.data.len();
+            self.data.extend(tweak);
+            self.shared.tweak = span(start, self.data.len());
+        }
+    }
+
+    /// Replaces the numerals of a record's result by the text that has them, and adds it to `texts`.
+    ///
+    /// # Errors
+    /// The row is rejected: its result is no text of the format.
+    pub(crate) fn token(
+        &self,
+        plan: &FilePlan,
+        record: usize,
+        results: &[u8],
+        texts: &mut SecretBuffer,
+    ) -> Result<ResultSpans, RejectReason> {
+        let spans = self.result_spans[record];
+        let Some((format, _)) = plan.job.format() else { return Ok(spans) };
+        let text = self.texts[record].of(&self.data).and_then(|text| std::str::from_utf8(text).ok());
+        let numerals = spans.result.of(results).unwrap_or_default();
+        let mut token = Zeroizing::new(String::with_capacity(text.map_or(0, |text| 4 * text.len())));
+        format.write(text.unwrap_or_default(), numerals, &mut token).map_err(RejectReason::Format)?;
+        let start = texts.len();
+        texts.extend(token.as_bytes());
+        Ok(ResultSpans { result: span(start, texts.len()), ..spans })
     }
 
     fn iv_from(&self, iv: &IvFrom) -> Column<'_, IvSource> {
@@ -155,21 +202,36 @@ impl GatheredColumns {
         let start = self.data.len();
         let (value, plain) = (row.plan.job.value_encoding(), row.plan.job.encoding);
         let binary = plain.of_binary();
+        let tweak_or_aad = if row.plan.job.format().is_some() { Encoding::Text } else { plain };
         self.decode(row, columns.value, value)?;
         if let Some((padding, block_len)) = row.plan.job.fills() {
             // Before any other column is decoded: the padding must lie directly behind the value.
             padding.fill(block_len, start, &mut self.data);
         }
-        let input = span(start, self.data.len());
+        let text = span(start, self.data.len());
+        let input = self.numerals(row, text)?;
         Ok(RowRecord {
             input,
+            text,
             key: row.key(columns.key)?,
             second_key: row.key(columns.second_key)?,
             iv: self.decode_if(row, columns.iv, binary)?,
             second_iv: self.decode_if(row, columns.second_iv, binary)?,
-            aad: self.decode_if(row, columns.aad, plain)?,
+            aad: self.decode_if(row, columns.aad, tweak_or_aad)?,
             tag: self.decode_if(row, columns.tag, binary)?,
         })
+    }
+
+    /// Adds the numerals of a text if the job makes tokens. Otherwise the text is the input itself.
+    fn numerals(&mut self, row: &RowView<'_>, text: Span) -> Result<Span, RejectReason> {
+        let Some((format, _)) = row.plan.job.format() else { return Ok(text) };
+        let own = text.of(&self.data).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+        // At most two bytes for each character, so the buffer never grows and leaves a copy behind.
+        let mut numerals = Zeroizing::new(Vec::with_capacity(2 * own.len()));
+        format.read(own, &mut numerals).map_err(RejectReason::Format)?;
+        let start = self.data.len();
+        self.data.extend(&numerals);
+        Ok(span(start, self.data.len()))
     }
 
     fn decode_if(
@@ -208,13 +270,16 @@ impl GatheredColumns {
                 let made = matches!(iv, IvFrom::New(_));
                 (iv_len, tag_len) = match cipher {
                     RowCipher::Cbc(alg) => (alg.block_len(), 0),
-                    RowCipher::Gcm(_) => (GCM_IV_LEN, TAG_LEN),
+                    RowCipher::Aead(alg) => (alg.usual_iv_len(), TAG_LEN),
                 };
                 iv_len *= usize::from(made);
             }
             RowOperation::Translate { to, to_iv: IvFrom::New(_), .. } => iv_len = to.block_len(),
             RowOperation::Mac { len, .. } => result_len = *len,
-            RowOperation::Decrypt { .. } | RowOperation::Translate { .. } => {}
+            RowOperation::Decrypt { .. }
+            | RowOperation::Translate { .. }
+            | RowOperation::Tokenise { .. }
+            | RowOperation::Detokenise { .. } => {}
         }
         ResultSpans { result: self.place(result_len), iv: self.place(iv_len), tag: self.place(tag_len) }
     }
@@ -229,6 +294,8 @@ impl GatheredColumns {
 /// The positions of a row's decoded values in the data.
 struct RowRecord {
     input: Span,
+    /// The value itself. The input has its numerals if the job makes tokens.
+    text: Span,
     key: KeySource,
     second_key: KeySource,
     iv: Span,

@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use oarlock::batch::BatchTask;
+use oarlock::format::TokenFormat;
 use oarlock::table::KeyType;
-use oarlock::{AeadAlg, BlockCipher, MacAlg};
+use oarlock::{AeadAlg, BlockCipher, FpeAlg, MacAlg};
 
 use crate::error::{MIN_MAC_LEN, PlanError, UnknownName};
 use crate::{Encoding, Padding};
@@ -42,8 +43,8 @@ pub enum RowOperation {
         iv: IvFrom,
         /// The padding of the last block.
         padding: Padding,
-        /// The further columns of GCM.
-        gcm: GcmColumns,
+        /// The further columns of authenticated encryption.
+        aead: AeadColumns,
     },
     /// Decrypts it.
     Decrypt {
@@ -53,8 +54,8 @@ pub enum RowOperation {
         iv: IvFrom,
         /// The padding of the last block.
         padding: Padding,
-        /// The further columns of GCM.
-        gcm: GcmColumns,
+        /// The further columns of authenticated encryption.
+        aead: AeadColumns,
     },
     /// Decrypts it under one key and encrypts it under another. The plaintext is never written.
     Translate {
@@ -68,6 +69,24 @@ pub enum RowOperation {
         to_key: KeyFrom,
         /// The new IV.
         to_iv: IvFrom,
+    },
+    /// Replaces it by a token of the same format.
+    Tokenise {
+        /// The algorithm.
+        alg: FpeAlg,
+        /// The format of values and tokens.
+        format: TokenFormat,
+        /// The tweak.
+        tweak: TweakFrom,
+    },
+    /// Replaces a token by its value.
+    Detokenise {
+        /// The algorithm.
+        alg: FpeAlg,
+        /// The format of values and tokens.
+        format: TokenFormat,
+        /// The tweak.
+        tweak: TweakFrom,
     },
     /// Makes a message authentication code.
     Mac {
@@ -83,26 +102,35 @@ pub enum RowOperation {
 pub enum RowCipher {
     /// Cipher block chaining.
     Cbc(BlockCipher),
-    /// Galois/counter mode, tags in a column of their own.
-    Gcm(AeadAlg),
+    /// Authenticated encryption, with tags in a column of their own.
+    Aead(AeadAlg),
 }
 
-/// The columns of GCM beside value and IV.
+/// The columns of authenticated encryption beside value and IV.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct GcmColumns {
+pub struct AeadColumns {
     /// Tags: written when encrypting, compared when decrypting.
     pub tag: String,
     /// Associated data, if there is any.
     pub aad: Option<String>,
 }
 
-impl GcmColumns {
+impl AeadColumns {
     /// Returns the columns of tags and, if there is one, of associated data.
     #[must_use]
     pub fn new(tag: impl Into<String>, aad: Option<String>) -> Self {
         Self { tag: tag.into(), aad }
     }
+}
+
+/// The source of a row's tweak. The same value has another token under another tweak.
+#[derive(Clone, Debug)]
+pub enum TweakFrom {
+    /// These bytes, for all rows.
+    One(Vec<u8>),
+    /// The text of this column.
+    Column(String),
 }
 
 /// The source of a row's key.
@@ -149,20 +177,37 @@ impl RecordJob {
     pub(crate) fn check(&self) -> Result<(), PlanError> {
         let fault = |what| Err(PlanError::Contradiction { what });
         match &self.operation {
-            RowOperation::Encrypt { cipher: RowCipher::Gcm(_), padding: Padding::Pkcs7, .. }
-            | RowOperation::Decrypt { cipher: RowCipher::Gcm(_), padding: Padding::Pkcs7, .. } => {
-                fault("padding does not fit GCM, which takes values of any length: choose the padding none")
-            }
-            RowOperation::Encrypt { cipher: RowCipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. }
-            | RowOperation::Decrypt { cipher: RowCipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. } => {
+            RowOperation::Encrypt { cipher: RowCipher::Aead(_), padding: Padding::Pkcs7, .. }
+            | RowOperation::Decrypt { cipher: RowCipher::Aead(_), padding: Padding::Pkcs7, .. } => fault(
+                "padding is for CBC only, other ciphers take values of any length: choose the padding none",
+            ),
+            RowOperation::Encrypt { cipher: RowCipher::Aead(alg), iv: IvFrom::Zero, .. }
+            | RowOperation::Decrypt { cipher: RowCipher::Aead(alg), iv: IvFrom::Zero, .. }
+                if !alg.may_repeat_ivs() =>
+            {
                 fault("GCM needs another IV for each value: name a column of IVs, or a column for new IVs")
             }
+            RowOperation::Encrypt { cipher: RowCipher::Aead(_), iv: IvFrom::Key, .. }
+            | RowOperation::Decrypt { cipher: RowCipher::Aead(_), iv: IvFrom::Key, .. } => {
+                fault("only CBC takes the key as its own IV")
+            }
+            RowOperation::Encrypt { cipher: RowCipher::Aead(alg), iv: IvFrom::New(_), .. }
+                if alg.is_siv() =>
+            {
+                fault("AES-SIV makes no IVs: use none (zero), or name a column of IVs")
+            }
             RowOperation::Encrypt {
-                cipher: RowCipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, ..
+                cipher: RowCipher::Cbc(_),
+                aead: AeadColumns { aad: Some(_), .. },
+                ..
             }
             | RowOperation::Decrypt {
-                cipher: RowCipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, ..
-            } => fault("only GCM has associated data: remove its column, or choose a cipher with GCM"),
+                cipher: RowCipher::Cbc(_),
+                aead: AeadColumns { aad: Some(_), .. },
+                ..
+            } => {
+                fault("CBC has no associated data: remove its column, or choose a cipher with authentication")
+            }
             RowOperation::Decrypt { iv: IvFrom::New(_), .. }
             | RowOperation::Translate { iv: IvFrom::New(_), .. } => {
                 fault("a decryption cannot make its IV: name the column that holds it")
@@ -177,6 +222,7 @@ impl RecordJob {
     /// Returns the encoding of the values that the job reads.
     pub(crate) fn value_encoding(&self) -> Encoding {
         match self.operation {
+            RowOperation::Tokenise { .. } | RowOperation::Detokenise { .. } => Encoding::Text,
             RowOperation::Encrypt { .. } | RowOperation::Mac { .. } => self.encoding,
             RowOperation::Decrypt { .. } | RowOperation::Translate { .. } => self.encoding.of_binary(),
         }
@@ -185,6 +231,7 @@ impl RecordJob {
     /// Returns the encoding of results.
     pub(crate) fn result_encoding(&self) -> Encoding {
         match self.operation {
+            RowOperation::Tokenise { .. } | RowOperation::Detokenise { .. } => Encoding::Text,
             RowOperation::Decrypt { .. } => self.encoding,
             _ => self.encoding.of_binary(),
         }
@@ -194,10 +241,22 @@ impl RecordJob {
         match self.operation {
             RowOperation::Encrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::encrypt(alg),
             RowOperation::Decrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::decrypt(alg),
-            RowOperation::Encrypt { cipher: RowCipher::Gcm(alg), .. } => BatchTask::seal(alg),
-            RowOperation::Decrypt { cipher: RowCipher::Gcm(alg), .. } => BatchTask::open(alg),
+            RowOperation::Encrypt { cipher: RowCipher::Aead(alg), .. } => BatchTask::seal(alg),
+            RowOperation::Decrypt { cipher: RowCipher::Aead(alg), .. } => BatchTask::open(alg),
             RowOperation::Translate { from, to, .. } => BatchTask::translate(from, to),
+            RowOperation::Tokenise { alg, .. } => BatchTask::encrypt_format(alg),
+            RowOperation::Detokenise { alg, .. } => BatchTask::decrypt_format(alg),
             RowOperation::Mac { alg, .. } => BatchTask::mac(alg),
+        }
+    }
+
+    /// Returns the format of values and tokens, and the source of their tweaks.
+    pub(crate) fn format(&self) -> Option<(&TokenFormat, &TweakFrom)> {
+        match &self.operation {
+            RowOperation::Tokenise { format, tweak, .. } | RowOperation::Detokenise { format, tweak, .. } => {
+                Some((format, tweak))
+            }
+            _ => None,
         }
     }
 
@@ -223,15 +282,25 @@ impl RecordJob {
 }
 
 impl RowCipher {
+    /// True for AES-SIV, which needs no IV.
+    #[must_use]
+    pub fn is_siv(self) -> bool {
+        matches!(self, Self::Aead(alg) if alg.is_siv())
+    }
+
     /// Every cipher.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Cbc(BlockCipher::Des),
         Self::Cbc(BlockCipher::Tdes2),
         Self::Cbc(BlockCipher::Tdes3),
         Self::Cbc(BlockCipher::Aes128),
         Self::Cbc(BlockCipher::Aes256),
-        Self::Gcm(AeadAlg::Aes128Gcm),
-        Self::Gcm(AeadAlg::Aes256Gcm),
+        Self::Aead(AeadAlg::Aes128Gcm),
+        Self::Aead(AeadAlg::Aes256Gcm),
+        Self::Aead(AeadAlg::Aes128Siv),
+        Self::Aead(AeadAlg::Aes256Siv),
+        Self::Aead(AeadAlg::Aes128GcmSiv),
+        Self::Aead(AeadAlg::Aes256GcmSiv),
     ];
 
     /// Returns the key type that it needs.
@@ -241,7 +310,11 @@ impl RowCipher {
             Self::Cbc(BlockCipher::Des) => KeyType::Des,
             Self::Cbc(BlockCipher::Tdes2) => KeyType::Tdes2,
             Self::Cbc(BlockCipher::Tdes3) => KeyType::Tdes3,
-            Self::Cbc(BlockCipher::Aes128) | Self::Gcm(AeadAlg::Aes128Gcm) => KeyType::Aes128,
+            Self::Cbc(BlockCipher::Aes128) | Self::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes128GcmSiv) => {
+                KeyType::Aes128
+            }
+            Self::Aead(AeadAlg::Aes128Siv) => KeyType::Aes128Siv,
+            Self::Aead(AeadAlg::Aes256Siv) => KeyType::Aes256Siv,
             _ => KeyType::Aes256,
         }
     }
@@ -260,12 +333,21 @@ pub fn key_type_of_mac(alg: MacAlg) -> KeyType {
     }
 }
 
+/// The ways of making tokens with the keys of a table.
+pub const TOKEN_ALGS: [FpeAlg; 2] = [FpeAlg::Aes128Ff1, FpeAlg::Aes256Ff1];
+
+/// Returns the key type that tokens need.
+#[must_use]
+pub fn key_type_of_tokens(alg: FpeAlg) -> KeyType {
+    if alg == FpeAlg::Aes128Ff1 { KeyType::Aes128 } else { KeyType::Aes256 }
+}
+
 /// Short stable names: `tdes2-cbc`, `aes128-gcm`.
 impl fmt::Display for RowCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cbc(alg) => write!(f, "{alg}-cbc"),
-            Self::Gcm(alg) => alg.fmt(f),
+            Self::Aead(alg) => alg.fmt(f),
         }
     }
 }

@@ -230,7 +230,8 @@ impl KeyFileLine<'_> {
         match &self.algorithms {
             Some(words) => self::words("algorithms", &ALGORITHMS, words),
             None => {
-                Ok(ALGORITHMS.map(|(_, own)| own).into_iter().filter(|own| own.suits(key_type)).collect())
+                let is_usual = |own: &KeyAlgorithm| own.suits(key_type) && !ONLY_NAMED.contains(own);
+                Ok(ALGORITHMS.map(|(_, own)| own).into_iter().filter(is_usual).collect())
             }
         }
     }
@@ -287,9 +288,15 @@ const OPERATIONS: [(&str, KeyOperation); 5] = [
     ("translate-to", KeyOperation::TranslateTo),
 ];
 
-const ALGORITHMS: [(&str, KeyAlgorithm); 10] = [
+/// The algorithms that a line must name, because a key that does one of them does nothing else.
+const ONLY_NAMED: [KeyAlgorithm; 2] = [KeyAlgorithm::GcmSiv, KeyAlgorithm::Ff1];
+
+const ALGORITHMS: [(&str, KeyAlgorithm); 13] = [
     ("cbc", KeyAlgorithm::Cbc),
     ("gcm", KeyAlgorithm::Gcm),
+    ("gcm-siv", KeyAlgorithm::GcmSiv),
+    ("siv", KeyAlgorithm::Siv),
+    ("ff1", KeyAlgorithm::Ff1),
     ("des-mac", KeyAlgorithm::DesMac),
     ("retail-mac", KeyAlgorithm::RetailMac),
     ("cmac", KeyAlgorithm::Cmac),

@@ -70,7 +70,10 @@ pub use self::buffer::SecretBuffer;
 pub use self::chunks::{ChunkError, ChunkReader, RowChunk, fill_buffer};
 pub use self::encoding::Encoding;
 pub use self::error::{PlanError, RejectReason, RunError, UnknownName};
-pub use self::job::{GcmColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, key_type_of_mac};
+pub use self::job::{
+    AeadColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, TOKEN_ALGS, TweakFrom, key_type_of_mac,
+    key_type_of_tokens,
+};
 pub use self::key_file::{
     KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys, load_keys_at, parse_nonce_field,
 };

@@ -76,6 +76,7 @@ pub(crate) fn describe(reason: &RejectReason, columns: &Columns) -> String {
             "the decrypted value is not UTF-8 text: the key is wrong, or choose the encoding hex or base64"
                 .into()
         }
+        RejectReason::Format(error) => error.to_string(),
         RejectReason::UnknownKey => Status::UnknownKey.to_string(),
         RejectReason::Refused { status, expected: Some(expected) } => {
             format!("{status}; expected {expected}")

@@ -10,6 +10,8 @@ pub(crate) struct LineEncryption {
     does_gcm: bool,
     /// CBC under IVs that a client chooses or foresees.
     does_foreseen_cbc: bool,
+    /// The algorithm that must be the only one of its key.
+    alone: Option<KeyAlgorithm>,
     /// The bytes that counted nonces begin with; None if they are not counted.
     nonce_field: Option<[u8; 4]>,
 }
@@ -33,16 +35,18 @@ impl LineEncryption {
         (encrypts || translates).then(|| Self {
             does_gcm: encrypts && algorithms.contains(&KeyAlgorithm::Gcm),
             does_foreseen_cbc: foresees_ivs && algorithms.contains(&KeyAlgorithm::Cbc),
+            alone: algorithms.iter().copied().find(|algorithm| algorithm.stands_alone()),
             nonce_field,
         })
     }
 
-    /// True if nonces may repeat, or if CBC under one line reveals the key stream of GCM under the other.
+    /// True if one line does an algorithm that the other does not and that stands alone, if nonces may repeat, or if CBC under one line reveals the key stream of GCM under the other.
     fn endangers(&self, other: &Self) -> bool {
         let fields = [self.nonce_field, other.nonce_field];
         // Random nonces may meet counted ones. Only two counters with different fields are apart for certain.
         let may_share_nonces = fields.contains(&None) || fields[0] == fields[1];
-        (self.does_gcm && other.does_gcm && may_share_nonces)
+        self.alone != other.alone
+            || (self.does_gcm && other.does_gcm && may_share_nonces)
             || (self.does_gcm && other.does_foreseen_cbc)
             || (self.does_foreseen_cbc && other.does_gcm)
     }

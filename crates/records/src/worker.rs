@@ -9,7 +9,7 @@ use oarlock::{Blame, Status};
 
 use crate::SecretBuffer;
 use crate::error::{RejectReason, RunError};
-use crate::gather::GatheredColumns;
+use crate::gather::{GatheredColumns, ResultSpans};
 use crate::plan::{FilePlan, count_lines};
 use crate::reject::RejectedRow;
 use crate::row::{CellSpan, MAX_COLUMNS, MAX_DROPS, MAX_WRITES, RowSpan};
@@ -139,11 +139,25 @@ impl<'w> ChunkWorker<'w> {
         let Self { plan, accelerator, table, outcome, .. } = self;
         let batch = self.gathered.batch(plan);
         accelerator.run_batch_into(table, &batch, outcome).map_err(RunError::machine)?;
-        let mut writer = RowWriter::new(plan, chunk, &self.rows, outcome.output(), &mut done.output);
+        // The results of a job that makes tokens are numerals; the rows get texts.
+        let mut texts = SecretBuffer::default();
+        let mut tokens = Vec::new();
+        if plan.job.format().is_some() {
+            texts.reserve(2 * outcome.output().len());
+            tokens.extend(
+                (0..self.rows.len())
+                    .map(|record| self.gathered.token(plan, record, outcome.output(), &mut texts)),
+            );
+        }
+        let results = if tokens.is_empty() { outcome.output() } else { &texts };
+        let mut writer = RowWriter::new(plan, chunk, &self.rows, results, &mut done.output);
         for (index, (placement, status)) in self.rows.iter().zip(outcome.statuses()).enumerate() {
-            let result_spans = self.gathered.result_spans(index);
+            let result_spans = match tokens.get_mut(index) {
+                Some(token) => std::mem::replace(token, Ok(ResultSpans::default())),
+                None => Ok(self.gathered.result_spans(index)),
+            };
             let written = match status {
-                Status::Done => writer.write(placement, result_spans),
+                Status::Done => result_spans.and_then(|spans| writer.write(placement, spans)),
                 _ => {
                     let error = outcome.error(table, &batch, index);
                     let expected = error.as_ref().and_then(|error| error.expected());

@@ -4,11 +4,12 @@
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
+use oarlock::format::{Alphabet, TokenFormat};
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
-use oarlock::{AeadAlg, BlockCipher, MacAlg};
+use oarlock::{AeadAlg, BlockCipher, FpeAlg, MacAlg};
 use oarlock_records::{
-    ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, GcmColumns, IvFrom, KeyFrom, KeyNames, Padding,
-    PlanError, RecordJob, RowCipher, RowOperation, SecretBuffer,
+    AeadColumns, ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames,
+    Padding, PlanError, RecordJob, RowCipher, RowOperation, SecretBuffer, TweakFrom,
 };
 
 static ACCELERATOR: LazyLock<Accelerator> =
@@ -50,15 +51,15 @@ fn column(name: &str) -> IvFrom {
 }
 
 fn encrypt(cipher: RowCipher, iv: IvFrom, padding: Padding) -> RecordJob {
-    job(RowOperation::Encrypt { cipher, iv, padding, gcm: gcm() })
+    job(RowOperation::Encrypt { cipher, iv, padding, aead: aead() })
 }
 
 fn decrypt(cipher: RowCipher, iv: IvFrom, padding: Padding) -> RecordJob {
-    job(RowOperation::Decrypt { cipher, iv, padding, gcm: gcm() })
+    job(RowOperation::Decrypt { cipher, iv, padding, aead: aead() })
 }
 
-fn gcm() -> GcmColumns {
-    GcmColumns::new("tag", None)
+fn aead() -> AeadColumns {
+    AeadColumns::new("tag", None)
 }
 
 const AES128: RowCipher = RowCipher::Cbc(BlockCipher::Aes128);
@@ -89,7 +90,7 @@ fn the_vector_of_gcm_and_tags_that_do_not_verify() {
     let table = table(KeyType::Aes128, "00000000000000000000000000000000");
     let (zeros, iv) = ("00000000000000000000000000000000", "000000000000000000000000");
     let (sealed, tag) = ("0388dace60b6a392f328c2b971b2fe78", "ab6e47d42cec13bdf53a67b21257bddf");
-    let cipher = RowCipher::Gcm(AeadAlg::Aes128Gcm);
+    let cipher = RowCipher::Aead(AeadAlg::Aes128Gcm);
     let done = run(
         &encrypt(cipher, column("iv"), Padding::None),
         FileFormat::CSV,
@@ -322,7 +323,7 @@ fn columns_that_are_not_there_or_twice_are_told_at_once() {
         ),
         (
             fault(
-                &encrypt(RowCipher::Gcm(AeadAlg::Aes128Gcm), IvFrom::Zero, Padding::None),
+                &encrypt(RowCipher::Aead(AeadAlg::Aes128Gcm), IvFrom::Zero, Padding::None),
                 FileFormat::CSV,
                 "v\n",
             ),
@@ -330,11 +331,11 @@ fn columns_that_are_not_there_or_twice_are_told_at_once() {
         ),
         (
             fault(
-                &encrypt(RowCipher::Gcm(AeadAlg::Aes128Gcm), column("iv"), Padding::Pkcs7),
+                &encrypt(RowCipher::Aead(AeadAlg::Aes128Gcm), column("iv"), Padding::Pkcs7),
                 FileFormat::CSV,
                 "v\n",
             ),
-            "padding does not fit GCM",
+            "padding is for CBC only",
         ),
         (
             fault(&decrypt(AES128, IvFrom::New("iv".into()), Padding::None), FileFormat::CSV, "v\n"),
@@ -364,7 +365,7 @@ fn text_comes_back_byte_for_byte() {
         "\u{feff}v\n1\n\"2\"\n",
     ];
     for (cipher, padding) in
-        [(AES128, Padding::Pkcs7), (RowCipher::Gcm(oarlock::AeadAlg::Aes128Gcm), Padding::None)]
+        [(AES128, Padding::Pkcs7), (RowCipher::Aead(oarlock::AeadAlg::Aes128Gcm), Padding::None)]
     {
         let textual = |job| with(job, |job| (job.encoding, job.drops_ivs) = (Encoding::Text, true));
         let seal = textual(encrypt(cipher, IvFrom::New("iv".into()), padding));
@@ -409,4 +410,88 @@ fn columns_are_left_out_wherever_they_stand() {
     ] {
         assert_eq!(run(&open, format, &table, &file), (expected, String::new()));
     }
+}
+
+fn tokens(format: TokenFormat, tweak: TweakFrom, is_back: bool) -> RecordJob {
+    let alg = FpeAlg::Aes128Ff1;
+    job(match is_back {
+        false => RowOperation::Tokenise { alg, format, tweak },
+        true => RowOperation::Detokenise { alg, format, tweak },
+    })
+}
+
+/// The samples 1 to 3 of NIST for FF1.
+#[test]
+fn the_samples_of_tokens_in_both_formats() {
+    let table = table(KeyType::Aes128, "2b7e151628aed2a6abf7158809cf4f3c");
+    let lower_alphanumeric = "chars:0123456789abcdefghijklmnopqrstuvwxyz";
+    for (alphabet, tweak, value, token) in [
+        ("digits", "", "0123456789", "2433477484"),
+        ("digits", "9876543210", "0123456789", "6124200773"),
+        (lower_alphanumeric, "7777pqrs777", "0123456789abcdefghi", "a9tv40mll9kdu509eum"),
+    ] {
+        let format = TokenFormat::new(alphabet.parse().unwrap());
+        let one = TweakFrom::One(tweak.as_bytes().to_vec());
+        let csv = |v: &str| format!("id,v,t\n1,{v},{tweak}\n2,\"{v}\",{tweak}\n");
+        let json = |v: &str| format!("{{\"v\":\"{v}\",\"t\":\"{tweak}\",\"n\":1}}\n");
+        for tweak in [one, TweakFrom::Column("t".into())] {
+            for (is_back, from, to) in [(false, value, token), (true, token, value)] {
+                let job = tokens(format.clone(), tweak.clone(), is_back);
+                assert_eq!(run(&job, FileFormat::CSV, &table, &csv(from)), (csv(to), String::new()));
+                assert_eq!(run(&job, FileFormat::Ndjson, &table, &json(from)), (json(to), String::new()));
+            }
+        }
+    }
+}
+
+#[test]
+fn values_of_another_format_are_rejected_with_the_reason() {
+    let table = table(KeyType::Aes128, NIST_KEY);
+    let format = TokenFormat::new(Alphabet::digits()).keep_first(6).with_luhn().unwrap();
+    let job = tokens(format.clone(), TweakFrom::One(Vec::new()), false);
+    let file = "v\n4111111111111111\n411111111111111x\n4111111111111112\n411111111111\n5555555555554444\n";
+    let (done, rejects) = run(&job, FileFormat::CSV, &table, file);
+    let lines: Vec<&str> = rejects.lines().collect();
+    assert!(lines[0].starts_with("3,\"character 16 is not in the alphabet"), "{rejects}");
+    assert!(lines[1].starts_with("4,\"the digits have no valid check sum"), "{rejects}");
+    assert!(lines[2].starts_with("5,\"12 characters: expected 13 or more"), "{rejects}");
+    assert_eq!(lines.len(), 3);
+    let tokens_of: Vec<&str> = done.lines().skip(1).collect();
+    assert!(tokens_of[0].starts_with("411111") && tokens_of[1].starts_with("555555"), "{done}");
+    let back = tokens(format, TweakFrom::One(Vec::new()), true);
+    let restored = run(&back, FileFormat::CSV, &table, &done).0;
+    assert_eq!(restored, "v\n4111111111111111\n5555555555554444\n");
+    // The token of one tweak is no token of another.
+    let other = tokens(TokenFormat::new(Alphabet::digits()), TweakFrom::One(b"other".to_vec()), false);
+    let plain = tokens(TokenFormat::new(Alphabet::digits()), TweakFrom::One(Vec::new()), false);
+    let of = |job: &RecordJob| run(job, FileFormat::CSV, &table, "v\n4111111111111111\n").0;
+    assert_ne!(of(&other), of(&plain));
+}
+
+#[test]
+fn equal_values_join_under_siv() {
+    let table = table(KeyType::Aes128Siv, "fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+    let cipher = RowCipher::Aead(AeadAlg::Aes128Siv);
+    let aad = || AeadColumns::new("tag", Some("aad".into()));
+    let seal = job(RowOperation::Encrypt { cipher, iv: IvFrom::Zero, padding: Padding::None, aead: aad() });
+    // RFC 5297 A.1, twice, and another value.
+    let ad = "101112131415161718191a1b1c1d1e1f2021222324252627";
+    let file =
+        format!("v,aad\n112233445566778899aabbccddee,{ad}\n112233445566778899aabbccddee,{ad}\n11,{ad}\n");
+    let (done, rejects) = run(&seal, FileFormat::CSV, &table, &file);
+    assert_eq!(rejects, "");
+    let known = format!("40c02b9690c4dc04daef7f6afe5c,{ad},85632d07c6e8f37f950acd320a2ecc93");
+    let lines: Vec<&str> = done.lines().collect();
+    assert_eq!((lines[0], lines[1], lines[2]), ("v,aad,tag", &*known, &*known));
+    let open = with(
+        job(RowOperation::Decrypt { cipher, iv: IvFrom::Zero, padding: Padding::None, aead: aad() }),
+        |job| {
+            job.drops_ivs = true;
+        },
+    );
+    assert_eq!(run(&open, FileFormat::CSV, &table, &done).0, file);
+    let spoiled = done.replacen("85632d", "85632c", 1);
+    let (opened, rejects) = run(&open, FileFormat::CSV, &table, &spoiled);
+    assert_eq!(opened.lines().count(), 3);
+    assert!(rejects.starts_with("2,\"verification failed"), "{rejects}");
 }

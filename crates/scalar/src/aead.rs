@@ -1,4 +1,5 @@
-//! AES-GCM with detached tags of 12 to 16 bytes and IVs of any length, and ChaCha20-Poly1305.
+//! AES-GCM with detached tags of 12 to 16 bytes and IVs of any length, AES-GCM-SIV, and ChaCha20-Poly1305. AES-SIV is
+//! in [`siv`](crate::siv).
 
 use std::sync::OnceLock;
 
@@ -9,6 +10,7 @@ use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
 use crate::ffi::{AeadContext, chacha20, is_equal, poly1305};
 use crate::op_error::OpError;
 use crate::prepare::PrepareKey;
+use crate::siv;
 
 /// Computes every record of the batch in one direction. Both key sizes of AES share this code, because AWS-LC reads the
 /// size from the key.
@@ -17,10 +19,17 @@ pub(crate) fn run(alg: AeadAlg, direction: Direction, batch: RecordBatch<'_, '_>
     match (alg, direction) {
         (AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm, Encrypt) => batch.each_with_key(seal::<GcmContexts>),
         (AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm, Decrypt) => batch.each_with_key(open::<GcmContexts>),
+        (AeadAlg::Aes128GcmSiv | AeadAlg::Aes256GcmSiv, Encrypt) => {
+            batch.each_with_key(seal::<GcmSivContext>)
+        }
+        (AeadAlg::Aes128GcmSiv | AeadAlg::Aes256GcmSiv, Decrypt) => {
+            batch.each_with_key(open::<GcmSivContext>)
+        }
         (AeadAlg::ChaCha20Poly1305, Encrypt) => batch.each_with_key(seal::<ChaChaContext>),
         (AeadAlg::ChaCha20Poly1305, Decrypt) => batch.each_with_key(open::<ChaChaContext>),
         (AeadAlg::ChaCha20Poly1305Ssh, Encrypt) => batch.each_with_key(seal_ssh),
         (AeadAlg::ChaCha20Poly1305Ssh, Decrypt) => batch.each_with_key(open_ssh),
+        (alg, direction) if alg.is_siv() => siv::run(direction, batch),
         _ => Err(batch.refused()),
     }
 }
@@ -32,6 +41,26 @@ trait AeadKey: PrepareKey {
 
     /// Returns the context that compares tags of `tag_len` bytes.
     fn context_for(&self, tag_len: usize) -> Result<&AeadContext, OpError>;
+}
+
+/// An AES-GCM-SIV key. All tags have 16 bytes.
+struct GcmSivContext(AeadContext);
+
+impl PrepareKey for GcmSivContext {
+    fn prepare(key: &[u8]) -> Result<Self, OpError> {
+        AeadContext::gcm_siv(key).map(Self).map_err(OpError::from_key_error)
+    }
+}
+
+impl AeadKey for GcmSivContext {
+    fn full(&self) -> &AeadContext {
+        &self.0
+    }
+
+    fn context_for(&self, _tag_len: usize) -> Result<&AeadContext, OpError> {
+        // As for ChaCha20-Poly1305.
+        Ok(&self.0)
+    }
 }
 
 /// A ChaCha20-Poly1305 key. All tags have 16 bytes.

@@ -74,6 +74,7 @@ impl Engine for ScalarEngine {
             Shape::Cipher { .. }
             | Shape::Chain { .. }
             | Shape::Aead { .. }
+            | Shape::Fpe { .. }
             | Shape::Mac { .. }
             | Shape::Digest { .. }
             | Shape::DigestPart { .. }

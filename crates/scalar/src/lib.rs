@@ -10,7 +10,7 @@
 //! | `rsa`, `ecdsa`, `ecdh`, `rfc6979`, `curve25519` | one public-key operation each |
 //! | `records` | the dispatch of record batches by shape |
 //! | `batch` | the loop over the records of a part, and the output of each |
-//! | `cipher`, `translate`, `aead`, `chain`, `mac`, `digest`, `wrap` | one record each |
+//! | `cipher`, `translate`, `aead`, `siv`, `fpe`, `chain`, `mac`, `digest`, `wrap` | one record each |
 //! | `prepare` | prepared keys: cached with a handle, or made for one record |
 //! | `op_error`, `fault` | errors of one job, and faults of the engine |
 //! | `ffi` | AWS-LC behind safe types: the only unsafe code |
@@ -30,6 +30,7 @@ mod engine;
 mod fault;
 #[allow(unsafe_code)]
 mod ffi;
+mod fpe;
 mod mac;
 mod op_error;
 mod operations;
@@ -37,6 +38,7 @@ mod prepare;
 mod records;
 mod rfc6979;
 mod rsa;
+mod siv;
 mod tables;
 mod translate;
 mod wrap;

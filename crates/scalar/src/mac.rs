@@ -25,7 +25,7 @@ pub(crate) fn run(alg: MacAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineF
 }
 
 /// A block cipher that encrypts one block in place.
-trait BlockEncrypt<const N: usize> {
+pub(crate) trait BlockEncrypt<const N: usize> {
     fn encrypt(&self, block: &mut [u8; N]);
 }
 
@@ -105,7 +105,7 @@ fn padded(padding: MacPadding, message: &[u8]) -> (&[u8], [u8; 8]) {
 }
 
 /// A CMAC key: the cipher and the two subkeys.
-struct CmacSubkeys<K, const N: usize> {
+pub(crate) struct CmacSubkeys<K, const N: usize> {
     cipher: K,
     k1: Zeroizing<[u8; N]>,
     k2: Zeroizing<[u8; N]>,
@@ -123,8 +123,48 @@ impl<K: PrepareKey + BlockEncrypt<N>, const N: usize> PrepareKey for CmacSubkeys
     }
 }
 
+impl<K: BlockEncrypt<N>, const N: usize> CmacSubkeys<K, N> {
+    /// Returns the MAC of a message. NIST SP 800-38B 6.2.
+    pub(crate) fn mac(&self, message: &[u8]) -> Zeroizing<[u8; N]> {
+        self.mac_of_two(&[], message)
+    }
+
+    /// Returns the MAC of blocks and the bytes behind them, of which there is at least one if there are blocks.
+    pub(crate) fn mac_of_two(&self, blocks: &[[u8; N]], message: &[u8]) -> Zeroizing<[u8; N]> {
+        let mut state = Zeroizing::new([0; N]);
+        self.absorb(&mut state, blocks);
+        self.finish(&mut state, message);
+        state
+    }
+
+    #[inline(always)]
+    fn absorb(&self, state: &mut [u8; N], blocks: &[[u8; N]]) {
+        for block in blocks {
+            xor(state, block);
+            self.cipher.encrypt(state);
+        }
+    }
+
+    /// Absorbs the rest of a message, with its padding and its subkey.
+    #[inline(always)]
+    fn finish(&self, state: &mut [u8; N], message: &[u8]) {
+        let (blocks, rest) = message.split_at(message.len().saturating_sub(1) / N * N);
+        self.absorb(state, blocks.as_chunks().0);
+        match rest.first_chunk() {
+            Some(last) => xor_last(state, last, &self.k1),
+            None => {
+                let mut last = Zeroizing::new([0; N]);
+                last[..rest.len()].copy_from_slice(rest);
+                last[rest.len()] = 0x80;
+                xor_last(state, &last, &self.k2);
+            }
+        }
+        self.cipher.encrypt(state);
+    }
+}
+
 /// Multiplies by x in GF(2^64) or GF(2^128). NIST SP 800-38B 5.3.
-fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
+pub(crate) fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
     let polynomial = if N == 8 { 0x1b } else { 0x87 };
     let mut out = Zeroizing::new([0; N]);
     let mut carry = 0;
@@ -146,23 +186,8 @@ fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
     batch.each_with_key(
         #[inline(always)]
         |key: &CmacSubkeys<K, N>, record, target| {
-            let input = record.input();
-            let (blocks, rest) = input.split_at(input.len().saturating_sub(1) / N * N);
             *state = [0; N];
-            for block in blocks.as_chunks().0 {
-                xor(&mut state, block);
-                key.cipher.encrypt(&mut state);
-            }
-            match rest.first_chunk() {
-                Some(last) => xor_last(&mut state, last, &key.k1),
-                None => {
-                    let mut last = Zeroizing::new([0; N]);
-                    last[..rest.len()].copy_from_slice(rest);
-                    last[rest.len()] = 0x80;
-                    xor_last(&mut state, &last, &key.k2);
-                }
-            }
-            key.cipher.encrypt(&mut state);
+            key.finish(&mut state, record.input());
             target.write(record.output(), &state)
         },
     )

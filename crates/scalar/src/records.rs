@@ -4,7 +4,7 @@ use oarlock_core::{CipherSpec, EngineFault, Outcomes, RecordPart, Records, Shape
 
 use crate::batch::RecordBatch;
 use crate::fault::failed;
-use crate::{aead, chain, cipher, digest, mac, translate, wrap};
+use crate::{aead, chain, cipher, digest, fpe, mac, translate, wrap};
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> Result<(), EngineFault> {
@@ -41,6 +41,7 @@ fn run_part(batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
         Shape::Chain { cipher, mac, order, direction } => chain::run(cipher, mac, order, direction, batch),
         Shape::Translate { from, to } => translate::run(from.alg, to.alg, batch),
         Shape::Aead { alg, direction } => aead::run(alg, direction, batch),
+        Shape::Fpe { direction, .. } => fpe::run(direction, batch),
         Shape::Mac { alg } => mac::run(alg, batch),
         Shape::Digest { alg } => digest::run(alg, batch),
         Shape::DigestPart { alg } => digest::run_part(alg, batch),

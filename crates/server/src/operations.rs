@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use oarlock::batch::{BatchTask, KeyWrap};
 use oarlock::table::KeyType;
-use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, MacAlg, WrapAlg};
+use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, FpeAlg, MacAlg, WrapAlg};
 use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::pattern::Pattern;
@@ -56,9 +56,20 @@ fn tasks() -> Vec<BatchTask> {
         tasks.extend([BatchTask::encrypt(cipher), BatchTask::decrypt(cipher)]);
         tasks.extend(BlockCipher::ALL.map(|to| BatchTask::translate(cipher, to)));
     }
-    // Keys of a table have no type for ChaCha20.
-    let aead = [AeadAlg::Aes128Gcm, AeadAlg::Aes256Gcm];
+    // Keys of a table have no type for ChaCha20 and AES-192.
+    let aead = [
+        AeadAlg::Aes128Gcm,
+        AeadAlg::Aes256Gcm,
+        AeadAlg::Aes128Siv,
+        AeadAlg::Aes256Siv,
+        AeadAlg::Aes128GcmSiv,
+        AeadAlg::Aes256GcmSiv,
+    ];
     tasks.extend(aead.into_iter().flat_map(|alg| [BatchTask::seal(alg), BatchTask::open(alg)]));
+    let fpe = [FpeAlg::Aes128Ff1, FpeAlg::Aes256Ff1];
+    tasks.extend(
+        fpe.into_iter().flat_map(|alg| [BatchTask::encrypt_format(alg), BatchTask::decrypt_format(alg)]),
+    );
     tasks.extend(MacAlg::ALL.map(BatchTask::mac));
     tasks.extend(DigestAlg::ALL.map(BatchTask::digest));
     tasks.extend(WrapAlg::ALL.map(BatchTask::wrap));

@@ -2,8 +2,8 @@
 
 use oarlock::selftest::sample_operations;
 use oarlock_core::{
-    AeadAlg, BatchSize, ChainOrder, CipherSpec, Direction, Engine, Key, MTE_AAD_LEN, MacAlg, NonceInput,
-    Operation, SecondInput, Shape, Status, WrapAlg, mte_sealed_len,
+    AeadAlg, BatchSize, ChainOrder, CipherSpec, Direction, Engine, FpeAlg, Key, MAX_FF1_NUMERALS,
+    MTE_AAD_LEN, MacAlg, NonceInput, Operation, SecondInput, Shape, Status, WrapAlg, mte_sealed_len,
 };
 use oarlock_keys::raw;
 
@@ -226,6 +226,7 @@ fn random_record(shape: Shape, dice: &mut SplitMix) -> RecordCase {
             }
         }
         Shape::Aead { alg, .. } => random_aead(alg, len, dice),
+        Shape::Fpe { alg, .. } => random_fpe(alg, len, dice),
         Shape::Mac { alg } => random_mac(alg, len, dice),
         Shape::Chain { cipher, mac, order, .. } => random_chain(cipher, mac, order, len, dice),
         Shape::Digest { alg } => {
@@ -250,7 +251,11 @@ fn random_aead(alg: AeadAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
     let (mut iv_len, mut aad_len, mut tag_len, mut len) = (alg.usual_iv_len(), dice.below(50), 16, len);
     match alg {
         AeadAlg::ChaCha20Poly1305Ssh => (aad_len, len) = (0, len + alg.min_input_len()),
-        AeadAlg::ChaCha20Poly1305 => {}
+        AeadAlg::ChaCha20Poly1305 | AeadAlg::Aes128GcmSiv | AeadAlg::Aes256GcmSiv => {}
+        _ if alg.is_siv() => {
+            iv_len = [0, 0, 12, dice.below(40)][dice.below(4)];
+            aad_len = [0, aad_len, dice.below(17)][dice.below(3)];
+        }
         _ => {
             iv_len = if dice.one_in(3) { 1 + dice.below(40) } else { 12 };
             tag_len = 12 + dice.below(5);
@@ -263,6 +268,30 @@ fn random_aead(alg: AeadAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
         input: dice.bytes(len),
         output_len: len,
         new_tag_len: tag_len,
+        ..RecordCase::default()
+    }
+}
+
+/// Makes numerals of a radix that is drawn too. One record in eight has a numeral that is not below it.
+fn random_fpe(alg: FpeAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
+    let radix = [10, 10, 10, 36, 62, 2, 256, 257, 65_535, 65_536][dice.below(10)];
+    let numeral_bytes = if radix <= 256 { 1 } else { 2 };
+    // Seven bits have 100 texts.
+    let numerals = if dice.one_in(2) { 16 } else { len.clamp(7, MAX_FF1_NUMERALS) };
+    let mut input = Vec::new();
+    for _ in 0..numerals {
+        let numeral = if dice.one_in(8 * numerals) { radix } else { dice.below(radix) };
+        // A numeral of 256 or 65,536 has no form of its own.
+        let bytes = (numeral.min(if numeral_bytes == 1 { 255 } else { 65_535 }) as u16).to_be_bytes();
+        input.extend(&bytes[2 - numeral_bytes..]);
+    }
+    let tweak_len = [0, dice.below(12), dice.below(40)][dice.below(3)];
+    RecordCase {
+        key: dice.bytes(alg.key_len()),
+        iv: (radix as u32).to_be_bytes().to_vec(),
+        aad: dice.bytes(tweak_len),
+        output_len: input.len(),
+        input,
         ..RecordCase::default()
     }
 }

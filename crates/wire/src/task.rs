@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use oarlock::batch::{BatchTask, KeyWrap};
 use oarlock::table::KeyType;
-use oarlock::{AeadAlg, BlockCipher, CipherMode, DigestAlg, Direction, MacAlg, Shape, WrapAlg};
+use oarlock::{AeadAlg, BlockCipher, CipherMode, DigestAlg, Direction, FpeAlg, MacAlg, Shape, WrapAlg};
 
 use crate::WireError;
 use crate::proto;
@@ -21,8 +21,14 @@ pub fn read(message: &proto::Task) -> Result<BatchTask, WireError> {
     let algorithm = message.algorithm.as_str();
     Ok(match kind {
         Kind::Unspecified => return Err(WireError::Missing { what: "task" }),
-        Kind::Encrypt => BatchTask::encrypt(cipher(algorithm)?),
-        Kind::Decrypt => BatchTask::decrypt(cipher(algorithm)?),
+        Kind::Encrypt => match format(algorithm) {
+            Some(alg) => BatchTask::encrypt_format(alg),
+            None => BatchTask::encrypt(cipher(algorithm)?),
+        },
+        Kind::Decrypt => match format(algorithm) {
+            Some(alg) => BatchTask::decrypt_format(alg),
+            None => BatchTask::decrypt(cipher(algorithm)?),
+        },
         Kind::Seal => BatchTask::seal(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
         Kind::Open => BatchTask::open(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
         Kind::Mac => BatchTask::mac(parse_name("MAC", &MacAlg::ALL, algorithm)?),
@@ -52,6 +58,10 @@ pub fn write(task: BatchTask) -> Result<proto::Task, WireError> {
             (Kind::Seal, alg.to_string(), None)
         }
         BatchTask::Do(Shape::Aead { alg, .. }) => (Kind::Open, alg.to_string(), None),
+        BatchTask::Do(Shape::Fpe { alg, direction: Direction::Encrypt }) => {
+            (Kind::Encrypt, alg.to_string(), None)
+        }
+        BatchTask::Do(Shape::Fpe { alg, .. }) => (Kind::Decrypt, alg.to_string(), None),
         BatchTask::Do(Shape::Mac { alg }) => (Kind::Mac, alg.to_string(), None),
         BatchTask::Do(Shape::Digest { alg }) => (Kind::Digest, alg.to_string(), None),
         BatchTask::Do(shape @ Shape::Translate { from, to }) if shape.is_possible() => {
@@ -72,6 +82,11 @@ pub fn write(task: BatchTask) -> Result<proto::Task, WireError> {
 /// No key type has this name.
 pub fn key_type(name: &str) -> Result<KeyType, WireError> {
     parse_name("type of key", &KeyType::ALL, name)
+}
+
+/// Returns the algorithm of a name that keeps formats.
+fn format(name: &str) -> Option<FpeAlg> {
+    FpeAlg::ALL.into_iter().find(|alg| alg.to_string() == name)
 }
 
 fn cipher(name: &str) -> Result<BlockCipher, WireError> {

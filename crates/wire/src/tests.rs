@@ -1,7 +1,9 @@
 use bytes::{Bytes, BytesMut};
 use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvSource, KeyWrap};
 use oarlock::table::KeyType;
-use oarlock::{AeadAlg, BlockCipher, Column, Curve, Fingerprint, KeyKind, KeySource, MacAlg, WrapAlg};
+use oarlock::{
+    AeadAlg, BlockCipher, Column, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg, WrapAlg,
+};
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 
 use crate::append::{AppendLayout, AppendSizes, RecordAppender};
@@ -71,6 +73,8 @@ fn tasks() -> Vec<BatchTask> {
     let mut tasks = vec![BatchTask::translate(BlockCipher::Tdes2, BlockCipher::Aes256)];
     tasks.extend(BlockCipher::ALL.map(BatchTask::encrypt));
     tasks.extend(BlockCipher::ALL.map(BatchTask::decrypt));
+    tasks.extend(FpeAlg::ALL.map(BatchTask::encrypt_format));
+    tasks.extend(FpeAlg::ALL.map(BatchTask::decrypt_format));
     tasks.extend(AeadAlg::ALL.map(BatchTask::seal));
     tasks.extend(AeadAlg::ALL.map(BatchTask::open));
     tasks.extend(MacAlg::ALL.map(BatchTask::mac));

@@ -14,8 +14,6 @@ use zeroize::Zeroizing;
 use super::args::{CallMacArgs, OpenArgs, SealArgs};
 use super::{CallError, CallSession, read};
 
-/// The length of GCM's IV in bytes. SP 800-38D 8.2.
-const GCM_IV_LEN: usize = 12;
 /// The length of GCM's tag in bytes.
 const TAG_LEN: usize = 16;
 
@@ -25,10 +23,12 @@ impl CallSession<'_> {
         let aad = associated(cipher, args.aad.as_deref())?;
         let value = read(&args.input)?;
         let given = args.iv.as_deref().map(|iv| given_iv(cipher, iv)).transpose()?;
-        let iv = given.as_ref().map_or(EntryIv::Generated, |iv| EntryIv::Bytes(iv));
+        // AES-SIV needs no IV.
+        let usual = if cipher.is_siv() { EntryIv::Zero } else { EntryIv::Generated };
+        let iv = given.as_ref().map_or(usual, |iv| EntryIv::Bytes(iv));
         let task = match cipher {
             RowCipher::Cbc(alg) => BatchTask::encrypt(alg),
-            RowCipher::Gcm(alg) => BatchTask::seal(alg),
+            RowCipher::Aead(alg) => BatchTask::seal(alg),
         };
         let answer = self.record(BatchEntry::new(task).iv(iv).aad(aad).input(&value)).await?;
         let iv = given.as_ref().map_or(&answer.iv[..], |iv| iv);
@@ -43,7 +43,7 @@ impl CallSession<'_> {
         let [iv, ciphertext, tag] = parts(cipher, &sealed)?;
         let task = match cipher {
             RowCipher::Cbc(alg) => BatchTask::decrypt(alg),
-            RowCipher::Gcm(alg) => BatchTask::open(alg),
+            RowCipher::Aead(alg) => BatchTask::open(alg),
         };
         let entry = BatchEntry::new(task).iv(EntryIv::Bytes(iv)).aad(aad).tag(tag).input(ciphertext);
         let answer = self.record(entry).await?;
@@ -171,12 +171,12 @@ fn iv_len(cipher: RowCipher) -> usize {
     match cipher {
         RowCipher::Cbc(BlockCipher::Aes128 | BlockCipher::Aes256) => 16,
         RowCipher::Cbc(_) => 8,
-        RowCipher::Gcm(_) => GCM_IV_LEN,
+        RowCipher::Aead(alg) => alg.usual_iv_len(),
     }
 }
 
 fn tag_len(cipher: RowCipher) -> usize {
-    if matches!(cipher, RowCipher::Gcm(_)) { TAG_LEN } else { 0 }
+    if matches!(cipher, RowCipher::Aead(_)) { TAG_LEN } else { 0 }
 }
 
 fn given_iv(cipher: RowCipher, hex: &str) -> Result<Vec<u8>, CallError> {

@@ -29,7 +29,7 @@ impl GenerateArgs {
     fn asymmetric(&self) -> Result<KeySummary, KeysError> {
         if self.records.is_some() {
             return Err(KeysError::Usage(
-                "--records is for symmetric keys: des, tdes2, tdes3, aes128, aes256, hmac",
+                "--records is for symmetric keys: des, tdes2, tdes3, aes128, aes256, hmac, aes128-siv, aes256-siv",
             ));
         }
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;

@@ -39,6 +39,10 @@ pub(super) enum GeneratedKind {
     Aes256,
     /// HMAC, 32 bytes, symmetric
     Hmac,
+    /// AES-SIV with two AES keys of 128 bits, symmetric
+    Aes128Siv,
+    /// AES-SIV with two AES keys of 256 bits, symmetric
+    Aes256Siv,
 }
 
 /// The length of an HMAC key in bytes, that of SHA-256's output: shorter keys weaken HMAC, longer keys add nothing.
@@ -55,6 +59,8 @@ impl GeneratedKind {
             Self::Aes128 => KeyType::Aes128,
             Self::Aes256 => KeyType::Aes256,
             Self::Hmac => KeyType::Hmac,
+            Self::Aes128Siv => KeyType::Aes128Siv,
+            Self::Aes256Siv => KeyType::Aes256Siv,
             _ => return None,
         })
     }

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use oarlock::format::{Alphabet, TokenFormat};
 use oarlock::table::{KeyType, WeakKeyRule};
-use oarlock::{BlockCipher, MacAlg};
+use oarlock::{BlockCipher, FpeAlg, MacAlg};
 use oarlock_records::{
-    Encoding, FileFormat, GcmColumns, IvFrom, KeyFrom, Padding, RecordJob, RowCipher, RowOperation,
+    AeadColumns, Encoding, FileFormat, IvFrom, KeyFrom, Padding, RecordJob, RowCipher, RowOperation,
+    TOKEN_ALGS, TweakFrom,
 };
 
 use super::RecordsError;
@@ -36,6 +38,10 @@ enum RecordsCommand {
     Decrypt(RecordDecryptArgs),
     /// Decrypt the values of a column and encrypt them under another key, without showing the plaintext
     Translate(TranslateArgs),
+    /// Replace the values of a column by tokens of the same length and alphabet
+    Tokenise(TokenArgs),
+    /// Replace the tokens of a column by their values
+    Detokenise(TokenArgs),
     /// Add a column with message authentication codes (MACs) of the values of a column
     Mac(RecordMacArgs),
 }
@@ -139,10 +145,10 @@ struct CipherArgs {
     /// Column of the IVs
     #[arg(long, value_name = "NAME", default_value = "iv")]
     iv_column: String,
-    /// Column of GCM's tags
+    /// Column of the tags of GCM, SIV and GCM-SIV
     #[arg(long, value_name = "NAME", default_value = "tag")]
     tag_column: String,
-    /// Column of GCM's associated data
+    /// Column of their associated data
     #[arg(long, value_name = "NAME")]
     aad_column: Option<String>,
 }
@@ -160,9 +166,9 @@ struct RecordEncryptArgs {
     #[command(flatten)]
     cipher: CipherArgs,
     /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the
-    /// key's own first bytes
-    #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
-    iv: IvOrigin,
+    /// key's own first bytes [default: new; for SIV, which needs none, zero]
+    #[arg(long, value_name = "FROM", help_heading = "Cipher")]
+    iv: Option<IvOrigin>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -173,12 +179,45 @@ struct RecordDecryptArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
-    /// Source of the IVs: the column, zeros, or the key's own first bytes
-    #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
-    iv: OldIvOrigin,
+    /// Source of the IVs: the column, zeros, or the key's own first bytes [default: column; for SIV, zero]
+    #[arg(long, value_name = "FROM", help_heading = "Cipher")]
+    iv: Option<OldIvOrigin>,
     /// Leave the columns of IVs and tags out, so that the output equals the original file byte for byte
     #[arg(long, help_heading = "Cipher")]
     drop_iv: bool,
+}
+
+/// The format of tokens.
+#[derive(Args, Clone, Debug)]
+struct TokenArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    keys: RecordKeyArgs,
+    #[arg(long, value_name = "NAME", default_value = "aes256-ff1", value_parser = token_alg, help = format!("Algorithm: {}", names(&TOKEN_ALGS)), help_heading = "Tokens")]
+    cipher: FpeAlg,
+    #[arg(long, value_name = "NAME", default_value = "digits", help = format!("Alphabet of the encrypted characters: {}", Alphabet::names()), help_heading = "Tokens")]
+    alphabet: Alphabet,
+    /// Number of characters at the start that stay as they are
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Tokens")]
+    keep_first: usize,
+    /// Number of characters at the end that stay as they are
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Tokens")]
+    keep_last: usize,
+    /// Values and tokens have a valid check digit, like card numbers: the last digit that is not kept
+    #[arg(long, help_heading = "Tokens")]
+    luhn: bool,
+    /// Text under which the same value has another token, such as the names of table and column
+    #[arg(long, value_name = "TEXT", default_value = "", help_heading = "Tokens")]
+    tweak: String,
+    /// Column with each row's tweak
+    #[arg(long, value_name = "NAME", conflicts_with = "tweak", help_heading = "Tokens")]
+    tweak_column: Option<String>,
+}
+
+fn token_alg(name: &str) -> Result<FpeAlg, String> {
+    let found = TOKEN_ALGS.into_iter().find(|alg| alg.to_string() == name);
+    found.ok_or_else(|| format!("expected one of {}", names(&TOKEN_ALGS)))
 }
 
 #[derive(Args, Clone, Debug)]
@@ -189,7 +228,7 @@ struct TranslateArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     to: ToKeyArgs,
-    /// Cipher of the values; GCM cannot be translated
+    /// Cipher of the values; only CBC can be translated
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     cipher: RowCipher,
     /// New cipher of the values [default: the same]
@@ -308,6 +347,7 @@ impl RecordsArgs {
             RecordsCommand::Encrypt(args) => &args.files,
             RecordsCommand::Decrypt(args) => &args.files,
             RecordsCommand::Translate(args) => &args.files,
+            RecordsCommand::Tokenise(args) | RecordsCommand::Detokenise(args) => &args.files,
             RecordsCommand::Mac(args) => &args.files,
         }
     }
@@ -317,6 +357,7 @@ impl RecordsArgs {
             RecordsCommand::Encrypt(args) => &args.keys,
             RecordsCommand::Decrypt(args) => &args.keys,
             RecordsCommand::Translate(args) => &args.keys,
+            RecordsCommand::Tokenise(args) | RecordsCommand::Detokenise(args) => &args.keys,
             RecordsCommand::Mac(args) => &args.keys,
         }
     }
@@ -337,6 +378,9 @@ impl RecordsArgs {
             RecordsCommand::Encrypt(args) => args.cipher.cipher.key_type(),
             RecordsCommand::Decrypt(args) => args.cipher.cipher.key_type(),
             RecordsCommand::Translate(args) => args.cipher.key_type(),
+            RecordsCommand::Tokenise(args) | RecordsCommand::Detokenise(args) => {
+                oarlock_records::key_type_of_tokens(args.cipher)
+            }
             RecordsCommand::Mac(args) => oarlock_records::key_type_of_mac(args.alg),
         }
     }
@@ -344,17 +388,17 @@ impl RecordsArgs {
     /// True if keys are their own IVs.
     pub(super) fn has_key_ivs(&self) -> bool {
         match &self.command {
-            RecordsCommand::Encrypt(args) => matches!(args.iv, IvOrigin::Key),
-            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvOrigin::Key),
+            RecordsCommand::Encrypt(args) => matches!(args.iv, Some(IvOrigin::Key)),
+            RecordsCommand::Decrypt(args) => matches!(args.iv, Some(OldIvOrigin::Key)),
             RecordsCommand::Translate(args) => {
                 matches!(args.iv, OldIvOrigin::Key) || matches!(args.to_iv, IvOrigin::Key)
             }
-            RecordsCommand::Mac(_) => false,
+            RecordsCommand::Tokenise(_) | RecordsCommand::Detokenise(_) | RecordsCommand::Mac(_) => false,
         }
     }
 
     pub(super) fn writes_plaintext(&self) -> bool {
-        matches!(self.command, RecordsCommand::Decrypt(_))
+        matches!(self.command, RecordsCommand::Decrypt(_) | RecordsCommand::Detokenise(_))
     }
 
     /// Returns the job that the arguments describe.
@@ -364,15 +408,25 @@ impl RecordsArgs {
         let operation = match &self.command {
             RecordsCommand::Encrypt(args) => {
                 let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
-                let (iv, gcm) = (args.iv.from(iv_column), args.cipher.gcm());
-                RowOperation::Encrypt { cipher: *cipher, iv, padding: *padding, gcm }
+                let usual = if cipher.is_siv() { IvOrigin::Zero } else { IvOrigin::New };
+                let (iv, aead) = (args.iv.unwrap_or(usual).from(iv_column), args.cipher.aead());
+                RowOperation::Encrypt { cipher: *cipher, iv, padding: *padding, aead }
             }
             RecordsCommand::Decrypt(args) => {
                 let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
-                let (iv, gcm) = (args.iv.from(iv_column), args.cipher.gcm());
-                RowOperation::Decrypt { cipher: *cipher, iv, padding: *padding, gcm }
+                let usual = if cipher.is_siv() { OldIvOrigin::Zero } else { OldIvOrigin::Column };
+                let (iv, aead) = (args.iv.unwrap_or(usual).from(iv_column), args.cipher.aead());
+                RowOperation::Decrypt { cipher: *cipher, iv, padding: *padding, aead }
             }
             RecordsCommand::Translate(args) => args.operation(keys.to.clone())?,
+            RecordsCommand::Tokenise(args) => {
+                let (format, tweak) = args.format()?;
+                RowOperation::Tokenise { alg: args.cipher, format, tweak }
+            }
+            RecordsCommand::Detokenise(args) => {
+                let (format, tweak) = args.format()?;
+                RowOperation::Detokenise { alg: args.cipher, format, tweak }
+            }
             RecordsCommand::Mac(args) => {
                 into.get_or_insert_with(|| "mac".to_owned());
                 RowOperation::Mac { alg: args.alg, len: args.length.unwrap_or(args.alg.tag_len()) }
@@ -388,8 +442,26 @@ impl RecordsArgs {
 }
 
 impl CipherArgs {
-    fn gcm(&self) -> GcmColumns {
-        GcmColumns::new(self.tag_column.clone(), self.aad_column.clone())
+    fn aead(&self) -> AeadColumns {
+        AeadColumns::new(self.tag_column.clone(), self.aad_column.clone())
+    }
+}
+
+impl TokenArgs {
+    fn format(&self) -> Result<(TokenFormat, TweakFrom), RecordsError> {
+        let format =
+            TokenFormat::new(self.alphabet.clone()).keep_first(self.keep_first).keep_last(self.keep_last);
+        let format = match self.luhn {
+            true => format.with_luhn().map_err(|_| {
+                RecordsError::Usage("--luhn: expected --alphabet digits, whose check digit it is")
+            })?,
+            false => format,
+        };
+        let tweak = match &self.tweak_column {
+            Some(column) => TweakFrom::Column(column.clone()),
+            None => TweakFrom::One(self.tweak.clone().into_bytes()),
+        };
+        Ok((format, tweak))
     }
 }
 
@@ -397,8 +469,8 @@ impl TranslateArgs {
     fn operation(&self, to_key: Option<KeyFrom>) -> Result<RowOperation, RecordsError> {
         let block = |cipher| match cipher {
             RowCipher::Cbc(alg) => Ok(alg),
-            RowCipher::Gcm(_) => {
-                Err(RecordsError::Usage("translate: expected ciphers of CBC, GCM cannot be translated"))
+            RowCipher::Aead(_) => {
+                Err(RecordsError::Usage("translate: expected ciphers of CBC, others cannot be translated"))
             }
         };
         let (from, to): (BlockCipher, BlockCipher) =

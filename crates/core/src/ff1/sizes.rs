@@ -129,10 +129,11 @@ impl Ff1Sizes {
     /// Returns true if all numerals of a text are below the radix. Looks at all of them in any case.
     #[must_use]
     pub fn are_numerals(&self, text: &[u8]) -> bool {
-        // The difference of a numeral that is too large does not borrow.
-        let borrows =
-            self.numerals(text).fold(u32::MAX, |all, numeral| all & numeral.wrapping_sub(self.radix));
-        borrows >> 31 == 1
+        let largest = match self.numeral_bytes() {
+            1 => text.iter().fold(0, |largest, byte| largest.max(*byte)).into(),
+            _ => text.as_chunks().0.iter().fold(0, |largest, bytes| largest.max(u16::from_be_bytes(*bytes))),
+        };
+        u32::from(largest) < self.radix
     }
 }
 

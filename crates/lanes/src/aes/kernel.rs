@@ -1,12 +1,13 @@
 //! The kernels of the AES shapes: the fields that each reads of a record, and its loop.
 
-use oarlock_core::Span;
+use oarlock_core::{Direction, Span, Status};
 
 use super::cbc::{self, CbcRecord};
 use super::chain;
 use super::chained::ChainedRecord;
 use super::cmac::CmacKey;
 use super::ctr::{self, CtrRecord};
+use super::ff1::{self, Ff1Record};
 use super::gcm::{self, GcmRecord, TagAction};
 use super::ghash::GcmKey;
 use super::schedule::{Decrypting, Encrypting, PrepareAes};
@@ -44,12 +45,12 @@ pub(super) trait AesKernel {
     /// Reads a record.
     fn read<'a>(part: &'a RecordPart<'a>, work: (RecordRef, ResultSpan, &'a Self::Key)) -> Self::Record<'a>;
 
-    /// Computes all records of `next`, and calls `reject` with the index of each record whose tag is wrong.
+    /// Computes all records of `next`, and calls `fail` with the index and the status of each record that fails.
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
         next: impl FnMut() -> Option<Self::Record<'a>>,
         output: &mut [u8],
-        reject: impl FnMut(usize),
+        fail: impl FnMut(usize, Status),
     );
 }
 
@@ -60,14 +61,14 @@ pub(super) fn compute<'a, S: BlockSimd, K: AesKernel, const ROUNDS: usize>(
     part: &'a RecordPart<'a>,
     mut next: impl FnMut() -> Option<(RecordRef, ResultSpan, &'a K::Key)>,
     output: &mut [u8],
-    reject: impl FnMut(usize),
+    fail: impl FnMut(usize, Status),
 ) {
     K::run::<S, ROUNDS>(
         simd,
         #[inline(always)]
         || Some(K::read(part, next()?)),
         output,
-        reject,
+        fail,
     );
 }
 
@@ -109,7 +110,7 @@ impl AesKernel for CbcEncryptKernel {
         simd: S,
         next: impl FnMut() -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
-        _reject: impl FnMut(usize),
+        _fail: impl FnMut(usize, Status),
     ) {
         chain::run::<S, ROUNDS, false>(simd, next, output);
     }
@@ -133,7 +134,7 @@ impl AesKernel for CbcDecryptKernel {
         simd: S,
         next: impl FnMut() -> Option<CbcRecord<'a>>,
         output: &mut [u8],
-        _reject: impl FnMut(usize),
+        _fail: impl FnMut(usize, Status),
     ) {
         match S::FOURS {
             2 => cbc::run::<S, 2, ROUNDS>(simd, next, output),
@@ -161,7 +162,7 @@ impl AesKernel for CtrKernel {
         simd: S,
         next: impl FnMut() -> Option<CtrRecord<'a>>,
         output: &mut [u8],
-        _reject: impl FnMut(usize),
+        _fail: impl FnMut(usize, Status),
     ) {
         match S::FOURS {
             2 => ctr::run::<S, 2, ROUNDS>(simd, next, output),
@@ -202,7 +203,7 @@ impl AesKernel for CmacKernel {
         simd: S,
         next: impl FnMut() -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
-        _reject: impl FnMut(usize),
+        _fail: impl FnMut(usize, Status),
     ) {
         chain::run::<S, ROUNDS, true>(simd, next, output);
     }
@@ -231,13 +232,48 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
         simd: S,
         next: impl FnMut() -> Option<GcmRecord<'a>>,
         output: &mut [u8],
-        reject: impl FnMut(usize),
+        mut fail: impl FnMut(usize, Status),
     ) {
+        let reject = |index| fail(index, Status::Rejected);
         match S::FOURS {
             2 => gcm::run::<S, 2, ROUNDS>(simd, next, output, reject),
             4 => gcm::run::<S, 4, ROUNDS>(simd, next, output, reject),
             _ => gcm::run::<S, 8, ROUNDS>(simd, next, output, reject),
         }
+    }
+}
+
+/// The kernel of FF1: encryption if `ENCRYPTS` is true, else decryption.
+pub(super) struct Ff1Kernel<const ENCRYPTS: bool>;
+
+impl<const ENCRYPTS: bool> AesKernel for Ff1Kernel<ENCRYPTS> {
+    type Key = Encrypting;
+    type Record<'a> = Ff1Record<'a>;
+
+    #[inline(always)]
+    fn read<'a>(
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+    ) -> Ff1Record<'a> {
+        Ff1Record {
+            schedule: &key.0,
+            radix: bytes(part, part.iv_span(record)),
+            tweak: bytes(part, part.aad_span(record)),
+            input: part.input(&record, 0),
+            output: place.output,
+            index: record.index as usize,
+        }
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
+        simd: S,
+        next: impl FnMut() -> Option<Ff1Record<'a>>,
+        output: &mut [u8],
+        fail: impl FnMut(usize, Status),
+    ) {
+        let direction = if ENCRYPTS { Direction::Encrypt } else { Direction::Decrypt };
+        ff1::run::<S, ROUNDS>(simd, direction, next, output, fail);
     }
 }
 

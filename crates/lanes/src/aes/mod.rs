@@ -1,4 +1,4 @@
-//! AES of many records side by side: CBC, CTR, GCM and CMAC.
+//! AES of many records side by side: CBC, CTR, GCM, CMAC and FF1.
 //!
 //! | module | contents |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | `cbc` | CBC decryption: pieces of any records |
 //! | `ctr` | counter mode: pieces of any records |
 //! | `cmac` | subkeys and last blocks of CMAC |
+//! | `ff1`, `half` | FF1: a block of each of eight records, and the arithmetic of its halves |
 //! | `gcm`, `ghash` | GCM: counters and hash together |
 
 mod cbc;
@@ -21,8 +22,10 @@ mod chained;
 mod chunk;
 mod cmac;
 mod ctr;
+mod ff1;
 mod gcm;
 mod ghash;
+mod half;
 mod kernel;
 mod keys;
 mod one_block;
@@ -31,7 +34,7 @@ mod run;
 mod schedule;
 mod wide;
 
-use oarlock_core::{AeadAlg, BatchSize, BlockCipher, MacAlg, Shape};
+use oarlock_core::{AeadAlg, BatchSize, BlockCipher, FpeAlg, MacAlg, Shape};
 
 pub(crate) use run::{crypt, run};
 
@@ -44,6 +47,7 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
         Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),
         Shape::Mac { alg } => matches!(alg, MacAlg::Aes128Cmac | MacAlg::Aes256Cmac),
         Shape::Aead { alg, .. } => matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm),
+        Shape::Fpe { alg, .. } => matches!(alg, FpeAlg::Aes128Ff1 | FpeAlg::Aes256Ff1),
         _ => false,
     };
     is_one.then_some(OFFER)

@@ -8,7 +8,8 @@ use oarlock_core::{
 use zeroize::Zeroizing;
 
 use super::kernel::{
-    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, CtrKernel, GcmKernel, ResultSpan, compute,
+    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, CtrKernel, Ff1Kernel, GcmKernel, ResultSpan,
+    compute,
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
@@ -29,6 +30,8 @@ pub(crate) fn run<S: BlockSimd>(
         Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecryptKernel>(simd, shape, parts, out),
         Shape::Aead { direction: Encrypt, .. } => with::<S, GcmKernel<true>>(simd, shape, parts, out),
         Shape::Aead { direction: Decrypt, .. } => with::<S, GcmKernel<false>>(simd, shape, parts, out),
+        Shape::Fpe { direction: Encrypt, .. } => with::<S, Ff1Kernel<true>>(simd, shape, parts, out),
+        Shape::Fpe { direction: Decrypt, .. } => with::<S, Ff1Kernel<false>>(simd, shape, parts, out),
         _ => with::<S, CmacKernel>(simd, shape, parts, out),
     }
 }
@@ -86,6 +89,7 @@ impl<S: BlockSimd, K: AesKernel> AesRun<'_, S, K> {
         let len = match self.shape {
             Shape::Cipher { alg, .. } => Some(alg.key_len()),
             Shape::Aead { alg, .. } => Some(alg.key_len()),
+            Shape::Fpe { alg, .. } => Some(alg.key_len()),
             Shape::Mac { alg } => alg.key_len(),
             _ => None,
         };
@@ -99,9 +103,13 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
         self.shape
     }
 
-    /// A slot takes the next record as soon as its own is finished, so the order of lengths does not matter.
+    /// A slot takes the next record as soon as its own is finished, so the order of lengths does not matter. Records of
+    /// FF1 run in step, so those of one length come together.
     fn steps(&self) -> StepRule {
-        StepRule::EVEN
+        match self.shape {
+            Shape::Fpe { .. } => StepRule::blocks(1, 0),
+            _ => StepRule::EVEN,
+        }
     }
 
     fn begin(&mut self, _part: &RecordPart<'_>) {
@@ -228,7 +236,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                         }
                     },
                     output,
-                    |index| statuses[index].set(Status::Rejected),
+                    |index, status| statuses[index].set(status),
                 );
             },
         );

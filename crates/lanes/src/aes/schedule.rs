@@ -20,7 +20,7 @@ pub(super) struct AesSchedule {
 
 /// The prepared form of a key: cached with its handle, or made for a run if the key comes from a slot.
 pub(super) trait PrepareAes: Send + Sync + 'static {
-    /// Prepares a key of 16 or 32 bytes.
+    /// Prepares a key of 16 or 32 bytes, or two of them side by side.
     fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self;
 
     /// Prefetches the prepared key.

@@ -90,6 +90,8 @@ impl PeerAlgorithm {
                 let hash = if second == Some("sha1") { ChainHash::Sha1 } else { ChainHash::Sha256 };
                 Self::Chain(if cipher == "tdes" { CbcCipher::Tdes } else { CbcCipher::Aes }, hash)
             }
+            // Releases of OpenSSL before 3.2 have neither AES-GCM-SIV nor, in this form, AES-SIV.
+            ("aes128" | "aes256", "gcm") if second == Some("siv") => return None,
             ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "sign") => Self::RsaSign,
             ("rsa1024" | "rsa2048" | "rsa3072" | "rsa4096", "verify") => Self::RsaVerify,
             ("p256" | "p384", "sign") => Self::EcdsaSign,

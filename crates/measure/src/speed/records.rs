@@ -41,6 +41,7 @@ fn sizes(shape: Shape, len: usize) -> Option<(usize, RecordLayout)> {
         Shape::Aead { alg, .. } => {
             (alg.key_len(), RecordLayout { iv: alg.usual_iv_len(), tag: TAG_LEN, ..layout })
         }
+        Shape::Fpe { alg, .. } => (alg.key_len(), RecordLayout { iv: RADIX.len(), aad: TWEAK_LEN, ..layout }),
         Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, .. } => {
             let (iv, output) = (cipher.alg.block_len(), mte_sealed_len(cipher.alg, mac, len));
             (cipher.alg.key_len(), RecordLayout { iv, aad: MTE_AAD_LEN, output, ..layout })
@@ -53,6 +54,12 @@ fn sizes(shape: Shape, len: usize) -> Option<(usize, RecordLayout)> {
 
 /// The length of a whole tag of an AEAD. NIST SP 800-38D 5.2.1.2 and RFC 8439 2.8.
 const TAG_LEN: usize = 16;
+
+/// The radix of FF1, as the IV column has it.
+const RADIX: [u8; 4] = [0, 0, 0, 10];
+
+/// The length of a tweak, such as the name of a column.
+const TWEAK_LEN: usize = 7;
 
 /// The version of TLS 1.0. RFC 2246 6.2.1.
 const TLS_1_0: [u8; 2] = [3, 1];
@@ -87,7 +94,12 @@ impl RecordWork {
         let made = lens.into_iter().map(generate::secret).collect::<Result<Vec<Key>, _>>();
         let made = made.map_err(|error| SpeedError::Key { op: op.clone(), error })?;
         let too_large = || SpeedError::TooLarge { op: op.clone(), count: layout.count, len: layout.input };
-        let records = layout.records(made, keys).ok_or_else(too_large)?;
+        let mut records = layout.records(made, keys).ok_or_else(too_large)?;
+        if let Shape::Fpe { .. } = shape {
+            let (radixes, numerals) = records.data.to_mut().split_at_mut(layout.count * layout.iv);
+            radixes.as_chunks_mut().0.fill(RADIX);
+            numerals.iter_mut().for_each(|byte| *byte %= RADIX[3]);
+        }
         Ok(Self { op, shape, records: Arc::new(records), layout })
     }
 

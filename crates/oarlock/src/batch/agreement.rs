@@ -28,7 +28,7 @@ pub trait ChoiceSource {
 /// A random batch, with a policy for one key of every type.
 #[derive(Debug)]
 pub struct RandomBatch {
-    policies: [(KeyType, Arc<KeyPolicy>); 6],
+    policies: [(KeyType, Arc<KeyPolicy>); KeyType::ALL.len()],
     records: Vec<RandomRecord>,
 }
 
@@ -226,14 +226,25 @@ impl RandomRecord {
         let (own, second_own) = key_types(task);
         let whole_blocks = 8 * choices.below(12);
         let len = if choices.below(5) == 0 { choices.below(40) } else { whole_blocks };
+        let mut iv = draw_iv(choices, task.iv_len());
+        let mut input = choices.bytes(len);
+        if let (BatchTask::Do(Shape::Fpe { .. }), Ok(radix)) = (task, <&mut [u8; 4]>::try_from(&mut iv[..])) {
+            // Nearly all other bytes are no radix.
+            *radix = [0, 0, 0, 10];
+            input
+                .iter_mut()
+                .take(len - usize::from(choices.below(8) == 0 && len > 0))
+                .for_each(|byte| *byte %= 10);
+        }
+        let has_aad = task.is_seal() || task.is_open() || matches!(task, BatchTask::Do(Shape::Fpe { .. }));
         Self {
             task,
             key: draw_key(choices, own),
             second_key: draw_key(choices, second_own),
-            iv: draw_iv(choices, task.iv_len()),
+            iv,
             second_iv: draw_iv(choices, task.second_iv_len()),
-            aad: choices.bytes(if task.is_seal() || task.is_open() { len % 7 } else { 0 }),
-            input: choices.bytes(len),
+            aad: choices.bytes(if has_aad { len % 7 } else { 0 }),
+            input,
             tag: if task.is_open() { choices.bytes(16) } else { Vec::new() },
         }
     }
@@ -279,6 +290,7 @@ fn key_types(task: BatchTask) -> (Option<KeyType>, Option<KeyType>) {
     match task.shape() {
         Shape::Cipher { alg, .. } => (KeyType::of_cipher(alg), None),
         Shape::Aead { alg, .. } => (KeyType::of_aead(alg), None),
+        Shape::Fpe { alg, .. } => (KeyType::of_fpe(alg), None),
         Shape::Mac { alg } => (KeyType::of_mac(alg), None),
         Shape::Wrap { alg, .. } => (KeyType::of_wrap(alg), None),
         Shape::Translate { from, to } => (KeyType::of_cipher(from.alg), KeyType::of_cipher(to.alg)),

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use oarlock_core::{InputSource, KeySource, OutputSink, Records, Span, Status};
 
+use super::domain::is_large_enough;
 use super::plan::BatchRow;
 use super::slots::{SlotClaim, SlotClaims, SlotContent, SlotKey};
 use super::{Batch, BatchTask, IvSource, KeyWrap};
-use crate::table::{KeyOperation, KeyPolicy, KeyType, RightSet, TableSnapshot};
+use crate::table::{IvUse, KeyOperation, KeyPolicy, KeyType, RightSet, TableSnapshot};
 
 /// The length of a check value, in bytes.
 pub(super) const CHECK_VALUE_LEN: usize = 3;
@@ -117,13 +118,16 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     /// Returns the content of the slot that the record fills, if it fills one.
     fn check(&mut self, row: &BatchRow) -> Result<SlotContent<'a>, Status> {
         self.check_places(row)?;
+        if !is_large_enough(row.task, &self.batch.records, row.iv, row.input) {
+            return Err(Status::BadLength);
+        }
         if !row.task.has_key() {
             self.check_keyless_iv(row)?;
             self.check_input(row)?;
             return Ok(OPEN);
         }
         let found = self.find(row.key)?;
-        self.is_counted |= !found.rights.is_uncounted(row.task.is_seal());
+        self.is_counted |= !found.rights.is_uncounted(row.task.is_gcm_seal());
         if let BatchTask::UnwrapKey { wrap, key } = row.task {
             return self.check_unwrapping(row, &found, wrap, key);
         }
@@ -150,7 +154,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         let from = unless(RightSet::needed(row.task), second.is_known(), KeyOperation::Decrypt);
         let to = unless(RightSet::needed_second(row.task), first.is_known(), KeyOperation::Encrypt);
         allow(first.rights, from)?;
-        allow(second.rights, to.and(RightSet::needed_to_encrypt(row.second_iv_from, false)))?;
+        allow(second.rights, to.and(RightSet::needed_to_encrypt(row.second_iv_from, IvUse::Chain)))?;
         self.check_input(row)?;
         self.check_generated(row.second_iv_from, row.task.second_iv_len())?;
         self.check_iv_slot(row.second_iv_from)?;
@@ -223,12 +227,12 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             return if row.iv_from == IvSource::Given { Ok(()) } else { Err(Status::Malformed) };
         };
         let needed = if row.task.encrypts() {
-            RightSet::needed_to_encrypt(row.iv_from, row.task.is_seal())
+            RightSet::needed_to_encrypt(row.iv_from, row.task.iv_use())
         } else if matches!(row.iv_from, IvSource::Generated(_)) {
             // The IV of a decryption exists already. A new one would decrypt to noise.
             return Err(Status::Malformed);
         } else {
-            RightSet::needed_to_decrypt(row.iv_from)
+            RightSet::needed_to_decrypt(row.iv_from, row.task.iv_use())
         };
         allow(rights, needed)?;
         self.check_generated(row.iv_from, Some(len))?;
@@ -307,7 +311,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         match wrap {
             KeyWrap::Aes(_) if check_value_len == 0 => Ok(()),
             // The check value of an HMAC key is not defined: there is no block cipher to encrypt zeros with.
-            KeyWrap::Aes(_) if key_type == KeyType::Hmac => Err(Status::Malformed),
+            KeyWrap::Aes(_) if key_type.cipher().is_none() => Err(Status::Malformed),
             KeyWrap::LegacyEcb(alg) | KeyWrap::LegacyCbc(alg)
                 if alg.block_len() != 8 || !key_type.is_des_family() =>
             {

@@ -55,7 +55,7 @@ impl TaskRecords {
     }
 
     fn is_uncounted(&self) -> bool {
-        !self.task.has_key() || self.common.is_uncounted(self.task.is_seal())
+        !self.task.has_key() || self.common.is_uncounted(self.task.is_gcm_seal())
     }
 }
 
@@ -117,7 +117,11 @@ fn reserve(lots: &[TaskRecords], records: &Records<'_>, snapshot: &TableSnapshot
         let keys = members.filter_map(|index| records.key.get(*index as usize));
         keys.for_each(|source| tally.add_source(source));
     };
-    reserve_all(snapshot, |tally| count(BatchTask::has_key, tally), |tally| count(BatchTask::is_seal, tally))
+    reserve_all(
+        snapshot,
+        |tally| count(BatchTask::has_key, tally),
+        |tally| count(BatchTask::is_gcm_seal, tally),
+    )
 }
 
 /// Runs a batch that was admitted.

@@ -23,6 +23,7 @@
 #[cfg(any(test, feature = "random-batches"))]
 pub mod agreement;
 mod builder;
+mod domain;
 mod gather;
 mod ivs;
 mod judge;

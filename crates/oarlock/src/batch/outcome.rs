@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use oarlock_core::{AeadAlg, Blame, CipherSpec, JobError, KeySource, Outcomes, OutputSink, Span, Status};
+use oarlock_core::{
+    AeadAlg, Blame, CipherSpec, JobError, KeySource, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, Outcomes, OutputSink,
+    Span, Status,
+};
 
 use super::plan::BatchRow;
 use super::{Batch, BatchTask, IvSource};
@@ -167,6 +170,17 @@ impl RecordError {
                 "a tag of 16 bytes, an IV of {}, at least {} bytes, an output as long as the input",
                 alg.usual_iv_len(),
                 alg.min_input_len()
+            ),
+            BatchTask::Do(oarlock_core::Shape::Aead { alg, .. }) if alg.is_siv() => {
+                "a tag of 16 bytes, an output as long as the input".into()
+            }
+            BatchTask::Do(oarlock_core::Shape::Aead { alg, .. }) if alg.may_repeat_ivs() => {
+                "a tag of 16 bytes, an IV of 12, an output as long as the input".into()
+            }
+            BatchTask::Do(oarlock_core::Shape::Fpe { .. }) => format!(
+                "at most {MAX_FF1_NUMERALS} numerals with a million possible texts, two bytes each above radix 256, a \
+                 radix of 2 to 65536 in four bytes, a tweak of at most {MAX_FF1_TWEAK} bytes, an output as long as the \
+                 input"
             ),
             BatchTask::Do(oarlock_core::Shape::Aead { .. }) => {
                 "a tag of 12 to 16 bytes, an IV of 1 or more, an output as long as the input".into()

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 
 use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, SecretSlots, Shape, Status};
 
+use super::domain::are_large_enough;
 use super::reserve::{UseTally, reserve_all};
 use super::{Batch, BatchTask, IvSource};
 use crate::Accelerator;
-use crate::table::{RightSet, TableSnapshot};
+use crate::table::{IvUse, RightSet, TableSnapshot};
 
 /// The shape of a batch that may go as it is; its uses are then reserved. None if a record has to be looked at.
 pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape> {
@@ -23,7 +24,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape
         return None;
     };
     // Slots order the records, and public-key shapes are refused. Both are the business of the general path.
-    if batch.names_slots() || !shape.is_record() {
+    if batch.names_slots() || !shape.is_record() || !are_large_enough(*task, &batch.records) {
         return None;
     }
     let mut keys = Vec::new();
@@ -31,7 +32,8 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape
         keys.push((&batch.records.key, needed(*task)));
     }
     if task.has_second_key() {
-        let needed = RightSet::needed_second(*task).and(RightSet::needed_to_encrypt(IvSource::Given, false));
+        let needed =
+            RightSet::needed_second(*task).and(RightSet::needed_to_encrypt(IvSource::Given, IvUse::Chain));
         keys.push((&batch.records.second_key, needed));
     }
     // All keys must have the rights. If one lacks them, the general path finds out which records fail.
@@ -41,7 +43,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape
         if !common.has(*needed) {
             return None;
         }
-        is_uncounted &= common.is_uncounted(task.is_seal());
+        is_uncounted &= common.is_uncounted(task.is_gcm_seal());
     }
     (is_uncounted || reserve(*task, batch, snapshot)).then_some(*shape)
 }
@@ -76,7 +78,7 @@ pub(super) fn run(
 pub(super) fn needed(task: BatchTask) -> RightSet {
     let needed = RightSet::needed(task);
     if task.encrypts() {
-        needed.and(RightSet::needed_to_encrypt(IvSource::Given, task.is_seal()))
+        needed.and(RightSet::needed_to_encrypt(IvSource::Given, task.iv_use()))
     } else {
         needed
     }
@@ -130,7 +132,7 @@ fn reserve(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool
             }
         },
         |seals| {
-            if task.is_seal() {
+            if task.is_gcm_seal() {
                 count_keys(seals);
             }
         },

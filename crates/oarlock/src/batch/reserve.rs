@@ -184,7 +184,7 @@ fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) ->
     };
     let first = in_table(row.key).filter(|_| row.task.has_key());
     let second = in_table(row.second_key).filter(|own| row.task.has_second_key() && Some(*own) != first);
-    [first, second, counted_seal(row, snapshot, claims).filter(|_| row.task.is_seal())]
+    [first, second, counted_seal(row, snapshot, claims).filter(|_| row.task.is_gcm_seal())]
 }
 
 const RECORDS: usize = 0;

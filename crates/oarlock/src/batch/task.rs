@@ -3,11 +3,11 @@
 use std::fmt;
 
 use oarlock_core::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, ColumnValue, DigestAlg, Direction, MacAlg, OutputSink,
-    Shape, WrapAlg,
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, ColumnValue, DigestAlg, Direction, FpeAlg, MacAlg,
+    OutputSink, Shape, WrapAlg,
 };
 
-use crate::table::KeyType;
+use crate::table::{IvUse, KeyType};
 
 /// The task of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +81,18 @@ impl BatchTask {
         Self::Do(Shape::Aead { alg, direction: Direction::Decrypt })
     }
 
+    /// Encrypts numerals of a radix, as many as there are. The IV column has the radix: four bytes, big-endian.
+    #[must_use]
+    pub fn encrypt_format(alg: FpeAlg) -> Self {
+        Self::Do(Shape::Fpe { alg, direction: Direction::Encrypt })
+    }
+
+    /// Decrypts numerals of a radix.
+    #[must_use]
+    pub fn decrypt_format(alg: FpeAlg) -> Self {
+        Self::Do(Shape::Fpe { alg, direction: Direction::Decrypt })
+    }
+
     /// Makes a message authentication code.
     #[must_use]
     pub fn mac(alg: MacAlg) -> Self {
@@ -132,6 +144,7 @@ impl BatchTask {
         match self {
             Self::Do(Shape::Cipher { alg, .. }) => Some(alg.block_len()),
             Self::Do(Shape::Aead { alg, .. }) => Some(alg.usual_iv_len()),
+            Self::Do(Shape::Fpe { .. }) => Some(RADIX_LEN),
             Self::Do(Shape::Translate { from, .. }) => Some(from.alg.block_len()),
             Self::Do(Shape::DigestPart { alg }) => Some(alg.state_len()),
             Self::Do(Shape::Chain { cipher, .. }) => Some(cipher.alg.block_len()),
@@ -159,6 +172,21 @@ impl BatchTask {
         matches!(self, Self::Do(Shape::Aead { direction: Direction::Encrypt, .. }))
     }
 
+    /// True if the key's encryptions under GCM are counted for the task.
+    pub(crate) fn is_gcm_seal(self) -> bool {
+        self.is_seal() && self.iv_use() == IvUse::Once
+    }
+
+    pub(crate) fn iv_use(self) -> IvUse {
+        match self {
+            Self::Do(Shape::Aead { alg, .. }) if alg.is_siv() => IvUse::Extra,
+            Self::Do(Shape::Aead { alg, .. }) if alg.may_repeat_ivs() => IvUse::Repeatable,
+            Self::Do(Shape::Aead { .. }) => IvUse::Once,
+            Self::Do(Shape::Fpe { .. }) => IvUse::Parameter,
+            _ => IvUse::Chain,
+        }
+    }
+
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Do(Shape::Aead { direction: Direction::Decrypt, .. }))
     }
@@ -170,16 +198,31 @@ impl BatchTask {
 
     /// True if the task encrypts data under its first key.
     pub(crate) fn encrypts(self) -> bool {
-        let is_encryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Encrypt, .. }));
+        let is_encryption = matches!(
+            self,
+            Self::Do(
+                Shape::Cipher { direction: Direction::Encrypt, .. }
+                    | Shape::Fpe { direction: Direction::Encrypt, .. }
+            )
+        );
         is_encryption || self.is_seal()
     }
 
     /// True if the task decrypts data under its first key and gives the plaintext.
     pub(crate) fn decrypts(self) -> bool {
-        let is_decryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Decrypt, .. }));
+        let is_decryption = matches!(
+            self,
+            Self::Do(
+                Shape::Cipher { direction: Direction::Decrypt, .. }
+                    | Shape::Fpe { direction: Direction::Decrypt, .. }
+            )
+        );
         is_decryption || self.is_open()
     }
 }
+
+/// The bytes of a radix in the IV column.
+const RADIX_LEN: usize = 4;
 
 impl ColumnValue for BatchTask {}
 

@@ -1,7 +1,7 @@
 //! The rows of the record shapes' known answers, read from the data files and turned into the shape's direction.
 
 use oarlock_core::{
-    AeadAlg, ChainOrder, CipherMode, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg,
+    AeadAlg, ChainOrder, CipherMode, CipherSpec, DigestAlg, Direction, FpeAlg, MacAlg, Shape, Status, WrapAlg,
 };
 
 use super::SelfTestFailure;
@@ -49,6 +49,9 @@ const GCM: &str = include_str!("data/gcm.txt");
 const CTR: &str = include_str!("data/ctr.txt");
 const CHACHA: &str = include_str!("data/chacha.txt");
 const CHACHA_SSH: &str = include_str!("data/chacha-ssh.txt");
+const SIV: &str = include_str!("data/siv.txt");
+const GCM_SIV: &str = include_str!("data/gcm-siv.txt");
+const FF1: &str = include_str!("data/ff1.txt");
 const CHAIN: &str = include_str!("data/chain.txt");
 const HMAC: &str = include_str!("data/hmac.txt");
 const MAC: &str = include_str!("data/mac.txt");
@@ -65,6 +68,7 @@ pub(super) fn rows(shape: Shape) -> Result<Vec<KnownRecord>, SelfTestFailure> {
         }
         Shape::Translate { from, to } => translate(from, to)?,
         Shape::Aead { alg, direction } => aead(alg, direction)?,
+        Shape::Fpe { alg, direction } => fpe(alg, direction)?,
         Shape::Mac { alg } => mac(alg)?,
         Shape::Digest { alg } => digest(alg)?,
         Shape::DigestPart { alg } => digest_part(alg)?,
@@ -146,6 +150,8 @@ fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTest
     let file = match alg {
         AeadAlg::ChaCha20Poly1305 => CHACHA,
         AeadAlg::ChaCha20Poly1305Ssh => CHACHA_SSH,
+        _ if alg.is_siv() => SIV,
+        _ if alg.may_repeat_ivs() => GCM_SIV,
         _ => GCM,
     };
     for words in lines(file) {
@@ -171,6 +177,24 @@ fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTest
             }
         };
         rows.push(KnownRecord { key, ..row });
+    }
+    Ok(rows)
+}
+
+/// Numerals under a radix and a tweak. A line without a result has a numeral that is not below the radix.
+fn fpe(alg: FpeAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFailure> {
+    let mut rows = Vec::new();
+    for words in tagged(FF1, &alg.to_string()) {
+        let (key, iv, aad) = (bytes(&words, 0)?, bytes(&words, 1)?, bytes(&words, 2)?);
+        let (plain, encrypted) = (bytes(&words, 3)?, bytes(&words, 4)?);
+        let row = KnownRecord { key, iv, aad, place_len: plain.len(), ..KnownRecord::default() };
+        rows.push(match direction {
+            _ if encrypted.is_empty() => {
+                KnownRecord { input: plain, expected: KnownRecordResult(Err(Status::OutOfRange)), ..row }
+            }
+            Direction::Encrypt => KnownRecord { input: plain, ..row }.giving(encrypted),
+            Direction::Decrypt => KnownRecord { input: encrypted, ..row }.giving(plain),
+        });
     }
     Ok(rows)
 }

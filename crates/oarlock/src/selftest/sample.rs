@@ -2,8 +2,8 @@
 
 use oarlock_core::{
     AeadAlg, ChainOrder, CipherSpec, Column, Direction, Engine, InputSource, Jobs, Key, KeySource,
-    MAX_MTE_FRAGMENT, MTE_AAD_LEN, NonceInput, OperationSet, Outcomes, OutputSink, Records, SecondInput,
-    Shape, Span, mte_sealed_len,
+    MAX_FF1_NUMERALS, MAX_MTE_FRAGMENT, MTE_AAD_LEN, NonceInput, OperationSet, Outcomes, OutputSink, Records,
+    SecondInput, Shape, Span, mte_sealed_len,
 };
 use oarlock_keys::raw;
 
@@ -114,6 +114,10 @@ fn sizes(shape: Shape, len: usize) -> RecordSizes {
                 }
             }
         }
+        Shape::Fpe { alg, .. } => {
+            let len = len.clamp(FPE_NUMERALS, MAX_FF1_NUMERALS);
+            RecordSizes { key: alg.key_len(), iv: FPE_RADIX.len(), aad: 7, input: len, output: len, ..none }
+        }
         Shape::Mac { alg } => RecordSizes { key: alg.key_len().unwrap_or(32), output: alg.tag_len(), ..none },
         Shape::Digest { alg } => RecordSizes { output: alg.output_len(), ..none },
         Shape::DigestPart { alg } => {
@@ -152,9 +156,33 @@ fn plain_records(shape: Shape, count: usize, len: usize) -> Result<Records<'stat
         (Column::Each(iv.into()), Column::Each(second_iv.into()), Column::Each(aad.into()));
     (records.input, records.output, records.tag) =
         (Column::Each(input.into()), Column::Each(output.into()), Column::Each(tag.into()));
-    records.data = bytes(layout.input_len, 7).into();
+    let mut data = bytes(layout.input_len, 7);
+    if matches!(shape, Shape::Fpe { .. }) {
+        make_decimal(&mut data, &records);
+    }
+    records.data = data.into();
     records.output_len = layout.output_len;
     Ok(records)
+}
+
+/// The radix of samples, as the IV column has it.
+const FPE_RADIX: [u8; 4] = [0, 0, 0, 10];
+
+/// The smallest number of numerals of samples, that of card numbers.
+const FPE_NUMERALS: usize = 16;
+
+/// Makes all IVs the radix, and all inputs numerals.
+fn make_decimal(data: &mut [u8], records: &Records<'_>) {
+    for index in 0..records.len {
+        if let Some(place) = records.iv.get(index).and_then(|span: Span| span.of_mut(data)) {
+            place.copy_from_slice(&FPE_RADIX);
+        }
+        if let Some(InputSource::Data(span)) = records.input.get(index)
+            && let Some(place) = span.of_mut(data)
+        {
+            place.iter_mut().for_each(|byte| *byte %= FPE_RADIX[3]);
+        }
+    }
 }
 
 fn key_source(index: u32, len: usize) -> KeySource {

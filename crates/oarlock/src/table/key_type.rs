@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oarlock_core::{AeadAlg, BlockCipher, MacAlg, WrapAlg};
+use oarlock_core::{AeadAlg, BlockCipher, FpeAlg, MacAlg, WrapAlg};
 
 /// The type of a symmetric key. Keys of 16 bytes may be two-key triple DES, AES-128 or HMAC keys; only the type decides
 /// which, and no key of one type is ever used as another, nor a part of one as a whole one.
@@ -21,19 +21,36 @@ pub enum KeyType {
     Aes256,
     /// HMAC, 1 byte or more.
     Hmac,
+    /// AES-SIV with two AES-128 keys, 32 bytes.
+    Aes128Siv,
+    /// AES-SIV with two AES-256 keys, 64 bytes.
+    Aes256Siv,
 }
 
 impl KeyType {
     /// Every type.
-    pub const ALL: [Self; 6] = [Self::Des, Self::Tdes2, Self::Tdes3, Self::Aes128, Self::Aes256, Self::Hmac];
+    pub const ALL: [Self; 8] = [
+        Self::Des,
+        Self::Tdes2,
+        Self::Tdes3,
+        Self::Aes128,
+        Self::Aes256,
+        Self::Hmac,
+        Self::Aes128Siv,
+        Self::Aes256Siv,
+    ];
 
     /// Bytes of a key, or None for HMAC, which takes any length.
     #[must_use]
     pub fn key_len(self) -> Option<usize> {
-        self.cipher().map(BlockCipher::key_len)
+        match self {
+            Self::Aes128Siv => Some(AeadAlg::Aes128Siv.key_len()),
+            Self::Aes256Siv => Some(AeadAlg::Aes256Siv.key_len()),
+            _ => self.cipher().map(BlockCipher::key_len),
+        }
     }
 
-    /// The block cipher, or None for HMAC.
+    /// The block cipher that the whole key is for, or None for HMAC and AES-SIV.
     #[must_use]
     pub fn cipher(self) -> Option<BlockCipher> {
         match self {
@@ -42,7 +59,7 @@ impl KeyType {
             Self::Tdes3 => Some(BlockCipher::Tdes3),
             Self::Aes128 => Some(BlockCipher::Aes128),
             Self::Aes256 => Some(BlockCipher::Aes256),
-            Self::Hmac => None,
+            Self::Hmac | Self::Aes128Siv | Self::Aes256Siv => None,
         }
     }
 
@@ -66,8 +83,19 @@ impl KeyType {
     /// The type that an AEAD algorithm needs.
     pub(crate) fn of_aead(alg: AeadAlg) -> Option<Self> {
         match alg {
-            AeadAlg::Aes128Gcm => Some(Self::Aes128),
-            AeadAlg::Aes256Gcm => Some(Self::Aes256),
+            AeadAlg::Aes128Gcm | AeadAlg::Aes128GcmSiv => Some(Self::Aes128),
+            AeadAlg::Aes256Gcm | AeadAlg::Aes256GcmSiv => Some(Self::Aes256),
+            AeadAlg::Aes128Siv => Some(Self::Aes128Siv),
+            AeadAlg::Aes256Siv => Some(Self::Aes256Siv),
+            _ => None,
+        }
+    }
+
+    /// The type that an encryption that keeps formats needs.
+    pub(crate) fn of_fpe(alg: FpeAlg) -> Option<Self> {
+        match alg {
+            FpeAlg::Aes128Ff1 => Some(Self::Aes128),
+            FpeAlg::Aes256Ff1 => Some(Self::Aes256),
             _ => None,
         }
     }
@@ -102,9 +130,11 @@ impl KeyType {
 /// Writes short stable names: `tdes2`, `hmac`.
 impl fmt::Display for KeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.cipher() {
-            Some(cipher) => cipher.fmt(f),
-            None => f.write_str("hmac"),
+        match (self, self.cipher()) {
+            (_, Some(cipher)) => cipher.fmt(f),
+            (Self::Aes128Siv, _) => f.write_str("aes128-siv"),
+            (Self::Aes256Siv, _) => f.write_str("aes256-siv"),
+            _ => f.write_str("hmac"),
         }
     }
 }

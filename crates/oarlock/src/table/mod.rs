@@ -40,7 +40,7 @@ pub use self::identity::KeyIdentity;
 pub use self::key_type::KeyType;
 pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
 pub use self::policy_error::PolicyError;
-pub(crate) use self::rights::RightSet;
+pub(crate) use self::rights::{IvUse, RightSet};
 pub(crate) use self::snapshot::{KeyColumns, SnapshotGuard, TableSnapshot};
 use self::snapshot::{TableKey, TableKeys};
 pub(crate) use self::uses::{KeyUses, UseLimit};

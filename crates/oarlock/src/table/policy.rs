@@ -39,6 +39,12 @@ pub enum KeyAlgorithm {
     Cbc,
     /// AES-GCM.
     Gcm,
+    /// AES-GCM-SIV. RFC 8452.
+    GcmSiv,
+    /// AES-SIV, under any IV or none. RFC 5297.
+    Siv,
+    /// FF1. NIST SP 800-38G.
+    Ff1,
     /// ISO/IEC 9797-1 algorithm 1 with DES.
     DesMac,
     /// ISO/IEC 9797-1 algorithm 3 with DES.
@@ -211,6 +217,13 @@ impl KeyPolicy {
         if let Some(algorithm) = unsuited {
             return Err(PolicyError::Algorithm { algorithm: *algorithm, key_type });
         }
+        let alone = self.algorithms.iter().find(|algorithm| algorithm.stands_alone());
+        if let Some(algorithm) = alone
+            && let Some(other) = self.algorithms.iter().find(|other| *other != algorithm)
+            && !self.is_callers_own
+        {
+            return Err(PolicyError::NotAlone { algorithm: *algorithm, other: *other });
+        }
         self.check_ivs()?;
         self.check_wrapping()?;
         for (inner_type, policy) in &self.unwraps {
@@ -325,9 +338,12 @@ fn may_have_one_length(first: KeyType, second: KeyType) -> bool {
 
 impl KeyAlgorithm {
     /// Every algorithm.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::Cbc,
         Self::Gcm,
+        Self::GcmSiv,
+        Self::Siv,
+        Self::Ff1,
         Self::DesMac,
         Self::RetailMac,
         Self::Cmac,
@@ -345,10 +361,13 @@ impl KeyAlgorithm {
     /// True if keys of a type can do it.
     #[must_use]
     pub fn suits(self, key_type: KeyType) -> bool {
-        use KeyType::{Aes128, Aes256, Des, Hmac, Tdes2, Tdes3};
+        use KeyType::{Aes128, Aes128Siv, Aes256, Aes256Siv, Des, Hmac, Tdes2, Tdes3};
         match self {
-            Self::Cbc => key_type != Hmac,
-            Self::Gcm | Self::Kw | Self::Kwp => matches!(key_type, Aes128 | Aes256),
+            Self::Cbc => key_type.cipher().is_some(),
+            Self::Gcm | Self::GcmSiv | Self::Ff1 | Self::Kw | Self::Kwp => {
+                matches!(key_type, Aes128 | Aes256)
+            }
+            Self::Siv => matches!(key_type, Aes128Siv | Aes256Siv),
             Self::DesMac => key_type == Des,
             Self::RetailMac => key_type == Tdes2,
             Self::Cmac => matches!(key_type, Tdes2 | Tdes3 | Aes128 | Aes256),
@@ -357,6 +376,12 @@ impl KeyAlgorithm {
             }
             Self::LegacyEcb | Self::LegacyCbc => matches!(key_type, Tdes2 | Tdes3),
         }
+    }
+
+    /// True if a key that does this must do nothing else, because another algorithm would show single blocks of it.
+    #[must_use]
+    pub fn stands_alone(self) -> bool {
+        matches!(self, Self::GcmSiv | Self::Ff1)
     }
 
     fn is_wrap(self) -> bool {

@@ -14,6 +14,14 @@ pub enum PolicyError {
         /// The key's type.
         key_type: KeyType,
     },
+    /// GCM-SIV and FF1 encrypt blocks that another algorithm under the same key could show.
+    #[error("a key that does {algorithm:?} may do nothing else, found {other:?}: use two keys")]
+    NotAlone {
+        /// The algorithm that must stand alone.
+        algorithm: KeyAlgorithm,
+        /// The other algorithm.
+        other: KeyAlgorithm,
+    },
     /// A key that wraps must not do anything else: with decryption or a MAC, wrapped keys can be taken apart. Clulow,
     /// CHES 2003.
     #[error("a key that wraps or unwraps keys may do nothing else, found {operation:?}")]

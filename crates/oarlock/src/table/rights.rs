@@ -3,7 +3,7 @@
 //! The word of a key has a bit for everything it may do. The word of a record has a bit for everything it needs. The
 //! words of all keys lie side by side in the order of their indices, and a batch of one shape reads nothing else.
 
-use oarlock_core::{CipherMode, Direction, MacAlg, Shape, Status, WrapAlg};
+use oarlock_core::{AeadAlg, CipherMode, Direction, MacAlg, Shape, Status, WrapAlg};
 
 use super::key_type::KeyType;
 use super::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
@@ -14,15 +14,15 @@ use crate::batch::{BatchTask, IvSource, KeyWrap};
 pub(crate) struct RightSet(u64);
 
 const TYPES: u32 = 0;
-const OPERATIONS: u32 = 8;
-const ALGORITHMS: u32 = 24;
+const OPERATIONS: u32 = 10;
+const ALGORITHMS: u32 = 22;
 
-const IV_CALLERS: u64 = 1 << 40;
-const IV_ZERO: u64 = 1 << 41;
-const IV_KEY: u64 = 1 << 42;
-const IV_GENERATED: u64 = 1 << 43;
-const IV_GENERATED_GCM: u64 = 1 << 44;
-const IV_CALLERS_GCM: u64 = 1 << 45;
+const IV_CALLERS: u64 = 1 << 42;
+const IV_ZERO: u64 = 1 << 43;
+const IV_KEY: u64 = 1 << 44;
+const IV_GENERATED: u64 = 1 << 45;
+const IV_GENERATED_GCM: u64 = 1 << 46;
+const IV_CALLERS_GCM: u64 = 1 << 47;
 const IVS: u64 = IV_CALLERS | IV_CALLERS_GCM | IV_ZERO | IV_KEY | IV_GENERATED | IV_GENERATED_GCM | NEVER_IV;
 const UNCOUNTED: u64 = 1 << 48;
 const UNCOUNTED_GCM: u64 = 1 << 49;
@@ -89,7 +89,12 @@ impl RightSet {
             BatchTask::Do(Shape::Aead { alg, direction }) => (
                 KeyType::of_aead(alg),
                 if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
-                Some(KeyAlgorithm::Gcm),
+                Some(aead_algorithm(alg)),
+            ),
+            BatchTask::Do(Shape::Fpe { alg, direction }) => (
+                KeyType::of_fpe(alg),
+                if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
+                Some(KeyAlgorithm::Ff1),
             ),
             BatchTask::Do(Shape::Mac { alg }) => {
                 (KeyType::of_mac(alg), KeyOperation::Mac, mac_algorithm(alg))
@@ -133,21 +138,31 @@ impl RightSet {
     }
 
     /// Returns the needs of an IV from this source towards the key that encrypts under it.
-    pub(crate) fn needed_to_encrypt(iv: IvSource, is_gcm: bool) -> Self {
-        Self(match (iv, is_gcm) {
-            (IvSource::Given | IvSource::Slot(_), false) => IV_CALLERS,
-            (IvSource::Given | IvSource::Slot(_), true) => IV_CALLERS_GCM,
-            (IvSource::Generated(_), false) => IV_GENERATED,
-            (IvSource::Generated(_), true) => IV_GENERATED_GCM,
-            (IvSource::Zero, false) => IV_ZERO,
-            (IvSource::KeyItself, false) => IV_KEY,
-            (IvSource::Zero | IvSource::KeyItself, true) => NEVER_IV,
+    pub(crate) fn needed_to_encrypt(iv: IvSource, use_of_iv: IvUse) -> Self {
+        Self(match (iv, use_of_iv) {
+            (IvSource::Given, IvUse::Parameter) => 0,
+            (_, IvUse::Parameter) => NEVER_IV,
+            (IvSource::Given | IvSource::Slot(_) | IvSource::Zero, IvUse::Extra) => 0,
+            (IvSource::Given | IvSource::Slot(_), IvUse::Chain | IvUse::Repeatable) => IV_CALLERS,
+            (IvSource::Given | IvSource::Slot(_), IvUse::Once) => IV_CALLERS_GCM,
+            (IvSource::Generated(_), IvUse::Chain | IvUse::Repeatable) => IV_GENERATED,
+            (IvSource::Generated(_), IvUse::Once) => IV_GENERATED_GCM,
+            (IvSource::Zero, IvUse::Chain | IvUse::Repeatable) => IV_ZERO,
+            (IvSource::KeyItself, IvUse::Chain) => IV_KEY,
+            (IvSource::Zero | IvSource::KeyItself, IvUse::Once)
+            | (IvSource::Generated(_) | IvSource::KeyItself, IvUse::Extra)
+            | (IvSource::KeyItself, IvUse::Repeatable) => NEVER_IV,
         })
     }
 
     /// Returns the needs of an IV from this source towards the key that decrypts under it.
-    pub(crate) fn needed_to_decrypt(iv: IvSource) -> Self {
-        Self(if iv == IvSource::KeyItself { IV_KEY } else { 0 })
+    pub(crate) fn needed_to_decrypt(iv: IvSource, use_of_iv: IvUse) -> Self {
+        Self(match (iv, use_of_iv) {
+            (IvSource::Given, _) => 0,
+            (_, IvUse::Parameter) | (IvSource::KeyItself, IvUse::Extra | IvUse::Repeatable) => NEVER_IV,
+            (IvSource::KeyItself, _) => IV_KEY,
+            _ => 0,
+        })
     }
 
     /// Returns the right to one operation, for any type and algorithm.
@@ -202,6 +217,29 @@ impl RightSet {
             _ if missing & !IVS == 0 => Status::IvForbidden,
             _ => Status::Forbidden,
         }
+    }
+}
+
+/// What a task does with its IV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IvUse {
+    /// It starts a chain of blocks, and should not be foreseen.
+    Chain,
+    /// It must never repeat: GCM.
+    Once,
+    /// It should not repeat; if it does, equal inputs show: GCM-SIV.
+    Repeatable,
+    /// It is one more input, and may be absent: SIV.
+    Extra,
+    /// It is no IV: the radix of FF1.
+    Parameter,
+}
+
+fn aead_algorithm(alg: AeadAlg) -> KeyAlgorithm {
+    match alg {
+        _ if alg.is_siv() => KeyAlgorithm::Siv,
+        _ if alg.may_repeat_ivs() => KeyAlgorithm::GcmSiv,
+        _ => KeyAlgorithm::Gcm,
     }
 }
 

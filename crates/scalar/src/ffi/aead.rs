@@ -1,4 +1,4 @@
-//! AES-GCM and ChaCha20-Poly1305 with detached tags.
+//! AES-GCM, AES-GCM-SIV and ChaCha20-Poly1305 with detached tags.
 
 use std::ptr::{self, NonNull};
 
@@ -25,6 +25,15 @@ impl AeadContext {
             if key.len() == 16 { sys::EVP_aead_aes_128_gcm() } else { sys::EVP_aead_aes_256_gcm() }
         };
         Self::new(aead, key, tag_len)
+    }
+
+    /// Prepares an AES-GCM-SIV key of 16 or 32 bytes. RFC 8452.
+    pub(crate) fn gcm_siv(key: &[u8]) -> Result<Self, LibraryError> {
+        // SAFETY: these functions take nothing and return static tables.
+        let aead = unsafe {
+            if key.len() == 16 { sys::EVP_aead_aes_128_gcm_siv() } else { sys::EVP_aead_aes_256_gcm_siv() }
+        };
+        Self::new(aead, key, Self::TAG_LEN)
     }
 
     /// Prepares a ChaCha20-Poly1305 key of 32 bytes. RFC 8439.

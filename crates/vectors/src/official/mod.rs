@@ -7,6 +7,7 @@ mod cipher;
 mod curve25519;
 mod ecdh;
 mod ecdsa;
+mod fpe;
 mod keywrap;
 mod mac;
 mod rsa_encryption;
@@ -22,7 +23,7 @@ use crate::{FileReport, JobRunner, SuiteReport};
 /// Runs every file on `runner`.
 #[must_use]
 pub fn run(runner: &dyn JobRunner) -> SuiteReport {
-    let suites: [fn(&dyn JobRunner) -> Vec<FileReport>; 10] = [
+    let suites: [fn(&dyn JobRunner) -> Vec<FileReport>; 11] = [
         rsa_signature::pkcs1,
         rsa_signature::pss,
         rsa_encryption::run,
@@ -30,6 +31,7 @@ pub fn run(runner: &dyn JobRunner) -> SuiteReport {
         curve25519::run,
         ecdh::run,
         aead::run,
+        fpe::run,
         cipher::run,
         mac::run,
         keywrap::run,

@@ -79,7 +79,7 @@ fn unwrapped_data(key_type: KeyType) -> KeyPolicy {
 }
 
 /// A table with one key of every type that may do anything with data.
-fn open_table() -> (KeyTable, [u32; 6]) {
+fn open_table() -> (KeyTable, [u32; KeyType::ALL.len()]) {
     let table = KeyTable::new();
     let indices = KeyType::ALL.map(|own| {
         let policy = KeyPolicy::any_data(own).weak_keys(WeakKeyRule::Allow);

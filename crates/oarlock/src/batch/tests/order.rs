@@ -16,7 +16,7 @@ impl ChoiceSource for Dice {
 }
 
 /// A record of any task, under any key, of any length.
-fn roll(dice: &mut Dice, indices: [u32; 6]) -> (BatchTask, u32, Vec<u8>, usize) {
+fn roll(dice: &mut Dice, indices: [u32; KeyType::ALL.len()]) -> (BatchTask, u32, Vec<u8>, usize) {
     let tasks = [
         (BatchTask::encrypt(BlockCipher::Des), 0),
         (BatchTask::decrypt(BlockCipher::Tdes2), 1),
@@ -28,7 +28,7 @@ fn roll(dice: &mut Dice, indices: [u32; 6]) -> (BatchTask, u32, Vec<u8>, usize) 
         (BatchTask::digest(DigestAlg::Sha512), 5),
     ];
     let (task, key) = tasks[dice.below(tasks.len())];
-    let key = if dice.below(10) == 0 { dice.below(8) as u32 } else { indices[key] };
+    let key = if dice.below(10) == 0 { dice.below(10) as u32 } else { indices[key] };
     let len = if dice.below(5) == 0 { dice.below(40) } else { 16 * dice.below(6) };
     (task, key, dice.bytes(len), task.iv_len().unwrap_or(0))
 }

@@ -14,7 +14,15 @@ fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
     };
     let found = |shape: Shape| match shape {
         Shape::Cipher { alg, direction, .. } => Some((KeyType::of_cipher(alg)?, both(direction), Cbc)),
-        Shape::Aead { alg, direction } => Some((KeyType::of_aead(alg)?, both(direction), Gcm)),
+        Shape::Aead { alg, direction } => {
+            let algorithm = match alg {
+                _ if alg.is_siv() => KeyAlgorithm::Siv,
+                _ if alg.may_repeat_ivs() => KeyAlgorithm::GcmSiv,
+                _ => Gcm,
+            };
+            Some((KeyType::of_aead(alg)?, both(direction), algorithm))
+        }
+        Shape::Fpe { alg, direction } => Some((KeyType::of_fpe(alg)?, both(direction), KeyAlgorithm::Ff1)),
         Shape::Mac { alg } => {
             let algorithm = match alg {
                 MacAlg::DesMac(_) => DesMac,
@@ -51,7 +59,11 @@ fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
 fn status_under(task: BatchTask, key_type: KeyType, policy: KeyPolicy) -> Status {
     let table = KeyTable::new();
     let index = table.insert("key", key_type, secret(key_type, 3), policy).unwrap().index;
-    let iv = [0; 16];
+    let mut iv = [0; 16];
+    if let Shape::Fpe { .. } = task.shape() {
+        // The radix.
+        iv[3] = 10;
+    }
     let entry = BatchEntry::new(task)
         .key(index)
         .iv(EntryIv::Bytes(&iv[..task.iv_len().unwrap_or(0)]))
@@ -69,7 +81,7 @@ fn status_under(task: BatchTask, key_type: KeyType, policy: KeyPolicy) -> Status
 #[test]
 fn every_task_needs_its_type_operation_and_algorithm() {
     let tasks = tasks();
-    assert_eq!(tasks.len(), 2 * (5 + 2 + 4) + 13);
+    assert_eq!(tasks.len(), 2 * (5 + 6 + 2 + 4) + 13);
     for (task, key_type, operation, algorithm) in tasks {
         let policy = KeyPolicy::new().ivs([IvRule::Callers]).weak_keys(WeakKeyRule::Allow);
         let allowed = policy.clone().allow([operation]).with([algorithm]);
@@ -82,6 +94,63 @@ fn every_task_needs_its_type_operation_and_algorithm() {
             if operation == KeyOperation::Encrypt { KeyOperation::Decrypt } else { KeyOperation::Encrypt };
         let other = policy.clone().allow([other]).with([algorithm]);
         assert_eq!(status_under(task, key_type, other), Status::Forbidden, "{task}");
+    }
+}
+
+#[test]
+fn a_key_for_formats_or_gcm_siv_does_nothing_else() {
+    for alone in [KeyAlgorithm::Ff1, KeyAlgorithm::GcmSiv] {
+        let policy = KeyPolicy::new().allow([KeyOperation::Encrypt]).ivs([IvRule::Random]);
+        assert_eq!(policy.clone().with([alone]).check(KeyType::Aes128), Ok(()));
+        let error = policy.with([KeyAlgorithm::Cmac, alone]).check(KeyType::Aes128).unwrap_err();
+        assert!(error.to_string().contains("may do nothing else, found Cmac"), "{error}");
+    }
+}
+
+#[test]
+fn siv_takes_any_iv_and_makes_none() {
+    let table = KeyTable::new();
+    let policy = KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Siv]);
+    let policy = policy.ivs([IvRule::Random, IvRule::KeyItself]);
+    let key = table.insert("key", KeyType::Aes128Siv, secret(KeyType::Aes128Siv, 3), policy).unwrap().index;
+    let seal = BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Siv)).key(key).input(b"value");
+    let under = |iv| {
+        let mut builder = BatchBuilder::new();
+        builder.add(seal.iv(iv)).unwrap();
+        run(&table, &builder).statuses()[0]
+    };
+    for iv in [EntryIv::Zero, EntryIv::Bytes(b""), EntryIv::Bytes(b"any length")] {
+        assert_eq!(under(iv), Status::Done);
+    }
+    for iv in [EntryIv::Generated, EntryIv::KeyItself] {
+        assert_eq!(under(iv), Status::IvForbidden);
+    }
+}
+
+#[test]
+fn formats_need_a_million_texts_whatever_path_a_batch_takes() {
+    let table = KeyTable::new();
+    let policy = KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Ff1]);
+    let key = table.insert("key", KeyType::Aes128, secret(KeyType::Aes128, 3), policy).unwrap().index;
+    let radix = 10_u32.to_be_bytes();
+    let of = |input: &'static [u8]| {
+        let task = BatchTask::encrypt_format(oarlock_core::FpeAlg::Aes128Ff1);
+        BatchEntry::new(task).key(key).iv(EntryIv::Bytes(&radix)).input(input)
+    };
+    let statuses = |inputs: &[&'static [u8]], has_other_task: bool| {
+        let mut builder = BatchBuilder::new();
+        for input in inputs {
+            builder.add(of(input)).unwrap();
+        }
+        if has_other_task {
+            builder.add(BatchEntry::new(BatchTask::digest(DigestAlg::Sha1)).input(b"x")).unwrap();
+        }
+        run(&table, &builder).statuses()[..inputs.len()].to_vec()
+    };
+    for has_other_task in [false, true] {
+        assert_eq!(statuses(&[&[1; 6], &[2; 6]], has_other_task), [Status::Done; 2]);
+        let mixed = statuses(&[&[1; 6], &[2; 5], &[10; 6], &[3; 7]], has_other_task);
+        assert_eq!(mixed, [Status::Done, Status::BadLength, Status::OutOfRange, Status::Done]);
     }
 }
 
@@ -185,5 +254,5 @@ fn debug_shows_neither_keys_nor_data() {
     let info = table.info(indices[3]).unwrap();
     let text = format!("{table:?} {builder:?} {:?} {outcome:?} {entry:?} {info:?}", builder.batch());
     assert!(!text.contains("plaintext") && !text.contains("112, 108") && !text.contains("70, 6c"), "{text}");
-    assert!(text.contains("KeyTable(6 keys)") && text.contains("Entry(aes128-gcm-encrypt)"));
+    assert!(text.contains("KeyTable(8 keys)") && text.contains("Entry(aes128-gcm-encrypt)"));
 }

@@ -1,0 +1,122 @@
+//! The characters that a token may have.
+
+use std::str::FromStr;
+
+use super::FormatError;
+
+/// The characters of a text in the order of their numerals: 2 to 65,536 different ones.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Alphabet {
+    characters: Box<[char]>,
+    /// The numerals of ASCII characters.
+    ascii: [Option<u16>; 128],
+    /// The other characters, in order, with their numerals.
+    others: Box<[(char, u16)]>,
+}
+
+/// The alphabets that have a name.
+const NAMED: [(&str, &str); 6] = [
+    ("digits", "0123456789"),
+    ("hex", "0123456789abcdef"),
+    ("lower", "abcdefghijklmnopqrstuvwxyz"),
+    ("upper", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    ("upper-alphanumeric", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    ("alphanumeric", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"),
+];
+
+/// The prefix of an alphabet that is given by its characters.
+const LITERAL: &str = "chars:";
+
+impl Alphabet {
+    /// Returns the alphabet of characters in their order.
+    ///
+    /// # Errors
+    /// There are fewer than 2 or more than 65,536 characters, or one is there twice.
+    pub fn new(characters: &str) -> Result<Self, FormatError> {
+        let characters: Box<[char]> = characters.chars().collect();
+        if !(2..=1 << 16).contains(&characters.len()) {
+            return Err(FormatError::AlphabetLen { found: characters.len() });
+        }
+        let mut ascii = [None; 128];
+        let mut others = Vec::new();
+        let mut seen: Vec<char> = characters.to_vec();
+        seen.sort_unstable();
+        if let Some(at) = seen.windows(2).position(|pair| pair[0] == pair[1]) {
+            let twice = seen[at];
+            let at = characters.iter().rposition(|own| *own == twice).unwrap_or_default();
+            return Err(FormatError::Twice { at });
+        }
+        for (numeral, character) in (0..=u16::MAX).zip(&characters) {
+            match ascii.get_mut(*character as usize) {
+                Some(place) => *place = Some(numeral),
+                None => others.push((*character, numeral)),
+            }
+        }
+        others.sort_unstable();
+        Ok(Self { characters, ascii, others: others.into() })
+    }
+
+    /// Returns the ten digits.
+    #[must_use]
+    pub fn digits() -> Self {
+        let digits: Box<[char]> = ('0'..='9').collect();
+        let mut ascii = [None; 128];
+        for (numeral, digit) in (0..).zip(&digits) {
+            ascii[*digit as usize] = Some(numeral);
+        }
+        Self { characters: digits, ascii, others: Box::new([]) }
+    }
+
+    /// Returns the names of alphabets, and the form of any other, for help and errors.
+    #[must_use]
+    pub fn names() -> String {
+        let names: Vec<&str> = NAMED.iter().map(|(name, _)| *name).collect();
+        format!("{}, {LITERAL}...", names.join(", "))
+    }
+
+    /// Returns the number of characters.
+    #[must_use]
+    pub fn radix(&self) -> u32 {
+        self.characters.len() as u32
+    }
+
+    /// Returns the numeral of a character.
+    #[inline]
+    pub(super) fn numeral(&self, character: char) -> Option<u16> {
+        match self.ascii.get(character as usize) {
+            Some(numeral) => *numeral,
+            None => {
+                let at = self.others.binary_search_by_key(&character, |(own, _)| *own).ok()?;
+                Some(self.others[at].1)
+            }
+        }
+    }
+
+    /// Returns the character of a numeral.
+    #[inline]
+    pub(super) fn character(&self, numeral: u32) -> Option<char> {
+        self.characters.get(numeral as usize).copied()
+    }
+}
+
+/// Reads a name, or `chars:` and the characters.
+impl FromStr for Alphabet {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Self, FormatError> {
+        if let Some(characters) = text.strip_prefix(LITERAL) {
+            return Self::new(characters);
+        }
+        match NAMED.iter().find(|(name, _)| *name == text) {
+            Some((_, characters)) => Self::new(characters),
+            None => Err(FormatError::UnknownAlphabet { expected: Self::names() }),
+        }
+    }
+}
+
+/// Shows the number of characters.
+impl std::fmt::Debug for Alphabet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Alphabet({} characters)", self.characters.len())
+    }
+}
