@@ -410,7 +410,10 @@ pub struct Spans {
 pub struct Task {
     #[prost(enumeration = "task::Kind", tag = "1")]
     pub kind: i32,
-    /// The cipher, MAC, digest or key wrap: "tdes2", "aes128", "aes128-gcm", "tdes-cmac", "sha256", "aes256-kwp". For a
+    /// The cipher, MAC, digest or key wrap: "tdes2", "aes128", "aes128-gcm", "aes256-siv", "aes128-gcm-siv", "tdes-cmac",
+    /// "sha256", "aes256-kwp". ENCRYPT and DECRYPT with "aes128-ff1" or "aes256-ff1" keep the length and the alphabet of
+    /// numerals: the IV is the radix in four bytes, big-endian, 2 to 65,536, the associated data is the tweak, and a
+    /// numeral has one byte, or two, big-endian, above radix 256. A million texts of its length must be possible. For a
     /// key that is wrapped under triple DES: "tdes2-ecb", "tdes3-cbc".
     #[prost(string, tag = "2")]
     pub algorithm: ::prost::alloc::string::String,
@@ -434,7 +437,7 @@ pub mod task {
     #[repr(i32)]
     pub enum Kind {
         Unspecified = 0,
-        /// Encryption and decryption in CBC mode.
+        /// Encryption and decryption in CBC mode, or with FF1.
         Encrypt = 1,
         Decrypt = 2,
         /// Encryption and decryption with associated data and a tag.
