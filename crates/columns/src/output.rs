@@ -211,10 +211,7 @@ fn offsets<T: arrow_buffer::ArrowNativeType>(ends: &[usize], offset: impl Fn(usi
 }
 
 /// Returns the nulls of a column, and its bad rows.
-fn judge(
-    states: &[RowState],
-    on_error: OnError,
-) -> Result<(Option<NullBuffer>, RejectedRows), ColumnError> {
+fn judge(states: &[RowState], on_error: OnError) -> Result<(Option<NullBuffer>, RejectedRows), ColumnError> {
     let mut rejected = RejectedRows::default();
     for state in states {
         if let RowState::Bad(fault) = state {
@@ -290,7 +287,10 @@ mod tests {
         let mut one = Computed::new(1, 1 << 20, false).unwrap();
         one.push_value(&[], &vec![7; 1 << 20]);
         let error = one.expand(&vec![Some(0); 2049]).err();
-        assert!(matches!(error, Some(ColumnError::TooLarge { found, .. }) if found == 2049 << 20), "{error:?}");
+        assert!(
+            matches!(error, Some(ColumnError::TooLarge { found, .. }) if found == 2049 << 20),
+            "{error:?}"
+        );
         assert!(one.expand(&[Some(0), None]).is_ok());
     }
 

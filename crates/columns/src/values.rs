@@ -98,8 +98,7 @@ impl<'a> ValueColumn<'a> {
         array: &'a dyn Array,
         key_type: &DataType,
     ) -> Result<Self, ColumnError> {
-        let unknown =
-            || ColumnError::ColumnType { what, found: array.data_type().to_string() };
+        let unknown = || ColumnError::ColumnType { what, found: array.data_type().to_string() };
         let dictionary = array.as_any_dictionary_opt().ok_or_else(unknown)?;
         let values: &'a dyn Array = dictionary.values().as_ref();
         if matches!(values.data_type(), DataType::Dictionary(..)) {

@@ -103,7 +103,11 @@ impl PassedColumn {
     }
 
     /// Returns results as arrays of pyarrow if it is installed, chunked if the column is.
-    pub(crate) fn results<'py>(&self, py: Python<'py>, results: Vec<ArrayRef>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn results<'py>(
+        &self,
+        py: Python<'py>,
+        results: Vec<ArrayRef>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Ok(pyarrow) = py.import("pyarrow") else {
             let whole = concat(&results).map_err(|error| crate::error::exception(py, &error))?;
             return Ok(Bound::new(py, ResultColumn { array: whole })?.into_any());

@@ -54,11 +54,16 @@ fn bad_row(py: Python<'_>, error: &ColumnError, row: usize, reason: &str) -> PyE
 }
 
 /// Passes the counts of bad rows to the caller: into a dictionary, or else as a warning.
-pub(crate) fn report(py: Python<'_>, rejected: &RejectedRows, into: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub(crate) fn report(
+    py: Python<'_>,
+    rejected: &RejectedRows,
+    into: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
     match into {
         Some(counts) => {
             for (fault, count) in rejected.iter() {
-                let before = counts.get_item(fault.text())?.map_or(Ok(0), |before| before.extract::<usize>())?;
+                let before =
+                    counts.get_item(fault.text())?.map_or(Ok(0), |before| before.extract::<usize>())?;
                 counts.set_item(fault.text(), before + count)?;
             }
             Ok(())

@@ -45,7 +45,13 @@ impl Keys {
     /// Names the keys of a cryptoserver under mutual TLS. The server is asked when a key is used.
     #[staticmethod]
     #[pyo3(signature = (address, *, ca, certificate, key))]
-    fn server(py: Python<'_>, address: String, ca: PathBuf, certificate: PathBuf, key: PathBuf) -> PyResult<Self> {
+    fn server(
+        py: Python<'_>,
+        address: String,
+        ca: PathBuf,
+        certificate: PathBuf,
+        key: PathBuf,
+    ) -> PyResult<Self> {
         Self::open_now(py, KeyReference::Server { address, ca, certificate, key })
     }
 
@@ -181,9 +187,8 @@ impl Keys {
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.begin(py, column, on_error)?;
         let options = mac_options(py, key, algorithm, length)?;
-        let compute = |call: &ColumnCall| {
-            call.compute(|_, chunk| mac(&*call.keys, chunk, &options, call.on_error))
-        };
+        let compute =
+            |call: &ColumnCall| call.compute(|_, chunk| mac(&*call.keys, chunk, &options, call.on_error));
         call.finish(py, rejected, compute)
     }
 
@@ -225,9 +230,8 @@ impl Keys {
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.begin(py, column, on_error)?;
         let alg = parse(py, parse_digest(algorithm))?;
-        let compute = |call: &ColumnCall| {
-            call.compute(|_, chunk| hash(&*call.keys, chunk, alg, call.on_error))
-        };
+        let compute =
+            |call: &ColumnCall| call.compute(|_, chunk| hash(&*call.keys, chunk, alg, call.on_error));
         call.finish(py, rejected, compute)
     }
 

@@ -17,7 +17,15 @@ use crate::reference::KeyReference;
 /// The keys of a reference, with the process that opened them. A forked child opens them again, because threads and
 /// connections are its parent's.
 #[derive(Debug, Default)]
-pub(crate) struct OpenedKeys(Mutex<Option<(u32, &'static Arc<dyn ColumnKeys>)>>);
+pub(crate) struct OpenedKeys(Mutex<Option<OwnedKeys>>);
+
+/// Keys with the process that opened them. Another process must not drop them: it would wait for threads that do not
+/// exist there.
+#[derive(Debug)]
+struct OwnedKeys {
+    process: u32,
+    keys: Option<Arc<dyn ColumnKeys>>,
+}
 
 /// The most bytes of a file of keys.
 const MAX_FILE_BYTES: usize = 64 << 20;
@@ -36,16 +44,25 @@ impl OpenedKeys {
     ) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
         let process = std::process::id();
         let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((owner, keys)) = &*opened
+        if let Some(OwnedKeys { process: owner, keys: Some(keys) }) = &*opened
             && *owner == process
         {
             return Ok(Arc::clone(keys));
         }
         let keys = open(reference)?;
-        // Leaked on purpose, one set of keys for each object and process: a child must not drop what its parent owns,
-        // because threads would be waited for that do not exist in the child.
-        *opened = Some((process, Box::leak(Box::new(Arc::clone(&keys)))));
+        *opened = Some(OwnedKeys { process, keys: Some(Arc::clone(&keys)) });
         Ok(keys)
+    }
+}
+
+impl Drop for OwnedKeys {
+    fn drop(&mut self) {
+        if self.process != std::process::id()
+            && let Some(keys) = self.keys.take()
+        {
+            // Leaked on purpose, once for each fork.
+            Box::leak(Box::new(keys));
+        }
     }
 }
 
@@ -85,7 +102,8 @@ fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Arc<dy
     let mut own = LocalKeys::new(accelerator(|builder| builder)?, loaded.table);
     for (name, path) in pem {
         // A public key may be read by anyone, and a private one only by its owner.
-        let bytes = std::fs::read(path).map(zeroize::Zeroizing::new).map_err(|error| unreadable(path, &error))?;
+        let bytes =
+            std::fs::read(path).map(zeroize::Zeroizing::new).map_err(|error| unreadable(path, &error))?;
         let key = keys::import::any(&bytes, None).map_err(|error| bad(path, &error))?;
         if key.parts().is_some_and(|_| is_private(key.kind())) {
             let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;

@@ -61,14 +61,20 @@ impl KeyReference {
         // An unknown field may be a secret that somebody believes to be needed.
         for name in reference.keys() {
             if !expected.contains(&name.extract::<String>()?.as_str()) {
-                return Err(option(py, &format!("expected a reference with the fields {expected:?} and no others")));
+                return Err(option(
+                    py,
+                    &format!("expected a reference with the fields {expected:?} and no others"),
+                ));
             }
         }
         let path = |name: &str| field(name)?.extract::<PathBuf>();
         let own = match kind.as_str() {
             "file" => {
-                let pem: Vec<(String, PathBuf)> =
-                    field("pem")?.cast_into::<PyDict>()?.iter().map(|pair| pair_of(&pair)).collect::<PyResult<_>>()?;
+                let pem: Vec<(String, PathBuf)> = field("pem")?
+                    .cast_into::<PyDict>()?
+                    .iter()
+                    .map(|pair| pair_of(&pair))
+                    .collect::<PyResult<_>>()?;
                 Self::File { path: path("path")?, pem }
             }
             "server" => Self::Server {

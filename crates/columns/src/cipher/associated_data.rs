@@ -2,9 +2,9 @@
 
 use arrow_array::Array;
 
+use crate::run::RowError;
 use crate::values::ValueColumn;
 use crate::{ColumnError, RowFault};
-use crate::run::RowError;
 
 /// The associated data of a column.
 #[derive(Clone, Copy, Debug, Default)]

@@ -108,7 +108,11 @@ impl RowOperation for EncryptRows<'_> {
         }
         records.push(record);
         // IV, ciphertext and tag lie side by side. A derived IV is not part of the output.
-        let start = if derived.is_some() { output.start as usize } else { output.start as usize - self.cipher.iv_len() };
+        let start = if derived.is_some() {
+            output.start as usize
+        } else {
+            output.start as usize - self.cipher.iv_len()
+        };
         Ok(Span { start: start as u32, len: result_len as u32 })
     }
 

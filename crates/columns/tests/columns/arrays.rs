@@ -8,8 +8,8 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use oarlock::DigestAlg;
 use oarlock_columns::{
-    ColumnCipher, ColumnError, Decryption, Encryption, LocalKeys, MacOptions, OnError, decrypt, encrypt, hash,
-    mac, parse_mac,
+    ColumnCipher, ColumnError, Decryption, Encryption, LocalKeys, MacOptions, OnError, decrypt, encrypt,
+    hash, mac, parse_mac,
 };
 
 use super::common::{Values, every_type, keys, random_values, small_dictionary, values_of};
@@ -24,7 +24,8 @@ fn round_trip(keys: &LocalKeys, array: &dyn Array, cipher: ColumnCipher) -> Arra
 fn every_type_of_array_gives_the_same_results() {
     let keys = keys();
     let hmac = MacOptions::new("hmac", parse_mac("hmac-sha256").unwrap());
-    let same_len: Values = random_values(1, 100, 0).into_iter().map(|value| value.map(|_| vec![b'7'; 16])).collect();
+    let same_len: Values =
+        random_values(1, 100, 0).into_iter().map(|value| value.map(|_| vec![b'7'; 16])).collect();
     for values in [random_values(2, 100, 40), same_len, vec![], vec![None, None], vec![Some(vec![])]] {
         let mut codes: Option<Values> = None;
         for array in every_type(&values) {
@@ -47,7 +48,10 @@ fn slices_are_read_at_their_offsets() {
     for array in every_type(&values) {
         let slice = array.slice(37, 111);
         assert_eq!(values_of(&round_trip(&keys, &slice, ColumnCipher::AES128_GCM)), values[37..148]);
-        assert_eq!(values_of(&round_trip(&keys, &array.slice(5, 0), ColumnCipher::AES128_GCM)), Values::new());
+        assert_eq!(
+            values_of(&round_trip(&keys, &array.slice(5, 0), ColumnCipher::AES128_GCM)),
+            Values::new()
+        );
     }
 }
 
@@ -117,9 +121,8 @@ fn unchecked(data_type: DataType, len: usize, buffers: Vec<arrow_buffer::Buffer>
 #[test]
 fn malformed_buffers_are_errors() {
     let bytes = || arrow_buffer::Buffer::from_vec(vec![7_u8; 8]);
-    let view = |len: u32, buffer: u32, at: u32| {
-        u128::from(len) | u128::from(buffer) << 64 | u128::from(at) << 96
-    };
+    let view =
+        |len: u32, buffer: u32, at: u32| u128::from(len) | u128::from(buffer) << 64 | u128::from(at) << 96;
     let views = |view| vec![arrow_buffer::Buffer::from_vec(vec![view]), bytes()];
     let offsets = |offsets: Vec<i64>| vec![arrow_buffer::Buffer::from_vec(offsets), bytes()];
     let cases = [

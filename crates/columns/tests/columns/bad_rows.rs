@@ -93,7 +93,8 @@ fn wrong_paddings_and_lengths_of_cbc_are_bad_rows() {
 fn keys_are_refused_as_a_whole() {
     let keys = keys();
     let plain = StringArray::from(vec!["a"; 3]);
-    let seal = |key, cipher| encrypt(&keys, &plain, &Encryption::new(key, cipher), OnError::Null).unwrap_err();
+    let seal =
+        |key, cipher| encrypt(&keys, &plain, &Encryption::new(key, cipher), OnError::Null).unwrap_err();
     assert_eq!(seal("nobody", GCM), ColumnError::UnknownKey { name: "nobody".into() });
     for (key, cipher, reason) in [
         ("open-only", GCM, "policy forbids"),
@@ -109,6 +110,7 @@ fn keys_are_refused_as_a_whole() {
     // A policy with random IVs only takes none of the caller's, and derived ones are the caller's.
     let ids = StringArray::from(vec!["1", "2", "3"]);
     let iv = oarlock_columns::ColumnIv::Derived { key: "hmac", row_ids: &ids };
-    let error = encrypt(&keys, &plain, &Encryption::new("random-only", GCM).iv(iv), OnError::Null).unwrap_err();
+    let error =
+        encrypt(&keys, &plain, &Encryption::new("random-only", GCM).iv(iv), OnError::Null).unwrap_err();
     assert!(error.to_string().contains("forbids an IV from this source"), "{error}");
 }

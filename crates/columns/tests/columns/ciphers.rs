@@ -4,8 +4,8 @@ use arrow_array::{Array, BinaryArray, StringArray, UInt8Array};
 use oarlock::batch::BatchTask;
 use oarlock::{AeadAlg, BlockCipher};
 use oarlock_columns::{
-    AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, Decryption, Encryption, OnError, Translation,
-    decrypt, encrypt, translate,
+    AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, Decryption, Encryption, OnError,
+    Translation, decrypt, encrypt, translate,
 };
 
 use super::common::{RecordParts, SingleRecord, Values, keys, random_values, values_of};
@@ -69,7 +69,8 @@ fn encryptions_open_on_the_scalar_engine_one_by_one() {
 fn associated_data_belongs_to_its_row() {
     let (keys, single) = (keys(), SingleRecord::new());
     let (values, rows) = (random_values(20, 400, 30), 400);
-    let aads: Values = random_values(21, rows, 20).into_iter().map(|aad| Some(aad.unwrap_or_default())).collect();
+    let aads: Values =
+        random_values(21, rows, 20).into_iter().map(|aad| Some(aad.unwrap_or_default())).collect();
     let (plain, aad_array) = (array(&values), array(&aads));
     let cipher = ColumnCipher::AES128_GCM;
     for (aad, is_column) in
@@ -86,9 +87,10 @@ fn associated_data_belongs_to_its_row() {
         let opened = decrypt(&keys, &sealed, &options.aad(aad), OnError::Raise).unwrap();
         assert_eq!(values_of(&opened.array), values);
         let without = decrypt(&keys, &sealed, &options, OnError::Null).unwrap();
-        let empty = values.iter().zip(&aads).filter(|(value, aad)| {
-            value.is_some() && is_column && aad.as_ref().is_some_and(Vec::is_empty)
-        });
+        let empty = values
+            .iter()
+            .zip(&aads)
+            .filter(|(value, aad)| value.is_some() && is_column && aad.as_ref().is_some_and(Vec::is_empty));
         let rows = values.iter().flatten().count() - empty.count();
         assert_eq!(without.rejected.total(), rows);
     }
@@ -102,7 +104,10 @@ fn a_null_of_associated_data_is_a_bad_row_unless_the_value_is_null_too() {
     let options = Encryption::new("aes128", ColumnCipher::AES128_GCM).aad(AssociatedData::Column(&aads));
     let sealed = encrypt(&keys, &values, &options, OnError::Null).unwrap();
     assert_eq!(sealed.rejected.to_string(), "1 row: the associated data is null");
-    assert_eq!((sealed.array.is_null(0), sealed.array.is_null(1), sealed.array.is_valid(2)), (true, true, true));
+    assert_eq!(
+        (sealed.array.is_null(0), sealed.array.is_null(1), sealed.array.is_valid(2)),
+        (true, true, true)
+    );
 }
 
 fn derive<'a>(cipher: ColumnCipher, ids: &'a dyn Array) -> Encryption<'a> {
@@ -125,7 +130,8 @@ fn derived_ivs_depend_on_the_row_the_value_and_the_associated_data() {
         assert_eq!(once, sealed(&values, &ids), "the same rows have the same bytes");
         let slice = sealed(&values.slice(100, 50), &ids.slice(100, 50));
         assert_eq!(once[100..150], slice, "wherever they stand");
-        let opened = decrypt(&keys, &array(&once), &Decryption::new("aes128", cipher), OnError::Raise).unwrap();
+        let opened =
+            decrypt(&keys, &array(&once), &Decryption::new("aes128", cipher), OnError::Raise).unwrap();
         assert_eq!(values_of(&opened.array), values_of(&values));
     }
     // Rows whose parts run into each other have different IVs.
@@ -136,7 +142,8 @@ fn derived_ivs_depend_on_the_row_the_value_and_the_associated_data() {
     let (ids, aads, values) = (column(|row| row.0), column(|row| row.1), column(|row| row.2));
     let options = derive(ColumnCipher::AES128_GCM, &ids).aad(AssociatedData::Column(&aads));
     let sealed = values_of(&encrypt(&keys, &values, &options, OnError::Raise).unwrap().array);
-    let ivs: std::collections::HashSet<_> = sealed.iter().flatten().map(|sealed| sealed[..12].to_vec()).collect();
+    let ivs: std::collections::HashSet<_> =
+        sealed.iter().flatten().map(|sealed| sealed[..12].to_vec()).collect();
     assert_eq!(ivs.len(), rows.len());
 }
 
@@ -160,10 +167,12 @@ fn a_null_row_id_is_a_bad_row_and_row_ids_need_bytes() {
     let sealed = encrypt(&keys, &values, &derive(ColumnCipher::AES128_GCM, &ids), OnError::Null).unwrap();
     assert_eq!(sealed.rejected.to_string(), "1 row: the row id is null");
     let numbers = UInt8Array::from(vec![1, 2, 3]);
-    let error = encrypt(&keys, &values, &derive(ColumnCipher::AES128_GCM, &numbers), OnError::Null).unwrap_err();
+    let error =
+        encrypt(&keys, &values, &derive(ColumnCipher::AES128_GCM, &numbers), OnError::Null).unwrap_err();
     assert!(error.to_string().contains("row id has the type UInt8"), "{error}");
     let short = StringArray::from(vec!["1"]);
-    let error = encrypt(&keys, &values, &derive(ColumnCipher::AES128_GCM, &short), OnError::Null).unwrap_err();
+    let error =
+        encrypt(&keys, &values, &derive(ColumnCipher::AES128_GCM, &short), OnError::Null).unwrap_err();
     assert_eq!(error, ColumnError::Rows { what: "row id", expected: 3, found: 1 });
 }
 
@@ -179,7 +188,8 @@ fn translations_change_the_key_and_show_no_plaintext() {
         let sealed = encrypt(&keys, &array(&values), &Encryption::new(from, cipher), OnError::Raise).unwrap();
         let options = Translation::new(Decryption::new(from, cipher), to, to_cipher);
         let translated = translate(&keys, &sealed.array, &options, OnError::Raise).unwrap();
-        let opened = decrypt(&keys, &translated.array, &Decryption::new(to, to_cipher), OnError::Raise).unwrap();
+        let opened =
+            decrypt(&keys, &translated.array, &Decryption::new(to, to_cipher), OnError::Raise).unwrap();
         assert_eq!(values_of(&opened.array), values, "{cipher} to {to_cipher}");
     }
 }
@@ -195,7 +205,8 @@ fn a_bad_row_of_a_translation_fails_alone() {
     sealed.push(Some(vec![0; 27]));
     let options = Translation::new(Decryption::new("aes128", cipher), "other128", cipher);
     let translated = translate(&keys, &array(&sealed), &options, OnError::Null).unwrap();
-    let opened = decrypt(&keys, &translated.array, &Decryption::new("other128", cipher), OnError::Raise).unwrap();
+    let opened =
+        decrypt(&keys, &translated.array, &Decryption::new("other128", cipher), OnError::Raise).unwrap();
     assert_eq!(values_of(&opened.array), [None, Some(b"b".to_vec()), Some(vec![]), None]);
     assert_eq!(translated.rejected.total(), 2);
 }
@@ -210,7 +221,8 @@ fn keys_that_only_translate_neither_encrypt_nor_decrypt() {
     let sealed = encrypt(&keys, &plain, &Encryption::new("aes128", cipher), OnError::Raise).unwrap();
     let into = Translation::new(Decryption::new("aes128", cipher), "to", cipher);
     let translated = translate(&keys, &sealed.array, &into, OnError::Raise).unwrap();
-    let refused = decrypt(&keys, &translated.array, &Decryption::new("to", cipher), OnError::Null).unwrap_err();
+    let refused =
+        decrypt(&keys, &translated.array, &Decryption::new("to", cipher), OnError::Null).unwrap_err();
     assert!(matches!(refused, ColumnError::KeyRefused { .. }), "{refused}");
     let between = Translation::new(Decryption::new("from", cipher), "to", cipher);
     let bad = translate(&keys, &sealed.array, &between, OnError::Null).unwrap();
@@ -220,7 +232,11 @@ fn keys_that_only_translate_neither_encrypt_nor_decrypt() {
 #[test]
 fn modes_are_not_translated_into_each_other() {
     let keys = keys();
-    let options = Translation::new(Decryption::new("aes128", ColumnCipher::AES128_CBC), "aes128", ColumnCipher::AES128_GCM);
+    let options = Translation::new(
+        Decryption::new("aes128", ColumnCipher::AES128_CBC),
+        "aes128",
+        ColumnCipher::AES128_GCM,
+    );
     let error = translate(&keys, &StringArray::from(vec!["a"]), &options, OnError::Null).unwrap_err();
     assert!(error.to_string().contains("Decrypt the column and encrypt it again"), "{error}");
     let options = Decryption::new("aes128", ColumnCipher::AES128_CBC).aad(AssociatedData::Constant(b"x"));

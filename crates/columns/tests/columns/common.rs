@@ -72,7 +72,8 @@ impl SingleRecord {
             at += len;
             Span::new(at - len, len).unwrap()
         };
-        let [iv, aad, input, tag] = [parts.iv, parts.aad, parts.input, parts.tag].map(|part| span(part.len()));
+        let [iv, aad, input, tag] =
+            [parts.iv, parts.aad, parts.input, parts.tag].map(|part| span(part.len()));
         let records = Records {
             len: 1,
             data: data.into(),

@@ -29,13 +29,21 @@ fn codes_and_hashes_equal_those_of_single_records() {
         let alg = parse_mac(name).unwrap();
         for len in [alg.tag_len(), 4] {
             let codes = mac(&keys, &plain, &MacOptions::new(key, alg).len(len), OnError::Raise).unwrap();
-            assert_eq!(values_of(&codes.array), expected(BatchTask::mac(alg), key, len), "{name}, {len} bytes");
+            assert_eq!(
+                values_of(&codes.array),
+                expected(BatchTask::mac(alg), key, len),
+                "{name}, {len} bytes"
+            );
         }
     }
     for name in ["sha1", "sha224", "sha256", "sha384", "sha512"] {
         let alg = parse_digest(name).unwrap();
         let hashes = hash(&keys, &plain, alg, OnError::Raise).unwrap();
-        assert_eq!(values_of(&hashes.array), expected(BatchTask::digest(alg), "hmac", alg.output_len()), "{name}");
+        assert_eq!(
+            values_of(&hashes.array),
+            expected(BatchTask::digest(alg), "hmac", alg.output_len()),
+            "{name}"
+        );
     }
 }
 
@@ -48,7 +56,8 @@ fn a_code_is_compared_with_that_of_its_row() {
     let code = |row: usize| codes[row].clone().unwrap();
     let mut wrong = code(1);
     wrong[15] ^= 1;
-    let given = [Some(code(0)), Some(wrong), Some(code(2)[..15].to_vec()), Some(code(0)), None, Some(code(0))];
+    let given =
+        [Some(code(0)), Some(wrong), Some(code(2)[..15].to_vec()), Some(code(0)), None, Some(code(0))];
     let given: BinaryArray = given.iter().map(Option::as_deref).collect();
     let verdicts = verify_mac(&keys, &plain, &given, &options, OnError::Raise).unwrap().array;
     let verdicts: Vec<_> = verdicts.as_boolean().iter().collect();

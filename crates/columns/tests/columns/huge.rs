@@ -27,7 +27,8 @@ fn offsets_beyond_four_gibibytes_are_read_in_place() {
     let short = hash(&keys, &array.slice(2, 2), DigestAlg::Sha256, OnError::Raise).unwrap();
     let whole = hash(&keys, &array, DigestAlg::Sha256, OnError::Raise).unwrap();
     assert_eq!(values_of(&whole.array)[2..], values_of(&short.array));
-    let sealed = encrypt(&keys, &array, &Encryption::new("aes128", ColumnCipher::AES128_GCM), OnError::Raise).unwrap();
+    let sealed =
+        encrypt(&keys, &array, &Encryption::new("aes128", ColumnCipher::AES128_GCM), OnError::Raise).unwrap();
     let options = Decryption::new("aes128", ColumnCipher::AES128_GCM);
     let opened = decrypt(&keys, &sealed.array, &options, OnError::Raise).unwrap();
     assert_eq!(values_of(&opened.array)[2].as_deref(), Some(&b"abc"[..]));

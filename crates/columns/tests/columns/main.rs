@@ -7,4 +7,5 @@ mod ciphers;
 mod common;
 mod digests;
 mod huge;
+mod server;
 mod signatures;

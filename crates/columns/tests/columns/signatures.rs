@@ -25,7 +25,8 @@ fn signatures_verify_and_changed_ones_do_not() {
         for algorithm in algorithms {
             let algorithm: SignatureAlgorithm = algorithm.parse().unwrap();
             let signed = sign(&keys, &plain, name, Some(algorithm), OnError::Raise).unwrap().array;
-            let verdicts = verify(&keys, &plain, &signed, name, Some(algorithm), OnError::Raise).unwrap().array;
+            let verdicts =
+                verify(&keys, &plain, &signed, name, Some(algorithm), OnError::Raise).unwrap().array;
             let expected: Vec<_> = values.iter().map(|value| value.as_ref().map(|_| true)).collect();
             assert_eq!(verdicts.as_boolean().iter().collect::<Vec<_>>(), expected, "{algorithm}");
 
@@ -38,7 +39,8 @@ fn signatures_verify_and_changed_ones_do_not() {
                 }
             }
             let changed: BinaryArray = changed.iter().map(Option::as_deref).collect();
-            let verdicts = verify(&keys, &plain, &changed, name, Some(algorithm), OnError::Raise).unwrap().array;
+            let verdicts =
+                verify(&keys, &plain, &changed, name, Some(algorithm), OnError::Raise).unwrap().array;
             let expected: Vec<_> = values.iter().map(|value| value.as_ref().map(|_| false)).collect();
             assert_eq!(verdicts.as_boolean().iter().collect::<Vec<_>>(), expected, "{algorithm}");
         }
@@ -51,7 +53,12 @@ fn the_usual_algorithm_is_that_of_the_kind() {
     let keys = keys().with_signature_key("key", key.clone());
     let plain = StringArray::from(vec!["a message"]);
     let signed = values_of(&sign(&keys, &plain, "key", None, OnError::Raise).unwrap().array);
-    let job = Job::verify(oarlock::VerifyingScheme::ED25519, &key, Input::Message(b"a message"), signed[0].as_ref().unwrap());
+    let job = Job::verify(
+        oarlock::VerifyingScheme::ED25519,
+        &key,
+        Input::Message(b"a message"),
+        signed[0].as_ref().unwrap(),
+    );
     assert!(oarlock::Accelerator::new().unwrap().run_all(&[job]).verified(0).unwrap());
 }
 
