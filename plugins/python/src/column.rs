@@ -8,8 +8,8 @@ use oarlock_columns::{ColumnError, ColumnResult, RejectedRows};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use crate::entry::{PassedArray, PassedStream, pass_array, pass_schema};
-use crate::error::{guarded, malformed, no_column};
+use crate::entry::{PassFault, PassedArray, PassedStream, pass_array, pass_schema};
+use crate::error::{exception, guarded, malformed, no_column};
 
 /// A column that Python passed: one array, or the chunks of a longer one.
 pub(crate) struct PassedColumn {
@@ -47,7 +47,7 @@ impl PassedColumn {
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
             object.call_method0("__arrow_c_array__")?.extract()?;
         let array = PassedArray::take(&schema, &array)?.read();
-        let array = array.map_err(|error| malformed(py, &error.to_string()))?;
+        let array = array.map_err(|fault| exception_of(py, fault))?;
         Ok(Self { chunks: vec![array], is_chunked: false })
     }
 
@@ -55,7 +55,7 @@ impl PassedColumn {
         let py = object.py();
         let stream: Bound<'_, PyCapsule> = object.call_method0("__arrow_c_stream__")?.extract()?;
         let chunks = PassedStream::take(&stream)?.read(py);
-        let chunks = chunks.map_err(|error| malformed(py, &error.to_string()))?;
+        let chunks = chunks.map_err(|fault| exception_of(py, fault))?;
         Ok(Self { chunks, is_chunked: true })
     }
 
@@ -109,7 +109,7 @@ impl PassedColumn {
         results: Vec<ArrayRef>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Ok(pyarrow) = py.import("pyarrow") else {
-            let whole = concat(&results).map_err(|error| crate::error::exception(py, &error))?;
+            let whole = concat(&results).map_err(|error| exception(py, &error))?;
             return Ok(Bound::new(py, ResultColumn { array: whole })?.into_any());
         };
         let array = |array: ArrayRef| {
@@ -121,6 +121,13 @@ impl PassedColumn {
             [only] if !self.is_chunked => Ok(only.clone()),
             _ => pyarrow.call_method1("chunked_array", (arrays,)),
         }
+    }
+}
+
+fn exception_of(py: Python<'_>, fault: PassFault) -> PyErr {
+    match fault {
+        PassFault::Type(found) => exception(py, &ColumnError::ColumnType { what: "column", found }),
+        PassFault::Malformed(text) => malformed(py, &text),
     }
 }
 

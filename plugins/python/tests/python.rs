@@ -68,7 +68,8 @@ fn child_process() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let mut config = CryptoserverConfig::read(&directory.join("oarlock.toml")).unwrap();
     config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
-    let server = runtime.block_on(BoundServer::bind(config, Accelerator::builder().threads(1).lazy())).unwrap();
+    let server =
+        runtime.block_on(BoundServer::bind(config, Accelerator::builder().threads(1).lazy())).unwrap();
     eprintln!("serves {}", server.addresses().tcp.unwrap());
     runtime.spawn(server.run(std::future::pending()));
     std::io::stdin().lines().for_each(drop);

@@ -4,15 +4,18 @@
 //! for errors and panics too.
 #![allow(unsafe_code)]
 
+mod check;
+mod stream;
+
 use std::ffi::CStr;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayReader, ArrayRef, make_array, new_empty_array};
-use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, Field};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
+
+pub(crate) use self::stream::PassedStream;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -24,8 +27,14 @@ pub(crate) struct PassedArray {
     schema: FFI_ArrowSchema,
 }
 
-/// A stream of arrays that another library passed.
-pub(crate) struct PassedStream(FFI_ArrowArrayStream);
+/// The reason why structures are no column.
+#[derive(Debug)]
+pub(crate) enum PassFault {
+    /// The type has no bytes.
+    Type(String),
+    /// The structures contradict each other, or the library that passed them has failed.
+    Malformed(String),
+}
 
 impl PassedArray {
     /// Takes the structures out of the capsules of `__arrow_c_array__`.
@@ -43,42 +52,19 @@ impl PassedArray {
     }
 
     /// Reads the structures as an array.
-    pub(crate) fn read(self) -> Result<ArrayRef, ArrowError> {
-        if self.array.is_released() {
-            return Err(ArrowError::CDataInterface("the array was released before".to_owned()));
-        }
-        // SAFETY: that the memory is as the structure says is the promise of the library that passed it. The lengths,
-        // offsets and indices in it are checked below, and again where values are read.
-        let data = unsafe { from_ffi(self.array, &self.schema) }?;
-        checked(data)
+    pub(crate) fn read(self) -> Result<ArrayRef, PassFault> {
+        let data_type = DataType::try_from(&self.schema)?;
+        read_array(self.array, &data_type)
     }
 }
 
-impl PassedStream {
-    /// Takes the structure out of the capsule of `__arrow_c_stream__`.
-    pub(crate) fn take(stream: &Bound<'_, PyCapsule>) -> PyResult<Self> {
-        let stream = stream.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-        // SAFETY: as in `PassedArray::take`.
-        Ok(Self(unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) }))
-    }
-
-    /// Reads all arrays of the stream, or an empty array of its type if there is none. A stream may be written in
-    /// Python, so the interpreter must be attached.
-    pub(crate) fn read(self, _: Python<'_>) -> Result<Vec<ArrayRef>, ArrowError> {
-        let mut stream = ArrayStreamReader::try_new(self.0)?;
-        let mut arrays = Vec::new();
-        for array in &mut stream {
-            arrays.push(checked(array?.to_data())?);
-        }
-        if arrays.is_empty() {
-            arrays.push(new_empty_array(stream.field().data_type()));
-        }
-        Ok(arrays)
-    }
-}
-
-/// Checks the lengths of buffers, and returns the array.
-fn checked(data: ArrayData) -> Result<ArrayRef, ArrowError> {
+/// Reads a structure as an array of this type.
+fn read_array(array: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef, PassFault> {
+    check::check_array(&array, data_type)?;
+    // SAFETY: counts, lengths, pointers and the last offset have been checked above. That the memory behind the pointers
+    // is as long as they say is the promise of the library that passed it. Each value's place is checked before it is
+    // read.
+    let data = unsafe { from_ffi_and_data_type(array, data_type.clone()) }?;
     data.validate()?;
     Ok(make_array(data))
 }
@@ -96,4 +82,10 @@ pub(crate) fn pass_schema<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<B
     let schema = FFI_ArrowSchema::try_from(&field);
     let schema = schema.map_err(|error| crate::error::machine(py, &error.to_string()))?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+impl From<ArrowError> for PassFault {
+    fn from(error: ArrowError) -> Self {
+        Self::Malformed(error.to_string())
+    }
 }

@@ -184,11 +184,62 @@ def test_an_exception_of_the_column_is_passed_on(keys):
         keys.hash(Failing())
 
 
-def test_a_stream_that_fails_in_the_middle(keys):
-    def batches():
-        yield pa.record_batch({"a": [b"a"]})
-        raise RuntimeError("the source has ended")
+class Stream(ctypes.Structure):
+    pass
 
-    reader = pa.RecordBatchReader.from_batches(pa.schema({"a": pa.binary()}), batches())
-    with pytest.raises(oarlock.OarlockError, match="the source has ended"):
-        keys.hash(reader)
+
+GET_SCHEMA = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Stream), ctypes.POINTER(Schema))
+GET_NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Stream), ctypes.POINTER(Array))
+GET_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Stream))
+RELEASE_STREAM = ctypes.CFUNCTYPE(None, ctypes.POINTER(Stream))
+Stream._fields_ = [
+    ("get_schema", GET_SCHEMA),
+    ("get_next", GET_NEXT),
+    ("get_last_error", GET_ERROR),
+    ("release", RELEASE_STREAM),
+    ("private_data", ctypes.c_void_p),
+]
+
+
+class MadeStream:
+    """A stream of one good array, after which it fails, or passes a malformed array."""
+
+    def __init__(self, second=None):
+        self.releases, self.left = 0, [Made(), second]
+        self.made = list(self.left)
+        self.text = ctypes.create_string_buffer(b"the source has ended")
+
+        def get_schema(stream, out):
+            ctypes.memmove(out, ctypes.byref(self.made[0].schema), ctypes.sizeof(Schema))
+            return 0
+
+        def get_next(stream, out):
+            array = self.left.pop(0)
+            if array is None:
+                return 5
+            ctypes.memmove(out, ctypes.byref(array.array), ctypes.sizeof(Array))
+            return 0
+
+        def release(stream):
+            self.releases += 1
+            stream.contents.release = RELEASE_STREAM(0)
+
+        get_error = GET_ERROR(lambda stream: ctypes.addressof(self.text))
+        self.stream = Stream(GET_SCHEMA(get_schema), GET_NEXT(get_next), get_error, RELEASE_STREAM(release), None)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return new_capsule(ctypes.addressof(self.stream), b"arrow_array_stream", None)
+
+
+def test_a_stream_that_fails_in_the_middle(keys):
+    stream = MadeStream()
+    with pytest.raises(oarlock.MalformedColumnError, match="the source has ended"):
+        keys.hash(stream)
+    assert stream.releases == 1 and stream.made[0].releases == [1, 1]
+
+
+def test_a_stream_with_a_malformed_array(keys):
+    stream = MadeStream(Made(offsets=(0, 1, -1)))
+    with pytest.raises(oarlock.MalformedColumnError, match="the last offset is negative"):
+        keys.hash(stream)
+    assert stream.releases == 1 and [made.releases[1] for made in stream.made] == [1, 1]

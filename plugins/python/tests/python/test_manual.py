@@ -43,7 +43,7 @@ def test_every_method_and_option_is_described():
     for name in methods:
         assert f"`{name}(" in text or f"Keys.{name}(" in text, name
         for option in list(inspect.signature(getattr(oarlock.Keys, name)).parameters)[1:]:
-            assert f"`{option}`" in text or option in ("column", "py"), f"{name}: {option}"
+            assert f"`{option}`" in text or f"{option}=" in text or option == "column", f"{name}: {option}"
     for error in oarlock.__all__:
         if error.endswith(("Error", "Warning")):
             assert f"`{error}`" in text, error
