@@ -113,7 +113,7 @@ pub fn parse_digest(name: &str) -> Result<DigestAlg, ColumnError> {
 /// An algorithm of signatures. The curve of ECDSA is the key's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SignatureAlgorithm {
+pub enum ColumnSignature {
     /// RSASSA-PKCS1-v1_5.
     RsaPkcs1(DigestAlg),
     /// RSASSA-PSS with a salt as long as the digest. A verification takes any salt.
@@ -124,7 +124,7 @@ pub enum SignatureAlgorithm {
     Ed25519,
 }
 
-impl SignatureAlgorithm {
+impl ColumnSignature {
     /// Every algorithm.
     pub const ALL: [Self; 13] = [
         Self::Ed25519,
@@ -190,7 +190,7 @@ impl SignatureAlgorithm {
 }
 
 /// Writes the names of `oarlock call`: `ecdsa-sha256`, `ecdsa-sha256-fixed`, `rsa-pss-sha256`.
-impl fmt::Display for SignatureAlgorithm {
+impl fmt::Display for ColumnSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RsaPkcs1(digest) => write!(f, "rsa-pkcs1-{digest}"),
@@ -202,7 +202,7 @@ impl fmt::Display for SignatureAlgorithm {
     }
 }
 
-impl FromStr for SignatureAlgorithm {
+impl FromStr for ColumnSignature {
     type Err = ColumnError;
 
     fn from_str(name: &str) -> Result<Self, ColumnError> {
@@ -228,7 +228,7 @@ mod tests {
         for cipher in ColumnCipher::ALL {
             assert_eq!(cipher.to_string().parse(), Ok(cipher));
         }
-        for alg in SignatureAlgorithm::ALL {
+        for alg in ColumnSignature::ALL {
             assert_eq!(alg.to_string().parse(), Ok(alg));
         }
         for alg in MACS {

@@ -6,8 +6,8 @@ use oarlock::{DigestAlg, MacAlg, Span};
 use subtle::ConstantTimeEq;
 
 use crate::output::Verdicts;
-use crate::records::{BatchParts, NewRecord, RecordColumns};
-use crate::run::{RowError, RowOperation, run};
+use crate::records::{BatchParts, BatchRecords, NewRecord};
+use crate::run::{ColumnOperation, RowError, run};
 use crate::values::ValueColumn;
 use crate::{ColumnError, ColumnKeys, ColumnResult, OnError};
 
@@ -118,7 +118,7 @@ impl<'a> DigestRows<'a> {
     }
 }
 
-impl RowOperation for DigestRows<'_> {
+impl ColumnOperation for DigestRows<'_> {
     fn key_names(&self) -> &str {
         self.key_name
     }
@@ -136,7 +136,7 @@ impl RowOperation for DigestRows<'_> {
         _row: usize,
         _index: usize,
         value: Span,
-        records: &mut RecordColumns,
+        records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
         let output = records.place(self.len)?;
         records.push(NewRecord::new(value, output));

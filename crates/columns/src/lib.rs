@@ -49,7 +49,7 @@ mod server;
 mod signature;
 mod values;
 
-pub use self::algorithm::{ColumnCipher, SignatureAlgorithm, parse_digest, parse_mac};
+pub use self::algorithm::{ColumnCipher, ColumnSignature, parse_digest, parse_mac};
 pub use self::cipher::{
     AssociatedData, ColumnIv, Decryption, Encryption, Translation, decrypt, encrypt, translate,
 };

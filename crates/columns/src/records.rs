@@ -10,7 +10,7 @@ use crate::RowFault;
 
 /// The columns of a batch. A column that an operation does not write stays empty, and has one default value.
 #[derive(Default)]
-pub(crate) struct RecordColumns {
+pub(crate) struct BatchRecords {
     /// The bytes of the records, if the values cannot be read in place.
     gathered: SecretBuffer,
     output_len: usize,
@@ -61,7 +61,7 @@ impl NewRecord {
     }
 }
 
-impl RecordColumns {
+impl BatchRecords {
     /// Removes all records and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.gathered.clear();

@@ -4,12 +4,12 @@ use oarlock::{Span, Status};
 use oarlock_records::Padding;
 
 use crate::output::Computed;
-use crate::records::{BatchParts, RecordColumns};
+use crate::records::{BatchParts, BatchRecords};
 use crate::values::{ValueColumn, ValuePlace};
 use crate::{BatchAnswer, BatchLimits, ColumnError, ColumnKeys, RowFault};
 
 /// An operation on the rows of a column.
-pub(crate) trait RowOperation {
+pub(crate) trait ColumnOperation {
     /// Returns the names of the keys, for errors.
     fn key_names(&self) -> &str;
 
@@ -41,7 +41,7 @@ pub(crate) trait RowOperation {
         row: usize,
         index: usize,
         value: Span,
-        records: &mut RecordColumns,
+        records: &mut BatchRecords,
     ) -> Result<Span, RowError>;
 
     /// Returns the bytes of the result that precede the output of a row.
@@ -86,7 +86,7 @@ pub(crate) struct ChunkRows<'c> {
 pub(crate) fn run(
     keys: &dyn ColumnKeys,
     values: ValueColumn<'_>,
-    operation: &mut dyn RowOperation,
+    operation: &mut dyn ColumnOperation,
 ) -> Result<Computed, ColumnError> {
     if values.is_dictionary() && operation.is_deterministic() {
         let (distinct, entries) = values.into_distinct();
@@ -98,7 +98,7 @@ pub(crate) fn run(
 fn run_rows(
     keys: &dyn ColumnKeys,
     values: &ValueColumn<'_>,
-    operation: &mut dyn RowOperation,
+    operation: &mut dyn ColumnOperation,
 ) -> Result<Computed, ColumnError> {
     let mut max_len = 0_usize;
     for row in 0..values.len() {
@@ -131,7 +131,7 @@ struct Chunk {
     results: Vec<Result<Span, RowFault>>,
     /// The values that are read in place: the number of their buffer, and the first byte and the end in it.
     in_place: Option<(u32, usize, usize)>,
-    records: RecordColumns,
+    records: BatchRecords,
     answer: BatchAnswer,
 }
 
@@ -172,7 +172,7 @@ impl Chunk {
     fn fill(
         &mut self,
         values: &ValueColumn<'_>,
-        operation: &dyn RowOperation,
+        operation: &dyn ColumnOperation,
         limits: BatchLimits,
     ) -> Result<(), ColumnError> {
         if operation.gathers() {
@@ -203,7 +203,7 @@ impl Chunk {
     fn compute(
         &mut self,
         values: &ValueColumn<'_>,
-        operation: &dyn RowOperation,
+        operation: &dyn ColumnOperation,
         keys: &dyn ColumnKeys,
     ) -> Result<(), ColumnError> {
         if self.records.len() == 0 {
@@ -219,7 +219,7 @@ impl Chunk {
         Err(ColumnError::Machine(format!("{found} answers to {} records", self.records.len())))
     }
 
-    fn collect(&self, operation: &dyn RowOperation, computed: &mut Computed) -> Result<(), ColumnError> {
+    fn collect(&self, operation: &dyn ColumnOperation, computed: &mut Computed) -> Result<(), ColumnError> {
         let (statuses, output) = (self.answer.statuses(), self.answer.output());
         let per_row = operation.records_per_row();
         let (mut index, mut record) = (0, 0);
@@ -252,7 +252,7 @@ impl Chunk {
         index: usize,
         span: Span,
         output: &[u8],
-        operation: &dyn RowOperation,
+        operation: &dyn ColumnOperation,
         computed: &mut Computed,
     ) -> Result<(), ColumnError> {
         let result = span.of(output);

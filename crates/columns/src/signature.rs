@@ -3,7 +3,7 @@
 use arrow_array::Array;
 use oarlock::{Blame, Input, Job, JobError, Key};
 
-use crate::algorithm::SignatureAlgorithm;
+use crate::algorithm::ColumnSignature;
 use crate::output::{Computed, Verdicts};
 use crate::values::ValueColumn;
 use crate::{ColumnError, ColumnKeys, ColumnResult, OnError, RowFault};
@@ -19,7 +19,7 @@ pub fn sign(
     keys: &dyn ColumnKeys,
     column: &dyn Array,
     key: &str,
-    algorithm: Option<SignatureAlgorithm>,
+    algorithm: Option<ColumnSignature>,
     on_error: OnError,
 ) -> Result<ColumnResult, ColumnError> {
     let values = ValueColumn::read("column", column)?;
@@ -58,7 +58,7 @@ pub fn verify(
     column: &dyn Array,
     signatures: &dyn Array,
     key: &str,
-    algorithm: Option<SignatureAlgorithm>,
+    algorithm: Option<ColumnSignature>,
     on_error: OnError,
 ) -> Result<ColumnResult, ColumnError> {
     let values = ValueColumn::read("column", column)?;
@@ -108,17 +108,17 @@ fn rows_with_values<'a>(values: &ValueColumn<'a>) -> Result<Vec<(usize, &'a [u8]
 }
 
 fn usual_or(
-    algorithm: Option<SignatureAlgorithm>,
+    algorithm: Option<ColumnSignature>,
     key: &Key,
     name: &str,
-) -> Result<SignatureAlgorithm, ColumnError> {
-    algorithm.or_else(|| SignatureAlgorithm::usual(key.kind())).ok_or_else(|| ColumnError::KeyRefused {
+) -> Result<ColumnSignature, ColumnError> {
+    algorithm.or_else(|| ColumnSignature::usual(key.kind())).ok_or_else(|| ColumnError::KeyRefused {
         name: name.to_owned(),
         reason: format!("a key of kind {:?} does not sign", key.kind()),
     })
 }
 
-fn unfit(algorithm: SignatureAlgorithm, key: &Key, name: &str) -> ColumnError {
+fn unfit(algorithm: ColumnSignature, key: &Key, name: &str) -> ColumnError {
     let reason = format!("{algorithm} cannot use a key of kind {:?}", key.kind());
     ColumnError::KeyRefused { name: name.to_owned(), reason }
 }

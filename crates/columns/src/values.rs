@@ -238,8 +238,8 @@ fn place_of(offset: i64) -> Result<usize, &'static str> {
     usize::try_from(offset).map_err(|_| "an offset is negative")
 }
 
-/// Returns the place of a value that a view describes. The layout of a view is that of the Arrow format: the length, then
-/// the value itself, or its first bytes, the number of its buffer and its place there.
+/// Returns the place of a value that a view describes. The layout of a view is that of the Arrow format: the length,
+/// then the value itself, or its first bytes, the number of its buffer and its place there.
 #[inline]
 fn view_place(
     entry: usize,

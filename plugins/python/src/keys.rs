@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use oarlock_columns::{
-    AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, ColumnResult, Decryption, Encryption,
-    MacOptions, OnError, SignatureAlgorithm, Translation, decrypt, encrypt, hash, mac, parse_digest,
+    AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, ColumnResult, ColumnSignature,
+    Decryption, Encryption, MacOptions, OnError, Translation, decrypt, encrypt, hash, mac, parse_digest,
     parse_mac, sign, translate, verify, verify_mac,
 };
 use pyo3::prelude::*;
@@ -20,8 +20,8 @@ use crate::opened::OpenedKeys;
 use crate::reference::KeyReference;
 
 /// A set of named keys: in a file, or at a cryptoserver.
-#[pyclass(frozen, module = "oarlock")]
-pub(crate) struct Keys {
+#[pyclass(frozen, name = "Keys", module = "oarlock")]
+pub(crate) struct PythonKeys {
     reference: KeyReference,
     opened: OpenedKeys,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Keys {
 type Counts<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
 
 #[pymethods]
-impl Keys {
+impl PythonKeys {
     /// Opens a file of symmetric keys, and PEM files of signature keys by name.
     #[staticmethod]
     #[pyo3(signature = (path, *, pem=None))]
@@ -247,7 +247,7 @@ impl Keys {
         rejected: Counts<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.begin(py, column, on_error)?;
-        let algorithm: Option<SignatureAlgorithm> = parse(py, algorithm.map(str::parse).transpose())?;
+        let algorithm: Option<ColumnSignature> = parse(py, algorithm.map(str::parse).transpose())?;
         let compute = |call: &ColumnCall| {
             call.compute(|_, chunk| sign(&*call.keys, chunk, key, algorithm, call.on_error))
         };
@@ -269,7 +269,7 @@ impl Keys {
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.begin(py, column, on_error)?;
         let signatures = PassedColumn::read(signatures)?;
-        let algorithm: Option<SignatureAlgorithm> = parse(py, algorithm.map(str::parse).transpose())?;
+        let algorithm: Option<ColumnSignature> = parse(py, algorithm.map(str::parse).transpose())?;
         let compute = |call: &ColumnCall| {
             let signatures = signatures.beside("column of signatures", &call.column)?;
             call.compute(|index, chunk| {
@@ -280,7 +280,7 @@ impl Keys {
     }
 }
 
-impl Keys {
+impl PythonKeys {
     fn open_now(py: Python<'_>, reference: KeyReference) -> PyResult<Self> {
         let own = Self { reference: reference.check(py)?, opened: OpenedKeys::default() };
         // The files are read at once, so that a wrong path is an error here and not in the middle of a query.
@@ -389,7 +389,7 @@ fn check_iv(iv: &str, has_row_id: bool, iv_key: Option<&str>) -> Result<(), Colu
     }
 }
 
-impl fmt::Debug for Keys {
+impl fmt::Debug for PythonKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.__repr__())
     }

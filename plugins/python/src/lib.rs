@@ -25,6 +25,6 @@ use pyo3::prelude::*;
 fn _oarlock(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CIPHERS", argument::cipher_names())?;
-    module.add_class::<keys::Keys>()?;
+    module.add_class::<keys::PythonKeys>()?;
     module.add_class::<column::ResultColumn>()
 }

@@ -5,8 +5,8 @@ use oarlock::batch::BatchTask;
 
 use super::associated_data::AssociatedValues;
 use super::{Decryption, TAG_LEN, check_associated_data};
-use crate::records::{BatchParts, NewRecord, RecordColumns};
-use crate::run::{RowError, RowOperation};
+use crate::records::{BatchParts, BatchRecords, NewRecord};
+use crate::run::{ColumnOperation, RowError};
 use crate::{ColumnCipher, ColumnError, ColumnKeys, RowFault};
 
 pub(super) struct DecryptRows<'a> {
@@ -55,7 +55,7 @@ impl<'a> DecryptRows<'a> {
     }
 }
 
-impl RowOperation for DecryptRows<'_> {
+impl ColumnOperation for DecryptRows<'_> {
     fn key_names(&self) -> &str {
         self.key_name
     }
@@ -81,7 +81,7 @@ impl RowOperation for DecryptRows<'_> {
         row: usize,
         _index: usize,
         value: Span,
-        records: &mut RecordColumns,
+        records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
         let parts = SealedParts::of(self.cipher, value)?;
         let aad = match self.aad.is_none() {

@@ -5,7 +5,7 @@ use oarlock::{MacAlg, Status};
 use oarlock_records::SecretBuffer;
 
 use super::associated_data::{AssociatedValues, read_beside};
-use crate::records::{BatchParts, NewRecord, RecordColumns};
+use crate::records::{BatchParts, BatchRecords, NewRecord};
 use crate::run::{ChunkRows, RowError};
 use crate::values::ValueColumn;
 use crate::{BatchAnswer, ColumnError, ColumnKeys, RowFault};
@@ -22,7 +22,7 @@ pub(super) struct DerivedIvs<'a> {
     /// The IV of each row of the chunk that has a value, or its fault.
     ivs: Vec<Result<[u8; MAX_IV], RowFault>>,
     message: SecretBuffer,
-    records: RecordColumns,
+    records: BatchRecords,
     answer: BatchAnswer,
 }
 
@@ -45,7 +45,7 @@ impl<'a> DerivedIvs<'a> {
             iv_len,
             ivs: Vec::new(),
             message: SecretBuffer::default(),
-            records: RecordColumns::default(),
+            records: BatchRecords::default(),
             answer: BatchAnswer::default(),
         })
     }

@@ -7,8 +7,8 @@ use oarlock_records::Padding;
 use super::associated_data::AssociatedValues;
 use super::derived_iv::DerivedIvs;
 use super::{ColumnIv, Encryption, TAG_LEN, check_associated_data};
-use crate::records::{BatchParts, NewRecord, RecordColumns};
-use crate::run::{ChunkRows, RowError, RowOperation};
+use crate::records::{BatchParts, BatchRecords, NewRecord};
+use crate::run::{ChunkRows, ColumnOperation, RowError};
 use crate::{ColumnCipher, ColumnError, ColumnKeys};
 
 pub(super) struct EncryptRows<'a> {
@@ -47,7 +47,7 @@ impl<'a> EncryptRows<'a> {
     }
 }
 
-impl RowOperation for EncryptRows<'_> {
+impl ColumnOperation for EncryptRows<'_> {
     fn key_names(&self) -> &str {
         self.key_name
     }
@@ -80,7 +80,7 @@ impl RowOperation for EncryptRows<'_> {
         row: usize,
         index: usize,
         value: Span,
-        records: &mut RecordColumns,
+        records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
         let derived = self.derived.as_ref().map(|derived| derived.iv(index)).transpose()?;
         let mut input = value;

@@ -121,8 +121,8 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// Encrypts a column. A result of GCM is the IV, the ciphertext and the tag; a result of CBC is the IV and the ciphertext.
-/// These are the layouts of Spark's `aes_encrypt`.
+/// Encrypts a column. A result of GCM is the IV, the ciphertext and the tag. A result of CBC is the IV and the
+/// ciphertext. These are the layouts of Spark's `aes_encrypt`.
 ///
 /// # Errors
 /// The columns or the options do not fit, a key is unknown or refused, or the machine or the server failed.

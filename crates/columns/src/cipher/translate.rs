@@ -6,8 +6,8 @@ use oarlock::{InputSource, OutputSink, Span};
 use super::associated_data::AssociatedValues;
 use super::decrypt::SealedParts;
 use super::{TAG_LEN, Translation, check_associated_data};
-use crate::records::{BatchParts, NewRecord, RecordColumns};
-use crate::run::{RowError, RowOperation};
+use crate::records::{BatchParts, BatchRecords, NewRecord};
+use crate::run::{ColumnOperation, RowError};
 use crate::{ColumnCipher, ColumnError, ColumnKeys};
 
 pub(super) struct TranslateRows<'a> {
@@ -59,7 +59,7 @@ impl<'a> TranslateRows<'a> {
         })
     }
 
-    fn add_whole(&self, parts: &SealedParts, records: &mut RecordColumns) -> Result<Span, RowError> {
+    fn add_whole(&self, parts: &SealedParts, records: &mut BatchRecords) -> Result<Span, RowError> {
         let iv = records.place(self.cipher.iv_len())?;
         let output = records.place(parts.ciphertext.len as usize)?;
         records.push(NewRecord {
@@ -75,7 +75,7 @@ impl<'a> TranslateRows<'a> {
         row: usize,
         (open, seal): (BatchTask, BatchTask),
         parts: &SealedParts,
-        records: &mut RecordColumns,
+        records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
         let aad = records.store(self.aad.value(row)?)?;
         let len = parts.ciphertext.len;
@@ -105,7 +105,7 @@ impl<'a> TranslateRows<'a> {
     }
 }
 
-impl RowOperation for TranslateRows<'_> {
+impl ColumnOperation for TranslateRows<'_> {
     fn key_names(&self) -> &str {
         &self.key_names
     }
@@ -135,7 +135,7 @@ impl RowOperation for TranslateRows<'_> {
         row: usize,
         _index: usize,
         value: Span,
-        records: &mut RecordColumns,
+        records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
         let parts = SealedParts::of(self.cipher, value)?;
         match self.tasks {

@@ -11,8 +11,8 @@ use arrow_array::{Array, BinaryArray, StringArray};
 use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, Blame, DigestAlg};
 use oarlock_columns::{
-    AssociatedData, ColumnCipher, ColumnError, ColumnIv, Decryption, Encryption, MacOptions, OnError, ServerKeys,
-    Translation, decrypt, encrypt, hash, mac, parse_mac, sign, translate, verify,
+    AssociatedData, ColumnCipher, ColumnError, ColumnIv, Decryption, Encryption, MacOptions, OnError,
+    ServerKeys, Translation, decrypt, encrypt, hash, mac, parse_mac, sign, translate, verify,
 };
 use oarlock_server::{BoundServer, CryptoserverConfig};
 use oarlock_wire::{Endpoint, RemoteConfig, RemoteHolder};
@@ -45,7 +45,8 @@ impl TestServer {
         std::fs::create_dir(directory.path().join("signing")).unwrap();
         let key = generate::ed25519().unwrap();
         write("signing/ed25519.pem", &export::private_pkcs8_pem(&key).unwrap());
-        let mut config = RemoteConfig::new("server", vec![Endpoint::Unix(directory.path().join("oarlock.sock"))]);
+        let mut config =
+            RemoteConfig::new("server", vec![Endpoint::Unix(directory.path().join("oarlock.sock"))]);
         config.patience = Duration::from_secs(60);
         let accelerator = || Accelerator::builder().threads(1).lazy();
         let holder = RemoteHolder::new(config, accelerator().build().unwrap()).unwrap();
@@ -56,7 +57,8 @@ impl TestServer {
     }
 
     fn serve(&mut self) {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let config = CryptoserverConfig::read(&self.directory.path().join("oarlock.toml")).unwrap();
         let engines = Accelerator::builder().threads(1).lazy();
         let bound = runtime.block_on(BoundServer::bind(config, engines)).unwrap();
@@ -91,11 +93,13 @@ fn columns_are_computed_at_a_server() {
     let once = encrypt(keys, &plain, &derived, OnError::Raise).unwrap();
     assert_eq!(&encrypt(keys, &plain, &derived, OnError::Raise).unwrap().array, &once.array);
 
-    let sealed = encrypt(keys, &plain, &Encryption::new("cbc", ColumnCipher::AES128_CBC), OnError::Raise).unwrap();
+    let sealed =
+        encrypt(keys, &plain, &Encryption::new("cbc", ColumnCipher::AES128_CBC), OnError::Raise).unwrap();
     let options = Decryption::new("cbc", ColumnCipher::AES128_CBC);
     assert!(values_of(&decrypt(keys, &sealed.array, &options, OnError::Raise).unwrap().array) == values);
 
-    let codes = mac(keys, &plain, &MacOptions::new("hmac", parse_mac("hmac-sha256").unwrap()), OnError::Raise);
+    let codes =
+        mac(keys, &plain, &MacOptions::new("hmac", parse_mac("hmac-sha256").unwrap()), OnError::Raise);
     assert_eq!(codes.unwrap().array.null_count(), plain.null_count());
     let hashes = hash(keys, &plain, DigestAlg::Sha256, OnError::Raise).unwrap();
     assert_eq!(hashes.array.null_count(), plain.null_count());
@@ -113,7 +117,8 @@ fn a_bad_row_at_a_server_fails_alone() {
     let opened = decrypt(&server.keys, &sealed, &options, OnError::Null).unwrap();
     assert_eq!(opened.rejected.to_string(), "1 row: the tag does not verify");
     assert_eq!(values_of(&opened.array), [Some(b"a".to_vec()), None, Some(b"c".to_vec())]);
-    let moved = translate(&server.keys, &sealed, &Translation::new(options, "aes128", GCM), OnError::Null).unwrap();
+    let moved =
+        translate(&server.keys, &sealed, &Translation::new(options, "aes128", GCM), OnError::Null).unwrap();
     assert_eq!(moved.rejected.to_string(), "1 row: the tag does not verify");
     let opened = decrypt(&server.keys, &moved.array, &options, OnError::Raise).unwrap();
     assert_eq!(values_of(&opened.array), [Some(b"a".to_vec()), None, Some(b"c".to_vec())]);

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{BinaryArray, StringArray};
 use oarlock::keys::generate;
 use oarlock::{Curve, Input, Job, Key};
-use oarlock_columns::{ColumnError, OnError, SignatureAlgorithm, sign, verify};
+use oarlock_columns::{ColumnError, ColumnSignature, OnError, sign, verify};
 
 use super::common::{keys, random_values, values_of};
 
@@ -23,7 +23,7 @@ fn signatures_verify_and_changed_ones_do_not() {
     for (name, key, algorithms) in signature_keys() {
         let keys = keys().with_signature_key(name, key.clone());
         for algorithm in algorithms {
-            let algorithm: SignatureAlgorithm = algorithm.parse().unwrap();
+            let algorithm: ColumnSignature = algorithm.parse().unwrap();
             let signed = sign(&keys, &plain, name, Some(algorithm), OnError::Raise).unwrap().array;
             let verdicts =
                 verify(&keys, &plain, &signed, name, Some(algorithm), OnError::Raise).unwrap().array;
