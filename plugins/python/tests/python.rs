@@ -49,6 +49,29 @@ fn a_world_without_pyarrow() {
     pytest("bare", &["pytest", "polars"], &["test_without_pyarrow.py"]);
 }
 
+/// One library serves every version, by the stable interface of the interpreter.
+#[test]
+fn every_version_of_python_loads_the_module() {
+    let directory = tempfile::tempdir().unwrap();
+    prepare(directory.path());
+    let code = "import oarlock, pickle, sys\n\
+                keys = oarlock.Keys.file(sys.argv[1])\n\
+                assert pickle.loads(pickle.dumps(keys)).reference() == keys.reference()\n\
+                try: keys.hash(7)\n\
+                except oarlock.ColumnTypeError: print('loaded')";
+    let interpreters = interpreters();
+    if interpreters.is_empty() {
+        eprintln!("SKIPPED: no Python of version 3.10 or later");
+    }
+    for python in interpreters {
+        let mut command = Command::new(&python);
+        command.args(["-c", code]).arg(directory.path().join("keys.ndjson")).env("PYTHONPATH", package());
+        let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.trim(), "loaded", "{}", python.display());
+    }
+}
+
 #[test]
 fn spark() {
     if !has_java() {
@@ -129,19 +152,24 @@ fn python(environment: &str, packages: &[&str]) -> Option<PathBuf> {
 
 /// Returns the newest interpreter of version 3.10 or later that has `venv`.
 fn base_python() -> Option<PathBuf> {
-    let check = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+    interpreters().into_iter().find(|python| runs(python, "import venv, ensurepip"))
+}
+
+/// Returns the interpreters of version 3.10 or later: those of pyenv, and the one in the path.
+fn interpreters() -> Vec<PathBuf> {
     let versions = std::env::var_os("HOME").map(|home| Path::new(&home).join(".pyenv/versions"));
-    let pyenv = ["3.12", "3.13", "3.11", "3.10"].iter().flat_map(|version| {
-        let entries = versions.as_ref().and_then(|path| std::fs::read_dir(path).ok()).into_iter().flatten();
-        let paths = entries.flatten().map(|entry| entry.path());
-        paths.filter(move |path| path.file_name().unwrap().to_string_lossy().starts_with(version))
-    });
-    let candidates = pyenv.map(|path| path.join("bin/python3")).chain([PathBuf::from("python3")]);
-    let works = |python: &PathBuf| {
-        let run = Command::new(python).args(["-c", check]).stderr(Stdio::null()).status();
-        run.is_ok_and(|status| status.success())
-    };
-    candidates.into_iter().find(works)
+    let entries = versions.and_then(|path| std::fs::read_dir(path).ok()).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join("bin/python3")).collect();
+    found.sort();
+    found.reverse();
+    found.push(PathBuf::from("python3"));
+    found.retain(|python| runs(python, "import sys; sys.exit(sys.version_info < (3, 10))"));
+    found
+}
+
+fn runs(python: &Path, code: &str) -> bool {
+    let run = Command::new(python).args(["-c", code]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    run.is_ok_and(|status| status.success())
 }
 
 fn has_java() -> bool {
