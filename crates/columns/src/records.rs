@@ -13,6 +13,8 @@ use crate::RowFault;
 pub(crate) struct BatchRecords {
     /// The bytes of the records, if the values cannot be read in place.
     gathered: SecretBuffer,
+    /// The place of bytes that all records share.
+    shared: Option<Span>,
     output_len: usize,
     len: usize,
     task: Vec<BatchTask>,
@@ -65,7 +67,7 @@ impl BatchRecords {
     /// Removes all records and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.gathered.clear();
-        (self.output_len, self.len) = (0, 0);
+        (self.output_len, self.len, self.shared) = (0, 0, None);
         self.task.clear();
         self.key.clear();
         self.iv.clear();
@@ -87,6 +89,16 @@ impl BatchRecords {
     pub(crate) fn store(&mut self, bytes: &[u8]) -> Result<Span, RowFault> {
         let span = Span::new(self.gathered.len(), bytes.len()).ok_or(RowFault::TooLong)?;
         self.gathered.extend(bytes);
+        Ok(span)
+    }
+
+    /// Copies bytes that all records share, at the first call after a [`clear`](Self::clear).
+    pub(crate) fn store_once(&mut self, bytes: &[u8]) -> Result<Span, RowFault> {
+        if let Some(span) = self.shared {
+            return Ok(span);
+        }
+        let span = self.store(bytes)?;
+        self.shared = Some(span);
         Ok(span)
     }
 

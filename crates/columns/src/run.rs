@@ -21,6 +21,11 @@ pub(crate) trait ColumnOperation {
         false
     }
 
+    /// Returns the bytes that a batch has for a row beside its value, such as associated data.
+    fn extra_len(&self, _row: usize) -> Result<usize, ColumnError> {
+        Ok(0)
+    }
+
     /// Returns the number of records of a row.
     fn records_per_row(&self) -> usize {
         1
@@ -111,7 +116,7 @@ fn run_rows(
     let mut chunk = Chunk::default();
     let limits = keys.limits();
     while computed.len() < values.len() {
-        chunk.cut(values, computed.len(), limits)?;
+        chunk.cut(values, operation, computed.len(), limits)?;
         operation.prepare(&ChunkRows { values, rows: &chunk.rows }, keys)?;
         chunk.fill(values, operation, limits)?;
         chunk.compute(values, operation, keys)?;
@@ -140,6 +145,7 @@ impl Chunk {
     fn cut(
         &mut self,
         values: &ValueColumn<'_>,
+        operation: &dyn ColumnOperation,
         first: usize,
         limits: BatchLimits,
     ) -> Result<(), ColumnError> {
@@ -150,11 +156,12 @@ impl Chunk {
         for row in first..values.len() {
             let place = values.place(row)?;
             if let Some(place) = place {
-                let is_full = self.rows.len() == limits.rows || bytes + place.len > limits.bytes;
+                let len = place.len.saturating_add(operation.extra_len(row)?);
+                let is_full = self.rows.len() == limits.rows || bytes + len > limits.bytes;
                 if is_full && !self.rows.is_empty() {
                     break;
                 }
-                bytes += place.len;
+                bytes = bytes.saturating_add(len);
                 (start, end) = (start.min(place.start), end.max(place.start + place.len));
                 is_one_buffer &= self.rows.first().is_none_or(|(_, own)| own.buffer == place.buffer);
                 self.rows.push((row, place));
@@ -181,8 +188,9 @@ impl Chunk {
         self.records.clear();
         self.results.clear();
         for (index, (row, place)) in self.rows.iter().enumerate() {
+            let len = place.len.saturating_add(operation.extra_len(*row)?);
             let value = match self.in_place {
-                _ if place.len > limits.value_bytes => Err(RowFault::TooLong),
+                _ if len > limits.value_bytes => Err(RowFault::TooLong),
                 // unreachable `None` because a chunk in place ends before 4 GiB
                 Some((_, start, _)) => Span::new(place.start - start, place.len).ok_or(RowFault::TooLong),
                 None => self.records.store(values.bytes(*place)),

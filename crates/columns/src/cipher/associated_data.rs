@@ -1,7 +1,9 @@
 //! The data that GCM authenticates beside a value.
 
 use arrow_array::Array;
+use oarlock::Span;
 
+use crate::records::BatchRecords;
 use crate::run::RowError;
 use crate::values::ValueColumn;
 use crate::{ColumnError, RowFault};
@@ -42,6 +44,23 @@ impl<'a> AssociatedValues<'a> {
     /// True if equal values may have different data.
     pub(super) fn is_per_row(&self) -> bool {
         matches!(self, Self::Column(_))
+    }
+
+    /// Returns the bytes that a batch has for the data of one row. Data of all rows is there once.
+    pub(super) fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
+        match self {
+            Self::None | Self::Constant(_) => Ok(0),
+            Self::Column(values) => Ok(values.value(row)?.map_or(0, <[u8]>::len)),
+        }
+    }
+
+    /// Stores the data of a row among the bytes of a batch, and returns its place.
+    pub(super) fn store(&self, row: usize, records: &mut BatchRecords) -> Result<Span, RowError> {
+        match self {
+            Self::None => Ok(Span::default()),
+            Self::Constant(bytes) => Ok(records.store_once(bytes)?),
+            Self::Column(_) => Ok(records.store(self.value(row)?)?),
+        }
     }
 
     /// Returns the data of a row, or a fault if it is null.

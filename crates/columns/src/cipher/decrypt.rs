@@ -72,6 +72,10 @@ impl ColumnOperation for DecryptRows<'_> {
         !self.aad.is_none()
     }
 
+    fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
+        self.aad.extra_len(row)
+    }
+
     fn max_result_len(&self, value_len: usize) -> usize {
         value_len.saturating_sub(self.cipher.iv_len())
     }
@@ -86,7 +90,7 @@ impl ColumnOperation for DecryptRows<'_> {
         let parts = SealedParts::of(self.cipher, value)?;
         let aad = match self.aad.is_none() {
             true => None,
-            false => Some(records.store(self.aad.value(row)?)?),
+            false => Some(self.aad.store(row, records)?),
         };
         let output = records.place(parts.ciphertext.len as usize)?;
         let tag = matches!(self.cipher, ColumnCipher::Gcm(_)).then_some(parts.tag);

@@ -50,6 +50,11 @@ impl<'a> DerivedIvs<'a> {
         })
     }
 
+    /// Returns the length of the id of a row.
+    pub(super) fn row_id_len(&self, row: usize) -> Result<usize, ColumnError> {
+        Ok(self.row_ids.value(row)?.map_or(0, <[u8]>::len))
+    }
+
     /// Makes the IVs of a chunk.
     pub(super) fn prepare(
         &mut self,
@@ -61,7 +66,8 @@ impl<'a> DerivedIvs<'a> {
         self.ivs.clear();
         let max_len = keys.limits().value_bytes;
         for (row, place) in chunk.rows {
-            let added = if place.len > max_len {
+            let len = place.len.saturating_add(self.row_id_len(*row)?).saturating_add(aad.extra_len(*row)?);
+            let added = if len > max_len {
                 Err(RowError::Row(RowFault::TooLong))
             } else {
                 self.add(*row, chunk.values.bytes(*place), aad)

@@ -64,6 +64,11 @@ impl ColumnOperation for EncryptRows<'_> {
         matches!(self.cipher, ColumnCipher::Cbc(_)) || self.derived.is_some() || !self.aad.is_none()
     }
 
+    fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
+        let id_len = self.derived.as_ref().map_or(Ok(0), |derived| derived.row_id_len(row))?;
+        Ok(self.aad.extra_len(row)?.saturating_add(id_len))
+    }
+
     fn max_result_len(&self, value_len: usize) -> usize {
         self.cipher.iv_len() + self.sealed_len(value_len)
     }
@@ -104,7 +109,7 @@ impl ColumnOperation for EncryptRows<'_> {
             record.tag = Some(records.place(TAG_LEN)?);
         }
         if !self.aad.is_none() {
-            record.aad = Some(records.store(self.aad.value(row)?)?);
+            record.aad = Some(self.aad.store(row, records)?);
         }
         records.push(record);
         // IV, ciphertext and tag lie side by side. A derived IV is not part of the output.

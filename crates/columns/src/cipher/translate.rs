@@ -77,7 +77,7 @@ impl<'a> TranslateRows<'a> {
         parts: &SealedParts,
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
-        let aad = records.store(self.aad.value(row)?)?;
+        let aad = self.aad.store(row, records)?;
         let len = parts.ciphertext.len;
         let iv = records.place(self.cipher.iv_len())?;
         let output = records.place(len as usize)?;
@@ -117,6 +117,10 @@ impl ColumnOperation for TranslateRows<'_> {
 
     fn gathers(&self) -> bool {
         !self.aad.is_none()
+    }
+
+    fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
+        self.aad.extra_len(row)
     }
 
     fn records_per_row(&self) -> usize {

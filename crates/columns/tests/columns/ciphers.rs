@@ -1,11 +1,13 @@
 //! Ciphers against single records on the scalar engine.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use arrow_array::{Array, BinaryArray, StringArray, UInt8Array};
-use oarlock::batch::BatchTask;
-use oarlock::{AeadAlg, BlockCipher};
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::{Accelerator, AeadAlg, BlockCipher, Key};
 use oarlock_columns::{
-    AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, Decryption, Encryption, OnError,
-    Translation, decrypt, encrypt, translate,
+    AssociatedData, BatchAnswer, BatchLimits, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, Decryption,
+    Encryption, LocalKeys, OnError, Translation, decrypt, encrypt, translate,
 };
 
 use super::common::{RecordParts, SingleRecord, Values, keys, random_values, values_of};
@@ -242,6 +244,54 @@ fn modes_are_not_translated_into_each_other() {
     let options = Decryption::new("aes128", ColumnCipher::AES128_CBC).aad(AssociatedData::Constant(b"x"));
     let error = decrypt(&keys, &StringArray::from(vec!["a"]), &options, OnError::Null).unwrap_err();
     assert!(error.to_string().contains("no associated data"), "{error}");
+}
+
+/// Keys that note the bytes of the largest batch.
+#[derive(Debug)]
+struct WatchedKeys(LocalKeys, AtomicUsize);
+
+impl ColumnKeys for WatchedKeys {
+    fn batch_key(&self, name: &str) -> Result<u32, ColumnError> {
+        self.0.batch_key(name)
+    }
+
+    fn run_batch(&self, batch: &Batch<'_>, keys: &str, answer: &mut BatchAnswer) -> Result<(), ColumnError> {
+        self.1.fetch_max(batch.records.data.len(), Ordering::Relaxed);
+        self.0.run_batch(batch, keys, answer)
+    }
+
+    fn limits(&self) -> BatchLimits {
+        self.0.limits()
+    }
+
+    fn signature_key(&self, name: &str) -> Result<Key, ColumnError> {
+        self.0.signature_key(name)
+    }
+
+    fn accelerator(&self) -> &Accelerator {
+        self.0.accelerator()
+    }
+}
+
+#[test]
+fn long_associated_data_is_cut_into_batches_too() {
+    let keys = WatchedKeys(keys(), AtomicUsize::new(0));
+    let values: Values = (0..64).map(|row| Some(vec![row])).collect();
+    let aads: Values = (0..64).map(|row| Some(vec![row; 200 << 10])).collect();
+    let (plain, aads) = (array(&values), array(&aads));
+    let aad = AssociatedData::Column(&aads);
+    let ids: Values = (0..64_u8).map(|row| Some(vec![row])).collect();
+    let ids = array(&ids);
+    for options in
+        [Encryption::new("aes128", ColumnCipher::AES128_GCM), derive(ColumnCipher::AES128_GCM, &ids)]
+    {
+        let sealed = encrypt(&keys, &plain, &options.aad(aad), OnError::Raise).unwrap();
+        let options = Decryption::new("aes128", ColumnCipher::AES128_GCM).aad(aad);
+        let opened = decrypt(&keys, &sealed.array, &options, OnError::Raise).unwrap();
+        assert_eq!(values_of(&opened.array), values);
+    }
+    let largest = keys.1.into_inner();
+    assert!(largest > 200 << 10 && largest < 2 * keys.0.limits().bytes, "{largest} bytes in one batch");
 }
 
 #[test]
