@@ -110,9 +110,9 @@ impl Computed {
         self.push(RowState::Value);
     }
 
-    #[inline]
-    pub(crate) fn push_null(&mut self) {
-        self.push(RowState::Null);
+    pub(crate) fn push_nulls(&mut self, rows: usize) {
+        self.ends.resize(self.ends.len() + rows, self.values.len());
+        self.states.resize(self.states.len() + rows, RowState::Null);
     }
 
     pub(crate) fn push_fault(&mut self, fault: RowFault) {
@@ -144,7 +144,7 @@ impl Computed {
         let mut expanded = Self::new(entries.len(), bytes, self.is_large)?;
         for entry in entries {
             match entry.map(|entry| self.result(entry as usize)) {
-                None | Some(Ok(None)) => expanded.push_null(),
+                None | Some(Ok(None)) => expanded.push_nulls(1),
                 Some(Ok(Some(value))) => expanded.push_value(&[], value),
                 Some(Err(fault)) => expanded.push_fault(fault),
             }
@@ -225,9 +225,9 @@ fn judge(states: &[RowState], on_error: OnError) -> Result<(Option<NullBuffer>, 
     if let (OnError::Raise, Some((row, fault))) = (on_error, first) {
         return Err(ColumnError::BadRow { row, fault, count: rejected.total() });
     }
-    let has_nulls = states.iter().any(|state| *state != RowState::Value);
-    let nulls = || states.iter().map(|state| *state == RowState::Value).collect::<BooleanBuffer>();
-    Ok((has_nulls.then(|| NullBuffer::new(nulls())), rejected))
+    let is_valid = BooleanBuffer::collect_bool(states.len(), |row| states[row] == RowState::Value);
+    let nulls = NullBuffer::new(is_valid);
+    Ok((Some(nulls).filter(|nulls| nulls.null_count() > 0), rejected))
 }
 
 /// Adds the reasons of bad rows, if the caller wants them beside the values.

@@ -128,8 +128,8 @@ fn run_rows(
 /// A chunk of rows, in memory that is used again.
 #[derive(Default)]
 struct Chunk {
-    /// One for each row of the chunk: true if it has a value.
-    has_value: Vec<bool>,
+    /// The row after the last one of the chunk.
+    end: usize,
     /// The rows with a value.
     rows: Vec<(usize, ValuePlace)>,
     /// The place of each result, or the fault of the row, for the rows with a value.
@@ -149,8 +149,8 @@ impl Chunk {
         first: usize,
         limits: BatchLimits,
     ) -> Result<(), ColumnError> {
-        self.has_value.clear();
         self.rows.clear();
+        self.end = values.len();
         let (mut bytes, mut start, mut end) = (0, usize::MAX, 0);
         let mut is_one_buffer = true;
         for row in first..values.len() {
@@ -159,6 +159,7 @@ impl Chunk {
                 let len = place.len.saturating_add(operation.extra_len(row)?);
                 let is_full = self.rows.len() == limits.rows || bytes + len > limits.bytes;
                 if is_full && !self.rows.is_empty() {
+                    self.end = row;
                     break;
                 }
                 bytes = bytes.saturating_add(len);
@@ -166,7 +167,6 @@ impl Chunk {
                 is_one_buffer &= self.rows.first().is_none_or(|(_, own)| own.buffer == place.buffer);
                 self.rows.push((row, place));
             }
-            self.has_value.push(place.is_some());
         }
         // A server gets all bytes between the first value and the last, so they must not be far apart.
         let is_near = end.saturating_sub(start) <= bytes.max(MAX_SPREAD * limits.bytes);
@@ -230,28 +230,28 @@ impl Chunk {
     fn collect(&self, operation: &dyn ColumnOperation, computed: &mut Computed) -> Result<(), ColumnError> {
         let (statuses, output) = (self.answer.statuses(), self.answer.output());
         let per_row = operation.records_per_row();
-        let (mut index, mut record) = (0, 0);
-        for has_value in &self.has_value {
-            if !has_value {
-                computed.push_null();
-                continue;
-            }
-            match self.results[index] {
-                Err(fault) => computed.push_fault(fault),
-                Ok(span) => {
-                    let own = &statuses[record..record + per_row];
-                    record += per_row;
-                    // The first record that failed is the reason; those after it only depend on it.
-                    match own.iter().find(|status| **status != Status::Done) {
-                        Some(status) => {
-                            computed.push_fault(ColumnError::of_status(*status, operation.key_names())?);
-                        }
-                        None => self.collect_result(index, span, output, operation, computed)?,
-                    }
+        let mut record = 0;
+        for (index, (row, _)) in self.rows.iter().enumerate() {
+            // The rows between those with a value are null.
+            computed.push_nulls(row - computed.len());
+            let span = match self.results[index] {
+                Ok(span) => span,
+                Err(fault) => {
+                    computed.push_fault(fault);
+                    continue;
                 }
+            };
+            let own = &statuses[record..record + per_row];
+            record += per_row;
+            // The first record that failed is the reason; those after it only depend on it.
+            match own.iter().find(|status| **status != Status::Done) {
+                Some(status) => {
+                    computed.push_fault(ColumnError::of_status(*status, operation.key_names())?);
+                }
+                None => self.collect_result(index, span, output, operation, computed)?,
             }
-            index += 1;
         }
+        computed.push_nulls(self.end - computed.len());
         Ok(())
     }
 

@@ -34,18 +34,14 @@ pub fn sign(
             chunk.iter().map(|(_, value)| Job::sign(scheme, &own, Input::Message(value))).collect();
         let answers = keys.accelerator().run_all(&jobs);
         for (index, (row, _)) in chunk.iter().enumerate() {
-            while computed.len() < *row {
-                computed.push_null();
-            }
+            computed.push_nulls(row - computed.len());
             match answers.get(index) {
                 Ok(signature) => computed.push_value(&[], signature),
                 Err(error) => computed.push_fault(fault_of(error.clone(), key)?),
             }
         }
     }
-    while computed.len() < values.len() {
-        computed.push_null();
-    }
+    computed.push_nulls(values.len() - computed.len());
     computed.finish(on_error)
 }
 
