@@ -11,6 +11,7 @@ import threading
 import pyarrow as pa
 import pytest
 from conftest import CBC, CODES, HOME, PAN
+from test_manual import examples
 
 import oarlock
 import oarlock.spark as columns
@@ -141,6 +142,14 @@ def test_keys_do_not_travel(frame):
     column = columns.encrypt("pan", keys=REFERENCE, **GCM)
     plan = frame.select(column)._jdf.queryExecution().toString()
     assert PAN.hex() not in plan
+
+
+def test_the_example_of_the_manual(spark, server):
+    [example] = [example for example in examples() if "pyspark" in example]
+    scope = {"__name__": "manual"}
+    exec(example.replace("/run/oarlock/oarlock.sock", str(HOME / "oarlock.sock")), scope)
+    rows = [tuple(row) for row in scope["opened"].orderBy("id").collect()]
+    assert rows == [(1, "4111111111111111"), (2, None)]
 
 
 def executors():
