@@ -7,6 +7,11 @@ PROVIDER = $(dir $(BINARY))oarlock.so
 
 PKCS11 = $(dir $(BINARY))oarlock-pkcs11.so
 
+# The directory of the wheel of Python, and the environment of the program that packs it.
+WHEELS = $(or $(CARGO_TARGET_DIR),target)/wheels
+MATURIN = $(or $(CARGO_TARGET_DIR),target)/python/build
+PYTHON ?= python3
+
 # The directories of `make install`. Packages set DESTDIR, which precedes all of them.
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
@@ -18,7 +23,7 @@ EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 # The runs of `make test`, which may be made alone too: .ci/tests describes them.
 RUNS = unit scalar-alone narrow-leaves arm kernel-test doctest rules
 
-.PHONY: help run install uninstall build announce-build provider pkcs11 test $(RUNS) setup setup-build lint deny ci long
+.PHONY: help run install uninstall build announce-build provider pkcs11 wheel test $(RUNS) setup setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -26,6 +31,7 @@ help:
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make pkcs11     build the PKCS#11 module, target/release/oarlock-pkcs11.so: docs/pkcs11.md describes its use'
+	@echo 'make wheel      build the wheel of the Python module in target/wheels: docs/python.md describes its use'
 	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
 	@echo 'make arm        the suites of records for ARMv8, on an emulated processor; part of make test'
 	@echo 'make kernel-test  TLS records by the kernel, in a guest (user-mode-linux); part of make test'
@@ -79,6 +85,13 @@ pkcs11: setup-build
 	$(CARGO) build --release --package oarlock-cli --package oarlock-pkcs11
 	cp $(dir $(BINARY))liboarlock_pkcs11.so $(PKCS11)
 	@echo 'built $(PKCS11)'
+
+# Python loads the library from a wheel, which maturin packs. The version is fixed, so that a wheel can be built again.
+wheel: setup-build
+	test -x $(MATURIN)/bin/maturin || { $(PYTHON) -m venv $(MATURIN) && $(MATURIN)/bin/pip install --quiet maturin==1.16.0; }
+	CARGO=$(CARGO) $(MATURIN)/bin/maturin build --release --locked --compatibility linux --out $(WHEELS) \
+	  --manifest-path plugins/python/Cargo.toml
+	@echo "built $$(ls -t $(WHEELS)/oarlock-*.whl | head -1)"
 
 test: setup
 	@.ci/tests $(RUNS)

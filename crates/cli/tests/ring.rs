@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use oarlock::keys::held;
 use oarlock::{Accelerator, Input, Job, SigningScheme, VerifyingScheme};
-use oarlock_wire::{ConnectionPool, KeySource, PoolConfig};
+use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig};
 use program::filter::{ForbiddenCall, are_filters_possible, forbid};
 use program::{code, command, oarlock, stderr};
 use served::Served;
@@ -173,7 +173,7 @@ fn the_client_of_a_pool() {
     let pool = ConnectionPool::new(config, checker.clone());
     let info = pool.key_info("ed25519").unwrap();
     let key = held::from_spki(&info.public_key, "servers", "ed25519").unwrap();
-    let source = KeySource::Resident { name: "ed25519", fingerprint: None };
+    let source = JobKeySource::Resident { name: "ed25519", fingerprint: None };
     for number in 0..20_u8 {
         let message = [number; 40];
         let input = Input::Message(&message);

@@ -19,7 +19,7 @@ use oarlock::{Accelerator, Input, Job, Key, SigningScheme, VerifyingScheme};
 use oarlock_server::development::Development;
 use oarlock_wire::proto::{OpenKey, open_key, request, response};
 use oarlock_wire::{
-    ConnectionPool, Endpoint, KeySource, PoolConfig, RemoteConfig, RemoteHolder, ServerLink, jobs,
+    ConnectionPool, Endpoint, JobKeySource, PoolConfig, RemoteConfig, RemoteHolder, ServerLink, jobs,
 };
 use program::command;
 use served::Served;
@@ -209,7 +209,7 @@ impl FaultTest {
     /// Signs with a pool, which connects again by itself.
     fn run_pool(&self, seed: u64, pool: &ConnectionPool) {
         let checker = scalar();
-        let source = KeySource::Resident { name: "ed25519", fingerprint: None };
+        let source = JobKeySource::Resident { name: "ed25519", fingerprint: None };
         self.run_client(seed, false, |random| {
             let messages = random.messages(3);
             let pending: Result<Vec<_>, _> =
@@ -404,7 +404,7 @@ fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() 
     });
     let unexplained = test.unexplained.into_inner().unwrap();
     assert!(unexplained.is_empty(), "{unexplained:?}");
-    let source = KeySource::Resident { name: "ed25519", fingerprint: None };
+    let source = JobKeySource::Resident { name: "ed25519", fingerprint: None };
     let job = Job::sign(SigningScheme::ED25519, &test.key, Input::Message(b"the last"));
     pool.start(&job, source).unwrap().wait().unwrap();
     drop(pool);

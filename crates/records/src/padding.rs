@@ -21,7 +21,7 @@ impl Padding {
     pub const ALL: [Self; 2] = [Self::None, Self::Pkcs7];
 
     /// Fills the last block of the value that begins at `start` of `data`.
-    pub(crate) fn fill(self, block_len: usize, start: usize, data: &mut SecretBuffer) {
+    pub fn fill(self, block_len: usize, start: usize, data: &mut SecretBuffer) {
         if self == Self::Pkcs7 {
             let missing = block_len - (data.len() - start) % block_len;
             data.add(missing).fill(missing as u8);
@@ -31,7 +31,8 @@ impl Padding {
     /// Removes the padding. Returns None if the padding is wrong. No branch before that depends on the position of
     /// the wrong byte or on the length of the padding: timing would show them to an attacker who can submit
     /// ciphertexts.
-    pub(crate) fn strip(self, block_len: usize, value: &[u8]) -> Option<&[u8]> {
+    #[must_use]
+    pub fn strip(self, block_len: usize, value: &[u8]) -> Option<&[u8]> {
         match (self, value.last()) {
             (Self::None, _) => Some(value),
             (Self::Pkcs7, None) => None,

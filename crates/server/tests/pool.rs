@@ -15,7 +15,7 @@ use oarlock::keys::{export, generate, held, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
 use oarlock::{Curve, Fingerprint};
 use oarlock_wire::proto::{Code, Fault, KeyInfo, Request, Response, Results, request, response};
-use oarlock_wire::{ConnectionPool, KeySource, Message, PoolConfig, PoolError, frame};
+use oarlock_wire::{ConnectionPool, JobKeySource, Message, PoolConfig, PoolError, frame};
 use test_server::TestServer;
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
@@ -49,11 +49,11 @@ fn resident(pool: &ConnectionPool, name: &str) -> Key {
     held::from_spki(&pool.key_info(name).unwrap().public_key, "oarlock", name).unwrap()
 }
 
-fn source<'k>(name: &'k str, key: &Key) -> KeySource<'k> {
-    KeySource::Resident { name, fingerprint: Some(key.fingerprint()) }
+fn source<'k>(name: &'k str, key: &Key) -> JobKeySource<'k> {
+    JobKeySource::Resident { name, fingerprint: Some(key.fingerprint()) }
 }
 
-fn sign(pool: &ConnectionPool, key: &Key, source: KeySource<'_>) -> Result<Vec<u8>, PoolError> {
+fn sign(pool: &ConnectionPool, key: &Key, source: JobKeySource<'_>) -> Result<Vec<u8>, PoolError> {
     let job = Job::with_scheme(PKCS1, key, Input::Message(b"message"), &[]);
     pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
 }
@@ -77,7 +77,7 @@ async fn signs_with_resident_and_brought_keys_over_one_connection() {
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     for _ in 0..3 {
         assert!(is_valid(&there, &sign(&pool, &there, source("rsa2048", &there)).unwrap()));
-        assert!(is_valid(&here, &sign(&pool, &here, KeySource::Brought(&here)).unwrap()));
+        assert!(is_valid(&here, &sign(&pool, &here, JobKeySource::Brought(&here)).unwrap()));
     }
     let job = Job::with_scheme(PSS, &there, Input::Digest(&[7; 32]), &[]);
     assert_eq!(pool.start(&job, source("rsa2048", &there)).unwrap().wait().unwrap().len(), 256);
@@ -100,7 +100,7 @@ async fn answers_other_jobs_and_reports_refusals() {
     let broken = Job::decrypt_oaep(DigestAlg::Sha256, &rsa, &[1; 256], b"");
     let refused = pool.start(&broken, source("rsa2048", &rsa)).unwrap().wait().unwrap_err();
     assert!(matches!(refused, PoolError::Refused { code: Code::Rejected, .. }), "{refused}");
-    let unknown = sign(&pool, &rsa, KeySource::Resident { name: "nobody's", fingerprint: None });
+    let unknown = sign(&pool, &rsa, JobKeySource::Resident { name: "nobody's", fingerprint: None });
     let Err(PoolError::Refused { code: Code::PermissionDenied, message }) = unknown else {
         panic!("{unknown:?}")
     };
@@ -108,7 +108,7 @@ async fn answers_other_jobs_and_reports_refusals() {
     let Err(refused) = pool.key_info("nobody's") else { panic!("the key was described") };
     assert!(!refused.is_unavailable(), "{refused}");
     let fingerprint = Some(Fingerprint::new([7; 32]));
-    let wrong = sign(&pool, &rsa, KeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
+    let wrong = sign(&pool, &rsa, JobKeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
     assert!(matches!(&wrong, PoolError::WrongKey { name, .. } if name == "rsa2048"), "{wrong}");
     assert!(wrong.to_string().contains("another key has this name now"), "{wrong}");
     let short = Job::with_scheme(PKCS1, &rsa, Input::Digest(&[7; 31]), &[]);
@@ -116,7 +116,7 @@ async fn answers_other_jobs_and_reports_refusals() {
     // Refusals have not cost a connection.
     assert_eq!(pool.idle(), 1);
     assert!(
-        matches!(sign(&pool, &rsa, KeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
+        matches!(sign(&pool, &rsa, JobKeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
         "its private half is not here"
     );
     assert!(sign(&pool, &rsa, source("rsa2048", &rsa)).is_ok());
@@ -154,7 +154,7 @@ async fn shares_a_pool_between_threads() {
             scope.spawn(|| {
                 for _ in 0..20 {
                     assert!(sign(&pool, &there, source("rsa2048", &there)).is_ok());
-                    assert!(sign(&pool, &here, KeySource::Brought(&here)).is_ok());
+                    assert!(sign(&pool, &here, JobKeySource::Brought(&here)).is_ok());
                 }
             });
         }
@@ -168,7 +168,7 @@ async fn asks_a_restarted_server_again() {
     let pool = pool_of(&server);
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     let ask = |key: &Key| match key.parts().is_some() && key.fingerprint() == here.fingerprint() {
-        true => sign(&pool, key, KeySource::Brought(key)),
+        true => sign(&pool, key, JobKeySource::Brought(key)),
         false => sign(&pool, key, source("rsa2048", key)),
     };
     ask(&there).unwrap();
@@ -247,7 +247,7 @@ fn sends_nothing_to_a_server_of_another_user() {
     let own = rustix::process::getuid().as_raw();
     let pool = ConnectionPool::new(PoolConfig { server_uids: vec![own + 1], ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
-    let refused = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
+    let refused = sign(&pool, &key, JobKeySource::Brought(&key)).unwrap_err();
     assert!(
         matches!(&refused, PoolError::WrongOwner { found, expected, .. }
         if *found == own && *expected == [own + 1]),
@@ -270,7 +270,7 @@ fn reports_truncated_and_malformed_answers() {
             let job = read_request(&mut stream);
             stream.write_all(&answer(&job)).unwrap();
         });
-        let error = sign(&pool(&path), &key, KeySource::Brought(&key)).unwrap_err();
+        let error = sign(&pool(&path), &key, JobKeySource::Brought(&key)).unwrap_err();
         server.join().unwrap();
         error
     };
@@ -299,7 +299,7 @@ fn fails_after_its_patience() {
     let pool =
         ConnectionPool::new(PoolConfig { patience: Duration::from_millis(20), ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
-    let impatient = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
+    let impatient = sign(&pool, &key, JobKeySource::Brought(&key)).unwrap_err();
     assert!(matches!(impatient, PoolError::TimedOut { .. }) && impatient.is_unavailable());
     assert!(impatient.to_string().ends_with("no answer within 20 ms"), "{impatient}");
     server.join().unwrap();
@@ -335,7 +335,7 @@ fn replaces_a_connection_that_dies_before_its_answer_once() {
         second.write_all(&framed(signed(&job, signature))).unwrap();
     });
     let pool = pool(&path);
-    let sign = || pool.start(&job, KeySource::Brought(&key));
+    let sign = || pool.start(&job, JobKeySource::Brought(&key));
     sign().unwrap().wait().unwrap();
     let mut again = sign().unwrap();
     let descriptor = again.as_fd().as_raw_fd();

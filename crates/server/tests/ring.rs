@@ -14,7 +14,7 @@ use oarlock::{Accelerator, Input, Job, Key, SigningScheme};
 use oarlock_ring::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file};
 use oarlock_wire::proto::{self, Code, OpenKey, OpenRing, Response, open_key, request, response};
 use oarlock_wire::{
-    ConnectionPool, KeySource, LinkTransport, Message, NoRing, PoolConfig, ServerLink, frame, jobs,
+    ConnectionPool, JobKeySource, LinkTransport, Message, NoRing, PoolConfig, ServerLink, frame, jobs,
 };
 use test_server::{TestServer, engines, open_resident, request};
 
@@ -240,7 +240,7 @@ async fn a_pool_opens_its_ring_with_its_first_question() {
         let info = pool.key_info("ed25519").unwrap();
         assert_eq!((pool.idle(), pool.idle_with_ring()), (1, 1));
         let key = held(&info);
-        let source = KeySource::Resident { name: "ed25519", fingerprint: None };
+        let source = JobKeySource::Resident { name: "ed25519", fingerprint: None };
         for number in 0..200_usize {
             // Every twentieth question is longer than the ring.
             let message = vec![3; if number % 20 == 19 { 40_000 } else { number }];

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use oarlock::keys::held;
 use oarlock::{Accelerator, Input, Job, Key, SigningScheme, VerifyingScheme};
-use oarlock_wire::{ConnectionPool, KeySource, PendingJob, PoolConfig, PoolError};
+use oarlock_wire::{ConnectionPool, JobKeySource, PendingJob, PoolConfig, PoolError};
 use test_server::TestServer;
 
 const SERVE: &str = "OARLOCK_TEST_SERVE";
@@ -85,7 +85,7 @@ fn scalar() -> Accelerator {
 
 fn start(pool: &ConnectionPool, key: &Key, message: &str) -> PendingJob {
     let job = Job::sign(SigningScheme::ED25519, key, Input::Message(message.as_bytes()));
-    pool.start(&job, KeySource::Resident { name: "ed25519", fingerprint: None }).unwrap()
+    pool.start(&job, JobKeySource::Resident { name: "ed25519", fingerprint: None }).unwrap()
 }
 
 /// Signs different messages, two at a time.

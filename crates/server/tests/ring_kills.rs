@@ -19,7 +19,7 @@ use oarlock::{Input, Job, Key, SigningScheme};
 use oarlock_ring::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file, send_with_file};
 use oarlock_wire::proto::{self, OpenKey, OpenRing, Request, Response, open_key, request, response};
 use oarlock_wire::{
-    ConnectionPool, Endpoint, KeySource, LinkError, LinkTransport, Message, PoolConfig, PoolError,
+    ConnectionPool, Endpoint, JobKeySource, LinkError, LinkTransport, Message, PoolConfig, PoolError,
     ServerLink, frame, jobs,
 };
 use test_server::{TestServer, engines, open_resident, request};
@@ -524,7 +524,7 @@ fn pool(path: &Path) -> ConnectionPool {
 
 fn ask_pool(pool: &ConnectionPool, key: &Key) -> Result<Vec<u8>, PoolError> {
     let job = Job::sign(SigningScheme::ED25519, key, Input::Message(b"a message"));
-    let source = KeySource::Resident { name: "ed25519", fingerprint: None };
+    let source = JobKeySource::Resident { name: "ed25519", fingerprint: None };
     pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
 }
 

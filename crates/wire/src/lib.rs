@@ -52,7 +52,7 @@ pub use error::WireError;
 pub use limits::MessageLimits;
 #[cfg(feature = "grpc")]
 pub use link::{LinkError, LinkTransport, OpenRequest, ServerLink};
-pub use pool::{ConnectionPool, KeySource, PendingJob, PoolAnswer, PoolConfig, PoolError};
+pub use pool::{ConnectionPool, JobKeySource, PendingJob, PoolAnswer, PoolConfig, PoolError};
 pub use prost::Message;
 #[cfg(feature = "grpc")]
 pub use remote::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder, ServerReport};

@@ -9,7 +9,7 @@ use oarlock::schemes::{compute_on, raw_result, shape_of};
 use oarlock::selftest::{prove, representative};
 use oarlock::{Accelerator, Job, JobError, Key, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
 use oarlock_wire::proto::{Code, KeyInfo};
-use oarlock_wire::{ConnectionPool, KeySource, PoolConfig, PoolError};
+use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError};
 use zeroize::Zeroizing;
 
 use crate::config::{Config, OperationMode, VerifyAt};
@@ -88,12 +88,12 @@ impl LoadedProvider {
             (OperationMode::Local, Some(name)) => Err(ProviderError::NoService(name.to_owned())),
             (OperationMode::Service, Some(name)) => {
                 let fingerprint = Some(job.key.fingerprint());
-                self.ask_service(job, KeySource::Resident { name, fingerprint }, fibre.as_ref())
+                self.ask_service(job, JobKeySource::Resident { name, fingerprint }, fibre.as_ref())
             }
             (OperationMode::Service, None) if is_for_service(job) && !self.is_outage() => {
                 // This process has the key, so a lost server costs time and not the handshake. Any other error is the
                 // server's answer about this job.
-                match self.ask_service(job, KeySource::Brought(job.key), fibre.as_ref()) {
+                match self.ask_service(job, JobKeySource::Brought(job.key), fibre.as_ref()) {
                     Err(ProviderError::Service(error)) if error.is_unavailable() => {
                         self.begin_outage(&error.to_string());
                         self.compute_locally(job, fibre.as_ref())
@@ -117,7 +117,7 @@ impl LoadedProvider {
         if self.is_outage() {
             return self.compute_at_once(job, fibre.is_some());
         }
-        match self.ask_service(job, KeySource::Public(job.key), fibre) {
+        match self.ask_service(job, JobKeySource::Public(job.key), fibre) {
             Err(ProviderError::Service(PoolError::Refused { code: Code::Rejected, .. })) => {
                 self.end_outage();
                 Err(JobError::Rejected.into())
@@ -200,7 +200,7 @@ impl LoadedProvider {
     fn ask_service(
         &self,
         job: &Job<'_>,
-        source: KeySource<'_>,
+        source: JobKeySource<'_>,
         fibre: Option<&JobFibre>,
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         if let Some(shape) = job.key.rsa_public_shape() {

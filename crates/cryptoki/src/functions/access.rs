@@ -104,8 +104,8 @@ impl Caller<'_> {
         }
     }
 
-    /// True if the token has functions that only a user may call. Programs do not log in to another token, so they could
-    /// not make a private object there.
+    /// True if the token has functions that only a user may call. Programs never log in to another token, so
+    /// they make no private object there.
     fn needs_login(&self) -> bool {
         let description = self.slot.settings.objects.describe();
         description.map_or(true, |description| description.flags & token_flags::LOGIN_REQUIRED != 0)

@@ -45,7 +45,7 @@ pub struct PoolConfig {
 
 /// The source of the key of a job.
 #[derive(Clone, Copy, Debug)]
-pub enum KeySource<'k> {
+pub enum JobKeySource<'k> {
     /// The key lives at the server.
     Resident {
         /// The server's name of the key.
@@ -121,7 +121,7 @@ impl ConnectionPool {
     ///
     /// # Errors
     /// The server cannot be reached, or the job cannot be sent.
-    pub fn start(&self, job: &Job<'_>, source: KeySource<'_>) -> Result<PendingJob, PoolError> {
+    pub fn start(&self, job: &Job<'_>, source: JobKeySource<'_>) -> Result<PendingJob, PoolError> {
         let job = job.to_held()?;
         let is_signature = matches!(job.scheme, Scheme::RsaPkcs1Sign { .. } | Scheme::RsaPssSign { .. });
         // An RSA signature must be verified before its release, which needs the public half.
@@ -129,11 +129,11 @@ impl ConnectionPool {
             return Err(PoolError::NoPublicKey);
         }
         let source = match source {
-            KeySource::Resident { name, fingerprint } => {
+            JobKeySource::Resident { name, fingerprint } => {
                 OwnedKeySource::Resident { name: name.to_owned(), fingerprint }
             }
-            KeySource::Brought(key) => OwnedKeySource::Brought(key.clone()),
-            KeySource::Public(key) => OwnedKeySource::Public(key.clone()),
+            JobKeySource::Brought(key) => OwnedKeySource::Brought(key.clone()),
+            JobKeySource::Public(key) => OwnedKeySource::Public(key.clone()),
         };
         PoolExchange::begin(&self.0, PoolQuestion::Job { job, source }).map(PendingJob)
     }

@@ -1,0 +1,87 @@
+//! The data that GCM authenticates beside a value.
+
+use arrow_array::Array;
+use oarlock::Span;
+
+use crate::records::BatchRecords;
+use crate::run::RowError;
+use crate::values::ValueColumn;
+use crate::{ColumnError, RowFault};
+
+/// The associated data of a column.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub enum AssociatedData<'a> {
+    /// No associated data.
+    #[default]
+    None,
+    /// The same bytes for every row.
+    Constant(&'a [u8]),
+    /// The bytes of another column, row by row.
+    Column(&'a dyn Array),
+}
+
+/// Associated data that can be read row by row.
+pub(super) enum AssociatedValues<'a> {
+    None,
+    Constant(&'a [u8]),
+    Column(ValueColumn<'a>),
+}
+
+impl<'a> AssociatedValues<'a> {
+    pub(super) fn read(aad: &AssociatedData<'a>, rows: usize) -> Result<Self, ColumnError> {
+        Ok(match aad {
+            AssociatedData::None | AssociatedData::Constant([]) => Self::None,
+            AssociatedData::Constant(bytes) => Self::Constant(bytes),
+            AssociatedData::Column(array) => Self::Column(read_beside("associated data", *array, rows)?),
+        })
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+
+    /// True if equal values may have different data.
+    pub(super) fn is_per_row(&self) -> bool {
+        matches!(self, Self::Column(_))
+    }
+
+    /// Returns the bytes that a batch has for the data of one row. Data of all rows is there once.
+    pub(super) fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
+        match self {
+            Self::None | Self::Constant(_) => Ok(0),
+            Self::Column(values) => Ok(values.value(row)?.map_or(0, <[u8]>::len)),
+        }
+    }
+
+    /// Stores the data of a row among the bytes of a batch, and returns its place.
+    pub(super) fn store(&self, row: usize, records: &mut BatchRecords) -> Result<Span, RowError> {
+        match self {
+            Self::None => Ok(Span::default()),
+            Self::Constant(bytes) => Ok(records.store_once(bytes)?),
+            Self::Column(_) => Ok(records.store(self.value(row)?)?),
+        }
+    }
+
+    /// Returns the data of a row, or a fault if it is null.
+    pub(super) fn value(&self, row: usize) -> Result<&'a [u8], RowError> {
+        match self {
+            Self::None => Ok(&[]),
+            Self::Constant(bytes) => Ok(bytes),
+            Self::Column(values) => Ok(values.value(row)?.ok_or(RowFault::NoAssociatedData)?),
+        }
+    }
+}
+
+/// Reads a column that has a row for each of `rows` values.
+pub(super) fn read_beside<'a>(
+    what: &'static str,
+    array: &'a dyn Array,
+    rows: usize,
+) -> Result<ValueColumn<'a>, ColumnError> {
+    let values = ValueColumn::read(what, array)?;
+    if values.len() == rows {
+        return Ok(values);
+    }
+    Err(ColumnError::Rows { what, expected: rows, found: values.len() })
+}

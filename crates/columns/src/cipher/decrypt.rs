@@ -1,0 +1,112 @@
+//! The records of a decryption.
+
+use oarlock::Span;
+use oarlock::batch::BatchTask;
+
+use super::associated_data::AssociatedValues;
+use super::{Decryption, TAG_LEN, check_associated_data};
+use crate::records::{BatchParts, BatchRecords, NewRecord};
+use crate::run::{ColumnOperation, RowError};
+use crate::{ColumnCipher, ColumnError, ColumnKeys, RowFault};
+
+pub(super) struct DecryptRows<'a> {
+    key: u32,
+    key_name: &'a str,
+    cipher: ColumnCipher,
+    aad: AssociatedValues<'a>,
+}
+
+/// The places of the parts of an encrypted value.
+pub(super) struct SealedParts {
+    pub(super) iv: Span,
+    pub(super) ciphertext: Span,
+    /// The tag of GCM, otherwise empty.
+    pub(super) tag: Span,
+}
+
+impl SealedParts {
+    /// Returns the parts of an encrypted value, or a fault if it is too short or not whole blocks.
+    pub(super) fn of(cipher: ColumnCipher, value: Span) -> Result<Self, RowFault> {
+        let iv_len = cipher.iv_len();
+        let tag_len = if matches!(cipher, ColumnCipher::Gcm(_)) { TAG_LEN } else { 0 };
+        let overhead = iv_len + tag_len;
+        let len = (value.len as usize).checked_sub(overhead).ok_or(RowFault::Length)?;
+        if let ColumnCipher::Cbc(alg) = cipher {
+            // A padding has at least one byte, so an encrypted value has at least one block.
+            if len == 0 || !len.is_multiple_of(alg.block_len()) {
+                return Err(RowFault::Length);
+            }
+        }
+        let part = |at: usize, len: usize| Span { start: value.start + at as u32, len: len as u32 };
+        Ok(Self { iv: part(0, iv_len), ciphertext: part(iv_len, len), tag: part(iv_len + len, tag_len) })
+    }
+}
+
+impl<'a> DecryptRows<'a> {
+    pub(super) fn new(
+        keys: &dyn ColumnKeys,
+        options: &Decryption<'a>,
+        rows: usize,
+    ) -> Result<Self, ColumnError> {
+        let aad = AssociatedValues::read(&options.aad, rows)?;
+        check_associated_data(options.cipher, &aad)?;
+        let key = keys.batch_key(options.key)?;
+        Ok(Self { key, key_name: options.key, cipher: options.cipher, aad })
+    }
+}
+
+impl ColumnOperation for DecryptRows<'_> {
+    fn key_names(&self) -> &str {
+        self.key_name
+    }
+
+    fn parts(&self) -> BatchParts {
+        let task = match self.cipher {
+            ColumnCipher::Cbc(alg) => BatchTask::decrypt(alg),
+            ColumnCipher::Gcm(alg) => BatchTask::open(alg),
+        };
+        BatchParts { task, key: self.key, second_key: self.key }
+    }
+
+    fn gathers(&self) -> bool {
+        !self.aad.is_none()
+    }
+
+    fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
+        self.aad.extra_len(row)
+    }
+
+    fn max_result_len(&self, value_len: usize) -> usize {
+        value_len.saturating_sub(self.cipher.iv_len())
+    }
+
+    fn add(
+        &self,
+        row: usize,
+        _index: usize,
+        value: Span,
+        records: &mut BatchRecords,
+    ) -> Result<Span, RowError> {
+        let parts = SealedParts::of(self.cipher, value)?;
+        let aad = match self.aad.is_none() {
+            true => None,
+            false => Some(self.aad.store(row, records)?),
+        };
+        let output = records.place(parts.ciphertext.len as usize)?;
+        let tag = matches!(self.cipher, ColumnCipher::Gcm(_)).then_some(parts.tag);
+        let record = NewRecord::new(parts.ciphertext, output);
+        records.push(NewRecord { iv: Some(parts.iv), aad, tag, ..record });
+        Ok(output)
+    }
+
+    fn padded_block(&self) -> Option<usize> {
+        match self.cipher {
+            ColumnCipher::Cbc(alg) => Some(alg.block_len()),
+            ColumnCipher::Gcm(_) => None,
+        }
+    }
+
+    fn is_deterministic(&self) -> bool {
+        !self.aad.is_per_row()
+    }
+}

@@ -1,0 +1,181 @@
+//! Encryption, decryption and translation of columns.
+//!
+//! | file | content |
+//! |---|---|
+//! | `encrypt`, `decrypt` | the records of CBC and GCM |
+//! | `translate` | a decryption and an encryption whose plaintext is never output |
+//! | `derived_iv` | IVs that follow from the row |
+//! | `associated_data` | the data that GCM authenticates beside a value |
+
+mod associated_data;
+mod decrypt;
+mod derived_iv;
+mod encrypt;
+mod translate;
+
+use arrow_array::Array;
+
+pub use self::associated_data::AssociatedData;
+use self::associated_data::AssociatedValues;
+use self::decrypt::DecryptRows;
+use self::encrypt::EncryptRows;
+use self::translate::TranslateRows;
+use crate::run::run;
+use crate::values::ValueColumn;
+use crate::{ColumnCipher, ColumnError, ColumnKeys, ColumnResult, OnError};
+
+/// The options of an encryption.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Encryption<'a> {
+    /// The name of the key.
+    pub key: &'a str,
+    /// The cipher.
+    pub cipher: ColumnCipher,
+    /// The source of the IVs.
+    pub iv: ColumnIv<'a>,
+    /// The associated data.
+    pub aad: AssociatedData<'a>,
+}
+
+/// The source of the IVs of an encryption.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub enum ColumnIv<'a> {
+    /// A new IV for each row, random or counted as the key's policy says.
+    #[default]
+    Random,
+    /// The first bytes of an HMAC-SHA256 over the row id, the associated data and the value. The same row then has the
+    /// same result again. The policy of the key must allow IVs of its callers.
+    Derived {
+        /// The name of the HMAC key.
+        key: &'a str,
+        /// The ids of the rows, which must differ from each other.
+        row_ids: &'a dyn Array,
+    },
+}
+
+/// The options of a decryption.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Decryption<'a> {
+    /// The name of the key.
+    pub key: &'a str,
+    /// The cipher.
+    pub cipher: ColumnCipher,
+    /// The associated data.
+    pub aad: AssociatedData<'a>,
+}
+
+/// The options of a translation from one key to another.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Translation<'a> {
+    /// The present encryption.
+    pub from: Decryption<'a>,
+    /// The name of the new key.
+    pub to_key: &'a str,
+    /// The new cipher, of the same mode and block length.
+    pub to_cipher: ColumnCipher,
+}
+
+impl<'a> Encryption<'a> {
+    /// Creates options with random IVs and without associated data.
+    #[must_use]
+    pub fn new(key: &'a str, cipher: ColumnCipher) -> Self {
+        Self { key, cipher, iv: ColumnIv::Random, aad: AssociatedData::None }
+    }
+
+    /// Sets the source of the IVs.
+    #[must_use]
+    pub fn iv(self, iv: ColumnIv<'a>) -> Self {
+        Self { iv, ..self }
+    }
+
+    /// Sets the associated data.
+    #[must_use]
+    pub fn aad(self, aad: AssociatedData<'a>) -> Self {
+        Self { aad, ..self }
+    }
+}
+
+impl<'a> Decryption<'a> {
+    /// Creates options without associated data.
+    #[must_use]
+    pub fn new(key: &'a str, cipher: ColumnCipher) -> Self {
+        Self { key, cipher, aad: AssociatedData::None }
+    }
+
+    /// Sets the associated data.
+    #[must_use]
+    pub fn aad(self, aad: AssociatedData<'a>) -> Self {
+        Self { aad, ..self }
+    }
+}
+
+impl<'a> Translation<'a> {
+    /// Creates options of a translation.
+    #[must_use]
+    pub fn new(from: Decryption<'a>, to_key: &'a str, to_cipher: ColumnCipher) -> Self {
+        Self { from, to_key, to_cipher }
+    }
+}
+
+/// Encrypts a column. A result of GCM is the IV, the ciphertext and the tag. A result of CBC is the IV and the
+/// ciphertext. These are the layouts of Spark's `aes_encrypt`.
+///
+/// # Errors
+/// The columns or the options do not fit, a key is unknown or refused, or the machine or the server failed.
+pub fn encrypt(
+    keys: &dyn ColumnKeys,
+    column: &dyn Array,
+    options: &Encryption<'_>,
+    on_error: OnError,
+) -> Result<ColumnResult, ColumnError> {
+    let values = ValueColumn::read("column", column)?;
+    let mut rows = EncryptRows::new(keys, options, values.len())?;
+    run(keys, values, &mut rows)?.finish(on_error)
+}
+
+/// Decrypts a column of the layout that [`encrypt`] writes.
+///
+/// # Errors
+/// As [`encrypt`]. A row whose tag does not verify is a bad row.
+pub fn decrypt(
+    keys: &dyn ColumnKeys,
+    column: &dyn Array,
+    options: &Decryption<'_>,
+    on_error: OnError,
+) -> Result<ColumnResult, ColumnError> {
+    let values = ValueColumn::read("column", column)?;
+    let mut rows = DecryptRows::new(keys, options, values.len())?;
+    run(keys, values, &mut rows)?.finish(on_error)
+}
+
+/// Decrypts a column under one key and encrypts it under another, with new IVs. No plaintext leaves the keys.
+///
+/// # Errors
+/// As [`encrypt`]. Both ciphers need the same mode and the same length of a block.
+pub fn translate(
+    keys: &dyn ColumnKeys,
+    column: &dyn Array,
+    options: &Translation<'_>,
+    on_error: OnError,
+) -> Result<ColumnResult, ColumnError> {
+    let values = ValueColumn::read("column", column)?;
+    let mut rows = TranslateRows::new(keys, options, values.len())?;
+    run(keys, values, &mut rows)?.finish(on_error)
+}
+
+/// The length of a GCM tag in bytes.
+const TAG_LEN: usize = 16;
+
+/// Checks that only GCM has associated data.
+fn check_associated_data(cipher: ColumnCipher, aad: &AssociatedValues<'_>) -> Result<(), ColumnError> {
+    match cipher {
+        ColumnCipher::Cbc(_) if !aad.is_none() => Err(ColumnError::Options(format!(
+            "{cipher} has no associated data: leave it out, or choose aes128-gcm or aes256-gcm"
+        ))),
+        _ => Ok(()),
+    }
+}

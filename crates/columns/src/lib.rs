@@ -1,0 +1,61 @@
+//! Encrypts, decrypts, translates, authenticates, hashes and signs columns of Apache Arrow.
+//!
+//! A function takes a column and the names of a key and an algorithm, and returns a column of the same length. Null
+//! rows stay null and are not computed. A bad row never spoils other rows: [`OnError`] says what becomes of it. Values
+//! are read in place if no other bytes belong to a record, and are gathered otherwise, in memory that is erased.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`keys`](ColumnKeys) | the trait of a set of keys, and keys in this process |
+//! | [`server`](ServerKeys) | keys at a cryptoserver |
+//! | [`algorithm`](ColumnCipher) | the names of algorithms |
+//! | [`cipher`](encrypt) | encryption, decryption and translation |
+//! | [`digest`](mac) | authentication codes and hashes |
+//! | [`signature`](sign) | signatures |
+//! | `values` | arrays of Arrow as values in place |
+//! | `records` | the columns of a batch |
+//! | `run` | chunks of rows, computed and collected |
+//! | [`output`](ColumnResult) | results as arrays, and the fate of bad rows |
+//! | [`error`](ColumnError) | errors of a call, and of a row |
+//!
+//! ```
+//! use arrow_array::{Array, BinaryArray};
+//! use oarlock::Accelerator;
+//! use oarlock::table::{KeyPolicy, KeyTable, KeyType};
+//! use oarlock_columns::{ColumnCipher, Decryption, Encryption, LocalKeys, OnError, decrypt, encrypt};
+//!
+//! let table = KeyTable::new();
+//! table.insert("pan", KeyType::Aes128, &b"sixteen byte key"[..], KeyPolicy::any_data(KeyType::Aes128))?;
+//! let keys = LocalKeys::new(Accelerator::builder().engines(["scalar"]).build()?, table);
+//!
+//! let cards = BinaryArray::from(vec![Some(&b"4111111111111111"[..]), None]);
+//! let sealed = encrypt(&keys, &cards, &Encryption::new("pan", ColumnCipher::AES128_GCM), OnError::Raise)?;
+//! let opened = decrypt(&keys, &sealed.array, &Decryption::new("pan", ColumnCipher::AES128_GCM), OnError::Null)?;
+//! assert_eq!(opened.array.as_ref(), &cards as &dyn Array);
+//! assert!(opened.rejected.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod algorithm;
+mod cipher;
+mod digest;
+mod error;
+mod keys;
+mod output;
+mod records;
+mod run;
+mod server;
+mod signature;
+mod values;
+
+pub use self::algorithm::{ColumnCipher, ColumnSignature, parse_digest, parse_mac};
+pub use self::cipher::{
+    AssociatedData, ColumnIv, Decryption, Encryption, Translation, decrypt, encrypt, translate,
+};
+pub use self::digest::{MacOptions, hash, mac, verify_mac};
+pub use self::error::{ColumnError, RowFault};
+pub use self::keys::{BatchAnswer, BatchLimits, ColumnKeys, LocalKeys};
+pub use self::output::{ColumnResult, OnError, RejectedRows, struct_type};
+pub use self::server::ServerKeys;
+pub use self::signature::{sign, verify};

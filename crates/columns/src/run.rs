@@ -1,0 +1,280 @@
+//! Chunks of rows, computed and collected.
+
+use oarlock::{Span, Status};
+use oarlock_records::Padding;
+
+use crate::output::Computed;
+use crate::records::{BatchParts, BatchRecords};
+use crate::values::{ValueColumn, ValuePlace};
+use crate::{BatchAnswer, BatchLimits, ColumnError, ColumnKeys, RowFault};
+
+/// An operation on the rows of a column.
+pub(crate) trait ColumnOperation {
+    /// Returns the names of the keys, for errors.
+    fn key_names(&self) -> &str;
+
+    /// Returns the task and the keys of each batch.
+    fn parts(&self) -> BatchParts;
+
+    /// True if a record needs bytes beside its value, such as a padding. The values are then gathered.
+    fn gathers(&self) -> bool {
+        false
+    }
+
+    /// Returns the bytes that a batch has for a row beside its value, such as associated data.
+    fn extra_len(&self, _row: usize) -> Result<usize, ColumnError> {
+        Ok(0)
+    }
+
+    /// Returns the number of records of a row.
+    fn records_per_row(&self) -> usize {
+        1
+    }
+
+    /// Returns the length of the longest result of a value.
+    fn max_result_len(&self, value_len: usize) -> usize;
+
+    /// Prepares a chunk, before its records are added.
+    fn prepare(&mut self, _rows: &ChunkRows<'_>, _keys: &dyn ColumnKeys) -> Result<(), ColumnError> {
+        Ok(())
+    }
+
+    /// Adds the records of a row. `value` is the place of the value among the bytes of the batch, and `index` the
+    /// number of the row among those of the chunk that have a value. Returns the place of the result in the output.
+    fn add(
+        &self,
+        row: usize,
+        index: usize,
+        value: Span,
+        records: &mut BatchRecords,
+    ) -> Result<Span, RowError>;
+
+    /// Returns the bytes of the result that precede the output of a row.
+    fn prefix(&self, _index: usize) -> &[u8] {
+        &[]
+    }
+
+    /// Returns the length of a block if the result is padded to whole blocks.
+    fn padded_block(&self) -> Option<usize> {
+        None
+    }
+
+    /// True if equal values have equal results. The distinct values of a dictionary are then computed once.
+    fn is_deterministic(&self) -> bool;
+}
+
+/// The reason why a row has no records.
+pub(crate) enum RowError {
+    Row(RowFault),
+    Call(ColumnError),
+}
+
+impl From<RowFault> for RowError {
+    fn from(fault: RowFault) -> Self {
+        Self::Row(fault)
+    }
+}
+
+impl From<ColumnError> for RowError {
+    fn from(error: ColumnError) -> Self {
+        Self::Call(error)
+    }
+}
+
+/// The rows of a chunk that have a value.
+pub(crate) struct ChunkRows<'c> {
+    pub(crate) values: &'c ValueColumn<'c>,
+    pub(crate) rows: &'c [(usize, ValuePlace)],
+}
+
+/// Computes a column.
+pub(crate) fn run(
+    keys: &dyn ColumnKeys,
+    values: ValueColumn<'_>,
+    operation: &mut dyn ColumnOperation,
+) -> Result<Computed, ColumnError> {
+    if values.is_dictionary() && operation.is_deterministic() {
+        let (distinct, entries) = values.into_distinct();
+        return run_rows(keys, &distinct, operation)?.expand(&entries);
+    }
+    run_rows(keys, &values, operation)
+}
+
+fn run_rows(
+    keys: &dyn ColumnKeys,
+    values: &ValueColumn<'_>,
+    operation: &mut dyn ColumnOperation,
+) -> Result<Computed, ColumnError> {
+    let mut max_len = 0_usize;
+    for row in 0..values.len() {
+        if let Some(place) = values.place(row)? {
+            max_len = max_len.saturating_add(operation.max_result_len(place.len));
+        }
+    }
+    // All memory at once: a plaintext would be left behind where a vector grows out of its memory.
+    let mut computed = Computed::new(values.len(), max_len, values.is_large())?;
+    let mut chunk = Chunk::default();
+    let limits = keys.limits();
+    while computed.len() < values.len() {
+        chunk.cut(values, operation, computed.len(), limits)?;
+        operation.prepare(&ChunkRows { values, rows: &chunk.rows }, keys)?;
+        chunk.fill(values, operation, limits)?;
+        chunk.compute(values, operation, keys)?;
+        chunk.collect(operation, &mut computed)?;
+    }
+    Ok(computed)
+}
+
+/// A chunk of rows, in memory that is used again.
+#[derive(Default)]
+struct Chunk {
+    /// The row after the last one of the chunk.
+    end: usize,
+    /// The rows with a value.
+    rows: Vec<(usize, ValuePlace)>,
+    /// The place of each result, or the fault of the row, for the rows with a value.
+    results: Vec<Result<Span, RowFault>>,
+    /// The values that are read in place: the number of their buffer, and the first byte and the end in it.
+    in_place: Option<(u32, usize, usize)>,
+    records: BatchRecords,
+    answer: BatchAnswer,
+}
+
+impl Chunk {
+    /// Takes rows from `first` on until the chunk is full.
+    fn cut(
+        &mut self,
+        values: &ValueColumn<'_>,
+        operation: &dyn ColumnOperation,
+        first: usize,
+        limits: BatchLimits,
+    ) -> Result<(), ColumnError> {
+        self.rows.clear();
+        self.end = values.len();
+        let (mut bytes, mut start, mut end) = (0, usize::MAX, 0);
+        let mut is_one_buffer = true;
+        for row in first..values.len() {
+            let place = values.place(row)?;
+            if let Some(place) = place {
+                let len = place.len.saturating_add(operation.extra_len(row)?);
+                let is_full = self.rows.len() == limits.rows || bytes + len > limits.bytes;
+                if is_full && !self.rows.is_empty() {
+                    self.end = row;
+                    break;
+                }
+                bytes = bytes.saturating_add(len);
+                (start, end) = (start.min(place.start), end.max(place.start + place.len));
+                is_one_buffer &= self.rows.first().is_none_or(|(_, own)| own.buffer == place.buffer);
+                self.rows.push((row, place));
+            }
+        }
+        // A server gets all bytes between the first value and the last, so they must not be far apart.
+        let is_near = end.saturating_sub(start) <= bytes.max(MAX_SPREAD * limits.bytes);
+        let buffer = self.rows.first().map(|(_, place)| place.buffer);
+        self.in_place = buffer.filter(|_| is_one_buffer && is_near).map(|buffer| (buffer, start, end));
+        Ok(())
+    }
+
+    /// Adds the records of all rows.
+    fn fill(
+        &mut self,
+        values: &ValueColumn<'_>,
+        operation: &dyn ColumnOperation,
+        limits: BatchLimits,
+    ) -> Result<(), ColumnError> {
+        if operation.gathers() {
+            self.in_place = None;
+        }
+        self.records.clear();
+        self.results.clear();
+        for (index, (row, place)) in self.rows.iter().enumerate() {
+            let len = place.len.saturating_add(operation.extra_len(*row)?);
+            let value = match self.in_place {
+                _ if len > limits.value_bytes => Err(RowFault::TooLong),
+                // unreachable `None` because a chunk in place ends before 4 GiB
+                Some((_, start, _)) => Span::new(place.start - start, place.len).ok_or(RowFault::TooLong),
+                None => self.records.store(values.bytes(*place)),
+            };
+            let added = match value {
+                Ok(value) => operation.add(*row, index, value, &mut self.records),
+                Err(fault) => Err(RowError::Row(fault)),
+            };
+            self.results.push(match added {
+                Ok(result) => Ok(result),
+                Err(RowError::Row(fault)) => Err(fault),
+                Err(RowError::Call(error)) => return Err(error),
+            });
+        }
+        Ok(())
+    }
+
+    fn compute(
+        &mut self,
+        values: &ValueColumn<'_>,
+        operation: &dyn ColumnOperation,
+        keys: &dyn ColumnKeys,
+    ) -> Result<(), ColumnError> {
+        if self.records.len() == 0 {
+            return Ok(());
+        }
+        let data = self.in_place.map(|(buffer, start, end)| &values.buffer(buffer)[start..end]);
+        let batch = self.records.batch(&operation.parts(), data);
+        keys.run_batch(&batch, operation.key_names(), &mut self.answer)?;
+        let found = self.answer.statuses().len();
+        if found == self.records.len() {
+            return Ok(());
+        }
+        Err(ColumnError::Machine(format!("{found} answers to {} records", self.records.len())))
+    }
+
+    fn collect(&self, operation: &dyn ColumnOperation, computed: &mut Computed) -> Result<(), ColumnError> {
+        let (statuses, output) = (self.answer.statuses(), self.answer.output());
+        let per_row = operation.records_per_row();
+        let mut record = 0;
+        for (index, (row, _)) in self.rows.iter().enumerate() {
+            // The rows between those with a value are null.
+            computed.push_nulls(row - computed.len());
+            let span = match self.results[index] {
+                Ok(span) => span,
+                Err(fault) => {
+                    computed.push_fault(fault);
+                    continue;
+                }
+            };
+            let own = &statuses[record..record + per_row];
+            record += per_row;
+            // The first record that failed is the reason; those after it only depend on it.
+            match own.iter().find(|status| **status != Status::Done) {
+                Some(status) => {
+                    computed.push_fault(ColumnError::of_status(*status, operation.key_names())?);
+                }
+                None => self.collect_result(index, span, output, operation, computed)?,
+            }
+        }
+        computed.push_nulls(self.end - computed.len());
+        Ok(())
+    }
+
+    fn collect_result(
+        &self,
+        index: usize,
+        span: Span,
+        output: &[u8],
+        operation: &dyn ColumnOperation,
+        computed: &mut Computed,
+    ) -> Result<(), ColumnError> {
+        let result = span.of(output);
+        let result = result.ok_or_else(|| ColumnError::Machine("the output is too short".to_owned()))?;
+        match operation.padded_block() {
+            None => computed.push_value(operation.prefix(index), result),
+            Some(block_len) => match Padding::Pkcs7.strip(block_len, result) {
+                Some(value) => computed.push_value(&[], value),
+                None => computed.push_fault(RowFault::Padding),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// The largest distance of values that are read in place, in units of the bytes of a batch.
+const MAX_SPREAD: usize = 4;

@@ -1,0 +1,302 @@
+//! Arrays of Arrow as values in place.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Int8Type, Int16Type,
+    Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, StringViewType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type, Utf8Type,
+};
+use arrow_array::{Array, ArrowPrimitiveType};
+use arrow_buffer::{Buffer, NullBuffer};
+use arrow_schema::DataType;
+
+use crate::ColumnError;
+
+/// The values of a column, which are read where they lie.
+///
+/// An array that comes through the C interface may be wrong in every field. So every place is checked before it is
+/// read, and a wrong one is an error.
+pub(crate) struct ValueColumn<'a> {
+    /// The name of the column in errors.
+    what: &'static str,
+    layout: ValueLayout<'a>,
+    nulls: Option<NullBuffer>,
+    len: usize,
+    /// True if results have 64-bit offsets.
+    is_large: bool,
+    dictionary: Option<DictionaryRows>,
+}
+
+/// The entry of a dictionary for each row.
+struct DictionaryRows {
+    /// The index of the entry. The entries of null rows are 0.
+    entries: Vec<u32>,
+    nulls: Option<NullBuffer>,
+}
+
+enum ValueLayout<'a> {
+    /// A column of nulls.
+    Nothing,
+    Small {
+        offsets: &'a [i32],
+        bytes: &'a [u8],
+    },
+    Large {
+        offsets: &'a [i64],
+        bytes: &'a [u8],
+    },
+    Fixed {
+        width: usize,
+        bytes: &'a [u8],
+    },
+    Views {
+        views: &'a [u128],
+        /// The memory of the views, in which short values lie.
+        inline: &'a [u8],
+        buffers: &'a [Buffer],
+    },
+}
+
+/// The place of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ValuePlace {
+    /// The number of the buffer.
+    pub(crate) buffer: u32,
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+}
+
+/// The longest value that lies within its view.
+const MAX_INLINE: u32 = 12;
+/// The number of the buffer of short values, before the data buffers of a column of views.
+const INLINE_BUFFER: u32 = 0;
+
+impl<'a> ValueColumn<'a> {
+    /// Reads an array. `what` names the column in errors.
+    pub(crate) fn read(what: &'static str, array: &'a dyn Array) -> Result<Self, ColumnError> {
+        let (nulls, len) = (array.nulls().cloned(), array.len());
+        let plain = |layout, is_large| Ok(Self { what, layout, nulls, len, is_large, dictionary: None });
+        match array.data_type() {
+            DataType::Null => plain(ValueLayout::Nothing, false),
+            DataType::Binary => plain(small::<BinaryType>(array), false),
+            DataType::Utf8 => plain(small::<Utf8Type>(array), false),
+            DataType::LargeBinary => plain(large::<LargeBinaryType>(array), true),
+            DataType::LargeUtf8 => plain(large::<LargeUtf8Type>(array), true),
+            DataType::BinaryView => plain(views::<BinaryViewType>(array), true),
+            DataType::Utf8View => plain(views::<StringViewType>(array), true),
+            DataType::FixedSizeBinary(_) => {
+                let array = array.as_fixed_size_binary();
+                plain(ValueLayout::Fixed { width: array.value_size(), bytes: array.value_data() }, false)
+            }
+            DataType::Dictionary(key_type, _) => Self::read_dictionary(what, array, key_type),
+            other => Err(ColumnError::ColumnType { what, found: other.to_string() }),
+        }
+    }
+
+    fn read_dictionary(
+        what: &'static str,
+        array: &'a dyn Array,
+        key_type: &DataType,
+    ) -> Result<Self, ColumnError> {
+        let unknown = || ColumnError::ColumnType { what, found: array.data_type().to_string() };
+        let dictionary = array.as_any_dictionary_opt().ok_or_else(unknown)?;
+        let values: &'a dyn Array = dictionary.values().as_ref();
+        if matches!(values.data_type(), DataType::Dictionary(..)) {
+            return Err(unknown());
+        }
+        let distinct = Self::read(what, values)?;
+        let keys = dictionary.keys();
+        let entries = match key_type {
+            DataType::Int8 => entries::<Int8Type>(what, keys, distinct.len),
+            DataType::Int16 => entries::<Int16Type>(what, keys, distinct.len),
+            DataType::Int32 => entries::<Int32Type>(what, keys, distinct.len),
+            DataType::Int64 => entries::<Int64Type>(what, keys, distinct.len),
+            DataType::UInt8 => entries::<UInt8Type>(what, keys, distinct.len),
+            DataType::UInt16 => entries::<UInt16Type>(what, keys, distinct.len),
+            DataType::UInt32 => entries::<UInt32Type>(what, keys, distinct.len),
+            DataType::UInt64 => entries::<UInt64Type>(what, keys, distinct.len),
+            _ => return Err(unknown()),
+        }?;
+        let rows = DictionaryRows { entries, nulls: keys.nulls().cloned() };
+        Ok(Self { dictionary: Some(rows), ..distinct })
+    }
+
+    /// Returns the number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.dictionary.as_ref().map_or(self.len, |rows| rows.entries.len())
+    }
+
+    /// True if a column of results has 64-bit offsets.
+    pub(crate) fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    /// True if the column is a dictionary.
+    pub(crate) fn is_dictionary(&self) -> bool {
+        self.dictionary.is_some()
+    }
+
+    /// Returns the distinct values of a dictionary, without those that no row names, and the entry of each row, or
+    /// `None` for a null row.
+    pub(crate) fn into_distinct(mut self) -> (Self, Vec<Option<u32>>) {
+        let Some(rows) = self.dictionary.take() else {
+            let all = (0..self.len).map(|row| u32::try_from(row).ok()).collect();
+            return (self, all);
+        };
+        let is_valid = |row| rows.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        let entries: Vec<Option<u32>> =
+            rows.entries.iter().enumerate().map(|(row, entry)| is_valid(row).then_some(*entry)).collect();
+        let mut is_named = vec![false; self.len];
+        entries.iter().flatten().for_each(|entry| is_named[*entry as usize] = true);
+        // A value that no row names is not computed: it may be bad, and nobody asked for it.
+        let named: NullBuffer = is_named.into();
+        self.nulls = NullBuffer::union(self.nulls.as_ref(), Some(&named));
+        (self, entries)
+    }
+
+    /// Returns the place of the value of a row, or `None` if the row is null.
+    #[inline]
+    pub(crate) fn place(&self, row: usize) -> Result<Option<ValuePlace>, ColumnError> {
+        let entry = match &self.dictionary {
+            None => row,
+            Some(rows) => {
+                if rows.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                    return Ok(None);
+                }
+                rows.entries[row] as usize
+            }
+        };
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(entry)) {
+            return Ok(None);
+        }
+        match self.layout.place(entry) {
+            Ok(place) => Ok(place),
+            Err(fault) => Err(ColumnError::Malformed { what: self.what, row, fault }),
+        }
+    }
+
+    /// Returns the value of a row, or `None` if the row is null.
+    #[inline]
+    pub(crate) fn value(&self, row: usize) -> Result<Option<&'a [u8]>, ColumnError> {
+        Ok(self.place(row)?.map(|place| self.bytes(place)))
+    }
+
+    /// Returns the bytes of a place, which [`place`](Self::place) has returned.
+    #[inline]
+    pub(crate) fn bytes(&self, place: ValuePlace) -> &'a [u8] {
+        &self.buffer(place.buffer)[place.start..place.start + place.len]
+    }
+
+    /// Returns a buffer by its number.
+    #[inline]
+    pub(crate) fn buffer(&self, number: u32) -> &'a [u8] {
+        match &self.layout {
+            ValueLayout::Nothing => &[],
+            ValueLayout::Small { bytes, .. }
+            | ValueLayout::Large { bytes, .. }
+            | ValueLayout::Fixed { bytes, .. } => bytes,
+            ValueLayout::Views { inline, .. } if number == INLINE_BUFFER => inline,
+            ValueLayout::Views { buffers, .. } => buffers[number as usize - 1].as_slice(),
+        }
+    }
+}
+
+impl ValueLayout<'_> {
+    /// Returns the place of a value, or the fault of the array.
+    #[inline]
+    fn place(&self, entry: usize) -> Result<Option<ValuePlace>, &'static str> {
+        let (start, end) = match self {
+            Self::Nothing => return Ok(None),
+            Self::Fixed { width, .. } => (entry * width, (entry + 1) * width),
+            Self::Small { offsets, .. } => match offsets.get(entry..entry + 2) {
+                Some([start, end]) => (place_of(i64::from(*start))?, place_of(i64::from(*end))?),
+                _ => return Err("there are too few offsets"),
+            },
+            Self::Large { offsets, .. } => match offsets.get(entry..entry + 2) {
+                Some([start, end]) => (place_of(*start)?, place_of(*end)?),
+                _ => return Err("there are too few offsets"),
+            },
+            Self::Views { views, inline, buffers } => {
+                let view = views.get(entry).ok_or("there are too few views")?;
+                return view_place(entry, *view, inline, buffers).map(Some);
+            }
+        };
+        let bytes = match self {
+            Self::Small { bytes, .. } | Self::Large { bytes, .. } | Self::Fixed { bytes, .. } => *bytes,
+            Self::Views { .. } | Self::Nothing => &[],
+        };
+        let len = end.checked_sub(start).ok_or("an offset is smaller than the one before it")?;
+        if end > bytes.len() {
+            return Err("an offset lies behind the end of the values");
+        }
+        Ok(Some(ValuePlace { buffer: 0, start, len }))
+    }
+}
+
+#[inline]
+fn place_of(offset: i64) -> Result<usize, &'static str> {
+    usize::try_from(offset).map_err(|_| "an offset is negative")
+}
+
+/// Returns the place of a value that a view describes. The layout of a view is that of the Arrow format: the length,
+/// then the value itself, or its first bytes, the number of its buffer and its place there.
+#[inline]
+fn view_place(
+    entry: usize,
+    view: u128,
+    inline: &[u8],
+    buffers: &[Buffer],
+) -> Result<ValuePlace, &'static str> {
+    let len = view as u32;
+    if len <= MAX_INLINE {
+        let start = entry * size_of::<u128>() + size_of::<u32>();
+        let place = ValuePlace { buffer: INLINE_BUFFER, start, len: len as usize };
+        return if start + place.len <= inline.len() { Ok(place) } else { Err("there are too few views") };
+    }
+    let (number, start) = ((view >> 64) as u32, (view >> 96) as u32 as usize);
+    let bytes = buffers.get(number as usize).ok_or("a view names a buffer that does not exist")?;
+    if start + len as usize > bytes.len() {
+        return Err("a view lies behind the end of its buffer");
+    }
+    Ok(ValuePlace { buffer: number + 1, start, len: len as usize })
+}
+
+fn small<T: ByteArrayType<Offset = i32>>(array: &dyn Array) -> ValueLayout<'_> {
+    let array = array.as_bytes::<T>();
+    ValueLayout::Small { offsets: array.value_offsets(), bytes: array.value_data() }
+}
+
+fn large<T: ByteArrayType<Offset = i64>>(array: &dyn Array) -> ValueLayout<'_> {
+    let array = array.as_bytes::<T>();
+    ValueLayout::Large { offsets: array.value_offsets(), bytes: array.value_data() }
+}
+
+fn views<T: ByteViewType>(array: &dyn Array) -> ValueLayout<'_> {
+    let array = array.as_byte_view::<T>();
+    let (views, inline) = (array.views(), array.views().inner().as_slice());
+    ValueLayout::Views { views, inline, buffers: array.data_buffers() }
+}
+
+/// Returns the entries of a dictionary that keys name. The entries of null rows are 0.
+fn entries<K: ArrowDictionaryKeyType>(
+    what: &'static str,
+    keys: &dyn Array,
+    len: usize,
+) -> Result<Vec<u32>, ColumnError>
+where
+    <K as ArrowPrimitiveType>::Native: TryInto<u32>,
+{
+    let keys = keys.as_primitive::<K>();
+    let entry = |row: usize, key: K::Native| {
+        if keys.is_null(row) {
+            return Ok(0);
+        }
+        let entry: Option<u32> = key.try_into().ok();
+        entry.filter(|entry| (*entry as usize) < len).ok_or(ColumnError::Malformed {
+            what,
+            row,
+            fault: "the key of a dictionary names an entry that does not exist",
+        })
+    };
+    keys.values().iter().enumerate().map(|(row, key)| entry(row, *key)).collect()
+}

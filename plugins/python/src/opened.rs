@@ -1,0 +1,143 @@
+//! Keys opened once in each process.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use oarlock::table::{CounterStore, FileCounter};
+use oarlock::{Accelerator, keys};
+use oarlock_columns::{ColumnError, ColumnKeys, LocalKeys, ServerKeys};
+use oarlock_io::read_private;
+use oarlock_records::load_keys;
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
+
+use crate::reference::KeyReference;
+
+/// The keys of a reference, with the process that opened them. A forked child opens them again, because threads and
+/// connections are its parent's.
+#[derive(Debug, Default)]
+pub(crate) struct OpenedKeys(Mutex<Option<OwnedKeys>>);
+
+/// Keys with the process that opened them. Another process must not drop them: it would wait for threads that do not
+/// exist there.
+#[derive(Debug)]
+struct OwnedKeys {
+    process: u32,
+    keys: Option<Arc<dyn ColumnKeys>>,
+}
+
+/// The most bytes of a file of keys.
+const MAX_FILE_BYTES: usize = 64 << 20;
+/// The most time of a server for a batch. A batch takes milliseconds, but others may wait before it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl OpenedKeys {
+    /// Returns the keys, and opens them if this process has not.
+    ///
+    /// The interpreter must be attached: then no other thread can fork while the lock is held, and a child never finds
+    /// it closed.
+    pub(crate) fn get(
+        &self,
+        reference: &KeyReference,
+        _: pyo3::Python<'_>,
+    ) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
+        let process = std::process::id();
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(OwnedKeys { process: owner, keys: Some(keys) }) = &*opened
+            && *owner == process
+        {
+            return Ok(Arc::clone(keys));
+        }
+        let keys = open(reference)?;
+        *opened = Some(OwnedKeys { process, keys: Some(Arc::clone(&keys)) });
+        Ok(keys)
+    }
+}
+
+impl Drop for OwnedKeys {
+    fn drop(&mut self) {
+        if self.process != std::process::id()
+            && let Some(keys) = self.keys.take()
+        {
+            // Leaked on purpose, once for each fork.
+            Box::leak(Box::new(keys));
+        }
+    }
+}
+
+fn open(reference: &KeyReference) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
+    match reference {
+        KeyReference::File { path, pem } => open_file(path, pem),
+        KeyReference::Server { address, ca, certificate, key } => {
+            let credentials = Credentials {
+                server_ca: std::fs::read(ca).map_err(|error| unreadable(ca, &error))?,
+                certificate: std::fs::read(certificate).map_err(|error| unreadable(certificate, &error))?,
+                private_key: read_private(key, MAX_FILE_BYTES).map_err(|error| unreadable(key, &error))?,
+            };
+            open_server(Endpoint::Grpc { url: address.clone(), credentials: Some(credentials) })
+        }
+        KeyReference::Unix { path, user } => {
+            let server_uids = oarlock_ffi::uid_of(user).into_iter().collect();
+            open_server(Endpoint::UnixOf { path: path.clone(), server_uids })
+        }
+    }
+}
+
+fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
+    let text = read_private(path, MAX_FILE_BYTES).map_err(|error| unreadable(path, &error))?;
+    // The path of a counter is relative to the directory of the file of keys.
+    let counter = |name: &str| -> io::Result<Arc<dyn CounterStore>> {
+        let path = path.parent().unwrap_or(Path::new("")).join(name);
+        let counter = match FileCounter::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => FileCounter::create(&path, 0)?,
+            opened => opened?,
+        };
+        Ok(Arc::new(counter))
+    };
+    let bad = |path: &Path, error: &dyn std::fmt::Display| {
+        ColumnError::Options(format!("{}: {error}", path.display()))
+    };
+    let loaded = load_keys(&text, counter).map_err(|error| bad(path, &error))?;
+    let mut own = LocalKeys::new(accelerator(|builder| builder)?, loaded.table);
+    for (name, path) in pem {
+        // A public key may be read by anyone, and a private one only by its owner.
+        let bytes =
+            std::fs::read(path).map(zeroize::Zeroizing::new).map_err(|error| unreadable(path, &error))?;
+        let key = keys::import::any(&bytes, None).map_err(|error| bad(path, &error))?;
+        if key.parts().is_some_and(|_| is_private(key.kind())) {
+            let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+            oarlock_io::check_private(path, &file).map_err(|error| unreadable(path, &error))?;
+        }
+        own = own.with_signature_key(name, key);
+    }
+    Ok(Arc::new(own))
+}
+
+fn is_private(kind: oarlock::KeyKind) -> bool {
+    use oarlock::KeyKind::{EcPrivate, Ed25519Private, RsaPrivate};
+    matches!(kind, RsaPrivate(_) | EcPrivate(_) | Ed25519Private)
+}
+
+fn open_server(endpoint: Endpoint) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
+    let failed = |error: &dyn std::fmt::Display| ColumnError::Machine(error.to_string());
+    let mut config = RemoteConfig::new("cryptoserver", vec![endpoint]);
+    config.patience = PATIENCE;
+    let checker = Accelerator::builder().engines(["scalar"]).threads(1).lazy().build();
+    let checker = checker.map_err(|error| failed(&error))?;
+    let holder = RemoteHolder::new(config, checker).map_err(|error| failed(&error))?;
+    let own = accelerator(|builder| builder.holder(Arc::new(holder.clone())))?;
+    Ok(Arc::new(ServerKeys::new(own, holder)))
+}
+
+fn accelerator(
+    with: impl FnOnce(oarlock::AcceleratorBuilder) -> oarlock::AcceleratorBuilder,
+) -> Result<Accelerator, ColumnError> {
+    // Columns are computed on the thread that calls. Threads of the accelerator only serve jobs of held keys.
+    let built = with(Accelerator::builder().threads(1).lazy()).build();
+    built.map_err(|error| ColumnError::Machine(error.to_string()))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> ColumnError {
+    ColumnError::Options(format!("{}: {error}", path.display()))
+}
