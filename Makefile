@@ -37,7 +37,7 @@ help:
 	@echo 'make kernel-test  TLS records by the kernel, in a guest (user-mode-linux); part of make test'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
-	@echo 'make long       Miri, Valgrind and fuzzing, which take too long for every change (.ci/long)'
+	@echo 'make long       slow tests, Miri, Valgrind and fuzzing, which take too long for every change (.ci/long)'
 
 run: build
 	$(BINARY) serve

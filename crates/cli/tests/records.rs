@@ -479,6 +479,7 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
     folder.put("in", "v,iv\n00,00\n");
     folder.put("short", "0011");
     folder.put("nohex", "xyz");
+    folder.put("long", &TDES.repeat(2));
     let one = "encrypt in -o out --column v --cipher tdes2-cbc";
     let cases = [
         (one.to_owned(), "expected one of --key-file"),
@@ -505,9 +506,9 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
             "translate in --column v --cipher aes128-gcm --key-file key --to-key-file key".into(),
             "others cannot be translated",
         ),
-        ("encrypt in --column v --cipher aes128-siv --iv new --key-file key".into(), "AES-SIV makes no IVs"),
-        ("tokenise in --column v --key-file key --alphabet decimal".into(), "expected one of digits, hex"),
-        ("tokenise in --column v --key-file key --alphabet chars:aa".into(), "is there twice"),
+        ("encrypt in --column v --cipher aes128-siv --iv new --key-file long".into(), "AES-SIV makes no IVs"),
+        ("tokenise in --column v --key-file long --alphabet decimal".into(), "expected one of digits, hex"),
+        ("tokenise in --column v --key-file long --alphabet chars:aa".into(), "is there twice"),
         (
             "tokenise in --column v --cipher aes128-ff1 --key-file key --alphabet hex --luhn".into(),
             "--luhn: expected",
@@ -697,7 +698,7 @@ fn documented_commands_restore_card_numbers_and_names() {
     folder.put("pan.key", TDES);
     let readme = documented(include_str!("../../../README.md"));
     let guide = documented(include_str!("../../../docs/records.md"));
-    let [encrypt, decrypt] = &guide[..] else { panic!("{guide:?}") };
+    let [encrypt, decrypt, tokenise, detokenise] = &guide[..] else { panic!("{guide:?}") };
     assert_eq!(readme, std::slice::from_ref(encrypt), "the README shows the first command of the guide");
     for column in ["pan", "name"] {
         let of = |command: &str| command.replace("--column pan", &format!("--column {column}"));
@@ -712,6 +713,16 @@ fn documented_commands_restore_card_numbers_and_names() {
         folder.ok(&of(decrypt));
         assert_eq!(folder.get("cards.csv"), CARDS);
     }
+    // An empty value has no token.
+    let cards: String =
+        CARDS.lines().filter(|line| !line.contains("empty")).map(|line| format!("{line}\n")).collect();
+    folder.put("cards.csv", &cards);
+    folder.put("tokens.key", &TDES.repeat(2));
+    folder.ok(tokenise);
+    assert!(!folder.get("tokens.csv").contains("4111111111111111"));
+    fs::remove_file(folder.0.path().join("cards.csv")).unwrap();
+    folder.ok(detokenise);
+    assert_eq!(folder.get("cards.csv"), cards);
     // Without --encoding text, 15 digits are rejected, because they are not whole bytes in hex.
     folder.put("cards.csv", CARDS);
     let output = folder.records(&encrypt.replace(" --encoding text", ""));

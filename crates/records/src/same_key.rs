@@ -40,7 +40,8 @@ impl LineEncryption {
         })
     }
 
-    /// True if one line does an algorithm that the other does not and that stands alone, if nonces may repeat, or if CBC under one line reveals the key stream of GCM under the other.
+    /// True if one line does an algorithm that stands alone and the other does not, if nonces may repeat, or if CBC
+    /// under one line reveals the key stream of GCM under the other.
     fn endangers(&self, other: &Self) -> bool {
         let fields = [self.nonce_field, other.nonce_field];
         // Random nonces may meet counted ones. Only two counters with different fields are apart for certain.

@@ -80,6 +80,7 @@ impl Parts {
                 };
                 (cipher.alg.key_len(), cipher.alg.block_len(), len, output_len)
             }
+            Shape::Fpe { alg, .. } => (alg.key_len(), 4, 7 + seed * 3 % 60, 7 + seed * 3 % 60),
             Shape::Mac { alg } => (alg.key_len().unwrap_or(seed % 150), 0, seed * 5 % 70, alg.tag_len()),
             Shape::Digest { alg } => (0, 0, seed * 31 % 300, alg.output_len()),
             Shape::DigestPart { alg } => (0, alg.state_len(), alg.block_len() * (seed % 4), alg.state_len()),
@@ -99,6 +100,7 @@ impl Parts {
         let (aad_len, tag_len) = match shape {
             Shape::Aead { alg: AeadAlg::ChaCha20Poly1305Ssh, .. } => (0, 16),
             Shape::Aead { alg, .. } => (seed % 33, (12 + seed % 5).max(*alg.tag_lens().start())),
+            Shape::Fpe { .. } => (seed % 33, 0),
             Shape::Chain { order: ChainOrder::MacThenEncrypt, .. } => (MTE_AAD_LEN, 0),
             Shape::Chain { mac, .. } => (seed % 33, 10 + seed % (mac.tag_len() - 9)),
             _ => (0, 0),
@@ -125,6 +127,11 @@ impl Parts {
                 let sealed = record(shape.reversed().unwrap(), &self.one()).unwrap();
                 let (input, tag) = sealed.split_at(self.output_len);
                 (self.input, self.tag, self.tag_len) = (input.to_vec(), tag.to_vec(), 0);
+            }
+            Shape::Fpe { .. } => {
+                // Decimal numerals.
+                self.iv = vec![0, 0, 0, 10];
+                self.input.iter_mut().for_each(|byte| *byte %= 10);
             }
             Shape::Wrap { alg, direction: Direction::Decrypt } => {
                 self.input = record(Shape::Wrap { alg, direction: encrypt }, &self.one()).unwrap();

@@ -42,7 +42,8 @@ fn each_leaf_of_this_processor_passes_with_tables() {
     narrow.for_each(|engine| check(&VerificationOnly(engine)));
 }
 
-/// The leaves of plain Rust. They have a test each, because they take minutes and run side by side.
+/// The leaves of plain Rust, which no machine uses: they are what the others are compared with. Their suites take
+/// minutes, so `make long` runs them. The tests of `lanes` compare them with the scalar engine in any case.
 const PORTABLE: [Leaf; 2] = [Leaf::Portable, Leaf::PortableFma];
 
 #[test]
@@ -60,21 +61,25 @@ fn check_with_tables(leaf: Leaf) {
 }
 
 #[test]
+#[ignore = "takes minutes: make long runs it"]
 fn portable_fma_passes_without_tables() {
     check_without_tables(Leaf::PortableFma);
 }
 
 #[test]
+#[ignore = "takes minutes: make long runs it"]
 fn portable_fma_passes_with_tables() {
     check_with_tables(Leaf::PortableFma);
 }
 
 #[test]
+#[ignore = "takes minutes: make long runs it"]
 fn portable_passes_without_tables() {
     check_without_tables(Leaf::Portable);
 }
 
 #[test]
+#[ignore = "takes minutes: make long runs it"]
 fn portable_passes_with_tables() {
     check_with_tables(Leaf::Portable);
 }

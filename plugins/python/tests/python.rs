@@ -73,6 +73,7 @@ fn every_version_of_python_loads_the_module() {
 }
 
 #[test]
+#[ignore = "takes minutes: make long runs it"]
 fn spark() {
     if !has_java() {
         eprintln!("SKIPPED: no Java of version 17 or later, which Spark needs");

@@ -225,9 +225,14 @@ mod tests {
         assert_eq!(of(None, KeyType::Tdes2), Ok("tdes2-cbc".into()));
         assert_eq!(of(Some("aes128-cbc"), KeyType::Aes128), Ok("aes128-cbc".into()));
         let wrong = of(Some("tdes2-cbc"), KeyType::Aes128).unwrap_err();
-        assert_eq!(wrong, "--cipher tdes2-cbc: the key is aes128: expected aes128-gcm or aes128-cbc");
+        assert_eq!(
+            wrong,
+            "--cipher tdes2-cbc: the key is aes128: expected aes128-gcm or aes128-gcm-siv or aes128-cbc"
+        );
         assert!(of(None, KeyType::Hmac).unwrap_err().ends_with("expected a key of AES or DES"));
-        for key in KeyType::ALL {
+        assert_eq!(of(None, KeyType::Aes128Siv), Ok("aes128-siv".into()));
+        let is_siv = |key: &KeyType| matches!(key, KeyType::Aes128Siv | KeyType::Aes256Siv);
+        for key in KeyType::ALL.into_iter().filter(|key| !is_siv(key)) {
             assert_eq!(key_type_of_mac(suitable_mac(key)), key);
         }
         assert_eq!(

@@ -39,9 +39,9 @@ enum RecordsCommand {
     /// Decrypt the values of a column and encrypt them under another key, without showing the plaintext
     Translate(TranslateArgs),
     /// Replace the values of a column by tokens of the same length and alphabet
-    Tokenise(TokenArgs),
+    Tokenise(RecordTokenArgs),
     /// Replace the tokens of a column by their values
-    Detokenise(TokenArgs),
+    Detokenise(RecordTokenArgs),
     /// Add a column with message authentication codes (MACs) of the values of a column
     Mac(RecordMacArgs),
 }
@@ -189,7 +189,7 @@ struct RecordDecryptArgs {
 
 /// The format of tokens.
 #[derive(Args, Clone, Debug)]
-struct TokenArgs {
+struct RecordTokenArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
@@ -447,7 +447,7 @@ impl CipherArgs {
     }
 }
 
-impl TokenArgs {
+impl RecordTokenArgs {
     fn format(&self) -> Result<(TokenFormat, TweakFrom), RecordsError> {
         let format =
             TokenFormat::new(self.alphabet.clone()).keep_first(self.keep_first).keep_last(self.keep_last);

@@ -1,4 +1,4 @@
-//! What follows from the radix and the lengths of a record. All of it is public.
+//! Sizes that follow from the radix and the lengths of a record. All of them are public.
 
 use super::BLOCK;
 use super::number::Modulus;

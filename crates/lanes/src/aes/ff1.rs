@@ -33,7 +33,7 @@ pub(super) struct Ff1Record<'a> {
 const IDLE: Ff1Record<'static> =
     Ff1Record { schedule: &NONE, radix: &[], tweak: &[], input: &[], output: 0, index: 0 };
 
-/// What records with the same radix and lengths have in common.
+/// Values that records with the same radix and lengths have in common.
 struct Ff1Plan {
     sizes: Ff1Sizes,
     /// The first block of the CBC-MAC.

@@ -220,7 +220,7 @@ impl RightSet {
     }
 }
 
-/// What a task does with its IV.
+/// The use that a task makes of its IV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IvUse {
     /// It starts a chain of blocks, and should not be foreseen.

@@ -70,8 +70,8 @@ impl WithProvider {
     }
 }
 
-/// True if OpenSSL finds the provider, in its own directory or in that of the variable `OPENSSL_MODULES`. Prints SKIPPED
-/// otherwise.
+/// True if OpenSSL finds the provider, in its own directory or in that of the variable `OPENSSL_MODULES`. Prints
+/// SKIPPED otherwise.
 fn has_provider(openssl: &Path) -> bool {
     let dir = TestDirectory::new();
     dir.write("pin", USER_PIN);

@@ -30,8 +30,8 @@ fn nginx_and_curl_use_keys_of_the_module() {
     assert!(stranger.contains("No required SSL certificate"), "{stranger}");
 }
 
-/// Starts a master that loads the keys `rsa` and `p256`, and workers that use them after a fork. `private_key` returns the
-/// name by which nginx finds a key.
+/// Starts a master that loads the keys `rsa` and `p256`, and workers that use them after a fork. `private_key` returns
+/// the name by which nginx finds a key.
 pub fn start_nginx(dir: &TestDirectory, nginx: &Path, private_key: impl Fn(&str) -> String) -> RunningServer {
     dir.write("nginx.conf", nginx_settings(dir, private_key));
     let mut command = dir.command(nginx);
