@@ -157,7 +157,7 @@ fn divide(number: &mut [u32], radix: u32) -> u32 {
     let mut rest = 0;
     for limb in number.iter_mut().rev() {
         let value = u64::from(rest) << 32 | u64::from(*limb);
-        let quotient = (u128::from(value) * reciprocal >> 64) as u64;
+        let quotient = ((u128::from(value) * reciprocal) >> 64) as u64;
         *limb = quotient as u32;
         rest = (value - quotient * u64::from(radix)) as u32;
     }

@@ -55,8 +55,8 @@ impl Ff1Plan {
     fn of(record: &Ff1Record<'_>) -> Option<Self> {
         let sizes = Ff1Sizes::new(ff1_radix(record.radix)?, record.input.len(), record.tweak.len())?;
         let way = match sizes.number_len() {
-            ..=4 => PlanWay::Narrow(NarrowHalf::of(&sizes)?),
-            ..=12 => PlanWay::Wide(WideHalf::of(&sizes)?),
+            0..=4 => PlanWay::Narrow(NarrowHalf::of(&sizes)?),
+            5..=12 => PlanWay::Wide(WideHalf::of(&sizes)?),
             _ => PlanWay::General,
         };
         Some(Self { sizes, first_block: sizes.first_block(), way })

@@ -63,7 +63,7 @@ impl RadixDivisor {
     /// Returns the quotient and the rest.
     #[inline(always)]
     fn divide(self, value: u64) -> (u64, u64) {
-        let quotient = (u128::from(value) * u128::from(self.reciprocal) >> 64) as u64;
+        let quotient = ((u128::from(value) * u128::from(self.reciprocal)) >> 64) as u64;
         (quotient, value - quotient * self.radix)
     }
 }
@@ -95,7 +95,7 @@ impl NarrowModulus {
         let [a, b, c, d, e, f, g, h, ..] = *stream;
         let value = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
         // At most two less than the quotient: one by the reciprocal, which is rounded down, and one by the product.
-        let quotient = (u128::from(value) * u128::from(self.reciprocal) >> 64) as u64;
+        let quotient = ((u128::from(value) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = value.wrapping_sub(quotient.wrapping_mul(self.modulus));
         self.less_once(self.less_once(rest))
     }
@@ -214,7 +214,7 @@ fn high_product(a: u128, b: u128) -> u128 {
     let (low_mask, low) = (u128::from(u64::MAX), |value: u128| value & u128::from(u64::MAX));
     let (a_low, a_high, b_low, b_high) = (low(a), a >> 64, low(b), b >> 64);
     let (low_high, high_low) = (a_low * b_high, a_high * b_low);
-    let middle = (a_low * b_low >> 64) + (low_high & low_mask) + (high_low & low_mask);
+    let middle = ((a_low * b_low) >> 64) + (low_high & low_mask) + (high_low & low_mask);
     a_high * b_high + (low_high >> 64) + (high_low >> 64) + (middle >> 64)
 }
 

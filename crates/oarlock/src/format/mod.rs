@@ -114,7 +114,7 @@ impl TokenFormat {
                 }
             }
         }
-        if self.has_luhn && luhn.sum % 10 != 0 { Err(FormatError::CheckSum) } else { Ok(()) }
+        if self.has_luhn && !luhn.sum.is_multiple_of(10) { Err(FormatError::CheckSum) } else { Ok(()) }
     }
 
     /// Appends the text that has these numerals in the place of those of `text`, which is a text of the same format:

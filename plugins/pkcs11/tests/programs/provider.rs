@@ -182,7 +182,7 @@ fn openssl_generates_keys_with_a_provider() {
         ("new-rsa", "RSA -pkeyopt rsa_keygen_bits:2048"),
         ("new-p256", "EC -pkeyopt ec_paramgen_curve:P-256"),
     ] {
-        let key = format!("{};object={name}", TOKEN);
+        let key = format!("{TOKEN};object={name}");
         let generate =
             format!("genpkey -propquery provider=pkcs11 -algorithm {kind} -out reference.pem -pkeyopt");
         openssl.run(&generate, &[&format!("pkcs11_uri:{key}")]);
