@@ -53,6 +53,7 @@ const LEFT_OUT: [&str; 36] = [
 ];
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn the_library_has_the_expected_version() {
     let Some(dir) = test_directory() else { return };
     let (_, meant) = openssl_src::version().split_once('+').unwrap();
@@ -63,31 +64,37 @@ fn the_library_has_the_expected_version() {
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn verifies_signatures_of_plain_openssl_and_the_opposite() {
     test_directory().iter().for_each(suite::signatures);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn decrypts_messages_of_plain_openssl() {
     test_directory().iter().for_each(suite::encryption);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn agrees_on_secrets_with_plain_openssl() {
     test_directory().iter().for_each(suite::agreement);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn encrypts_and_decrypts_mail_for_ec_keys() {
     test_directory().iter().for_each(suite::enveloped_mail);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn signs_certificates_and_requests() {
     test_directory().iter().for_each(suite::certificates);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
     let Some(dir) = test_directory() else { return };
     dir.keys();
@@ -95,6 +102,7 @@ fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn offers_every_tls_group() {
     let Some(dir) = test_directory() else { return };
     dir.keys();
@@ -102,21 +110,25 @@ fn offers_every_tls_group() {
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn keys_of_both_key_managers_work() {
     test_directory().iter().for_each(suite::generation);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn leaves_unsupported_operations_to_the_default_provider() {
     test_directory().iter().for_each(suite::left_alone);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn jobs_pause_and_make_valid_signatures() {
     test_directory().iter().for_each(suite::async_jobs);
 }
 
 #[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn reports_bad_input_on_the_error_queue() {
     test_directory().iter().for_each(suite::bad_input);
 }

@@ -175,7 +175,7 @@ impl Ff1Group<'_, '_> {
                     let (left, right) = sizes.halves(record.input);
                     numbers[place] = [half.number(left), half.number(right)];
                 }
-                let starts = self.starts::<S::Single, ROUNDS>(single, &mut keys);
+                let starts = self.starts::<S::Single, ROUNDS>(single, &keys);
                 for step in 0..FF1_ROUNDS {
                     let round = match self.direction {
                         Direction::Encrypt => step,
@@ -188,7 +188,7 @@ impl Ff1Group<'_, '_> {
                         let block = half.block(round, numbers[place][source]);
                         states[place] = states[place] ^ single.block_of_words(block);
                     }
-                    states = encrypt_again::<S::Single, ROUNDS>(single, states, &mut keys);
+                    states = encrypt_all::<S::Single, ROUNDS>(single, states, &keys);
                     for place in 0..PLACES {
                         let mut stream = [0; BLOCK];
                         single.store_block(states[place], &mut stream);
@@ -215,11 +215,11 @@ impl Ff1Group<'_, '_> {
     fn starts<S: SingleSimd, const ROUNDS: usize>(
         &self,
         simd: S,
-        keys: &mut [&AesSchedule; PLACES],
+        keys: &[&AesSchedule; PLACES],
     ) -> [S::Block; PLACES] {
         let sizes = &self.plan.sizes;
         let first = simd.load_block(&self.plan.first_block);
-        let mut states = encrypt_again::<S, ROUNDS>(simd, [first; PLACES], keys);
+        let mut states = encrypt_all::<S, ROUNDS>(simd, [first; PLACES], keys);
         let tweak_len = self.records.first().map_or(0, |record| record.tweak.len());
         // The number of the round and the number of a half end the last block. If the rest of the tweak does not fit in
         // front of them, it has a block of its own.
@@ -229,7 +229,7 @@ impl Ff1Group<'_, '_> {
             for (state, record) in states.iter_mut().zip(self.records) {
                 *state = *state ^ simd.load_block_at(record.tweak, BLOCK * at);
             }
-            states = encrypt_again::<S, ROUNDS>(simd, states, keys);
+            states = encrypt_all::<S, ROUNDS>(simd, states, keys);
         }
         if !has_own_block {
             for (state, record) in states.iter_mut().zip(self.records) {
@@ -243,20 +243,23 @@ impl Ff1Group<'_, '_> {
 /// The bytes of the keys with ten and with fourteen rounds.
 const KEY_LENS: [usize; 2] = [16, 32];
 
-/// Encrypts a block of each record. The keys are loaded again at each step, as in the chains of CBC.
-#[inline(always)]
-fn encrypt_again<S: SingleSimd, const ROUNDS: usize>(
+/// Encrypts a block of each record.
+// A function of its own: the rounds of eight blocks are much code, and each form of numbers calls them at three places.
+#[inline(never)]
+fn encrypt_all<S: SingleSimd, const ROUNDS: usize>(
     simd: S,
     states: [S::Block; PLACES],
-    keys: &mut [&AesSchedule; PLACES],
+    keys: &[&AesSchedule; PLACES],
 ) -> [S::Block; PLACES] {
-    for key in &mut *keys {
-        *key = simd.opaque(key);
-    }
-    encrypt::<_, PLACES, ROUNDS>(
+    simd.call(
         #[inline(always)]
-        |key| simd.load_block(key),
-        states,
-        keys,
+        || {
+            encrypt::<_, PLACES, ROUNDS>(
+                #[inline(always)]
+                |key| simd.load_block(key),
+                states,
+                keys,
+            )
+        },
     )
 }
