@@ -101,7 +101,7 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
     if let Shape::Fpe { .. } = shape {
         let radix = [10_u32, 10, 62, 256, 2, 65_536][random.below(6)];
         iv = radix.to_be_bytes().to_vec();
-        // One record in eight may have a numeral that is none.
+        // The bytes of one record in eight stay as they are, so they may be above the radix.
         if random.below(8) > 0 {
             input.iter_mut().for_each(|byte| *byte = (u32::from(*byte) % radix) as u8);
         }

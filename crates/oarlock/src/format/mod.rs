@@ -171,14 +171,18 @@ impl TokenFormat {
     /// Returns the number of encrypted characters.
     fn encrypted_len(&self, text: &str) -> Result<usize, FormatError> {
         let characters = character_count(text);
-        let kept = self.keep_first + self.keep_last + usize::from(self.has_luhn);
+        // Both numbers come from the user, and may be any.
+        let kept = self.keep_first.saturating_add(self.keep_last).saturating_add(self.has_luhn.into());
         let len = characters.saturating_sub(kept);
         let min = self.min_len();
         if len < min {
-            return Err(FormatError::TooShort { found: characters, min: min + kept });
+            return Err(FormatError::TooShort { found: characters, min: min.saturating_add(kept) });
         }
         if len > MAX_FF1_NUMERALS {
-            return Err(FormatError::TooLong { found: characters, max: MAX_FF1_NUMERALS + kept });
+            return Err(FormatError::TooLong {
+                found: characters,
+                max: MAX_FF1_NUMERALS.saturating_add(kept),
+            });
         }
         Ok(len)
     }

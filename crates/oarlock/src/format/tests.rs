@@ -93,6 +93,8 @@ fn lengths_keep_a_million_texts() {
         numerals(&kept.with_luhn().unwrap(), "4111111111111111"),
         Err(FormatError::TooShort { found: 16, min: 17 })
     );
+    let all_kept = digits.clone().keep_first(usize::MAX).keep_last(usize::MAX);
+    assert_eq!(numerals(&all_kept, "123456"), Err(FormatError::TooShort { found: 6, min: usize::MAX }));
     let bits = TokenFormat::new(Alphabet::new("01").unwrap());
     assert_eq!(bits.min_len(), 20);
     assert_eq!(numerals(&digits, &"1".repeat(513)), Err(FormatError::TooLong { found: 513, max: 512 }));
