@@ -163,7 +163,7 @@ pub(crate) const CRATES: &[CratePlan] = &[
     plan(
         "python",
         Layer::Service,
-        AllowedCrates::Named(&["columns", "ffi", "io", "records", "wire", "oarlock"]),
+        AllowedCrates::Named(&["columns", "dkim", "ffi", "io", "records", "wire", "oarlock"]),
     )
     .unsafe_at("src/entry")
     .without_cycles(),

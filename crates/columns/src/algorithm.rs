@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use oarlock::{
-    AeadAlg, BlockCipher, Curve, DigestAlg, EcdsaEncoding, KeyKind, MacAlg, MacPadding, NonceRule,
+    AeadAlg, BlockCipher, Curve, DigestAlg, EcdsaEncoding, FpeAlg, KeyKind, MacAlg, MacPadding, NonceRule,
     SaltLength, SigningScheme, VerifyingScheme,
 };
 
@@ -21,6 +21,11 @@ pub enum ColumnCipher {
     Cbc(BlockCipher),
     /// Galois/counter mode. A result is the IV of 12 bytes, the ciphertext, and the tag of 16 bytes.
     Gcm(AeadAlg),
+    /// AES-GCM-SIV (RFC 8452), with results like those of GCM. An IV may repeat; then equal values show.
+    GcmSiv(AeadAlg),
+    /// AES-SIV (RFC 5297) without an IV. A result is the tag of 16 bytes and the ciphertext. Equal values have equal
+    /// results.
+    Siv(AeadAlg),
 }
 
 impl ColumnCipher {
@@ -28,15 +33,27 @@ impl ColumnCipher {
     pub const AES128_GCM: Self = Self::Gcm(AeadAlg::Aes128Gcm);
     /// AES-256 in Galois/counter mode.
     pub const AES256_GCM: Self = Self::Gcm(AeadAlg::Aes256Gcm);
+    /// AES-GCM-SIV with an AES-128 key.
+    pub const AES128_GCM_SIV: Self = Self::GcmSiv(AeadAlg::Aes128GcmSiv);
+    /// AES-GCM-SIV with an AES-256 key.
+    pub const AES256_GCM_SIV: Self = Self::GcmSiv(AeadAlg::Aes256GcmSiv);
+    /// AES-SIV with two AES-128 keys.
+    pub const AES128_SIV: Self = Self::Siv(AeadAlg::Aes128Siv);
+    /// AES-SIV with two AES-256 keys.
+    pub const AES256_SIV: Self = Self::Siv(AeadAlg::Aes256Siv);
     /// AES-128 in CBC mode.
     pub const AES128_CBC: Self = Self::Cbc(BlockCipher::Aes128);
     /// AES-256 in CBC mode.
     pub const AES256_CBC: Self = Self::Cbc(BlockCipher::Aes256);
 
     /// Every cipher.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::AES128_GCM,
         Self::AES256_GCM,
+        Self::AES128_SIV,
+        Self::AES256_SIV,
+        Self::AES128_GCM_SIV,
+        Self::AES256_GCM_SIV,
         Self::AES128_CBC,
         Self::AES256_CBC,
         Self::Cbc(BlockCipher::Des),
@@ -49,19 +66,30 @@ impl ColumnCipher {
     pub fn iv_len(self) -> usize {
         match self {
             Self::Cbc(alg) => alg.block_len(),
-            Self::Gcm(_) => GCM_IV_LEN,
+            Self::Gcm(alg) | Self::GcmSiv(alg) | Self::Siv(alg) => alg.usual_iv_len(),
+        }
+    }
+
+    /// Returns the length of a tag in bytes, which is 0 for CBC.
+    pub(crate) fn tag_len(self) -> usize {
+        // A GCM tag has up to 16 bytes, and all others have 16.
+        self.aead().map_or(0, |alg| *alg.tag_lens().end())
+    }
+
+    /// Returns the algorithm, if it authenticates.
+    pub(crate) fn aead(self) -> Option<AeadAlg> {
+        match self {
+            Self::Cbc(_) => None,
+            Self::Gcm(alg) | Self::GcmSiv(alg) | Self::Siv(alg) => Some(alg),
         }
     }
 }
-
-/// The length of a GCM IV in bytes. SP 800-38D 8.2.
-const GCM_IV_LEN: usize = 12;
 
 impl fmt::Display for ColumnCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cbc(alg) => write!(f, "{alg}-cbc"),
-            Self::Gcm(alg) => alg.fmt(f),
+            Self::Gcm(alg) | Self::GcmSiv(alg) | Self::Siv(alg) => alg.fmt(f),
         }
     }
 }
@@ -210,6 +238,17 @@ impl FromStr for ColumnSignature {
     }
 }
 
+/// The algorithms of tokens, the usual one first.
+const TOKENS: [FpeAlg; 2] = [FpeAlg::Aes256Ff1, FpeAlg::Aes128Ff1];
+
+/// Parses the name of an algorithm of tokens: `aes256-ff1` or `aes128-ff1`.
+///
+/// # Errors
+/// The name is unknown.
+pub fn parse_tokens(name: &str) -> Result<FpeAlg, ColumnError> {
+    find("algorithm of tokens", &TOKENS, name)
+}
+
 /// Finds the value of `all` that is displayed as `name`.
 fn find<T: fmt::Display + Copy>(what: &'static str, all: &[T], name: &str) -> Result<T, ColumnError> {
     let found = all.iter().find(|own| own.to_string() == name).copied();
@@ -236,6 +275,9 @@ mod tests {
         }
         for alg in DIGESTS {
             assert_eq!(parse_digest(&alg.to_string()), Ok(alg));
+        }
+        for alg in TOKENS {
+            assert_eq!(parse_tokens(&alg.to_string()), Ok(alg));
         }
     }
 

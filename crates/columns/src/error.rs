@@ -116,19 +116,34 @@ pub enum RowFault {
     NoAssociatedData,
     /// The row has a value and no row id, from which its IV follows.
     NoRowId,
+    /// The value is no text, but a token stands for a text.
+    NoText,
+    /// A character of the text is not in the alphabet, or not a digit where a check sum needs one.
+    Alphabet,
+    /// So short a text has less than a million possible ones, so its token could be guessed.
+    TooShort,
+    /// The text has no valid check sum.
+    CheckSum,
+    /// The row has a value and no tweak.
+    NoTweak,
     /// The row cannot be computed.
     Refused,
 }
 
 impl RowFault {
     /// Every fault.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 12] = [
         Self::Unverified,
         Self::Length,
         Self::Padding,
         Self::TooLong,
         Self::NoAssociatedData,
         Self::NoRowId,
+        Self::NoText,
+        Self::Alphabet,
+        Self::TooShort,
+        Self::CheckSum,
+        Self::NoTweak,
         Self::Refused,
     ];
 
@@ -142,6 +157,11 @@ impl RowFault {
             Self::TooLong => "the value is too long",
             Self::NoAssociatedData => "the associated data is null",
             Self::NoRowId => "the row id is null",
+            Self::NoText => "the value is not UTF-8",
+            Self::Alphabet => "a character is not in the alphabet",
+            Self::TooShort => "the text is too short: there are less than a million of its length",
+            Self::CheckSum => "the digits have no valid check sum (Luhn)",
+            Self::NoTweak => "the tweak is null",
             Self::Refused => "the value cannot be computed",
         }
     }

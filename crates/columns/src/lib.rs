@@ -1,4 +1,4 @@
-//! Encrypts, decrypts, translates, authenticates, hashes and signs columns of Apache Arrow.
+//! Encrypts, decrypts, translates, tokenises, authenticates, hashes and signs columns of Apache Arrow.
 //!
 //! A function takes a column and the names of a key and an algorithm, and returns a column of the same length. Null
 //! rows stay null and are not computed. A bad row never spoils other rows: [`OnError`] says what becomes of it. Values
@@ -10,6 +10,7 @@
 //! | [`server`](ServerKeys) | keys at a cryptoserver |
 //! | [`algorithm`](ColumnCipher) | the names of algorithms |
 //! | [`cipher`](encrypt) | encryption, decryption and translation |
+//! | [`token`](tokenise) | tokens that keep the format of a text |
 //! | [`digest`](mac) | authentication codes and hashes |
 //! | [`signature`](sign) | signatures |
 //! | `values` | arrays of Arrow as values in place |
@@ -47,9 +48,10 @@ mod records;
 mod run;
 mod server;
 mod signature;
+mod token;
 mod values;
 
-pub use self::algorithm::{ColumnCipher, ColumnSignature, parse_digest, parse_mac};
+pub use self::algorithm::{ColumnCipher, ColumnSignature, parse_digest, parse_mac, parse_tokens};
 pub use self::cipher::{
     AssociatedData, ColumnIv, Decryption, Encryption, Translation, decrypt, encrypt, translate,
 };
@@ -59,3 +61,5 @@ pub use self::keys::{BatchAnswer, BatchLimits, ColumnKeys, LocalKeys};
 pub use self::output::{ColumnResult, OnError, RejectedRows, struct_type};
 pub use self::server::ServerKeys;
 pub use self::signature::{sign, verify};
+pub use self::token::{TokenOptions, detokenise, tokenise};
+pub use self::values::read_values;

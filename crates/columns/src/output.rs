@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, LargeBinaryArray, StructArray};
+use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, StructArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields};
 use oarlock::engine_api::erase;
@@ -32,6 +33,14 @@ pub struct ColumnResult {
     pub array: ArrayRef,
     /// The bad rows.
     pub rejected: RejectedRows,
+}
+
+impl ColumnResult {
+    /// Returns a column without bad rows.
+    #[must_use]
+    pub fn whole(array: ArrayRef) -> Self {
+        Self { array, rejected: RejectedRows::default() }
+    }
 }
 
 /// The number of bad rows, by their fault.
@@ -110,6 +119,20 @@ impl Computed {
         self.push(RowState::Value);
     }
 
+    /// Adds a result that `write` appends. If it fails, no row is added.
+    pub(crate) fn push_written<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let start = self.values.len();
+        let written = write(&mut self.values);
+        match written {
+            Ok(()) => self.push(RowState::Value),
+            Err(_) => self.values.truncate(start),
+        }
+        written
+    }
+
     pub(crate) fn push_nulls(&mut self, rows: usize) {
         self.ends.resize(self.ends.len() + rows, self.values.len());
         self.states.resize(self.states.len() + rows, RowState::Null);
@@ -153,19 +176,29 @@ impl Computed {
     }
 
     /// Returns the results as a column of bytes.
-    pub(crate) fn finish(mut self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
+    pub(crate) fn finish(self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
+        match self.is_large {
+            true => self.finish_as::<LargeBinaryType>(on_error),
+            false => self.finish_as::<BinaryType>(on_error),
+        }
+    }
+
+    /// Returns the results as a column of text.
+    pub(crate) fn finish_text(self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
+        match self.is_large {
+            true => self.finish_as::<LargeUtf8Type>(on_error),
+            false => self.finish_as::<Utf8Type>(on_error),
+        }
+    }
+
+    fn finish_as<T: ByteArrayType>(mut self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
         let (nulls, rejected) = judge(&self.states, on_error)?;
+        debug_assert!(self.values.len() <= self.max_bytes);
         let values = Buffer::from_vec(std::mem::take(&mut self.values));
-        let failed = |error: arrow_schema::ArrowError| ColumnError::Machine(error.to_string());
-        let array: ArrayRef = if self.is_large {
-            let offsets = offsets(&self.ends, |end| end as i64);
-            Arc::new(LargeBinaryArray::try_new(offsets, values, nulls).map_err(failed)?)
-        } else {
-            debug_assert!(values.len() <= self.max_bytes);
-            let offsets = offsets(&self.ends, |end| end as i32);
-            Arc::new(BinaryArray::try_new(offsets, values, nulls).map_err(failed)?)
-        };
-        with_faults(array, &self.states, on_error, rejected)
+        let offsets = offsets(&self.ends, T::Offset::usize_as);
+        let array = GenericByteArray::<T>::try_new(offsets, values, nulls);
+        let array = array.map_err(|error| ColumnError::Machine(error.to_string()))?;
+        with_faults(Arc::new(array), &self.states, on_error, rejected)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Chunks of rows, computed and collected.
 
 use oarlock::{Span, Status};
-use oarlock_records::Padding;
 
 use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords};
@@ -39,7 +38,12 @@ pub(crate) trait ColumnOperation {
         Ok(())
     }
 
-    /// Adds the records of a row. `value` is the place of the value among the bytes of the batch, and `index` the
+    /// Adds the input of a row to the gathered bytes: the value, or what the records need in its place.
+    fn gather(&self, value: &[u8], records: &mut BatchRecords) -> Result<Span, RowFault> {
+        records.store(value)
+    }
+
+    /// Adds the records of a row. `value` is the place of its input among the bytes of the batch, and `index` the
     /// number of the row among those of the chunk that have a value. Returns the place of the result in the output.
     fn add(
         &self,
@@ -49,14 +53,11 @@ pub(crate) trait ColumnOperation {
         records: &mut BatchRecords,
     ) -> Result<Span, RowError>;
 
-    /// Returns the bytes of the result that precede the output of a row.
-    fn prefix(&self, _index: usize) -> &[u8] {
-        &[]
-    }
-
-    /// Returns the length of a block if the result is padded to whole blocks.
-    fn padded_block(&self) -> Option<usize> {
-        None
+    /// Adds the result of a row to those of the column. `output` is what the records of the row have put out, at the
+    /// place that [`add`](Self::add) has returned.
+    fn push_result(&self, row: &ChunkRow<'_>, output: &[u8], computed: &mut Computed) {
+        let _ = row;
+        computed.push_value(&[], output);
     }
 
     /// True if equal values have equal results. The distinct values of a dictionary are then computed once.
@@ -85,6 +86,13 @@ impl From<ColumnError> for RowError {
 pub(crate) struct ChunkRows<'c> {
     pub(crate) values: &'c ValueColumn<'c>,
     pub(crate) rows: &'c [(usize, ValuePlace)],
+}
+
+/// A row with its value.
+pub(crate) struct ChunkRow<'v> {
+    /// The number of the row among those of the chunk that have a value.
+    pub(crate) index: usize,
+    pub(crate) value: &'v [u8],
 }
 
 /// Computes a column.
@@ -120,7 +128,7 @@ fn run_rows(
         operation.prepare(&ChunkRows { values, rows: &chunk.rows }, keys)?;
         chunk.fill(values, operation, limits)?;
         chunk.compute(values, operation, keys)?;
-        chunk.collect(operation, &mut computed)?;
+        chunk.collect(values, operation, &mut computed)?;
     }
     Ok(computed)
 }
@@ -193,7 +201,7 @@ impl Chunk {
                 _ if len > limits.value_bytes => Err(RowFault::TooLong),
                 // unreachable `None` because a chunk in place ends before 4 GiB
                 Some((_, start, _)) => Span::new(place.start - start, place.len).ok_or(RowFault::TooLong),
-                None => self.records.store(values.bytes(*place)),
+                None => operation.gather(values.bytes(*place), &mut self.records),
             };
             let added = match value {
                 Ok(value) => operation.add(*row, index, value, &mut self.records),
@@ -227,11 +235,16 @@ impl Chunk {
         Err(ColumnError::Machine(format!("{found} answers to {} records", self.records.len())))
     }
 
-    fn collect(&self, operation: &dyn ColumnOperation, computed: &mut Computed) -> Result<(), ColumnError> {
+    fn collect(
+        &self,
+        values: &ValueColumn<'_>,
+        operation: &dyn ColumnOperation,
+        computed: &mut Computed,
+    ) -> Result<(), ColumnError> {
         let (statuses, output) = (self.answer.statuses(), self.answer.output());
         let per_row = operation.records_per_row();
         let mut record = 0;
-        for (index, (row, _)) in self.rows.iter().enumerate() {
+        for (index, (row, place)) in self.rows.iter().enumerate() {
             // The rows between those with a value are null.
             computed.push_nulls(row - computed.len());
             let span = match self.results[index] {
@@ -248,32 +261,20 @@ impl Chunk {
                 Some(status) => {
                     computed.push_fault(ColumnError::of_status(*status, operation.key_names())?);
                 }
-                None => self.collect_result(index, span, output, operation, computed)?,
+                None => {
+                    let output = span.of(output).ok_or_else(too_short)?;
+                    let row = ChunkRow { index, value: values.bytes(*place) };
+                    operation.push_result(&row, output, computed);
+                }
             }
         }
         computed.push_nulls(self.end - computed.len());
         Ok(())
     }
+}
 
-    fn collect_result(
-        &self,
-        index: usize,
-        span: Span,
-        output: &[u8],
-        operation: &dyn ColumnOperation,
-        computed: &mut Computed,
-    ) -> Result<(), ColumnError> {
-        let result = span.of(output);
-        let result = result.ok_or_else(|| ColumnError::Machine("the output is too short".to_owned()))?;
-        match operation.padded_block() {
-            None => computed.push_value(operation.prefix(index), result),
-            Some(block_len) => match Padding::Pkcs7.strip(block_len, result) {
-                Some(value) => computed.push_value(&[], value),
-                None => computed.push_fault(RowFault::Padding),
-            },
-        }
-        Ok(())
-    }
+fn too_short() -> ColumnError {
+    ColumnError::Machine("the output is too short".to_owned())
 }
 
 /// The largest distance of values that are read in place, in units of the bytes of a batch.

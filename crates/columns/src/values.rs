@@ -27,6 +27,18 @@ pub(crate) struct ValueColumn<'a> {
     dictionary: Option<DictionaryRows>,
 }
 
+/// Reads the values of a column where they lie; `None` is a null row. `what` names the column in errors.
+///
+/// # Errors
+/// The column has a type without bytes, or its buffers contradict each other.
+pub fn read_values<'a>(
+    what: &'static str,
+    array: &'a dyn Array,
+) -> Result<Vec<Option<&'a [u8]>>, ColumnError> {
+    let values = ValueColumn::read(what, array)?;
+    (0..values.len()).map(|row| values.value(row)).collect()
+}
+
 /// The entry of a dictionary for each row.
 struct DictionaryRows {
     /// The index of the entry. The entries of null rows are 0.

@@ -48,6 +48,16 @@ impl SecretBuffer {
         self.0.push(byte);
     }
 
+    /// Lets `write` add bytes, at most `max`: more would leave a copy behind.
+    #[inline]
+    pub fn append<T>(&mut self, max: usize, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        self.reserve(max);
+        let before = self.0.capacity();
+        let written = write(&mut self.0);
+        debug_assert_eq!(before, self.0.capacity(), "more than {max} bytes were added");
+        written
+    }
+
     /// Adds `len` zeros and returns them for writing.
     #[inline]
     pub fn add(&mut self, len: usize) -> &mut [u8] {

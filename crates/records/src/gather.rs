@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use oarlock::batch::{Batch, IvSource};
 use oarlock::engine_api::erase;
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
-use zeroize::Zeroizing;
 
 use crate::columns::ColumnOutput;
 use crate::error::RejectReason;
@@ -34,6 +33,8 @@ pub(crate) struct GatheredColumns {
     shared: SharedParameters,
     /// The texts of values or tokens, whose numerals are the inputs.
     texts: Vec<Span>,
+    /// The numerals of one text.
+    numerals: SecretBuffer,
 }
 
 /// The parameters of tokens that all rows have.
@@ -180,10 +181,10 @@ impl GatheredColumns {
         let Some((format, _)) = plan.job.format() else { return Ok(spans) };
         let text = self.texts[record].of(&self.data).and_then(|text| std::str::from_utf8(text).ok());
         let numerals = spans.result.of(results).unwrap_or_default();
-        let mut token = Zeroizing::new(String::with_capacity(text.map_or(0, |text| 4 * text.len())));
-        format.write(text.unwrap_or_default(), numerals, &mut token).map_err(RejectReason::Format)?;
+        let text = text.unwrap_or_default();
         let start = texts.len();
-        texts.extend(token.as_bytes());
+        let written = texts.append(format.max_len(text.len()), |out| format.write(text, numerals, out));
+        written.map_err(RejectReason::Format)?;
         Ok(ResultSpans { result: span(start, texts.len()), ..spans })
     }
 
@@ -226,11 +227,11 @@ impl GatheredColumns {
     fn numerals(&mut self, row: &RowView<'_>, text: Span) -> Result<Span, RejectReason> {
         let Some((format, _)) = row.plan.job.format() else { return Ok(text) };
         let own = text.of(&self.data).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
-        // At most two bytes for each character, so the buffer never grows and leaves a copy behind.
-        let mut numerals = Zeroizing::new(Vec::with_capacity(2 * own.len()));
-        format.read(own, &mut numerals).map_err(RejectReason::Format)?;
+        self.numerals.clear();
+        let read = self.numerals.append(2 * own.len(), |out| format.read(own, out));
+        read.map_err(RejectReason::Format)?;
         let start = self.data.len();
-        self.data.extend(&numerals);
+        self.data.extend(&self.numerals);
         Ok(span(start, self.data.len()))
     }
 

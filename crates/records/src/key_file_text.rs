@@ -7,7 +7,7 @@ use oarlock::keys::KeyError;
 use oarlock::table::{CounterStore, KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock::{Key, SecretBytes};
 
-use crate::{Encoding, KeyFileError, LoadedKeys, SecretBuffer, load_keys};
+use crate::{Encoding, KeyFault, KeyFileError, LoadedKeys, SecretBuffer, load_keys};
 
 /// The text of a valid file of keys.
 #[derive(Debug)]
@@ -69,14 +69,25 @@ impl KeyFileText {
     }
 }
 
+/// What a new line says about the use of its key. An empty list leaves the field out, so that the default applies.
+#[derive(Clone, Debug, Default)]
+pub struct NewKeyRights {
+    /// The words of `algorithms`.
+    pub algorithms: Vec<String>,
+    /// The words of `ivs`.
+    pub ivs: Vec<String>,
+}
+
 impl NewKeyLine {
-    /// Makes a line with a key that every table accepts. A key of DES gets odd parity.
+    /// Makes a line with a key that every table accepts. A key of DES gets odd parity. The words of its rights are not
+    /// checked: [`check`](Self::check) does that.
     ///
     /// # Errors
     /// `generate` failed, or it gave a key that is not of this type.
     pub fn new(
         name: &str,
         key_type: KeyType,
+        rights: &NewKeyRights,
         generate: impl Fn() -> Result<Key, KeyError>,
     ) -> Result<Self, KeyError> {
         let secret = strong_secret(key_type, generate)?;
@@ -85,8 +96,22 @@ impl NewKeyLine {
         let name_json = serde_json::Value::from(name);
         text.extend(format!("{{\"name\":{name_json},\"type\":\"{key_type}\",\"hex\":\"").as_bytes());
         Encoding::Hex.encode(&secret, &mut text);
-        text.extend(b"\"}\n");
+        text.extend(b"\"");
+        for (field, words) in [("algorithms", &rights.algorithms), ("ivs", &rights.ivs)] {
+            if !words.is_empty() {
+                text.extend(format!(",\"{field}\":{}", serde_json::Value::from(words.as_slice())).as_bytes());
+            }
+        }
+        text.extend(b"}\n");
         Ok(Self { name: name.to_owned(), text, len_bytes: secret.len() })
+    }
+
+    /// Checks that a table takes the key with its rights.
+    ///
+    /// # Errors
+    /// A word is unknown, or the rights contradict each other or the type of the key.
+    pub fn check(&self) -> Result<(), KeyFault> {
+        KeyFileText::parse(&self.text).map(drop).map_err(|error| error.fault)
     }
 
     /// Returns the text, with its line end.
@@ -163,10 +188,39 @@ mod tests {
         assert_eq!(plain[..], [0]);
     }
 
+    fn new_line(name: &str, key_type: KeyType, rights: &NewKeyRights) -> NewKeyLine {
+        let len = key_type.key_len().unwrap_or(1);
+        NewKeyLine::new(name, key_type, rights, || raw::secret(SecretBytes::from(vec![7; len]))).unwrap()
+    }
+
+    #[test]
+    fn a_new_key_has_the_rights_that_were_asked_for() {
+        let rights = |algorithms: &[&str], ivs: &[&str]| {
+            let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+            NewKeyRights { algorithms: owned(algorithms), ivs: owned(ivs) }
+        };
+        let line = new_line("cards", KeyType::Aes128, &rights(&["ff1"], &[]));
+        let hex = "07".repeat(16);
+        let expected = format!(
+            "{{\"name\":\"cards\",\"type\":\"aes128\",\"hex\":\"{hex}\",\"algorithms\":[\"ff1\"]}}\n"
+        );
+        assert_eq!(line.text(), expected.as_bytes());
+        assert!(line.check().is_ok());
+        assert!(new_line("joined", KeyType::Aes128, &rights(&["gcm"], &["column"])).check().is_ok());
+        for (algorithms, ivs, text) in [
+            (&["ff2"][..], &[][..], "algorithms: expected one of cbc, gcm"),
+            (&["cbc"], &["new"], "ivs: expected one of column"),
+            (&["ff1", "cbc"], &[], "nothing else"),
+            (&["hmac-sha256"], &[], "hmac"),
+        ] {
+            let fault = new_line("bad", KeyType::Aes128, &rights(algorithms, ivs)).check().unwrap_err();
+            assert!(fault.to_string().to_lowercase().contains(text), "{fault}");
+        }
+    }
+
     #[test]
     fn a_line_is_added_at_the_end_or_replaces_the_key_of_its_name() {
-        let line =
-            |name| NewKeyLine::new(name, KeyType::Hmac, || raw::secret(SecretBytes::from(&[7][..]))).unwrap();
+        let line = |name| new_line(name, KeyType::Hmac, &NewKeyRights::default());
         let old = KeyFileText::parse(
             b"{\"name\":\"a\",\"type\":\"hmac\",\"hex\":\"0b\"}\n\n{\"type\":\"hmac\",\"hex\":\"0c\"}",
         )

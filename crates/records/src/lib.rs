@@ -77,7 +77,7 @@ pub use self::job::{
 pub use self::key_file::{
     KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys, load_keys_at, parse_nonce_field,
 };
-pub use self::key_file_text::{KeyFileText, NewKeyLine};
+pub use self::key_file_text::{KeyFileText, NewKeyLine, NewKeyRights};
 pub use self::padding::Padding;
 pub use self::plan::{FileFormat, FilePlan, count_lines};
 pub use self::reject::RejectedRow;

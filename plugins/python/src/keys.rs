@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
+use oarlock::FpeAlg;
+use oarlock::format::{FormatError, TokenFormat};
 use oarlock_columns::{
     AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, ColumnResult, ColumnSignature,
-    Decryption, Encryption, MacOptions, OnError, Translation, decrypt, encrypt, hash, mac, parse_digest,
-    parse_mac, sign, translate, verify, verify_mac,
+    Decryption, Encryption, MacOptions, OnError, TokenOptions, Translation, decrypt, detokenise, encrypt,
+    hash, mac, parse_digest, parse_mac, parse_tokens, sign, tokenise, translate, verify, verify_mac,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -16,7 +18,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::argument::{PassedData, parse_on_error};
 use crate::column::PassedColumn;
 use crate::error::{detached, exception, report};
-use crate::opened::OpenedKeys;
+use crate::opened::{OpenedKeys, open};
 use crate::reference::KeyReference;
 
 /// A set of named keys: in a file, or at a cryptoserver.
@@ -83,7 +85,7 @@ impl PythonKeys {
     }
 
     /// Encrypts a column.
-    #[pyo3(signature = (column, *, key, cipher, iv="random", row_id=None, iv_key=None, aad=None, on_error="null", rejected=None))]
+    #[pyo3(signature = (column, *, key, cipher, iv=None, row_id=None, iv_key=None, aad=None, on_error="null", rejected=None))]
     #[allow(clippy::too_many_arguments)]
     fn encrypt<'py>(
         &self,
@@ -91,7 +93,7 @@ impl PythonKeys {
         column: &Bound<'py, PyAny>,
         key: &str,
         cipher: &str,
-        iv: &str,
+        iv: Option<&str>,
         row_id: Option<&Bound<'py, PyAny>>,
         iv_key: Option<&str>,
         aad: Option<&Bound<'py, PyAny>>,
@@ -101,17 +103,17 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let cipher: ColumnCipher = parse(py, cipher.parse())?;
         let ids = row_id.map(PassedColumn::read).transpose()?;
-        check_iv(iv, ids.is_some(), iv_key).map_err(|error| exception(py, &error))?;
+        let iv = parse(py, iv_without_ids(iv, ids.is_some(), iv_key))?;
         let aad = PassedData::read(aad)?;
         let compute = |call: &ColumnCall| {
             let aads = Beside::data(&aad, &call.column)?;
             let ids = ids.as_ref().map(|ids| ids.beside("row id", &call.column)).transpose()?;
             call.compute(|index, chunk| {
-                let mut options = Encryption::new(key, cipher).aad(aads.of_chunk(index));
+                let mut options = Encryption::new(key, cipher).iv(iv).aad(aads.of_chunk(index));
                 if let (Some(ids), Some(iv_key)) = (&ids, iv_key) {
                     options = options.iv(ColumnIv::Derived { key: iv_key, row_ids: &*ids[index] });
                 }
-                encrypt(&*call.keys, chunk, &options, call.on_error)
+                encrypt(&**call.keys, chunk, &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -137,7 +139,7 @@ impl PythonKeys {
             let aads = Beside::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let options = Decryption::new(key, cipher).aad(aads.of_chunk(index));
-                decrypt(&*call.keys, chunk, &options, call.on_error)
+                decrypt(&**call.keys, chunk, &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -166,10 +168,66 @@ impl PythonKeys {
             let aads = Beside::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let present = Decryption::new(key, from).aad(aads.of_chunk(index));
-                translate(&*call.keys, chunk, &Translation::new(present, to_key, to), call.on_error)
+                translate(&**call.keys, chunk, &Translation::new(present, to_key, to), call.on_error)
             })
         };
         call.finish(py, rejected, compute)
+    }
+
+    /// Replaces each text by a token of the same length and alphabet.
+    #[pyo3(signature = (column, *, key, alphabet="digits", keep_first=0, keep_last=0, luhn=false, tweak=None, algorithm="aes256-ff1", on_error="null", rejected=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn tokenise<'py>(
+        &self,
+        py: Python<'py>,
+        column: &Bound<'py, PyAny>,
+        key: &str,
+        alphabet: &str,
+        keep_first: usize,
+        keep_last: usize,
+        luhn: bool,
+        tweak: Option<&Bound<'py, PyAny>>,
+        algorithm: &str,
+        on_error: &str,
+        rejected: Counts<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let call = self.begin(py, column, on_error)?;
+        let format = parse(py, token_format(alphabet, keep_first, keep_last, luhn))?;
+        let tokens = TokenCall {
+            key,
+            alg: parse(py, parse_tokens(algorithm))?,
+            format,
+            tweak: PassedData::read(tweak)?,
+        };
+        call.finish(py, rejected, |call| tokens.compute(call, tokenise))
+    }
+
+    /// Replaces each token by its text.
+    #[pyo3(signature = (column, *, key, alphabet="digits", keep_first=0, keep_last=0, luhn=false, tweak=None, algorithm="aes256-ff1", on_error="null", rejected=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn detokenise<'py>(
+        &self,
+        py: Python<'py>,
+        column: &Bound<'py, PyAny>,
+        key: &str,
+        alphabet: &str,
+        keep_first: usize,
+        keep_last: usize,
+        luhn: bool,
+        tweak: Option<&Bound<'py, PyAny>>,
+        algorithm: &str,
+        on_error: &str,
+        rejected: Counts<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let call = self.begin(py, column, on_error)?;
+        let format = parse(py, token_format(alphabet, keep_first, keep_last, luhn))?;
+        let tokens = TokenCall {
+            key,
+            alg: parse(py, parse_tokens(algorithm))?,
+            format,
+            tweak: PassedData::read(tweak)?,
+        };
+        call.finish(py, rejected, |call| tokens.compute(call, detokenise))
     }
 
     /// Makes the authentication code of each value.
@@ -188,7 +246,7 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let options = mac_options(py, key, algorithm, length)?;
         let compute =
-            |call: &ColumnCall| call.compute(|_, chunk| mac(&*call.keys, chunk, &options, call.on_error));
+            |call: &ColumnCall| call.compute(|_, chunk| mac(&**call.keys, chunk, &options, call.on_error));
         call.finish(py, rejected, compute)
     }
 
@@ -212,7 +270,7 @@ impl PythonKeys {
         let compute = |call: &ColumnCall| {
             let codes = codes.beside("column of codes", &call.column)?;
             call.compute(|index, chunk| {
-                verify_mac(&*call.keys, chunk, &*codes[index], &options, call.on_error)
+                verify_mac(&**call.keys, chunk, &*codes[index], &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -231,7 +289,7 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let alg = parse(py, parse_digest(algorithm))?;
         let compute =
-            |call: &ColumnCall| call.compute(|_, chunk| hash(&*call.keys, chunk, alg, call.on_error));
+            |call: &ColumnCall| call.compute(|_, chunk| hash(&**call.keys, chunk, alg, call.on_error));
         call.finish(py, rejected, compute)
     }
 
@@ -249,7 +307,7 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let algorithm: Option<ColumnSignature> = parse(py, algorithm.map(str::parse).transpose())?;
         let compute = |call: &ColumnCall| {
-            call.compute(|_, chunk| sign(&*call.keys, chunk, key, algorithm, call.on_error))
+            call.compute(|_, chunk| sign(&**call.keys, chunk, key, algorithm, call.on_error))
         };
         call.finish(py, rejected, compute)
     }
@@ -273,7 +331,7 @@ impl PythonKeys {
         let compute = |call: &ColumnCall| {
             let signatures = signatures.beside("column of signatures", &call.column)?;
             call.compute(|index, chunk| {
-                verify(&*call.keys, chunk, &*signatures[index], key, algorithm, call.on_error)
+                verify(&**call.keys, chunk, &*signatures[index], key, algorithm, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -282,14 +340,14 @@ impl PythonKeys {
 
 impl PythonKeys {
     fn open_now(py: Python<'_>, reference: KeyReference) -> PyResult<Self> {
-        let own = Self { reference: reference.check(py)?, opened: OpenedKeys::default() };
+        let own = Self { reference: reference.check(py)?, opened: OpenedKeys::new() };
         // The files are read at once, so that a wrong path is an error here and not in the middle of a query.
         own.keys(py)?;
         Ok(own)
     }
 
-    fn keys(&self, py: Python<'_>) -> PyResult<Arc<dyn ColumnKeys>> {
-        self.opened.get(&self.reference, py).map_err(|error| exception(py, &error))
+    fn keys(&self, py: Python<'_>) -> PyResult<Arc<Box<dyn ColumnKeys>>> {
+        parse(py, self.opened.get(py, || open(&self.reference)))
     }
 
     fn begin(&self, py: Python<'_>, column: &Bound<'_, PyAny>, on_error: &str) -> PyResult<ColumnCall> {
@@ -300,7 +358,7 @@ impl PythonKeys {
 
 /// One call with its column.
 struct ColumnCall {
-    keys: Arc<dyn ColumnKeys>,
+    keys: Arc<Box<dyn ColumnKeys>>,
     column: PassedColumn,
     on_error: OnError,
 }
@@ -328,7 +386,41 @@ impl ColumnCall {
     }
 }
 
-/// Associated data beside each chunk of a column.
+/// The options of tokens, as they were passed.
+struct TokenCall<'k> {
+    key: &'k str,
+    alg: FpeAlg,
+    format: TokenFormat,
+    tweak: PassedData,
+}
+
+/// [`tokenise`] or [`detokenise`].
+type TokenFunction =
+    fn(&dyn ColumnKeys, &dyn Array, &TokenOptions<'_>, OnError) -> Result<ColumnResult, ColumnError>;
+
+impl TokenCall<'_> {
+    fn compute(&self, call: &ColumnCall, function: TokenFunction) -> Result<ChunkResults, ColumnError> {
+        let tweaks = Beside::read("tweak", &self.tweak, &call.column)?;
+        call.compute(|index, chunk| {
+            let options = TokenOptions::new(self.key, self.alg, &self.format).tweak(tweaks.of_chunk(index));
+            function(&**call.keys, chunk, &options, call.on_error)
+        })
+    }
+}
+
+fn token_format(
+    alphabet: &str,
+    keep_first: usize,
+    keep_last: usize,
+    luhn: bool,
+) -> Result<TokenFormat, ColumnError> {
+    let refused = |error: FormatError| ColumnError::Options(error.to_string());
+    let format =
+        TokenFormat::new(alphabet.parse().map_err(refused)?).keep_first(keep_first).keep_last(keep_last);
+    if luhn { format.with_luhn().map_err(refused) } else { Ok(format) }
+}
+
+/// Associated data or tweaks beside each chunk of a column.
 enum Beside<'a> {
     None,
     Constant(&'a [u8]),
@@ -337,10 +429,14 @@ enum Beside<'a> {
 
 impl<'a> Beside<'a> {
     fn data(data: &'a PassedData, column: &PassedColumn) -> Result<Self, ColumnError> {
+        Self::read("associated data", data, column)
+    }
+
+    fn read(what: &'static str, data: &'a PassedData, column: &PassedColumn) -> Result<Self, ColumnError> {
         Ok(match data {
             PassedData::None => Self::None,
             PassedData::Constant(bytes) => Self::Constant(bytes),
-            PassedData::Column(own) => Self::Chunks(own.beside("associated data", column)?),
+            PassedData::Column(own) => Self::Chunks(own.beside(what, column)?),
         })
     }
 
@@ -369,24 +465,37 @@ fn mac_options<'a>(
     Ok(length.map_or(options, |length| options.len(length)))
 }
 
-/// Checks that the options of IVs belong together.
-fn check_iv(iv: &str, has_row_id: bool, iv_key: Option<&str>) -> Result<(), ColumnError> {
-    match (iv, has_row_id, iv_key) {
-        ("random", false, None) | ("derived", true, Some(_)) => Ok(()),
-        ("random", ..) => {
-            Err(ColumnError::Options("row_id and iv_key belong to iv=\"derived\"".to_owned()))
+/// Returns the source of IVs, as far as it has no row ids. Checks that the options of IVs belong together.
+fn iv_without_ids(
+    iv: Option<&str>,
+    has_row_id: bool,
+    iv_key: Option<&str>,
+) -> Result<ColumnIv<'static>, ColumnError> {
+    let usual = match iv {
+        None => ColumnIv::Usual,
+        Some("random") => ColumnIv::Random,
+        Some("zero") => ColumnIv::Zero,
+        // The call has the row ids of each chunk.
+        Some("derived") if has_row_id && iv_key.is_some() => return Ok(ColumnIv::Usual),
+        Some("derived") => {
+            return Err(ColumnError::Options(
+                "iv=\"derived\" needs row_id, a column of ids that differ from row to row, and iv_key, the name of an \
+                 HMAC key"
+                    .to_owned(),
+            ));
         }
-        ("derived", ..) => Err(ColumnError::Options(
-            "iv=\"derived\" needs row_id, a column of ids that differ from row to row, and iv_key, the name of an \
-             HMAC key"
-                .to_owned(),
-        )),
-        (found, ..) => Err(ColumnError::UnknownName {
-            what: "iv",
-            expected: "random, derived".to_owned(),
-            found: found.to_owned(),
-        }),
+        Some(found) => {
+            return Err(ColumnError::UnknownName {
+                what: "iv",
+                expected: "random, derived, zero".to_owned(),
+                found: found.to_owned(),
+            });
+        }
+    };
+    if has_row_id || iv_key.is_some() {
+        return Err(ColumnError::Options("row_id and iv_key belong to iv=\"derived\"".to_owned()));
     }
+    Ok(usual)
 }
 
 impl fmt::Debug for PythonKeys {

@@ -7,6 +7,7 @@
 //! | `opened` | keys opened once in each process |
 //! | `argument` | options as Python passes them |
 //! | `column` | objects of Python as columns, and results as objects of Python |
+//! | `mail` | DKIM signatures of a column of messages |
 //! | `error` | errors as exceptions |
 //! | `entry` | the C interface of Arrow, the only module with `unsafe` |
 
@@ -15,6 +16,7 @@ mod column;
 mod entry;
 mod error;
 mod keys;
+mod mail;
 mod opened;
 mod reference;
 
@@ -25,6 +27,7 @@ use pyo3::prelude::*;
 fn _oarlock(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CIPHERS", argument::cipher_names())?;
+    module.add_function(wrap_pyfunction!(mail::verify_mail, module)?)?;
     module.add_class::<keys::PythonKeys>()?;
     module.add_class::<column::ResultColumn>()
 }

@@ -14,17 +14,59 @@ use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 
 use crate::reference::KeyReference;
 
-/// The keys of a reference, with the process that opened them. A forked child opens them again, because threads and
-/// connections are its parent's.
-#[derive(Debug, Default)]
-pub(crate) struct OpenedKeys(Mutex<Option<OwnedKeys>>);
-
-/// Keys with the process that opened them. Another process must not drop them: it would wait for threads that do not
-/// exist there.
+/// A value that each process makes for itself. A forked child makes it again, because threads and connections are its
+/// parent's.
 #[derive(Debug)]
-struct OwnedKeys {
+pub(crate) struct PerProcess<T>(Mutex<Option<Owned<T>>>);
+
+/// A value with the process that made it. Another process must not drop it: it would wait for threads that do not exist
+/// there.
+#[derive(Debug)]
+struct Owned<T> {
     process: u32,
-    keys: Option<Arc<dyn ColumnKeys>>,
+    value: Option<Arc<T>>,
+}
+
+/// The keys of a reference.
+pub(crate) type OpenedKeys = PerProcess<Box<dyn ColumnKeys>>;
+
+impl<T> PerProcess<T> {
+    /// Creates a value that no process has made yet.
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Returns the value of this process, and makes it if this process has not.
+    ///
+    /// The interpreter must be attached: then no other thread can fork while the lock is held, and a child never finds
+    /// it closed.
+    pub(crate) fn get(
+        &self,
+        _: pyo3::Python<'_>,
+        make: impl FnOnce() -> Result<T, ColumnError>,
+    ) -> Result<Arc<T>, ColumnError> {
+        let process = std::process::id();
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Owned { process: owner, value: Some(value) }) = &*made
+            && *owner == process
+        {
+            return Ok(Arc::clone(value));
+        }
+        let value = Arc::new(make()?);
+        *made = Some(Owned { process, value: Some(Arc::clone(&value)) });
+        Ok(value)
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        if self.process != std::process::id()
+            && let Some(value) = self.value.take()
+        {
+            // Leaked on purpose, once for each fork.
+            std::mem::forget(value);
+        }
+    }
 }
 
 /// The most bytes of a file of keys.
@@ -66,7 +108,8 @@ impl Drop for OwnedKeys {
     }
 }
 
-fn open(reference: &KeyReference) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
+/// Opens the keys of a reference.
+pub(crate) fn open(reference: &KeyReference) -> Result<Box<dyn ColumnKeys>, ColumnError> {
     match reference {
         KeyReference::File { path, pem } => open_file(path, pem),
         KeyReference::Server { address, ca, certificate, key } => {
@@ -84,7 +127,7 @@ fn open(reference: &KeyReference) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
     }
 }
 
-fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
+fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Box<dyn ColumnKeys>, ColumnError> {
     let text = read_private(path, MAX_FILE_BYTES).map_err(|error| unreadable(path, &error))?;
     // The path of a counter is relative to the directory of the file of keys.
     let counter = |name: &str| -> io::Result<Arc<dyn CounterStore>> {
@@ -111,7 +154,7 @@ fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Arc<dy
         }
         own = own.with_signature_key(name, key);
     }
-    Ok(Arc::new(own))
+    Ok(Box::new(own))
 }
 
 fn is_private(kind: oarlock::KeyKind) -> bool {
@@ -119,7 +162,7 @@ fn is_private(kind: oarlock::KeyKind) -> bool {
     matches!(kind, RsaPrivate(_) | EcPrivate(_) | Ed25519Private)
 }
 
-fn open_server(endpoint: Endpoint) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
+fn open_server(endpoint: Endpoint) -> Result<Box<dyn ColumnKeys>, ColumnError> {
     let failed = |error: &dyn std::fmt::Display| ColumnError::Machine(error.to_string());
     let mut config = RemoteConfig::new("cryptoserver", vec![endpoint]);
     config.patience = PATIENCE;
@@ -127,10 +170,11 @@ fn open_server(endpoint: Endpoint) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
     let checker = checker.map_err(|error| failed(&error))?;
     let holder = RemoteHolder::new(config, checker).map_err(|error| failed(&error))?;
     let own = accelerator(|builder| builder.holder(Arc::new(holder.clone())))?;
-    Ok(Arc::new(ServerKeys::new(own, holder)))
+    Ok(Box::new(ServerKeys::new(own, holder)))
 }
 
-fn accelerator(
+/// Builds an accelerator for columns.
+pub(crate) fn accelerator(
     with: impl FnOnce(oarlock::AcceleratorBuilder) -> oarlock::AcceleratorBuilder,
 ) -> Result<Accelerator, ColumnError> {
     // Columns are computed on the thread that calls. Threads of the accelerator only serve jobs of held keys.

@@ -26,7 +26,11 @@ const PACKAGES: [&str; 8] =
 
 #[test]
 fn columns_of_every_library() {
-    pytest("venv", &PACKAGES, &["test_columns.py", "test_interop.py", "test_bad_input.py"]);
+    pytest(
+        "venv",
+        &PACKAGES,
+        &["test_columns.py", "test_interop.py", "test_tokens.py", "test_dkim.py", "test_bad_input.py"],
+    );
 }
 
 #[test]
@@ -213,6 +217,10 @@ const KEYS: &str = r#"{"name":"pan","type":"aes128","hex":"000102030405060708090
 {"name":"seal-only","type":"aes128","hex":"303132333435363738393a3b3c3d3e3f","operations":["encrypt"]}
 {"name":"iv","type":"hmac","hex":"404142434445464748494a4b4c4d4e4f404142434445464748494a4b4c4d4e4f"}
 {"name":"codes","type":"hmac","hex":"505152535455565758595a5b5c5d5e5f505152535455565758595a5b5c5d5e5f"}
+{"name":"siv","type":"aes128-siv","hex":"707172737475767778797a7b7c7d7e7f000102030405060708090a0b0c0d0e0f"}
+{"name":"customers","type":"aes128-siv","hex":"a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf"}
+{"name":"gcm-siv","type":"aes128","hex":"808182838485868788898a8b8c8d8e8f","algorithms":["gcm-siv"]}
+{"name":"tokens","type":"aes256","hex":"909192939495969798999a9b9c9d9e9f909192939495969798999a9b9c9d9e9f","algorithms":["ff1"]}
 {"name":"scarce","type":"hmac","hex":"606162636465666768696a6b6c6d6e6f","max_uses":10}
 "#;
 

@@ -43,7 +43,8 @@ pub(super) enum KeysCommand {
                   `oarlock records --keys` and `oarlock serve` read them (docs/records.md).\n\n\
                   Examples: oarlock keys generate rsa2048 --out mail.pem\n          \
                   oarlock keys generate p256 --directory /etc/oarlock/keys --name www\n          \
-                  oarlock keys generate aes128 --records records.keys --name cards"
+                  oarlock keys generate aes128 --records records.keys --name cards\n          \
+                  oarlock keys generate aes256 --records records.keys --name tokens --algorithms ff1"
 )]
 pub(super) struct GenerateArgs {
     /// Kind of the key
@@ -62,6 +63,13 @@ pub(super) struct GenerateArgs {
     /// ~/.local/state/oarlock/records.keys]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "out", "passphrase_file"])]
     pub(super) records: Option<PathBuf>,
+    /// What a symmetric key may do, separated by commas, such as gcm, siv or ff1 (docs/records.md) [default: all that
+    /// suits its kind, except gcm-siv and ff1]
+    #[arg(long, value_name = "ALGORITHM", value_delimiter = ',')]
+    pub(super) algorithms: Vec<String>,
+    /// Sources of IVs that a symmetric key accepts, separated by commas, such as random or column (docs/records.md)
+    #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
+    pub(super) ivs: Vec<String>,
     /// Encrypt the key under the first line of this file
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock_io::output::OutputError;
 use oarlock_measure::{CommandError, FailureKind};
-use oarlock_records::KeyFileError;
+use oarlock_records::{KeyFault, KeyFileError};
 use oarlock_server::development::DevelopmentError;
 
 /// An error of `oarlock keys`.
@@ -20,6 +20,8 @@ pub(crate) enum KeysError {
     Name { name: String, hint: &'static str },
     #[error("cannot make the key: {0}")]
     Generate(KeyError),
+    #[error("the rights of the key: {0}")]
+    Rights(KeyFault),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error("{}: {error}", path.display())]

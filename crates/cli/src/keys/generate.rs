@@ -9,6 +9,7 @@ use oarlock::Key;
 use oarlock::table::KeyType;
 use oarlock_io::atomic_file::folder_of;
 use oarlock_io::output::{Overwrite, checked_path};
+use oarlock_records::NewKeyRights;
 use oarlock_server::development::Development;
 
 use super::about::{self, KeySummary};
@@ -31,6 +32,9 @@ impl GenerateArgs {
             return Err(KeysError::Usage(
                 "--records is for symmetric keys: des, tdes2, tdes3, aes128, aes256, hmac, aes128-siv, aes256-siv",
             ));
+        }
+        if !self.algorithms.is_empty() || !self.ivs.is_empty() {
+            return Err(KeysError::Usage("--algorithms and --ivs are for symmetric keys"));
         }
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let (name, path) = self.place()?;
@@ -70,7 +74,8 @@ impl GenerateArgs {
                 path
             }
         };
-        let len = records::add(&path, &name, key_type, || self.kind.generate(), self.over())?;
+        let rights = NewKeyRights { algorithms: self.algorithms.clone(), ivs: self.ivs.clone() };
+        let len = records::add(&path, &name, key_type, &rights, || self.kind.generate(), self.over())?;
         Ok(KeySummary::symmetric(&name, key_type, Some(len), &path))
     }
 

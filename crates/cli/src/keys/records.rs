@@ -10,7 +10,7 @@ use oarlock::table::KeyType;
 use oarlock_io::atomic_file::folder_of;
 use oarlock_io::output::{OutputError, Overwrite, private_permissions, write_file};
 use oarlock_io::read_secret;
-use oarlock_records::{KeyFileText, NewKeyLine};
+use oarlock_records::{KeyFileText, NewKeyLine, NewKeyRights};
 
 use super::KeysError;
 use super::about::KeySummary;
@@ -24,10 +24,12 @@ pub(super) fn add(
     path: &Path,
     name: &str,
     key_type: KeyType,
+    rights: &NewKeyRights,
     generate: impl Fn() -> Result<Key, KeyError>,
     over: Overwrite,
 ) -> Result<usize, KeysError> {
-    let line = NewKeyLine::new(name, key_type, generate).map_err(KeysError::Generate)?;
+    let line = NewKeyLine::new(name, key_type, rights, generate).map_err(KeysError::Generate)?;
+    line.check().map_err(KeysError::Rights)?;
     // Locked until the file is renamed: another process that adds a key at the same time would write a text without
     // this key.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -76,7 +78,8 @@ mod tests {
     use super::*;
 
     fn add_new(path: &Path, name: &str, key_type: KeyType, over: Overwrite) -> Result<usize, KeysError> {
-        add(path, name, key_type, || generate::secret(key_type.key_len().unwrap_or(32)), over)
+        let rights = NewKeyRights::default();
+        add(path, name, key_type, &rights, || generate::secret(key_type.key_len().unwrap_or(32)), over)
     }
 
     fn keys(path: &Path) -> Vec<KeySummary> {

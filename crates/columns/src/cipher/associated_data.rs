@@ -1,4 +1,4 @@
-//! The data that GCM authenticates beside a value.
+//! Data beside a value: what is authenticated with it, or the tweak of its token.
 
 use arrow_array::Array;
 use oarlock::Span;
@@ -8,7 +8,7 @@ use crate::run::RowError;
 use crate::values::ValueColumn;
 use crate::{ColumnError, RowFault};
 
-/// The associated data of a column.
+/// The associated data of a column, or the tweaks of tokens.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum AssociatedData<'a> {
@@ -22,35 +22,46 @@ pub enum AssociatedData<'a> {
 }
 
 /// Associated data that can be read row by row.
-pub(super) enum AssociatedValues<'a> {
+pub(crate) enum AssociatedValues<'a> {
     None,
     Constant(&'a [u8]),
-    Column(ValueColumn<'a>),
+    /// A column, and the fault of a row that has no value in it.
+    Column(ValueColumn<'a>, RowFault),
 }
 
 impl<'a> AssociatedValues<'a> {
     pub(super) fn read(aad: &AssociatedData<'a>, rows: usize) -> Result<Self, ColumnError> {
-        Ok(match aad {
+        Self::read_as("associated data", RowFault::NoAssociatedData, aad, rows)
+    }
+
+    /// Reads data of another name, whose absence is the fault `absent`.
+    pub(crate) fn read_as(
+        what: &'static str,
+        absent: RowFault,
+        data: &AssociatedData<'a>,
+        rows: usize,
+    ) -> Result<Self, ColumnError> {
+        Ok(match data {
             AssociatedData::None | AssociatedData::Constant([]) => Self::None,
             AssociatedData::Constant(bytes) => Self::Constant(bytes),
-            AssociatedData::Column(array) => Self::Column(read_beside("associated data", *array, rows)?),
+            AssociatedData::Column(array) => Self::Column(read_beside(what, *array, rows)?, absent),
         })
     }
 
-    pub(super) fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }
 
     /// True if equal values may have different data.
-    pub(super) fn is_per_row(&self) -> bool {
-        matches!(self, Self::Column(_))
+    pub(crate) fn is_per_row(&self) -> bool {
+        matches!(self, Self::Column(..))
     }
 
     /// Returns the bytes that a batch has for the data of one row. Data of all rows is there once.
-    pub(super) fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
+    pub(crate) fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
         match self {
             Self::None | Self::Constant(_) => Ok(0),
-            Self::Column(values) => Ok(values.value(row)?.map_or(0, <[u8]>::len)),
+            Self::Column(values, _) => Ok(values.value(row)?.map_or(0, <[u8]>::len)),
         }
     }
 
@@ -59,16 +70,16 @@ impl<'a> AssociatedValues<'a> {
         match self {
             Self::None => Ok(Span::default()),
             Self::Constant(bytes) => Ok(records.store_once(bytes)?),
-            Self::Column(_) => Ok(records.store(self.value(row)?)?),
+            Self::Column(..) => Ok(records.store(self.value(row)?)?),
         }
     }
 
     /// Returns the data of a row, or a fault if it is null.
-    pub(super) fn value(&self, row: usize) -> Result<&'a [u8], RowError> {
+    pub(crate) fn value(&self, row: usize) -> Result<&'a [u8], RowError> {
         match self {
             Self::None => Ok(&[]),
             Self::Constant(bytes) => Ok(bytes),
-            Self::Column(values) => Ok(values.value(row)?.ok_or(RowFault::NoAssociatedData)?),
+            Self::Column(values, absent) => Ok(values.value(row)?.ok_or(*absent)?),
         }
     }
 }

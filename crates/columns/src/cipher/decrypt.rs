@@ -2,11 +2,13 @@
 
 use oarlock::Span;
 use oarlock::batch::BatchTask;
+use oarlock_records::Padding;
 
 use super::associated_data::AssociatedValues;
-use super::{Decryption, TAG_LEN, check_associated_data};
+use super::{Decryption, check_associated_data};
+use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords, NewRecord};
-use crate::run::{ColumnOperation, RowError};
+use crate::run::{ChunkRow, ColumnOperation, RowError};
 use crate::{ColumnCipher, ColumnError, ColumnKeys, RowFault};
 
 pub(super) struct DecryptRows<'a> {
@@ -20,15 +22,14 @@ pub(super) struct DecryptRows<'a> {
 pub(super) struct SealedParts {
     pub(super) iv: Span,
     pub(super) ciphertext: Span,
-    /// The tag of GCM, otherwise empty.
+    /// The tag, which CBC does not have.
     pub(super) tag: Span,
 }
 
 impl SealedParts {
     /// Returns the parts of an encrypted value, or a fault if it is too short or not whole blocks.
     pub(super) fn of(cipher: ColumnCipher, value: Span) -> Result<Self, RowFault> {
-        let iv_len = cipher.iv_len();
-        let tag_len = if matches!(cipher, ColumnCipher::Gcm(_)) { TAG_LEN } else { 0 };
+        let (iv_len, tag_len) = (cipher.iv_len(), cipher.tag_len());
         let overhead = iv_len + tag_len;
         let len = (value.len as usize).checked_sub(overhead).ok_or(RowFault::Length)?;
         if let ColumnCipher::Cbc(alg) = cipher {
@@ -38,7 +39,14 @@ impl SealedParts {
             }
         }
         let part = |at: usize, len: usize| Span { start: value.start + at as u32, len: len as u32 };
-        Ok(Self { iv: part(0, iv_len), ciphertext: part(iv_len, len), tag: part(iv_len + len, tag_len) })
+        Ok(match cipher {
+            ColumnCipher::Siv(_) => {
+                Self { iv: Span::default(), ciphertext: part(tag_len, len), tag: part(0, tag_len) }
+            }
+            _ => {
+                Self { iv: part(0, iv_len), ciphertext: part(iv_len, len), tag: part(iv_len + len, tag_len) }
+            }
+        })
     }
 }
 
@@ -63,7 +71,9 @@ impl ColumnOperation for DecryptRows<'_> {
     fn parts(&self) -> BatchParts {
         let task = match self.cipher {
             ColumnCipher::Cbc(alg) => BatchTask::decrypt(alg),
-            ColumnCipher::Gcm(alg) => BatchTask::open(alg),
+            ColumnCipher::Gcm(alg) | ColumnCipher::GcmSiv(alg) | ColumnCipher::Siv(alg) => {
+                BatchTask::open(alg)
+            }
         };
         BatchParts { task, key: self.key, second_key: self.key }
     }
@@ -77,7 +87,7 @@ impl ColumnOperation for DecryptRows<'_> {
     }
 
     fn max_result_len(&self, value_len: usize) -> usize {
-        value_len.saturating_sub(self.cipher.iv_len())
+        value_len.saturating_sub(self.cipher.iv_len() + self.cipher.tag_len())
     }
 
     fn add(
@@ -93,16 +103,17 @@ impl ColumnOperation for DecryptRows<'_> {
             false => Some(self.aad.store(row, records)?),
         };
         let output = records.place(parts.ciphertext.len as usize)?;
-        let tag = matches!(self.cipher, ColumnCipher::Gcm(_)).then_some(parts.tag);
+        let tag = self.cipher.aead().map(|_| parts.tag);
         let record = NewRecord::new(parts.ciphertext, output);
         records.push(NewRecord { iv: Some(parts.iv), aad, tag, ..record });
         Ok(output)
     }
 
-    fn padded_block(&self) -> Option<usize> {
-        match self.cipher {
-            ColumnCipher::Cbc(alg) => Some(alg.block_len()),
-            ColumnCipher::Gcm(_) => None,
+    fn push_result(&self, _row: &ChunkRow<'_>, output: &[u8], computed: &mut Computed) {
+        let ColumnCipher::Cbc(alg) = self.cipher else { return computed.push_value(&[], output) };
+        match Padding::Pkcs7.strip(alg.block_len(), output) {
+            Some(value) => computed.push_value(&[], value),
+            None => computed.push_fault(RowFault::Padding),
         }
     }
 

@@ -6,9 +6,10 @@ use oarlock_records::Padding;
 
 use super::associated_data::AssociatedValues;
 use super::derived_iv::DerivedIvs;
-use super::{ColumnIv, Encryption, TAG_LEN, check_associated_data};
+use super::{ColumnIv, Encryption, check_associated_data};
+use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords, NewRecord};
-use crate::run::{ChunkRows, ColumnOperation, RowError};
+use crate::run::{ChunkRow, ChunkRows, ColumnOperation, RowError};
 use crate::{ColumnCipher, ColumnError, ColumnKeys};
 
 pub(super) struct EncryptRows<'a> {
@@ -16,8 +17,14 @@ pub(super) struct EncryptRows<'a> {
     key_name: &'a str,
     cipher: ColumnCipher,
     aad: AssociatedValues<'a>,
-    /// The IVs of derived ones; `None` for random ones.
-    derived: Option<DerivedIvs<'a>>,
+    ivs: EncryptionIvs<'a>,
+}
+
+enum EncryptionIvs<'a> {
+    Random,
+    Derived(DerivedIvs<'a>),
+    /// AES-SIV has no IV, and AES-GCM-SIV has zeros.
+    Zero,
 }
 
 impl<'a> EncryptRows<'a> {
@@ -29,20 +36,40 @@ impl<'a> EncryptRows<'a> {
         let cipher = options.cipher;
         let aad = AssociatedValues::read(&options.aad, rows)?;
         check_associated_data(cipher, &aad)?;
-        let derived = match options.iv {
-            ColumnIv::Random => None,
-            ColumnIv::Derived { key, row_ids } => {
-                Some(DerivedIvs::new(keys, key, row_ids, rows, cipher.iv_len())?)
+        let ivs = match (options.iv, cipher) {
+            (ColumnIv::Usual | ColumnIv::Zero, ColumnCipher::Siv(_))
+            | (ColumnIv::Zero, ColumnCipher::GcmSiv(_)) => EncryptionIvs::Zero,
+            (_, ColumnCipher::Siv(_)) => {
+                return Err(ColumnError::Options(format!(
+                    "{cipher} has no IV in columns: leave it out, or choose a cipher of the kind gcm-siv"
+                )));
+            }
+            (ColumnIv::Zero, _) => {
+                return Err(ColumnError::Options(format!(
+                    "{cipher} cannot have the same IV twice: choose a cipher of the kind siv or gcm-siv if equal values \
+                     shall have equal results"
+                )));
+            }
+            (ColumnIv::Usual | ColumnIv::Random, _) => EncryptionIvs::Random,
+            (ColumnIv::Derived { key, row_ids }, _) => {
+                EncryptionIvs::Derived(DerivedIvs::new(keys, key, row_ids, rows, cipher.iv_len())?)
             }
         };
-        Ok(Self { key: keys.batch_key(options.key)?, key_name: options.key, cipher, aad, derived })
+        Ok(Self { key: keys.batch_key(options.key)?, key_name: options.key, cipher, aad, ivs })
+    }
+
+    fn derived(&self) -> Option<&DerivedIvs<'a>> {
+        match &self.ivs {
+            EncryptionIvs::Derived(derived) => Some(derived),
+            _ => None,
+        }
     }
 
     /// Returns the bytes of the result behind the IV.
     fn sealed_len(&self, value_len: usize) -> usize {
         match self.cipher {
             ColumnCipher::Cbc(alg) => value_len - value_len % alg.block_len() + alg.block_len(),
-            ColumnCipher::Gcm(_) => value_len + TAG_LEN,
+            _ => value_len + self.cipher.tag_len(),
         }
     }
 }
@@ -55,17 +82,19 @@ impl ColumnOperation for EncryptRows<'_> {
     fn parts(&self) -> BatchParts {
         let task = match self.cipher {
             ColumnCipher::Cbc(alg) => BatchTask::encrypt(alg),
-            ColumnCipher::Gcm(alg) => BatchTask::seal(alg),
+            ColumnCipher::Gcm(alg) | ColumnCipher::GcmSiv(alg) | ColumnCipher::Siv(alg) => {
+                BatchTask::seal(alg)
+            }
         };
         BatchParts { task, key: self.key, second_key: self.key }
     }
 
     fn gathers(&self) -> bool {
-        matches!(self.cipher, ColumnCipher::Cbc(_)) || self.derived.is_some() || !self.aad.is_none()
+        matches!(self.cipher, ColumnCipher::Cbc(_)) || self.derived().is_some() || !self.aad.is_none()
     }
 
     fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
-        let id_len = self.derived.as_ref().map_or(Ok(0), |derived| derived.row_id_len(row))?;
+        let id_len = self.derived().map_or(Ok(0), |derived| derived.row_id_len(row))?;
         Ok(self.aad.extra_len(row)?.saturating_add(id_len))
     }
 
@@ -74,9 +103,9 @@ impl ColumnOperation for EncryptRows<'_> {
     }
 
     fn prepare(&mut self, chunk: &ChunkRows<'_>, keys: &dyn ColumnKeys) -> Result<(), ColumnError> {
-        match &mut self.derived {
-            Some(derived) => derived.prepare(chunk, &self.aad, keys),
-            None => Ok(()),
+        match &mut self.ivs {
+            EncryptionIvs::Derived(derived) => derived.prepare(chunk, &self.aad, keys),
+            _ => Ok(()),
         }
     }
 
@@ -87,7 +116,6 @@ impl ColumnOperation for EncryptRows<'_> {
         value: Span,
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
-        let derived = self.derived.as_ref().map(|derived| derived.iv(index)).transpose()?;
         let mut input = value;
         if let ColumnCipher::Cbc(alg) = self.cipher {
             Padding::Pkcs7.fill(alg.block_len(), value.start as usize, records.gathered_mut());
@@ -95,42 +123,51 @@ impl ColumnOperation for EncryptRows<'_> {
         }
         let mut record = NewRecord::new(input, Span::default());
         let mut result_len = self.sealed_len(value.len as usize);
-        match derived {
-            Some(iv) => record.iv = Some(records.store(iv)?),
-            None => {
+        // IV, ciphertext and tag lie side by side, but for an IV that the keys do not make: that is no output.
+        let mut start = None;
+        match &self.ivs {
+            EncryptionIvs::Random => {
                 let iv = records.place(self.cipher.iv_len())?;
                 record.iv_from = Some(IvSource::Generated(OutputSink::Output(iv)));
                 result_len += self.cipher.iv_len();
+                start = Some(iv);
             }
+            EncryptionIvs::Derived(derived) => record.iv = Some(records.store(derived.iv(index)?)?),
+            EncryptionIvs::Zero if self.cipher.iv_len() > 0 => record.iv_from = Some(IvSource::Zero),
+            EncryptionIvs::Zero => {}
+        }
+        if let ColumnCipher::Siv(_) = self.cipher {
+            let tag = records.place(self.cipher.tag_len())?;
+            record.tag = Some(tag);
+            start = Some(tag);
         }
         let output = records.place(input.len as usize)?;
         record.output = OutputSink::Output(output);
-        if let ColumnCipher::Gcm(_) = self.cipher {
-            record.tag = Some(records.place(TAG_LEN)?);
+        if let ColumnCipher::Gcm(_) | ColumnCipher::GcmSiv(_) = self.cipher {
+            record.tag = Some(records.place(self.cipher.tag_len())?);
         }
         if !self.aad.is_none() {
             record.aad = Some(self.aad.store(row, records)?);
         }
         records.push(record);
-        // IV, ciphertext and tag lie side by side. A derived IV is not part of the output.
-        let start = if derived.is_some() {
-            output.start as usize
-        } else {
-            output.start as usize - self.cipher.iv_len()
-        };
-        Ok(Span { start: start as u32, len: result_len as u32 })
+        Ok(Span { start: start.unwrap_or(output).start, len: result_len as u32 })
     }
 
-    fn prefix(&self, index: usize) -> &[u8] {
-        match &self.derived {
+    fn push_result(&self, row: &ChunkRow<'_>, output: &[u8], computed: &mut Computed) {
+        let iv = match &self.ivs {
+            EncryptionIvs::Random => &[],
             // unreachable error because a row with a fault has no result
-            Some(derived) => derived.iv(index).unwrap_or(&[]),
-            None => &[],
-        }
+            EncryptionIvs::Derived(derived) => derived.iv(row.index).unwrap_or(&[]),
+            EncryptionIvs::Zero => &ZEROS[..self.cipher.iv_len()],
+        };
+        computed.push_value(iv, output);
     }
 
     fn is_deterministic(&self) -> bool {
         // Derived IVs follow from the row id too, so equal values have different results.
-        false
+        matches!(self.ivs, EncryptionIvs::Zero) && !self.aad.is_per_row()
     }
 }
+
+/// The IV of AES-GCM-SIV under which equal values have equal results.
+const ZEROS: [u8; 12] = [0; 12];

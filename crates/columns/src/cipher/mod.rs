@@ -2,10 +2,10 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `encrypt`, `decrypt` | the records of CBC and GCM |
+//! | `encrypt`, `decrypt` | the records of an encryption and a decryption |
 //! | `translate` | a decryption and an encryption whose plaintext is never output |
 //! | `derived_iv` | IVs that follow from the row |
-//! | `associated_data` | the data that GCM authenticates beside a value |
+//! | `associated_data` | the data that is authenticated with a value |
 
 mod associated_data;
 mod decrypt;
@@ -16,7 +16,7 @@ mod translate;
 use arrow_array::Array;
 
 pub use self::associated_data::AssociatedData;
-use self::associated_data::AssociatedValues;
+pub(crate) use self::associated_data::AssociatedValues;
 use self::decrypt::DecryptRows;
 use self::encrypt::EncryptRows;
 use self::translate::TranslateRows;
@@ -42,9 +42,13 @@ pub struct Encryption<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum ColumnIv<'a> {
-    /// A new IV for each row, random or counted as the key's policy says.
+    /// The usual IVs of the cipher: none for AES-SIV, and otherwise as [`Random`](Self::Random).
     #[default]
+    Usual,
+    /// A new IV for each row, random or counted as the key's policy says.
     Random,
+    /// Equal values have equal results: AES-SIV without an IV, or AES-GCM-SIV with an IV of zeros.
+    Zero,
     /// The first bytes of an HMAC-SHA256 over the row id, the associated data and the value. The same row then has the
     /// same result again. The policy of the key must allow IVs of its callers.
     Derived {
@@ -75,15 +79,15 @@ pub struct Translation<'a> {
     pub from: Decryption<'a>,
     /// The name of the new key.
     pub to_key: &'a str,
-    /// The new cipher, of the same mode and block length.
+    /// The new cipher: one that authenticates if the present one does, otherwise CBC with the same length of a block.
     pub to_cipher: ColumnCipher,
 }
 
 impl<'a> Encryption<'a> {
-    /// Creates options with random IVs and without associated data.
+    /// Creates options with the usual IVs of the cipher and without associated data.
     #[must_use]
     pub fn new(key: &'a str, cipher: ColumnCipher) -> Self {
-        Self { key, cipher, iv: ColumnIv::Random, aad: AssociatedData::None }
+        Self { key, cipher, iv: ColumnIv::Usual, aad: AssociatedData::None }
     }
 
     /// Sets the source of the IVs.
@@ -121,8 +125,9 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// Encrypts a column. A result of GCM is the IV, the ciphertext and the tag. A result of CBC is the IV and the
-/// ciphertext. These are the layouts of Spark's `aes_encrypt`.
+/// Encrypts a column. A result of GCM or GCM-SIV is the IV, the ciphertext and the tag. A result of CBC is the IV and the
+/// ciphertext. These are the layouts of Spark's `aes_encrypt`. A result of SIV is the tag and the ciphertext, as RFC 5297
+/// has them.
 ///
 /// # Errors
 /// The columns or the options do not fit, a key is unknown or refused, or the machine or the server failed.
@@ -155,7 +160,7 @@ pub fn decrypt(
 /// Decrypts a column under one key and encrypts it under another, with new IVs. No plaintext leaves the keys.
 ///
 /// # Errors
-/// As [`encrypt`]. Both ciphers need the same mode and the same length of a block.
+/// As [`encrypt`]. Both ciphers authenticate, or both are CBC with the same length of a block.
 pub fn translate(
     keys: &dyn ColumnKeys,
     column: &dyn Array,
@@ -167,15 +172,12 @@ pub fn translate(
     run(keys, values, &mut rows)?.finish(on_error)
 }
 
-/// The length of a GCM tag in bytes.
-const TAG_LEN: usize = 16;
-
-/// Checks that only GCM has associated data.
+/// Checks that only a cipher that authenticates has associated data.
 fn check_associated_data(cipher: ColumnCipher, aad: &AssociatedValues<'_>) -> Result<(), ColumnError> {
-    match cipher {
-        ColumnCipher::Cbc(_) if !aad.is_none() => Err(ColumnError::Options(format!(
-            "{cipher} has no associated data: leave it out, or choose aes128-gcm or aes256-gcm"
-        ))),
-        _ => Ok(()),
+    if cipher.aead().is_some() || aad.is_none() {
+        return Ok(());
     }
+    Err(ColumnError::Options(format!(
+        "{cipher} has no associated data: leave it out, or choose a cipher that authenticates, such as aes128-gcm"
+    )))
 }

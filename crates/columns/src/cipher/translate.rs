@@ -5,7 +5,7 @@ use oarlock::{InputSource, OutputSink, Span};
 
 use super::associated_data::AssociatedValues;
 use super::decrypt::SealedParts;
-use super::{TAG_LEN, Translation, check_associated_data};
+use super::{Translation, check_associated_data};
 use crate::records::{BatchParts, BatchRecords, NewRecord};
 use crate::run::{ColumnOperation, RowError};
 use crate::{ColumnCipher, ColumnError, ColumnKeys};
@@ -15,7 +15,8 @@ pub(super) struct TranslateRows<'a> {
     to_key: u32,
     key_names: String,
     tasks: TranslationTasks,
-    cipher: ColumnCipher,
+    from: ColumnCipher,
+    to: ColumnCipher,
     aad: AssociatedValues<'a>,
 }
 
@@ -33,17 +34,17 @@ impl<'a> TranslateRows<'a> {
         rows: usize,
     ) -> Result<Self, ColumnError> {
         let (from, to) = (options.from.cipher, options.to_cipher);
-        let tasks = match (from, to) {
-            (ColumnCipher::Cbc(from), ColumnCipher::Cbc(to)) if from.block_len() == to.block_len() => {
-                TranslationTasks::Whole(BatchTask::translate(from, to))
-            }
-            (ColumnCipher::Gcm(from), ColumnCipher::Gcm(to)) => {
+        let tasks = match (from.aead(), to.aead(), from, to) {
+            (Some(from), Some(to), ..) => {
                 TranslationTasks::OpenAndSeal(BatchTask::open(from), BatchTask::seal(to))
+            }
+            (_, _, ColumnCipher::Cbc(from), ColumnCipher::Cbc(to)) if from.block_len() == to.block_len() => {
+                TranslationTasks::Whole(BatchTask::translate(from, to))
             }
             _ => {
                 return Err(ColumnError::Options(format!(
-                    "{from} cannot be translated to {to}: expected the same mode and the same length of a block. \
-                     Decrypt the column and encrypt it again"
+                    "{from} cannot be translated to {to}: expected two ciphers that authenticate, or two of CBC with the \
+                     same length of a block. Decrypt the column and encrypt it again"
                 )));
             }
         };
@@ -54,13 +55,14 @@ impl<'a> TranslateRows<'a> {
             to_key: keys.batch_key(options.to_key)?,
             key_names: format!("{} or {}", options.from.key, options.to_key),
             tasks,
-            cipher: from,
+            from,
+            to,
             aad,
         })
     }
 
     fn add_whole(&self, parts: &SealedParts, records: &mut BatchRecords) -> Result<Span, RowError> {
-        let iv = records.place(self.cipher.iv_len())?;
+        let iv = records.place(self.to.iv_len())?;
         let output = records.place(parts.ciphertext.len as usize)?;
         records.push(NewRecord {
             iv: Some(parts.iv),
@@ -79,9 +81,17 @@ impl<'a> TranslateRows<'a> {
     ) -> Result<Span, RowError> {
         let aad = self.aad.store(row, records)?;
         let len = parts.ciphertext.len;
-        let iv = records.place(self.cipher.iv_len())?;
-        let output = records.place(len as usize)?;
-        let tag = records.place(TAG_LEN)?;
+        let is_siv = matches!(self.to, ColumnCipher::Siv(_));
+        let iv = records.place(self.to.iv_len())?;
+        let (output, tag) = match is_siv {
+            true => {
+                let tag = records.place(self.to.tag_len())?;
+                (records.place(len as usize)?, tag)
+            }
+            false => (records.place(len as usize)?, records.place(self.to.tag_len())?),
+        };
+        // AES-SIV has no IV, so it takes the empty one.
+        let iv_from = if is_siv { IvSource::Given } else { IvSource::Generated(OutputSink::Output(iv)) };
         let slot = records.slot(len);
         let opened = NewRecord {
             iv: Some(parts.iv),
@@ -95,7 +105,7 @@ impl<'a> TranslateRows<'a> {
         let sealed = NewRecord {
             input: InputSource::Slot(slot),
             iv: Some(Span::default()),
-            iv_from: Some(IvSource::Generated(OutputSink::Output(iv))),
+            iv_from: Some(iv_from),
             aad: Some(aad),
             tag: Some(tag),
             ..NewRecord::new(Span::default(), output)
@@ -131,7 +141,8 @@ impl ColumnOperation for TranslateRows<'_> {
     }
 
     fn max_result_len(&self, value_len: usize) -> usize {
-        value_len
+        let overhead = |cipher: ColumnCipher| cipher.iv_len() + cipher.tag_len();
+        value_len + overhead(self.to).saturating_sub(overhead(self.from))
     }
 
     fn add(
@@ -141,7 +152,7 @@ impl ColumnOperation for TranslateRows<'_> {
         value: Span,
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
-        let parts = SealedParts::of(self.cipher, value)?;
+        let parts = SealedParts::of(self.from, value)?;
         match self.tasks {
             TranslationTasks::Whole(_) => self.add_whole(&parts, records),
             TranslationTasks::OpenAndSeal(open, seal) => self.add_pair(row, (open, seal), &parts, records),

@@ -20,7 +20,7 @@ fn array(values: &Values) -> BinaryArray {
 fn open_single(single: &SingleRecord, key: &str, cipher: ColumnCipher, sealed: &[u8], aad: &[u8]) -> Vec<u8> {
     let (iv, rest) = sealed.split_at(cipher.iv_len());
     match cipher {
-        ColumnCipher::Gcm(alg) => {
+        ColumnCipher::Gcm(alg) | ColumnCipher::GcmSiv(alg) => {
             let (input, tag) = rest.split_at(rest.len() - 16);
             let parts = RecordParts { iv, aad, input, tag, output_len: input.len() };
             single.run(BatchTask::open(alg), key, &parts).unwrap()
@@ -39,9 +39,12 @@ fn open_single(single: &SingleRecord, key: &str, cipher: ColumnCipher, sealed: &
     }
 }
 
-const CIPHERS: [(ColumnCipher, &str); 5] = [
+/// The ciphers with random IVs.
+const CIPHERS: [(ColumnCipher, &str); 7] = [
     (ColumnCipher::AES128_GCM, "aes128"),
     (ColumnCipher::AES256_GCM, "aes256"),
+    (ColumnCipher::AES128_GCM_SIV, "gcm-siv128"),
+    (ColumnCipher::AES256_GCM_SIV, "gcm-siv256"),
     (ColumnCipher::AES128_CBC, "aes128"),
     (ColumnCipher::AES256_CBC, "aes256"),
     (ColumnCipher::Cbc(BlockCipher::Tdes3), "tdes3"),
@@ -185,6 +188,10 @@ fn translations_change_the_key_and_show_no_plaintext() {
         (ColumnCipher::AES128_GCM, "aes128", ColumnCipher::AES256_GCM, "aes256"),
         (ColumnCipher::AES128_CBC, "aes128", ColumnCipher::AES256_CBC, "aes256"),
         (ColumnCipher::AES128_GCM, "aes128", ColumnCipher::AES128_GCM, "other128"),
+        (ColumnCipher::AES128_GCM, "aes128", ColumnCipher::AES256_SIV, "siv256"),
+        (ColumnCipher::AES128_SIV, "siv128", ColumnCipher::AES128_GCM, "aes128"),
+        (ColumnCipher::AES128_SIV, "siv128", ColumnCipher::AES256_SIV, "siv256"),
+        (ColumnCipher::AES128_GCM_SIV, "aes128", ColumnCipher::AES128_SIV, "siv128"),
     ] {
         let values = random_values(40, 700, 50);
         let sealed = encrypt(&keys, &array(&values), &Encryption::new(from, cipher), OnError::Raise).unwrap();

@@ -25,12 +25,26 @@ pub(crate) fn table() -> KeyTable {
         ("aes256", KeyType::Aes256, 2),
         ("other128", KeyType::Aes128, 3),
         ("hmac", KeyType::Hmac, 4),
+        ("siv128", KeyType::Aes128Siv, 8),
+        ("siv256", KeyType::Aes256Siv, 9),
     ] {
         let len = key_type.key_len().unwrap_or(32);
         table.insert(name, key_type, vec![byte; len], KeyPolicy::any_data(key_type)).unwrap();
     }
     let tdes: Vec<u8> = (1..25).map(|byte| byte * 10).collect();
     table.insert("tdes3", KeyType::Tdes3, tdes, KeyPolicy::any_data(KeyType::Tdes3)).unwrap();
+    for (name, key_type, algorithm, byte) in [
+        ("gcm-siv128", KeyType::Aes128, KeyAlgorithm::GcmSiv, 10),
+        ("gcm-siv256", KeyType::Aes256, KeyAlgorithm::GcmSiv, 11),
+        ("tokens128", KeyType::Aes128, KeyAlgorithm::Ff1, 12),
+        ("tokens256", KeyType::Aes256, KeyAlgorithm::Ff1, 13),
+    ] {
+        let policy = KeyPolicy::new()
+            .allow([KeyOperation::Encrypt, KeyOperation::Decrypt])
+            .with([algorithm])
+            .ivs([IvRule::Random, IvRule::Zero]);
+        table.insert(name, key_type, vec![byte; key_type.key_len().unwrap_or(32)], policy).unwrap();
+    }
     let open_only = KeyPolicy::new().allow([KeyOperation::Decrypt]).with([KeyAlgorithm::Gcm]);
     table.insert("open-only", KeyType::Aes128, vec![1; 16], open_only).unwrap();
     let random = KeyPolicy::new()

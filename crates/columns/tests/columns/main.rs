@@ -6,6 +6,8 @@ mod bad_rows;
 mod ciphers;
 mod common;
 mod digests;
+mod equal_values;
 mod huge;
 mod server;
 mod signatures;
+mod tokens;

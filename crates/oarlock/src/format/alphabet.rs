@@ -12,6 +12,8 @@ pub struct Alphabet {
     ascii: [Option<u16>; 128],
     /// The other characters, in order, with their numerals.
     others: Box<[(char, u16)]>,
+    /// The most bytes of a character in UTF-8.
+    max_character_len: usize,
 }
 
 /// The alphabets that have a name.
@@ -53,7 +55,8 @@ impl Alphabet {
             }
         }
         others.sort_unstable();
-        Ok(Self { characters, ascii, others: others.into() })
+        let max_character_len = characters.iter().map(|character| character.len_utf8()).max().unwrap_or(1);
+        Ok(Self { characters, ascii, others: others.into(), max_character_len })
     }
 
     /// Returns the ten digits.
@@ -64,7 +67,7 @@ impl Alphabet {
         for (numeral, digit) in (0..).zip(&digits) {
             ascii[*digit as usize] = Some(numeral);
         }
-        Self { characters: digits, ascii, others: Box::new([]) }
+        Self { characters: digits, ascii, others: Box::new([]), max_character_len: 1 }
     }
 
     /// Returns the names of alphabets, and the form of any other, for help and errors.
@@ -78,6 +81,11 @@ impl Alphabet {
     #[must_use]
     pub fn radix(&self) -> u32 {
         self.characters.len() as u32
+    }
+
+    /// Returns the most bytes of a character in UTF-8.
+    pub(super) fn max_character_len(&self) -> usize {
+        self.max_character_len
     }
 
     /// Returns the numeral of a character.

@@ -10,9 +10,9 @@
 //! assert_eq!(numerals, [1; 9]);
 //!
 //! // An engine would encrypt the numerals here.
-//! let mut token = String::new();
+//! let mut token = Vec::new();
 //! format.write("4111111111111111", &[9, 8, 7, 6, 5, 4, 3, 2, 1], &mut token)?;
-//! assert_eq!(token, "4111119876543210");
+//! assert_eq!(token, b"4111119876543210");
 //! # Ok::<(), oarlock::format::FormatError>(())
 //! ```
 
@@ -35,13 +35,16 @@ pub struct TokenFormat {
     keep_first: usize,
     keep_last: usize,
     has_luhn: bool,
+    /// The smallest number of encrypted characters.
+    min_len: usize,
 }
 
 impl TokenFormat {
     /// Returns the format that encrypts all characters of a text.
     #[must_use]
     pub fn new(alphabet: Alphabet) -> Self {
-        Self { alphabet, keep_first: 0, keep_last: 0, has_luhn: false }
+        let min_len = min_len(alphabet.radix());
+        Self { alphabet, keep_first: 0, keep_last: 0, has_luhn: false, min_len }
     }
 
     /// Keeps so many characters at the start, whatever they are.
@@ -85,7 +88,7 @@ impl TokenFormat {
     }
 
     /// Appends the numerals of a text: one byte each for up to 256 characters in the alphabet, otherwise two,
-    /// big-endian.
+    /// big-endian. These are at most twice as many bytes as the text has.
     ///
     /// # Errors
     /// A character is not in the alphabet, the text is too short or too long, or its check sum is wrong. The numerals
@@ -101,28 +104,40 @@ impl TokenFormat {
 
     fn read_all(&self, text: &str, numerals: &mut Vec<u8>) -> Result<(), FormatError> {
         let len = self.encrypted_len(text)?;
-        let mut luhn = LuhnSum::of_len(character_count(text));
-        for (at, character) in text.chars().enumerate() {
-            if self.has_luhn {
-                luhn.add(at, character)?;
-            }
-            if (self.keep_first..self.keep_first + len).contains(&at) {
-                let numeral = self.alphabet.numeral(character).ok_or(FormatError::Character { at })?;
-                match self.radix() {
-                    ..=256 => numerals.push(numeral as u8),
-                    _ => numerals.extend(numeral.to_be_bytes()),
-                }
-            }
+        if self.has_luhn && !luhn_sum(text.as_bytes(), text)?.is_multiple_of(10) {
+            return Err(FormatError::CheckSum);
         }
-        if self.has_luhn && !luhn.sum.is_multiple_of(10) { Err(FormatError::CheckSum) } else { Ok(()) }
+        if text.is_ascii() {
+            self.read_characters(text.bytes().map(char::from), len, numerals)
+        } else {
+            self.read_characters(text.chars(), len, numerals)
+        }
     }
 
-    /// Appends the text that has these numerals in the place of those of `text`, which is a text of the same format:
-    /// the text for its token, and the token for its text.
+    #[inline]
+    fn read_characters(
+        &self,
+        characters: impl Iterator<Item = char>,
+        len: usize,
+        numerals: &mut Vec<u8>,
+    ) -> Result<(), FormatError> {
+        let is_narrow = self.numeral_bytes() == 1;
+        for (at, character) in characters.enumerate().skip(self.keep_first).take(len) {
+            let numeral = self.alphabet.numeral(character).ok_or(FormatError::Character { at })?;
+            match is_narrow {
+                true => numerals.push(numeral as u8),
+                false => numerals.extend(numeral.to_be_bytes()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the UTF-8 of the text that has these numerals in the place of those of `text`, which is a text of the same
+    /// format: the text for its token, and the token for its text. These are at most [`max_len`](Self::max_len) bytes.
     ///
     /// # Errors
     /// There are fewer or more numerals than the text has, or one is not below the radix. The output stays as it was.
-    pub fn write(&self, text: &str, numerals: &[u8], out: &mut String) -> Result<(), FormatError> {
+    pub fn write(&self, text: &str, numerals: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
         let start = out.len();
         let written = self.write_all(text, numerals, out);
         if written.is_err() {
@@ -131,41 +146,45 @@ impl TokenFormat {
         written
     }
 
-    fn write_all(&self, text: &str, numerals: &[u8], out: &mut String) -> Result<(), FormatError> {
+    fn write_all(&self, text: &str, numerals: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
         let len = self.encrypted_len(text)?;
-        let numeral_bytes = if self.radix() <= 256 { 1 } else { 2 };
+        let numeral_bytes = self.numeral_bytes();
         if numerals.len() != len * numeral_bytes {
             return Err(FormatError::Numerals);
         }
-        let mut numerals = numerals.chunks_exact(numeral_bytes);
-        let characters = character_count(text);
-        let mut luhn = LuhnSum::of_len(characters);
-        let check_at = self.has_luhn.then(|| self.keep_first + len);
-        let mut check_place = None;
-        for (at, own) in text.chars().enumerate() {
-            let character = match at.checked_sub(self.keep_first).filter(|at| *at < len) {
-                Some(_) => {
-                    let bytes = numerals.next().ok_or(FormatError::Numerals)?;
-                    let numeral = bytes.iter().fold(0, |numeral, byte| numeral << 8 | u32::from(*byte));
-                    self.alphabet.character(numeral).ok_or(FormatError::Numerals)?
-                }
-                None => own,
-            };
-            if check_at == Some(at) {
-                check_place = Some(out.len());
-                out.push('0');
-                continue;
+        let start = out.len();
+        let (head, rest) = split_characters(text, self.keep_first);
+        let (_, rest) = split_characters(rest, len);
+        out.extend(head.as_bytes());
+        for bytes in numerals.chunks_exact(numeral_bytes) {
+            let numeral = bytes.iter().fold(0, |numeral, byte| numeral << 8 | u32::from(*byte));
+            let character = self.alphabet.character(numeral).ok_or(FormatError::Numerals)?;
+            match u8::try_from(character) {
+                Ok(byte) if byte.is_ascii() => out.push(byte),
+                _ => out.extend(character.encode_utf8(&mut [0; 4]).as_bytes()),
             }
-            if self.has_luhn {
-                luhn.add(at, character)?;
-            }
-            out.push(character);
         }
-        if let (Some(at), Some(place)) = (check_at, check_place) {
-            let digit = luhn.digit_at(at);
-            out.replace_range(place..=place, digit.encode_utf8(&mut [0; 4]));
+        if !self.has_luhn {
+            out.extend(rest.as_bytes());
+            return Ok(());
         }
+        let (_, tail) = split_characters(rest, 1);
+        let check_place = out.len();
+        out.push(b'0');
+        out.extend(tail.as_bytes());
+        out[check_place] = check_digit(luhn_sum(&out[start..], text)?, tail.len());
         Ok(())
+    }
+
+    /// Returns the most bytes of the token of a text of `len` bytes.
+    #[must_use]
+    pub fn max_len(&self, len: usize) -> usize {
+        len.saturating_mul(self.alphabet.max_character_len())
+    }
+
+    /// Returns the bytes of a numeral.
+    fn numeral_bytes(&self) -> usize {
+        if self.radix() <= 256 { 1 } else { 2 }
     }
 
     /// Returns the number of encrypted characters.
@@ -174,7 +193,7 @@ impl TokenFormat {
         // Both numbers come from the user, and may be any.
         let kept = self.keep_first.saturating_add(self.keep_last).saturating_add(self.has_luhn.into());
         let len = characters.saturating_sub(kept);
-        let min = self.min_len();
+        let min = self.min_len;
         if len < min {
             return Err(FormatError::TooShort { found: characters, min: min.saturating_add(kept) });
         }
@@ -190,13 +209,18 @@ impl TokenFormat {
     /// Returns the smallest number of encrypted characters that has [`MIN_TOKEN_TEXTS`] texts.
     #[must_use]
     pub fn min_len(&self) -> usize {
-        let (mut texts, mut len) = (1, 0);
-        while texts < MIN_TOKEN_TEXTS {
-            texts *= u64::from(self.radix());
-            len += 1;
-        }
-        len.max(2)
+        self.min_len
     }
+}
+
+/// Returns the smallest number of characters that has [`MIN_TOKEN_TEXTS`] texts. FF1 needs two.
+fn min_len(radix: u32) -> usize {
+    let (mut texts, mut len) = (1, 0);
+    while texts < MIN_TOKEN_TEXTS {
+        texts *= u64::from(radix);
+        len += 1;
+    }
+    len.max(2)
 }
 
 /// Returns the number of characters. Most texts are ASCII.
@@ -204,39 +228,43 @@ fn character_count(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// The check sum of digits, whose last one counts once.
-struct LuhnSum {
-    len: usize,
-    sum: u32,
+/// Splits a text behind so many characters, or at its end.
+fn split_characters(text: &str, characters: usize) -> (&str, &str) {
+    let at = match text.is_ascii() {
+        true => characters.min(text.len()),
+        false => text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at),
+    };
+    text.split_at(at)
 }
 
-impl LuhnSum {
-    fn of_len(len: usize) -> Self {
-        Self { len, sum: 0 }
-    }
-
-    fn is_doubled(&self, at: usize) -> bool {
-        (self.len - at).is_multiple_of(2)
-    }
-
-    fn add(&mut self, at: usize, character: char) -> Result<(), FormatError> {
-        let digit = character.to_digit(10).ok_or(FormatError::Character { at })?;
-        // The digits of the double are added.
-        self.sum += if self.is_doubled(at) { 2 * digit - if digit > 4 { 9 } else { 0 } } else { digit };
-        Ok(())
-    }
-
-    /// Returns the digit that makes the sum a multiple of ten.
-    fn digit_at(&self, at: usize) -> char {
-        let missing = (10 - self.sum % 10) % 10;
-        let digit = match self.is_doubled(at) {
-            // Even sums come from digits below 5, odd ones from 5 on.
-            true if missing.is_multiple_of(2) => missing / 2,
-            true => missing.div_ceil(2) + 4,
-            false => missing,
+/// Returns the check sum of digits. The last one counts once and the one before it twice, and so on; the digits of a
+/// double are added. `text` is the text that an error names.
+fn luhn_sum(digits: &[u8], text: &str) -> Result<u32, FormatError> {
+    let mut sum = 0;
+    for (from_end, byte) in digits.iter().rev().enumerate() {
+        if !byte.is_ascii_digit() {
+            let at = text.chars().position(|character| !character.is_ascii_digit());
+            return Err(FormatError::Character { at: at.unwrap_or_default() });
+        }
+        let digit = u32::from(byte - b'0');
+        sum += match from_end % 2 {
+            0 => digit,
+            _ => 2 * digit - if digit > 4 { 9 } else { 0 },
         };
-        char::from_digit(digit, 10).unwrap_or('0')
     }
+    Ok(sum)
+}
+
+/// Returns the digit that makes the sum a multiple of ten, if so many digits follow it.
+fn check_digit(sum: u32, digits_behind: usize) -> u8 {
+    let missing = (10 - sum % 10) % 10;
+    let digit = match digits_behind % 2 {
+        0 => missing,
+        // Even doubles come from digits below 5, odd ones from 5 on.
+        _ if missing.is_multiple_of(2) => missing / 2,
+        _ => missing.div_ceil(2) + 4,
+    };
+    b'0' + digit as u8
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ fn numerals(format: &TokenFormat, text: &str) -> Result<Vec<u8>, FormatError> {
 }
 
 fn written(format: &TokenFormat, text: &str, numerals: &[u8]) -> Result<String, FormatError> {
-    let mut out = "before ".to_owned();
+    let mut out = b"before ".to_vec();
     let written = format.write(text, numerals, &mut out);
-    let own = out.strip_prefix("before ").unwrap().to_owned();
+    let own = String::from_utf8(out).unwrap().strip_prefix("before ").unwrap().to_owned();
+    assert!(own.len() <= format.max_len(text.len()));
     if written.is_err() {
         assert_eq!(own, "");
     }

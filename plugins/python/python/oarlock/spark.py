@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
     Operand = str | Column
 
-__all__ = ["check_partition_keys", "decrypt", "encrypt", "hash", "mac"]
+__all__ = ["check_partition_keys", "decrypt", "detokenise", "encrypt", "hash", "mac", "tokenise"]
 
 #: The name that functions with random IVs have in plans.
 RANDOM = "oarlock_random"
+
+#: The ciphers without an IV.
+SIV_CIPHERS = ("aes128-siv", "aes256-siv")
 
 #: The keys that this process has opened, by their reference.
 _opened: dict[str, oarlock.Keys] = {}
@@ -34,7 +37,7 @@ def encrypt(
     keys: dict[str, Any],
     key: str,
     cipher: str,
-    iv: str = "random",
+    iv: str | None = None,
     row_id: Operand | None = None,
     iv_key: str | None = None,
     aad: bytes | str | None = None,
@@ -42,18 +45,19 @@ def encrypt(
 ) -> Column:
     """Encrypts a column of binary or string, in the layout of ``aes_encrypt``.
 
-    With ``iv="derived"`` the same row has the same result in each attempt of a task. Random IVs are marked as
-    nondeterministic.
+    With ``iv="derived"`` the same row has the same result in each attempt of a task, and with ``iv="zero"`` or AES-SIV
+    the same value has. Random IVs are marked as nondeterministic. They are the default of all ciphers but AES-SIV.
     """
     options = {"key": key, "cipher": cipher, "iv": iv, "iv_key": iv_key, "aad": aad, "on_error": on_error}
-    if iv == "random" and row_id is None and iv_key is None:
-        return _apply("encrypt", keys, options, column, name=RANDOM)
-    if iv != "derived" or row_id is None or iv_key is None:
+    if iv == "derived" and row_id is not None and iv_key is not None:
+        return _apply("encrypt", keys, options, column, beside=("row_id", row_id))
+    if iv == "derived" or row_id is not None or iv_key is not None:
         raise oarlock.OptionError(
-            'expected iv="random" alone, or iv="derived" with row_id, a column of ids that differ from row to row, and '
-            "iv_key, the name of an HMAC key"
+            'expected iv="derived" together with row_id, a column of ids that differ from row to row, and iv_key, the '
+            "name of an HMAC key"
         )
-    return _apply("encrypt", keys, options, column, beside=("row_id", row_id))
+    is_random = iv == "random" or (iv is None and cipher not in SIV_CIPHERS)
+    return _apply("encrypt", keys, options, column, name=RANDOM if is_random else None)
 
 
 def decrypt(
@@ -67,6 +71,62 @@ def decrypt(
 ) -> Column:
     """Decrypts a column that ``encrypt`` or ``aes_encrypt`` has encrypted."""
     return _apply("decrypt", keys, {"key": key, "cipher": cipher, "aad": aad, "on_error": on_error}, column)
+
+
+def tokenise(
+    column: Operand,
+    *,
+    keys: dict[str, Any],
+    key: str,
+    alphabet: str = "digits",
+    keep_first: int = 0,
+    keep_last: int = 0,
+    luhn: bool = False,
+    tweak: bytes | str | None = None,
+    tweak_column: Operand | None = None,
+    algorithm: str = "aes256-ff1",
+    on_error: str = "raise",
+) -> Column:
+    """Replaces each text by a token of the same length and alphabet."""
+    options = {
+        "key": key,
+        "alphabet": alphabet,
+        "keep_first": keep_first,
+        "keep_last": keep_last,
+        "luhn": luhn,
+        "tweak": tweak,
+        "algorithm": algorithm,
+        "on_error": on_error,
+    }
+    return _apply_tokens("tokenise", keys, options, column, tweak_column)
+
+
+def detokenise(
+    column: Operand,
+    *,
+    keys: dict[str, Any],
+    key: str,
+    alphabet: str = "digits",
+    keep_first: int = 0,
+    keep_last: int = 0,
+    luhn: bool = False,
+    tweak: bytes | str | None = None,
+    tweak_column: Operand | None = None,
+    algorithm: str = "aes256-ff1",
+    on_error: str = "null",
+) -> Column:
+    """Replaces each token by its text. FF1 does not authenticate: a changed token is restored to another text."""
+    options = {
+        "key": key,
+        "alphabet": alphabet,
+        "keep_first": keep_first,
+        "keep_last": keep_last,
+        "luhn": luhn,
+        "tweak": tweak,
+        "algorithm": algorithm,
+        "on_error": on_error,
+    }
+    return _apply_tokens("detokenise", keys, options, column, tweak_column)
 
 
 def mac(
@@ -103,13 +163,21 @@ def check_partition_keys(frame: DataFrame, *columns: Operand) -> DataFrame:
     return frame
 
 
-def _apply(method, keys, options, column, beside=None, name=None):
+def _apply_tokens(method, keys, options, column, tweak_column):
+    if tweak_column is None:
+        return _apply(method, keys, options, column, value="string")
+    if options["tweak"] is not None:
+        raise oarlock.OptionError("expected tweak or tweak_column, and not both")
+    return _apply(method, keys, options, column, beside=("tweak", tweak_column), value="string")
+
+
+def _apply(method, keys, options, column, beside=None, name=None, value="binary"):
     from pyspark.sql.functions import arrow_udf, col
 
     _check_reference(keys)
     options = {option: value for option, value in options.items() if value is not None}
     has_struct = options.get("on_error") == "struct"
-    returned = "struct<value: binary, error: string>" if has_struct else "binary"
+    returned = f"struct<value: {value}, error: string>" if has_struct else value
 
     if beside is None:
 
@@ -157,7 +225,7 @@ def _run(reference, method, values, options):
 
 
 def _as_bytes(column):
-    """Returns a column of row ids as bytes. Numbers become their decimal digits."""
+    """Returns a column of row ids or tweaks as bytes. Numbers become their decimal digits."""
     import pyarrow
 
     kind = column.type
@@ -170,10 +238,11 @@ def _as_declared(result):
     """Returns a result with the offsets that the declared type has."""
     import pyarrow
 
+    small = {pyarrow.large_binary(): pyarrow.binary(), pyarrow.large_string(): pyarrow.string()}
     kind = result.type
-    if kind == pyarrow.large_binary():
-        return result.cast(pyarrow.binary())
-    if pyarrow.types.is_struct(kind) and kind.field(0).type == pyarrow.large_binary():
-        fields = [result.field(0).cast(pyarrow.binary()), result.field(1)]
+    if kind in small:
+        return result.cast(small[kind])
+    if pyarrow.types.is_struct(kind) and kind.field(0).type in small:
+        fields = [result.field(0).cast(small[kind.field(0).type]), result.field(1)]
         return pyarrow.StructArray.from_arrays(fields, names=["value", "error"])
     return result

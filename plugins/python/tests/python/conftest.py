@@ -13,6 +13,8 @@ PAN = bytes(range(16))
 PAN256 = bytes(range(32))
 CBC = bytes(range(0x20, 0x30))
 IV = bytes(range(0x40, 0x50)) * 2
+SIV = bytes(range(0x70, 0x80)) + bytes(range(16))
+GCM_SIV = bytes(range(0x80, 0x90))
 CODES = bytes(range(0x50, 0x60)) * 2
 
 

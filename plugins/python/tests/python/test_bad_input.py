@@ -24,7 +24,9 @@ def test_options(keys):
     values = pa.array([b"a"])
     cases = [
         ({"key": "pan", "cipher": "aes-gcm"}, "unknown cipher"),
-        ({**GCM, "iv": "zero"}, "unknown iv"),
+        ({**GCM, "iv": "zero"}, "cannot have the same IV twice"),
+        ({**GCM, "iv": "one"}, "unknown iv"),
+        ({"key": "siv", "cipher": "aes128-siv", "iv": "random"}, "has no IV in columns"),
         ({**GCM, "on_error": "skip"}, "unknown on_error"),
         ({**GCM, "iv": "derived"}, "needs row_id"),
         ({**GCM, "row_id": values}, "belong to iv"),
@@ -37,6 +39,25 @@ def test_options(keys):
         keys.encrypt(values, aad=pa.array(["x", "y"]), **GCM)
     with pytest.raises(oarlock.OptionError, match="4 to 32 bytes"):
         keys.mac(values, key="codes", length=33)
+
+
+def test_options_of_tokens(keys):
+    texts = pa.array(["123456"])
+    cases = [
+        ({"alphabet": "decimal"}, "unknown alphabet"),
+        ({"alphabet": "chars:a"}, "an alphabet of 1 characters"),
+        ({"alphabet": "hex", "luhn": True}, "needs the alphabet digits"),
+        ({"algorithm": "ff3"}, "unknown algorithm of tokens"),
+        ({"tweak": b"t" * 65_537}, "65536 at most"),
+        ({"tweak": pa.array(["a", "b"])}, "the tweak has 2 rows"),
+    ]
+    for options, text in cases:
+        for function in (keys.tokenise, keys.detokenise):
+            with pytest.raises(oarlock.OptionError, match=text):
+                function(texts, key="tokens", **options)
+    for number in (-1, 1.5):
+        with pytest.raises((TypeError, OverflowError)):
+            keys.tokenise(texts, key="tokens", keep_first=number)
 
 
 def test_refused_keys(keys):

@@ -7,13 +7,13 @@ import struct
 
 import pyarrow as pa
 import pytest
-from conftest import CBC, CODES, IV, PAN, PAN256
+from conftest import CBC, CODES, GCM_SIV, IV, PAN, PAN256, SIV
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, padding, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric import padding as rsa_padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESGCMSIV, AESSIV
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +38,34 @@ def test_gcm_both_ways(keys, values, key, aad):
 
     sealed = pa.array([seal(value) for value in values], pa.binary())
     assert keys.decrypt(sealed, key=key, cipher=cipher, aad=aad).to_pylist() == values
+
+
+# pyca takes no empty value here.
+SIV_VALUES = st.lists(st.none() | st.binary(min_size=1, max_size=80), max_size=40)
+
+
+@quick
+@given(values=SIV_VALUES, aad=st.binary(max_size=40))
+def test_siv_both_ways(keys, values, aad):
+    theirs = AESSIV(SIV)
+    expected = [None if value is None else theirs.encrypt(value, [aad]) for value in values]
+    options = {"key": "siv", "cipher": "aes128-siv", "aad": aad}
+    assert keys.encrypt(pa.array(values, pa.binary()), **options).to_pylist() == expected
+    assert keys.decrypt(pa.array(expected, pa.binary()), **options).to_pylist() == values
+
+
+@quick
+@given(values=SIV_VALUES, aad=st.binary(max_size=40), iv=st.sampled_from(["zero", "random"]))
+def test_gcm_siv_both_ways(keys, values, aad, iv):
+    theirs = AESGCMSIV(GCM_SIV)
+    options = {"key": "gcm-siv", "cipher": "aes128-gcm-siv", "aad": aad}
+    for value, sealed in zip(values, keys.encrypt(pa.array(values, pa.binary()), iv=iv, **options).to_pylist()):
+        assert (sealed is None) == (value is None)
+        assert sealed is None or theirs.decrypt(sealed[:12], sealed[12:], aad) == value
+        assert sealed is None or (sealed[:12] == bytes(12)) == (iv == "zero")
+    made = [None if value is None else os.urandom(12) for value in values]
+    made = [iv and iv + theirs.encrypt(iv, value, aad) for iv, value in zip(made, values)]
+    assert keys.decrypt(pa.array(made, pa.binary()), **options).to_pylist() == values
 
 
 @quick
@@ -125,3 +153,5 @@ def test_translations(keys):
     moved = keys.translate(sealed, key="pan", cipher="aes128-gcm", to_key="pan256", to_cipher="aes256-gcm")
     theirs = AESGCM(PAN256)
     assert [row and theirs.decrypt(row[:12], row[12:], None) for row in moved.to_pylist()] == values
+    moved = keys.translate(sealed, key="pan", cipher="aes128-gcm", to_key="siv", to_cipher="aes128-siv")
+    assert moved.equals(keys.encrypt(pa.array(values, pa.binary()), key="siv", cipher="aes128-siv"))

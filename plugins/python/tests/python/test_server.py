@@ -31,6 +31,14 @@ def test_a_server_computes_what_a_file_computes(remote, keys):
     assert remote.hash(VALUES).equals(keys.hash(VALUES))
     derived = {"key": "joined", "cipher": "aes128-gcm", "iv": "derived", "iv_key": "iv", "row_id": ["1", "2", "3", "4"]}
     assert remote.encrypt(VALUES, **derived).equals(keys.encrypt(VALUES, **derived))
+    siv = {"key": "siv", "cipher": "aes128-siv", "aad": b"cards.pan"}
+    assert remote.encrypt(VALUES, **siv).equals(keys.encrypt(VALUES, **siv))
+    gcm_siv = {"key": "gcm-siv", "cipher": "aes128-gcm-siv"}
+    assert remote.encrypt(VALUES, iv="zero", **gcm_siv).equals(keys.encrypt(VALUES, iv="zero", **gcm_siv))
+    assert remote.decrypt(keys.encrypt(VALUES, **gcm_siv), **gcm_siv).equals(VALUES)
+    texts, tokens = pa.array(["4111111111111111", None, "123456"]), {"key": "tokens", "tweak": pa.array(["a", None, ""])}
+    assert remote.tokenise(texts, **tokens).equals(keys.tokenise(texts, **tokens))
+    assert remote.detokenise(keys.tokenise(texts, **tokens), **tokens).equals(texts)
     moved = remote.translate(sealed, to_key="pan256", to_cipher="aes256-gcm", **GCM)
     assert keys.decrypt(moved, key="pan256", cipher="aes256-gcm").equals(VALUES)
     for name in ("p256", "rsa", "ed25519"):

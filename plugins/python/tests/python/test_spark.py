@@ -117,6 +117,35 @@ def test_derived_ivs_are_the_same_in_each_run(frame):
     assert values(sealed) == expected == values(sealed.repartition(3))
 
 
+def test_values_that_join_and_tokens(spark, frame):
+    siv = columns.encrypt("pan", keys=REFERENCE, key="siv", cipher="aes128-siv")
+    sealed = columns.check_partition_keys(frame.withColumn("sealed", siv), "sealed")
+    keys = oarlock.Keys.open(REFERENCE)
+    column = pa.array([value for _, value in ROWS])
+    assert values(sealed, "sealed") == keys.encrypt(column, key="siv", cipher="aes128-siv").to_pylist()
+    assert sealed.repartition("sealed").join(sealed.select("sealed"), "sealed").count() == 3
+    zero = columns.encrypt("pan", keys=REFERENCE, key="gcm-siv", cipher="aes128-gcm-siv", iv="zero")
+    assert columns.check_partition_keys(frame.withColumn("sealed", zero), "sealed").count() == 4
+    random = columns.encrypt("pan", keys=REFERENCE, key="gcm-siv", cipher="aes128-gcm-siv")
+    with pytest.raises(oarlock.OptionError, match="no key of a join"):
+        columns.check_partition_keys(frame.withColumn("sealed", random), "sealed")
+
+    texts = ["4111111111111111", None, "123456", "12x456"]
+    cards = spark.createDataFrame(list(enumerate(texts)), "id long, pan string")
+    for options in [{}, {"tweak": "cards"}, {"tweak_column": "id"}]:
+        tokens = cards.withColumn(
+            "pan", columns.tokenise("pan", keys=REFERENCE, key="tokens", on_error="null", **options)
+        )
+        assert tokens.schema["pan"].dataType.typeName() == "string"
+        tweak = pa.array(["0", "1", "2", "3"]) if "tweak_column" in options else options.get("tweak")
+        expected = keys.tokenise(pa.array(texts), key="tokens", tweak=tweak, rejected={}).to_pylist()
+        assert [row.pan for row in tokens.orderBy("id").collect()] == expected
+        back = tokens.withColumn("pan", columns.detokenise("pan", keys=REFERENCE, key="tokens", **options))
+        assert [row.pan for row in back.orderBy("id").collect()] == [*texts[:3], None]
+    with pytest.raises(oarlock.OptionError, match="not both"):
+        columns.tokenise("pan", keys=REFERENCE, key="tokens", tweak="a", tweak_column="id")
+
+
 def test_random_ivs_are_no_keys_of_joins_and_partitions(frame):
     sealed = frame.withColumn("sealed", columns.encrypt("pan", keys=REFERENCE, **GCM))
     with pytest.raises(Exception, match="(?i)deterministic"):
