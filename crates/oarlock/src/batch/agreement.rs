@@ -1,6 +1,7 @@
 //! Random batches under random policies, for tests and fuzz targets.
 //!
-//! A batch has three paths: unchanged, task by task, and record by record. They must allow, count and compute the same.
+//! A batch has four paths: unchanged, with IVs made for all records at once, task by task, and record by record. They
+//! must allow, count and compute the same.
 //! [`RandomBatch::compare_paths`] runs one batch on every path that takes it, and each of its records alone.
 
 use std::fmt;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use oarlock_core::{BlockCipher, Column, JobError, Shape, Status};
 
-use super::{Batch, BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv};
+use super::{Batch, BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv, IvSource};
 use crate::Accelerator;
 use crate::table::{
     IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType, TableError, WeakKeyRule,
@@ -38,11 +39,20 @@ struct RandomRecord {
     task: BatchTask,
     key: u32,
     second_key: u32,
+    iv_from: RandomIv,
     iv: Vec<u8>,
     second_iv: Vec<u8>,
     aad: Vec<u8>,
     input: Vec<u8>,
     tag: Vec<u8>,
+}
+
+/// The source of the first IV of a random record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RandomIv {
+    Given,
+    Zero,
+    Generated,
 }
 
 /// The reason why the paths of a batch could not be compared or do not agree.
@@ -208,8 +218,11 @@ impl RandomBatch {
 impl BatchEffects {
     fn add(&mut self, outcome: &BatchOutcome, batch: &Batch<'_>) {
         for (record, status) in outcome.statuses().iter().enumerate() {
-            let result = outcome.result(batch, record).map(<[u8]>::to_vec);
-            let tag = outcome.tag(batch, record).map(<[u8]>::to_vec);
+            // Results under random IVs differ from run to run, but not in their lengths.
+            let is_random = matches!(batch.iv_from.get(record), Some(IvSource::Generated(_)));
+            let shown = |bytes: &[u8]| if is_random { vec![0; bytes.len()] } else { bytes.to_vec() };
+            let result = outcome.result(batch, record).map(shown);
+            let tag = outcome.tag(batch, record).map(shown);
             self.records.push(RecordEffect { status: *status, result, tag });
         }
     }
@@ -241,6 +254,11 @@ impl RandomRecord {
             task,
             key: draw_key(choices, own),
             second_key: draw_key(choices, second_own),
+            iv_from: match choices.below(8) {
+                0 => RandomIv::Zero,
+                1 | 2 => RandomIv::Generated,
+                _ => RandomIv::Given,
+            },
             iv,
             second_iv: draw_iv(choices, task.second_iv_len()),
             aad: choices.bytes(if has_aad { len % 7 } else { 0 }),
@@ -253,7 +271,11 @@ impl RandomRecord {
         BatchEntry::new(self.task)
             .key(self.key)
             .second_key(self.second_key)
-            .iv(EntryIv::Bytes(&self.iv))
+            .iv(match self.iv_from {
+                RandomIv::Given => EntryIv::Bytes(&self.iv),
+                RandomIv::Zero => EntryIv::Zero,
+                RandomIv::Generated => EntryIv::Generated,
+            })
             .second_iv(EntryIv::Bytes(&self.second_iv))
             .aad(&self.aad)
             .input(&self.input)

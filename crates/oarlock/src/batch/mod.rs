@@ -11,10 +11,11 @@
 //! | [`builder`](BatchBuilder) | a batch made record by record |
 //! | [`outcome`](BatchOutcome) | statuses and results in the caller's order, and messages for human readers |
 //! | `plain` | batches that go unchanged, with one comparison per record |
+//! | `made_ivs` | batches of one task whose IVs are all random or all zero |
 //! | `mixed` | batches of several tasks whose records are plain, with columns copied by task |
 //! | `plan`, `judge`, `slots` | the general path: the check of each record, and its wave |
 //! | `reserve` | the uses of keys, taken before anything runs |
-//! | `ivs` | IVs that are made here |
+//! | `ivs` | IVs that the general path makes |
 //! | `waves`, `gather` | groups of one shape, run and put back into order |
 //! | `unwrapped` | the checks of an unwrapped key before its use |
 //! | `unwrap_key` | keys that come into the table wrapped |
@@ -27,6 +28,7 @@ mod domain;
 mod gather;
 mod ivs;
 mod judge;
+mod made_ivs;
 mod mixed;
 mod outcome;
 mod plain;
@@ -46,6 +48,7 @@ use std::fmt;
 use oarlock_core::{Column, ColumnValue, JobError, KeySource, Records, SecretSlots};
 
 pub use self::builder::{BatchBuilder, BatchEntry, EntryInput, EntryIv, EntryOutput};
+use self::made_ivs::MadeIvs;
 pub use self::outcome::{BatchOutcome, RecordError};
 pub use self::task::{BatchTask, IvSource, KeyWrap};
 pub use self::unwrap_key::WrappedKey;
@@ -174,6 +177,14 @@ pub(crate) fn run(
     };
     if let Some(shape) = plain::admit(batch, &snapshot) {
         plain::run(accelerator, shape, batch, &snapshot, &mut memory)?;
+        *outcome = BatchOutcome::of(memory, Vec::new());
+        return Ok(SecretSlots::default());
+    }
+    if let Some(made) = MadeIvs::of(batch, &snapshot)
+        && let Column::One(task) = &batch.task
+        && plain::admit_keys(batch, &snapshot, made.needed(*task)).is_some()
+    {
+        made.run(accelerator, batch, &snapshot, &mut memory)?;
         *outcome = BatchOutcome::of(memory, Vec::new());
         return Ok(SecretSlots::default());
     }

@@ -15,21 +15,24 @@ use crate::table::{IvUse, RightSet, TableSnapshot};
 
 /// The shape of a batch that may go as it is; its uses are then reserved. None if a record has to be looked at.
 pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape> {
-    let (
-        Column::One(task @ BatchTask::Do(shape)),
-        Column::One(IvSource::Given),
-        Column::One(IvSource::Given),
-    ) = (&batch.task, &batch.iv_from, &batch.second_iv_from)
+    let (Column::One(task), Column::One(IvSource::Given), Column::One(IvSource::Given)) =
+        (&batch.task, &batch.iv_from, &batch.second_iv_from)
     else {
         return None;
     };
+    admit_keys(batch, snapshot, needed(*task))
+}
+
+/// The shape of a batch of one task, if all its keys have the rights that are needed; its uses are then reserved.
+pub(super) fn admit_keys(batch: &Batch<'_>, snapshot: &TableSnapshot, needed: RightSet) -> Option<Shape> {
+    let Column::One(task @ BatchTask::Do(shape)) = &batch.task else { return None };
     // Slots order the records, and public-key shapes are refused. Both are the business of the general path.
     if batch.names_slots() || !shape.is_record() || !are_large_enough(*task, &batch.records) {
         return None;
     }
     let mut keys = Vec::new();
     if task.has_key() {
-        keys.push((&batch.records.key, needed(*task)));
+        keys.push((&batch.records.key, needed));
     }
     if task.has_second_key() {
         let needed =

@@ -111,6 +111,87 @@ fn random_ivs_are_returned_and_never_alike() {
 }
 
 #[test]
+fn ivs_of_one_task_are_those_of_their_records() {
+    let policy = |rules: Vec<IvRule>| {
+        KeyPolicy::new().allow([KeyOperation::Encrypt, KeyOperation::Decrypt]).ivs(rules)
+    };
+    let both = policy(vec![IvRule::Random, IvRule::Zero]);
+    let table = KeyTable::new();
+    let cbc = both.clone().with([KeyAlgorithm::Cbc]);
+    let siv = both.with([KeyAlgorithm::GcmSiv]);
+    let gcm = policy(vec![IvRule::Random]).with([KeyAlgorithm::Gcm]).max_uses(150);
+    let cbc = table.insert("cbc", KeyType::Aes128, secret(KeyType::Aes128, 1), cbc).unwrap().index;
+    let siv = table.insert("siv", KeyType::Aes128, secret(KeyType::Aes128, 2), siv).unwrap().index;
+    let gcm = table.insert("gcm", KeyType::Aes128, secret(KeyType::Aes128, 3), gcm).unwrap().index;
+    for (key, task, undo, iv) in [
+        (
+            cbc,
+            BatchTask::encrypt(BlockCipher::Aes128),
+            BatchTask::decrypt(BlockCipher::Aes128),
+            EntryIv::Zero,
+        ),
+        (
+            cbc,
+            BatchTask::encrypt(BlockCipher::Aes128),
+            BatchTask::decrypt(BlockCipher::Aes128),
+            EntryIv::Generated,
+        ),
+        (siv, BatchTask::seal(AeadAlg::Aes128GcmSiv), BatchTask::open(AeadAlg::Aes128GcmSiv), EntryIv::Zero),
+        (
+            siv,
+            BatchTask::seal(AeadAlg::Aes128GcmSiv),
+            BatchTask::open(AeadAlg::Aes128GcmSiv),
+            EntryIv::Generated,
+        ),
+        (gcm, BatchTask::seal(AeadAlg::Aes128Gcm), BatchTask::open(AeadAlg::Aes128Gcm), EntryIv::Generated),
+    ] {
+        let mut builder = BatchBuilder::new();
+        let inputs: Vec<Vec<u8>> = (0..100_u8).map(|at| vec![at; 16 + 16 * usize::from(at % 3)]).collect();
+        for input in &inputs {
+            builder
+                .add(BatchEntry::new(task).key(key).iv(iv).input(input).aad(if task.is_seal() {
+                    b"aad"
+                } else {
+                    b""
+                }))
+                .unwrap();
+        }
+        let batch = builder.batch();
+        let outcome = accelerator().run_batch(&table, &batch).unwrap();
+        assert!(outcome.is_all_done(), "{task}, {iv:?}");
+        let mut seen = BTreeSet::new();
+        for (record, input) in inputs.iter().enumerate() {
+            let made = match iv {
+                EntryIv::Generated => outcome.iv(&batch, record).unwrap().to_vec(),
+                _ => vec![0; task.iv_len().unwrap()],
+            };
+            assert!(seen.insert(made.clone()) || iv == EntryIv::Zero, "{made:?} came twice");
+            let tag = outcome.tag(&batch, record).unwrap_or_default();
+            let back = BatchEntry::new(undo).key(key).iv(EntryIv::Bytes(&made)).tag(tag);
+            let back = back.aad(if task.is_seal() { b"aad" } else { b"" });
+            // A key of few uses is undone under a copy.
+            let (copy, key) = if key == gcm {
+                let copy = KeyTable::new();
+                let policy = KeyPolicy::any_data(KeyType::Aes128);
+                let index =
+                    copy.insert("gcm", KeyType::Aes128, secret(KeyType::Aes128, 3), policy).unwrap().index;
+                (copy, index)
+            } else {
+                (table.clone(), key)
+            };
+            let result = outcome.result(&batch, record).unwrap();
+            assert_eq!(alone(&copy, back.key(key).input(result)), (Status::Done, input.clone()));
+        }
+    }
+    // The general path finds out which records are too many.
+    let mut builder = BatchBuilder::new();
+    let seal = BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Gcm)).key(gcm).iv(EntryIv::Generated);
+    (0..60).for_each(|_| drop(builder.add(seal.input(b"x")).unwrap()));
+    let statuses = accelerator().run_batch(&table, &builder.batch()).unwrap().statuses().to_vec();
+    assert_eq!((statuses[49], statuses[50]), (Status::Done, Status::KeyUsedUp));
+}
+
+#[test]
 fn one_task_with_random_ivs_keeps_refused_records_in_their_places() {
     let (table, [des, aes]) = keys(IvRule::Random);
     let mut builder = BatchBuilder::new();
