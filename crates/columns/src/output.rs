@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, StructArray};
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields};
 use oarlock::engine_api::erase;
 
@@ -195,7 +195,7 @@ impl Computed {
         let (nulls, rejected) = judge(&self.states, on_error)?;
         debug_assert!(self.values.len() <= self.max_bytes);
         let values = Buffer::from_vec(std::mem::take(&mut self.values));
-        let offsets = offsets(&self.ends, T::Offset::usize_as);
+        let offsets = offsets::<T::Offset>(&self.ends);
         let array = GenericByteArray::<T>::try_new(offsets, values, nulls);
         let array = array.map_err(|error| ColumnError::Machine(error.to_string()))?;
         with_faults(Arc::new(array), &self.states, on_error, rejected)
@@ -236,10 +236,10 @@ impl Verdicts {
     }
 }
 
-fn offsets<T: arrow_buffer::ArrowNativeType>(ends: &[usize], offset: impl Fn(usize) -> T) -> OffsetBuffer<T> {
+fn offsets<T: ArrowNativeType>(ends: &[usize]) -> OffsetBuffer<T> {
     let mut offsets = Vec::with_capacity(ends.len() + 1);
-    offsets.push(offset(0));
-    offsets.extend(ends.iter().map(|end| offset(*end)));
+    offsets.push(T::usize_as(0));
+    offsets.extend(ends.iter().map(|end| T::usize_as(*end)));
     OffsetBuffer::new(ScalarBuffer::from(offsets))
 }
 
