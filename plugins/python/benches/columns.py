@@ -2,7 +2,8 @@
 
 Usage: PYTHONPATH=... python benches/columns.py KEYS.ndjson [ROWS] [SOCKET]
 
-The file has keys named pan (aes128, for GCM), cbc (aes128) and codes (hmac). Both sides get the same values, take turns,
+The file has keys named pan (aes128, for GCM), cbc (aes128), siv (aes128-siv), gcm-siv (aes128, algorithm gcm-siv), tokens
+(aes256, algorithm ff1) and codes (hmac). Both sides get the same values, take turns,
 and each is judged by its median. A result of the other side is checked before it is timed. With the socket of a
 cryptoserver that has the same keys, its rates are measured too: they count the CPU time of this process only, so they
 are given by the clock.
@@ -19,7 +20,7 @@ import time
 import pyarrow as pa
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESGCMSIV, AESSIV
 
 import oarlock
 
@@ -47,6 +48,39 @@ def measure(name, own, peer, rows, peer_name):
     ours, theirs = statistics.median(ours), statistics.median(theirs)
     row = {"name": name, "rate_per_cpu_s": round(ours), "peer": peer_name, "peer_rate_per_cpu_s": round(theirs)}
     print(json.dumps({**row, "ratio": round(ours / theirs, 2)}), flush=True)
+
+
+def measure_joins(path, keys, rows, column, part):
+    """Measures the ciphers under which equal values have equal results, and tokens, which nothing in Python makes."""
+    siv, siv_aead = {"key": "siv", "cipher": "aes128-siv"}, AESSIV(secret(path, "siv"))
+
+    def seal_siv():
+        return pa.array([siv_aead.encrypt(value, [b""]) for value in part], pa.binary())
+
+    assert keys.encrypt(column.slice(0, len(part)), **siv).equals(seal_siv())
+    measure("aes128-siv encrypt, 16 bytes", lambda: keys.encrypt(column, **siv), seal_siv, rows, "pyca AESSIV")
+
+    gcm_siv = {"key": "gcm-siv", "cipher": "aes128-gcm-siv", "iv": "zero"}
+    aead, zeros = AESGCMSIV(secret(path, "gcm-siv")), bytes(12)
+
+    def seal_gcm_siv():
+        return pa.array([zeros + aead.encrypt(zeros, value, None) for value in part], pa.binary())
+
+    assert keys.encrypt(column.slice(0, len(part)), **gcm_siv).equals(seal_gcm_siv())
+    name = "aes128-gcm-siv encrypt, 16 bytes, IV of zeros"
+    measure(name, lambda: keys.encrypt(column, **gcm_siv), seal_gcm_siv, rows, "pyca AESGCMSIV")
+
+    digits = column.cast(pa.string())
+    tweaks = pa.array([f"t{row % 97:07}" for row in range(rows)])
+    tokens = keys.tokenise(digits, key="tokens", tweak=tweaks)
+    assert keys.detokenise(tokens, key="tokens", tweak=tweaks).equals(digits)
+    for name, tweak in [("a tweak column", tweaks), ("one tweak", b"cards.pan")]:
+        rates = [
+            rate(lambda tweak=tweak: keys.tokenise(digits, key="tokens", tweak=tweak), rows, time.process_time)
+            for _ in range(TURNS)
+        ]
+        row = {"name": f"aes256-ff1, 16 digits, {name}", "rate_per_cpu_s": round(statistics.median(rates))}
+        print(json.dumps(row), flush=True)
 
 
 def main():
@@ -88,6 +122,7 @@ def main():
     assert keys.decrypt(chain(), **cbc).to_pylist() == part
     measure("aes128-cbc encrypt, 16 bytes, random IV", lambda: keys.encrypt(column, **cbc), chain, rows, "pyca CBC")
 
+    measure_joins(path, keys, rows, column, part)
     codes = secret(path, "codes")
 
     def code():
