@@ -74,40 +74,6 @@ const MAX_FILE_BYTES: usize = 64 << 20;
 /// The most time of a server for a batch. A batch takes milliseconds, but others may wait before it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl OpenedKeys {
-    /// Returns the keys, and opens them if this process has not.
-    ///
-    /// The interpreter must be attached: then no other thread can fork while the lock is held, and a child never finds
-    /// it closed.
-    pub(crate) fn get(
-        &self,
-        reference: &KeyReference,
-        _: pyo3::Python<'_>,
-    ) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
-        let process = std::process::id();
-        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(OwnedKeys { process: owner, keys: Some(keys) }) = &*opened
-            && *owner == process
-        {
-            return Ok(Arc::clone(keys));
-        }
-        let keys = open(reference)?;
-        *opened = Some(OwnedKeys { process, keys: Some(Arc::clone(&keys)) });
-        Ok(keys)
-    }
-}
-
-impl Drop for OwnedKeys {
-    fn drop(&mut self) {
-        if self.process != std::process::id()
-            && let Some(keys) = self.keys.take()
-        {
-            // Leaked on purpose, once for each fork.
-            Box::leak(Box::new(keys));
-        }
-    }
-}
-
 /// Opens the keys of a reference.
 pub(crate) fn open(reference: &KeyReference) -> Result<Box<dyn ColumnKeys>, ColumnError> {
     match reference {
