@@ -33,12 +33,12 @@ def record(key):
 
 def signed(key, subject, body=BODY, tags=""):
     """Returns a message with a signature that pyca makes, in the simple forms."""
-    field = f"Subject: {subject}\r\n"
+    fields = f"From: alice@example.com\r\nSubject: {subject}\r\n"
     body_hash = base64.b64encode(hashlib.sha256(body).digest()).decode()
-    value = f" v=1; a=rsa-sha256; d=example.com; s=s1; h=Subject; bh={body_hash};{tags} b="
-    text = field + "DKIM-Signature:" + value
+    value = f" v=1; a=rsa-sha256; d=example.com; s=s1; h=From:Subject; bh={body_hash};{tags} b="
+    text = fields + "DKIM-Signature:" + value
     signature = base64.b64encode(key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256())).decode()
-    return ("DKIM-Signature:" + value + signature + "\r\n" + field + "\r\n").encode() + body
+    return ("DKIM-Signature:" + value + signature + "\r\n" + fields + "\r\n").encode() + body
 
 
 def test_every_verdict_of_a_column(key, record):
