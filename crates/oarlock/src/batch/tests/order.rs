@@ -96,18 +96,19 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
     }
 }
 
-/// The three paths of a batch (unchanged, by task, record by record) must not differ in what they allow, count or
-/// compute.
+/// The four paths of a batch (unchanged, with IVs made for all records, by task, record by record) must not differ in
+/// what they allow, count or compute.
 #[test]
 fn all_paths_agree_under_random_policies() {
     let mut dice = Dice(22);
-    let (mut plain, mut mixed, mut refused, mut used_up) = (0, 0, 0, 0);
-    for round in 0..600 {
+    let (mut plain, mut made, mut mixed, mut refused, mut used_up) = (0, 0, 0, 0, 0);
+    for round in 0..1500 {
         let drawn = RandomBatch::draw(&mut dice, 12);
         let builder = drawn.to_builder().unwrap();
         // Admission reserves uses, so each asks a table of its own.
         let snapshot = || drawn.table().unwrap().snapshot();
         plain += usize::from(super::super::plain::admit(&builder.batch(), &snapshot()).is_some());
+        made += usize::from(admits_made_ivs(&builder.batch(), &snapshot()));
         mixed += usize::from(super::super::mixed::admit(&builder.batch(), &snapshot()).is_some());
         let statuses =
             drawn.compare_paths(accelerator()).unwrap_or_else(|error| panic!("round {round}: {error}"));
@@ -115,8 +116,15 @@ fn all_paths_agree_under_random_policies() {
         refused += count(Status::Forbidden) + count(Status::IvForbidden);
         used_up += count(Status::KeyUsedUp);
     }
-    let seen = [plain, mixed, refused, used_up];
+    let seen = [plain, made, mixed, refused, used_up];
     assert!(seen.iter().all(|count| *count > 20), "every path and every refusal occurs: {seen:?}");
+}
+
+fn admits_made_ivs(batch: &Batch<'_>, snapshot: &crate::table::TableSnapshot) -> bool {
+    let (Some(made), Column::One(task)) = (super::super::MadeIvs::of(batch, snapshot), &batch.task) else {
+        return false;
+    };
+    super::super::plain::admit_keys(batch, snapshot, made.needed(*task)).is_some()
 }
 
 #[test]
