@@ -52,15 +52,9 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_one = match shape {
         Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),
         Shape::Mac { alg } => matches!(alg, MacAlg::Aes128Cmac | MacAlg::Aes256Cmac),
-        Shape::Aead { alg, .. } => {
-            matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm) || is_gcm_siv(alg)
-        }
+        Shape::Aead { alg, .. } => matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm) || alg.is_gcm_siv(),
         Shape::Fpe { alg, .. } => matches!(alg, FpeAlg::Aes128Ff1 | FpeAlg::Aes256Ff1),
         _ => false,
     };
     is_one.then_some(OFFER)
-}
-
-fn is_gcm_siv(alg: AeadAlg) -> bool {
-    matches!(alg, AeadAlg::Aes128GcmSiv | AeadAlg::Aes256GcmSiv)
 }

@@ -13,7 +13,6 @@ use super::kernel::{
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
-use super::is_gcm_siv;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{BLOCK, BlockSimd};
 
@@ -29,10 +28,10 @@ pub(crate) fn run<S: BlockSimd>(
         Shape::Cipher { mode: CipherMode::Ctr, .. } => with::<S, CtrKernel>(simd, shape, parts, out),
         Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncryptKernel>(simd, shape, parts, out),
         Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecryptKernel>(simd, shape, parts, out),
-        Shape::Aead { alg, direction: Encrypt } if is_gcm_siv(alg) => {
+        Shape::Aead { alg, direction: Encrypt } if alg.is_gcm_siv() => {
             with::<S, GcmSivKernel<true>>(simd, shape, parts, out)
         }
-        Shape::Aead { alg, direction: Decrypt } if is_gcm_siv(alg) => {
+        Shape::Aead { alg, direction: Decrypt } if alg.is_gcm_siv() => {
             with::<S, GcmSivKernel<false>>(simd, shape, parts, out)
         }
         Shape::Aead { direction: Encrypt, .. } => with::<S, GcmKernel<true>>(simd, shape, parts, out),
@@ -115,7 +114,7 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
     fn steps(&self) -> StepRule {
         match self.shape {
             Shape::Fpe { .. } => StepRule::blocks(1, 0),
-            Shape::Aead { alg, .. } if is_gcm_siv(alg) => StepRule::blocks(BLOCK, BLOCK - 1),
+            Shape::Aead { alg, .. } if alg.is_gcm_siv() => StepRule::blocks(BLOCK, BLOCK - 1),
             _ => StepRule::EVEN,
         }
     }

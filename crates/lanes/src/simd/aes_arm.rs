@@ -239,7 +239,8 @@ impl AesBlocks for NeonBlock {
         // SAFETY: `self` proves NEON.
         unsafe {
             let last = vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(self.0));
-            let rotated = if ROTATES { vorrq_u32(vshrq_n_u32::<8>(last), vshlq_n_u32::<24>(last)) } else { last };
+            let rotated =
+                if ROTATES { vorrq_u32(vshrq_n_u32::<8>(last), vshlq_n_u32::<24>(last)) } else { last };
             Self(vreinterpretq_u8_u32(rotated))
         }
     }
