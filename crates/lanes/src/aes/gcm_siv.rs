@@ -67,14 +67,12 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize, co
                     true => group.seal::<ROUNDS>(&mut keys, output),
                     false => group.open::<ROUNDS>(&mut keys, output),
                 };
-                let tags = tags.map(
-                    #[inline(always)]
-                    |four| simd.split(four),
-                );
-                for (record, tag) in own.iter().zip(tags.as_flattened()) {
-                    let text = record.output..record.output + record.input.len();
-                    if !record.tag.finish(simd.single(), *tag, output, text) {
-                        reject(record.index);
+                for (records, tags) in own.chunks(4).zip(tags) {
+                    for (record, tag) in records.iter().zip(simd.split(tags)) {
+                        let text = record.output..record.output + record.input.len();
+                        if !record.tag.finish(simd.single(), tag, output, text) {
+                            reject(record.index);
+                        }
                     }
                 }
             }
@@ -117,25 +115,25 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
         let single = simd.single();
         for at in 0..4 {
             let halves = self.derivation::<ROUNDS>(at, [0, 1, 2, 3]);
-            for (place, halves) in halves.into_iter().enumerate() {
-                let [hash, cipher] = simd.low_words(halves);
+            for place in 0..PLACES {
+                let [hash, cipher] = simd.low_words(halves[place]);
                 single.store_block(hash, block_mut(&mut keys.powers[place][0], at));
                 single.store_block(cipher, keys.ciphers[place].key_mut(0, at));
             }
             if ROUNDS == ROUNDS_256 {
                 let halves = self.derivation::<ROUNDS>(at, [4, 5, 4, 5]);
-                for (place, halves) in halves.into_iter().enumerate() {
-                    let [cipher, _] = simd.low_words(halves);
+                for place in 0..PLACES {
+                    let [cipher, _] = simd.low_words(halves[place]);
                     single.store_block(cipher, keys.ciphers[place].key_mut(1, at));
                 }
             }
         }
         let second = usize::from(ROUNDS == ROUNDS_256);
         let ciphers = &mut keys.ciphers;
-        let first: [[S::Four; 2]; PLACES] = std::array::from_fn(
-            #[inline(always)]
-            |place| [ciphers[place].round(simd, 0), ciphers[place].round(simd, second)],
-        );
+        let mut first = [[simd.splat_block(&[0; BLOCK]); 2]; PLACES];
+        for place in 0..PLACES {
+            first[place] = [ciphers[place].round(simd, 0), ciphers[place].round(simd, second)];
+        }
         expand::<_, PLACES, ROUNDS>(
             #[inline(always)]
             |key| simd.splat_block(key),
@@ -266,10 +264,10 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
         output: &mut [u8],
     ) {
         let simd = self.simd;
-        let mut counters = tags.map(
-            #[inline(always)]
-            |tags| tags.masked(simd.splat_block(&ALL_BUT_TOP_BIT)) ^ simd.splat_block(&TOP_BIT),
-        );
+        let mut counters = tags;
+        for counters in &mut counters {
+            *counters = counters.masked(simd.splat_block(&ALL_BUT_TOP_BIT)) ^ simd.splat_block(&TOP_BIT);
+        }
         let lens = self.records.as_flattened().iter().map(|record| record.input.len());
         for start in (0..lens.max().unwrap_or(0)).step_by(BLOCK) {
             let streams = encrypt_joined::<S, PLACES, ROUNDS>(simd, counters, &keys.ciphers);
