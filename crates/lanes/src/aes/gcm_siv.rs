@@ -268,16 +268,42 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
         for counters in &mut counters {
             *counters = counters.masked(simd.splat_block(&ALL_BUT_TOP_BIT)) ^ simd.splat_block(&TOP_BIT);
         }
-        let lens = self.records.as_flattened().iter().map(|record| record.input.len());
-        for start in (0..lens.max().unwrap_or(0)).step_by(BLOCK) {
+        let steps = self
+            .records
+            .each_ref()
+            .map(|four| four.iter().map(|record| record.input.len().div_ceil(BLOCK)).max().unwrap_or(0));
+        // Once a place has finished, the others go on one by one: the records of short batches are few, and those with
+        // the most steps are in the same place.
+        let shared = steps.into_iter().min().unwrap_or(0);
+        for step in 0..shared {
             let streams = encrypt_joined::<S, PLACES, ROUNDS>(simd, counters, &keys.ciphers);
             for place in 0..PLACES {
                 counters[place] = simd.add_to_counters(counters[place], 1);
-                for (record, stream) in self.records[place].iter().zip(simd.split(streams[place])) {
-                    record.crypt(simd.single(), start, stream, output);
-                }
+                crypt_step(simd, &self.records[place], step, streams[place], output);
             }
         }
+        for place in 0..PLACES {
+            let (mut counters, key) = ([counters[place]], std::array::from_ref(&keys.ciphers[place]));
+            for step in shared..steps[place] {
+                let [stream] = encrypt_joined::<S, 1, ROUNDS>(simd, counters, key);
+                counters = [simd.add_to_counters(counters[0], 1)];
+                crypt_step(simd, &self.records[place], step, stream, output);
+            }
+        }
+    }
+}
+
+/// Encrypts or decrypts a block of each of four records.
+#[inline(always)]
+fn crypt_step<S: BlockSimd>(
+    simd: S,
+    records: &[&GcmSivRecord<'_>; 4],
+    step: usize,
+    streams: S::Four,
+    output: &mut [u8],
+) {
+    for (record, stream) in records.iter().zip(simd.split(streams)) {
+        record.crypt(simd.single(), BLOCK * step, stream, output);
     }
 }
 
