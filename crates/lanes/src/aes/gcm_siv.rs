@@ -222,10 +222,13 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
     fn hash(&self, keys: &mut DerivedKeys<PLACES>, texts: &[[&[u8]; 4]; PLACES]) -> [S::Four; PLACES] {
         let mut sums = [self.simd.splat_block(&[0; BLOCK]); PLACES];
         for place in 0..PLACES {
-            let mut messages = [const { HashedMessage { aad: &[], text: &[] } }; 4];
-            for (at, message) in messages.iter_mut().enumerate() {
-                *message = HashedMessage { aad: self.records[place][at].aad, text: texts[place][at] };
-            }
+            let ([a, b, c, d], [p, q, r, s]) = (&self.records[place], texts[place]);
+            let messages = [
+                HashedMessage::new(a.aad, p),
+                HashedMessage::new(b.aad, q),
+                HashedMessage::new(c.aad, r),
+                HashedMessage::new(d.aad, s),
+            ];
             sums[place] = polyval(self.simd, &messages, &mut keys.powers[place]);
         }
         sums
@@ -302,33 +305,53 @@ fn crypt_step<S: BlockSimd>(
     streams: S::Four,
     output: &mut [u8],
 ) {
-    for (record, stream) in records.iter().zip(simd.split(streams)) {
-        record.crypt(simd.single(), BLOCK * step, stream, output);
-    }
+    // Without a loop, so that the blocks stay in registers.
+    let ([a, b, c, d], [p, q, r, s]) = (records, simd.split(streams));
+    a.crypt(simd.single(), step, p, output);
+    b.crypt(simd.single(), step, q, output);
+    c.crypt(simd.single(), step, r, output);
+    d.crypt(simd.single(), step, s, output);
 }
 
 impl GcmSivRecord<'_> {
-    /// Encrypts or decrypts the block from byte `start` on, if there is one.
+    /// Encrypts or decrypts the block of a step, if there is one.
     #[inline(always)]
-    fn crypt<S: SingleSimd>(&self, simd: S, start: usize, stream: S::Block, output: &mut [u8]) {
-        let Some(len) = self.input.len().checked_sub(start).filter(|len| *len > 0) else { return };
-        let block = simd.load_block_at(self.input, start) ^ stream;
-        let place = self.output + start;
-        simd.store_block_prefix(block, &mut output[place..place + len.min(BLOCK)]);
+    fn crypt<S: SingleSimd>(&self, simd: S, step: usize, stream: S::Block, output: &mut [u8]) {
+        let start = BLOCK * step;
+        let Some(input) = self.input.get(start..).filter(|input| !input.is_empty()) else { return };
+        let place = &mut output[self.output + start..];
+        if let (Some(input), Some(place)) = (input.first_chunk(), place.first_chunk_mut()) {
+            simd.store_block(simd.load_block(input) ^ stream, place);
+        } else {
+            simd.store_block_prefix(
+                simd.load_block_at(self.input, start) ^ stream,
+                &mut place[..input.len()],
+            );
+        }
     }
 }
 
-/// The input of POLYVAL for a record. RFC 8452 4.
+/// The input of POLYVAL for a record: both parts are padded to whole blocks, and their lengths follow. RFC 8452 4.
 struct HashedMessage<'m> {
     aad: &'m [u8],
     text: &'m [u8],
+    aad_blocks: usize,
+    text_blocks: usize,
 }
 
-impl HashedMessage<'_> {
-    /// Returns the number of blocks: both parts are padded to whole blocks, and the lengths follow.
+/// Four blocks of a message that has not begun.
+static ZEROS: [u8; FOUR_BLOCKS] = [0; FOUR_BLOCKS];
+
+impl<'m> HashedMessage<'m> {
+    #[inline(always)]
+    fn new(aad: &'m [u8], text: &'m [u8]) -> Self {
+        Self { aad, text, aad_blocks: aad.len().div_ceil(BLOCK), text_blocks: text.len().div_ceil(BLOCK) }
+    }
+
+    /// Returns the number of blocks.
     #[inline(always)]
     fn blocks(&self) -> usize {
-        self.aad.len().div_ceil(BLOCK) + self.text.len().div_ceil(BLOCK) + 1
+        self.aad_blocks + self.text_blocks + 1
     }
 
     /// Returns the block that has `left` blocks behind it, or zeros if there are fewer blocks.
@@ -337,13 +360,27 @@ impl HashedMessage<'_> {
         if left == 0 {
             return simd.block_of_words([8 * self.aad.len() as u64, 8 * self.text.len() as u64]);
         }
-        let (of_aad, of_text) = (self.aad.len().div_ceil(BLOCK), self.text.len().div_ceil(BLOCK));
-        if left <= of_text {
-            return simd.load_block_at(self.text, BLOCK * (of_text - left));
+        if let Some(block) = self.text_blocks.checked_sub(left) {
+            return simd.load_block_at(self.text, BLOCK * block);
         }
-        match (of_aad + of_text).checked_sub(left) {
+        match (self.aad_blocks + self.text_blocks).checked_sub(left) {
             Some(block) => simd.load_block_at(self.aad, BLOCK * block),
             None => simd.block_of_words([0; 2]),
+        }
+    }
+
+    /// Returns four blocks, of which the last has `left` blocks behind it, if all of them are in one part and whole.
+    #[inline(always)]
+    fn four_blocks(&self, left: usize) -> Option<&'m [u8; FOUR_BLOCKS]> {
+        // The last block is that of the lengths.
+        let left = left.checked_sub(1)?;
+        if let Some(block) = self.text_blocks.checked_sub(left + 4) {
+            return self.text[BLOCK * block..].first_chunk();
+        }
+        let left = left.checked_sub(self.text_blocks)?;
+        match self.aad_blocks.checked_sub(left + 4) {
+            Some(block) => self.aad[BLOCK * block..].first_chunk(),
+            None => (left >= self.aad_blocks).then_some(&ZEROS),
         }
     }
 }
@@ -357,37 +394,47 @@ fn polyval<S: BlockSimd>(
     messages: &[HashedMessage<'_>; 4],
     powers: &mut [[u8; FOUR_BLOCKS]; 4],
 ) -> S::Four {
-    let mut left = messages.iter().map(HashedMessage::blocks).max().unwrap_or(0);
+    let [a, b, c, d] = messages;
+    let single = simd.single();
+    let mut left = a.blocks().max(b.blocks()).max(c.blocks().max(d.blocks()));
     let mut sum = simd.splat_block(&[0; BLOCK]);
     let key = simd.load_prefix(&powers[0]);
-    if left >= MIN_BLOCKS_FOR_POWERS {
+    let has_powers = left >= MIN_BLOCKS_FOR_POWERS;
+    if has_powers {
         let square = simd.products([(key, key)]);
-        let others = [square, simd.products([(square, key)]), simd.products([(square, square)])];
-        for (place, power) in powers[1..].iter_mut().zip(others) {
-            simd.store_prefix(power, place);
-        }
-        while left >= 4 {
-            let [first, second, third, fourth] = powers.each_ref().map(|power| simd.load_prefix(power));
-            sum = simd.products([
-                (sum ^ blocks(simd, messages, left - 1), fourth),
-                (blocks(simd, messages, left - 2), third),
-                (blocks(simd, messages, left - 3), second),
-                (blocks(simd, messages, left - 4), first),
-            ]);
-            left -= 4;
-        }
+        simd.store_prefix(square, &mut powers[1]);
+        simd.store_prefix(simd.products([(square, key)]), &mut powers[2]);
+        simd.store_prefix(simd.products([(square, square)]), &mut powers[3]);
     }
     while left > 0 {
-        left -= 1;
-        sum = simd.products([(sum ^ blocks(simd, messages, left), key)]);
+        if has_powers
+            && let Some(next) = left.checked_sub(4)
+            && let (Some(a), Some(b)) = (a.four_blocks(next), b.four_blocks(next))
+            && let (Some(c), Some(d)) = (c.four_blocks(next), d.four_blocks(next))
+        {
+            let chunks = [a, b, c, d];
+            sum = simd.products([
+                (sum ^ column(simd, chunks, 0), simd.load_prefix(&powers[3])),
+                (column(simd, chunks, 1), simd.load_prefix(&powers[2])),
+                (column(simd, chunks, 2), simd.load_prefix(&powers[1])),
+                (column(simd, chunks, 3), key),
+            ]);
+            left = next;
+        } else {
+            left -= 1;
+            let blocks =
+                [a.block(single, left), b.block(single, left), c.block(single, left), d.block(single, left)];
+            sum = simd.products([(sum ^ simd.join(blocks), key)]);
+        }
     }
     sum
 }
 
-/// Returns the blocks of four messages that have `left` blocks behind them.
+/// Returns the blocks at one position of four messages.
 #[inline(always)]
-fn blocks<S: BlockSimd>(simd: S, messages: &[HashedMessage<'_>; 4], left: usize) -> S::Four {
-    let [a, b, c, d] = messages;
-    let single = simd.single();
-    simd.join([a.block(single, left), b.block(single, left), c.block(single, left), d.block(single, left)])
+fn column<S: BlockSimd>(simd: S, [a, b, c, d]: [&[u8; FOUR_BLOCKS]; 4], at: usize) -> S::Four {
+    let (single, zero) = (simd.single(), &[0; BLOCK]);
+    // unreachable because there are four positions; the compiler sees that too
+    let block = |chunk: &[u8; FOUR_BLOCKS]| single.load_block(chunk.as_chunks().0.get(at).unwrap_or(zero));
+    simd.join([block(a), block(b), block(c), block(d)])
 }
