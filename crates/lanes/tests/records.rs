@@ -81,7 +81,10 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
             }
         }
         Shape::Aead { alg: AeadAlg::ChaCha20Poly1305Ssh, .. } => (iv_len, tag_len) = (8, 16),
-        Shape::Aead { alg: AeadAlg::ChaCha20Poly1305, .. } => {
+        Shape::Aead {
+            alg: AeadAlg::ChaCha20Poly1305 | AeadAlg::Aes128GcmSiv | AeadAlg::Aes256GcmSiv,
+            ..
+        } => {
             (iv_len, aad_len, tag_len) = (12, random.below(50), 16);
         }
         Shape::Aead { .. } => {

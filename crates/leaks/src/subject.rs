@@ -5,9 +5,9 @@
 //! which the time shows.
 
 use oarlock_core::{
-    BlockCipher, CipherMode, Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key, KeyParts,
-    KeySource, MacAlg, ModExpParts, NonceInput, Operation, Outcomes, OutputSink, Records, RsaPrivateParts,
-    SecondInput, SecretBytes, Shape, Span, Status, X25519PrivateParts,
+    AeadAlg, BlockCipher, CipherMode, Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key,
+    KeyParts, KeySource, MacAlg, ModExpParts, NonceInput, Operation, Outcomes, OutputSink, Records,
+    RsaPrivateParts, SecondInput, SecretBytes, Shape, Span, Status, X25519PrivateParts,
 };
 use oarlock_keys::{KeyError, generate, import, raw};
 
@@ -21,7 +21,7 @@ const LANES: usize = 8;
 const RECORDS: usize = 64;
 const RECORD_LEN: usize = 48;
 
-/// The ending of the names of subjects with long records, whose round keys are put side by side, and their bytes.
+/// The ending of the names of subjects with long records, which engines may compute in another way, and their bytes.
 const LONG: &str = "-long";
 const LONG_RECORD_LEN: usize = 192;
 
@@ -241,7 +241,7 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
 const EXPONENT_BITS: u16 = 64;
 
 /// Returns names and shapes. Long records of AES have names of their own, because engines may put their round keys side
-/// by side; the base point of X25519 has one, because engines may have a table for it.
+/// by side, or hash with powers of a key; the base point of X25519 has one, because engines may have a table for it.
 fn kinds() -> Vec<(String, Shape)> {
     let secret = |shape: &Shape| {
         matches!(
@@ -264,6 +264,7 @@ fn kinds() -> Vec<(String, Shape)> {
     let long = [
         Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt },
         Shape::Mac { alg: MacAlg::Aes256Cmac },
+        Shape::Aead { alg: AeadAlg::Aes128GcmSiv, direction: Direction::Encrypt },
     ];
     let long = long.into_iter().map(|shape| (format!("{shape}{LONG}"), shape));
     own.chain(long).chain([("x25519-base".into(), Shape::X25519)]).collect()

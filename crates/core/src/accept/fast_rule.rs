@@ -3,8 +3,6 @@
 //! The check may refuse a record that the contract allows, never the reverse. The contract's own check decides about
 //! refused records.
 
-use std::ops::RangeInclusive;
-
 use crate::{AeadAlg, CipherSpec, Direction, Records, Shape, Span};
 
 /// The conditions of the fast check for a shape.
@@ -17,6 +15,8 @@ pub(super) struct FastRule {
     partial: u32,
     output: OutputRule,
     tag: TagRule,
+    min_tag_len: u32,
+    max_tag_len: u32,
     data_len: u64,
     output_len: u64,
 }
@@ -41,43 +41,47 @@ enum TagRule {
     InData,
 }
 
-/// The tag lengths without restrictions. NIST SP 800-38D 5.2.1.2.
-const TAG_LENS: RangeInclusive<u32> = 12..=16;
-
 impl FastRule {
     /// Returns the rule of a shape, or None if the shape has no fast check.
     pub(super) fn for_shape(shape: Shape, records: &Records<'_>) -> Option<Self> {
-        let mut tag = TagRule::NoTag;
+        let (mut tag, mut tag_lens) = (TagRule::NoTag, 0..=0);
         // Wraps, translations and chains are missing: their rules look at more than one length, and their records are
-        // few or long. ChaCha20-Poly1305 has another range of IV lengths.
-        let (key_len, iv_len, block_len, output) = match shape {
+        // few or long.
+        let (key_len, iv_lens, block_len, output) = match shape {
             _ if !shape.is_possible() => return None,
             Shape::Cipher { alg, mode, .. } => (
                 KeyLenRule::Exactly(alg.key_len()),
-                alg.block_len(),
+                alg.block_len()..=alg.block_len(),
                 CipherSpec { alg, mode }.granularity(),
                 OutputRule::AsLongAsInput,
             ),
             Shape::Mac { alg } => {
                 let key_len = alg.key_len().map_or(KeyLenRule::Any, KeyLenRule::Exactly);
-                (key_len, 0, 1, OutputRule::Between(4, alg.tag_len() as u32))
+                (key_len, 0..=0, 1, OutputRule::Between(4, alg.tag_len() as u32))
             }
-            Shape::Digest { alg } => (KeyLenRule::NoKey, 0, 1, OutputRule::exactly(alg.output_len())),
+            Shape::Digest { alg } => (KeyLenRule::NoKey, 0..=0, 1, OutputRule::exactly(alg.output_len())),
             Shape::DigestPart { alg } => {
-                (KeyLenRule::NoKey, alg.state_len(), alg.block_len(), OutputRule::exactly(alg.state_len()))
+                let len = alg.state_len();
+                (KeyLenRule::NoKey, len..=len, alg.block_len(), OutputRule::exactly(len))
             }
-            Shape::Aead { alg: alg @ (AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm), direction } => {
+            Shape::Aead { alg, direction }
+                if matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm) || alg.is_gcm_siv() =>
+            {
                 let is_sealing = direction == Direction::Encrypt;
                 tag = if is_sealing { TagRule::InOutput } else { TagRule::InData };
-                (KeyLenRule::Exactly(AeadAlg::key_len(alg)), 1, 1, OutputRule::AsLongAsInput)
+                tag_lens = alg.tag_lens();
+                (KeyLenRule::Exactly(alg.key_len()), alg.iv_lens(), 1, OutputRule::AsLongAsInput)
             }
             _ => return None,
         };
         Some(Self {
             key_len,
-            min_iv_len: iv_len as u32,
-            max_iv_len: if tag == TagRule::NoTag { iv_len as u32 } else { u32::MAX },
+            min_iv_len: *iv_lens.start() as u32,
+            // A span has at most 2^32 - 1 bytes.
+            max_iv_len: u32::try_from(*iv_lens.end()).unwrap_or(u32::MAX),
             tag,
+            min_tag_len: *tag_lens.start() as u32,
+            max_tag_len: *tag_lens.end() as u32,
             // Block lengths are powers of two: a length is a multiple if these bits are clear.
             partial: block_len as u32 - 1,
             output,
@@ -171,7 +175,8 @@ impl FastRule {
         };
         // A closure, so that shapes without tags never read these columns.
         let [aad, tag] = spans();
-        (end(aad) <= self.data_len) & (end(tag) <= limit) & TAG_LENS.contains(&tag.len)
+        let has_valid_len = (self.min_tag_len..=self.max_tag_len).contains(&tag.len);
+        (end(aad) <= self.data_len) & (end(tag) <= limit) & has_valid_len
     }
 }
 

@@ -114,13 +114,19 @@ impl AeadAlg {
     /// True if an IV may repeat under one key: what repeats then shows at most that inputs are equal.
     #[must_use]
     pub fn may_repeat_ivs(self) -> bool {
-        self.is_siv() || matches!(self, Self::Aes128GcmSiv | Self::Aes256GcmSiv)
+        self.is_siv() || self.is_gcm_siv()
     }
 
     /// True for AES-SIV.
     #[must_use]
     pub fn is_siv(self) -> bool {
         matches!(self, Self::Aes128Siv | Self::Aes192Siv | Self::Aes256Siv)
+    }
+
+    /// True for AES-GCM-SIV.
+    #[must_use]
+    pub fn is_gcm_siv(self) -> bool {
+        matches!(self, Self::Aes128GcmSiv | Self::Aes256GcmSiv)
     }
 
     /// Returns the smallest input: 4 bytes of a packet's length for SSH, 0 otherwise.

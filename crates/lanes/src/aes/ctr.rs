@@ -4,7 +4,7 @@
 use super::chunk;
 use super::rounds::encrypt;
 use super::schedule::{AesSchedule, NONE};
-use crate::simd::{BLOCK, BlockSimd, FOUR_BLOCKS, SingleSimd};
+use crate::simd::{AesBlocks, BLOCK, BlockSimd, FOUR_BLOCKS, SingleSimd};
 
 /// A record to encrypt or decrypt.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ fn crypt_pieces<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
         let CtrRecord { counter, schedule, .. } = pieces[place];
         // The bytes of a counter are reversed here: the low word comes first.
         let first = simd.single().block_of_words([counter as u64, (counter >> 64) as u64]);
-        counters[place] = simd.counters(first, [0, 1, 2, 3]);
+        counters[place] = simd.counters(first, [0, 1, 2, 3]).reversed();
         keys[place] = schedule;
     }
     let streams = encrypt::<_, PLACES, ROUNDS>(

@@ -7,7 +7,8 @@ use super::chunk;
 use super::ghash::{GcmKey, NO_KEY, lengths};
 use super::rounds::encrypt;
 use super::schedule::NONE;
-use crate::simd::{AesBlocks, BLOCK, BlockSimd, FOUR_BLOCKS, OneBlock, SingleSimd, declassify};
+use super::tag::TagAction;
+use crate::simd::{AesBlocks, BLOCK, BlockSimd, FOUR_BLOCKS, OneBlock, SingleSimd};
 
 /// A record to seal or to open.
 #[derive(Clone, Copy)]
@@ -21,15 +22,6 @@ pub(super) struct GcmRecord<'a> {
     pub(super) tag: TagAction<'a>,
     /// The index of the record, for its status.
     pub(super) index: usize,
-}
-
-/// The use of a computed tag.
-#[derive(Clone, Copy)]
-pub(super) enum TagAction<'a> {
-    /// Write the tag at an offset, with a length.
-    Write(usize, usize),
-    /// Compare the tag with an expected one.
-    Compare(&'a [u8]),
 }
 
 const IDLE: GcmRecord<'static> = GcmRecord {
@@ -95,7 +87,7 @@ fn run_short<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     let mut keys = [&NONE; PLACES];
     for place in 0..PLACES {
         let GcmRecord { key, iv, .. } = group[place];
-        counters[place] = simd.counters(first_counter(simd, key, iv), [1, 2, 3, 0]);
+        counters[place] = simd.counters(first_counter(simd, key, iv), [1, 2, 3, 0]).reversed();
         keys[place] = &key.schedule;
     }
     let streams = encrypt::<_, PLACES, ROUNDS>(
@@ -186,7 +178,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
         // J0 is the counter of the tag; the data begin with J0 + 1.
         let steps = if self.done == 0 { [1, 2, 3, 0] } else { [0, 1, 2, 3] };
         // Counters wrap modulo 2^32: inc32 of NIST SP 800-38D 6.2.
-        let counters = simd.counters(self.counter, steps);
+        let counters = simd.counters(self.counter, steps).reversed();
         self.counter = simd.single().add_to_counter(self.counter, 4);
         counters
     }
@@ -246,18 +238,9 @@ impl GcmRecord<'_> {
         output: &mut [u8],
         reject: &mut impl FnMut(usize),
     ) {
-        let simd = simd.single();
-        match self.tag {
-            TagAction::Write(place, len) => simd.store_block_prefix(tag, &mut output[place..place + len]),
-            TagAction::Compare(expected) => {
-                let differs = simd.differ(tag, simd.load_block_at(expected, 0), expected.len());
-                // The comparison has no early exit. Only its verdict is public, and the status reveals it anyway.
-                if declassify(differs) {
-                    // No plaintext may be released before its tag is verified. NIST SP 800-38D 7.2.
-                    output[self.output..self.output + self.input.len()].fill(0);
-                    reject(self.index);
-                }
-            }
+        let text = self.output..self.output + self.input.len();
+        if !self.tag.finish(simd.single(), tag, output, text) {
+            reject(self.index);
         }
     }
 }

@@ -8,11 +8,13 @@ use super::chained::ChainedRecord;
 use super::cmac::CmacKey;
 use super::ctr::{self, CtrRecord};
 use super::ff1::{self, Ff1Record};
-use super::gcm::{self, GcmRecord, TagAction};
+use super::gcm::{self, GcmRecord};
+use super::gcm_siv::{self, GcmSivRecord};
 use super::ghash::GcmKey;
 use super::schedule::{Decrypting, Encrypting, PrepareAes};
+use super::tag::TagAction;
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::{BLOCK, BlockBytes, BlockSimd};
+use crate::simd::{BLOCK, BlockSimd};
 
 /// The offsets of a record's results in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -220,11 +222,7 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
         part: &'a RecordPart<'a>,
         (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
     ) -> GcmRecord<'a> {
-        let tag = match SEALS {
-            true => TagAction::Write(place.tag, place.tag_len),
-            false => TagAction::Compare(bytes(part, part.tag_span(record))),
-        };
-        message(part, record, place, key, tag)
+        message(part, record, place, key, tag_action::<SEALS>(part, record, place))
     }
 
     #[inline(always)]
@@ -239,6 +237,47 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
             2 => gcm::run::<S, 2, ROUNDS>(simd, next, output, reject),
             4 => gcm::run::<S, 4, ROUNDS>(simd, next, output, reject),
             _ => gcm::run::<S, 8, ROUNDS>(simd, next, output, reject),
+        }
+    }
+}
+
+/// The kernel of GCM-SIV: encryption if `SEALS` is true, else decryption.
+pub(super) struct GcmSivKernel<const SEALS: bool>;
+
+impl<const SEALS: bool> AesKernel for GcmSivKernel<SEALS> {
+    type Key = Encrypting;
+    type Record<'a> = GcmSivRecord<'a>;
+
+    const WRITES_TAG: bool = SEALS;
+
+    #[inline(always)]
+    fn read<'a>(
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+    ) -> GcmSivRecord<'a> {
+        GcmSivRecord {
+            schedule: &key.0,
+            iv: iv(part, record),
+            aad: bytes(part, part.aad_span(record)),
+            input: part.input(&record, 0),
+            output: place.output,
+            tag: tag_action::<SEALS>(part, record, place),
+            index: record.index as usize,
+        }
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
+        simd: S,
+        next: impl FnMut() -> Option<GcmSivRecord<'a>>,
+        output: &mut [u8],
+        mut fail: impl FnMut(usize, Status),
+    ) {
+        let reject = |index| fail(index, Status::Rejected);
+        match S::FOURS {
+            2 => gcm_siv::run::<S, 2, ROUNDS, SEALS>(simd, next, output, reject),
+            // More would be idle in short batches, and four hide the latencies.
+            _ => gcm_siv::run::<S, 4, ROUNDS, SEALS>(simd, next, output, reject),
         }
     }
 }
@@ -277,11 +316,24 @@ impl<const ENCRYPTS: bool> AesKernel for Ff1Kernel<ENCRYPTS> {
     }
 }
 
-/// Returns the IV of an accepted record, which has the length of a block.
+/// Returns the IV of an accepted record, which has `N` bytes.
 #[inline(always)]
-fn iv<'a>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a BlockBytes {
+fn iv<'a, const N: usize>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a [u8; N] {
     let bytes = part.data().get(record.iv as usize..);
-    bytes.and_then(<[u8]>::first_chunk).unwrap_or(&[0; BLOCK])
+    bytes.and_then(<[u8]>::first_chunk).unwrap_or(&[0; N])
+}
+
+/// Returns the use of a record's tag: to be written if `SEALS` is true, else compared.
+#[inline(always)]
+fn tag_action<'a, const SEALS: bool>(
+    part: &'a RecordPart<'a>,
+    record: RecordRef,
+    place: ResultSpan,
+) -> TagAction<'a> {
+    match SEALS {
+        true => TagAction::Write(place.tag, place.tag_len),
+        false => TagAction::Compare(bytes(part, part.tag_span(record))),
+    }
 }
 
 #[inline(always)]

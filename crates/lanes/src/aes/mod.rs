@@ -1,4 +1,4 @@
-//! AES of many records side by side: CBC, CTR, GCM, CMAC and FF1.
+//! AES of many records side by side: CBC, CTR, GCM, GCM-SIV, CMAC and FF1.
 //!
 //! | module | contents |
 //! |---|---|
@@ -15,6 +15,9 @@
 //! | `cmac` | subkeys and last blocks of CMAC |
 //! | `ff1`, `half` | FF1: a block of each of eight records, and the arithmetic of its halves |
 //! | `gcm`, `ghash` | GCM: counters and hash together |
+//! | `gcm_siv` | GCM-SIV: a block of each of four records in a register |
+//! | `joined` | round keys of four records side by side |
+//! | `tag` | the tags of records that are sealed or opened |
 
 mod cbc;
 mod chain;
@@ -24,14 +27,17 @@ mod cmac;
 mod ctr;
 mod ff1;
 mod gcm;
+mod gcm_siv;
 mod ghash;
 mod half;
+mod joined;
 mod kernel;
 mod keys;
 mod one_block;
 mod rounds;
 mod run;
 mod schedule;
+mod tag;
 mod wide;
 
 use oarlock_core::{AeadAlg, BatchSize, BlockCipher, FpeAlg, MacAlg, Shape};
@@ -46,7 +52,7 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_one = match shape {
         Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),
         Shape::Mac { alg } => matches!(alg, MacAlg::Aes128Cmac | MacAlg::Aes256Cmac),
-        Shape::Aead { alg, .. } => matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm),
+        Shape::Aead { alg, .. } => matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm) || alg.is_gcm_siv(),
         Shape::Fpe { alg, .. } => matches!(alg, FpeAlg::Aes128Ff1 | FpeAlg::Aes256Ff1),
         _ => false,
     };

@@ -1,8 +1,9 @@
 //! The cipher on blocks of several records side by side. An AES instruction takes about four cycles and up to two start
 //! in each cycle, so eight must be in flight.
 
+use super::joined::JoinedKeys;
 use super::schedule::AesSchedule;
-use crate::simd::{AesBlocks, BLOCK, BlockBytes};
+use crate::simd::{AesBlocks, BLOCK, BlockBytes, BlockSimd};
 
 /// Encrypts the blocks of every place, each under a key of its own. FIPS 197 5.1. `load` makes
 /// blocks of a round key.
@@ -12,7 +13,31 @@ pub(super) fn encrypt<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
     states: [B; PLACES],
     keys: &[&AesSchedule; PLACES],
 ) -> [B; PLACES] {
-    rounds::<B, PLACES, ROUNDS>(load, states, keys, B::encrypt_round, B::encrypt_last)
+    rounds::<B, PLACES, ROUNDS>(
+        #[inline(always)]
+        |place, at| load(&keys[place].keys[at]),
+        load(&[0; BLOCK]),
+        states,
+        B::encrypt_round,
+        B::encrypt_last,
+    )
+}
+
+/// Encrypts as [`encrypt`] does, with the blocks of four records in each place.
+#[inline(always)]
+pub(super) fn encrypt_joined<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
+    simd: S,
+    states: [S::Four; PLACES],
+    keys: &[JoinedKeys; PLACES],
+) -> [S::Four; PLACES] {
+    rounds::<_, PLACES, ROUNDS>(
+        #[inline(always)]
+        |place, at| keys[place].round(simd, at),
+        simd.splat_block(&[0; BLOCK]),
+        states,
+        S::Four::encrypt_round,
+        S::Four::encrypt_last,
+    )
 }
 
 /// Decrypts as [`encrypt`] encrypts. FIPS 197 5.3.5.
@@ -22,43 +47,50 @@ pub(super) fn decrypt<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
     states: [B; PLACES],
     keys: &[&AesSchedule; PLACES],
 ) -> [B; PLACES] {
-    rounds::<B, PLACES, ROUNDS>(load, states, keys, B::decrypt_round, B::decrypt_last)
+    rounds::<B, PLACES, ROUNDS>(
+        #[inline(always)]
+        |place, at| load(&keys[place].keys[at]),
+        load(&[0; BLOCK]),
+        states,
+        B::decrypt_round,
+        B::decrypt_last,
+    )
 }
 
+/// Computes the rounds of every place. `key` returns the round key of a place.
 #[inline(always)]
 fn rounds<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
-    load: impl Fn(&BlockBytes) -> B,
+    key: impl Fn(usize, usize) -> B,
+    zero: B,
     mut states: [B; PLACES],
-    keys: &[&AesSchedule; PLACES],
     round: impl Fn(B, B) -> B,
     last: impl Fn(B, B) -> B,
 ) -> [B; PLACES] {
     if B::ADDS_KEYS_FIRST {
         // With a key of zeros behind it, the addition of the next key is part of the instruction.
-        let zero = load(&[0; BLOCK]);
         for at in 0..ROUNDS - 1 {
             for place in 0..PLACES {
-                states[place] = round(states[place] ^ load(&keys[place].keys[at]), zero);
+                states[place] = round(states[place] ^ key(place, at), zero);
             }
         }
         for place in 0..PLACES {
-            let [before, after] = [ROUNDS - 1, ROUNDS].map(|at| load(&keys[place].keys[at]));
+            let (before, after) = (key(place, ROUNDS - 1), key(place, ROUNDS));
             states[place] = last(states[place] ^ before, after);
         }
         return states;
     }
     // Each place has a key of its own, so round keys are loaded at the place of use and never kept in registers.
     for place in 0..PLACES {
-        states[place] = states[place] ^ load(&keys[place].keys[0]);
+        states[place] = states[place] ^ key(place, 0);
     }
     // `ROUNDS` and `PLACES` are constants, so the loops unroll and the states stay in registers.
     for at in 1..ROUNDS {
         for place in 0..PLACES {
-            states[place] = round(states[place], load(&keys[place].keys[at]));
+            states[place] = round(states[place], key(place, at));
         }
     }
     for place in 0..PLACES {
-        states[place] = last(states[place], load(&keys[place].keys[ROUNDS]));
+        states[place] = last(states[place], key(place, ROUNDS));
     }
     states
 }

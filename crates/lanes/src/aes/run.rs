@@ -8,13 +8,13 @@ use oarlock_core::{
 use zeroize::Zeroizing;
 
 use super::kernel::{
-    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, CtrKernel, Ff1Kernel, GcmKernel, ResultSpan,
-    compute,
+    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, CtrKernel, Ff1Kernel, GcmKernel, GcmSivKernel,
+    ResultSpan, compute,
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
-use crate::simd::BlockSimd;
+use crate::simd::{BLOCK, BlockSimd};
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run<S: BlockSimd>(
@@ -28,6 +28,12 @@ pub(crate) fn run<S: BlockSimd>(
         Shape::Cipher { mode: CipherMode::Ctr, .. } => with::<S, CtrKernel>(simd, shape, parts, out),
         Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncryptKernel>(simd, shape, parts, out),
         Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecryptKernel>(simd, shape, parts, out),
+        Shape::Aead { alg, direction: Encrypt } if alg.is_gcm_siv() => {
+            with::<S, GcmSivKernel<true>>(simd, shape, parts, out)
+        }
+        Shape::Aead { alg, direction: Decrypt } if alg.is_gcm_siv() => {
+            with::<S, GcmSivKernel<false>>(simd, shape, parts, out)
+        }
         Shape::Aead { direction: Encrypt, .. } => with::<S, GcmKernel<true>>(simd, shape, parts, out),
         Shape::Aead { direction: Decrypt, .. } => with::<S, GcmKernel<false>>(simd, shape, parts, out),
         Shape::Fpe { direction: Encrypt, .. } => with::<S, Ff1Kernel<true>>(simd, shape, parts, out),
@@ -104,10 +110,11 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
     }
 
     /// A slot takes the next record as soon as its own is finished, so the order of lengths does not matter. Records of
-    /// FF1 run in step, so those of one length come together.
+    /// FF1 and GCM-SIV run in step, so those of one length come together.
     fn steps(&self) -> StepRule {
         match self.shape {
             Shape::Fpe { .. } => StepRule::blocks(1, 0),
+            Shape::Aead { alg, .. } if alg.is_gcm_siv() => StepRule::blocks(BLOCK, BLOCK - 1),
             _ => StepRule::EVEN,
         }
     }

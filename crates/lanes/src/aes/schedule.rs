@@ -1,6 +1,6 @@
 //! Round keys. FIPS 197 5.2 and 5.3.5.
 
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::simd::{AesBlocks, BLOCK, BlockBytes, BlockSimd, SingleSimd};
 
@@ -77,50 +77,58 @@ fn rounds(key: &[u8]) -> usize {
     key.len() / 4 + 6
 }
 
-/// Expands a key. FIPS 197 5.2. Words are little-endian here, so the first byte is the lowest.
-fn expanded<S: BlockSimd>(simd: S, key: &[u8]) -> AesSchedule {
-    let key_words = key.len() / 4;
-    let mut words = Zeroizing::new([0_u32; 4 * ROUND_KEYS]);
-    for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
-        *word = u32::from_le_bytes(*bytes);
-    }
-    let mut round_constant = 1_u8;
-    for at in key_words..4 * (rounds(key) + 1) {
-        let last = words[at - 1];
-        let added = if at.is_multiple_of(key_words) {
-            let constant = u32::from(round_constant);
+/// Computes the round keys behind those of `keys`: the halves of AES-256 keys, or twice the same AES-128 key. FIPS 197
+/// 5.2. Calls `write` with the round, the place and the key.
+#[inline(always)]
+pub(super) fn expand<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
+    load: impl Fn(&BlockBytes) -> B,
+    keys: [[B; 2]; PLACES],
+    mut write: impl FnMut(usize, usize, B),
+) {
+    let has_halves = ROUNDS == ROUNDS_256;
+    let mut keys = keys;
+    let mut constant = 1_u8;
+    for round in if has_halves { 2 } else { 1 }..=ROUNDS {
+        let rotates = !has_halves || round % 2 == 0;
+        let added = load(&if rotates { in_every_word(constant) } else { [0; BLOCK] });
+        for (place, [before, last]) in keys.iter_mut().enumerate() {
+            let words = if rotates { last.last_words::<true>() } else { last.last_words::<false>() };
+            // An AES round is SubWord here: all columns hold the same word, so ShiftRows changes nothing. A table of S
+            // would show its secret index in the cache.
+            let next = before.word_sums() ^ words.encrypt_last(added);
+            (*before, *last) = (if has_halves { *last } else { next }, next);
+            write(round, place, next);
+        }
+        if rotates {
             // Doubles a public constant in GF(2^8).
-            round_constant = round_constant << 1 ^ if round_constant >> 7 == 1 { 0x1B } else { 0 };
-            // RotWord turns by one byte towards the front, which is a right rotation of a little-endian word.
-            substituted(simd, last.rotate_right(8)) ^ constant
-        } else if key_words == 8 && at % 8 == 4 {
-            substituted(simd, last)
-        } else {
-            last
-        };
-        words[at] = words[at - key_words] ^ added;
+            constant = constant << 1 ^ if constant >> 7 == 1 { 0x1B } else { 0 };
+        }
     }
-    let mut schedule = AesSchedule::empty();
-    for (bytes, word) in schedule.keys.as_flattened_mut().chunks_exact_mut(4).zip(&*words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    schedule
 }
 
-/// Computes SubWord with an AES round. All columns hold the same word, so ShiftRows changes nothing.
-fn substituted<S: BlockSimd>(simd: S, word: u32) -> u32 {
+#[inline(always)]
+fn in_every_word(constant: u8) -> BlockBytes {
+    (u128::from(constant) * 0x1_0000_0001_0000_0001_0000_0001).to_le_bytes()
+}
+
+/// Expands a key. FIPS 197 5.2.
+fn expanded<S: BlockSimd>(simd: S, key: &[u8]) -> AesSchedule {
+    let mut schedule = AesSchedule::empty();
+    schedule.keys.as_flattened_mut()[..key.len()].copy_from_slice(key);
     simd.call(
         #[inline(always)]
         || {
-            // The instruction and not a table of S: an index that is secret would show in the cache.
             let simd = simd.single();
-            let columns = simd.block_of_words([u64::from(word) << 32 | u64::from(word); 2]);
-            let mut substituted = [0; BLOCK];
-            simd.store_block(columns.encrypt_last(simd.block_of_words([0; 2])), &mut substituted);
-            let [a, b, c, d, ..] = substituted;
-            u32::from_le_bytes([a, b, c, d])
+            let (first, second) = (simd.load_block(&schedule.keys[0]), simd.load_block(&schedule.keys[1]));
+            let load = |bytes: &BlockBytes| simd.load_block(bytes);
+            let write = |round: usize, _: usize, key| simd.store_block(key, &mut schedule.keys[round]);
+            match rounds(key) {
+                ROUNDS_128 => expand::<_, 1, ROUNDS_128>(load, [[first; 2]], write),
+                _ => expand::<_, 1, ROUNDS_256>(load, [[first, second]], write),
+            }
         },
-    )
+    );
+    schedule
 }
 
 /// Returns the keys in reverse order, with InvMixColumns applied to all but the first and the last. FIPS 197 5.3.5.

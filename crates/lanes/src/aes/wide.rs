@@ -5,8 +5,9 @@
 //! which pays from some blocks on.
 
 use super::chained::ChainedRecord;
-use super::schedule::ROUND_KEYS;
-use crate::simd::{AesBlocks, BlockBytes, BlockSimd, FOUR_BLOCKS, OneBlock, SingleSimd, erase};
+use super::joined::JoinedKeys;
+use super::rounds::encrypt_joined;
+use crate::simd::{BlockBytes, BlockSimd, OneBlock, SingleSimd};
 
 /// The registers of four records each. The rounds of fewer would wait for each other.
 const GROUPS: usize = 4;
@@ -16,24 +17,6 @@ pub(super) const RECORDS: usize = 4 * GROUPS;
 
 /// The number of blocks from which copying the keys pays.
 pub(super) const MIN_STEPS: usize = 8;
-
-/// The round keys of four records: those of one round lie side by side.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct JoinedKeys([[u8; FOUR_BLOCKS]; ROUND_KEYS]);
-
-impl JoinedKeys {
-    #[inline(always)]
-    fn new(records: &[ChainedRecord<'_>; 4], rounds: usize) -> Self {
-        let mut joined = Self([[0; FOUR_BLOCKS]; ROUND_KEYS]);
-        for (at, round) in joined.0.iter_mut().take(rounds + 1).enumerate() {
-            for (to, record) in round.as_chunks_mut().0.iter_mut().zip(records) {
-                *to = record.schedule.keys[at];
-            }
-        }
-        joined
-    }
-}
 
 /// Chains records of `steps` blocks. Writes each block to `output`, or with `MAC` only the leading bytes of the last.
 #[inline(always)]
@@ -54,7 +37,7 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     let groups: &[[ChainedRecord<'_>; 4]] = records.as_chunks().0;
     let mut keys: [JoinedKeys; GROUPS] = std::array::from_fn(
         #[inline(always)]
-        |group| JoinedKeys::new(&groups[group], ROUNDS),
+        |group| JoinedKeys::new(groups[group].each_ref().map(|record| record.schedule), ROUNDS),
     );
     let mut states: [S::Four; GROUPS] = std::array::from_fn(
         #[inline(always)]
@@ -69,7 +52,7 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
             );
             *state = *state ^ simd.join(blocks);
         }
-        states = encrypt::<S, ROUNDS>(simd, states, &keys);
+        states = encrypt_joined::<S, GROUPS, ROUNDS>(simd, states, &keys);
         if !MAC {
             for (group, state) in groups.iter().zip(states) {
                 for (record, block) in group.iter().zip(simd.split(state)) {
@@ -82,7 +65,7 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
         for (group, state) in groups.iter().zip(&mut states) {
             *state = *state ^ joined(simd, group, |record| record.last(simd.single(), whole));
         }
-        states = encrypt::<S, ROUNDS>(simd, states, &keys);
+        states = encrypt_joined::<S, GROUPS, ROUNDS>(simd, states, &keys);
         for (group, state) in groups.iter().zip(states) {
             for (record, block) in group.iter().zip(simd.split(state)) {
                 record.write_tag(simd.single(), block, output);
@@ -90,7 +73,7 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
         }
     }
     for keys in &mut keys {
-        erase(keys.0.as_flattened_mut());
+        keys.erase();
     }
 }
 
@@ -105,25 +88,4 @@ fn joined<'a, S: BlockSimd>(
         #[inline(always)]
         |at| block(&records[at]),
     ))
-}
-
-/// Encrypts a block of each record. FIPS 197 5.1.
-#[inline(always)]
-fn encrypt<S: BlockSimd, const ROUNDS: usize>(
-    simd: S,
-    mut states: [S::Four; GROUPS],
-    keys: &[JoinedKeys; GROUPS],
-) -> [S::Four; GROUPS] {
-    for group in 0..GROUPS {
-        states[group] = states[group] ^ simd.load_prefix(&keys[group].0[0]);
-    }
-    for at in 1..ROUNDS {
-        for group in 0..GROUPS {
-            states[group] = states[group].encrypt_round(simd.load_prefix(&keys[group].0[at]));
-        }
-    }
-    for group in 0..GROUPS {
-        states[group] = states[group].encrypt_last(simd.load_prefix(&keys[group].0[ROUNDS]));
-    }
-    states
 }

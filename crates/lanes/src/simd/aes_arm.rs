@@ -151,12 +151,6 @@ impl BlockRegister for NeonBlock {
     }
 
     #[inline(always)]
-    fn masked(self, mask: Self) -> Self {
-        // SAFETY: `self` proves NEON.
-        Self(unsafe { vandq_u8(self.0, mask.0) })
-    }
-
-    #[inline(always)]
     fn exchanged_words(self) -> Self {
         // SAFETY: `self` proves NEON.
         Self(unsafe { vextq_u8::<8>(self.0, self.0) })
@@ -232,6 +226,33 @@ impl AesBlocks for NeonBlock {
     fn reversed(self) -> Self {
         // SAFETY: `self` proves NEON.
         Self(unsafe { vrev64q_u8(self.0) }).exchanged_words()
+    }
+
+    #[inline(always)]
+    fn masked(self, mask: Self) -> Self {
+        // SAFETY: `self` proves NEON.
+        Self(unsafe { vandq_u8(self.0, mask.0) })
+    }
+
+    #[inline(always)]
+    fn last_words<const ROTATES: bool>(self) -> Self {
+        // SAFETY: `self` proves NEON.
+        unsafe {
+            let last = vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(self.0));
+            let rotated =
+                if ROTATES { vorrq_u32(vshrq_n_u32::<8>(last), vshlq_n_u32::<24>(last)) } else { last };
+            Self(vreinterpretq_u8_u32(rotated))
+        }
+    }
+
+    #[inline(always)]
+    fn word_sums(self) -> Self {
+        // SAFETY: `self` proves NEON.
+        unsafe {
+            let zero = vdupq_n_u8(0);
+            let pairs = veorq_u8(self.0, vextq_u8::<12>(zero, self.0));
+            Self(veorq_u8(pairs, vextq_u8::<8>(zero, pairs)))
+        }
     }
 }
 

@@ -153,12 +153,6 @@ impl BlockRegister for XmmBlock {
     }
 
     #[inline(always)]
-    fn masked(self, mask: Self) -> Self {
-        // SAFETY: `self` proves AVX.
-        Self(unsafe { _mm_and_si128(self.0, mask.0) })
-    }
-
-    #[inline(always)]
     fn exchanged_words(self) -> Self {
         // SAFETY: `self` proves AVX.
         Self(unsafe { _mm_shuffle_epi32::<0x4E>(self.0) })
@@ -222,6 +216,26 @@ impl AesBlocks for XmmBlock {
     fn reversed(self) -> Self {
         // SAFETY: `self` proves AVX.
         self.moved(Self(unsafe { _mm_set_epi32(0x0001_0203, 0x0405_0607, 0x0809_0A0B, 0x0C0D_0E0F) }))
+    }
+
+    #[inline(always)]
+    fn masked(self, mask: Self) -> Self {
+        // SAFETY: `self` proves AVX.
+        Self(unsafe { _mm_and_si128(self.0, mask.0) })
+    }
+
+    #[inline(always)]
+    fn last_words<const ROTATES: bool>(self) -> Self {
+        // SAFETY: `self` proves AVX.
+        self.moved(Self(unsafe { _mm_set1_epi32(if ROTATES { 0x0C0F_0E0D } else { 0x0F0E_0D0C }) }))
+    }
+
+    #[inline(always)]
+    fn word_sums(self) -> Self {
+        // SAFETY: `self` proves AVX.
+        let pairs = self ^ Self(unsafe { _mm_slli_epi64::<32>(self.0) });
+        // SAFETY: `self` proves AVX. The sum of the lower two words goes to the upper two.
+        pairs.moved(Self(unsafe { _mm_set_epi32(0x0706_0504, 0x0706_0504, -1, -1) })) ^ pairs
     }
 }
 

@@ -37,6 +37,16 @@ pub(crate) trait AesBlocks: Copy + Debug + Send + Sync + 'static + BitXor<Output
 
     /// Reverses the bytes of each block.
     fn reversed(self) -> Self;
+
+    /// Computes `self & mask`.
+    fn masked(self, mask: Self) -> Self;
+
+    /// Returns the last word of 32 bits of each block in all its words. With `ROTATES` its bytes are rotated first:
+    /// RotWord of FIPS 197 5.2.
+    fn last_words<const ROTATES: bool>(self) -> Self;
+
+    /// Replaces each word of 32 bits with the XOR of itself and the words before it in its block.
+    fn word_sums(self) -> Self;
 }
 
 /// A CPU with rounds of AES, one block at a time.
@@ -118,9 +128,14 @@ pub(crate) trait BlockSimd: Cpu {
     /// Returns the last block.
     fn last_block(self, blocks: Self::Four) -> OneBlock<Self>;
 
-    /// Returns four copies of a counter block whose bytes are reversed, after `steps` were added to the counters
-    /// modulo 2^32, in the order of the standard.
+    /// Returns four copies of a block, after `steps` were added to the words of 32 bits at their starts.
     fn counters(self, fixed: OneBlock<Self>, steps: [u32; 4]) -> Self::Four;
+
+    /// Adds to the word of 32 bits at the start of each block. The other bytes stay.
+    fn add_to_counters(self, blocks: Self::Four, count: u32) -> Self::Four;
+
+    /// Returns the low words of the first two blocks as a block, and those of the other two.
+    fn low_words(self, blocks: Self::Four) -> [OneBlock<Self>; 2];
 
     /// Puts a block of two words at a position whose block is zero.
     fn with_words(self, blocks: Self::Four, at: usize, words: [u64; 2]) -> Self::Four;
@@ -131,6 +146,9 @@ pub(crate) trait BlockSimd: Cpu {
     /// Returns the sum of the products of each block with its power of H in the field of GHASH. Only the first
     /// `count` blocks, one to four, can be other than zero.
     fn sum_of_products(self, blocks: Self::Four, count: usize, powers: &HashPowers) -> OneBlock<Self>;
+
+    /// Returns for each position the sum of the products of the pairs at this position, in the field of POLYVAL.
+    fn products<const N: usize>(self, pairs: [(Self::Four, Self::Four); N]) -> Self::Four;
 }
 
 /// One block of a CPU.

@@ -71,7 +71,19 @@ impl<S: RegisterSimd> BlockSimd for S {
     fn counters(self, fixed: S::Block, [a, b, c, d]: [u32; 4]) -> Self::Four {
         let [a, b] = [self.add_to_counter(fixed, a), self.add_to_counter(fixed, b)];
         let [c, d] = [self.add_to_counter(fixed, c), self.add_to_counter(fixed, d)];
-        FourRegisters([a, b, c, d]).reversed()
+        FourRegisters([a, b, c, d])
+    }
+
+    #[inline(always)]
+    fn add_to_counters(self, FourRegisters([a, b, c, d]): Self::Four, count: u32) -> Self::Four {
+        let [a, b] = [self.add_to_counter(a, count), self.add_to_counter(b, count)];
+        let [c, d] = [self.add_to_counter(c, count), self.add_to_counter(d, count)];
+        FourRegisters([a, b, c, d])
+    }
+
+    #[inline(always)]
+    fn low_words(self, FourRegisters([a, b, c, d]): Self::Four) -> [S::Block; 2] {
+        [a.low_words(b), c.low_words(d)]
     }
 
     #[inline(always)]
@@ -103,6 +115,32 @@ impl<S: RegisterSimd> BlockSimd for S {
         let middle = (ab.low_product(pq) ^ ab.high_product(pq)) ^ (cd.low_product(rs) ^ cd.high_product(rs));
         folded(self, low, middle, high)
     }
+
+    #[inline(always)]
+    fn products<const N: usize>(self, pairs: [(Self::Four, Self::Four); N]) -> Self::Four {
+        // One position after the other, because the sums of all four would not fit the registers.
+        let (a, b) = (product_at(self, &pairs, 0), product_at(self, &pairs, 1));
+        let (c, d) = (product_at(self, &pairs, 2), product_at(self, &pairs, 3));
+        FourRegisters([a, b, c, d])
+    }
+}
+
+/// Returns the sum of the products of the pairs at one position.
+#[inline(always)]
+fn product_at<S: SingleSimd<Block: BlockRegister>, const N: usize>(
+    simd: S,
+    pairs: &[(FourRegisters<S::Block>, FourRegisters<S::Block>); N],
+    at: usize,
+) -> S::Block {
+    let zero = simd.block_of_words([0; 2]);
+    let (mut low, mut middle, mut high) = (zero, zero, zero);
+    for (FourRegisters(a), FourRegisters(b)) in pairs {
+        let exchanged = b[at].exchanged_words();
+        low = low ^ a[at].low_product(b[at]);
+        high = high ^ a[at].high_product(b[at]);
+        middle = middle ^ (a[at].low_product(exchanged) ^ a[at].high_product(exchanged));
+    }
+    folded(simd, low, middle ^ (low ^ high), high)
 }
 
 /// Reduces the sum of products whose halves are `low` and `high`. `middle` is the sum of the products of the sums of
@@ -129,6 +167,12 @@ fn fold<B: BlockRegister>(low: B, polynomial: B) -> B {
 }
 
 impl<B: AesBlocks> FourRegisters<B> {
+    #[inline(always)]
+    fn each(self, f: impl Fn(B) -> B) -> Self {
+        let Self([a, b, c, d]) = self;
+        Self([f(a), f(b), f(c), f(d)])
+    }
+
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(B, B) -> B) -> Self {
         let (Self([a, b, c, d]), Self([p, q, r, s])) = (self, other);
@@ -161,8 +205,22 @@ impl<B: AesBlocks> AesBlocks for FourRegisters<B> {
 
     #[inline(always)]
     fn reversed(self) -> Self {
-        let Self([a, b, c, d]) = self;
-        Self([a.reversed(), b.reversed(), c.reversed(), d.reversed()])
+        self.each(B::reversed)
+    }
+
+    #[inline(always)]
+    fn masked(self, mask: Self) -> Self {
+        self.zip(mask, B::masked)
+    }
+
+    #[inline(always)]
+    fn last_words<const ROTATES: bool>(self) -> Self {
+        self.each(B::last_words::<ROTATES>)
+    }
+
+    #[inline(always)]
+    fn word_sums(self) -> Self {
+        self.each(B::word_sums)
     }
 }
 

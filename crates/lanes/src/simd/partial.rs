@@ -10,9 +10,6 @@ pub(super) trait BlockRegister: AesBlocks {
     /// Moves the bytes of the block. `moves` has the index of each byte, or 0x80 for zero.
     fn moved(self, moves: Self) -> Self;
 
-    /// Computes `self & mask`.
-    fn masked(self, mask: Self) -> Self;
-
     /// Exchanges the words of the block.
     fn exchanged_words(self) -> Self;
 

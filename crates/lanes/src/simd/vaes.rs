@@ -151,7 +151,23 @@ impl BlockSimd for VaesSimd {
             let steps = _mm512_setr_epi32(a, 0, 0, 0, b, 0, 0, 0, c, 0, 0, 0, d, 0, 0, 0);
             _mm512_add_epi32(_mm512_broadcast_i32x4(fixed.register()), steps)
         })
-        .reversed()
+    }
+
+    #[inline(always)]
+    fn add_to_counters(self, blocks: ZmmBlocks, count: u32) -> ZmmBlocks {
+        // SAFETY: `self` proves AVX-512F.
+        ZmmBlocks(unsafe { _mm512_add_epi32(blocks.0, _mm512_set4_epi32(0, 0, 0, count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn low_words(self, blocks: ZmmBlocks) -> [XmmBlock; 2] {
+        // SAFETY: `self` proves AVX-512F, which includes AVX2.
+        let [low, high] = unsafe {
+            let even = _mm512_setr_epi64(0, 2, 4, 6, 0, 2, 4, 6);
+            let words = _mm512_castsi512_si256(_mm512_permutexvar_epi64(even, blocks.0));
+            [_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words)]
+        };
+        [self.aes.block(low), self.aes.block(high)]
     }
 
     #[inline(always)]
@@ -170,15 +186,29 @@ impl BlockSimd for VaesSimd {
     /// than the exchanges of words of Karatsuba's way.
     #[inline(always)]
     fn sum_of_products(self, blocks: ZmmBlocks, count: usize, powers: &HashPowers) -> XmmBlock {
-        let (a, b) = (blocks.0, self.load_prefix(powers.powers(count)).0);
-        // SAFETY: `self` proves VPCLMULQDQ and AVX-512F, which includes AVX2.
+        let product = self.products([(blocks, self.load_prefix(powers.powers(count)))]).0;
+        // SAFETY: `self` proves AVX-512F, which includes AVX2.
         unsafe {
-            let low = _mm512_clmulepi64_epi128::<0x00>(a, b);
-            let high = _mm512_clmulepi64_epi128::<0x11>(a, b);
-            let middle = _mm512_xor_si512(
-                _mm512_clmulepi64_epi128::<0x01>(a, b),
-                _mm512_clmulepi64_epi128::<0x10>(a, b),
-            );
+            let pair =
+                _mm256_xor_si256(_mm512_castsi512_si256(product), _mm512_extracti64x4_epi64::<1>(product));
+            let sum = _mm_xor_si128(_mm256_castsi256_si128(pair), _mm256_extracti128_si256::<1>(pair));
+            self.aes.block(sum)
+        }
+    }
+
+    #[inline(always)]
+    fn products<const N: usize>(self, pairs: [(ZmmBlocks, ZmmBlocks); N]) -> ZmmBlocks {
+        // SAFETY: `self` proves VPCLMULQDQ and AVX-512F.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            let (mut low, mut middle, mut high) = (zero, zero, zero);
+            for (ZmmBlocks(a), ZmmBlocks(b)) in &pairs {
+                let (a, b) = (*a, *b);
+                low = _mm512_xor_si512(low, _mm512_clmulepi64_epi128::<0x00>(a, b));
+                high = _mm512_xor_si512(high, _mm512_clmulepi64_epi128::<0x11>(a, b));
+                middle = _mm512_xor_si512(middle, _mm512_clmulepi64_epi128::<0x01>(a, b));
+                middle = _mm512_xor_si512(middle, _mm512_clmulepi64_epi128::<0x10>(a, b));
+            }
             let middle = _mm512_shuffle_epi32::<0x4E>(middle);
             let low = _mm512_xor_si512(low, _mm512_maskz_mov_epi64(ODD, middle));
             let high = _mm512_xor_si512(high, _mm512_maskz_mov_epi64(!ODD, middle));
@@ -188,11 +218,7 @@ impl BlockSimd for VaesSimd {
                 let swapped = _mm512_shuffle_epi32::<0x4E>(low);
                 _mm512_xor_si512(swapped, _mm512_clmulepi64_epi128::<0x00>(low, polynomial))
             };
-            let product = _mm512_xor_si512(high, fold(fold(low)));
-            let pair =
-                _mm256_xor_si256(_mm512_castsi512_si256(product), _mm512_extracti64x4_epi64::<1>(product));
-            let sum = _mm_xor_si128(_mm256_castsi256_si128(pair), _mm256_extracti128_si256::<1>(pair));
-            self.aes.block(sum)
+            ZmmBlocks(_mm512_xor_si512(high, fold(fold(low))))
         }
     }
 }
@@ -228,6 +254,32 @@ impl AesBlocks for ZmmBlocks {
         unsafe {
             let reversed = _mm512_set4_epi32(0x0001_0203, 0x0405_0607, 0x0809_0A0B, 0x0C0D_0E0F);
             Self(_mm512_shuffle_epi8(self.0, reversed))
+        }
+    }
+
+    #[inline(always)]
+    fn masked(self, mask: Self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_and_si512(self.0, mask.0) })
+    }
+
+    #[inline(always)]
+    fn last_words<const ROTATES: bool>(self) -> Self {
+        // SAFETY: `self` proves AVX-512BW. The indices count within each block.
+        unsafe {
+            let last = _mm512_set1_epi32(if ROTATES { 0x0C0F_0E0D } else { 0x0F0E_0D0C });
+            Self(_mm512_shuffle_epi8(self.0, last))
+        }
+    }
+
+    #[inline(always)]
+    fn word_sums(self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        unsafe {
+            let pairs = self ^ Self(_mm512_slli_epi64::<32>(self.0));
+            // The sum of the lower two words goes to the upper two.
+            let moves = _mm512_set4_epi32(0x0706_0504, 0x0706_0504, -1, -1);
+            pairs ^ Self(_mm512_shuffle_epi8(pairs.0, moves))
         }
     }
 }

@@ -66,6 +66,32 @@ impl VaesYmmSimd {
         // SAFETY: `self` proves AVX2.
         unsafe { _mm256_broadcastsi128_si256(block.register()) }
     }
+
+    /// Returns the sums of the products of the pairs in one register.
+    #[inline(always)]
+    fn product_of_half<const N: usize>(self, pairs: &[(YmmBlocks, YmmBlocks); N], half: usize) -> __m256i {
+        // SAFETY: `self` proves AVX2 and VPCLMULQDQ.
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            let (mut low, mut middle, mut high) = (zero, zero, zero);
+            for (YmmBlocks(a), YmmBlocks(b)) in pairs {
+                let (a, b) = (a[half], b[half]);
+                low = _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x00>(a, b));
+                high = _mm256_xor_si256(high, _mm256_clmulepi64_epi128::<0x11>(a, b));
+                middle = _mm256_xor_si256(middle, _mm256_clmulepi64_epi128::<0x01>(a, b));
+                middle = _mm256_xor_si256(middle, _mm256_clmulepi64_epi128::<0x10>(a, b));
+            }
+            let low = _mm256_xor_si256(low, _mm256_unpacklo_epi64(zero, middle));
+            let high = _mm256_xor_si256(high, _mm256_unpackhi_epi64(middle, zero));
+            let polynomial = _mm256_set1_epi64x(0xC200_0000_0000_0000_u64.cast_signed());
+            // As in `folded`, for two blocks.
+            let fold = |low| {
+                let swapped = _mm256_shuffle_epi32::<0x4E>(low);
+                _mm256_xor_si256(swapped, _mm256_clmulepi64_epi128::<0x00>(low, polynomial))
+            };
+            _mm256_xor_si256(high, fold(fold(low)))
+        }
+    }
 }
 
 impl Cpu for VaesYmmSimd {
@@ -188,7 +214,26 @@ impl BlockSimd for VaesYmmSimd {
             // SAFETY: `self` proves AVX2.
             unsafe { _mm256_add_epi32(fixed, _mm256_setr_epi32(a, b, c, d, e, f, g, h)) }
         };
-        YmmBlocks([added(a, b), added(c, d)]).reversed()
+        YmmBlocks([added(a, b), added(c, d)])
+    }
+
+    #[inline(always)]
+    fn add_to_counters(self, blocks: YmmBlocks, count: u32) -> YmmBlocks {
+        let step = self.twice(self.0.block_of_words([u64::from(count), 0]));
+        blocks.each(
+            #[inline(always)]
+            |pair| {
+                // SAFETY: `self` proves AVX2.
+                unsafe { _mm256_add_epi32(pair, step) }
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn low_words(self, YmmBlocks([low, high]): YmmBlocks) -> [XmmBlock; 2] {
+        // SAFETY: `self` proves AVX2. The words of both registers alternate, so that two exchange places.
+        let words = unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_unpacklo_epi64(low, high)) };
+        self.halves(words)
     }
 
     #[inline(always)]
@@ -236,9 +281,35 @@ impl BlockSimd for VaesYmmSimd {
             folded(self.0, self.sum_of_pair(low), self.sum_of_pair(middle), self.sum_of_pair(high))
         }
     }
+
+    #[inline(always)]
+    fn products<const N: usize>(self, pairs: [(YmmBlocks, YmmBlocks); N]) -> YmmBlocks {
+        YmmBlocks([self.product_of_half(&pairs, 0), self.product_of_half(&pairs, 1)])
+    }
 }
 
 impl YmmBlocks {
+    #[inline(always)]
+    fn each(self, f: impl Fn(__m256i) -> __m256i) -> Self {
+        let Self([a, b]) = self;
+        Self([f(a), f(b)])
+    }
+
+    /// Moves the bytes of every block. `moves` has the index of each byte, or a negative number for zero.
+    #[inline(always)]
+    fn moved(self, moves: [i32; 4]) -> Self {
+        let [a, b, c, d] = moves;
+        // SAFETY: `self` proves AVX2. The indices count within each block.
+        let indices = unsafe { _mm256_broadcastsi128_si256(_mm_setr_epi32(a, b, c, d)) };
+        self.each(
+            #[inline(always)]
+            |pair| {
+                // SAFETY: `self` proves AVX2.
+                unsafe { _mm256_shuffle_epi8(pair, indices) }
+            },
+        )
+    }
+
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(__m256i, __m256i) -> __m256i) -> Self {
         let (Self([a, b]), Self([c, d])) = (self, other);
@@ -297,13 +368,38 @@ impl AesBlocks for YmmBlocks {
 
     #[inline(always)]
     fn reversed(self) -> Self {
-        // SAFETY: `self` proves AVX2. The indices count within each block.
-        unsafe {
-            let block = _mm_set_epi32(0x0001_0203, 0x0405_0607, 0x0809_0A0B, 0x0C0D_0E0F);
-            let indices = _mm256_broadcastsi128_si256(block);
-            let Self([low, high]) = self;
-            Self([_mm256_shuffle_epi8(low, indices), _mm256_shuffle_epi8(high, indices)])
-        }
+        self.moved([0x0C0D_0E0F, 0x0809_0A0B, 0x0405_0607, 0x0001_0203])
+    }
+
+    #[inline(always)]
+    fn masked(self, mask: Self) -> Self {
+        self.zip(
+            mask,
+            #[inline(always)]
+            |blocks, mask| {
+                // SAFETY: `self` proves AVX2.
+                unsafe { _mm256_and_si256(blocks, mask) }
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn last_words<const ROTATES: bool>(self) -> Self {
+        self.moved([if ROTATES { 0x0C0F_0E0D } else { 0x0F0E_0D0C }; 4])
+    }
+
+    #[inline(always)]
+    fn word_sums(self) -> Self {
+        let shifted = self.each(
+            #[inline(always)]
+            |pair| {
+                // SAFETY: `self` proves AVX2.
+                unsafe { _mm256_slli_epi64::<32>(pair) }
+            },
+        );
+        let pairs = self ^ shifted;
+        // The sum of the lower two words goes to the upper two.
+        pairs ^ pairs.moved([-1, -1, 0x0706_0504, 0x0706_0504])
     }
 }
 

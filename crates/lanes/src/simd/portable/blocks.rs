@@ -102,7 +102,16 @@ impl BlockSimd for PortableSimd {
 
     fn counters(self, fixed: PortableBlock, steps: [u32; 4]) -> PortableVector {
         let blocks = steps.map(|step| self.add_to_counter(fixed, step).0);
-        PortableVector(std::array::from_fn(|at| blocks[at / 2][at % 2])).reversed()
+        PortableVector(std::array::from_fn(|at| blocks[at / 2][at % 2]))
+    }
+
+    fn add_to_counters(self, blocks: PortableVector, count: u32) -> PortableVector {
+        self.join(self.split(blocks).map(|block| self.add_to_counter(block, count)))
+    }
+
+    fn low_words(self, blocks: PortableVector) -> [PortableBlock; 2] {
+        let [a, _, b, _, c, _, d, _] = blocks.0;
+        [PortableBlock([a, b]), PortableBlock([c, d])]
     }
 
     fn with_words(self, blocks: PortableVector, at: usize, words: [u64; 2]) -> PortableVector {
@@ -121,6 +130,12 @@ impl BlockSimd for PortableSimd {
         let product = product(blocks, powers).0;
         let sum = |word: usize| product.iter().skip(word).step_by(2).fold(0, |sum, word| sum ^ word);
         PortableBlock([sum(0), sum(1)])
+    }
+
+    #[inline(never)]
+    fn products<const N: usize>(self, pairs: [(PortableVector, PortableVector); N]) -> PortableVector {
+        let products = pairs.into_iter().map(|(a, b)| product(a, b));
+        products.fold(self.splat_block(&[0; BLOCK]), BitXor::bitxor)
     }
 }
 
@@ -157,6 +172,18 @@ impl AesBlocks for PortableBlock {
     fn reversed(self) -> Self {
         Self::first_of(self.widened().reversed())
     }
+
+    fn masked(self, mask: Self) -> Self {
+        Self::first_of(self.widened().masked(mask.widened()))
+    }
+
+    fn last_words<const ROTATES: bool>(self) -> Self {
+        Self::first_of(self.widened().last_words::<ROTATES>())
+    }
+
+    fn word_sums(self) -> Self {
+        Self::first_of(self.widened().word_sums())
+    }
 }
 
 impl BitXor for PortableBlock {
@@ -192,6 +219,26 @@ impl AesBlocks for PortableVector {
 
     fn reversed(self) -> Self {
         swap_words(Self(self.0.map(u64::swap_bytes)))
+    }
+
+    fn masked(self, mask: Self) -> Self {
+        self & mask
+    }
+
+    fn last_words<const ROTATES: bool>(self) -> Self {
+        let last = |block: usize| {
+            let word = (self.0[2 * block + 1] >> 32) as u32;
+            // RotWord turns by one byte towards the front, which is a right rotation of a little-endian word.
+            let word = u64::from(word.rotate_right(if ROTATES { 8 } else { 0 }));
+            word << 32 | word
+        };
+        Self(std::array::from_fn(|at| last(at / 2)))
+    }
+
+    fn word_sums(self) -> Self {
+        let pairs = self.0.map(|word| word ^ word << 32);
+        let carried = |at: usize| if at % 2 == 1 { pairs[at - 1] >> 32 } else { 0 };
+        Self(std::array::from_fn(|at| pairs[at] ^ carried(at) ^ carried(at) << 32))
     }
 }
 

@@ -35,6 +35,10 @@ fn singles<S: SingleSimd>(simd: S, a: &[u8; MOST], b: &[u8; MOST]) -> Vec<Vec<u8
         x.decrypt_round(y),
         x.decrypt_last(y),
         x.reversed(),
+        x.masked(y),
+        x.last_words::<true>(),
+        x.last_words::<false>(),
+        x.word_sums(),
         simd.add_to_counter(x, 3),
         simd.add_to_counter(simd.block_of_words([0x0123_4567_FFFF_FFFF, 5]), 2),
         *simd.opaque(&x),
@@ -78,9 +82,18 @@ fn fours<S: BlockSimd>(simd: S, a: &[u8; MOST], b: &[u8; MOST]) -> Vec<Vec<u8>> 
         x.decrypt_round(y),
         x.decrypt_last(y),
         x.reversed(),
+        x.masked(y),
+        x.last_words::<true>(),
+        x.last_words::<false>(),
+        x.word_sums(),
+        simd.add_to_counters(x, 3),
+        simd.add_to_counters(simd.splat_block(&[0xFF; BLOCK]), 2),
+        simd.products([(x, y)]),
+        simd.products([(x, y), (y, y), (x ^ y, x)]),
     ];
     let mut all: Vec<_> = blocks.map(|blocks| bytes(simd, blocks)).to_vec();
     all.push(single_bytes(simd.single(), simd.last_block(x)));
+    all.extend(simd.low_words(x).map(|block| single_bytes(simd.single(), block)));
     for len in 0..MOST {
         let piece = simd.load_prefix(&a[..len]);
         all.push(bytes(simd, piece));
