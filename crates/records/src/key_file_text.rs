@@ -69,7 +69,7 @@ impl KeyFileText {
     }
 }
 
-/// What a new line says about the use of its key. An empty list leaves the field out, so that the default applies.
+/// The rights of a new key, as its line states them. An empty list leaves the field out, so that the default applies.
 #[derive(Clone, Debug, Default)]
 pub struct NewKeyRights {
     /// The words of `algorithms`.

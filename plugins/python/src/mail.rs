@@ -47,7 +47,7 @@ pub(crate) fn verify_mail<'py>(
         accepts_partial_body: accept_partial_body,
         ..VerifyPolicy::default()
     };
-    let verifier = MailVerifier { accelerator, policy, now_s: time, records: KeyRecords::new(find) };
+    let verifier = ColumnVerifier { accelerator, policy, now_s: time, records: KeyRecords::new(find) };
     let verified = detached(py, || messages.compute(|_, chunk| verifier.verify(chunk)));
     // An exception of `find` explains the error that it leads to.
     if let Some(raised) = verifier.records.raised() {
@@ -56,14 +56,14 @@ pub(crate) fn verify_mail<'py>(
     messages.results(py, verified?.0)
 }
 
-struct MailVerifier {
+struct ColumnVerifier {
     accelerator: Arc<Accelerator>,
     policy: VerifyPolicy,
     now_s: u64,
     records: KeyRecords,
 }
 
-impl MailVerifier {
+impl ColumnVerifier {
     fn verify(&self, chunk: &dyn Array) -> Result<ColumnResult, ColumnError> {
         let messages = read_values("column of messages", chunk)?;
         let mut results = MailResults::default();

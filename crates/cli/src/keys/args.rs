@@ -63,8 +63,8 @@ pub(super) struct GenerateArgs {
     /// ~/.local/state/oarlock/records.keys]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "out", "passphrase_file"])]
     pub(super) records: Option<PathBuf>,
-    /// What a symmetric key may do, separated by commas, such as gcm, siv or ff1 (docs/records.md) [default: all that
-    /// suits its kind, except gcm-siv and ff1]
+    /// Algorithms that a symmetric key serves, separated by commas, such as gcm, siv or ff1 (docs/records.md) [default:
+    /// all that suit its kind, except gcm-siv and ff1]
     #[arg(long, value_name = "ALGORITHM", value_delimiter = ',')]
     pub(super) algorithms: Vec<String>,
     /// Sources of IVs that a symmetric key accepts, separated by commas, such as random or column (docs/records.md)

@@ -125,9 +125,9 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// Encrypts a column. A result of GCM or GCM-SIV is the IV, the ciphertext and the tag. A result of CBC is the IV and the
-/// ciphertext. These are the layouts of Spark's `aes_encrypt`. A result of SIV is the tag and the ciphertext, as RFC 5297
-/// has them.
+/// Encrypts a column. A result of GCM or GCM-SIV is the IV, the ciphertext and the tag. A result of CBC is the IV and
+/// the ciphertext. These are the layouts of Spark's `aes_encrypt`. A result of SIV is the tag and the ciphertext, as
+/// RFC 5297 has them.
 ///
 /// # Errors
 /// The columns or the options do not fit, a key is unknown or refused, or the machine or the server failed.

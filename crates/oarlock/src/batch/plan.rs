@@ -32,14 +32,14 @@ pub(super) struct WavePlan<'a> {
     /// Pending if a record is to run, else why not.
     pub(super) statuses: Vec<Status>,
     /// In the order of their waves.
-    pub(super) groups: Vec<RecordGroup>,
+    pub(super) groups: Vec<WaveGroup>,
     pub(super) claims: SlotClaims<'a>,
     pub(super) ivs: BatchIvs,
 }
 
 /// Records that run together.
 #[derive(Debug)]
-pub(super) struct RecordGroup {
+pub(super) struct WaveGroup {
     pub(super) wave: u32,
     pub(super) task: BatchTask,
     /// Their places in the batch, in order.
@@ -71,8 +71,8 @@ impl<'a> WavePlan<'a> {
     }
 }
 
-fn group(tasks: &Column<'_, BatchTask>, waves: &[u32], statuses: &[Status]) -> Vec<RecordGroup> {
-    let mut groups: Vec<RecordGroup> = Vec::new();
+fn group(tasks: &Column<'_, BatchTask>, waves: &[u32], statuses: &[Status]) -> Vec<WaveGroup> {
+    let mut groups: Vec<WaveGroup> = Vec::new();
     let mut places: HashMap<(u32, BatchTask), usize> = HashMap::new();
     let mut latest = 0;
     let pending = (0_u32..).zip(statuses).filter(|(_, status)| **status == Status::Pending);
@@ -82,7 +82,7 @@ fn group(tasks: &Column<'_, BatchTask>, waves: &[u32], statuses: &[Status]) -> V
         let is_latest = groups.get(latest).is_some_and(|group| (group.wave, group.task) == (wave, task));
         if !is_latest {
             latest = *places.entry((wave, task)).or_insert_with(|| {
-                groups.push(RecordGroup { wave, task, members: Vec::new() });
+                groups.push(WaveGroup { wave, task, members: Vec::new() });
                 groups.len() - 1
             });
         }

@@ -8,7 +8,7 @@ use oarlock_core::{
 };
 
 use super::gather::GroupColumns;
-use super::plan::{BatchRow, RecordGroup, WavePlan};
+use super::plan::{BatchRow, WaveGroup, WavePlan};
 use super::unwrapped::UnwrappedKeys;
 use super::{Batch, BatchOutcome, BatchTask};
 use crate::Accelerator;
@@ -52,7 +52,7 @@ const NO_KEY: KeySource = KeySource::Table(u32::MAX);
 impl PlanRun<'_, '_> {
     /// True if one run of the engines does all, with the caller's columns but for keys and IVs.
     fn is_whole(&self) -> bool {
-        let is_refused = |group: &RecordGroup| group.members.len() < self.batch.records.len;
+        let is_refused = |group: &WaveGroup| group.members.len() < self.batch.records.len;
         match &self.plan.groups[..] {
             // A refused record gets no key, so that no engine computes it. A task without a key has no such
             // means.
@@ -125,7 +125,7 @@ impl PlanRun<'_, '_> {
         Ok((BatchOutcome::of(outcomes, self.warnings), self.slots))
     }
 
-    fn run_group(&mut self, group: &RecordGroup, gathered: &mut GroupColumns, outcomes: &mut Outcomes) {
+    fn run_group(&mut self, group: &WaveGroup, gathered: &mut GroupColumns, outcomes: &mut Outcomes) {
         gathered.clear();
         for index in &group.members {
             let index = *index as usize;

@@ -132,8 +132,9 @@ impl TokenFormat {
         Ok(())
     }
 
-    /// Appends the UTF-8 of the text that has these numerals in the place of those of `text`, which is a text of the same
-    /// format: the text for its token, and the token for its text. These are at most [`max_len`](Self::max_len) bytes.
+    /// Appends the UTF-8 of the text that has these numerals in the place of those of `text`, which is a text of the
+    /// same format: the text for its token, and the token for its text. These are at most [`max_len`](Self::max_len)
+    /// bytes.
     ///
     /// # Errors
     /// There are fewer or more numerals than the text has, or one is not below the radix. The output stays as it was.
