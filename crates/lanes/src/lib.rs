@@ -10,7 +10,7 @@
 //! | `rsa` | RSA private (CRT), RSA public, plain modular exponentiation |
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
-//! | `aes` | AES in CBC, CTR and GCM, and CMAC |
+//! | `aes` | AES in CBC, CTR, GCM and GCM-SIV, CMAC, and FF1 |
 //! | `chacha` | ChaCha20-Poly1305 |
 //! | `cipher_mac` | a cipher and an HMAC over each record |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |

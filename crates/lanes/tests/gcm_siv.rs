@@ -142,7 +142,7 @@ fn groups_of_any_lengths_agree_with_scalar() {
     }
 }
 
-/// One record has a changed bit, in each position of a group in turn. Only that one is rejected, and it leaves zeros.
+/// One record has a changed bit, in each position of a group in turn. Only that record is rejected; it leaves zeros.
 #[test]
 fn a_damaged_record_is_rejected_alone_and_leaves_zeros() {
     for engine in leaves_for(shape(16, Direction::Encrypt)) {

@@ -4,6 +4,8 @@
 //! derive its keys, 10 expand one of them, and 20 encrypt the tag and the text. One record waits for each of these
 //! steps. So four records share a register, each with one block in it, and several registers run in step.
 
+#![expect(clippy::needless_range_loop, reason = "the places of several arrays are walked in step")]
+
 use super::chunk;
 use super::joined::{JoinedKeys, block_mut};
 use super::rounds::{encrypt, encrypt_joined};

@@ -58,6 +58,7 @@ pub(super) fn decrypt<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
 }
 
 /// Computes the rounds of every place. `key` returns the round key of a place.
+#[expect(clippy::needless_range_loop, reason = "a place has a state and a key")]
 #[inline(always)]
 fn rounds<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
     key: impl Fn(usize, usize) -> B,

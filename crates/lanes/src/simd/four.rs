@@ -125,11 +125,14 @@ impl<S: RegisterSimd> BlockSimd for S {
     }
 }
 
+/// Two factors of a product.
+type FourPair<S> = (FourRegisters<<S as SingleSimd>::Block>, FourRegisters<<S as SingleSimd>::Block>);
+
 /// Returns the sum of the products of the pairs at one position.
 #[inline(always)]
 fn product_at<S: SingleSimd<Block: BlockRegister>, const N: usize>(
     simd: S,
-    pairs: &[(FourRegisters<S::Block>, FourRegisters<S::Block>); N],
+    pairs: &[FourPair<S>; N],
     at: usize,
 ) -> S::Block {
     let zero = simd.block_of_words([0; 2]);
