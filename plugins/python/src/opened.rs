@@ -64,7 +64,7 @@ impl<T> Drop for Owned<T> {
             && let Some(value) = self.value.take()
         {
             // Leaked on purpose, once for each fork.
-            std::mem::forget(value);
+            let _leaked = std::mem::ManuallyDrop::new(value);
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct EncryptRows<'a> {
 
 enum EncryptionIvs<'a> {
     Random,
-    Derived(DerivedIvs<'a>),
+    Derived(Box<DerivedIvs<'a>>),
     /// AES-SIV has no IV, and AES-GCM-SIV has zeros.
     Zero,
 }
@@ -52,7 +52,8 @@ impl<'a> EncryptRows<'a> {
             }
             (ColumnIv::Usual | ColumnIv::Random, _) => EncryptionIvs::Random,
             (ColumnIv::Derived { key, row_ids }, _) => {
-                EncryptionIvs::Derived(DerivedIvs::new(keys, key, row_ids, rows, cipher.iv_len())?)
+                let derived = DerivedIvs::new(keys, key, row_ids, rows, cipher.iv_len())?;
+                EncryptionIvs::Derived(Box::new(derived))
             }
         };
         Ok(Self { key: keys.batch_key(options.key)?, key_name: options.key, cipher, aad, ivs })
@@ -60,7 +61,7 @@ impl<'a> EncryptRows<'a> {
 
     fn derived(&self) -> Option<&DerivedIvs<'a>> {
         match &self.ivs {
-            EncryptionIvs::Derived(derived) => Some(derived),
+            EncryptionIvs::Derived(derived) => Some(&**derived),
             _ => None,
         }
     }
