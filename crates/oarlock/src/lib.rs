@@ -118,7 +118,7 @@
 //! | [`schemes`] | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
 //! | [`table`] | named, indexed keys of stated types, each with a policy |
 //! | [`batch`] | records of mixed tasks under the table's keys, in one call |
-//! | [`format`] | tokens that keep the format of a text: alphabets, kept characters, check digits |
+//! | [`format`](mod@format) | tokens that keep the format of a text: alphabets, kept characters, check digits |
 //! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
 //! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
 //! | [`selftest`] | known answers for every shape, and sample workloads made from them |
