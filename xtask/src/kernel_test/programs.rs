@@ -55,7 +55,9 @@ fn cargo(arguments: &[&str]) -> Result<Vec<(String, TargetKind, PathBuf)>, Kerne
         for message in Message::parse_stream(BufReader::new(stdout)) {
             let Message::CompilerArtifact(artifact) = message.map_err(failed)? else { continue };
             let kind = artifact.target.kind.first().cloned();
-            if let (Some(path), Some(kind)) = (artifact.executable, kind) {
+            // A program has unit tests, which are a program of the same name.
+            let is_meant = artifact.profile.test == (kind == Some(TargetKind::Test));
+            if let (Some(path), Some(kind), true) = (artifact.executable, kind, is_meant) {
                 found.push((artifact.target.name, kind, path.into()));
             }
         }
