@@ -1,5 +1,5 @@
 //! `oarlock records` and Bouncy Castle decrypt what the other has encrypted: FF1 and AES-GCM-SIV. Each test prints
-//! SKIPPED without a JDK, or without Debian's libbcprov-java.
+//! SKIPPED without a JDK of version 17 or later, or without Debian's libbcprov-java.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -206,12 +206,23 @@ impl Folder {
     }
 }
 
+fn is_java_17() -> bool {
+    let Ok(output) = Command::new("java").arg("-version").output() else { return false };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let version = said.split('"').nth(1).and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    version.is_some_and(|version| version >= 17)
+}
+
 /// Java with Bouncy Castle.
 struct BouncyCastle;
 
 impl BouncyCastle {
     fn find() -> Option<Self> {
         if !has("java") || !has("javac") {
+            return None;
+        }
+        if !is_java_17() {
+            eprintln!("SKIPPED: Java is older than 17");
             return None;
         }
         if !Path::new(JAR).is_file() {
