@@ -87,6 +87,10 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
         } => {
             (iv_len, aad_len, tag_len) = (12, random.below(50), 16);
         }
+        Shape::Aead { alg: AeadAlg::Aes128Siv | AeadAlg::Aes256Siv, .. } => {
+            iv_len = [0, 12, random.below(40)][random.below(3)];
+            (aad_len, tag_len) = ([0, random.below(50)][random.below(2)], 16);
+        }
         Shape::Aead { .. } => {
             iv_len = if random.below(2) == 0 { 12 } else { 1 + random.below(40) };
             (aad_len, tag_len) = (random.below(50), 12 + random.below(5));

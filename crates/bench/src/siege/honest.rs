@@ -66,6 +66,11 @@ impl HonestClient {
         self.shared.lock().clone()
     }
 
+    /// Whether a request has been answered, or has failed, since the times were removed.
+    pub(super) fn has_ended_a_request(&self) -> bool {
+        !self.shared.lock().is_empty() || !self.shared.failures().is_empty()
+    }
+
     /// Stops the client, and returns its failures.
     pub(super) fn stop(mut self) -> Vec<String> {
         self.shared.is_over.store(true, Ordering::Relaxed);

@@ -65,7 +65,7 @@ impl FastRule {
                 (KeyLenRule::NoKey, len..=len, alg.block_len(), OutputRule::exactly(len))
             }
             Shape::Aead { alg, direction }
-                if matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm) || alg.is_gcm_siv() =>
+                if matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm) || alg.may_repeat_ivs() =>
             {
                 let is_sealing = direction == Direction::Encrypt;
                 tag = if is_sealing { TagRule::InOutput } else { TagRule::InData };

@@ -30,7 +30,7 @@ impl PrepareAes for CmacKey {
 }
 
 /// Multiplies by x in GF(2^128). NIST SP 800-38B 5.3.
-fn doubled(value: u128) -> u128 {
+pub(super) fn doubled(value: u128) -> u128 {
     // L is secret, so the carry selects by a mask and not by a branch.
     (value << 1) ^ (0x87 & (value >> 127).wrapping_neg())
 }

@@ -1,4 +1,4 @@
-//! AES of many records side by side: CBC, CTR, GCM, GCM-SIV, CMAC and FF1.
+//! AES of many records side by side: CBC, CTR, GCM, GCM-SIV, SIV, CMAC and FF1.
 //!
 //! | module | contents |
 //! |---|---|
@@ -16,6 +16,7 @@
 //! | `ff1`, `half` | FF1: a block of each of eight records, and the arithmetic of its halves |
 //! | `gcm`, `ghash` | GCM: counters and hash together |
 //! | `gcm_siv` | GCM-SIV: a block of each of four records in a register |
+//! | `siv` | SIV: passes of MACs and of key streams over a chunk of records |
 //! | `joined` | round keys of four records side by side |
 //! | `tag` | the tags of records that are sealed or opened |
 
@@ -37,6 +38,7 @@ mod one_block;
 mod rounds;
 mod run;
 mod schedule;
+mod siv;
 mod tag;
 mod wide;
 
@@ -52,7 +54,15 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_one = match shape {
         Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),
         Shape::Mac { alg } => matches!(alg, MacAlg::Aes128Cmac | MacAlg::Aes256Cmac),
-        Shape::Aead { alg, .. } => matches!(alg, AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm) || alg.is_gcm_siv(),
+        Shape::Aead { alg, .. } => matches!(
+            alg,
+            AeadAlg::Aes128Gcm
+                | AeadAlg::Aes256Gcm
+                | AeadAlg::Aes128GcmSiv
+                | AeadAlg::Aes256GcmSiv
+                | AeadAlg::Aes128Siv
+                | AeadAlg::Aes256Siv
+        ),
         Shape::Fpe { alg, .. } => matches!(alg, FpeAlg::Aes128Ff1 | FpeAlg::Aes256Ff1),
         _ => false,
     };

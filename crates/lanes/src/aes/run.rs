@@ -13,6 +13,7 @@ use super::kernel::{
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
+use super::siv;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{BLOCK, BlockSimd};
 
@@ -34,6 +35,7 @@ pub(crate) fn run<S: BlockSimd>(
         Shape::Aead { alg, direction: Decrypt } if alg.is_gcm_siv() => {
             with::<S, GcmSivKernel<false>>(simd, shape, parts, out)
         }
+        Shape::Aead { alg, direction } if alg.is_siv() => siv::run(simd, alg, direction, parts, out),
         Shape::Aead { direction: Encrypt, .. } => with::<S, GcmKernel<true>>(simd, shape, parts, out),
         Shape::Aead { direction: Decrypt, .. } => with::<S, GcmKernel<false>>(simd, shape, parts, out),
         Shape::Fpe { direction: Encrypt, .. } => with::<S, Ff1Kernel<true>>(simd, shape, parts, out),

@@ -4,7 +4,9 @@
 //! kernel of CMAC, and the key stream with that of CTR. Results stay in memory of this module, which is erased, until
 //! the tag of a record that is opened has been compared.
 
-use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Status};
+use oarlock_core::{
+    AeadAlg, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status,
+};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::chain;
@@ -49,20 +51,20 @@ impl PrepareAes for SivKey {
 /// Computes every record of every part into `out`.
 pub(super) fn run<S: BlockSimd>(
     simd: S,
-    shape: Shape,
-    key_len: usize,
+    alg: AeadAlg,
+    direction: Direction,
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
-    let mut kernel = SivRun { simd, shape, key_len, left: parts.iter(), table: Vec::new() };
+    let mut kernel = SivRun { simd, alg, direction, left: parts.iter(), table: Vec::new() };
     records::run(&mut kernel, parts, out)
 }
 
 /// The records of one run.
 struct SivRun<'p, S> {
     simd: S,
-    shape: Shape,
-    key_len: usize,
+    alg: AeadAlg,
+    direction: Direction,
     /// The parts that have not begun.
     left: std::slice::Iter<'p, &'p Records<'p>>,
     /// The prepared keys of the current part.
@@ -71,7 +73,7 @@ struct SivRun<'p, S> {
 
 impl<S: BlockSimd> RecordKernel for SivRun<'_, S> {
     fn shape(&self) -> Shape {
-        self.shape
+        Shape::Aead { alg: self.alg, direction: self.direction }
     }
 
     fn steps(&self) -> StepRule {
@@ -80,7 +82,7 @@ impl<S: BlockSimd> RecordKernel for SivRun<'_, S> {
 
     fn begin(&mut self, _part: &RecordPart<'_>) {
         self.table = match self.left.next() {
-            Some(records) => prepare_table(self.simd, records, self.key_len),
+            Some(records) => prepare_table(self.simd, records, self.alg.key_len()),
             None => Vec::new(),
         };
     }
@@ -102,11 +104,11 @@ impl<S: BlockSimd> RecordKernel for SivRun<'_, S> {
                 }
             }
             let chunk = SivChunk { simd: self.simd, part, work: &work, text_len };
-            match (self.shape.direction(), self.key_len) {
-                (Some(Direction::Decrypt), 32) => chunk.open::<ROUNDS_128>(&mut memory, out),
-                (Some(Direction::Decrypt), _) => chunk.open::<ROUNDS_256>(&mut memory, out),
-                (_, 32) => chunk.seal::<ROUNDS_128>(&mut memory, out),
-                _ => chunk.seal::<ROUNDS_256>(&mut memory, out),
+            match (self.direction, self.alg) {
+                (Direction::Encrypt, AeadAlg::Aes128Siv) => chunk.seal::<ROUNDS_128>(&mut memory, out),
+                (Direction::Encrypt, _) => chunk.seal::<ROUNDS_256>(&mut memory, out),
+                (Direction::Decrypt, AeadAlg::Aes128Siv) => chunk.open::<ROUNDS_128>(&mut memory, out),
+                (Direction::Decrypt, _) => chunk.open::<ROUNDS_256>(&mut memory, out),
             }
         }
     }
@@ -125,7 +127,7 @@ struct SivRecord<'a> {
 
 impl<'a> SivRecord<'a> {
     fn new(part: &'a RecordPart<'a>, record: RecordRef, key: &'a SivKey, text: usize) -> Self {
-        let bytes = |span: oarlock_core::Span| span.of(part.data()).unwrap_or_default();
+        let bytes = |span: Span| span.of(part.data()).unwrap_or_default();
         let (aad, iv) = (bytes(part.aad_span(record)), bytes(part.iv_span(record)));
         Self { record, key, aad, iv, input: part.input(&record, 0), text }
     }

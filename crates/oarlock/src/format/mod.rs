@@ -12,7 +12,7 @@
 //! // An engine would encrypt the numerals here.
 //! let mut token = Vec::new();
 //! format.write("4111111111111111", &[9, 8, 7, 6, 5, 4, 3, 2, 1], &mut token)?;
-//! assert_eq!(token, b"4111119876543210");
+//! assert_eq!(token, b"4111119876543212");
 //! # Ok::<(), oarlock::format::FormatError>(())
 //! ```
 
