@@ -8,8 +8,9 @@ use oarlock::table::{
     CounterStore, IvCounter, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType,
 };
 use oarlock::table::{KeyWeakness, TableError, WeakKeyRule};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+use crate::key_version::{KeyVersions, VersionRange, split_version};
 use crate::same_key::{LineEncryption, SameKeys};
 use crate::{Encoding, SecretBuffer};
 
@@ -35,7 +36,8 @@ pub enum KeyFault {
     /// The line is not an object with these fields.
     #[error(
         "byte {byte}: expected an object with \"type\" and \"hex\" or \"base64\". It may also have \"name\", \"operations\", \
-         \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"weak_keys\""
+         \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"weak_keys\", \"version\", \
+         \"min_version\""
     )]
     NotAKey {
         /// The byte at which parsing failed, from 1.
@@ -73,6 +75,29 @@ pub enum KeyFault {
         /// The line, from 1.
         line: usize,
     },
+    /// The numbers of versions contradict each other.
+    #[error(
+        "version {version}, min_version {min_version}: expected numbers from 1, and \"min_version\" not above \"version\""
+    )]
+    VersionRange {
+        /// The number of the version.
+        version: u32,
+        /// The oldest version that may be used.
+        min_version: u32,
+    },
+    /// The name says an older version of a key whose newest version is not newer.
+    #[error(
+        "the name says version {found} of the key {base:?}, whose newest version is {newest}: expected a lower number, or \
+         a higher \"version\" in the line of {base:?}"
+    )]
+    NotOlder {
+        /// The name of the key without the number.
+        base: String,
+        /// The number in the name.
+        found: u32,
+        /// The newest version.
+        newest: u32,
+    },
     /// The counter of IVs cannot be opened.
     #[error("cannot open the counter: {0}")]
     Counter(io::Error),
@@ -89,29 +114,44 @@ pub struct LoadedKeys {
     pub table: KeyTable,
     /// The names of the keys.
     pub names: KeyNames,
+    /// The versions of the keys.
+    pub versions: KeyVersions,
     /// Keys that were accepted with a warning.
     pub warnings: Vec<(String, KeyWeakness)>,
 }
 
-#[derive(Deserialize)]
+/// A line of a key file.
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct KeyFileLine<'a> {
-    name: Option<String>,
+pub(crate) struct KeyFileLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
     #[serde(rename = "type")]
-    key_type: String,
-    #[serde(borrow)]
-    hex: Option<&'a str>,
-    #[serde(borrow)]
-    base64: Option<&'a str>,
-    operations: Option<Vec<String>>,
-    algorithms: Option<Vec<String>>,
-    ivs: Option<Vec<String>>,
-    counter: Option<String>,
-    #[serde(borrow)]
-    nonce_field: Option<&'a str>,
-    max_uses: Option<u64>,
-    max_random_gcm: Option<u64>,
-    weak_keys: Option<String>,
+    pub(crate) key_type: String,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) hex: Option<&'a str>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) base64: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) min_version: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) operations: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) algorithms: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ivs: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) counter: Option<String>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) nonce_field: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_uses: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_random_gcm: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) weak_keys: Option<String>,
 }
 
 impl KeyNames {
@@ -145,14 +185,36 @@ pub fn load_keys_at(
     open: impl Fn(&str) -> io::Result<Arc<dyn CounterStore>>,
 ) -> Result<LoadedKeys, KeyFileError> {
     let table = KeyTable::new();
-    let loaded = LoadedKeys { table, names: KeyNames::default(), warnings: Vec::new() };
+    let (names, warnings, versions) = (KeyNames::default(), Vec::new(), versions(text)?);
+    let loaded = LoadedKeys { table, names, versions, warnings };
     let mut loader = KeyFileLoader { loaded, same: SameKeys::default(), nonce_field, open };
-    let lines = (1..).zip(text.split(|byte| *byte == b'\n'));
-    for (number, line) in lines.filter(|(_, line)| !line.trim_ascii().is_empty()) {
+    for (number, line) in lines(text) {
         loader.take(number, line).map_err(|fault| KeyFileError { line: number, fault })?;
     }
     Ok(loader.loaded)
 }
+
+/// Returns the lines that are not empty, with their numbers from 1.
+fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = (1..).zip(text.split(|byte| *byte == b'\n'));
+    lines.filter(|(_, line)| !line.trim_ascii().is_empty())
+}
+
+/// Reads the versions of all keys. An older version may stand before the newest, whose line has the numbers.
+fn versions(text: &[u8]) -> Result<KeyVersions, KeyFileError> {
+    // Parsing twice is slow, and most lines have no version.
+    let has_version = |line: &[u8]| line.windows(VERSION_FIELD.len()).any(|part| part == VERSION_FIELD);
+    let mut versions = KeyVersions::default();
+    for (number, line) in lines(text).filter(|(_, line)| has_version(line)) {
+        let line = KeyFileLine::parse(line).map_err(|fault| KeyFileError { line: number, fault })?;
+        let range = line.version_range().map_err(|fault| KeyFileError { line: number, fault })?;
+        versions.insert(line.name.as_deref().unwrap_or_default(), range);
+    }
+    Ok(versions)
+}
+
+/// The end of the names of `version` and `min_version`, as they stand in a line.
+const VERSION_FIELD: &[u8] = b"version\"";
 
 struct KeyFileLoader<F> {
     loaded: LoadedKeys,
@@ -164,12 +226,13 @@ struct KeyFileLoader<F> {
 
 impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
     fn take(&mut self, number: usize, line: &[u8]) -> Result<(), KeyFault> {
-        // Only the position is reported: serde's message may quote the value of a field, which may be a key.
-        let line: KeyFileLine<'_> =
-            serde_json::from_slice(line).map_err(|error| KeyFault::NotAKey { byte: error.column() })?;
+        let line = KeyFileLine::parse(line)?;
         let key_type = word("type", &KeyType::ALL, &line.key_type)?;
         let secret = line.secret()?;
-        let (policy, encryption) = self.policy(&line, key_type)?;
+        let (mut policy, encryption) = self.policy(&line, key_type)?;
+        if self.is_below_min(&line)? {
+            policy = KeyPolicy::new();
+        }
         let table = &self.loaded.table;
         // Keys are numbered as they are inserted, so the number of keys so far is the index of this one.
         let name = line.name.unwrap_or_else(|| table.len().to_string());
@@ -182,6 +245,16 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         self.loaded.names.0.insert(name.as_bytes().into(), added.index);
         self.loaded.warnings.extend(added.warning.map(|weakness| (name, weakness)));
         Ok(())
+    }
+
+    /// Returns true if the line is an older version of a key, and below the minimum of that key.
+    fn is_below_min(&self, line: &KeyFileLine<'_>) -> Result<bool, KeyFault> {
+        let Some((base, found)) = line.name.as_deref().and_then(split_version) else { return Ok(false) };
+        let Some(VersionRange { min, newest }) = self.loaded.versions.of(base) else { return Ok(false) };
+        if found >= newest {
+            return Err(KeyFault::NotOlder { base: base.to_owned(), found, newest });
+        }
+        Ok(found < min)
     }
 
     /// Returns the policy of a line. Whatever the line does not restrict is allowed.
@@ -208,7 +281,22 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
     }
 }
 
-impl KeyFileLine<'_> {
+impl<'a> KeyFileLine<'a> {
+    pub(crate) fn parse(line: &'a [u8]) -> Result<Self, KeyFault> {
+        // Only the position is reported: serde's message may quote the value of a field, which may be a key.
+        serde_json::from_slice(line).map_err(|error| KeyFault::NotAKey { byte: error.column() })
+    }
+
+    pub(crate) fn version_range(&self) -> Result<VersionRange, KeyFault> {
+        let usual = VersionRange::default();
+        let (version, min_version) =
+            (self.version.unwrap_or(usual.newest), self.min_version.unwrap_or(usual.min));
+        match min_version >= usual.min && min_version <= version {
+            true => Ok(VersionRange { min: min_version, newest: version }),
+            false => Err(KeyFault::VersionRange { version, min_version }),
+        }
+    }
+
     fn secret(&self) -> Result<SecretBuffer, KeyFault> {
         let mut secret = SecretBuffer::default();
         let decoded = match (self.hex, self.base64) {

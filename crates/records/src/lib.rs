@@ -11,6 +11,7 @@
 //! | `csv`, `ndjson` | rows read in place |
 //! | `gather`, `write` | columns of a batch out of rows; rows out of results |
 //! | [`key_file`](load_keys) | files of keys and their policies |
+//! | [`key_version`](KeyVersions) | the versions of keys |
 //! | [`key_file_text`](KeyFileText) | files of keys to which a key is added |
 //! | `same_key` | lines of such files that hold the same key |
 //! | [`encoding`](Encoding), [`padding`](Padding) | values as text; values that are not whole blocks |
@@ -56,6 +57,7 @@ mod gather;
 mod job;
 mod key_file;
 mod key_file_text;
+mod key_version;
 mod ndjson;
 mod padding;
 mod plan;
@@ -77,7 +79,8 @@ pub use self::job::{
 pub use self::key_file::{
     KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys, load_keys_at, parse_nonce_field,
 };
-pub use self::key_file_text::{KeyFileText, NewKeyLine, NewKeyRights};
+pub use self::key_file_text::{KeyFileText, NewKeyLine, NewKeyRights, Rotation, RotationError};
+pub use self::key_version::{KeyVersions, VersionRange, split_version, version_name};
 pub use self::padding::Padding;
 pub use self::plan::{FileFormat, FilePlan, count_lines};
 pub use self::reject::RejectedRow;

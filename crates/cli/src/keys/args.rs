@@ -31,6 +31,8 @@ pub(super) enum KeysCommand {
     Import(ImportArgs),
     /// List the keys of a directory and of a file of keys
     List(ListArgs),
+    /// Replace a symmetric key by a new version; the old versions decrypt and verify
+    Rotate(RotateArgs),
     /// Describe a key and print its public half; the private half is never printed
     Show(ShowArgs),
     /// Split an RSA key with safe primes into threshold shares: K of L servers can sign, and no server has the key
@@ -124,6 +126,34 @@ pub(super) struct ListArgs {
     /// File of symmetric keys [default: ~/.local/state/oarlock/records.keys, unless --directory is given]
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The new version has the key's name and encrypts. The old one is called NAME@VERSION and decrypts, verifies and \
+                  is translated from. A running server uses the new file within a second. Give every server the file before \
+                  one of them encrypts under the new version: put the new file on all servers first.\n\
+                  Keys of signatures and TLS have no versions: give the new key another name, selector or certificate.\n\n\
+                  Examples: oarlock keys rotate cards --records records.keys\n          \
+                  oarlock keys rotate cards --records records.keys --keep-key --min-version 2\n          \
+                  oarlock keys rotate cards --records records.keys --keep-key --min-version 2 --remove"
+)]
+pub(super) struct RotateArgs {
+    /// Name of the key
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// File of symmetric keys [default: that of `oarlock serve` without --config, ~/.local/state/oarlock/records.keys]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) records: Option<PathBuf>,
+    /// Oldest version that may be used from now on, 1 to the newest
+    #[arg(long, value_name = "VERSION")]
+    pub(super) min_version: Option<u32>,
+    /// Make no new version
+    #[arg(long)]
+    pub(super) keep_key: bool,
+    /// Remove the keys of versions below the minimum from the file. What they encrypted can never be decrypted again
+    #[arg(long)]
+    pub(super) remove: bool,
 }
 
 #[derive(Args, Debug)]

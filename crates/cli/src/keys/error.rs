@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock_io::output::OutputError;
 use oarlock_measure::{CommandError, FailureKind};
-use oarlock_records::{KeyFault, KeyFileError};
+use oarlock_records::{KeyFault, KeyFileError, RotationError};
 use oarlock_server::development::DevelopmentError;
 
 /// An error of `oarlock keys`.
@@ -36,6 +36,8 @@ pub(crate) enum KeysError {
     NameTaken { path: PathBuf, name: String },
     #[error("{} has no key named {name:?}: `oarlock keys list` shows the keys", directory.display())]
     NoKey { directory: PathBuf, name: String },
+    #[error("{}: {name:?}: {error}", path.display())]
+    Rotation { path: PathBuf, name: String, error: RotationError },
     #[error("{}{}", .0, force_hint(.0))]
     Output(#[from] OutputError),
     #[error("{} could not be used", files(*count))]
@@ -48,7 +50,9 @@ impl CommandError for KeysError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Development(DevelopmentError::NoDirectory) => FailureKind::Usage,
-            Self::Generate(error) | Self::Key { error, .. } => error.kind(),
+            Self::Generate(error)
+            | Self::Key { error, .. }
+            | Self::Rotation { error: RotationError::Generate(error), .. } => error.kind(),
             Self::Output(error) => error.kind(),
             Self::Development(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),

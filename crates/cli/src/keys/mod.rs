@@ -4,7 +4,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args`, `kind` | the command's arguments; the kinds that can be generated |
-//! | `generate`, `import`, `list`, `show`, `split` | the subcommands |
+//! | `generate`, `import`, `list`, `rotate`, `show`, `split` | the subcommands |
 //! | `about` | summaries of keys without their secrets |
 //! | `place`, `records` | key directories and files in them; files of symmetric keys |
 //! | `error` | the errors |
@@ -18,6 +18,7 @@ mod kind;
 mod list;
 pub(crate) mod place;
 mod records;
+mod rotate;
 mod show;
 mod split;
 
@@ -37,6 +38,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &KeysArgs) -> Result<(), KeysErr
         KeysCommand::Generate(own) => generate::run(global, own),
         KeysCommand::Import(own) => import::run(global, own),
         KeysCommand::List(own) => list::run(global, own),
+        KeysCommand::Rotate(own) => rotate::run(global, own),
         KeysCommand::Show(own) => show::run(global, own),
         KeysCommand::Split(own) => split::run(global, own),
     }

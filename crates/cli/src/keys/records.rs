@@ -10,7 +10,7 @@ use oarlock::table::KeyType;
 use oarlock_io::atomic_file::folder_of;
 use oarlock_io::output::{OutputError, Overwrite, private_permissions, write_file};
 use oarlock_io::read_secret;
-use oarlock_records::{KeyFileText, NewKeyLine, NewKeyRights};
+use oarlock_records::{KeyFileText, NewKeyLine, NewKeyRights, Rotation, VersionRange};
 
 use super::KeysError;
 use super::about::KeySummary;
@@ -30,11 +30,7 @@ pub(super) fn add(
 ) -> Result<usize, KeysError> {
     let line = NewKeyLine::new(name, key_type, rights, generate).map_err(KeysError::Generate)?;
     line.check().map_err(KeysError::Rights)?;
-    // Locked until the file is renamed: another process that adds a key at the same time would write a text without
-    // this key.
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let lock = File::open(folder_of(&real)).and_then(|folder| folder.lock().map(|()| folder));
-    let _lock = lock.map_err(|error| OutputError::Create { path: path.to_owned(), error })?;
+    let _lock = lock(path)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             write_file(path, line.text(), private_permissions(), Overwrite::Nothing)?;
@@ -49,6 +45,32 @@ pub(super) fn add(
         }
     }
     Ok(line.key_len_bytes())
+}
+
+/// Changes the versions of a key in a file of keys, and returns those that may be used from now on.
+pub(super) fn rotate(
+    path: &Path,
+    name: &str,
+    rotation: Rotation,
+    generate: impl Fn(usize) -> Result<Key, KeyError>,
+) -> Result<VersionRange, KeysError> {
+    let _lock = lock(path)?;
+    let about = fs::metadata(path).map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
+    let (text, range) = read(path)?
+        .rotate(name, rotation, generate)
+        .map_err(|error| KeysError::Rotation { path: path.to_owned(), name: name.to_owned(), error })?;
+    // A text that no server could read must not replace one that all can.
+    KeyFileText::parse(&text).map_err(|error| KeysError::Records { path: path.to_owned(), error })?;
+    write_file(path, &text, about.permissions(), Overwrite::AnyFile)?;
+    Ok(range)
+}
+
+/// Locks a file of keys until it is renamed: another process that changes it at the same time would write a text without
+/// this change.
+fn lock(path: &Path) -> Result<File, KeysError> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let lock = File::open(folder_of(&real)).and_then(|folder| folder.lock().map(|()| folder));
+    Ok(lock.map_err(|error| OutputError::Create { path: path.to_owned(), error })?)
 }
 
 /// Reads a file of keys.
