@@ -76,7 +76,7 @@ fn values_are_sealed_and_opened_again() {
     let place = CallFolder::new();
     fs::write(place.path("value"), "4111111111111111").unwrap();
     for (seal, open, more) in [
-        ("seal --key aes --aad cards", "open --key aes --aad cards", 12 + 16),
+        ("encrypt --key aes --aad cards", "decrypt --key aes --aad cards", 12 + 16),
         ("seal --key aes --cipher aes128-cbc", "open --key aes --cipher aes128-cbc", 16),
         ("seal --key tdes", "open --key tdes", 8),
     ] {
@@ -143,7 +143,7 @@ fn errors_name_what_was_expected() {
             "expected retail-mac or retail-mac-pad2 or tdes2-cmac",
         ),
         ("mac --key absent --in @value", "absent"),
-        ("sign --key aes --in @value", "expected `oarlock call seal`, `open` or `mac`"),
+        ("sign --key aes --in @value", "expected `oarlock call encrypt`, `decrypt` or `mac`"),
     ] {
         place.refused(words, 2, reason);
     }
@@ -165,4 +165,54 @@ fn only_the_owner_can_read_written_secrets() {
             assert_ne!(fs::read(&out).unwrap(), b"old");
         }
     }
+}
+
+/// A key is rotated while its server runs. What the first version encrypted is decrypted and encrypted again.
+#[test]
+fn a_key_is_rotated_under_a_running_server() {
+    let mut place = CallFolder::new();
+    let mut log = place.served.log();
+    log.wait_for("listening");
+    let keys = Development::at(place.place.path()).records();
+    let rotate = |words: &[&str]| {
+        let own = ["--json", "keys", "rotate", "aes", "--records", keys.to_str().unwrap()];
+        let output = program::oarlock(&[&own[..], words].concat());
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (json["version"].as_u64().unwrap(), json["min_version"].as_u64().unwrap())
+    };
+    fs::write(place.path("value"), "4111111111111111").unwrap();
+    place.ok("encrypt --key aes --aad cards --in @value --out @first");
+    assert_eq!(rotate(&[]), (2, 1));
+    place.served.signal("-HUP");
+    log.wait_for("keys and grants were read again");
+
+    let json: Value = serde_json::from_slice(&place.ok("encrypt --key aes --in @value --json")).unwrap();
+    assert_eq!(json["key_version"], 2);
+    place.refused("decrypt --key aes --aad cards --in @first", 1, "verification failed");
+    assert_eq!(place.ok("decrypt --key aes@1 --aad cards --in @first"), b"4111111111111111");
+    place.refused("encrypt --key aes@1 --in @value", 2, "forbids");
+    place.refused("mac --key aes@1 --in @value", 2, "an older version");
+    place.ok("rewrap --key aes@1 --aad cards --in @first --out @second");
+    assert_eq!(place.ok("decrypt --key aes --aad cards --in @second"), b"4111111111111111");
+    place.ok("rewrap --key aes --aad cards --in @second --to-key tdes --to-cipher tdes2-cbc --out @third");
+}
+
+#[test]
+fn a_key_without_versions_is_not_rotated() {
+    let place = CallFolder::new();
+    let keys = Development::at(place.place.path()).records();
+    let path = keys.to_str().unwrap();
+    for (words, reason) in [
+        (&["absent"][..], "\"absent\": the file has no key of this name"),
+        (&["aes", "--min-version", "3"], "minimum version 3: expected 1 to 2"),
+        (&["aes", "--keep-key"], "--keep-key changes nothing by itself"),
+    ] {
+        let output = program::oarlock(&[&["keys", "rotate", "--records", path], words].concat());
+        assert!(code(&output) == 2 && stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+    let missing = place.path("missing");
+    let output = program::oarlock(&["keys", "rotate", "aes", "--records", missing.to_str().unwrap()]);
+    assert!(code(&output) == 2 && stderr(&output).contains("cannot read"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&keys).unwrap(), KEYS);
 }

@@ -6,7 +6,7 @@ use oarlock::format::FormatError;
 use oarlock::{MacAlg, Status};
 
 /// The shortest code in bytes, as in ANSI X9.9. NIST SP 800-38B appendix A advises at least 8.
-pub(crate) const MIN_MAC_LEN: usize = 4;
+pub const MIN_MAC_LEN: usize = 4;
 
 /// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -239,10 +239,8 @@ impl RecordJob {
 
     pub(crate) fn task(&self) -> BatchTask {
         match self.operation {
-            RowOperation::Encrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::encrypt(alg),
-            RowOperation::Decrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::decrypt(alg),
-            RowOperation::Encrypt { cipher: RowCipher::Aead(alg), .. } => BatchTask::seal(alg),
-            RowOperation::Decrypt { cipher: RowCipher::Aead(alg), .. } => BatchTask::open(alg),
+            RowOperation::Encrypt { cipher, .. } => cipher.encryption(),
+            RowOperation::Decrypt { cipher, .. } => cipher.decryption(),
             RowOperation::Translate { from, to, .. } => BatchTask::translate(from, to),
             RowOperation::Tokenise { alg, .. } => BatchTask::encrypt_format(alg),
             RowOperation::Detokenise { alg, .. } => BatchTask::decrypt_format(alg),
@@ -281,11 +279,69 @@ impl RecordJob {
     }
 }
 
+/// The bytes of a tag of GCM, SIV and GCM-SIV.
+const TAG_LEN: usize = 16;
+
 impl RowCipher {
     /// True for AES-SIV, which needs no IV.
     #[must_use]
     pub fn is_siv(self) -> bool {
         matches!(self, Self::Aead(alg) if alg.is_siv())
+    }
+
+    /// Returns the ciphers that take keys of a type, with those that authenticate first.
+    pub fn fitting(key_type: KeyType) -> impl Iterator<Item = Self> {
+        let fits = move |cipher: &Self| cipher.key_type() == key_type;
+        let (cbc, aead): (Vec<Self>, Vec<Self>) =
+            Self::ALL.into_iter().filter(fits).partition(|cipher| matches!(cipher, Self::Cbc(_)));
+        aead.into_iter().chain(cbc)
+    }
+
+    /// Returns the cipher that is used with keys of a type if none is named: GCM, SIV or CBC.
+    #[must_use]
+    pub fn usual_for(key_type: KeyType) -> Option<Self> {
+        Self::fitting(key_type).next()
+    }
+
+    /// Returns the task that encrypts.
+    #[must_use]
+    pub fn encryption(self) -> BatchTask {
+        match self {
+            Self::Cbc(alg) => BatchTask::encrypt(alg),
+            Self::Aead(alg) => BatchTask::seal(alg),
+        }
+    }
+
+    /// Returns the task that decrypts.
+    #[must_use]
+    pub fn decryption(self) -> BatchTask {
+        match self {
+            Self::Cbc(alg) => BatchTask::decrypt(alg),
+            Self::Aead(alg) => BatchTask::open(alg),
+        }
+    }
+
+    /// Returns the bytes of the IV at the start of a sealed value. AES-SIV has none.
+    #[must_use]
+    pub fn iv_len(self) -> usize {
+        match self {
+            Self::Cbc(alg) => alg.block_len(),
+            Self::Aead(alg) => alg.usual_iv_len(),
+        }
+    }
+
+    /// Returns the bytes of the tag at the end of a sealed value. CBC has none.
+    #[must_use]
+    pub fn tag_len(self) -> usize {
+        if matches!(self, Self::Aead(_)) { TAG_LEN } else { 0 }
+    }
+
+    /// Splits a sealed value into IV, ciphertext and tag. Returns None if it is shorter than IV and tag.
+    #[must_use]
+    pub fn split_sealed(self, sealed: &[u8]) -> Option<[&[u8]; 3]> {
+        let (iv, rest) = sealed.split_at_checked(self.iv_len())?;
+        let (ciphertext, tag) = rest.split_at_checked(rest.len().checked_sub(self.tag_len())?)?;
+        Some([iv, ciphertext, tag])
     }
 
     /// Every cipher.
@@ -331,6 +387,14 @@ pub fn key_type_of_mac(alg: MacAlg) -> KeyType {
         MacAlg::Aes256Cmac => KeyType::Aes256,
         _ => KeyType::Hmac,
     }
+}
+
+/// Returns the MAC that is used with keys of a type if none is named: HMAC with SHA-256, or CMAC.
+#[must_use]
+pub fn usual_mac(key_type: KeyType) -> MacAlg {
+    let suits = |alg: &MacAlg| key_type_of_mac(*alg) == key_type;
+    let preferred = [MacAlg::HmacSha256, MacAlg::Tdes2Cmac];
+    preferred.into_iter().chain(MacAlg::ALL).find(suits).unwrap_or(MacAlg::HmacSha256)
 }
 
 /// The ways of making tokens with the keys of a table.

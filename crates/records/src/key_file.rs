@@ -216,6 +216,17 @@ fn versions(text: &[u8]) -> Result<KeyVersions, KeyFileError> {
 /// The end of the names of `version` and `min_version`, as they stand in a line.
 const VERSION_FIELD: &[u8] = b"version\"";
 
+/// The use of a line's key among the versions of one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VersionStanding {
+    /// It encrypts. A key without versions has this standing too.
+    Newest,
+    /// It does not encrypt.
+    Older,
+    /// It is below the minimum, and does nothing.
+    Retired,
+}
+
 struct KeyFileLoader<F> {
     loaded: LoadedKeys,
     same: SameKeys,
@@ -229,8 +240,9 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         let line = KeyFileLine::parse(line)?;
         let key_type = word("type", &KeyType::ALL, &line.key_type)?;
         let secret = line.secret()?;
-        let (mut policy, encryption) = self.policy(&line, key_type)?;
-        if self.is_below_min(&line)? {
+        let standing = self.standing(&line)?;
+        let (mut policy, encryption) = self.policy(&line, key_type, standing)?;
+        if standing == VersionStanding::Retired {
             policy = KeyPolicy::new();
         }
         let table = &self.loaded.table;
@@ -247,14 +259,18 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         Ok(())
     }
 
-    /// Returns true if the line is an older version of a key, and below the minimum of that key.
-    fn is_below_min(&self, line: &KeyFileLine<'_>) -> Result<bool, KeyFault> {
-        let Some((base, found)) = line.name.as_deref().and_then(split_version) else { return Ok(false) };
-        let Some(VersionRange { min, newest }) = self.loaded.versions.of(base) else { return Ok(false) };
-        if found >= newest {
-            return Err(KeyFault::NotOlder { base: base.to_owned(), found, newest });
+    /// Returns the standing of the version that the line holds.
+    fn standing(&self, line: &KeyFileLine<'_>) -> Result<VersionStanding, KeyFault> {
+        let named = line.name.as_deref().and_then(split_version);
+        let range = |(base, found)| Some((base, found, self.loaded.versions.of(base)?));
+        match named.and_then(range) {
+            None => Ok(VersionStanding::Newest),
+            Some((base, found, VersionRange { newest, .. })) if found >= newest => {
+                Err(KeyFault::NotOlder { base: base.to_owned(), found, newest })
+            }
+            Some((_, found, VersionRange { min, .. })) if found < min => Ok(VersionStanding::Retired),
+            Some(_) => Ok(VersionStanding::Older),
         }
-        Ok(found < min)
     }
 
     /// Returns the policy of a line. Whatever the line does not restrict is allowed.
@@ -262,8 +278,12 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         &self,
         line: &KeyFileLine<'_>,
         key_type: KeyType,
+        standing: VersionStanding,
     ) -> Result<(KeyPolicy, Option<LineEncryption>), KeyFault> {
-        let operations = line.operations()?;
+        let mut operations = line.operations()?;
+        if standing != VersionStanding::Newest {
+            operations.retain(|own| !matches!(own, KeyOperation::Encrypt | KeyOperation::TranslateTo));
+        }
         let algorithms = line.algorithms(key_type)?;
         let is_gcm = algorithms.contains(&KeyAlgorithm::Gcm);
         let ivs = line.ivs(is_gcm)?;

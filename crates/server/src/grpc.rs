@@ -24,6 +24,7 @@ use crate::session::{
     refusal, run_unary,
 };
 use crate::transport::CallPeer;
+use crate::values::{TokenDirection, ValueCall};
 
 /// The service as tonic calls it.
 #[derive(Debug)]
@@ -112,7 +113,7 @@ impl GrpcService {
         body: request::Body,
     ) -> Result<response::Body, Status> {
         let (client, call) = (client_of(request)?, call_of(request)?);
-        let mut session = ClientSession::new(Arc::clone(&self.0), client.clone());
+        let mut session = ClientSession::of_one_call(Arc::clone(&self.0), client.clone());
         // The request itself is held by its call.
         let held = || HeldBytes::none(&client.account.bytes);
         for (handle, source) in (0_u32..).zip(keys) {
@@ -123,6 +124,11 @@ impl GrpcService {
         let HeldAnswer { response, held } = session.start(Request { id: 0, body: Some(body) }, held()).await;
         call.keep(held);
         body_of(response)
+    }
+
+    /// Begins a call with values.
+    fn values<T>(&self, request: &tonic::Request<T>) -> Result<ValueCall, Status> {
+        Ok(ValueCall::new(&self.0, client_of(request)?, call_of(request)?))
     }
 
     /// Runs one job. The bytes of its answer are held until the call has ended.
@@ -237,12 +243,24 @@ impl Cryptoserver for GrpcService {
         request: tonic::Request<proto::DecryptRequest>,
     ) -> Result<tonic::Response<proto::DecryptResponse>, Status> {
         let own = request.get_ref();
+        let is_for_rsa = own.scheme.is_some() || !own.ciphertext.is_empty();
+        match (is_for_rsa, own.ciphertexts.is_empty()) {
+            (true, false) => {
+                let message =
+                    "ciphertext and ciphertexts: expected one of them, for RSA or for a symmetric key";
+                return Err(Status::invalid_argument(message));
+            }
+            (false, false) => {
+                return self.values(&request)?.decrypt(own).await.map(tonic::Response::new).map_err(status);
+            }
+            (_, true) => {}
+        }
         let key = UnaryKey::Resident(required_key(&own.key)?);
         let scheme = required_scheme(own.scheme, false)?;
         let input = required_bytes(&own.ciphertext, "ciphertext", "the ciphertext to decrypt")?;
         let job = UnaryJob { key, scheme, input, second: own.label.clone() };
         let plaintext = self.run_job_with_output(&request, job).await?;
-        Ok(tonic::Response::new(proto::DecryptResponse { plaintext }))
+        Ok(tonic::Response::new(proto::DecryptResponse { plaintext, ..Default::default() }))
     }
 
     async fn derive(
@@ -260,6 +278,54 @@ impl Cryptoserver for GrpcService {
         let job = UnaryJob { key, scheme, input, second: Bytes::new() };
         let shared_secret = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))
+    }
+
+    async fn encrypt(
+        &self,
+        request: tonic::Request<proto::EncryptRequest>,
+    ) -> Result<tonic::Response<proto::EncryptResponse>, Status> {
+        let answer = self.values(&request)?.encrypt(request.get_ref()).await;
+        answer.map(tonic::Response::new).map_err(status)
+    }
+
+    async fn mac(
+        &self,
+        request: tonic::Request<proto::MacRequest>,
+    ) -> Result<tonic::Response<proto::MacResponse>, Status> {
+        let answer = self.values(&request)?.mac(request.get_ref()).await;
+        answer.map(tonic::Response::new).map_err(status)
+    }
+
+    async fn verify_mac(
+        &self,
+        request: tonic::Request<proto::VerifyMacRequest>,
+    ) -> Result<tonic::Response<proto::VerifyMacResponse>, Status> {
+        let answer = self.values(&request)?.verify_mac(request.get_ref()).await;
+        answer.map(tonic::Response::new).map_err(status)
+    }
+
+    async fn rewrap(
+        &self,
+        request: tonic::Request<proto::RewrapRequest>,
+    ) -> Result<tonic::Response<proto::EncryptResponse>, Status> {
+        let answer = self.values(&request)?.rewrap(request.get_ref()).await;
+        answer.map(tonic::Response::new).map_err(status)
+    }
+
+    async fn tokenise(
+        &self,
+        request: tonic::Request<proto::TokeniseRequest>,
+    ) -> Result<tonic::Response<proto::TokeniseResponse>, Status> {
+        let answer = self.values(&request)?.tokens(request.get_ref(), TokenDirection::ToToken).await;
+        answer.map(tonic::Response::new).map_err(status)
+    }
+
+    async fn detokenise(
+        &self,
+        request: tonic::Request<proto::TokeniseRequest>,
+    ) -> Result<tonic::Response<proto::TokeniseResponse>, Status> {
+        let answer = self.values(&request)?.tokens(request.get_ref(), TokenDirection::ToText).await;
+        answer.map(tonic::Response::new).map_err(status)
     }
 
     async fn process(

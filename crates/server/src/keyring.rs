@@ -16,6 +16,7 @@ use oarlock::KeyKind;
 use oarlock::keys::export;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyTable;
+use oarlock_records::{KeyVersions, VersionRange, split_version};
 use oarlock_wire::proto;
 
 pub use self::sources::ResidentKeysError;
@@ -33,6 +34,8 @@ pub(crate) struct Keyring {
     pub(crate) generation: u64,
     asymmetric: BTreeMap<Arc<str>, DescribedKey>,
     pub(crate) table: KeyTable,
+    /// The versions of the keys of the table.
+    pub(crate) versions: Arc<KeyVersions>,
     grants: Arc<[Arc<ActiveGrant>]>,
     /// True if clients may bring keys of their own.
     pub(crate) may_bring_keys: bool,
@@ -103,7 +106,25 @@ impl Keyring {
     pub(crate) fn find(&self, name: &str) -> Option<ResidentKey> {
         // Asymmetric keys win over symmetric keys of the same name, so a name has one meaning.
         let asymmetric = self.asymmetric.get(name).map(|described| described.key.clone());
-        asymmetric.or_else(|| self.table.index(name).map(ResidentKey::Symmetric))
+        asymmetric.or_else(|| self.symmetric(name).map(ResidentKey::Symmetric))
+    }
+
+    /// Returns the index of a symmetric key, which may be named with the number of its version.
+    fn symmetric(&self, name: &str) -> Option<u32> {
+        let version =
+            split_version(name).and_then(|(base, version)| Some((base, version, self.versions.of(base)?)));
+        match version {
+            Some((base, version, range)) if version == range.newest => self.table.index(base),
+            Some((_, version, range)) if version < range.min => None,
+            _ => self.table.index(name),
+        }
+    }
+
+    /// Returns the versions of a key if `name` is that of another version, and the client has rights to the key.
+    pub(crate) fn missing_version(&self, name: &str, client: &ClientIdentity) -> Option<VersionRange> {
+        let (base, _) = split_version(name)?;
+        let has_key = self.table.index(base).is_some() && !self.rights(base, client).is_none();
+        has_key.then(|| self.versions.of(base).unwrap_or_default())
     }
 
     /// Returns a key and a client's rights to it. A key without any rights is reported as absent, so that names stay
@@ -123,6 +144,8 @@ impl Keyring {
     /// Returns the names of all keys.
     pub(crate) fn names(&self) -> impl Iterator<Item = Arc<str>> {
         let symmetric = self.table.names().into_iter().map(|(_, name)| name);
+        // A version below the minimum is as if it were not there.
+        let symmetric = symmetric.filter(|name| self.symmetric(name).is_some());
         self.asymmetric.keys().cloned().chain(symmetric)
     }
 
@@ -134,8 +157,11 @@ impl Keyring {
     /// Returns a client's rights to the key of a name, whether there is such a key or not.
     pub(crate) fn rights(&self, name: &str, client: &ClientIdentity) -> ClientRights {
         let fits = |patterns: &[Pattern], text: &str| patterns.iter().any(|pattern| pattern.fits(text));
+        // A grant for a key holds for all of its versions.
+        let base =
+            split_version(name).filter(|(base, _)| self.versions.of(base).is_some()).map(|(base, _)| base);
         let applies = |grant: &&Arc<ActiveGrant>| {
-            fits(&grant.grant.keys, name)
+            (fits(&grant.grant.keys, name) || base.is_some_and(|base| fits(&grant.grant.keys, base)))
                 && client.names().iter().any(|name| grant.clients.iter().any(|pattern| pattern.fits(name)))
         };
         ClientRights::Granted(self.grants.iter().filter(applies).cloned().collect())
@@ -181,7 +207,16 @@ impl Keyring {
         let (kind, fingerprint) = info
             .map(|info| (info.key_type.to_string(), info.fingerprint.as_bytes().to_vec().into()))
             .unwrap_or_default();
-        proto::KeyInfo { name: name.to_owned(), kind, fingerprint, ..Default::default() }
+        let base = split_version(name).filter(|(base, _)| self.versions.of(base).is_some());
+        let range = self.versions.of(base.map_or(name, |(base, _)| base)).unwrap_or_default();
+        proto::KeyInfo {
+            name: name.to_owned(),
+            kind,
+            fingerprint,
+            version: range.newest,
+            min_version: range.min,
+            ..Default::default()
+        }
     }
 }
 

@@ -56,6 +56,7 @@ mod session;
 mod tls;
 mod transport;
 mod unix;
+mod values;
 
 pub use certificate::TermFault;
 pub use check::check;

@@ -66,6 +66,10 @@ pub(crate) struct ClientSession {
     open: OpenRequests,
     /// The bytes that handles hold.
     held: HeldBytes,
+    /// True if the session lasts for one call, whose keys and grants are of one generation.
+    is_one_call: bool,
+    /// True if older versions of keys make codes, which are only compared.
+    verifies: bool,
 }
 
 /// The bytes that a handle holds: its slot, a name, and rights.
@@ -109,7 +113,19 @@ impl ClientSession {
             batches: Arc::default(),
             authorizations: AuthorizationCache::default(),
             open: OpenRequests::default(),
+            is_one_call: false,
+            verifies: false,
         }
+    }
+
+    /// Creates a session for one call: its keys stay as they are, even if the files change meanwhile.
+    pub(crate) fn of_one_call(service: Arc<SharedService>, client: KnownClient) -> Self {
+        Self { is_one_call: true, ..Self::new(service, client) }
+    }
+
+    /// Lets older versions of keys make message authentication codes, which the caller only compares.
+    pub(crate) fn verify_by_older_keys(&mut self) {
+        self.verifies = true;
     }
 
     /// Begins to answer a request, which holds `held`.
@@ -167,7 +183,9 @@ impl ClientSession {
 
     /// Takes the current keyring, and wipes keys that nothing uses any more.
     fn prepare(&mut self) {
-        self.renew_keyring();
+        if !self.is_one_call {
+            self.renew_keyring();
+        }
         if !self.closed.is_empty() {
             self.wipe_closed_keys();
         }
@@ -183,6 +201,7 @@ impl ClientSession {
         for opened in Arc::make_mut(&mut self.handles).iter_mut().flatten() {
             if !matches!(opened.source, OpenedSource::Own(_) | OpenedSource::OwnSymmetric(_)) {
                 opened.source = opened.source_in(&now);
+                opened.is_older = now.versions.older(&opened.name).is_some();
                 // Grants may have changed together with the keys.
                 opened.rights = now.rights(&opened.name, &self.client.identity);
             }

@@ -367,6 +367,7 @@ async fn gives_the_same_answer_for_every_bad_padding() {
             scheme: Some(kind(proto::scheme::Kind::RsaOaepDecrypt)),
             ciphertext: ciphertext.clone().into(),
             label: Default::default(),
+            ..Default::default()
         };
         let status = client.decrypt(oaep.clone()).await.unwrap_err();
         answers.push((status.code(), status.message().to_owned()));

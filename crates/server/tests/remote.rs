@@ -3,17 +3,20 @@
 
 mod test_server;
 
+use std::io;
+use std::net::SocketAddr;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use futures_util::future::BoxFuture;
 use oarlock::keys::threshold::{Share, ThresholdKey, split};
 use oarlock::keys::{generate, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
 use oarlock_wire::proto::{self, Request, Response, request, response};
-use oarlock_wire::{AnswerCheck, Endpoint, Message, RemoteConfig, RemoteHolder, frame, jobs};
+use oarlock_wire::{AnswerCheck, Endpoint, Message, NameResolver, RemoteConfig, RemoteHolder, frame, jobs};
 use test_server::{TestServer, engines};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
@@ -165,6 +168,143 @@ async fn uses_another_server_after_one_has_stopped() {
     let reports = remote.servers();
     assert!(reports.iter().all(|report| report.outstanding == 0), "{reports:?}");
     assert!(reports[1].answered >= 80, "{reports:?}");
+}
+
+/// A resolver whose answer the test sets.
+#[derive(Clone, Debug)]
+struct TestNames(Arc<Mutex<NameAnswer>>);
+
+#[derive(Clone, Debug)]
+enum NameAnswer {
+    Addresses(Vec<SocketAddr>),
+    /// The name does not exist.
+    NoName,
+}
+
+impl NameResolver for TestNames {
+    fn resolve<'r>(&'r self, host: &'r str, port: u16) -> BoxFuture<'r, io::Result<Vec<SocketAddr>>> {
+        assert_eq!((host, port), ("localhost", 7443));
+        let answer = self.0.lock().unwrap().clone();
+        Box::pin(async move {
+            match answer {
+                NameAnswer::Addresses(addresses) => Ok(addresses),
+                NameAnswer::NoName => Err(io::ErrorKind::NotFound.into()),
+            }
+        })
+    }
+}
+
+impl TestNames {
+    fn new(servers: &[&TestServer]) -> Self {
+        Self(Arc::new(Mutex::new(NameAnswer::of(servers))))
+    }
+
+    fn set(&self, answer: NameAnswer) {
+        *self.0.lock().unwrap() = answer;
+    }
+
+    /// Returns a client of the name.
+    fn client(&self, first: &TestServer) -> (Accelerator, RemoteHolder) {
+        let credentials = Some(first.credentials());
+        let endpoint = Endpoint::Grpc { url: "https://localhost:7443".to_owned(), credentials };
+        client(RemoteConfig { resolver: Some(Arc::new(self.clone())), ..config(vec![endpoint]) })
+    }
+}
+
+impl NameAnswer {
+    fn of(servers: &[&TestServer]) -> Self {
+        Self::Addresses(servers.iter().map(|server| server.addresses.tcp.unwrap()).collect())
+    }
+}
+
+/// Starts a server with the keys, the certificates and the clients of another one.
+async fn sibling(first: &TestServer) -> TestServer {
+    let (keys, tls) = (first.config.keys.clone(), first.config.tls.clone());
+    TestServer::with(|config, _| (config.keys, config.tls) = (keys, tls)).await
+}
+
+/// Signs until the holder has had enough answers of the server. The server's load grows within seconds, so a test that
+/// never ends has failed.
+fn sign_until_answered(accelerator: &Accelerator, remote: &RemoteHolder, key: &Key, server: &TestServer) {
+    let address = server.addresses.tcp.unwrap().to_string();
+    let began = Instant::now();
+    loop {
+        all_verify(key, Scheme::Ed25519Verify, &sign(accelerator, EDWARDS, key, 4));
+        let reports = remote.servers();
+        if reports.iter().any(|report| report.address.ends_with(&address) && report.answered >= 8) {
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_secs(120), "{address} has no load: {reports:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_stands_for_servers_that_come_and_go() {
+    let mut first = TestServer::new().await;
+    let (mut second, third) = (sibling(&first).await, sibling(&first).await);
+    let names = TestNames::new(&[&first, &second, &first]);
+    let (accelerator, remote) = names.client(&first);
+    let key = remote.key("ed25519").unwrap();
+    for server in [&first, &second] {
+        sign_until_answered(&accelerator, &remote, &key, server);
+    }
+    assert_eq!(remote.servers().len(), 2, "an address that is named twice is one server");
+
+    // The third is new, the second is removed, and the first ends without a word.
+    names.set(NameAnswer::of(&[&first, &third]));
+    first.stop().await;
+    sign_until_answered(&accelerator, &remote, &key, &third);
+    let reports = remote.servers();
+    let gone = second.addresses.tcp.unwrap().to_string();
+    assert!(!reports.iter().any(|report| report.address.ends_with(&gone)), "{reports:?}");
+
+    // A name without an answer, or with an empty one, keeps its servers.
+    for answer in [NameAnswer::NoName, NameAnswer::Addresses(Vec::new())] {
+        names.set(answer);
+        all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 9));
+        assert_eq!(remote.servers().len(), reports.len());
+    }
+
+    // All servers are replaced at once: the job asks the name again before it gives up.
+    let mut third = third;
+    third.stop().await;
+    second.stop().await;
+    let fourth = sibling(&first).await;
+    names.set(NameAnswer::of(&[&fourth]));
+    all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 9));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_moves_to_a_stranger_gets_no_job() {
+    let first = TestServer::new().await;
+    // Another authority has certified this one.
+    let stranger = TestServer::new().await;
+    let names = TestNames::new(&[&stranger]);
+    let (_, remote) = names.client(&first);
+    let refused = remote.key("ed25519").unwrap_err().to_string();
+    assert!(refused.contains("certificate"), "{refused}");
+    assert!(remote.servers().iter().all(|report| report.answered == 0));
+    names.set(NameAnswer::of(&[&stranger, &first]));
+    let (accelerator, remote) = names.client(&first);
+    let key = remote.key("ed25519").unwrap();
+    for _ in 0..5 {
+        all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 9));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_name_cannot_agree_with_itself() {
+    let first = TestServer::new().await;
+    let second = sibling(&first).await;
+    let names = TestNames::new(&[&first, &second]);
+    let endpoint =
+        Endpoint::Grpc { url: "https://localhost:7443".to_owned(), credentials: Some(first.credentials()) };
+    let settings = config(vec![endpoint.clone(), endpoint]);
+    let resolver: Option<Arc<dyn NameResolver>> = Some(Arc::new(names));
+    let (_, remote) = client(RemoteConfig { agreement: 2, resolver, ..settings });
+    assert_eq!(remote.servers().len(), 2);
+    // Nothing listens at the port of the name itself, and its addresses are not looked up.
+    assert!(remote.key("ed25519").is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! The address of a server, and the credentials to connect to it.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
@@ -99,6 +100,7 @@ impl Endpoint {
     pub(crate) async fn channel(
         url: &str,
         credentials: Option<&Credentials>,
+        at: Option<SocketAddr>,
     ) -> Result<Channel, ConnectError> {
         let bad = |reason: String| ConnectError::Address { url: url.to_owned(), reason };
         let mut endpoint = TonicEndpoint::from_shared(url.to_owned())
@@ -119,15 +121,18 @@ impl Endpoint {
             })?;
         }
         let unreachable = |reason| ConnectError::Unreachable { address: url.to_owned(), reason };
-        let connector = tower::service_fn(connect_once());
+        let connector = tower::service_fn(connect_once(at));
         endpoint.connect_with_connector(connector).await.map_err(|error| unreachable(error_chain(&error)))
     }
 }
 
 /// Returns a function that connects to a server when it is first called, and fails when it is called again. A stream of
 /// requests ends with its connection. The library would connect again and again, without a pause, to a server that
-/// refuses a client's certificate: under TLS 1.3 each of these handshakes is a success for the client.
-fn connect_once() -> impl FnMut(Uri) -> BoxFuture<'static, io::Result<TokioIo<TcpStream>>> {
+/// refuses a client's certificate: under TLS 1.3 each of these handshakes is a success for the client. `at` replaces the
+/// name in the address, which the certificate must have in any case.
+fn connect_once(
+    at: Option<SocketAddr>,
+) -> impl FnMut(Uri) -> BoxFuture<'static, io::Result<TokioIo<TcpStream>>> {
     let mut is_connected = false;
     move |uri| {
         let is_second = std::mem::replace(&mut is_connected, true);
@@ -138,14 +143,22 @@ fn connect_once() -> impl FnMut(Uri) -> BoxFuture<'static, io::Result<TokioIo<Tc
                     "the server closed the connection",
                 ));
             }
-            // IPv6 addresses have brackets in a URL and none in the address of a socket.
-            let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-            let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
-            let stream = TcpStream::connect((host, port)).await?;
+            let stream = match at {
+                Some(at) => TcpStream::connect(at).await?,
+                None => TcpStream::connect(host_and_port(&uri)).await?,
+            };
             stream.set_nodelay(true)?;
             Ok(TokioIo::new(stream))
         })
     }
+}
+
+/// Returns the host and the port of an address.
+pub(crate) fn host_and_port(uri: &Uri) -> (String, u16) {
+    // IPv6 addresses have brackets in a URL and none in the address of a socket.
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let usual = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+    (host.to_owned(), uri.port_u16().unwrap_or(usual))
 }
 
 /// Returns the message of a status with its causes. A TLS alert is only among the causes.
@@ -218,7 +231,7 @@ mod tests {
     async fn a_channel_connects_only_once() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let uri: Uri = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
-        let mut connect = connect_once();
+        let mut connect = connect_once(None);
         connect(uri.clone()).await.unwrap();
         assert_eq!(connect(uri).await.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
     }

@@ -55,5 +55,5 @@ pub use link::{LinkError, LinkTransport, OpenRequest, ServerLink};
 pub use pool::{ConnectionPool, JobKeySource, PendingJob, PoolAnswer, PoolConfig, PoolError};
 pub use prost::Message;
 #[cfg(feature = "grpc")]
-pub use remote::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder, ServerReport};
+pub use remote::{ConnectObserver, NameResolver, RemoteConfig, RemoteError, RemoteHolder, ServerReport};
 pub use ring::{NoRing, is_switched_off as is_ring_switched_off};

@@ -5,6 +5,7 @@ mod unix;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -95,10 +96,13 @@ impl ServerLink {
     /// # Errors
     /// The server cannot be reached, or refuses the client.
     pub async fn open(endpoint: &Endpoint) -> Result<Self, ConnectError> {
-        if ring::is_switched_off() {
-            return Self::open_by(endpoint, Some(NoRing::switched_off())).await;
-        }
-        Self::open_by(endpoint, None).await
+        Self::open_at(endpoint, None).await
+    }
+
+    /// Connects to a server at one of the addresses of its name.
+    pub(crate) async fn open_at(endpoint: &Endpoint, at: Option<SocketAddr>) -> Result<Self, ConnectError> {
+        let no_ring = ring::is_switched_off().then(NoRing::switched_off);
+        Self::open_by(endpoint, at, no_ring).await
     }
 
     /// Connects to a server, without shared memory for this reason.
@@ -106,19 +110,27 @@ impl ServerLink {
     /// # Errors
     /// As [`open`](Self::open).
     pub async fn open_without_ring(endpoint: &Endpoint, reason: &str) -> Result<Self, ConnectError> {
-        Self::open_by(endpoint, Some(NoRing::Unwanted(reason.to_owned()))).await
+        Self::open_by(endpoint, None, Some(NoRing::Unwanted(reason.to_owned()))).await
     }
 
-    async fn open_by(endpoint: &Endpoint, no_ring: Option<NoRing>) -> Result<Self, ConnectError> {
+    async fn open_by(
+        endpoint: &Endpoint,
+        at: Option<SocketAddr>,
+        no_ring: Option<NoRing>,
+    ) -> Result<Self, ConnectError> {
         match endpoint {
-            Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref()).await,
+            Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref(), at).await,
             Endpoint::Unix(path) => unix::open(path, &[], no_ring).await,
             Endpoint::UnixOf { path, server_uids } => unix::open(path, server_uids, no_ring).await,
         }
     }
 
-    async fn over_grpc(url: &str, credentials: Option<&Credentials>) -> Result<Self, ConnectError> {
-        let channel = Endpoint::channel(url, credentials).await?;
+    async fn over_grpc(
+        url: &str,
+        credentials: Option<&Credentials>,
+        at: Option<SocketAddr>,
+    ) -> Result<Self, ConnectError> {
+        let channel = Endpoint::channel(url, credentials, at).await?;
         let max = MessageLimits::default().max_message_bytes;
         let mut client = CryptoserverClient::new(channel).max_decoding_message_size(max);
         // A bounded queue: callers wait if the server takes no more requests.

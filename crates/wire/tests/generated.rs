@@ -13,7 +13,7 @@ use prost::Message as _;
 const PROTOCOL: &str = "oarlock/v1/cryptoserver.proto";
 
 /// Messages that hold keys or data: `src/proto.rs` writes their `Debug` by hand.
-const SECRET: [&str; 17] = [
+const SECRET: [&str; 25] = [
     "Request",
     "Response",
     "OpenKey",
@@ -31,6 +31,14 @@ const SECRET: [&str; 17] = [
     "DeriveRequest",
     "DeriveResponse",
     "ProcessRequest",
+    "EncryptRequest",
+    "EncryptResponse",
+    "MacRequest",
+    "MacResponse",
+    "VerifyMacRequest",
+    "RewrapRequest",
+    "TokeniseRequest",
+    "TokeniseResponse",
 ];
 
 /// The messages and services without a feature, and the parts of it that need `grpc`.

@@ -87,14 +87,17 @@ pub(super) enum CallCommand {
     Sign(CallSignArgs),
     /// Verify the signature of a file; exit code 1 if it is not valid
     Verify(CallVerifyArgs),
-    /// Decrypt a file under an RSA key
+    /// Encrypt a value under a symmetric key: the result is the IV, the ciphertext and the tag
+    #[command(visible_alias = "seal")]
+    Encrypt(CallEncryptArgs),
+    /// Decrypt a file under an RSA key, or the output of `call encrypt`; exit code 1 if that is not authentic
+    #[command(visible_alias = "open")]
     Decrypt(CallDecryptArgs),
+    /// Decrypt the output of `call encrypt`, and encrypt it again under the newest version of its key or under another
+    /// key. The value does not leave the server
+    Rewrap(CallRewrapArgs),
     /// Derive a shared secret with an X25519 or EC key
     Derive(DeriveArgs),
-    /// Encrypt a value under a symmetric key: the result is the IV, the ciphertext and the tag
-    Seal(SealArgs),
-    /// Decrypt the output of `call seal`; exit code 1 if it is not authentic
-    Open(OpenArgs),
     /// Make a message authentication code under a symmetric key
     Mac(CallMacArgs),
     /// List the keys that this client may use
@@ -174,13 +177,18 @@ pub(super) struct CallVerifyArgs {
 pub(super) struct CallDecryptArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
-    /// Scheme: rsa-oaep-DIGEST, or rsa-pkcs1 with implicit rejection
-    #[arg(long, default_value = "rsa-oaep-sha256")]
-    pub(super) scheme: String,
-    /// Label of OAEP
+    /// Under an RSA key, the scheme: rsa-oaep-DIGEST, or rsa-pkcs1 with implicit rejection [default: rsa-oaep-sha256]
+    #[arg(long)]
+    pub(super) scheme: Option<String>,
+    /// Under an RSA key, the label of OAEP
     #[arg(long)]
     pub(super) label: Option<String>,
-    /// File of the ciphertext; - is stdin
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["scheme", "label"], help = cipher_help())]
+    pub(super) cipher: Option<RowCipher>,
+    /// Under a symmetric key, the text that was given to `call encrypt`
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["scheme", "label"])]
+    pub(super) aad: Option<String>,
+    /// File of the ciphertext, as raw bytes; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]
@@ -199,7 +207,7 @@ pub(super) struct DeriveArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct SealArgs {
+pub(super) struct CallEncryptArgs {
     /// Name of a symmetric key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
@@ -208,7 +216,7 @@ pub(super) struct SealArgs {
     /// IV in hexadecimal digits, if the key's policy allows one from the caller [default: the server makes a new one]
     #[arg(long, value_name = "HEX")]
     pub(super) iv: Option<String>,
-    /// Text that GCM authenticates with the value; open needs the same text
+    /// Text that is authenticated with the value; decrypt needs the same text
     #[arg(long, value_name = "TEXT")]
     pub(super) aad: Option<String>,
     /// File of the value, whole blocks for CBC; - is stdin
@@ -219,16 +227,22 @@ pub(super) struct SealArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct OpenArgs {
-    /// Name of a symmetric key of the server
+pub(super) struct CallRewrapArgs {
+    /// Name of a symmetric key of the server, with the version that encrypted, such as cards@2
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
     #[arg(long, value_name = "NAME", help = cipher_help())]
     pub(super) cipher: Option<RowCipher>,
-    /// Text that was given to `call seal`
+    /// Text that was given to `call encrypt`
     #[arg(long, value_name = "TEXT")]
     pub(super) aad: Option<String>,
-    /// File with the output of `call seal`, as raw bytes; - is stdin
+    /// Key that encrypts [default: the newest version of --key]
+    #[arg(long, value_name = "NAME")]
+    pub(super) to_key: Option<String>,
+    /// Cipher of --to-key [default: as for --cipher]
+    #[arg(long, value_name = "NAME")]
+    pub(super) to_cipher: Option<RowCipher>,
+    /// File with the output of `call encrypt`, as raw bytes; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]

@@ -33,7 +33,7 @@ pub(crate) enum CallError {
     Job(JobError),
     #[error("the server's key: {0}")]
     Key(#[from] KeyError),
-    #[error("{name}: the key has no public half: expected `oarlock call seal`, `open` or `mac`")]
+    #[error("{name}: the key has no public half: expected `oarlock call encrypt`, `decrypt` or `mac`")]
     NoPublicKey { name: String },
     #[error("--scheme: expected {expected}, found {found:?}")]
     Scheme { expected: String, found: String },
@@ -46,7 +46,7 @@ pub(crate) enum CallError {
     #[error("--iv: expected {digits} hexadecimal digits for {cipher}")]
     Iv { cipher: String, digits: usize },
     #[error(
-        "a value sealed with {cipher} has at least {min} bytes, found {found}: expected what `oarlock call seal` writes"
+        "a value sealed with {cipher} has at least {min} bytes, found {found}: expected what `oarlock call encrypt` writes"
     )]
     Short { cipher: String, min: usize, found: usize },
     #[error("{command}: the key is {key}: expected {expected}")]

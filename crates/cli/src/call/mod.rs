@@ -36,10 +36,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallErr
         match &args.command {
             CallCommand::Sign(own) => call.sign(own).await,
             CallCommand::Verify(own) => call.verify(own).await,
+            CallCommand::Encrypt(own) => call.encrypt(own).await,
             CallCommand::Decrypt(own) => call.decrypt(own).await,
+            CallCommand::Rewrap(own) => call.rewrap(own).await,
             CallCommand::Derive(own) => call.derive(own).await,
-            CallCommand::Seal(own) => call.seal(own).await,
-            CallCommand::Open(own) => call.open_sealed(own).await,
             CallCommand::Mac(own) => call.mac(own).await,
             CallCommand::Keys => call.keys().await,
             CallCommand::PublicKey(own) => call.public_key(own).await,
@@ -89,8 +89,19 @@ impl CallSession<'_> {
     }
 
     async fn decrypt(&self, args: &args::CallDecryptArgs) -> Result<(), CallError> {
+        // Without the options of RSA, the kind of the key decides.
+        if let (Some(name), None, None) = (&args.key.key, &args.scheme, &args.label)
+            && let Some(key) = self.find_symmetric(name).await?
+        {
+            return self.decrypt_value(args, key).await;
+        }
+        if args.cipher.is_some() || args.aad.is_some() {
+            return Err(CallError::Usage(
+                "--cipher and --aad are for symmetric keys: expected --scheme and --label",
+            ));
+        }
         let key = self.open(&args.key).await?;
-        let scheme = scheme::decrypt(&args.scheme, key.kind())?;
+        let scheme = scheme::decrypt(args.scheme.as_deref().unwrap_or("rsa-oaep-sha256"), key.kind())?;
         let ciphertext = read(&args.input)?;
         let label = args.label.as_deref().unwrap_or_default().as_bytes();
         let input = oarlock::Input::Message(&ciphertext);
@@ -236,6 +247,13 @@ impl CallSession<'_> {
             ));
         }
         write_out(out, bytes)
+    }
+}
+
+impl OutputArgs {
+    /// True if no file and no form was asked for.
+    fn is_plain(&self) -> bool {
+        self.out.is_none() && !self.hex && !self.base64
     }
 }
 

@@ -10,7 +10,7 @@ use oarlock_io::{
     ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     SecretReader, check_secret_mode_for, read_passphrase,
 };
-use oarlock_records::{KeyFileError, load_keys_at};
+use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, load_keys_at};
 
 use super::chains::{ChainedKey, KeyChainFault, KeyChains};
 use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
@@ -25,6 +25,7 @@ pub(crate) struct KeySources {
     records: Option<RecordsFile>,
     counters: CounterUse,
     table: KeyTable,
+    versions: Arc<KeyVersions>,
     grants: Arc<[Arc<ActiveGrant>]>,
     may_bring_keys: bool,
     has_null_key: bool,
@@ -137,6 +138,7 @@ impl KeySources {
             records: RecordsFile::from_config(&config.keys),
             counters,
             table: KeyTable::new(),
+            versions: Arc::default(),
             grants: ActiveGrant::activate(&config.grants, &[])?,
             may_bring_keys: config.limits.may_bring_keys,
             has_null_key: config.engines.null_key,
@@ -166,7 +168,8 @@ impl KeySources {
         let table = read_records(&mut records, self.counters)?;
         // Everything that can fail is above this line, so a reload changes all or nothing.
         let has_new_records = table.is_some();
-        self.replace_table(table.unwrap_or_default());
+        let (table, versions) = table.map(|loaded| (loaded.table, loaded.versions)).unwrap_or_default();
+        self.replace_table(table, versions);
         (self.records, self.grants) = (records, grants);
         self.may_bring_keys = config.limits.may_bring_keys;
         let changes = self.read_directory(listed, passphrase);
@@ -232,8 +235,8 @@ impl KeySources {
         }
         match read_records(&mut self.records, self.counters) {
             Ok(None) => {}
-            Ok(Some(table)) => {
-                self.replace_table(table);
+            Ok(Some(LoadedKeys { table, versions, .. })) => {
+                self.replace_table(table, versions);
                 found.has_new_records = true;
             }
             Err(error) => found.faults.push(error),
@@ -265,9 +268,9 @@ impl KeySources {
 
     /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no
     /// further uses.
-    fn replace_table(&mut self, table: KeyTable) {
+    fn replace_table(&mut self, table: KeyTable, versions: KeyVersions) {
         table.continue_uses_of(&self.table);
-        self.table = table;
+        (self.table, self.versions) = (table, versions.into());
     }
 
     fn keyring(&mut self) -> Keyring {
@@ -287,6 +290,7 @@ impl KeySources {
             generation: self.generation,
             asymmetric: keys.chain(null).collect(),
             table: self.table.clone(),
+            versions: Arc::clone(&self.versions),
             grants: Arc::clone(&self.grants),
             may_bring_keys: self.may_bring_keys,
         }
@@ -303,11 +307,11 @@ fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passph
     read_passphrase(path).map(Some).map_err(failed)
 }
 
-/// Returns the table of the file of symmetric keys if it has changed since it was read.
+/// Returns the keys of the file of symmetric keys if it has changed since it was read.
 fn read_records(
     records: &mut Option<RecordsFile>,
     counters: CounterUse,
-) -> Result<Option<KeyTable>, ResidentKeysError> {
+) -> Result<Option<LoadedKeys>, ResidentKeysError> {
     let Some(RecordsFile { path, nonce_field, seen }) = records else { return Ok(None) };
     let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
@@ -329,8 +333,7 @@ fn read_records(
     };
     // Checked first: a file with a faulty line must not leave counters for the lines before it.
     load(CounterUse::Check)?;
-    let loaded = load(counters)?;
-    Ok(Some(loaded.table))
+    load(counters).map(Some)
 }
 
 /// Opens a counter at its path, which is relative to the file of keys.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use oarlock::keys::KeyError;
+use oarlock_records::VersionRange;
 use oarlock_wire::proto::{Blame, Code, Fault};
 
 use crate::audit::AuditError;
@@ -51,6 +52,20 @@ pub(super) fn no_key(name: &str) -> Fault {
 pub(super) fn replaced_key(name: &str) -> Fault {
     let message = format!("{name:?} is not the key that the client expects: another key has this name now");
     refusal(Code::WrongKey, &message, Blame::Caller)
+}
+
+/// Returns the refusal of a code by an older version of a key, whose name has its number.
+pub(super) fn older_key(name: &str) -> Fault {
+    let message = format!(
+        "{name:?} is an older version: it verifies codes (VerifyMac), and the newest version makes them"
+    );
+    refusal(Code::PermissionDenied, &message, Blame::Caller)
+}
+
+/// Returns the refusal of a version of a key that the server does not have, or whose use has ended.
+pub(super) fn no_version(name: &str, VersionRange { min, newest }: VersionRange) -> Fault {
+    let message = format!("key {name:?}: there is no such version: expected {min} to {newest}");
+    refusal(Code::NoSuchKey, &message, Blame::Caller)
 }
 
 /// Returns the refusal for a key that the server has removed.

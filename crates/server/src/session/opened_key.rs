@@ -7,7 +7,7 @@ use oarlock::Key;
 use oarlock::keys::threshold::Share;
 use oarlock_wire::proto::{Blame, Code, Fault};
 
-use super::faults::{no_key, refusal, removed_key, replaced_key};
+use super::faults::{no_key, no_version, refusal, removed_key, replaced_key};
 use crate::audit::AuditedOperation;
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
@@ -26,6 +26,8 @@ pub(super) struct OpenedKey {
     pub(super) rights: ClientRights,
     /// The fingerprint that the client expects; empty for any.
     pub(super) expected: Bytes,
+    /// True for an older version of a key.
+    pub(super) is_older: bool,
     /// The bytes that a key of the client's own holds, for as long as batches use it too.
     _held: Option<Arc<HeldBytes>>,
 }
@@ -59,18 +61,25 @@ impl OpenedKey {
         let found = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
         let found = found.and_then(|name| keyring.find_for_client(name, &client.identity));
         let Some((key, rights)) = found else {
-            audit_refusal(service, client, number, name, Code::PermissionDenied);
-            return Err(no_key(name));
+            let version = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
+            let version = version.and_then(|name| keyring.missing_version(name, &client.identity));
+            let fault = version.map_or_else(|| no_key(name), |range| no_version(name, range));
+            audit_refusal(service, client, number, name, fault.code());
+            return Err(fault);
         };
         let source = OpenedSource::Resident(key.clone());
-        Ok((Self { name: name.into(), source, rights, expected: Bytes::new(), _held: None }, key))
+        let is_older = keyring.versions.older(name).is_some();
+        let opened =
+            Self { name: name.into(), source, rights, expected: Bytes::new(), is_older, _held: None };
+        Ok((opened, key))
     }
 
     /// Returns a key of the client's own, which may be used for every operation.
     pub(super) fn own(key: &Key, source: OpenedSource, held: HeldBytes) -> Self {
         let name = key.fingerprint().to_string().into();
         let held = Some(Arc::new(held));
-        Self { name, source, rights: ClientRights::Own, expected: Bytes::new(), _held: held }
+        let (rights, expected) = (ClientRights::Own, Bytes::new());
+        Self { name, source, rights, expected, is_older: false, _held: held }
     }
 
     /// Looks the name of a resident key up in a keyring.

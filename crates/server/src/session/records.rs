@@ -99,6 +99,7 @@ impl ClientSession {
             // Held until the batch ends, so that the session does not reuse the indices of own keys meanwhile.
             _batch: Arc::clone(&self.batches),
             handles: Arc::clone(&self.handles),
+            verifies: self.verifies,
             number,
             message,
             began: Instant::now(),
@@ -151,6 +152,8 @@ struct RecordBatchTask {
     /// A reference that shows the session that its own keys are in use.
     _batch: Arc<()>,
     handles: Arc<Vec<Option<OpenedKey>>>,
+    /// True if older versions of keys may make codes.
+    verifies: bool,
     /// The server's number of the request.
     number: u64,
     message: RecordMessage,
@@ -177,7 +180,7 @@ impl RecordBatchTask {
         let mut batch = message.batch(&limits, &self.own_keys.keys).map_err(|error| error.fault())?;
         // Authorization replaces handles by keys, but audit entries name handles.
         let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
-        let authorized = authorize_records(&self.handles, &mut batch);
+        let authorized = authorize_records(&self.handles, self.verifies, &mut batch);
         for (_, fault) in &authorized.denials {
             self.service.metrics.rejections.count(fault.code(), 1);
         }

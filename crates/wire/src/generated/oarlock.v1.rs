@@ -179,6 +179,11 @@ pub struct KeyInfo {
     /// answer to OpenKey.
     #[prost(bytes = "bytes", repeated, tag = "8")]
     pub certificates: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// The newest version of a symmetric key, and the oldest one that may be used; zero for other keys.
+    #[prost(uint32, tag = "9")]
+    pub version: u32,
+    #[prost(uint32, tag = "10")]
+    pub min_version: u32,
 }
 /// Public-key operations as columns.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -642,6 +647,8 @@ pub struct VerifyResponse {
     #[prost(bool, tag = "1")]
     pub is_valid: bool,
 }
+/// For an RSA key: key, scheme, ciphertext and label. For a symmetric key: key, algorithm, ciphertexts, aad and
+/// key_version.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct DecryptRequest {
@@ -654,12 +661,173 @@ pub struct DecryptRequest {
     /// The label of OAEP.
     #[prost(bytes = "bytes", tag = "4")]
     pub label: ::prost::bytes::Bytes,
+    /// As in EncryptRequest.
+    #[prost(string, tag = "5")]
+    pub algorithm: ::prost::alloc::string::String,
+    /// Results of Encrypt.
+    #[prost(bytes = "bytes", repeated, tag = "6")]
+    pub ciphertexts: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// The associated data with which all ciphertexts were encrypted.
+    #[prost(bytes = "bytes", tag = "7")]
+    pub aad: ::prost::bytes::Bytes,
+    /// The version of the key in the answer to Encrypt; zero for the newest. It is another way to name "cards@2".
+    #[prost(uint32, tag = "8")]
+    pub key_version: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct DecryptResponse {
+    /// The plaintext under an RSA key.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub plaintext: ::prost::bytes::Bytes,
+    /// The plaintexts under a symmetric key.
+    #[prost(bytes = "bytes", repeated, tag = "2")]
+    pub plaintexts: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    #[prost(message, repeated, tag = "3")]
+    pub faults: ::prost::alloc::vec::Vec<Fault>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
-pub struct DecryptResponse {
-    #[prost(bytes = "bytes", tag = "1")]
-    pub plaintext: ::prost::bytes::Bytes,
+pub struct EncryptRequest {
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// The algorithm, such as "aes256-gcm"; empty for the first that suits the kind of the key: GCM, SIV, or CBC. CBC needs
+    /// whole blocks.
+    #[prost(string, tag = "2")]
+    pub algorithm: ::prost::alloc::string::String,
+    #[prost(bytes = "bytes", repeated, tag = "3")]
+    pub plaintexts: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// Associated data of all values, which is authenticated and not encrypted. Decrypt needs the same.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub aad: ::prost::bytes::Bytes,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct EncryptResponse {
+    /// The IV, the ciphertext and the tag of each value, one after the other. Spark's aes_encrypt has the same form.
+    #[prost(bytes = "bytes", repeated, tag = "1")]
+    pub ciphertexts: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// The version of the key. Store it beside the ciphertexts: Decrypt needs it after a rotation.
+    #[prost(uint32, tag = "2")]
+    pub key_version: u32,
+    #[prost(message, repeated, tag = "3")]
+    pub faults: ::prost::alloc::vec::Vec<Fault>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct MacRequest {
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// The algorithm, such as "hmac-sha256"; empty for HMAC with SHA-256, or CMAC.
+    #[prost(string, tag = "2")]
+    pub algorithm: ::prost::alloc::string::String,
+    #[prost(bytes = "bytes", repeated, tag = "3")]
+    pub messages: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// The leading bytes of each code, at least 4; zero for all of them.
+    #[prost(uint32, tag = "4")]
+    pub length: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct MacResponse {
+    #[prost(bytes = "bytes", repeated, tag = "1")]
+    pub macs: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// The version of the key. VerifyMac needs it after a rotation.
+    #[prost(uint32, tag = "2")]
+    pub key_version: u32,
+    #[prost(message, repeated, tag = "3")]
+    pub faults: ::prost::alloc::vec::Vec<Fault>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct VerifyMacRequest {
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// As in MacRequest.
+    #[prost(string, tag = "2")]
+    pub algorithm: ::prost::alloc::string::String,
+    #[prost(bytes = "bytes", repeated, tag = "3")]
+    pub messages: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// The code of each message, of at least 4 bytes.
+    #[prost(bytes = "bytes", repeated, tag = "4")]
+    pub macs: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// As in DecryptRequest.
+    #[prost(uint32, tag = "5")]
+    pub key_version: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct VerifyMacResponse {
+    /// One value per message.
+    #[prost(bool, repeated, tag = "1")]
+    pub are_valid: ::prost::alloc::vec::Vec<bool>,
+    #[prost(message, repeated, tag = "2")]
+    pub faults: ::prost::alloc::vec::Vec<Fault>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct RewrapRequest {
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// As in EncryptRequest.
+    #[prost(string, tag = "2")]
+    pub algorithm: ::prost::alloc::string::String,
+    /// Results of Encrypt under `key`.
+    #[prost(bytes = "bytes", repeated, tag = "3")]
+    pub ciphertexts: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// The associated data, which stays the same.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub aad: ::prost::bytes::Bytes,
+    /// As in DecryptRequest.
+    #[prost(uint32, tag = "5")]
+    pub key_version: u32,
+    /// The key that encrypts; empty for the newest version of `key`.
+    #[prost(string, tag = "6")]
+    pub to_key: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub to_algorithm: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct TokeniseRequest {
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// Texts for Tokenise, tokens for Detokenise. Each needs at least a million possible texts of its length.
+    #[prost(string, repeated, tag = "2")]
+    pub texts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, optional, tag = "3")]
+    pub format: ::core::option::Option<TokenFormat>,
+    /// The tweak of all texts, at most 65,536 bytes: the same text has another token under another tweak.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub tweak: ::prost::bytes::Bytes,
+    /// As in DecryptRequest, for Detokenise.
+    #[prost(uint32, tag = "5")]
+    pub key_version: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct TokeniseResponse {
+    #[prost(string, repeated, tag = "1")]
+    pub texts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The version of the key. Detokenise needs it after a rotation.
+    #[prost(uint32, tag = "2")]
+    pub key_version: u32,
+    #[prost(message, repeated, tag = "3")]
+    pub faults: ::prost::alloc::vec::Vec<Fault>,
+}
+/// The characters of a text that are encrypted, and those that stay.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TokenFormat {
+    /// The alphabet: "digits", another name in docs/records.md, or "chars:" and the characters; empty for digits.
+    #[prost(string, tag = "1")]
+    pub alphabet: ::prost::alloc::string::String,
+    /// The characters at the start and at the end that stay, whatever they are.
+    #[prost(uint32, tag = "2")]
+    pub keep_first: u32,
+    #[prost(uint32, tag = "3")]
+    pub keep_last: u32,
+    /// True if the last digit that is encrypted is a Luhn digit, as in the numbers of cards.
+    #[prost(bool, tag = "4")]
+    pub has_luhn_digit: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
@@ -1111,7 +1279,7 @@ pub mod cryptoserver_client {
                 .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Verify"));
             self.inner.unary(req, path, codec).await
         }
-        /// Decrypts a ciphertext.
+        /// Decrypts a ciphertext under an RSA key, or values under a symmetric key.
         pub async fn decrypt(
             &mut self,
             request: impl tonic::IntoRequest<super::DecryptRequest>,
@@ -1156,6 +1324,159 @@ pub mod cryptoserver_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Derive"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The calls from here to Detokenise take one value or a few under a resident symmetric key, at most 1024. For more,
+        /// use Process or Stream. `key` is the name of a key, whose newest version is used, or the name of a version, such as
+        /// "cards@2". A call with one value fails if the value fails. A call with several values fails only if it is refused as
+        /// a whole: the result of a value that fails is empty, and `faults` has its index.
+        ///
+        /// Encrypts values. Each is encrypted under an IV of its own.
+        pub async fn encrypt(
+            &mut self,
+            request: impl tonic::IntoRequest<super::EncryptRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EncryptResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/Encrypt",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Encrypt"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Makes message authentication codes. An older version of a key makes none.
+        pub async fn mac(
+            &mut self,
+            request: impl tonic::IntoRequest<super::MacRequest>,
+        ) -> std::result::Result<tonic::Response<super::MacResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/Mac",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Mac"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Verifies message authentication codes. A code that does not match is an answer, not an error.
+        pub async fn verify_mac(
+            &mut self,
+            request: impl tonic::IntoRequest<super::VerifyMacRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::VerifyMacResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/VerifyMac",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "VerifyMac"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Decrypts values and encrypts them again, without their plaintexts leaving the server: under the newest version of
+        /// their key, or under another key.
+        pub async fn rewrap(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RewrapRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EncryptResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/Rewrap",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Rewrap"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Replaces texts by tokens of the same length and alphabet. FF1, NIST SP 800-38G. Equal texts have equal tokens.
+        pub async fn tokenise(
+            &mut self,
+            request: impl tonic::IntoRequest<super::TokeniseRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TokeniseResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/Tokenise",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Tokenise"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Replaces tokens by their texts. FF1 does not authenticate: a changed token is restored to another text.
+        pub async fn detokenise(
+            &mut self,
+            request: impl tonic::IntoRequest<super::TokeniseRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TokeniseResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/Detokenise",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Detokenise"));
             self.inner.unary(req, path, codec).await
         }
         /// Processes a batch of records with resident keys, whose handles are the indices in `keys`. Records that fail have
@@ -1289,7 +1610,7 @@ pub mod cryptoserver_server {
             &self,
             request: tonic::Request<super::VerifyRequest>,
         ) -> std::result::Result<tonic::Response<super::VerifyResponse>, tonic::Status>;
-        /// Decrypts a ciphertext.
+        /// Decrypts a ciphertext under an RSA key, or values under a symmetric key.
         async fn decrypt(
             &self,
             request: tonic::Request<super::DecryptRequest>,
@@ -1299,6 +1620,51 @@ pub mod cryptoserver_server {
             &self,
             request: tonic::Request<super::DeriveRequest>,
         ) -> std::result::Result<tonic::Response<super::DeriveResponse>, tonic::Status>;
+        /// The calls from here to Detokenise take one value or a few under a resident symmetric key, at most 1024. For more,
+        /// use Process or Stream. `key` is the name of a key, whose newest version is used, or the name of a version, such as
+        /// "cards@2". A call with one value fails if the value fails. A call with several values fails only if it is refused as
+        /// a whole: the result of a value that fails is empty, and `faults` has its index.
+        ///
+        /// Encrypts values. Each is encrypted under an IV of its own.
+        async fn encrypt(
+            &self,
+            request: tonic::Request<super::EncryptRequest>,
+        ) -> std::result::Result<tonic::Response<super::EncryptResponse>, tonic::Status>;
+        /// Makes message authentication codes. An older version of a key makes none.
+        async fn mac(
+            &self,
+            request: tonic::Request<super::MacRequest>,
+        ) -> std::result::Result<tonic::Response<super::MacResponse>, tonic::Status>;
+        /// Verifies message authentication codes. A code that does not match is an answer, not an error.
+        async fn verify_mac(
+            &self,
+            request: tonic::Request<super::VerifyMacRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::VerifyMacResponse>,
+            tonic::Status,
+        >;
+        /// Decrypts values and encrypts them again, without their plaintexts leaving the server: under the newest version of
+        /// their key, or under another key.
+        async fn rewrap(
+            &self,
+            request: tonic::Request<super::RewrapRequest>,
+        ) -> std::result::Result<tonic::Response<super::EncryptResponse>, tonic::Status>;
+        /// Replaces texts by tokens of the same length and alphabet. FF1, NIST SP 800-38G. Equal texts have equal tokens.
+        async fn tokenise(
+            &self,
+            request: tonic::Request<super::TokeniseRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TokeniseResponse>,
+            tonic::Status,
+        >;
+        /// Replaces tokens by their texts. FF1 does not authenticate: a changed token is restored to another text.
+        async fn detokenise(
+            &self,
+            request: tonic::Request<super::TokeniseRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TokeniseResponse>,
+            tonic::Status,
+        >;
         /// Processes a batch of records with resident keys, whose handles are the indices in `keys`. Records that fail have
         /// their codes in the answer. The call fails only if the batch as a whole is refused.
         async fn process(
@@ -1604,6 +1970,274 @@ pub mod cryptoserver_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DeriveSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/Encrypt" => {
+                    #[allow(non_camel_case_types)]
+                    struct EncryptSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<
+                        T: Cryptoserver,
+                    > tonic::server::UnaryService<super::EncryptRequest>
+                    for EncryptSvc<T> {
+                        type Response = super::EncryptResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::EncryptRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::encrypt(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = EncryptSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/Mac" => {
+                    #[allow(non_camel_case_types)]
+                    struct MacSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<T: Cryptoserver> tonic::server::UnaryService<super::MacRequest>
+                    for MacSvc<T> {
+                        type Response = super::MacResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::MacRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::mac(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = MacSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/VerifyMac" => {
+                    #[allow(non_camel_case_types)]
+                    struct VerifyMacSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<
+                        T: Cryptoserver,
+                    > tonic::server::UnaryService<super::VerifyMacRequest>
+                    for VerifyMacSvc<T> {
+                        type Response = super::VerifyMacResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::VerifyMacRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::verify_mac(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = VerifyMacSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/Rewrap" => {
+                    #[allow(non_camel_case_types)]
+                    struct RewrapSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<
+                        T: Cryptoserver,
+                    > tonic::server::UnaryService<super::RewrapRequest>
+                    for RewrapSvc<T> {
+                        type Response = super::EncryptResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RewrapRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::rewrap(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RewrapSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/Tokenise" => {
+                    #[allow(non_camel_case_types)]
+                    struct TokeniseSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<
+                        T: Cryptoserver,
+                    > tonic::server::UnaryService<super::TokeniseRequest>
+                    for TokeniseSvc<T> {
+                        type Response = super::TokeniseResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::TokeniseRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::tokenise(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = TokeniseSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/Detokenise" => {
+                    #[allow(non_camel_case_types)]
+                    struct DetokeniseSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<
+                        T: Cryptoserver,
+                    > tonic::server::UnaryService<super::TokeniseRequest>
+                    for DetokeniseSvc<T> {
+                        type Response = super::TokeniseResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::TokeniseRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::detokenise(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DetokeniseSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -1,11 +1,14 @@
 //! The jobs of a remote holder: sent to one or several servers, compared, checked, and sent again after a failure.
 
+use std::sync::Arc;
+
 use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
 
-use super::RemoteInner;
-use super::server::{JobAnswer, RemoteJob};
+use super::names::ServerSet;
+use super::server::{JobAnswer, RemoteJob, RemoteServer};
+use super::{RemoteInner, servers_by_rank};
 use crate::check::{AnswerCheck, is_deterministic};
 
 /// The maximum number of times that a server is asked. A dead stream is noticed only by asking.
@@ -14,6 +17,8 @@ const MAX_PASSES: usize = 2;
 /// Jobs that were submitted together, until each has its answer.
 pub(super) struct AgreementBatch<'i> {
     inner: &'i RemoteInner,
+    /// The servers at the start, and those that came later. None is removed, because answers name them by index.
+    servers: Vec<Arc<RemoteServer>>,
     jobs: OwnedJobs,
     done: Completion,
     rows: Vec<AgreementRow>,
@@ -33,7 +38,13 @@ struct AgreementRow {
 
 impl<'i> AgreementBatch<'i> {
     /// Takes the jobs at `indices`. The other jobs are done elsewhere.
-    pub(super) fn new(inner: &'i RemoteInner, jobs: OwnedJobs, indices: &[usize], done: Completion) -> Self {
+    pub(super) fn new(
+        inner: &'i RemoteInner,
+        servers: &ServerSet,
+        jobs: OwnedJobs,
+        indices: &[usize],
+        done: Completion,
+    ) -> Self {
         let may_differ = |job: &HeldJob| !is_deterministic(job.scheme) && job.key.parts().is_some();
         let row = |(at, job): (usize, &HeldJob)| AgreementRow {
             may_differ: may_differ(job),
@@ -41,16 +52,19 @@ impl<'i> AgreementBatch<'i> {
             ..AgreementRow::default()
         };
         let rows = jobs.iter().enumerate().map(row).collect();
-        Self { inner, jobs, done, rows }
+        Self { inner, servers: servers.to_vec(), jobs, done, rows }
     }
 
     /// Asks servers until every job has its answer or no server is left.
     pub(super) async fn run(mut self) {
         let agreement = self.inner.config.agreement.max(1);
-        for _ in 0..MAX_PASSES {
+        for pass in 0..MAX_PASSES {
+            if pass > 0 && self.missing_answers(agreement).is_some() {
+                self.add_new_servers().await;
+            }
             let mut asked = Vec::new();
             while let Some(missing_answers) = self.missing_answers(agreement) {
-                let mut chosen = self.inner.servers_by_rank(&asked, self.open().len());
+                let mut chosen = servers_by_rank(&self.servers, &asked, self.open().len());
                 if chosen.is_empty() {
                     break;
                 }
@@ -62,6 +76,15 @@ impl<'i> AgreementBatch<'i> {
             }
         }
         self.give_up();
+    }
+
+    /// Adds the servers that the names stand for now: all others may have been replaced.
+    async fn add_new_servers(&mut self) {
+        for server in self.inner.servers.renewed(self.inner.config.patience).await.iter() {
+            if !self.servers.iter().any(|own| Arc::ptr_eq(own, server)) {
+                self.servers.push(Arc::clone(server));
+            }
+        }
     }
 
     /// Returns the indices of the jobs that have no answer yet.
@@ -81,7 +104,7 @@ impl<'i> AgreementBatch<'i> {
         let jobs: Vec<RemoteJob<'_>> =
             open.iter().map(|at| &self.jobs[*at]).map(|job| (job, &*job.second)).collect();
         let patience = self.inner.config.patience;
-        let asked = chosen.iter().map(|server_index| self.inner.servers[*server_index].ask(&jobs, patience));
+        let asked = chosen.iter().map(|server_index| self.servers[*server_index].ask(&jobs, patience));
         // At the same time, because a comparison needs all of them and the slowest decides.
         let answered = join_all(asked).await;
         for (server_index, answers) in chosen.iter().zip(answered) {
@@ -89,7 +112,7 @@ impl<'i> AgreementBatch<'i> {
                 Ok(answers) => self.record_answers(*server_index, &open, answers),
                 Err(error) => {
                     let (holder, reason) =
-                        (self.inner.servers[*server_index].address().to_owned(), error.to_string());
+                        (self.servers[*server_index].address().to_owned(), error.to_string());
                     let failure = JobError::HolderFailed { holder, reason };
                     open.iter().for_each(|at| self.rows[*at].failure = Some(failure.clone()));
                 }
@@ -100,7 +123,7 @@ impl<'i> AgreementBatch<'i> {
     /// Records the answers of a server, except failures and answers that are certainly wrong.
     fn record_answers(&mut self, server_index: usize, open: &[usize], answers: Vec<JobAnswer>) {
         let wrong = self.find_wrong(open, &answers);
-        let server = &self.inner.servers[server_index];
+        let server = &self.servers[server_index];
         if !wrong.is_empty() {
             server.distrust();
         }
@@ -116,7 +139,7 @@ impl<'i> AgreementBatch<'i> {
                     row.failure = Some(error);
                 }
                 // A server may lack a key that another server has, so a refusal counts only if every server refuses.
-                Err(error @ JobError::HolderRefused { .. }) if self.inner.servers.len() > 1 => {
+                Err(error @ JobError::HolderRefused { .. }) if self.servers.len() > 1 => {
                     row.failure = Some(error);
                 }
                 answer => {
@@ -159,7 +182,7 @@ impl<'i> AgreementBatch<'i> {
                 .map(|(server_index, _)| *server_index)
                 .filter(|server_index| !class.contains(server_index))
                 .collect();
-            others.iter().for_each(|server_index| self.inner.servers[*server_index].distrust());
+            others.iter().for_each(|server_index| self.servers[*server_index].distrust());
             let agreed = row.answers.iter().position(|(server_index, _)| Some(server_index) == class.first());
             if let Some(agreed) = agreed {
                 row.is_released = true;
@@ -181,7 +204,7 @@ impl<'i> AgreementBatch<'i> {
                     let servers: Vec<&str> = row
                         .answers
                         .iter()
-                        .map(|(server_index, _)| self.inner.servers[*server_index].address())
+                        .map(|(server_index, _)| self.servers[*server_index].address())
                         .collect();
                     let needed = self.inner.config.agreement;
                     let reason = format!(

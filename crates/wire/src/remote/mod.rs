@@ -2,6 +2,7 @@
 
 mod batch;
 mod breaker;
+mod names;
 mod observer;
 mod records;
 mod server;
@@ -22,6 +23,8 @@ use oarlock::{Accelerator, Key};
 use tokio::runtime::{Builder, Runtime};
 
 use self::batch::AgreementBatch;
+pub use self::names::NameResolver;
+use self::names::ServerList;
 pub use self::observer::ConnectObserver;
 use self::server::{RemoteServer, key_reference};
 use self::threshold::ThresholdBatch;
@@ -34,7 +37,9 @@ use crate::{Endpoint, LinkError};
 pub struct RemoteConfig {
     /// The name of the holder, which its keys carry.
     pub name: String,
-    /// The servers. Each of them has all keys.
+    /// The servers. Each of them has all keys. A host name stands for a server at each of its addresses, which may change
+    /// while the holder is in use. If answers are compared or keys are shared, a name stands for one server, because its
+    /// addresses need not be independent.
     pub servers: Vec<Endpoint>,
     /// The maximum time of a server for a batch, before another server is asked.
     pub patience: Duration,
@@ -47,6 +52,8 @@ pub struct RemoteConfig {
     pub threshold_keys: HashMap<String, ThresholdKey>,
     /// The function to call after each connection; `None` for none.
     pub observer: Option<ConnectObserver>,
+    /// The resolver of host names; `None` for that of the system.
+    pub resolver: Option<Arc<dyn NameResolver>>,
 }
 
 impl RemoteConfig {
@@ -62,6 +69,7 @@ impl RemoteConfig {
             check: AnswerCheck::Rsa,
             threshold_keys: HashMap::new(),
             observer: None,
+            resolver: None,
         }
     }
 }
@@ -76,7 +84,7 @@ pub struct RemoteHolder(Arc<RemoteInner>);
 
 struct RemoteInner {
     config: RemoteConfig,
-    servers: Vec<RemoteServer>,
+    servers: Arc<ServerList>,
     /// The accelerator that verifies answers.
     checker: Accelerator,
     /// The runtime; `None` while this is being dropped.
@@ -146,8 +154,9 @@ impl RemoteHolder {
         let runtime =
             // A runtime of its own, because a holder is also used in programs without one.
             Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
-        let new = |endpoint: &Endpoint| RemoteServer::new(endpoint.clone(), config.observer.clone());
-        let servers = config.servers.iter().map(new).collect();
+        let servers = Arc::new(ServerList::new(&config));
+        // Ends with the runtime.
+        runtime.spawn(Arc::clone(&servers).watch());
         Ok(Self(Arc::new(RemoteInner { config, servers, checker, runtime: Some(runtime) })))
     }
 
@@ -168,7 +177,7 @@ impl RemoteHolder {
     /// Returns the statistics of the servers, in the order of the settings.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerReport> {
-        self.0.servers.iter().map(RemoteServer::report).collect()
+        self.0.servers.current().iter().map(|server| server.report()).collect()
     }
 
     fn block_on<T: Send>(
@@ -186,6 +195,7 @@ impl RemoteHolder {
 impl RemoteInner {
     /// Performs jobs. Jobs under threshold keys are grouped by key and need several servers.
     async fn perform(&self, jobs: OwnedJobs, done: Completion) {
+        let servers = self.servers.for_request(self.config.patience).await;
         let mut plain = Vec::new();
         let mut shared: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, job) in jobs.iter().enumerate() {
@@ -196,17 +206,21 @@ impl RemoteInner {
         }
         let shared = shared.iter().filter_map(|(name, indices)| {
             let key = self.config.threshold_keys.get(*name)?;
-            Some(ThresholdBatch::new(self, key, jobs.clone(), indices, done.clone()).run())
+            Some(
+                ThresholdBatch::new(self, Arc::clone(&servers), key, jobs.clone(), indices, done.clone())
+                    .run(),
+            )
         });
-        let plain = AgreementBatch::new(self, jobs.clone(), &plain, done.clone()).run();
+        let plain = AgreementBatch::new(self, &servers, jobs.clone(), &plain, done.clone()).run();
         // Both groups run at the same time: a threshold key must not delay the other jobs.
         tokio::join!(join_all(shared), plain);
     }
 
     async fn info(&self, name: &str) -> Result<proto::KeyInfo, RemoteError> {
         let mut reason = "no server can be reached".to_owned();
-        for server_index in self.servers_by_rank(&[], 1) {
-            let server = &self.servers[server_index];
+        let servers = self.servers.for_request(self.config.patience).await;
+        for server_index in servers_by_rank(&servers, &[], 1) {
+            let server = &servers[server_index];
             let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: name.to_owned() });
             match server.call(body, self.config.patience).await {
                 Ok(response::Body::Key(info)) => return Ok(info),
@@ -219,15 +233,15 @@ impl RemoteInner {
         }
         Err(RemoteError::NoKey { name: name.to_owned(), reason })
     }
+}
 
-    /// Returns the servers to ask for a number of operations, ordered by the time at which they will finish. Servers
-    /// with an open breaker come last, because an answer from them is better than none.
-    fn servers_by_rank(&self, asked: &[usize], operations: usize) -> Vec<usize> {
-        let mut ordered: Vec<usize> =
-            (0..self.servers.len()).filter(|server_index| !asked.contains(server_index)).collect();
-        ordered.sort_by_key(|server_index| self.servers[*server_index].rank(operations));
-        ordered
-    }
+/// Returns the indices of the servers to ask for a number of operations, ordered by the time at which they will finish.
+/// Servers with an open breaker come last, because an answer from them is better than none.
+fn servers_by_rank(servers: &[Arc<RemoteServer>], asked: &[usize], operations: usize) -> Vec<usize> {
+    let mut ordered: Vec<usize> =
+        (0..servers.len()).filter(|server_index| !asked.contains(server_index)).collect();
+    ordered.sort_by_key(|server_index| servers[*server_index].rank(operations));
+    ordered
 }
 
 impl Holder for RemoteHolder {

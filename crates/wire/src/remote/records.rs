@@ -8,7 +8,7 @@ use oarlock::engine_api::{Holder, Jobs, RecordHolder};
 use oarlock::{Column, JobError, KeyHome, KeySource, Outcomes, Records, Shape, Status};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{RemoteHolder, RemoteInner};
+use super::{RemoteHolder, RemoteInner, servers_by_rank};
 use crate::column::WireBytes;
 use crate::fault::error_of;
 use crate::proto::{self, Code, Fault};
@@ -110,9 +110,14 @@ impl RemoteInner {
         message: &proto::Records,
     ) -> Result<proto::RecordResults, JobError> {
         let mut failure = self.failed("no server to ask");
-        for _ in 0..MAX_PASSES {
-            for server_index in self.servers_by_rank(&[], message.count as usize) {
-                let server = &self.servers[server_index];
+        for pass in 0..MAX_PASSES {
+            let servers = match pass {
+                0 => self.servers.for_request(self.config.patience).await,
+                // All of them may have been replaced.
+                _ => self.servers.renewed(self.config.patience).await,
+            };
+            for server_index in servers_by_rank(&servers, &[], message.count as usize) {
+                let server = &servers[server_index];
                 match server.ask_records(keys, message, self.config.patience).await {
                     Ok(Ok(results)) => return Ok(results),
                     Ok(Err(fault)) => failure = error_of(&fault, server.address()),
@@ -123,7 +128,7 @@ impl RemoteInner {
                     }
                 }
                 // Another server may have the key, but asking the same one again gives the same refusal.
-                if self.servers.len() == 1 && matches!(failure, JobError::HolderRefused { .. }) {
+                if servers.len() == 1 && matches!(failure, JobError::HolderRefused { .. }) {
                     return Err(failure);
                 }
             }

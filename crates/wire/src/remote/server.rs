@@ -1,6 +1,7 @@
 //! One server of a remote holder.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use oarlock::JobError;
 use oarlock::KeyHome;
 use oarlock::engine_api::HeldJob;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::breaker::CircuitBreaker;
@@ -21,7 +23,11 @@ use crate::{Endpoint, LinkError, ServerLink, jobs, records};
 #[derive(Debug)]
 pub(super) struct RemoteServer {
     endpoint: Endpoint,
+    /// The address among those of the endpoint's name; None for whatever the name stands for.
+    at: Option<SocketAddr>,
     address: String,
+    /// Asks for a resolution of names after a failure.
+    look: Arc<Notify>,
     observer: Option<ConnectObserver>,
     began: Instant,
     breaker: Mutex<CircuitBreaker>,
@@ -59,11 +65,21 @@ struct OpenHandles {
 pub(super) type JobAnswer = Result<Vec<u8>, JobError>;
 
 impl RemoteServer {
-    pub(super) fn new(endpoint: Endpoint, observer: Option<ConnectObserver>) -> Self {
-        let address = endpoint.to_string();
+    pub(super) fn new(
+        endpoint: Endpoint,
+        at: Option<SocketAddr>,
+        observer: Option<ConnectObserver>,
+        look: Arc<Notify>,
+    ) -> Self {
+        let address = match at {
+            Some(at) => format!("{endpoint} at {at}"),
+            None => endpoint.to_string(),
+        };
         Self {
             endpoint,
+            at,
             address,
+            look,
             observer,
             began: Instant::now(),
             breaker: Mutex::default(),
@@ -75,6 +91,10 @@ impl RemoteServer {
             latency_ns: AtomicU64::new(0),
             shares: Mutex::default(),
         }
+    }
+
+    pub(super) fn at(&self) -> Option<SocketAddr> {
+        self.at
     }
 
     pub(super) fn address(&self) -> &str {
@@ -180,6 +200,7 @@ impl RemoteServer {
             Err(error) if error.is_elsewhere() => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
                 self.breaker().fail(self.now());
+                self.look.notify_one();
             }
             _ => {
                 self.breaker().succeed();
@@ -292,8 +313,9 @@ impl RemoteServer {
         if let Some(stream) = stream.as_ref().filter(|stream| !stream.link.is_closed()) {
             return Ok(Arc::clone(stream));
         }
-        let link =
-            ServerLink::open(&self.endpoint).await.map_err(|error| LinkError::Lost(error.to_string()))?;
+        let link = ServerLink::open_at(&self.endpoint, self.at)
+            .await
+            .map_err(|error| LinkError::Lost(error.to_string()))?;
         if let Some(observer) = &self.observer {
             observer.report(&self.address, link.transport());
         }

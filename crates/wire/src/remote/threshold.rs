@@ -8,12 +8,14 @@ use oarlock::keys::threshold::ThresholdKey;
 use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, combine_optimistic, verify};
 use oarlock::{Input, JobError, Scheme};
 
-use super::RemoteInner;
+use super::names::ServerSet;
 use super::server::{RemoteJob, key_reference};
+use super::{RemoteInner, servers_by_rank};
 
 /// Jobs of one threshold key, until each has its signature.
 pub(super) struct ThresholdBatch<'i> {
     inner: &'i RemoteInner,
+    servers: ServerSet,
     key: &'i ThresholdKey,
     jobs: OwnedJobs,
     done: Completion,
@@ -45,6 +47,7 @@ impl ThresholdRow {
 impl<'i> ThresholdBatch<'i> {
     pub(super) fn new(
         inner: &'i RemoteInner,
+        servers: ServerSet,
         key: &'i ThresholdKey,
         jobs: OwnedJobs,
         indices: &[usize],
@@ -57,14 +60,14 @@ impl<'i> ThresholdBatch<'i> {
             ThresholdRow { at: *at, salt, partials: BTreeMap::new(), failure, is_done: false }
         };
         let rows = indices.iter().map(row).collect();
-        Self { inner, key, jobs, done, rows }
+        Self { inner, servers, key, jobs, done, rows }
     }
 
     /// Asks the number of servers that must sign together, and other servers for those that fail.
     pub(super) async fn run(mut self) {
         let mut asked = Vec::new();
         while let Some(missing_partials) = self.missing_partials() {
-            let mut chosen = self.inner.servers_by_rank(&asked, self.rows.len());
+            let mut chosen = servers_by_rank(&self.servers, &asked, self.rows.len());
             if chosen.is_empty() {
                 break;
             }
@@ -88,12 +91,11 @@ impl<'i> ThresholdBatch<'i> {
         let jobs: Vec<RemoteJob<'_>> =
             open.iter().map(|at| &self.rows[*at]).map(|row| (&self.jobs[row.at], &*row.salt)).collect();
         let patience = self.inner.config.patience;
-        let answered = join_all(
-            chosen.iter().map(|server_index| self.inner.servers[*server_index].ask(&jobs, patience)),
-        )
-        .await;
+        let answered =
+            join_all(chosen.iter().map(|server_index| self.servers[*server_index].ask(&jobs, patience)))
+                .await;
         for (server_index, answers) in chosen.iter().zip(answered) {
-            let server = &self.inner.servers[*server_index];
+            let server = &self.servers[*server_index];
             match answers {
                 Err(error) => {
                     let reason = format!("{}: {error}", server.address());
@@ -112,7 +114,7 @@ impl<'i> ThresholdBatch<'i> {
     /// servers report one share, all of them are recorded. Otherwise a server that claims another server's share could
     /// keep the other one out by answering first.
     fn record_partial(&mut self, at: usize, server_index: usize, answer: Result<Vec<u8>, JobError>) {
-        let server = &self.inner.servers[server_index];
+        let server = &self.servers[server_index];
         let row = &mut self.rows[at];
         let index = key_reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
         let partial = answer.map_err(|error| error.to_string()).and_then(|bytes| {
@@ -195,7 +197,7 @@ impl<'i> ThresholdBatch<'i> {
     }
 
     fn distrust(&mut self, at: usize, server_index: usize) {
-        let server = &self.inner.servers[server_index];
+        let server = &self.servers[server_index];
         server.distrust();
         self.rows[at].failure = Some(format!("{}: its partial signature is wrong", server.address()));
     }

@@ -8,7 +8,7 @@ use oarlock_wire::proto::{Blame, Code, Fault};
 use smallvec::SmallVec;
 
 use crate::keyring::{ActiveGrant, ResidentKey};
-use crate::session::faults::{denial, not_open, refusal, removed_key, replaced_key};
+use crate::session::faults::{denial, not_open, older_key, refusal, removed_key, replaced_key};
 use crate::session::opened_key::{OpenedKey, OpenedSource};
 
 /// The records that the grants of their keys do not allow, in order.
@@ -28,9 +28,14 @@ pub(super) struct AuthorizedRecords {
     pub(super) is_own: bool,
 }
 
-/// Replaces handles by keys. If no grant allows the task, the key becomes one that no table has.
-pub(super) fn authorize_records(handles: &[Option<OpenedKey>], batch: &mut Batch<'_>) -> AuthorizedRecords {
-    let mut authorizer = RecordAuthorizer::new(handles);
+/// Replaces handles by keys. If no grant allows the task, the key becomes one that no table has. If `verifies` is true,
+/// older versions of keys may make codes.
+pub(super) fn authorize_records(
+    handles: &[Option<OpenedKey>],
+    verifies: bool,
+    batch: &mut Batch<'_>,
+) -> AuthorizedRecords {
+    let mut authorizer = RecordAuthorizer::new(handles, verifies);
     let (tasks, len) = (batch.task.borrowed(), batch.records.len);
     let key = authorizer.authorize_column(&batch.records.key, &tasks, len);
     let mut columns = vec![key];
@@ -68,6 +73,7 @@ fn own_indices(column: Column<'static, KeySource>) -> Column<'static, KeySource>
 
 struct RecordAuthorizer<'s> {
     handles: &'s [Option<OpenedKey>],
+    verifies: bool,
     /// The decisions by handle, for each task. Most batches have one task and many keys, so neither tasks nor their
     /// names are allocated for each key.
     known: Vec<SmallVec<[(BatchTask, KeyDecision); 1]>>,
@@ -82,9 +88,17 @@ struct RecordAuthorizer<'s> {
 type KeyDecision = Result<(KeySource, Option<Arc<ActiveGrant>>), Arc<Fault>>;
 
 impl<'s> RecordAuthorizer<'s> {
-    fn new(handles: &'s [Option<OpenedKey>]) -> Self {
+    fn new(handles: &'s [Option<OpenedKey>], verifies: bool) -> Self {
         let known = std::iter::repeat_with(SmallVec::new).take(handles.len()).collect();
-        Self { handles, known, names: Vec::new(), denials: Vec::new(), uses_resident: false, uses_own: false }
+        Self {
+            handles,
+            verifies,
+            known,
+            names: Vec::new(),
+            denials: Vec::new(),
+            uses_resident: false,
+            uses_own: false,
+        }
     }
 
     fn authorize_column(
@@ -159,7 +173,14 @@ impl<'s> RecordAuthorizer<'s> {
         };
         let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
             let name = task_name(&mut self.names, task);
-            let (decision, is_own) = decide(self.handles[handle as usize].as_ref(), handle, name);
+            let opened = self.handles[handle as usize].as_ref();
+            let makes_codes = matches!(task, BatchTask::Do(Shape::Mac { .. }));
+            let (decision, is_own) = match opened {
+                Some(opened) if opened.is_older && makes_codes && !self.verifies => {
+                    (Err(older_key(&opened.name).into()), false)
+                }
+                _ => decide(opened, handle, name),
+            };
             // Denied records run under NO_KEY and do not decide which table the batch uses.
             self.uses_own |= is_own && decision.is_ok();
             self.uses_resident |= !is_own && decision.is_ok();

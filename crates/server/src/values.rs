@@ -1,0 +1,406 @@
+//! Calls with one value or a few under a symmetric resident key.
+//!
+//! Each call has a session of its own: it opens its keys by name, and runs one batch of records. So grants, limits, the
+//! audit log and metrics see the same operations as in a stream.
+//!
+//! | module | content |
+//! |---|---|
+//! | `values` | the calls |
+//! | `values/batch` | the records of a call, and the result of each value |
+
+mod batch;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use oarlock::batch::{Batch, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput};
+use oarlock::format::{Alphabet, TokenFormat};
+use oarlock::table::KeyType;
+use oarlock::{FpeAlg, MAX_FF1_TWEAK, MacAlg};
+use oarlock_records::{
+    MIN_MAC_LEN, RowCipher, TOKEN_ALGS, key_type_of_mac, key_type_of_tokens, split_version, usual_mac,
+    version_name,
+};
+use oarlock_wire::proto::{
+    self, Blame, Code, DecryptRequest, DecryptResponse, EncryptRequest, EncryptResponse, Fault, MacRequest,
+    MacResponse, RecordResults, Request, RewrapRequest, TokeniseRequest, TokeniseResponse, VerifyMacRequest,
+    VerifyMacResponse, open_key, request, response,
+};
+use oarlock_wire::{records, task};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use self::batch::{ValueBatch, ValueResults};
+use crate::budget::HeldBytes;
+use crate::call::GrpcCall;
+use crate::clients::KnownClient;
+use crate::service::SharedService;
+use crate::session::{ClientSession, HeldAnswer, refusal};
+
+/// The maximum number of values of a call.
+const MAX_VALUES: usize = 1024;
+
+/// One call with values.
+pub(crate) struct ValueCall {
+    session: ClientSession,
+    call: Arc<GrpcCall>,
+    client: KnownClient,
+    /// The handle of the next key.
+    next_handle: u32,
+}
+
+/// A key that a call has opened.
+struct ValueKey {
+    handle: u32,
+    key_type: KeyType,
+    /// The version that the call uses.
+    version: u32,
+}
+
+impl ValueCall {
+    pub(crate) fn new(service: &Arc<SharedService>, client: KnownClient, call: Arc<GrpcCall>) -> Self {
+        let session = ClientSession::of_one_call(Arc::clone(service), client.clone());
+        Self { session, call, client, next_handle: 0 }
+    }
+
+    pub(crate) async fn encrypt(mut self, request: &EncryptRequest) -> Result<EncryptResponse, Fault> {
+        check_count("plaintexts", request.plaintexts.len())?;
+        let key = self.open(&request.key, 0).await?;
+        let cipher = cipher(&request.algorithm, key.key_type)?;
+        let sealing = seal(cipher, &key).aad(associated(cipher, &request.aad)?);
+        let mut batch = ValueBatch::default();
+        for plaintext in &request.plaintexts {
+            batch.add(sealing.input(plaintext));
+        }
+        let results = self.run(batch).await?;
+        Ok(EncryptResponse {
+            ciphertexts: results.values(ValueResults::sealed),
+            key_version: key.version,
+            faults: results.into_faults()?,
+        })
+    }
+
+    pub(crate) async fn decrypt(mut self, request: &DecryptRequest) -> Result<DecryptResponse, Fault> {
+        check_count("ciphertexts", request.ciphertexts.len())?;
+        let key = self.open(&request.key, request.key_version).await?;
+        let cipher = cipher(&request.algorithm, key.key_type)?;
+        let aad = associated(cipher, &request.aad)?;
+        let mut batch = ValueBatch::default();
+        for sealed in &request.ciphertexts {
+            match cipher.split_sealed(sealed) {
+                Some(parts) => batch.add(open(cipher, &key, parts).aad(aad)),
+                None => batch.refuse(short(cipher, sealed.len())),
+            }
+        }
+        let results = self.run(batch).await?;
+        Ok(DecryptResponse {
+            plaintexts: results.values(ValueResults::result),
+            faults: results.into_faults()?,
+            ..DecryptResponse::default()
+        })
+    }
+
+    pub(crate) async fn mac(mut self, request: &MacRequest) -> Result<MacResponse, Fault> {
+        check_count("messages", request.messages.len())?;
+        let key = self.open(&request.key, 0).await?;
+        let alg = mac_alg(&request.algorithm, key.key_type)?;
+        let output = match request.length {
+            0 => EntryOutput::Output,
+            len => EntryOutput::Leading(mac_len(alg, len as usize)?),
+        };
+        let mut batch = ValueBatch::default();
+        for message in &request.messages {
+            batch.add(BatchEntry::new(BatchTask::mac(alg)).key(key.handle).input(message).output(output));
+        }
+        let results = self.run(batch).await?;
+        Ok(MacResponse {
+            macs: results.values(ValueResults::result),
+            key_version: key.version,
+            faults: results.into_faults()?,
+        })
+    }
+
+    pub(crate) async fn verify_mac(mut self, request: &VerifyMacRequest) -> Result<VerifyMacResponse, Fault> {
+        check_count("messages", request.messages.len())?;
+        if request.macs.len() != request.messages.len() {
+            let (macs, messages) = (request.macs.len(), request.messages.len());
+            return Err(invalid(&format!("{macs} macs: expected {messages}, one for each message")));
+        }
+        // Codes are made here, and only the verdict leaves.
+        self.session.verify_by_older_keys();
+        let key = self.open(&request.key, request.key_version).await?;
+        let alg = mac_alg(&request.algorithm, key.key_type)?;
+        let mut batch = ValueBatch::default();
+        for (message, mac) in request.messages.iter().zip(&request.macs) {
+            match mac_len(alg, mac.len()) {
+                Ok(len) => {
+                    let entry = BatchEntry::new(BatchTask::mac(alg)).key(key.handle).input(message);
+                    batch.add(entry.output(EntryOutput::Leading(len)));
+                }
+                Err(fault) => batch.refuse(fault),
+            }
+        }
+        let results = self.run(batch).await?;
+        let found = results.values(ValueResults::result);
+        // A value that failed has no code.
+        let is_valid = |(found, given): (&Bytes, &Bytes)| !found.is_empty() && found.ct_eq(given).into();
+        let are_valid = found.iter().zip(&request.macs).map(is_valid).collect();
+        Ok(VerifyMacResponse { are_valid, faults: results.into_faults()? })
+    }
+
+    pub(crate) async fn rewrap(mut self, request: &RewrapRequest) -> Result<EncryptResponse, Fault> {
+        check_count("ciphertexts", request.ciphertexts.len())?;
+        let from = self.open(&request.key, request.key_version).await?;
+        let to_name = match &*request.to_key {
+            "" => split_version(&request.key).map_or(&*request.key, |(base, _)| base),
+            name => name,
+        };
+        let to = self.open(to_name, 0).await?;
+        let (old, new) =
+            (cipher(&request.algorithm, from.key_type)?, cipher(&request.to_algorithm, to.key_type)?);
+        let (old_aad, new_aad) = (associated(old, &request.aad)?, associated(new, &request.aad)?);
+        let sealing = seal(new, &to).aad(new_aad);
+        let mut batch = ValueBatch::default();
+        for sealed in &request.ciphertexts {
+            match old.split_sealed(sealed) {
+                Some(parts) => {
+                    // The plaintext goes from slot to slot, and no output holds it.
+                    let slot = batch.slot(parts[1].len());
+                    batch.add_step(open(old, &from, parts).aad(old_aad).output(EntryOutput::Slot(slot)));
+                    batch.add(sealing.input_from(EntryInput::Slot(slot)));
+                }
+                None => batch.refuse(short(old, sealed.len())),
+            }
+        }
+        let results = self.run(batch).await?;
+        Ok(EncryptResponse {
+            ciphertexts: results.values(ValueResults::sealed),
+            key_version: to.version,
+            faults: results.into_faults()?,
+        })
+    }
+
+    /// Makes tokens of texts, or texts of tokens.
+    pub(crate) async fn tokens(
+        mut self,
+        request: &TokeniseRequest,
+        direction: TokenDirection,
+    ) -> Result<TokeniseResponse, Fault> {
+        check_count("texts", request.texts.len())?;
+        let format = token_format(request.format.as_ref())?;
+        if request.tweak.len() > MAX_FF1_TWEAK {
+            let found = request.tweak.len();
+            return Err(invalid(&format!("tweak: {found} bytes: expected {MAX_FF1_TWEAK} at most")));
+        }
+        let version = if direction == TokenDirection::ToText { request.key_version } else { 0 };
+        let key = self.open(&request.key, version).await?;
+        let alg = token_alg(key.key_type)?;
+        let task = match direction {
+            TokenDirection::ToToken => BatchTask::encrypt_format(alg),
+            TokenDirection::ToText => BatchTask::decrypt_format(alg),
+        };
+        let radix = format.radix_bytes();
+        let entry = BatchEntry::new(task).key(key.handle).iv(EntryIv::Bytes(&radix)).aad(&request.tweak);
+        let mut batch = ValueBatch::default();
+        let mut numerals = Zeroizing::new(Vec::new());
+        for text in &request.texts {
+            numerals.clear();
+            // A vector that grew would leave a text in freed memory.
+            numerals.reserve(2 * text.len());
+            match format.read(text, &mut numerals) {
+                Ok(()) => batch.add(entry.input(&numerals)),
+                Err(error) => batch.refuse(invalid(&error.to_string())),
+            }
+        }
+        let results = self.run(batch).await?;
+        let numerals = results.values(ValueResults::result);
+        let mut texts = Vec::with_capacity(request.texts.len());
+        for (text, numerals) in request.texts.iter().zip(&numerals) {
+            let mut written = Vec::with_capacity(format.max_len(text.len()));
+            if !numerals.is_empty() && format.write(text, numerals, &mut written).is_err() {
+                return Err(unexpected());
+            }
+            texts.push(String::from_utf8(written).map_err(|_| unexpected())?);
+        }
+        Ok(TokeniseResponse { texts, key_version: key.version, faults: results.into_faults()? })
+    }
+
+    /// Opens a symmetric key. A version other than zero names it in addition to the name.
+    async fn open(&mut self, name: &str, version: u32) -> Result<ValueKey, Fault> {
+        if name.is_empty() {
+            return Err(invalid("key is missing: expected the name of a resident key"));
+        }
+        let named = match (split_version(name), version) {
+            (_, 0) => name.to_owned(),
+            (None, version) => version_name(name, version),
+            (Some((_, own)), version) if own == version => name.to_owned(),
+            (Some((_, own)), version) => {
+                return Err(invalid(&format!("key_version {version}: the name says version {own}")));
+            }
+        };
+        let handle = self.next_handle;
+        self.next_handle += 1;
+        let source = Some(open_key::Source::Resident(named));
+        let body = request::Body::OpenKey(proto::OpenKey { handle, source, ..proto::OpenKey::default() });
+        let response::Body::Key(info) = self.answer(body).await? else { return Err(unexpected()) };
+        let key_type = task::key_type(&info.kind).map_err(|_| {
+            let message = format!("the key is {}: expected a symmetric key", info.kind);
+            refusal(Code::WrongKey, &message, Blame::Caller)
+        })?;
+        let version = match version {
+            0 => split_version(name).map_or(info.version, |(_, version)| version),
+            version => version,
+        };
+        Ok(ValueKey { handle, key_type, version })
+    }
+
+    async fn run(&mut self, values: ValueBatch) -> Result<ValueResults, Fault> {
+        if values.is_empty() {
+            return Ok(values.finish(RecordResults::default()));
+        }
+        let message = {
+            let batch: Batch<'_> = values.batch();
+            records::write(&batch, |handle| handle).map_err(|error| error.fault())?
+        };
+        let body = request::Body::Records(message);
+        let response::Body::RecordResults(results) = self.answer(body).await? else {
+            return Err(unexpected());
+        };
+        Ok(values.finish(results))
+    }
+
+    async fn answer(&mut self, body: request::Body) -> Result<response::Body, Fault> {
+        let request = Request { id: 0, body: Some(body) };
+        // The request itself is held by its call.
+        let held = HeldBytes::none(&self.client.account.bytes);
+        let HeldAnswer { response, held } = self.session.start(request, held).await;
+        self.call.keep(held);
+        match response.body {
+            Some(response::Body::Fault(fault)) => Err(fault),
+            Some(body) => Ok(body),
+            None => Err(unexpected()),
+        }
+    }
+}
+
+/// The direction of a call with tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenDirection {
+    ToToken,
+    ToText,
+}
+
+fn seal(cipher: RowCipher, key: &ValueKey) -> BatchEntry<'static> {
+    // AES-SIV needs no IV.
+    let iv = if cipher.is_siv() { EntryIv::Zero } else { EntryIv::Generated };
+    BatchEntry::new(cipher.encryption()).key(key.handle).iv(iv)
+}
+
+fn open<'v>(cipher: RowCipher, key: &ValueKey, [iv, ciphertext, tag]: [&'v [u8]; 3]) -> BatchEntry<'v> {
+    let entry = BatchEntry::new(cipher.decryption()).key(key.handle);
+    entry.iv(EntryIv::Bytes(iv)).tag(tag).input(ciphertext)
+}
+
+fn check_count(field: &str, found: usize) -> Result<(), Fault> {
+    match found {
+        1..=MAX_VALUES => Ok(()),
+        0 => Err(invalid(&format!("{field} is missing: expected 1 to {MAX_VALUES} values"))),
+        _ => Err(invalid(&format!(
+            "{field}: {found} values: expected {MAX_VALUES} at most. Process and Stream take more"
+        ))),
+    }
+}
+
+/// Returns the cipher that was asked for, else the usual one of the key.
+fn cipher(asked: &str, key_type: KeyType) -> Result<RowCipher, Fault> {
+    let found = match asked {
+        "" => RowCipher::usual_for(key_type),
+        name => Some(name.parse().map_err(|_| {
+            let names = RowCipher::ALL.map(|own| own.to_string()).join(", ");
+            invalid(&format!("algorithm: expected one of {names}"))
+        })?),
+    };
+    found.filter(|own: &RowCipher| own.key_type() == key_type).ok_or_else(|| {
+        let fitting: Vec<String> = RowCipher::fitting(key_type).map(|own| own.to_string()).collect();
+        let expected = match fitting.is_empty() {
+            true => "a key of AES or DES".to_owned(),
+            false => fitting.join(" or "),
+        };
+        let message = format!("the key is {key_type}: expected {expected}");
+        refusal(Code::WrongKey, &message, Blame::Caller)
+    })
+}
+
+fn mac_alg(asked: &str, key_type: KeyType) -> Result<MacAlg, Fault> {
+    let alg = match asked {
+        "" => usual_mac(key_type),
+        name => MacAlg::ALL.into_iter().find(|own| own.to_string() == name).ok_or_else(|| {
+            let names: Vec<String> = MacAlg::ALL.iter().map(ToString::to_string).collect();
+            invalid(&format!("algorithm: expected one of {}", names.join(", ")))
+        })?,
+    };
+    match key_type_of_mac(alg) == key_type {
+        true => Ok(alg),
+        false => {
+            let message = format!("{alg}: the key is {key_type}: expected {}", key_type_of_mac(alg));
+            Err(refusal(Code::WrongKey, &message, Blame::Caller))
+        }
+    }
+}
+
+fn mac_len(alg: MacAlg, found: usize) -> Result<u32, Fault> {
+    let max = alg.tag_len();
+    match (MIN_MAC_LEN..=max).contains(&found) {
+        true => Ok(found as u32),
+        false => {
+            Err(invalid(&format!("a code of {found} bytes: expected {MIN_MAC_LEN} to {max} with {alg}")))
+        }
+    }
+}
+
+fn token_alg(key_type: KeyType) -> Result<FpeAlg, Fault> {
+    let fits = |alg: &FpeAlg| key_type_of_tokens(*alg) == key_type;
+    TOKEN_ALGS.into_iter().find(fits).ok_or_else(|| {
+        let message = format!("the key is {key_type}: expected aes128 or aes256");
+        refusal(Code::WrongKey, &message, Blame::Caller)
+    })
+}
+
+fn token_format(asked: Option<&proto::TokenFormat>) -> Result<TokenFormat, Fault> {
+    let asked = asked.cloned().unwrap_or_default();
+    let alphabet = match &*asked.alphabet {
+        "" => Alphabet::digits(),
+        name => name.parse().map_err(|error| invalid(&format!("format.alphabet: {error}")))?,
+    };
+    let format =
+        TokenFormat::new(alphabet).keep_first(asked.keep_first as usize).keep_last(asked.keep_last as usize);
+    match asked.has_luhn_digit {
+        true => format.with_luhn().map_err(|error| invalid(&format!("format.has_luhn_digit: {error}"))),
+        false => Ok(format),
+    }
+}
+
+/// Returns associated data that the cipher can authenticate.
+fn associated(cipher: RowCipher, aad: &[u8]) -> Result<&[u8], Fault> {
+    match cipher {
+        RowCipher::Cbc(_) if !aad.is_empty() => {
+            Err(invalid("aad: CBC authenticates nothing: expected a cipher of GCM or SIV"))
+        }
+        _ => Ok(aad),
+    }
+}
+
+fn short(cipher: RowCipher, found: usize) -> Fault {
+    let min = cipher.iv_len() + cipher.tag_len();
+    invalid(&format!(
+        "a ciphertext of {found} bytes: expected at least {min} under {cipher}, the IV and the tag"
+    ))
+}
+
+fn invalid(message: &str) -> Fault {
+    refusal(Code::Invalid, message, Blame::Caller)
+}
+
+fn unexpected() -> Fault {
+    refusal(Code::Failed, "the server has no answer", Blame::Machine)
+}
