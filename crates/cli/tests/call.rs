@@ -195,7 +195,9 @@ fn a_key_is_rotated_under_a_running_server() {
     place.refused("mac --key aes@1 --in @value", 2, "an older version");
     place.ok("rewrap --key aes@1 --aad cards --in @first --out @second");
     assert_eq!(place.ok("decrypt --key aes --aad cards --in @second"), b"4111111111111111");
-    place.ok("rewrap --key aes --aad cards --in @second --to-key tdes --to-cipher tdes2-cbc --out @third");
+    place.ok("encrypt --key aes --in @value --out @plain");
+    place.ok("rewrap --key aes --in @plain --to-key tdes --to-cipher tdes2-cbc --out @third");
+    assert_eq!(place.ok("decrypt --key tdes --in @third"), b"4111111111111111");
 }
 
 #[test]

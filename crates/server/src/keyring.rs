@@ -111,13 +111,22 @@ impl Keyring {
 
     /// Returns the index of a symmetric key, which may be named with the number of its version.
     fn symmetric(&self, name: &str) -> Option<u32> {
-        let version =
-            split_version(name).and_then(|(base, version)| Some((base, version, self.versions.of(base)?)));
+        let Some((base, version)) = self.version(name) else { return self.table.index(name) };
+        let range = self.versions.of(base).unwrap_or_default();
         match version {
-            Some((base, version, range)) if version == range.newest => self.table.index(base),
-            Some((_, version, range)) if version < range.min => None,
+            version if version == range.newest => self.table.index(base),
+            version if version < range.min => None,
             _ => self.table.index(name),
         }
+    }
+
+    /// Splits the name of a version into the key's name and the number. A key without versions is in its first.
+    fn version<'n>(&self, name: &'n str) -> Option<(&'n str, u32)> {
+        let (base, version) = split_version(name)?;
+        // A key may have such a name itself, if no line has the number of a version.
+        let is_first = || version == VersionRange::default().newest && self.table.index(name).is_none();
+        let has_versions = self.versions.of(base).is_some() || is_first() && self.table.index(base).is_some();
+        has_versions.then_some((base, version))
     }
 
     /// Returns the versions of a key if `name` is that of another version, and the client has rights to the key.
@@ -158,8 +167,7 @@ impl Keyring {
     pub(crate) fn rights(&self, name: &str, client: &ClientIdentity) -> ClientRights {
         let fits = |patterns: &[Pattern], text: &str| patterns.iter().any(|pattern| pattern.fits(text));
         // A grant for a key holds for all of its versions.
-        let base =
-            split_version(name).filter(|(base, _)| self.versions.of(base).is_some()).map(|(base, _)| base);
+        let base = self.version(name).map(|(base, _)| base);
         let applies = |grant: &&Arc<ActiveGrant>| {
             (fits(&grant.grant.keys, name) || base.is_some_and(|base| fits(&grant.grant.keys, base)))
                 && client.names().iter().any(|name| grant.clients.iter().any(|pattern| pattern.fits(name)))
@@ -207,8 +215,8 @@ impl Keyring {
         let (kind, fingerprint) = info
             .map(|info| (info.key_type.to_string(), info.fingerprint.as_bytes().to_vec().into()))
             .unwrap_or_default();
-        let base = split_version(name).filter(|(base, _)| self.versions.of(base).is_some());
-        let range = self.versions.of(base.map_or(name, |(base, _)| base)).unwrap_or_default();
+        let base = self.version(name).map_or(name, |(base, _)| base);
+        let range = self.versions.of(base).unwrap_or_default();
         proto::KeyInfo {
             name: name.to_owned(),
             kind,

@@ -393,7 +393,7 @@ fn associated(cipher: RowCipher, aad: &[u8]) -> Result<&[u8], Fault> {
 fn short(cipher: RowCipher, found: usize) -> Fault {
     let min = cipher.iv_len() + cipher.tag_len();
     invalid(&format!(
-        "a ciphertext of {found} bytes: expected at least {min} under {cipher}, the IV and the tag"
+        "a ciphertext of {found} bytes: expected at least {min} bytes under {cipher}, the IV and the tag"
     ))
 }
 

@@ -9,6 +9,7 @@ use oarlock_milter::MilterSocket;
 use serde::Serialize;
 
 use super::BenchError;
+use super::fleet::FleetArgs;
 use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
 use super::libssl::ServerLibssl;
 use super::plan::{TlsProvider, TlsRowName};
@@ -34,6 +35,8 @@ pub(super) enum BenchCommand {
     Proxy(Box<ProxyBenchArgs>),
     /// Measure the CPU time of unmodified Unbound and BIND per validated answer, with OpenSSL alone and with Oarlock
     Resolver(ResolverBenchArgs),
+    /// Count failed operations, and measure latencies, while servers behind one name are restarted, killed and added
+    Fleet(FleetArgs),
 }
 
 /// Options that set TLS servers up.

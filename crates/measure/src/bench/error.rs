@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock::keys::KeyError;
+use oarlock_wire::RemoteError;
 use rustix::io::Errno;
 
 use crate::dkim::MailBenchError;
@@ -96,6 +97,10 @@ pub enum BenchError {
     Mail(Box<MailBenchError>),
     #[error(transparent)]
     Engines(BuildError),
+    #[error("the clients: {0}")]
+    Remote(RemoteError),
+    #[error("{} failed; the first: {first}", count(*failed, "operation"))]
+    Fleet { failed: u64, first: String },
     #[error("the filter at {socket}: {reason}")]
     Filter { socket: String, reason: String },
     #[error("stdout: {0}")]
@@ -109,6 +114,7 @@ impl CommandError for BenchError {
             Self::Libssl { .. } => FailureKind::Usage,
             Self::Keep { .. } | Self::Path { .. } | Self::Plot { .. } => FailureKind::Usage,
             Self::Stdout(error) => FailureKind::of_stdout(error),
+            Self::Fleet { .. } => FailureKind::AnswerNo,
             _ => FailureKind::Machine,
         }
     }

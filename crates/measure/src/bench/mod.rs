@@ -24,6 +24,7 @@ mod args;
 mod client;
 mod cryptoserver;
 mod error;
+mod fleet;
 mod handshake;
 mod libssl;
 mod milter;
@@ -73,6 +74,7 @@ pub fn run(global: &GlobalOptions, args: &BenchArgs) -> Result<(), BenchError> {
         BenchCommand::Milter(args) => milter::run(global, args),
         BenchCommand::Proxy(args) => proxy::run(global, args),
         BenchCommand::Resolver(args) => resolver::run(global, args),
+        BenchCommand::Fleet(args) => fleet::run(global, args),
     }
 }
 

@@ -73,6 +73,10 @@ impl BenchDirectory {
         Ok(Self { directory, _temporary: temporary })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.directory
+    }
+
     /// Links the provider's library into this directory.
     pub(super) fn link_library(&self, real: PathBuf) -> Result<ProviderLibrary, BenchError> {
         let link = self.directory.join("oarlock.so");

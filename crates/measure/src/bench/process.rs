@@ -96,6 +96,12 @@ impl ServerProcess {
         BenchError::Ended { program: self.program, status, log: self.tail() }
     }
 
+    /// Waits until it has ended.
+    pub(super) fn wait(&mut self) -> Result<(), BenchError> {
+        let ended = self.child.wait();
+        ended.map(drop).map_err(|error| BenchError::Start { program: self.program, error })
+    }
+
     /// Returns the CPU time of the program and its children in microseconds.
     pub(super) fn cpu_us(&self) -> Result<u64, BenchError> {
         process_stats::cpu_us(self.child.id()).map_err(|error| self.unknown(error))

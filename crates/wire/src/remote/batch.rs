@@ -6,9 +6,10 @@ use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
 
+use super::RemoteInner;
 use super::names::ServerSet;
+use super::rank::servers_by_rank;
 use super::server::{JobAnswer, RemoteJob, RemoteServer};
-use super::{RemoteInner, servers_by_rank};
 use crate::check::{AnswerCheck, is_deterministic};
 
 /// The maximum number of times that a server is asked. A dead stream is noticed only by asking.

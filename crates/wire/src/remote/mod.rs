@@ -4,6 +4,7 @@ mod batch;
 mod breaker;
 mod names;
 mod observer;
+mod rank;
 mod records;
 mod server;
 mod threshold;
@@ -26,6 +27,7 @@ use self::batch::AgreementBatch;
 pub use self::names::NameResolver;
 use self::names::ServerList;
 pub use self::observer::ConnectObserver;
+use self::rank::servers_by_rank;
 use self::server::{RemoteServer, key_reference};
 use self::threshold::ThresholdBatch;
 use crate::AnswerCheck;
@@ -233,15 +235,6 @@ impl RemoteInner {
         }
         Err(RemoteError::NoKey { name: name.to_owned(), reason })
     }
-}
-
-/// Returns the indices of the servers to ask for a number of operations, ordered by the time at which they will finish.
-/// Servers with an open breaker come last, because an answer from them is better than none.
-fn servers_by_rank(servers: &[Arc<RemoteServer>], asked: &[usize], operations: usize) -> Vec<usize> {
-    let mut ordered: Vec<usize> =
-        (0..servers.len()).filter(|server_index| !asked.contains(server_index)).collect();
-    ordered.sort_by_key(|server_index| servers[*server_index].rank(operations));
-    ordered
 }
 
 impl Holder for RemoteHolder {

@@ -8,7 +8,8 @@ use oarlock::engine_api::{Holder, Jobs, RecordHolder};
 use oarlock::{Column, JobError, KeyHome, KeySource, Outcomes, Records, Shape, Status};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{RemoteHolder, RemoteInner, servers_by_rank};
+use super::rank::servers_by_rank;
+use super::{RemoteHolder, RemoteInner};
 use crate::column::WireBytes;
 use crate::fault::error_of;
 use crate::proto::{self, Code, Fault};

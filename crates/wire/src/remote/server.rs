@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,10 @@ pub(super) struct RemoteServer {
     pub(super) wrong: AtomicU64,
     /// The smoothed nanoseconds of a request.
     latency_ns: AtomicU64,
+    /// The nanoseconds from the start to the last answer.
+    answered_ns: AtomicU64,
+    /// True after a connection until the first answer, which took the time of the handshake too.
+    is_fresh: AtomicBool,
     /// The index of the server's share of each threshold key, from 1, by the key's name.
     shares: Mutex<HashMap<Arc<str>, u8>>,
 }
@@ -89,6 +93,8 @@ impl RemoteServer {
             failures: AtomicU64::new(0),
             wrong: AtomicU64::new(0),
             latency_ns: AtomicU64::new(0),
+            answered_ns: AtomicU64::new(0),
+            is_fresh: AtomicBool::new(false),
             shares: Mutex::default(),
         }
     }
@@ -101,13 +107,19 @@ impl RemoteServer {
         &self.address
     }
 
-    /// Returns the rank of the server; smaller is better. Servers with an open breaker come last, others are ordered by
-    /// the time at which they will finish their operations.
-    pub(super) fn rank(&self, operations: usize) -> (bool, u128) {
-        // Operations times latency estimates the time to finish. 128 bits cannot overflow.
-        let under_way = u128::from(self.outstanding.load(Ordering::Relaxed)) + operations as u128;
-        let latency = u128::from(self.latency_ns.load(Ordering::Relaxed).max(1));
-        (!self.breaker().allows(self.now()), under_way * latency)
+    /// Returns the operations that are under way.
+    pub(super) fn under_way(&self) -> u64 {
+        self.outstanding.load(Ordering::Relaxed)
+    }
+
+    /// Returns the latency, in nanoseconds. None if no request on an open stream has been answered yet.
+    ///
+    /// A server that was slow once is not asked for a while, so its latency would never be corrected. It is halved for
+    /// each second since its last answer.
+    pub(super) fn latency_ns(&self) -> Option<u64> {
+        let latency = self.latency_ns.load(Ordering::Relaxed);
+        let idle = self.now().saturating_sub(Duration::from_nanos(self.answered_ns.load(Ordering::Relaxed)));
+        (latency > 0).then(|| latency.checked_shr(idle.as_secs().min(64) as u32).unwrap_or_default().max(1))
     }
 
     pub(super) fn is_trusted(&self) -> bool {
@@ -204,6 +216,10 @@ impl RemoteServer {
             }
             _ => {
                 self.breaker().succeed();
+                self.answered_ns.store(self.now().as_nanos() as u64, Ordering::Relaxed);
+                if self.is_fresh.swap(false, Ordering::Relaxed) {
+                    return answer;
+                }
                 let taken = began.elapsed().as_nanos() as u64;
                 // An exponential average over about eight requests, so that one slow request does not banish a server.
                 let smooth = |old: u64| Some(if old == 0 { taken } else { old - old / 8 + taken / 8 });
@@ -319,6 +335,7 @@ impl RemoteServer {
         if let Some(observer) = &self.observer {
             observer.report(&self.address, link.transport());
         }
+        self.is_fresh.store(true, Ordering::Relaxed);
         let new = Arc::new(ServerStream { link, handles: Mutex::default() });
         *stream = Some(Arc::clone(&new));
         Ok(new)

@@ -8,9 +8,10 @@ use oarlock::keys::threshold::ThresholdKey;
 use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, combine_optimistic, verify};
 use oarlock::{Input, JobError, Scheme};
 
+use super::RemoteInner;
 use super::names::ServerSet;
+use super::rank::servers_by_rank;
 use super::server::{RemoteJob, key_reference};
-use super::{RemoteInner, servers_by_rank};
 
 /// Jobs of one threshold key, until each has its signature.
 pub(super) struct ThresholdBatch<'i> {
