@@ -1,71 +1,134 @@
-//! The Python client of docs/cryptoserver.md, run against a server.
+//! The clients of `examples`, run against a server.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
 mod served;
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use program::{code, stderr};
 use served::Served;
 
-const GUIDE: &str = include_str!("../../../docs/cryptoserver.md");
+/// The output of every client, but for the spelling of some words.
+const EXPECTED: &str = "signature valid: true\ndecrypted: 4111111111111111 5555555555554444\n\
+                        code valid: true\nabsent key: permissiondenied\n";
 
-/// Returns the first code block of a language in the section on other languages.
-fn block(language: &str) -> &'static str {
-    let (_, section) = GUIDE.split_once("## Clients in other languages").unwrap();
-    let (_, rest) = section.split_once(&format!("```{language}\n")).unwrap();
-    rest.split_once("```").unwrap().0
+fn example(language: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(language)
 }
 
-/// Returns a Python that has gRPC and the compiler of its messages. Prints SKIPPED and returns None if there is none.
-fn python() -> Option<&'static str> {
-    let has_grpc = |python: &&str| {
-        let asked =
-            Command::new(python).args(["-c", "import grpc, grpc_tools"]).stderr(Stdio::null()).status();
-        asked.is_ok_and(|status| status.success())
-    };
-    let found = ["python3", "/usr/bin/python3"].into_iter().find(has_grpc);
+fn run<A: AsRef<OsStr>>(program: &Path, directory: &Path, arguments: &[A]) -> Output {
+    Command::new(program).args(arguments).current_dir(directory).output().unwrap()
+}
+
+/// Returns the path of a program of PATH. Prints SKIPPED and returns None if it is not there.
+fn installed(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file());
     if found.is_none() {
-        println!("SKIPPED: no Python here has grpcio and grpcio-tools");
+        println!("SKIPPED: {name} is not installed");
     }
     found
 }
 
-fn run(python: &str, directory: &Path, arguments: &[&str]) -> Output {
-    Command::new(python).args(arguments).current_dir(directory).output().unwrap()
+/// True if a preparation, which may need a network, worked. Prints SKIPPED and the end of its output if not.
+fn is_prepared(what: &str, output: &Output) -> bool {
+    if !output.status.success() {
+        let text = [&output.stdout[..], &output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let last: Vec<&str> = text.lines().rev().take(3).collect();
+        println!("SKIPPED: {what}: {last:?}");
+    }
+    output.status.success()
+}
+
+/// Checks what a client printed. Languages spell truth and codes in ways of their own.
+fn assert_expected(output: &Output) {
+    assert_eq!(code(output), 0, "{}", stderr(output));
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(text.to_lowercase().replace('_', ""), EXPECTED);
+}
+
+/// Returns the address at which clients reach the server by the name in its certificate.
+fn address(served: &Served) -> String {
+    let port = served.said["tcp"].as_str().unwrap().rsplit_once(':').unwrap().1;
+    format!("localhost:{port}")
+}
+
+/// Copies the files of a directory, and of those in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&from, &to),
+            false => drop(fs::copy(from, to).unwrap()),
+        }
+    }
 }
 
 #[test]
-fn the_documented_client_in_python_works() {
-    let Some(python) = python() else { return };
+fn the_client_in_python_works() {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let python = target.join("grpc-python/bin/python");
+    if !python.exists() {
+        println!("SKIPPED: grpcio and grpcio-tools are not in {}", target.display());
+        return;
+    }
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let protocol = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/proto");
     let compile = ["-m", "grpc_tools.protoc", "-I", protocol, "--python_out=.", "--grpc_python_out=."];
-    let written = block("console").lines().find(|line| line.contains("grpc_tools.protoc")).unwrap();
-    let words = compile.join(" ").replace(protocol, "crates/wire/proto");
-    assert_eq!(written, format!("$ python3 {words} oarlock/v1/cryptoserver.proto"));
-    let compiled = run(python, place.path(), &[&compile[..], &["oarlock/v1/cryptoserver.proto"]].concat());
-    if stderr(&compiled).contains("Explicit 'optional' labels") {
-        println!(
-            "SKIPPED: the compiler of gRPC's messages here is older than 3.15 and knows no optional fields"
-        );
+    let compile = [&compile[..], &["oarlock/v1/cryptoserver.proto"]].concat();
+    let compiled = run(&python, place.path(), &compile);
+    assert_eq!(code(&compiled), 0, "{}", stderr(&compiled));
+    let client = example("python").join("client.py");
+    let state = place.path().to_str().unwrap();
+    assert_expected(&run(&python, place.path(), &[client.to_str().unwrap(), state, &address(&served)]));
+}
+
+#[test]
+fn the_client_in_go_works() {
+    let (Some(go), Some(_)) = (installed("go"), installed("protoc")) else { return };
+    let source = example("go");
+    if !is_prepared("the modules of Go", &run(&go, &source, &["mod", "download"])) {
         return;
     }
-    assert_eq!(code(&compiled), 0, "{}", stderr(&compiled));
+    let place = tempfile::tempdir().unwrap();
+    // Beside the protocol, as in the repository, so that nothing is written there.
+    let (copied, protocol) = (place.path().join("examples/go"), place.path().join("crates/wire/proto"));
+    copy(&source, &copied);
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/proto"), &protocol);
+    let generated = run(&go, &copied, &["generate", "./..."]);
+    assert_eq!(code(&generated), 0, "{}", stderr(&generated));
+    let built = run(&go, &copied, &["build", "-o", "client", "."]);
+    assert_eq!(code(&built), 0, "{}", stderr(&built));
+    let state = place.path().join("state");
+    let served = Served::start(&state);
+    assert_expected(&run(&copied.join("client"), &copied, &[state.to_str().unwrap(), &address(&served)]));
+}
 
-    let port = served.said["tcp"].as_str().unwrap().rsplit_once(':').unwrap().1;
-    let client = block("python").replace("localhost:7443", &format!("localhost:{port}"));
-    assert_ne!(client, block("python"));
-    fs::write(place.path().join("client.py"), client).unwrap();
-    let ran = run(python, place.path(), &["client.py"]);
-    assert_eq!(code(&ran), 0, "{}", stderr(&ran));
-    let shown = block("console").split_once("client.py\n").unwrap().1;
-    assert_eq!(String::from_utf8(ran.stdout).unwrap(), shown);
-    let opened =
-        served.call(&["open", "--key", "aes128", "--in", place.path().join("sealed").to_str().unwrap()]);
-    assert_eq!((code(&opened), &opened.stdout[..]), (0, &b"4111111111111111"[..]), "{}", stderr(&opened));
+#[test]
+fn the_client_in_java_works() {
+    let (Some(maven), Some(_)) = (installed("mvn"), installed("javac")) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let (copied, protocol) = (place.path().join("examples/java"), place.path().join("crates/wire/proto"));
+    copy(&example("java"), &copied);
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/proto"), &protocol);
+    // The compiler of Java is offline: only the first of the two may fail for want of a network.
+    let fetched = run(&maven, &copied, &["-q", "-B", "generate-sources"]);
+    if !is_prepared("packages of Maven", &fetched) {
+        return;
+    }
+    let state = place.path().join("state");
+    let served = Served::start(&state);
+    let words = format!("-Dexec.args={} {}", state.display(), address(&served));
+    let ran = run(&maven, &copied, &["-q", "-B", "compile", "exec:java", &words]);
+    let text = String::from_utf8_lossy(&ran.stdout);
+    // Without a terminal, Maven resets its colours all the same.
+    let stdout = text.replace("\u{1b}[0m", "").into_bytes();
+    assert_expected(&Output { stdout, ..ran });
 }
