@@ -41,6 +41,11 @@ impl KeyVersions {
             .filter(|(base, version)| self.of(base).is_some_and(|range| *version < range.newest))
     }
 
+    /// Returns the keys whose lines have numbers, and their versions.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, VersionRange)> {
+        self.0.iter().map(|(base, range)| (&**base, *range))
+    }
+
     pub(crate) fn insert(&mut self, base: &str, range: VersionRange) {
         self.0.insert(base.into(), range);
     }

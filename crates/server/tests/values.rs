@@ -301,3 +301,25 @@ async fn tokens_keep_the_format_and_come_back() {
     let wrong = client.tokenise(request("codes", &cards[..1])).await;
     assert_refused(wrong, Code::InvalidArgument, "expected aes128 or aes256");
 }
+
+/// An old file of keys that is put back would make the server encrypt under a version that was replaced.
+#[tokio::test]
+async fn an_old_file_that_is_put_back_is_refused() {
+    let server = server().await;
+    let mut client = client(&server).await;
+    let path = server.config.keys.records.clone().unwrap();
+    let second = line("cards", "aes256", 2, 32, ",\"version\":2,\"algorithms\":[\"gcm\"]");
+    let never = line("cards", "aes256", 1, 32, ",\"algorithms\":[\"gcm\"]");
+    for (old, found) in [(&second, 2), (&never, 1)] {
+        write_secret(&path, old);
+        let error = server.reloads.reload(server.config.clone()).await.unwrap_err().to_string();
+        assert!(error.contains(&format!("is {found}, and was 3: an old file was put back")), "{error}");
+        let sealed = client.encrypt(encrypt("cards", &[b"x"])).await.unwrap().into_inner();
+        assert_eq!(sealed.key_version, 3);
+    }
+    // A key may be removed, and others stay.
+    write_secret(&path, line("joined", "aes128-siv", 10, 32, ""));
+    server.reloads.reload(server.config.clone()).await.unwrap();
+    assert_refused(client.encrypt(encrypt("cards", &[b"x"])).await, Code::PermissionDenied, "no key");
+    client.encrypt(encrypt("joined", &[b"x"])).await.unwrap();
+}

@@ -10,7 +10,7 @@ use oarlock_io::{
     ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     SecretReader, check_secret_mode_for, read_passphrase,
 };
-use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, load_keys_at};
+use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, VersionRange, load_keys_at};
 
 use super::chains::{ChainedKey, KeyChainFault, KeyChains};
 use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
@@ -97,6 +97,21 @@ pub enum ResidentKeysError {
         /// The fault and its line.
         error: Box<KeyFileError>,
     },
+    /// A key has an older newest version than before: an old file was put back.
+    #[error(
+        "[keys] records: {}: the newest version of {name:?} is {found}, and was {known}: an old file was put back. The keys \
+         read before stay in use. To go back on purpose, restart the server", path.display()
+    )]
+    RolledBack {
+        /// The file.
+        path: PathBuf,
+        /// The name of the key.
+        name: String,
+        /// The newest version in the file.
+        found: u32,
+        /// The newest version that was read before.
+        known: u32,
+    },
     /// Other users may read a secret.
     #[error("[keys] {setting}: {error}")]
     Exposed {
@@ -166,6 +181,11 @@ impl KeySources {
         let listed = self.list(config.keys.directory.as_deref())?;
         let mut records = RecordsFile::from_config(&config.keys);
         let table = read_records(&mut records, self.counters)?;
+        let path = |file: &Option<RecordsFile>| file.as_ref().map(|file| file.path.clone());
+        // Another file may have other keys under the same names.
+        if let (Some(loaded), true) = (&table, path(&records) == path(&self.records)) {
+            self.check_rollback(loaded)?;
+        }
         // Everything that can fail is above this line, so a reload changes all or nothing.
         let has_new_records = table.is_some();
         let (table, versions) = table.map(|loaded| (loaded.table, loaded.versions)).unwrap_or_default();
@@ -233,7 +253,10 @@ impl KeySources {
             Some(Err(error)) => found.faults.push(error.into()),
             None => {}
         }
-        match read_records(&mut self.records, self.counters) {
+        let read = read_records(&mut self.records, self.counters);
+        let read =
+            read.and_then(|loaded| loaded.map(|own| self.check_rollback(&own).map(|()| own)).transpose());
+        match read {
             Ok(None) => {}
             Ok(Some(LoadedKeys { table, versions, .. })) => {
                 self.replace_table(table, versions);
@@ -264,6 +287,19 @@ impl KeySources {
             })
         });
         self.chains.refresh(keys, &mut found.chain_faults)
+    }
+
+    /// Checks that no key has lost its newest version: encrypting under an older one would undo a rotation.
+    fn check_rollback(&self, new: &LoadedKeys) -> Result<(), ResidentKeysError> {
+        for (name, VersionRange { newest: known, .. }) in self.versions.iter() {
+            let found = new.versions.of(name).unwrap_or_default().newest;
+            // A key that was removed is no rollback.
+            if found < known && new.table.index(name).is_some() {
+                let path = self.records.as_ref().map(|file| file.path.clone()).unwrap_or_default();
+                return Err(ResidentKeysError::RolledBack { path, name: name.to_owned(), found, known });
+            }
+        }
+        Ok(())
     }
 
     /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no
