@@ -6,7 +6,7 @@ use oarlock::Accelerator;
 use oarlock::BlockCipher;
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock_records::{
-    ChunkResult, ChunkWorker, FileFormat, FilePlan, GcmColumns, IvFrom, KeyFrom, KeyNames, Padding,
+    AeadColumns, ChunkResult, ChunkWorker, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames, Padding,
     RecordJob, RowCipher, RowOperation,
 };
 
@@ -23,10 +23,10 @@ static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
 pub fn check_file(format: FileFormat, text: &[u8]) {
     let job = |is_encryption: bool| {
         let (cipher, iv) = (RowCipher::Cbc(BlockCipher::Aes128), IvFrom::Zero);
-        let (padding, gcm) = (Padding::Pkcs7, GcmColumns::default());
+        let (padding, aead) = (Padding::Pkcs7, AeadColumns::default());
         let operation = match is_encryption {
-            true => RowOperation::Encrypt { cipher, iv, padding, gcm },
-            false => RowOperation::Decrypt { cipher, iv, padding, gcm },
+            true => RowOperation::Encrypt { cipher, iv, padding, aead },
+            false => RowOperation::Decrypt { cipher, iv, padding, aead },
         };
         let mut job = RecordJob::new(operation, "v", KeyFrom::One(0));
         job.keeps_rejected_rows = true;

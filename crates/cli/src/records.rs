@@ -1,4 +1,4 @@
-//! `oarlock records`: columns of CSV and NDJSON files, encrypted, decrypted, translated and authenticated.
+//! `oarlock records`: columns of CSV, NDJSON and Arrow files, encrypted, decrypted, translated and authenticated.
 //!
 //! Rows stream through in constant memory and keep their order. A row that fails is rejected with its line and the
 //! reason; the others go on. A file appears whole or not at all: it is written beside its name, synced, then renamed.
@@ -6,6 +6,8 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments, and the job that they describe |
+//! | `arrow` | Arrow files, batch by batch |
+//! | `column` | the column of a batch, computed and replaced |
 //! | `keys` | keys by flag or from a file of keys |
 //! | `source` | the input file, cut into chunks of whole rows |
 //! | `pipeline` | threads that read, compute and write in turns |
@@ -13,6 +15,8 @@
 //! | `error` | the errors |
 
 mod args;
+mod arrow;
+mod column;
 mod error;
 mod keys;
 mod order;
@@ -22,16 +26,18 @@ mod source;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use indicatif::ProgressBar;
+use oarlock::Accelerator;
 use oarlock_io::output::OutputFile;
-use oarlock_records::FilePlan;
+use oarlock_records::{FileFormat, FilePlan};
 use serde::Serialize;
 
-use self::args::FileArgs;
+use self::args::{FileArgs, InputFormat};
 pub(crate) use self::args::{RecordsArgs, mac_alg, names};
 pub(crate) use self::error::RecordsError;
 use self::order::{ChunkOrder, RowTotals};
 use self::pipeline::RecordPipeline;
-use self::source::ChunkSource;
+use self::source::{ChunkSource, InputFile};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 use oarlock_measure::report::print_report;
@@ -44,28 +50,35 @@ use oarlock_measure::table::count;
 pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), RecordsError> {
     let files = args.files();
     files.check(global.json)?;
+    let mut input = InputFile::open(&files.input)?;
+    match files.format(&mut input)? {
+        InputFormat::Arrow => arrow::run(global, args, input),
+        InputFormat::Rows(format) => run_rows(global, args, input, format),
+    }
+}
+
+/// Runs the command on a file of rows.
+fn run_rows(
+    global: &GlobalOptions,
+    args: &RecordsArgs,
+    input: InputFile,
+    format: FileFormat,
+) -> Result<(), RecordsError> {
+    let files = args.files();
     let keys = keys::load(args)?;
     let job = args.job(&keys)?;
-    let mut source = ChunkSource::open(&files.input, files.format())?;
-    let (plan, header) = source
-        .look(|chunk| FilePlan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan))?;
+    let mut source = ChunkSource::new(input, format);
+    let (plan, header) =
+        source.look(|chunk| FilePlan::new(job, keys.names, format, chunk).map_err(RecordsError::Plan))?;
     let secret = args.writes_plaintext();
     let output = OutputFile::open(&files.output, secret)?;
     let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;
-    let accelerator = global.builder().lazy().build()?;
-    // Every engine gives the same rows, so absent engines matter only to users who name engines.
-    if global.verbose || global.engines.is_some() {
-        global.warn_absent_engines(&accelerator);
-    }
+    let accelerator = build_accelerator(global)?;
     let threads = global.bulk_threads();
     global.note(|| count(threads as u64, "thread"));
 
     let started = Instant::now();
-    // The length of a pipe is unknown.
-    let bar = match source.len_bytes() {
-        Some(len) if len > 0 => progress::bar(len, "{wide_bar} {bytes} of {total_bytes}{left}"),
-        _ => progress::bar(0, "{spinner} {bytes}"),
-    };
+    let bar = progress_bar(source.len_bytes());
     let order = ChunkOrder::new(&plan, output, rejects, header, &bar)?;
     let shared = RecordPipeline { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
     let totals = shared.run(threads);
@@ -74,6 +87,23 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     let summary = RecordsSummary::of(&totals, threads, started.elapsed().as_secs_f64());
     summary.print(global)?;
     totals.verdict()
+}
+
+fn build_accelerator(global: &GlobalOptions) -> Result<Accelerator, RecordsError> {
+    let accelerator = global.builder().lazy().build()?;
+    // Every engine gives the same rows, so absent engines matter only to users who name engines.
+    if global.verbose || global.engines.is_some() {
+        global.warn_absent_engines(&accelerator);
+    }
+    Ok(accelerator)
+}
+
+/// Returns a bar over the bytes of a file. The length of a pipe is unknown.
+fn progress_bar(len_bytes: Option<u64>) -> ProgressBar {
+    match len_bytes {
+        Some(len) if len > 0 => progress::bar(len, "{wide_bar} {bytes} of {total_bytes}{left}"),
+        _ => progress::bar(0, "{spinner} {bytes}"),
+    }
 }
 
 /// The summary, as `--json` prints it.

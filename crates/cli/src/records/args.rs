@@ -1,5 +1,8 @@
 //! Arguments of `oarlock records`.
 
+mod arrow;
+
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -11,8 +14,10 @@ use oarlock_records::{
     TOKEN_ALGS, TweakFrom,
 };
 
+pub(super) use self::arrow::{ArrowJob, ArrowOperation};
 use super::RecordsError;
 use super::keys::JobKeys;
+use super::source::{ArrowContainer, InputFile};
 use crate::key_path::key_path;
 
 /// Arguments of `oarlock records`.
@@ -62,7 +67,8 @@ pub(super) struct FileArgs {
     /// Write the rejected rows into the file of --rejects too, unchanged: those of encrypt and mac contain plaintext
     #[arg(long, requires = "rejects")]
     reject_rows: bool,
-    /// Format of the file [default: ndjson if its name ends in .ndjson or .jsonl, else csv]
+    /// Format of the file [default: by its name: ndjson for .ndjson and .jsonl; arrow for .arrow, .arrows, .feather and
+    /// .ipc. A file of another name is arrow if it begins like one, else csv]
     #[arg(long, value_name = "NAME")]
     format: Option<FormatName>,
     /// Separator of CSV fields: one character, or \t
@@ -78,15 +84,25 @@ pub(super) struct FileArgs {
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
     /// Encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data
-    /// are UTF-8 text, and everything else is hex
-    #[arg(long, value_name = "NAME", default_value = "hex")]
-    encoding: Encoding,
+    /// are UTF-8 text, and everything else is hex. In Arrow files values are bytes, and text makes decrypted values
+    /// strings [default: hex]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FormatName {
     Csv,
     Ndjson,
+    /// A file or a stream of Arrow IPC
+    Arrow,
+}
+
+/// The format of the input.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum InputFormat {
+    Rows(FileFormat),
+    Arrow,
 }
 
 /// The key of all rows, or a file of keys and the selection from it.
@@ -139,9 +155,10 @@ impl From<WeakKeyArg> for WeakKeyRule {
 struct CipherArgs {
     #[arg(long, value_name = "NAME", help = format!("Cipher: {}", names(&RowCipher::ALL)))]
     cipher: RowCipher,
-    /// Padding of a value's last block under CBC: none (an incomplete block is rejected), pkcs7
-    #[arg(long, value_name = "NAME", default_value = "none")]
-    padding: Padding,
+    /// Padding of a value's last block under CBC: none (an incomplete block is rejected), pkcs7 [default: none; in
+    /// Arrow files pkcs7]
+    #[arg(long, value_name = "NAME")]
+    padding: Option<Padding>,
     /// Column of the IVs
     #[arg(long, value_name = "NAME", default_value = "iv")]
     iv_column: String,
@@ -228,7 +245,7 @@ struct TranslateArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     to: ToKeyArgs,
-    /// Cipher of the values; only CBC can be translated
+    /// Cipher of the values; only CBC can be translated, and in Arrow files every cipher
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     cipher: RowCipher,
     /// New cipher of the values [default: the same]
@@ -331,13 +348,27 @@ impl OldIvOrigin {
 }
 
 impl FileArgs {
-    pub(super) fn format(&self) -> FileFormat {
-        let has_name = |ending| self.input.extension().is_some_and(|own| own == ending);
-        match self.format {
-            Some(FormatName::Ndjson) => FileFormat::Ndjson,
-            None if has_name("ndjson") || has_name("jsonl") => FileFormat::Ndjson,
-            _ => FileFormat::Csv { delimiter: self.delimiter, has_header: !self.no_header },
-        }
+    /// Returns the format that the options or the name of the file say, or else its first bytes.
+    pub(super) fn format(&self, input: &mut InputFile) -> Result<InputFormat, RecordsError> {
+        let named = self.format.or_else(|| match self.input.extension().and_then(OsStr::to_str)? {
+            "csv" => Some(FormatName::Csv),
+            "ndjson" | "jsonl" => Some(FormatName::Ndjson),
+            "arrow" | "arrows" | "feather" | "ipc" => Some(FormatName::Arrow),
+            _ => None,
+        });
+        let name = match named {
+            Some(name) => name,
+            None if ArrowContainer::find(input)?.is_some() => FormatName::Arrow,
+            None => FormatName::Csv,
+        };
+        Ok(match name {
+            FormatName::Arrow => InputFormat::Arrow,
+            FormatName::Ndjson => InputFormat::Rows(FileFormat::Ndjson),
+            FormatName::Csv => {
+                let (delimiter, has_header) = (self.delimiter, !self.no_header);
+                InputFormat::Rows(FileFormat::Csv { delimiter, has_header })
+            }
+        })
     }
 }
 
@@ -407,16 +438,18 @@ impl RecordsArgs {
         let mut into = files.into.clone();
         let operation = match &self.command {
             RecordsCommand::Encrypt(args) => {
-                let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
+                let CipherArgs { cipher, iv_column, .. } = &args.cipher;
+                let padding = args.cipher.padding.unwrap_or_default();
                 let usual = if cipher.is_siv() { IvOrigin::Zero } else { IvOrigin::New };
                 let (iv, aead) = (args.iv.unwrap_or(usual).from(iv_column), args.cipher.aead());
-                RowOperation::Encrypt { cipher: *cipher, iv, padding: *padding, aead }
+                RowOperation::Encrypt { cipher: *cipher, iv, padding, aead }
             }
             RecordsCommand::Decrypt(args) => {
-                let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
+                let CipherArgs { cipher, iv_column, .. } = &args.cipher;
+                let padding = args.cipher.padding.unwrap_or_default();
                 let usual = if cipher.is_siv() { OldIvOrigin::Zero } else { OldIvOrigin::Column };
                 let (iv, aead) = (args.iv.unwrap_or(usual).from(iv_column), args.cipher.aead());
-                RowOperation::Decrypt { cipher: *cipher, iv, padding: *padding, aead }
+                RowOperation::Decrypt { cipher: *cipher, iv, padding, aead }
             }
             RecordsCommand::Translate(args) => args.operation(keys.to.clone())?,
             RecordsCommand::Tokenise(args) => {
@@ -434,7 +467,7 @@ impl RecordsArgs {
         };
         let mut job = RecordJob::new(operation, files.column.clone(), keys.from.clone());
         job.into = into;
-        job.encoding = files.encoding;
+        job.encoding = files.encoding.unwrap_or_default();
         job.drops_ivs = matches!(&self.command, RecordsCommand::Decrypt(args) if args.drop_iv);
         job.keeps_rejected_rows = files.reject_rows;
         Ok(job)

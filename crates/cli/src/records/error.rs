@@ -3,8 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use oarlock::BuildError;
+use arrow_schema::ArrowError;
 use oarlock::table::TableError;
+use oarlock::{Blame, BuildError};
+use oarlock_columns::ColumnError;
 use oarlock_io::output::OutputError;
 use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::{ChunkError, KeyFileError, PlanError, RunError};
@@ -18,6 +20,12 @@ pub(crate) enum RecordsError {
     Open { path: PathBuf, error: io::Error },
     #[error("{name}: {error}")]
     Chunk { name: String, error: ChunkError },
+    #[error("{name}{}: {fault}", in_batch(*.batch))]
+    Arrow { name: String, batch: Option<u64>, fault: BatchFault },
+    #[error(transparent)]
+    Column(ColumnError),
+    #[error("{option} does not suit Arrow files: {reason}")]
+    ArrowOption { option: &'static str, reason: &'static str },
     #[error("{name} is truncated: its last row, on line {line}, is not whole ({reason})")]
     Truncated { name: String, line: u64, reason: String },
     #[error("{}: {error}", path.display())]
@@ -49,6 +57,59 @@ pub(crate) enum RecordsError {
     Stopped,
 }
 
+/// The fault of an Arrow file, or of a batch in it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BatchFault {
+    #[error("expected Arrow IPC: a file begins with ARROW1, and a stream with the bytes FF FF FF FF")]
+    NoArrow,
+    #[error("an Arrow file is read from its end: expected its path, or a stream instead of a file")]
+    FileFromPipe,
+    #[error("it is truncated")]
+    Truncated,
+    #[error("the lengths, positions and types in it contradict each other")]
+    Malformed,
+    #[error("it is compressed by Zstandard: expected LZ4 or no compression")]
+    Zstandard,
+    #[error("there is no column {name:?}: expected one of {known}")]
+    NoColumn { name: String, known: String },
+    #[error("there are {count} columns {name:?}: expected one")]
+    RepeatedColumn { name: String, count: usize },
+    #[error("it has {rows} rows: expected {max} at most")]
+    TooManyRows { rows: usize, max: usize },
+    #[error("a file cannot replace the dictionary of a column: expected the output of a stream, FILE.arrows")]
+    ReplacedDictionary,
+    #[error(transparent)]
+    Read(io::Error),
+    #[error(transparent)]
+    Column(#[from] ColumnError),
+    #[error(transparent)]
+    Arrow(ArrowError),
+}
+
+impl From<ArrowError> for BatchFault {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::IoError(_, error) if error.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,
+            // Other errors come from decompression, so the bytes are at fault and not the machine.
+            ArrowError::IoError(_, error) if error.raw_os_error().is_some() => Self::Read(error),
+            ArrowError::IoError(..) => Self::Malformed,
+            // arrow-ipc names its own feature, which a user cannot change.
+            ArrowError::InvalidArgumentError(text) if text.contains("zstd") => Self::Zstandard,
+            other => Self::Arrow(other),
+        }
+    }
+}
+
+impl From<io::Error> for BatchFault {
+    fn from(error: io::Error) -> Self {
+        ArrowError::from(error).into()
+    }
+}
+
+fn in_batch(batch: Option<u64>) -> String {
+    batch.map_or_else(String::new, |batch| format!(", batch {batch}"))
+}
+
 impl From<ChunkError> for RecordsError {
     /// The name of the file is added by [`RecordsError::in_file`].
     fn from(error: ChunkError) -> Self {
@@ -73,7 +134,11 @@ impl CommandError for RecordsError {
             Self::Build(error) => error.kind(),
             Self::Stdout(error) => FailureKind::of_stdout(error),
             Self::Output(error) => error.kind(),
-            Self::Chunk { error: ChunkError::Read(_), .. } | Self::Run(_) | Self::Stopped => {
+            Self::Chunk { error: ChunkError::Read(_), .. }
+            | Self::Arrow { fault: BatchFault::Read(_), .. }
+            | Self::Run(_)
+            | Self::Stopped => FailureKind::Machine,
+            Self::Arrow { fault: BatchFault::Column(error), .. } if error.blame() == Blame::Machine => {
                 FailureKind::Machine
             }
             _ => FailureKind::Usage,

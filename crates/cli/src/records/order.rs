@@ -13,7 +13,7 @@ use super::source::FileHeader;
 /// The number of chunks that may wait for an earlier one. A thread with a later chunk waits.
 const MAX_WAITING: u64 = 4;
 /// The number of rejected rows that stderr shows if there is no file for them.
-const MAX_TOLD: u64 = 5;
+pub(super) const MAX_TOLD: u64 = 5;
 
 /// Puts chunks back into their order.
 pub(super) struct ChunkOrder<'o> {
@@ -48,7 +48,8 @@ pub(super) struct RowTotals {
     pub(super) rejected: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
-    is_told: bool,
+    /// True if stderr shows rejected rows.
+    pub(super) is_told: bool,
 }
 
 impl RowTotals {

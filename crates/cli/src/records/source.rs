@@ -1,7 +1,7 @@
-//! The input file, cut into chunks of whole rows.
+//! The input file, and its chunks of whole rows.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::Path;
 
 use oarlock_records::{ChunkReader, FileFormat, RowChunk, SecretBuffer};
@@ -24,21 +24,88 @@ pub(super) struct FileHeader {
     pub(super) name: String,
 }
 
-impl ChunkSource {
+/// The input file, before its format is known.
+pub(super) struct InputFile {
+    /// None is standard input.
+    file: Option<File>,
+    /// The first bytes, if they were read already.
+    head: Vec<u8>,
+    /// The name in messages.
+    pub(super) name: String,
+    /// The length of a file. That of a pipe is unknown.
+    pub(super) len_bytes: Option<u64>,
+}
+
+impl InputFile {
     /// Opens a file; `-` is standard input.
-    pub(super) fn open(path: &Path, format: FileFormat) -> Result<Self, RecordsError> {
+    pub(super) fn open(path: &Path) -> Result<Self, RecordsError> {
+        if is_standard(path) {
+            return Ok(Self { file: None, head: Vec::new(), name: "stdin".to_owned(), len_bytes: None });
+        }
         let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
-        let (reader, name, len_bytes): (Box<dyn Read + Send>, _, _) = if is_standard(path) {
-            (Box::new(io::stdin()), "stdin".to_owned(), None)
-        } else {
-            let file = File::open(path).map_err(fail)?;
-            let about = file.metadata().map_err(fail)?;
-            if about.is_dir() {
-                return Err(fail(io::ErrorKind::IsADirectory.into()));
-            }
-            (Box::new(file), path.display().to_string(), about.is_file().then_some(about.len()))
+        let file = File::open(path).map_err(fail)?;
+        let about = file.metadata().map_err(fail)?;
+        if about.is_dir() {
+            return Err(fail(io::ErrorKind::IsADirectory.into()));
+        }
+        let len_bytes = about.is_file().then_some(about.len());
+        Ok(Self { file: Some(file), head: Vec::new(), name: path.display().to_string(), len_bytes })
+    }
+
+    /// Returns the first `len` bytes, or fewer if the file is shorter. They stay to be read.
+    fn peek(&mut self, len: usize) -> Result<&[u8], RecordsError> {
+        let missing = len.saturating_sub(self.head.len()) as u64;
+        let read = match &mut self.file {
+            Some(file) => file.take(missing).read_to_end(&mut self.head),
+            None => io::stdin().lock().take(missing).read_to_end(&mut self.head),
         };
-        Ok(Self { chunks: ChunkReader::new(reader, format), name, len_bytes })
+        read.map_err(|error| RecordsError::Open { path: self.name.clone().into(), error })?;
+        Ok(&self.head)
+    }
+
+    /// Returns all bytes.
+    pub(super) fn into_reader(self) -> Box<dyn Read + Send> {
+        let head = Cursor::new(self.head);
+        match self.file {
+            Some(file) => Box::new(head.chain(file)),
+            None => Box::new(head.chain(io::stdin())),
+        }
+    }
+
+    /// Returns the file, read from its beginning, if it is not a pipe.
+    pub(super) fn into_file(self) -> Option<File> {
+        let mut file = self.file.filter(|_| self.len_bytes.is_some())?;
+        file.rewind().ok()?;
+        Some(file)
+    }
+}
+
+/// The two forms of Arrow IPC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArrowContainer {
+    /// A file, whose footer names its batches.
+    File,
+    /// A stream of messages.
+    Stream,
+}
+
+impl ArrowContainer {
+    /// Returns the container that the first bytes of a file show. A file has a magic number and zeros, and a stream
+    /// begins with the mark of a message.
+    pub(super) fn find(input: &mut InputFile) -> Result<Option<Self>, RecordsError> {
+        Ok(match input.peek(8)? {
+            b"ARROW1\0\0" => Some(Self::File),
+            [0xff, 0xff, 0xff, 0xff, ..] => Some(Self::Stream),
+            _ => None,
+        })
+    }
+}
+
+impl ChunkSource {
+    /// Reads a file of rows.
+    pub(super) fn new(input: InputFile, format: FileFormat) -> Self {
+        let (name, len_bytes) = (input.name.clone(), input.len_bytes);
+        Self { chunks: ChunkReader::new(input.into_reader(), format), name, len_bytes }
     }
 
     pub(super) fn len_bytes(&self) -> Option<u64> {
