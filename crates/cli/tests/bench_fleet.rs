@@ -6,8 +6,8 @@ mod program;
 use program::{code, oarlock, stderr};
 use serde_json::Value;
 
-/// Nothing fails while servers are restarted, killed, added and removed. Latencies and shares say more about this machine
-/// than about the fleet, so they are not judged here.
+/// Nothing fails while servers are restarted, killed, added and removed. Latencies and shares say more about this
+/// machine than about the fleet, so they are not judged here.
 #[test]
 fn no_operation_fails_in_a_fleet_that_changes() {
     let output = oarlock(&["--json", "bench", "fleet", "--seconds", "3", "--clients", "4", "--rate", "50"]);

@@ -54,7 +54,8 @@ fn sign(proxy: u16, state: &Path) -> Output {
     command.output().unwrap()
 }
 
-/// Signs until it works: HAProxy needs two checks to learn that a server is up. A test that waits for minutes has failed.
+/// Signs until it works: HAProxy needs two checks to learn that a server is up. A test that waits for minutes has
+/// failed.
 fn sign_until_it_works(proxy: u16, state: &Path) {
     let began = Instant::now();
     loop {

@@ -27,7 +27,8 @@ fn run<A: AsRef<OsStr>>(program: &Path, directory: &Path, arguments: &[A]) -> Ou
 /// Returns the path of a program of PATH. Prints SKIPPED and returns None if it is not there.
 fn installed(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file());
+    let found =
+        std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file());
     if found.is_none() {
         println!("SKIPPED: {name} is not installed");
     }

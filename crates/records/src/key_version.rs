@@ -1,7 +1,7 @@
 //! Versions of symmetric keys: one name, of which the newest version encrypts and older ones decrypt and verify.
 //!
-//! The line of the newest version has the name, such as `pan`, and its number in `version`. The line of an older version
-//! has the name `pan@2`. The newest version can be named by its number too.
+//! The line of the newest version has the name, such as `pan`, and its number in `version`. The line of an older
+//! version has the name `pan@2`. The newest version can be named by its number too.
 
 use std::collections::HashMap;
 

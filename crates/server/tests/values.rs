@@ -21,8 +21,8 @@ fn line(name: &str, key_type: &str, byte: u8, len: usize, more: &str) -> String 
     format!("{{\"name\":\"{name}\",\"type\":\"{key_type}\",\"hex\":\"{hex}\"{more}}}\n")
 }
 
-/// The keys of the tests. Each of `cards`, `codes` and `numbers` has had two versions before, and the first of `codes` is
-/// below the minimum.
+/// The keys of the tests. Each of `cards`, `codes` and `numbers` has had two versions before, and the first of `codes`
+/// is below the minimum.
 fn keys() -> String {
     let third = |more: &str| format!(",\"version\":3{more}");
     [

@@ -126,10 +126,10 @@ impl Endpoint {
     }
 }
 
-/// Returns a function that connects to a server when it is first called, and fails when it is called again. A stream of
-/// requests ends with its connection. The library would connect again and again, without a pause, to a server that
-/// refuses a client's certificate: under TLS 1.3 each of these handshakes is a success for the client. `at` replaces the
-/// name in the address, which the certificate must have in any case.
+/// Returns a function that connects to a server when it is first called, and fails when it is called again. A stream
+/// of requests ends with its connection. The library would connect again and again, without a pause, to a server that
+/// refuses a client's certificate: under TLS 1.3 each of these handshakes is a success for the client. `at` replaces
+/// the name in the address, which the certificate must have in any case.
 fn connect_once(
     at: Option<SocketAddr>,
 ) -> impl FnMut(Uri) -> BoxFuture<'static, io::Result<TokioIo<TcpStream>>> {

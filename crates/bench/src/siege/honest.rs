@@ -66,7 +66,7 @@ impl HonestClient {
         self.shared.lock().clone()
     }
 
-    /// Whether a request has been answered, or has failed, since the times were removed.
+    /// True if a request has been answered, or has failed, since the times were removed.
     pub(super) fn has_ended_a_request(&self) -> bool {
         !self.shared.lock().is_empty() || !self.shared.failures().is_empty()
     }

@@ -65,8 +65,8 @@ pub(super) fn rotate(
     Ok(range)
 }
 
-/// Locks a file of keys until it is renamed: another process that changes it at the same time would write a text without
-/// this change.
+/// Locks a file of keys until it is renamed: another process that changes it at the same time would write a text
+/// without this change.
 fn lock(path: &Path) -> Result<File, KeysError> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let lock = File::open(folder_of(&real)).and_then(|folder| folder.lock().map(|()| folder));

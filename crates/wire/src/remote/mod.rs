@@ -39,9 +39,9 @@ use crate::{Endpoint, LinkError};
 pub struct RemoteConfig {
     /// The name of the holder, which its keys carry.
     pub name: String,
-    /// The servers. Each of them has all keys. A host name stands for a server at each of its addresses, which may change
-    /// while the holder is in use. If answers are compared or keys are shared, a name stands for one server, because its
-    /// addresses need not be independent.
+    /// The servers. Each of them has all keys. A host name stands for a server at each of its addresses, which may
+    /// change while the holder is in use. If answers are compared or keys are shared, a name stands for one server,
+    /// because its addresses need not be independent.
     pub servers: Vec<Endpoint>,
     /// The maximum time of a server for a batch, before another server is asked.
     pub patience: Duration,

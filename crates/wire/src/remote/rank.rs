@@ -12,9 +12,9 @@ static TURN: AtomicUsize = AtomicUsize::new(0);
 /// differences between equal servers.
 const ALIKE: u128 = 2;
 
-/// Returns the indices of the servers to ask for a number of operations, ordered by the time at which they will finish.
-/// Servers that will finish at about the same time take turns. Servers with an open breaker come last, because an answer
-/// from them is better than none.
+/// Returns the indices of the servers to ask for a number of operations, ordered by the time at which they will
+/// finish. Servers that will finish at about the same time take turns. Servers with an open breaker come last, because
+/// an answer from them is better than none.
 pub(super) fn servers_by_rank(
     servers: &[Arc<RemoteServer>],
     asked: &[usize],

@@ -8,7 +8,7 @@ use super::FleetArgs;
 use super::load::PhaseTally;
 use crate::table::{CellAlign, TableCell, TextTable, thousands};
 
-/// What happens to the fleet.
+/// The change of the fleet in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FleetPhase {
