@@ -97,7 +97,7 @@ deb: build
 	rm -rf $(DEB_TREE)
 	$(MAKE) --old-file=build install PREFIX=/usr DESTDIR=$(DEB_TREE)
 	mkdir -p $(dir $(DEB))
-	$(CARGO) deb --manifest-path crates/cli/Cargo.toml --no-build --no-strip --output $(DEB) $(DEB_FLAGS)
+	$(CARGO) deb --quiet --manifest-path crates/cli/Cargo.toml --no-build --no-strip --output $(DEB) $(DEB_FLAGS)
 
 # The archive has no times and owners of this machine, so the same program makes the same archive. It unpacks below a directory of its
 # own: usr/bin, usr/share and usr/lib.

@@ -169,7 +169,7 @@ fn rules(
         |name: &'static str| conf.get(name).map(|line| DataSet::open(line, conf.base(), read)).transpose();
     let (keys, signing) = match (open("KeyTable")?, open("SigningTable")?) {
         (Some(keys), Some(signing)) => (keys, signing),
-        (None, None) => return Ok(signatures::of_single_key(conf, read, warnings)?),
+        (None, None) => return signatures::of_single_key(conf, read, warnings),
         (Some(_), None) => return Err(ImportError::OneTable { found: "KeyTable", missing: "SigningTable" }),
         (None, Some(_)) => return Err(ImportError::OneTable { found: "SigningTable", missing: "KeyTable" }),
     };

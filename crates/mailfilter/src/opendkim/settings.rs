@@ -260,7 +260,7 @@ impl TomlText<'_> {
                 );
             }
             "signheaders" if !has_from => {
-                self.warn(line, "From is not in the list, and every signature must have it")
+                self.warn(line, "From is not in the list, and every signature must have it");
             }
             "signheaders" => self.put_if(line, "signing", "signed_headers", Ok(list(&words))),
             _ => self.put_if(line, "signing", "oversigned_headers", Ok(list(&words))),

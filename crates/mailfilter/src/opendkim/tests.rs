@@ -359,7 +359,7 @@ fn whatever_the_tables_say_the_result_can_be_read() {
             (0..count)
                 .map(|_| words[next(&mut state) as usize % words.len()])
                 .collect::<Vec<_>>()
-                .join(if next(&mut state) % 2 == 0 { " " } else { "" })
+                .join(if next(&mut state).is_multiple_of(2) { " " } else { "" })
         };
         let (keys, signing, conf) = (text(40), text(40), text(20));
         of_tables("refile:", &keys, &signing);
