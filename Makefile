@@ -1,7 +1,10 @@
 # `make run` serves on embedded defaults; `make test` proves the workspace. Both work from a fresh clone.
 
 CARGO ?= cargo
-BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
+
+# `make build PROFILE=dist` optimises across crates, which takes four times as long.
+PROFILE ?= release
+BINARY = $(or $(CARGO_TARGET_DIR),target)/$(PROFILE)/oarlock
 
 PROVIDER = $(dir $(BINARY))oarlock.so
 
@@ -20,15 +23,28 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
+# The files of `make install` that `make deb` packs. crates/cli/Cargo.toml names the directory.
+DEB_TREE = $(CURDIR)/target/deb
+# The package: a file or a directory for it. DEB_FLAGS are options of cargo-deb.
+DEB ?= $(CURDIR)/target/debian/
+
+# The files of a release, which `make dist` makes.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -1)
+TARGET = $(shell rustc -vV | sed -n 's/^host: //p')
+DIST = $(CURDIR)/target/distribution
+DIST_NAME = oarlock-$(VERSION)-$(TARGET)
+
 # The runs of `make test`, which may be made alone too: .ci/tests describes them.
 RUNS = unit scalar-alone narrow-leaves arm kernel-test doctest rules
 
-.PHONY: help run install uninstall build announce-build provider pkcs11 wheel test $(RUNS) setup setup-build lint deny ci long
+.PHONY: help run install uninstall deb dist build announce-build provider pkcs11 wheel test $(RUNS) setup setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
 	@echo 'make install    build, then put program, manual pages, completions, systemd units and examples under PREFIX=$(PREFIX)'
 	@echo 'make uninstall  remove what make install puts there'
+	@echo 'make deb        build, then make a package for Debian and Ubuntu in target/debian (installs cargo-deb)'
+	@echo 'make dist       build with LTO, then make the files of a release in target/distribution: archive, package, SBOM, checksums'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make pkcs11     build the PKCS#11 module, target/release/oarlock-pkcs11.so: docs/pkcs11.md describes its use'
 	@echo 'make wheel      build the wheel of the Python module in target/wheels: docs/python.md describes its use'
@@ -43,7 +59,7 @@ run: build
 	$(BINARY) serve
 
 build: announce-build setup-build
-	$(CARGO) build --release --package oarlock-cli
+	$(CARGO) build --profile $(PROFILE) --package oarlock-cli
 
 # Cargo is silent for a while at first, so the reader must know what happens and how long it takes.
 announce-build:
@@ -62,7 +78,7 @@ install: build
 	  sed 's|/usr/bin/oarlock|$(PREFIX)/bin/oarlock|' packaging/$$unit.service >$(UNITDIR)/$$unit.service && \
 	  install -m 644 packaging/$$unit.sysusers $(SYSUSERSDIR)/$$unit.conf || exit 1; \
 	done
-	install -m 644 packaging/oarlock-proxy.socket $(UNITDIR)
+	install -m 644 packaging/oarlock.socket packaging/oarlock-milter.socket packaging/oarlock-proxy.socket $(UNITDIR)
 	install -m 644 docs/oarlock.toml docs/milter.toml docs/milter.sql docs/proxy.toml $(EXAMPLES)
 	chmod 644 $(UNITDIR)/oarlock*.service $(SHAREDIR)/man/man1/oarlock*.1 $(SHAREDIR)/bash-completion/completions/oarlock \
 	  $(SHAREDIR)/zsh/site-functions/_oarlock $(SHAREDIR)/fish/vendor_completions.d/oarlock.fish
@@ -71,9 +87,32 @@ uninstall:
 	rm -f $(BINDIR)/oarlock $(SHAREDIR)/man/man1/oarlock.1 $(SHAREDIR)/man/man1/oarlock-*.1 \
 	  $(SHAREDIR)/bash-completion/completions/oarlock $(SHAREDIR)/zsh/site-functions/_oarlock \
 	  $(SHAREDIR)/fish/vendor_completions.d/oarlock.fish $(UNITDIR)/oarlock.service $(UNITDIR)/oarlock-milter.service \
-	  $(UNITDIR)/oarlock-proxy.service $(UNITDIR)/oarlock-proxy.socket \
+	  $(UNITDIR)/oarlock-proxy.service $(UNITDIR)/oarlock.socket $(UNITDIR)/oarlock-milter.socket $(UNITDIR)/oarlock-proxy.socket \
 	  $(SYSUSERSDIR)/oarlock.conf $(SYSUSERSDIR)/oarlock-milter.conf $(SYSUSERSDIR)/oarlock-proxy.conf
 	rm -rf $(SHAREDIR)/doc/oarlock
+
+# Packs the files of `make install` and the settings of the services. The profile has stripped the program.
+deb: build
+	@$(CARGO) deb --version >/dev/null 2>&1 || $(CARGO) install --locked --no-default-features cargo-deb
+	rm -rf $(DEB_TREE)
+	$(MAKE) --old-file=build install PREFIX=/usr DESTDIR=$(DEB_TREE)
+	mkdir -p $(dir $(DEB))
+	$(CARGO) deb --quiet --manifest-path crates/cli/Cargo.toml --no-build --no-strip --output $(DEB) $(DEB_FLAGS)
+
+# The archive has no times and owners of this machine, so the same program makes the same archive. It unpacks below a directory of its
+# own: usr/bin, usr/share and usr/lib.
+dist:
+	$(MAKE) build PROFILE=dist
+	rm -rf $(DIST)
+	$(MAKE) --old-file=build install PROFILE=dist PREFIX=/usr DESTDIR=$(DIST)/$(DIST_NAME)
+	cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $(DIST)/$(DIST_NAME)
+	tar -C $(DIST) --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
+	  -czf $(DIST)/$(DIST_NAME).tar.gz $(DIST_NAME)
+	rm -rf $(DIST)/$(DIST_NAME)
+	$(MAKE) --old-file=build deb PROFILE=dist DEB=$(DIST)/
+	$(CARGO) run --quiet --package xtask -- sbom --target $(TARGET) >$(DIST)/$(DIST_NAME).cdx.json
+	cd $(DIST) && sha256sum -- * >SHA256SUMS
+	@ls -l $(DIST)
 
 # The program is named too. Then shared crates have the features that `make build` gave them, and none is built again.
 provider: setup-build

@@ -10,5 +10,8 @@ CREATE TABLE signing (
     -- d=, if it is not the domain of the pattern.
     domain TEXT,
     -- i=
-    identity TEXT
+    identity TEXT,
+    -- The dates in UTC between which the row signs: 2026-07-01 or 2026-07-01T12:00:00Z. A table may lack these columns.
+    valid_from TEXT,
+    valid_until TEXT
 );

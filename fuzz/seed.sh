@@ -117,6 +117,11 @@ printf 'A: 1\r\nB: 2\n\nx\r' > corpus/mail_mbox/mixed
 printf '$ORIGIN example.com.\n$TTL 1d\ns._domainkey 300 IN TXT ( "v=DKIM1; " ; x\n "p=\\065\\;" )\n TXT b # y\n' > corpus/dns_keys_file/zone
 printf 's._domainkey.b\303\274cher.example = v=DKIM1; p=AA\ns.a "x\\"y" "z"\n' > corpus/dns_keys_file/plain
 
+# Settings and tables of OpenDKIM, with zeros between the files.
+mkdir -p corpus/milter_tables
+printf 'Mode sv\nInternalHosts 10.0.0.0/8,!::1\nMultipleSignatures yes\nOn-Default t\n\0k example.com:s:/k # x\nany %%:s2:/%%\n\0*@example.com k\nboss@example.com any:joe@%%\n*@*.example.com k\n* %%\n' > corpus/milter_tables/opendkim
+printf 'example.com s1 k until=2026-07-01\n*.example.com s2 k test domain=a.example identity=@a.example from=2026-07-01T12:00:00Z\n' > corpus/milter_tables/own
+
 # A signed message with an ARC set, key records, and bodies with every kind of white space.
 mkdir -p corpus/dkim_message corpus/dkim_record corpus/dkim_canon
 printf 'DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/simple; d=example.com;\r\n\ts=s; h=from : to; t=5; x=6; l=3; i=@example.com; bh=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=;\r\n\tb=aGVs\r\n bG8=\r\nAuthentication-Results: (x) mx.example.net; dkim=pass\r\nFrom: a@example.com\r\n\r\nhi\r\n' > corpus/dkim_message/signed

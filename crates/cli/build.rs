@@ -1,5 +1,5 @@
-//! States the version that `--version` prints: the package's, and the commit that it was built from if that can be
-//! known.
+//! States the version that `--version` prints: the package's, the commit that it was built from if that can be known,
+//! the target and the features.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,21 @@ fn main() {
     let commit = stated_commit().or_else(commit_of_repository);
     let suffix = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
     println!("cargo::rustc-env=OARLOCK_VERSION={version}{suffix}");
+    println!("cargo::rustc-env=OARLOCK_TARGET={}", env::var("TARGET").unwrap_or_default());
+    println!("cargo::rustc-env=OARLOCK_FEATURES={}", features().join(", "));
+}
+
+/// Returns the names of the features of this package that are on. Cargo sets a variable for each, in capitals and with
+/// underscores.
+fn features() -> Vec<String> {
+    let name = |(name, _): (std::ffi::OsString, _)| {
+        let name = name.into_string().ok()?;
+        Some(name.strip_prefix("CARGO_FEATURE_")?.to_ascii_lowercase().replace('_', "-"))
+    };
+    let mut features: Vec<String> =
+        env::vars_os().filter_map(name).filter(|name| name != "default").collect();
+    features.sort();
+    features
 }
 
 /// The commit that whoever builds states, because the sources are no repository: in containers, in packages.

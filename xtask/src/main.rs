@@ -13,8 +13,9 @@
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
 //! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes
-//! the code. `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles. `cargo xtask
-//! kernel-test` tests the kernel's TLS in a guest.
+//! the code. `cargo xtask sbom [--target TARGET]` prints the bill of materials of the program. `cargo xtask fma` and
+//! `cargo xtask fields --update` make the kernels of doubles. `cargo xtask kernel-test` tests the kernel's TLS in a
+//! guest.
 #![forbid(unsafe_code)]
 
 mod checks;
@@ -25,6 +26,7 @@ mod fma;
 mod kernel_test;
 mod language;
 mod plan;
+mod sbom;
 mod sboxes;
 mod source;
 mod structure;
@@ -45,6 +47,7 @@ const USAGE: &str =
        cargo xtask counts [--manifest-path PATH]
        cargo xtask sboxes [--rounds N] [--seed N]
        cargo xtask fma
+       cargo xtask sbom [--target TARGET]
        cargo xtask kernel-test";
 
 fn main() -> ExitCode {
@@ -74,6 +77,7 @@ enum XtaskCommand {
     Counts { manifest: Option<PathBuf> },
     Sboxes { rounds: usize, seed: u64 },
     Fma,
+    Sbom { target: Option<String> },
     KernelTest,
 }
 
@@ -129,6 +133,13 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     let mut words = words.peekable();
     if name == "sboxes" {
         return parse_search(words);
+    }
+    if name == "sbom" {
+        return match (words.next().as_deref(), words.next(), words.next()) {
+            (None, ..) => Ok(XtaskCommand::Sbom { target: None }),
+            (Some("--target"), Some(target), None) => Ok(XtaskCommand::Sbom { target: Some(target) }),
+            _ => Err("`sbom` takes `--target TARGET` and nothing else".into()),
+        };
     }
     let is_update =
         matches!(name.as_str(), "language" | "fields") && words.next_if(|word| word == "--update").is_some();
@@ -214,6 +225,10 @@ fn run(command: XtaskCommand) -> Result<bool, Box<dyn Error>> {
             fma::update(&Workspace::load(None)?)?;
             Ok(true)
         }
+        XtaskCommand::Sbom { target } => {
+            print!("{}", sbom::document(target.as_deref())?);
+            Ok(true)
+        }
         XtaskCommand::KernelTest => Ok(kernel_test::run()?),
     }
 }
@@ -240,6 +255,9 @@ mod tests {
         assert_eq!(parsed("fields --update"), Ok(XtaskCommand::UpdateFields { manifest: None }));
         assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
         assert_eq!(parsed("fma"), Ok(XtaskCommand::Fma));
+        assert_eq!(parsed("sbom"), Ok(XtaskCommand::Sbom { target: None }));
+        let target = Some("aarch64-unknown-linux-gnu".to_owned());
+        assert_eq!(parsed("sbom --target aarch64-unknown-linux-gnu"), Ok(XtaskCommand::Sbom { target }));
         assert_eq!(parsed("kernel-test"), Ok(XtaskCommand::KernelTest));
         assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));
     }
@@ -253,6 +271,9 @@ mod tests {
             "check --manifest-path",
             "check a b",
             "sboxes --seed",
+            "sbom --target",
+            "sbom --target a b",
+            "sbom x",
             "sboxes -x 1",
         ] {
             assert!(parsed(line).is_err(), "{line}");

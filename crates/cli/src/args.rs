@@ -1,9 +1,11 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use oarlock::{KNOWN_ENGINES, known_leaves};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::bench::BenchArgs;
 use oarlock_measure::ladder::LadderArgs;
@@ -25,13 +27,24 @@ use crate::token::TokenArgs;
 /// The version, with the commit if the build knows it.
 pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
 
+/// The text of `--version`: the version, and what this program was built for and with. `-V` prints the version alone.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let features = match env!("OARLOCK_FEATURES") {
+        "" => "none",
+        features => features,
+    };
+    let (engines, leaves) = (KNOWN_ENGINES.join(", "), known_leaves().join(", "));
+    let target = env!("OARLOCK_TARGET");
+    format!("{VERSION}\ntarget: {target}\nfeatures: {features}\nengines: {engines}\nleaves: {leaves}")
+});
+
 /// Cryptographic acceleration for network services: signs, verifies and encrypts for many connections at once.
 ///
 /// Oarlock gathers the operations of many connections and computes them together on the best engine of the machine. It
 /// serves keys to nginx, HAProxy and other programs, filters mail for Postfix (DKIM, ARC), signs and verifies zones
 /// (DNSSEC), and encrypts columns of files.
 #[derive(Debug, Parser)]
-#[command(name = "oarlock", version = VERSION, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "oarlock", version = VERSION, long_version = LONG_VERSION.as_str(), propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "First steps:\n  \
                         oarlock engines                  the engines of this machine\n  \
                         oarlock speed --op rsa2048-sign  their rate beside OpenSSL, in some seconds\n  \

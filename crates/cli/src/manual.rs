@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Command;
+use clap::builder::Resettable;
 use clap_mangen::Man;
 
 use crate::args::{CompletionsArgs, ManArgs, VERSION};
@@ -31,7 +32,8 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), ProgramError> {
 pub(crate) fn pages(args: &ManArgs) -> Result<(), ProgramError> {
     let failed = |path: &Path, error| ProgramError::Write { path: path.to_owned(), error };
     fs::create_dir_all(&args.directory).map_err(|error| failed(&args.directory, error))?;
-    let mut command = usage::command().disable_help_subcommand(true);
+    // The section on the version has the short one.
+    let mut command = usage::command().disable_help_subcommand(true).long_version(Resettable::Reset);
     // Names of pages and inherited options are known only after this.
     command.build();
     for (name, page) in render(&command)? {

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use oarlock_io::PassedSockets;
 use oarlock_io::service_manager::ServiceState;
 use oarlock_mailfilter::{
-    FilterConfig, FilterConfigError, FilterService, FilterServiceError, SigningKeyFault,
+    FilterConfig, FilterConfigError, FilterService, FilterServiceError, RotationWarning, SigningKeyFault,
 };
 use oarlock_milter::MilterSocket;
 use tokio::runtime::Runtime;
@@ -29,13 +30,20 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
                   old ones stay. SIGTERM and SIGINT drain: current messages are finished. SIGUSR1 and SIGUSR2 do nothing.\n\n\
                   Examples: oarlock milter --config /etc/oarlock/milter.toml --check\n          \
                   oarlock milter --config /etc/oarlock/milter.toml\n\
-                  Postfix: smtpd_milters = unix:/run/oarlock-milter/milter.sock (docs/milter.md)"
+                  Postfix: smtpd_milters = unix:/run/oarlock-milter/milter.sock (docs/milter.md)\n\n\
+                  Rotation by date, without a reload on the day:\n  \
+                  1. oarlock dkim keygen example.com s2 --out s2.pem; publish the record that it prints.\n  \
+                  2. In the signing table end the old line and begin the new one: until=2026-07-01, from=2026-07-01.\n  \
+                  3. oarlock milter --config FILE --check warns until DNS has the record of s2, and of days without a key.\n  \
+                  4. On 2026-07-01, 00:00 UTC, the filter signs with s2. Keep the record of the old key for a week.\n\
+                  `oarlock dkim import` takes over the settings and tables of OpenDKIM."
 )]
 pub(crate) struct MilterArgs {
     /// Configuration file; docs/milter.toml is an example [default: every setting has its default]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the configuration, the signing table and every key, print what would be done, and exit
+    /// Check the configuration, the signing table, every key and the records of coming selectors, print what would be
+    /// done, and exit
     #[arg(long)]
     check: bool,
     /// Read key records from this file instead of DNS: lines of a zone file, or lines of a name and a record
@@ -57,6 +65,8 @@ pub(crate) enum MilterError {
     Records(#[from] SourceError),
     #[error("{}", list(.0))]
     Keys(Vec<SigningKeyFault>),
+    #[error("LISTEN_FDS: expected listening sockets of TCP or UNIX: {0}")]
+    Passed(io::Error),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
@@ -75,7 +85,7 @@ impl CommandError for MilterError {
                 | FilterServiceError::Start(_),
             ) => FailureKind::Machine,
             Self::FilterService(_) => FailureKind::Usage,
-            Self::Runtime(_) => FailureKind::Machine,
+            Self::Runtime(_) | Self::Passed(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
@@ -103,13 +113,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         let hangups = signal(SignalKind::hangup());
         let users = [SignalKind::user_defined1(), SignalKind::user_defined2()].map(ignore);
         let service = open(global, args, &config).await?;
-        let bound = service.bind().await?;
+        let bound = service.bind_passed(PassedSockets::from_env().map_err(MilterError::Passed)?).await?;
         // Whoever hears that the filter is ready may stop it at once.
         let stopped = stopped();
         let sockets: Vec<String> = bound.sockets().iter().map(MilterSocket::to_string).collect();
         announce(args, &sockets, bound.metrics());
         if global.json || args.log == LogFormat::Text {
-            say(global, args, &service, &sockets, bound.metrics())?;
+            say(global, args, &service, &sockets, bound.metrics(), &[])?;
         }
         let hangups =
             tokio::spawn(hear_hangups(hangups, service, args.config.clone(), global.engine_names()));
@@ -157,7 +167,11 @@ async fn check(global: &GlobalOptions, args: &MilterArgs, config: &FilterConfig)
     if !faults.is_empty() {
         return Err(MilterError::Keys(faults));
     }
-    Ok(say(global, args, &service, &config.listen.sockets, config.listen.metrics)?)
+    let warnings = service.check_rotation().await;
+    for warning in &warnings {
+        eprintln!("oarlock: warning: {warning}");
+    }
+    Ok(say(global, args, &service, &config.listen.sockets, config.listen.metrics, &warnings)?)
 }
 
 /// Logs the addresses.
@@ -213,14 +227,18 @@ fn say(
     service: &FilterService,
     sockets: &[String],
     metrics: Option<SocketAddr>,
+    warnings: &[RotationWarning],
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let (name, lines) = (service.authserv_id(), service.signing_lines());
     if global.json {
-        let value = serde_json::json!({
+        let mut value = serde_json::json!({
             "config": args.config, "sockets": sockets, "authserv_id": name, "signing_lines": lines,
             "metrics": metrics,
         });
+        if args.check {
+            value["warnings"] = warnings.iter().map(ToString::to_string).collect();
+        }
         writeln!(out, "{value}")?;
         return out.flush();
     }

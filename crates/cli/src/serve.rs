@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use oarlock_io::SocketFileError;
 use oarlock_io::service_manager::{ServiceState, notify};
+use oarlock_io::{PassedSockets, SocketFileError};
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
 use oarlock_server::{
     Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
@@ -65,6 +65,8 @@ pub(crate) enum ServeError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Server(#[from] CryptoserverError),
+    #[error("LISTEN_FDS: expected listening sockets of TCP or UNIX: {0}")]
+    Passed(io::Error),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
@@ -84,7 +86,7 @@ impl CommandError for ServeError {
                 | CryptoserverError::Listen { .. },
             ) => FailureKind::Machine,
             Self::Server(_) => FailureKind::Usage,
-            Self::Development(_) | Self::Runtime(_) => FailureKind::Machine,
+            Self::Development(_) | Self::Runtime(_) | Self::Passed(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
@@ -119,7 +121,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
         // From now on the signal is handled: before, it ends the process.
         let hangups = signal(SignalKind::hangup());
         keep_user_signals();
-        let server = BoundServer::bind(config, global.builder()).await?;
+        let passed = PassedSockets::from_env().map_err(ServeError::Passed)?;
+        let server = BoundServer::bind_passed(config, global.builder(), passed).await?;
         // A supervisor may stop the server as soon as it is ready.
         let stopped = stopped();
         let addresses = server.addresses();

@@ -38,7 +38,8 @@ impl ManualPages {
                 path = longer;
             }
         }
-        if path.is_empty() {
+        // Only options of the program itself stand without a command.
+        if path.is_empty() && !line.contains(" --") {
             return Some("no such command".to_owned());
         }
         let page = &self.0[&path];

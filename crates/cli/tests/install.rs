@@ -1,4 +1,4 @@
-//! Completions, manual pages, the version, and `make install`, which packages need.
+//! Completions, manual pages, the version, `make install`, and the package that `make deb` makes of it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -107,7 +107,9 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn the_version_names_the_commit() {
-    let version = text(&oarlock(&["--version"]));
+    let long = text(&oarlock(&["--version"]));
+    let version = text(&oarlock(&["-V"]));
+    assert_eq!(long.lines().next(), Some(version.trim_end()));
     let expected = concat!("oarlock ", env!("CARGO_PKG_VERSION"));
     let rest = version.trim_end().strip_prefix(expected).unwrap_or_else(|| panic!("{version}"));
     let head = Command::new("git")
@@ -125,9 +127,24 @@ fn the_version_names_the_commit() {
         _ => println!("SKIPPED: the commit in the version: these sources are in no repository"),
     }
     assert_eq!(
-        text(&oarlock(&["records", "--version"])).trim_end(),
+        text(&oarlock(&["records", "-V"])).trim_end(),
         version.replace("oarlock ", "oarlock-records ").trim_end()
     );
+}
+
+#[test]
+fn the_version_names_target_features_engines_and_leaves() {
+    let version = text(&oarlock(&["--version"]));
+    let value = |name: &str| {
+        let line = version.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        line.unwrap_or_else(|| panic!("no line {name}: {version}")).to_owned()
+    };
+    assert!(value("target").starts_with(std::env::consts::ARCH), "{version}");
+    assert_eq!(value("features"), if cfg!(feature = "mail-auth") { "mail-auth" } else { "none" });
+    assert_eq!(value("engines"), oarlock::KNOWN_ENGINES.join(", "));
+    assert_eq!(value("leaves"), oarlock::known_leaves().join(", "));
+    assert!(!value("leaves").is_empty(), "{version}");
+    assert_eq!(version.lines().count(), 5, "{version}");
 }
 
 fn names(directory: &Path) -> BTreeSet<String> {
@@ -178,6 +195,8 @@ fn make_install_is_complete_and_make_uninstall_removes_it() {
         "lib/sysusers.d/oarlock.conf",
         "lib/sysusers.d/oarlock-milter.conf",
         "lib/sysusers.d/oarlock-proxy.conf",
+        "lib/systemd/system/oarlock.socket",
+        "lib/systemd/system/oarlock-milter.socket",
         "lib/systemd/system/oarlock-proxy.socket",
         "share/doc/oarlock/examples/oarlock.toml",
         "share/doc/oarlock/examples/milter.toml",
@@ -192,4 +211,124 @@ fn make_install_is_complete_and_make_uninstall_removes_it() {
     let removed = make("uninstall", place.path()).unwrap();
     assert_eq!(code(&removed), 0, "{}", stderr(&removed));
     assert_eq!(files(place.path()), BTreeSet::new());
+}
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The services of the package, by the name of unit, user and directory in `/etc`.
+const SERVICES: [&str; 3] = ["oarlock", "oarlock-milter", "oarlock-proxy"];
+
+#[test]
+fn the_scripts_of_the_package_know_every_service() {
+    let units = names(&Path::new(ROOT).join("packaging"));
+    let services: BTreeSet<&str> = units.iter().filter_map(|unit| unit.strip_suffix(".service")).collect();
+    assert_eq!(services, BTreeSet::from(SERVICES));
+    for service in SERVICES {
+        for file in [format!("{service}.socket"), format!("{service}.sysusers")] {
+            assert!(units.contains(&file), "{file}");
+        }
+    }
+    let manifest = include_str!("../Cargo.toml");
+    for service in SERVICES {
+        let line = manifest.lines().find(|line| line.trim_start().starts_with(&format!("\"/etc/{service}/")));
+        let file = line.unwrap_or_else(|| panic!("{service}")).trim().trim_matches(['"', ',']);
+        assert!(manifest.contains(&format!("\"{}\"", &file[1..])), "{file} is not an asset");
+    }
+    for script in ["postinst", "prerm", "postrm"] {
+        let path = Path::new(ROOT).join("packaging/deb").join(script);
+        let read = Command::new("sh").arg("-n").arg(&path).output().unwrap();
+        assert!(read.status.success(), "{script}: {}", stderr(&read));
+        let text = fs::read_to_string(path).unwrap();
+        let list = format!("for unit in {}; do", SERVICES.join(" "));
+        assert!(script == "postrm" || text.contains(&list), "{script}: {text}");
+    }
+}
+
+/// Runs dpkg for a root without any system in it.
+fn dpkg(root: &Path, arguments: &[&str]) -> Output {
+    let mut dpkg = Command::new("dpkg");
+    // The scripts run on this system, with DPKG_ROOT. Libraries of this system serve the program.
+    dpkg.arg(format!("--root={}", root.display())).args(["--force-script-chrootless", "--force-depends"]);
+    dpkg.arg(format!("--log={}", root.join("dpkg.log").display())).arg("--force-confdef").args(arguments);
+    dpkg.output().unwrap()
+}
+
+/// `make long` runs it, because it packs the whole program.
+#[test]
+#[ignore = "it packs the program, which takes half a minute"]
+fn a_package_installs_into_a_clean_root_and_leaves_it() {
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    if !is_root {
+        println!("SKIPPED: only root can install a package into another root");
+        return;
+    }
+    if !has("dpkg", &["--version"])
+        || !has("strip", &["--version"])
+        || !has("systemd-sysusers", &["--version"])
+    {
+        return;
+    }
+    if !Command::new(env!("CARGO")).args(["deb", "--version"]).output().unwrap().status.success() {
+        println!("SKIPPED: no cargo-deb (cargo install --locked --no-default-features cargo-deb)");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let file = |name: &str| place.path().join(name);
+    // Packages have a stripped program: this one is of a debug build.
+    let stripped =
+        Command::new("strip").arg("-o").arg(file("oarlock")).arg(env!("CARGO_BIN_EXE_oarlock")).status();
+    assert!(stripped.unwrap().success());
+    let made = Command::new("make")
+        .args(["--silent", "--old-file=build", "deb", "DEB_FLAGS=--fast"])
+        .args([
+            format!("BINARY={}", file("oarlock").display()),
+            format!("DEB={}", file("oarlock.deb").display()),
+        ])
+        .current_dir(ROOT)
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL")
+        .output()
+        .unwrap();
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let root = file("root");
+    for folder in ["var/lib/dpkg/info", "var/lib/dpkg/updates", "etc"] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    fs::write(root.join("var/lib/dpkg/status"), "").unwrap();
+    let package = file("oarlock.deb");
+    let installed = dpkg(&root, &["--install", package.to_str().unwrap()]);
+    assert_eq!(code(&installed), 0, "{}", stderr(&installed));
+    let version = Command::new(root.join("usr/bin/oarlock")).arg("--version").output().unwrap();
+    assert_eq!(text(&version), text(&oarlock(&["--version"])));
+    for path in ["usr/share/man/man1/oarlock.1.gz", "usr/share/bash-completion/completions/oarlock"] {
+        assert!(fs::metadata(root.join(path)).unwrap().len() > 0, "{path}");
+    }
+    let users = fs::read_to_string(root.join("etc/passwd")).unwrap();
+    for service in SERVICES {
+        assert!(users.lines().any(|user| user.starts_with(&format!("{service}:"))), "{users}");
+        for kind in ["service", "socket"] {
+            assert!(
+                root.join(format!("usr/lib/systemd/system/{service}.{kind}")).is_file(),
+                "{service}.{kind}"
+            );
+        }
+        let settings = fs::metadata(root.join("etc").join(service)).unwrap();
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&settings.permissions()) & 0o777,
+            0o750,
+            "{service}"
+        );
+    }
+    // An edited file of settings survives the next version, and nothing but users survives a purge.
+    let edited = root.join("etc/oarlock-milter/milter.toml");
+    fs::write(&edited, "# mine\n").unwrap();
+    let again = dpkg(&root, &["--install", package.to_str().unwrap()]);
+    assert_eq!(code(&again), 0, "{}", stderr(&again));
+    assert_eq!(fs::read_to_string(&edited).unwrap(), "# mine\n");
+    let purged = dpkg(&root, &["--purge", "oarlock"]);
+    assert_eq!(code(&purged), 0, "{}", stderr(&purged));
+    let left: Vec<PathBuf> =
+        files(&root).into_iter().filter(|path| path.to_string_lossy().contains("oarlock.")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert!(!root.join("usr/bin/oarlock").exists() && !edited.exists());
 }

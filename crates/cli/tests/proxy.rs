@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use program::printed::{PrintedLines, announcement};
-use program::{code, command, oarlock, stderr};
+use program::{code, command, oarlock, passing, stderr};
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::Value;
 use served::Served;
@@ -342,15 +342,9 @@ fn takes_sockets_that_systemd_has_bound() {
     assert!(stderr(&without).contains("LISTEN_FDS"), "{}", stderr(&without));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    // The shell gives the socket the number 3, as systemd does. LISTEN_PID is absent: no process knows its own in advance.
     let passed: OwnedFd = listener.as_fd().try_clone_to_owned().unwrap();
-    let mut shell = Command::new("sh");
     let program = command(&["--json", "proxy", "--log", "json", "--config", &files.config()]);
-    shell.args(["-c", "exec 3<&0 </dev/null; exec \"$@\"", "sh"]);
-    shell.arg(program.get_program()).args(program.get_args()).env("LISTEN_FDS", "1").stdin(passed);
-    for (name, value) in program.get_envs().filter_map(|(name, value)| Some((name, value?))) {
-        shell.env(name, value);
-    }
+    let mut shell = passing(passed, &program);
     let proxy = RunningProxy::start_command(&mut shell);
     assert_eq!(proxy.address(), address);
     if has("openssl") {

@@ -20,6 +20,12 @@ pub struct IpNetwork {
 pub struct NetworkError(String);
 
 impl IpNetwork {
+    /// Returns the number of leading bits that all addresses of the network share.
+    #[must_use]
+    pub fn prefix_bits(&self) -> u8 {
+        self.bits
+    }
+
     /// Returns true if the network contains the address. An IPv4 address mapped into IPv6 counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -46,8 +52,12 @@ impl FromStr for IpNetwork {
         };
         let base: IpAddr = base.parse().map_err(|_| wrong())?;
         let width = if base.is_ipv4() { 32 } else { 128 };
-        match bits.unwrap_or(width) {
-            bits if bits <= width => Ok(Self { base, bits }),
+        match (bits.unwrap_or(width), base.to_canonical()) {
+            // Addresses are compared in canonical form, so a network of mapped addresses is one of IPv4.
+            (bits @ 96..=128, IpAddr::V4(base)) if width == 128 => {
+                Ok(Self { base: base.into(), bits: bits - 96 })
+            }
+            (bits, _) if bits <= width => Ok(Self { base, bits }),
             _ => Err(wrong()),
         }
     }
@@ -83,6 +93,8 @@ mod tests {
         assert!(has("::/0", "2001:db8::1") && has("::1", "::1") && !has("::1", "::2"));
         assert!(has("2001:db8::/33", "2001:db8:7fff::1") && !has("2001:db8::/33", "2001:db8:8000::1"));
         assert!(has("127.0.0.0/8", "::ffff:127.0.0.1") && has("10.1.1.1", "10.1.1.1"));
+        assert!(has("::ffff:127.0.0.0/104", "127.9.9.9") && has("::ffff:10.1.1.1", "::ffff:10.1.1.1"));
+        assert!(!has("::ffff:127.0.0.0/104", "128.0.0.1") && has("::/0", "2001:db8::1"));
     }
 
     #[test]

@@ -22,6 +22,7 @@
 //! | `objects` | the objects of a token, encrypted under PINs; needs the feature `objects` |
 //! | `TokenFile` | a file of objects as a token of PKCS#11; needs the feature `token-file` |
 //! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
+//! | `PassedSockets` | listening sockets that systemd has bound; needs the feature `net` |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "net")]
@@ -47,6 +48,8 @@ pub mod metrics;
 pub mod objects;
 #[cfg(feature = "output")]
 pub mod output;
+#[cfg(feature = "net")]
+mod passed_sockets;
 mod private_file;
 mod secret_file;
 pub mod service_manager;
@@ -68,6 +71,8 @@ pub use key_directory::{
 };
 pub use line_number::line_number;
 pub use log_limit::LogLimit;
+#[cfg(feature = "net")]
+pub use passed_sockets::{PassedSockets, ServiceSocket};
 pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};

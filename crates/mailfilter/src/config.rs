@@ -13,6 +13,7 @@ use oarlock_io::dns::{ResolverError, server_address};
 use oarlock_io::{IpNetwork, check_key_path, line_number};
 use serde::Deserialize;
 
+use crate::client_list::{ClientList, DomainList};
 use crate::outcome::FaultResponses;
 use oarlock_milter::server::MilterSettings;
 use oarlock_milter::socket::{MilterSocket, SocketError};
@@ -28,8 +29,11 @@ pub struct FilterConfig {
     pub mode: FilterMode,
     /// The name in `Authentication-Results`. Default: the name of the host.
     pub authserv_id: Option<String>,
-    /// The networks whose messages are signed without authentication. Messages from UNIX sockets are signed too.
-    pub internal_networks: Vec<IpNetwork>,
+    /// The clients whose messages are signed without authentication. Messages from UNIX sockets are signed too.
+    #[serde(alias = "internal_networks")]
+    pub internal_hosts: ClientList,
+    /// The clients and authors whose messages are neither signed nor verified.
+    pub exempt: ExemptSettings,
     /// The other sources of `Authentication-Results` that are believed.
     pub trusted_results: TrustedResults,
     /// The sockets.
@@ -90,6 +94,18 @@ pub struct TrustedResults {
     pub authserv_ids: Vec<String>,
     /// The names of filters that run earlier in the same MTA. The MTA must remove these names from incoming messages.
     pub filters: Vec<String>,
+}
+
+/// The messages that are exempt from signing, verifying or both.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExemptSettings {
+    /// The task from which the messages are exempt.
+    pub mode: FilterMode,
+    /// The clients whose messages are exempt.
+    pub hosts: ClientList,
+    /// The domains of `From` whose messages are exempt.
+    pub domains: DomainList,
 }
 
 /// The rule for the `From` of authenticated clients whose messages are signed.
@@ -265,11 +281,12 @@ pub struct EngineSettings {
 
 impl Default for FilterConfig {
     fn default() -> Self {
-        let local = ["127.0.0.0/8", "::1"];
+        let local = ["127.0.0.0/8", "::1"].map(str::to_owned);
         Self {
             mode: FilterMode::default(),
             authserv_id: None,
-            internal_networks: local.iter().filter_map(|network| network.parse().ok()).collect(),
+            internal_hosts: local.to_vec().try_into().unwrap_or_default(),
+            exempt: ExemptSettings::default(),
             trusted_results: TrustedResults::default(),
             listen: ListenSettings::default(),
             signing: SigningSettings::default(),

@@ -63,6 +63,9 @@ pub enum FilterServiceError {
         /// The error of the system.
         error: io::Error,
     },
+    /// The service manager has bound sockets that no setting names.
+    #[error("[listen] systemd has bound {}, which no setting names: expected the addresses of sockets and metrics", .0.join(", "))]
+    Passed(Vec<String>),
     /// The task that opens the filter ended without a result.
     #[error("the start failed: {0}")]
     Start(String),

@@ -2,18 +2,18 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures};
+use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures, ascii_form};
 use tracing::info;
 
 use crate::author::AuthorAddress;
+use crate::client_list::ClientList;
 use crate::config::RequiredFrom;
 use crate::incoming::{BodyHashers, IncomingHeader, author};
 use crate::outcome::{MessageFault, MessageOutcome};
 use crate::report::MessageReport;
 use crate::state::{CurrentState, FilterState, InFlightGuard};
-use crate::table::{KeyState, SigningLine, SigningTable};
+use crate::table::{SigningLine, SigningTable};
 use crate::{sign, verify};
 use oarlock_milter::counters::count;
 use oarlock_milter::protocol::{
@@ -42,9 +42,11 @@ pub struct DkimFilter {
 }
 
 /// The client that connected to the MTA.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct SmtpClient {
     ip: Option<IpAddr>,
+    /// The name, in ASCII form. MTAs pass a name only if it also leads to the address.
+    name: Option<String>,
     /// True if the client used a UNIX socket, according to the MTA.
     is_local: bool,
 }
@@ -52,7 +54,7 @@ struct SmtpClient {
 /// The reasons why a message may come from a user of this site.
 #[derive(Clone, Copy, Debug, Default)]
 struct MessageOwnership {
-    /// True if the client is in an internal network.
+    /// True if the client is an internal host.
     is_internal: bool,
     /// True if the client has authenticated.
     is_authenticated: bool,
@@ -64,10 +66,56 @@ impl MessageOwnership {
     }
 }
 
+/// The reasons why a message is exempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExemptCause {
+    Host,
+    Domain,
+}
+
+impl ExemptCause {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Host => "exempt: the client is one of [exempt] hosts",
+            Self::Domain => "exempt: the domain of From is one of [exempt] domains",
+        }
+    }
+}
+
+/// The tasks of the filter for one message.
+#[derive(Clone, Copy, Debug)]
+struct MessageTasks {
+    signs: bool,
+    verifies: bool,
+    exempt: Option<ExemptCause>,
+}
+
+impl MessageTasks {
+    fn new(shared: &FilterState, message: &IncomingMessage, headers: Option<&[HeaderField<'_>]>) -> Self {
+        let FilterState { mode, exempt: settings, .. } = shared;
+        let is_of_domain = || {
+            // Most settings exempt no domain, and then no author is parsed for it.
+            let headers = headers.filter(|_| !settings.domains.is_empty());
+            let author = headers.and_then(|headers| author(headers).ok()?);
+            author.is_some_and(|author| settings.domains.contains(author.domain()))
+        };
+        let exempt = match message.is_exempt_host {
+            true => Some(ExemptCause::Host),
+            false => is_of_domain().then_some(ExemptCause::Domain),
+        };
+        Self {
+            signs: mode.signs() && !(exempt.is_some() && settings.mode.signs()),
+            verifies: mode.verifies() && !(exempt.is_some() && settings.mode.verifies()),
+            exempt,
+        }
+    }
+}
+
 /// The message in progress.
 #[derive(Debug, Default)]
 struct IncomingMessage {
     ownership: MessageOwnership,
+    is_exempt_host: bool,
     /// The address of MAIL FROM. None for the null sender.
     sender: Option<AuthorAddress>,
     collected: IncomingHeader,
@@ -83,6 +131,8 @@ enum MessagePlan {
     /// The message is neither signed nor verified.
     #[default]
     Pass,
+    /// The same, because the message is exempt.
+    Exempt(ExemptCause),
     Sign {
         table: Arc<SigningTable>,
         author: AuthorAddress,
@@ -146,7 +196,12 @@ impl MessageFilter for DkimFilter {
     }
 
     fn connect(&mut self, connect: &ConnectInfo<'_>, _macros: &MacroTable) -> FilterAction {
-        self.client = SmtpClient { ip: connect.ip(), is_local: connect.family == AddressFamily::Unix };
+        let name = std::str::from_utf8(connect.host).ok().and_then(ascii_form);
+        self.client = SmtpClient {
+            ip: connect.ip(),
+            name: name.map(String::from),
+            is_local: connect.family == AddressFamily::Unix,
+        };
         FilterAction::Continue
     }
 
@@ -156,6 +211,7 @@ impl MessageFilter for DkimFilter {
         self.message = IncomingMessage {
             in_flight: Some(InFlightGuard::new(&self.shared)),
             ownership: MessageOwnership { is_internal: self.is_internal(), is_authenticated: false },
+            is_exempt_host: self.is_in(&self.shared.exempt.hosts),
             sender: AuthorAddress::parse_envelope(from.address()),
             ..IncomingMessage::default()
         };
@@ -173,17 +229,20 @@ impl MessageFilter for DkimFilter {
         let message = &mut self.message;
         // An empty value means that the client has not authenticated.
         message.ownership.is_authenticated = macros.get("auth_authen").is_some_and(|name| !name.is_empty());
-        message.now_s = now_s();
+        message.now_s = self.shared.clock().now_s();
         let (plan, bodies) = plan(&self.shared, message);
         (message.plan, message.bodies) = (plan, bodies);
-        match message.plan {
-            MessagePlan::Pass => {
-                self.message = IncomingMessage::default();
-                self.log_message(&MessageReport::new(MessageOutcome::Ignored), macros);
-                FilterAction::Accept
+        let report = match message.plan {
+            MessagePlan::Pass => MessageReport::new(MessageOutcome::Ignored),
+            // Forged results are removed from exempt messages too, which only the end of a message allows.
+            MessagePlan::Exempt(cause) if !message.has_forged() || !self.shared.mode.verifies() => {
+                exempt(cause)
             }
-            _ => FilterAction::Continue,
-        }
+            _ => return FilterAction::Continue,
+        };
+        self.message = IncomingMessage::default();
+        self.log_message(&report, macros);
+        FilterAction::Accept
     }
 
     fn body(&mut self, chunk: &[u8]) -> FilterAction {
@@ -219,10 +278,12 @@ impl MessageFilter for DkimFilter {
 
 impl DkimFilter {
     fn is_internal(&self) -> bool {
-        let networks = &self.shared.networks;
-        let is_known = self.client.ip.is_some_and(|ip| networks.iter().any(|network| network.contains(ip)));
         // A process that connects over TCP can claim that its client used a UNIX socket.
-        is_known || (self.client.is_local && self.socket.is_unix())
+        self.is_in(&self.shared.internal_hosts) || (self.client.is_local && self.socket.is_unix())
+    }
+
+    fn is_in(&self, list: &ClientList) -> bool {
+        list.contains(self.client.ip, self.client.name.as_deref())
     }
 
     /// Logs and counts a finished message.
@@ -244,12 +305,16 @@ impl DkimFilter {
 }
 
 impl IncomingMessage {
+    fn has_forged(&self) -> bool {
+        self.collected.forged().next().is_some()
+    }
+
     async fn conclude(self, shared: &FilterState) -> MessageReport {
         let Self { sender, collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
             (MessagePlan::Sign { table, author }, Ok(headers)) => {
-                let lines: Vec<SigningLine> = signing(&table, &author).cloned().collect();
+                let lines: Vec<SigningLine> = signing(&table, &author, now_s).cloned().collect();
                 sign::sign(shared, headers, bodies, &lines, &author, now_s).await
             }
             (MessagePlan::Verify(parsed), Ok(headers)) => {
@@ -260,6 +325,7 @@ impl IncomingMessage {
                 MessageOutcome::Faulty(MessageFault::Malformed),
                 format!("{found} From fields: expected exactly one"),
             ),
+            (MessagePlan::Exempt(cause), _) => exempt(cause),
             (MessagePlan::Malformed(error), _) | (_, Err(error)) => verify::malformed(shared, error),
             (MessagePlan::Pass, Ok(_)) => MessageReport::new(MessageOutcome::Ignored),
         };
@@ -271,11 +337,14 @@ impl IncomingMessage {
 /// Decides the plan for a message and makes the hashers for its body.
 fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHashers) {
     let IncomingMessage { collected, now_s, .. } = message;
-    let is_ours = message.ownership.is_ours();
-    let headers = match collected.headers() {
+    let headers = collected.headers();
+    let tasks = MessageTasks::new(shared, message, headers.as_deref().ok());
+    let pass = tasks.exempt.map_or(MessagePlan::Pass, MessagePlan::Exempt);
+    let is_ours = tasks.signs && message.ownership.is_ours();
+    let headers = match headers {
         Ok(headers) => headers,
         // A malformed message that is neither signed nor verified passes unchanged.
-        Err(_) if !is_ours && !shared.mode.verifies() => return (MessagePlan::Pass, BodyHashers::default()),
+        Err(_) if !is_ours && !tasks.verifies => return (pass, BodyHashers::default()),
         Err(error) => return (MessagePlan::Malformed(error), BodyHashers::default()),
     };
     if is_ours && let Some(plan) = plan_to_sign(shared, &headers, message) {
@@ -290,8 +359,8 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
         };
         return (plan, BodyHashers { signatures, seal: Vec::new() });
     }
-    if !shared.mode.verifies() {
-        return (MessagePlan::Pass, BodyHashers::default());
+    if !tasks.verifies {
+        return (pass, BodyHashers::default());
     }
     let seal = shared.sealer.as_ref().map(|sealer| sealer.body_need());
     let parsed = ParsedSignatures::parse(&headers, &shared.policy, *now_s).into_owned();
@@ -308,11 +377,11 @@ fn plan_to_sign(
     headers: &[HeaderField<'_>],
     message: &IncomingMessage,
 ) -> Option<MessagePlan> {
-    let tables = shared.tables.as_ref().filter(|_| shared.mode.signs())?;
+    let tables = shared.tables.as_ref()?;
     match author(headers) {
         Ok(author) => {
             let (author, table) = (author?, tables.current());
-            let is_signed = signing(&table, &author).next().is_some();
+            let is_signed = signing(&table, &author, message.now_s).next().is_some();
             let may_write = !message.ownership.is_authenticated
                 || is_of_sender(shared.style.required_from, &author, message.sender.as_ref());
             is_signed.then_some(match may_write {
@@ -342,9 +411,17 @@ fn wrong_from(author: &AuthorAddress, sender: Option<&AuthorAddress>) -> Message
     MessageReport::failed(MessageOutcome::Faulty(MessageFault::WrongFrom), reason)
 }
 
-/// Returns the lines of the table that sign for an author.
-fn signing<'t>(table: &'t SigningTable, author: &AuthorAddress) -> impl Iterator<Item = &'t SigningLine> {
-    table.find(author).filter(|line| line.state != KeyState::Retiring)
+fn exempt(cause: ExemptCause) -> MessageReport {
+    MessageReport::failed(MessageOutcome::Ignored, cause.reason())
+}
+
+/// Returns the lines of the table that sign for an author at this time.
+fn signing<'t>(
+    table: &'t SigningTable,
+    author: &AuthorAddress,
+    now_s: u64,
+) -> impl Iterator<Item = &'t SigningLine> {
+    table.find(author).filter(move |line| line.signs_at(now_s))
 }
 
 fn removals_of(places: &[u32]) -> Vec<MessageChange> {
@@ -352,8 +429,4 @@ fn removals_of(places: &[u32]) -> Vec<MessageChange> {
     let removal =
         |index: &u32| MessageChange::ChangeHeader { index: *index, name: name.to_vec(), value: Vec::new() };
     places.iter().map(removal).collect()
-}
-
-fn now_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }

@@ -14,6 +14,7 @@ use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
 use tracing::warn;
 
+use crate::clock::FilterClock;
 use oarlock_milter::counters::count;
 
 /// The name of the holder of keys at a cryptoserver.
@@ -87,6 +88,8 @@ pub(crate) struct KeyReader {
     pub(crate) allows_open_keys: bool,
     /// The number of files that were read.
     pub(crate) reads: Arc<AtomicU64>,
+    /// The clock that decides which lines still need their keys.
+    pub(crate) clock: FilterClock,
 }
 
 /// A key file that is read on first use.

@@ -8,11 +8,15 @@
 //! | `style` | the settings that all signatures have in common |
 //! | `cryptoserver` | the client of the server that holds keys |
 //! | `host_name` | the full name of this host |
+//! | `client_list` | lists of clients and of authors' domains |
+//! | `clock` | the time of day |
 //! | `filter` | the path of a message from its first field to its verdict |
 //! | `incoming`, `author` | the header of a message and its author |
 //! | `sign`, `verify`, `report` | the work at the end of a message and its report |
 //! | `outcome` | outcomes, faults and the responses to them |
 //! | `table`, `keys` | the signing table and the private keys |
+//! | `rotation` | warnings about selectors that begin and end by date |
+//! | [`opendkim`] | the settings and tables of OpenDKIM in the form of this filter |
 //! | `trust` | the rules that decide which `Authentication-Results` are trusted |
 //! | `lookup` | key records: each is looked up once and cached |
 //! | `metrics`, `page` | counters and the metrics page |
@@ -21,6 +25,8 @@
 #![forbid(unsafe_code)]
 
 mod author;
+mod client_list;
+mod clock;
 pub mod config;
 mod cryptoserver;
 mod error;
@@ -30,9 +36,11 @@ mod incoming;
 mod keys;
 mod lookup;
 mod metrics;
+pub mod opendkim;
 mod outcome;
 mod page;
 mod report;
+mod rotation;
 mod service;
 mod sign;
 mod state;
@@ -41,6 +49,8 @@ mod table;
 mod trust;
 mod verify;
 
+pub use self::client_list::{ClientEntryError, ClientList, DomainEntryError, DomainList};
+pub use self::clock::FilterClock;
 pub use self::config::{FilterConfig, FilterConfigError};
 pub use self::error::FilterServiceError;
 pub use self::filter::{DkimFilter, DkimFilters};
@@ -48,6 +58,7 @@ pub use self::keys::SigningKeyFault;
 pub use self::lookup::key_answer;
 pub use self::metrics::FilterMetrics;
 pub use self::outcome::{FaultResponse, FaultResponses, MessageFault, MessageOutcome};
+pub use self::rotation::RotationWarning;
 pub use self::service::{BoundService, FilterService};
-pub use self::table::{KeyState, LineFault, SigningTable, SigningTableError, TableReload};
+pub use self::table::{KeyState, LineDate, LineFault, SigningTable, SigningTableError, TableReload};
 pub use oarlock_io::{IpNetwork, NetworkError};

@@ -43,12 +43,14 @@ impl MessageReport {
     }
 
     /// Returns true if results under this filter's name must be removed. They are forged in a message from outside. A
-    /// message that an internal host submits for signing may have passed this filter before, so its results may be
-    /// genuine.
+    /// message that an internal host submits for signing, or that is exempt, may have passed this filter before, so its
+    /// results may be genuine.
     pub(crate) fn removes_forged(&self, is_internal: bool) -> bool {
-        let is_signed =
-            matches!(self.outcome, MessageOutcome::Signed | MessageOutcome::Faulty(MessageFault::Signing));
-        !(is_signed && is_internal)
+        let is_own = matches!(
+            self.outcome,
+            MessageOutcome::Signed | MessageOutcome::Ignored | MessageOutcome::Faulty(MessageFault::Signing)
+        );
+        !(is_own && is_internal)
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock_io::PassedSockets;
 use oarlock_io::dns::TxtLookup;
 use oarlock_milter::counters::{MilterCounters, count};
 use oarlock_milter::server::MilterServer;
@@ -17,12 +18,14 @@ use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
+use crate::clock::FilterClock;
 use crate::config::{FilterConfig, FilterConfigError};
 use crate::error::FilterServiceError;
 use crate::filter::DkimFilters;
 use crate::keys::SigningKeyFault;
 use crate::metrics::FilterMetrics;
 use crate::page::FilterStatus;
+use crate::rotation::{self, RotationWarning};
 use crate::state::{CurrentState, FilterResources, FilterState};
 use crate::table::{SigningTableError, TableReload};
 
@@ -45,10 +48,23 @@ impl FilterService {
         engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
     ) -> Result<Self, FilterServiceError> {
+        Self::open_with_clock(config, engines, lookups, FilterClock::default()).await
+    }
+
+    /// Opens a filter with another clock.
+    ///
+    /// # Errors
+    /// As for [`FilterService::open`].
+    pub async fn open_with_clock(
+        config: FilterConfig,
+        engines: AcceleratorBuilder,
+        lookups: Arc<dyn TxtLookup>,
+        clock: FilterClock,
+    ) -> Result<Self, FilterServiceError> {
         config.check()?;
         let settings = config.clone();
         let opened = spawn_blocking(move || {
-            let base = FilterResources::open(&settings, engines, lookups)?;
+            let base = FilterResources::open(&settings, engines, lookups, clock)?;
             let shared = FilterState::build(&settings, &base, None)?;
             Ok::<_, FilterServiceError>((base, shared))
         });
@@ -70,8 +86,17 @@ impl FilterService {
     /// # Errors
     /// A socket cannot be bound.
     pub async fn bind(&self) -> Result<BoundService, FilterServiceError> {
+        self.bind_passed(PassedSockets::default()).await
+    }
+
+    /// Binds the sockets of the settings, except those that the service manager has bound. It needs a tokio runtime.
+    ///
+    /// # Errors
+    /// A socket cannot be bound, or a passed socket is not one of the settings.
+    pub async fn bind_passed(&self, mut passed: PassedSockets) -> Result<BoundService, FilterServiceError> {
         let sockets = self.config.sockets().map_err(FilterConfigError::from)?;
-        let server = MilterServer::bind(&sockets, self.filters(), self.config.settings()?).await?;
+        let settings = self.config.settings()?;
+        let server = MilterServer::bind_passed(&sockets, self.filters(), settings, &mut passed).await?;
         for socket in server.sockets() {
             if !matches!(socket, MilterSocket::Unix(_)) {
                 warn!(%socket, "any process that reaches this TCP socket can have mail signed: prefer a UNIX socket");
@@ -79,16 +104,22 @@ impl FilterService {
         }
         let metrics = match self.config.listen.metrics {
             Some(address) => {
-                let listener = TcpListener::bind(address).await;
+                let listener = match passed.take_tcp(address) {
+                    Some(listener) => TcpListener::from_std(listener),
+                    None => TcpListener::bind(address).await,
+                };
                 Some(listener.map_err(|error| FilterServiceError::Metrics { address, error })?)
             }
             None => None,
         };
+        if !passed.is_empty() {
+            return Err(FilterServiceError::Passed(passed.addresses()));
+        }
         Ok(BoundService { service: self.clone(), server, metrics })
     }
 
-    /// Reads the keys of all signing lines, each file once. Returns the faults, including keys at a cryptoserver that
-    /// does not answer.
+    /// Reads the keys of all lines that sign now or later, each file once. Returns the faults, including keys at a
+    /// cryptoserver that does not answer.
     pub async fn check_keys(&self) -> Vec<SigningKeyFault> {
         let shared = self.current.get();
         let Some(tables) = shared.tables.clone() else { return Vec::new() };
@@ -96,6 +127,15 @@ impl FilterService {
         let checked = spawn_blocking(move || tables.current().check_keys(&shared.keys));
         let unchecked = |error: JoinError| vec![SigningKeyFault::Read { path, reason: error.to_string() }];
         task_result(checked).await.unwrap_or_else(unchecked)
+    }
+
+    /// Looks up the records of all keys that will sign from a later date on, and finds times without any key.
+    pub async fn check_rotation(&self) -> Vec<RotationWarning> {
+        let shared = self.current.get();
+        match &shared.tables {
+            Some(tables) => rotation::check(&shared, &tables.current()).await,
+            None => Vec::new(),
+        }
     }
 
     /// Reads the signing table again if its file has changed or `is_asked` is true. A new table with a fault is
@@ -184,6 +224,7 @@ impl FilterService {
 
     /// Checks the signing table for changes until the future is dropped.
     async fn watch(&self) {
+        let mut then_s = self.base.clock.now_s();
         loop {
             let shared = self.current.get();
             let wanted =
@@ -194,6 +235,18 @@ impl FilterService {
             if wanted.is_some() {
                 self.reload(false).await;
             }
+            let now_s = self.base.clock.now_s();
+            self.log_rotation(then_s, now_s);
+            then_s = now_s;
+        }
+    }
+
+    /// Logs lines of the signing table that began or ended by their dates.
+    fn log_rotation(&self, then_s: u64, now_s: u64) {
+        let Some(tables) = self.current.get().tables.clone() else { return };
+        let (begun, ended) = tables.current().changes(then_s, now_s);
+        if begun + ended > 0 {
+            info!(begun, ended, "lines of the signing table began or ended to sign by their dates");
         }
     }
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
-use oarlock_io::IpNetwork;
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
 
-use crate::config::{FilterConfig, FilterConfigError, FilterMode, SealSettings};
+use crate::client_list::ClientList;
+use crate::clock::FilterClock;
+use crate::config::{ExemptSettings, FilterConfig, FilterConfigError, FilterMode, SealSettings};
 use crate::cryptoserver::remote;
 use crate::error::FilterServiceError;
 use crate::host_name;
@@ -30,6 +31,7 @@ pub(crate) struct FilterResources {
     pub(crate) accelerator: Accelerator,
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) metrics: Arc<FilterMetrics>,
+    pub(crate) clock: FilterClock,
     remote: Option<RemoteHolder>,
     /// The number of messages between MAIL and their verdict.
     in_flight: Arc<AtomicUsize>,
@@ -40,6 +42,7 @@ impl FilterResources {
         config: &FilterConfig,
         engines: AcceleratorBuilder,
         source: Arc<dyn TxtLookup>,
+        clock: FilterClock,
     ) -> Result<Self, FilterServiceError> {
         let engines = config.engines.builder(engines);
         let remote = match &config.cryptoserver {
@@ -52,7 +55,8 @@ impl FilterResources {
         let metrics = Arc::new(FilterMetrics::default());
         let patience = Duration::from_millis(config.dns.timeout_ms);
         let lookups = KeyLookups::new(source, config.cache_limits(), patience, Arc::clone(&metrics));
-        Ok(Self { accelerator, lookups: Arc::new(lookups), metrics, remote, in_flight: Arc::default() })
+        let lookups = Arc::new(lookups);
+        Ok(Self { accelerator, lookups, metrics, clock, remote, in_flight: Arc::default() })
     }
 }
 
@@ -78,7 +82,8 @@ fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
 pub(crate) struct FilterState {
     pub(crate) mode: FilterMode,
     pub(crate) trust: TrustSettings,
-    pub(crate) networks: Vec<IpNetwork>,
+    pub(crate) internal_hosts: ClientList,
+    pub(crate) exempt: ExemptSettings,
     pub(crate) policy: VerifyPolicy,
     pub(crate) responses: FaultResponses,
     pub(crate) style: Arc<SigningStyle>,
@@ -104,6 +109,7 @@ impl FilterState {
             remote: base.remote.clone(),
             allows_open_keys: config.signing.allows_open_keys,
             reads: Arc::clone(&base.metrics.key_reads),
+            clock: base.clock.clone(),
         };
         // A seal contains results, which only verifying produces.
         let seal = config.arc.seal.as_ref().filter(|_| config.mode.verifies());
@@ -111,7 +117,8 @@ impl FilterState {
         Ok(Self {
             mode: config.mode,
             trust: trust(config)?,
-            networks: config.internal_networks.clone(),
+            internal_hosts: config.internal_hosts.clone(),
+            exempt: config.exempt.clone(),
             policy: config.policy(),
             responses: config.on.clone(),
             style: Arc::new(style(config)?),
@@ -124,6 +131,10 @@ impl FilterState {
             metrics: Arc::clone(&base.metrics),
             in_flight: Arc::clone(&base.in_flight),
         })
+    }
+
+    pub(crate) fn clock(&self) -> &FilterClock {
+        &self.keys.clock
     }
 
     /// Returns the name under which results are written.

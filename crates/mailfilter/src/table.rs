@@ -3,11 +3,13 @@
 //! | file | content |
 //! |---|---|
 //! | `table` | the lines, found by an author's address |
+//! | `table/period` | the dates between which a line signs |
 //! | `table/text` | tables in text files |
 //! | `table/sqlite` | tables in SQLite |
 //! | `table/current` | the table in use and its replacement |
 
 mod current;
+mod period;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod text;
@@ -24,10 +26,12 @@ use smallvec::SmallVec;
 
 pub(crate) use current::TableFile;
 pub use current::TableReload;
+pub use period::LineDate;
 
 use crate::author::AuthorAddress;
 use crate::keys::{KeyReader, SigningKeyFault, SigningKeyFile};
 use crate::style::SigningStyle;
+use period::SigningPeriod;
 
 /// A signing table.
 #[derive(Debug, Default)]
@@ -35,7 +39,19 @@ pub struct SigningTable {
     lines: Vec<SigningLine>,
     /// The positions in `lines` by pattern, in the order of the lines.
     patterns: HashMap<Box<str>, SmallVec<[u32; 2]>>,
+    /// The positions in `lines` of lines with a date, and their patterns.
+    dated: Vec<(u32, Box<str>)>,
     files: HashMap<PathBuf, Arc<SigningKeyFile>>,
+}
+
+/// A time in which no line of a pattern signs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TableGap {
+    pub(crate) pattern: Box<str>,
+    /// The date at which the last line ends. None if nothing signs now.
+    pub(crate) start: Option<LineDate>,
+    /// The date at which the next line begins, if there is one.
+    pub(crate) end: Option<LineDate>,
 }
 
 /// A line of the table: one signature for the authors that its pattern matches.
@@ -46,11 +62,27 @@ pub(crate) struct SigningLine {
     pub(crate) selector: Arc<str>,
     pub(crate) identity: Option<Arc<str>>,
     pub(crate) state: KeyState,
+    period: SigningPeriod,
     pub(crate) file: Arc<SigningKeyFile>,
     signer: Arc<OnceLock<(Arc<SigningStyle>, Arc<DkimSigner>)>>,
 }
 
 impl SigningLine {
+    /// Returns true if the line signs at this time.
+    pub(crate) fn signs_at(&self, now_s: u64) -> bool {
+        self.state != KeyState::Retiring && self.period.contains(now_s)
+    }
+
+    /// Returns true if the line signs now or will sign later, so its key is needed.
+    fn signs_from(&self, now_s: u64) -> bool {
+        self.state != KeyState::Retiring && !self.period.is_over(now_s)
+    }
+
+    /// Returns the date from which the line signs, if that date is still to come.
+    pub(crate) fn upcoming(&self, now_s: u64) -> Option<LineDate> {
+        self.period.from.filter(|_| self.signs_from(now_s) && self.period.begins_after(now_s))
+    }
+
     /// Returns the signer of this line for an author. It is made once for each style. A line without a domain signs for
     /// the author's own domain, so its signer is not kept.
     pub(crate) fn signer(
@@ -107,6 +139,8 @@ pub(crate) struct TableRow {
     pub(crate) state: Option<String>,
     pub(crate) domain: Option<String>,
     pub(crate) identity: Option<String>,
+    pub(crate) from: Option<String>,
+    pub(crate) until: Option<String>,
     /// The number of the line or row, from 1.
     pub(crate) number: usize,
 }
@@ -158,7 +192,9 @@ fn shown(faults: &[SigningKeyFault]) -> String {
 #[non_exhaustive]
 pub enum LineFault {
     /// The line has too few words.
-    #[error("expected PATTERN SELECTOR KEY-FILE, and optionally a state, domain= and identity=")]
+    #[error(
+        "expected PATTERN SELECTOR KEY-FILE, and optionally a state, domain=, identity=, from= and until="
+    )]
     Words,
     /// The first word is not a pattern.
     #[error(
@@ -170,8 +206,21 @@ pub enum LineFault {
     #[error("{0:?} is not a domain name")]
     Name(String),
     /// The fourth word or a later one is unknown.
-    #[error("{0:?}: expected active, retiring or test, domain=NAME or identity=LOCAL@DOMAIN")]
+    #[error(
+        "{0:?}: expected active, retiring or test, domain=NAME, identity=LOCAL@DOMAIN, from=DATE or until=DATE, each once"
+    )]
     Option(String),
+    /// A date cannot be read.
+    #[error("{0:?}: expected a date in UTC from 1970 to 2105, such as 2026-07-01 or 2026-07-01T12:00:00Z")]
+    Date(String),
+    /// The period is empty.
+    #[error("until={until} is not after from={from}")]
+    Period {
+        /// The first date.
+        from: LineDate,
+        /// The last date.
+        until: LineDate,
+    },
     /// The identity is outside the domain. RFC 6376 3.5.
     #[error("the identity {identity:?} is neither in {domain} nor in a subdomain")]
     Identity {
@@ -186,6 +235,14 @@ pub enum LineFault {
 }
 
 impl SigningTable {
+    /// Parses the text of a table. Key file names start at the directory of `path`. No file is read.
+    ///
+    /// # Errors
+    /// A line has a fault.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SigningTableError> {
+        text::parse(text, path, None)
+    }
+
     /// Builds a table from rows. Key file names start at the directory of `path`. Keys that `before` has read and that
     /// have not changed are reused. No key is read here.
     fn build(
@@ -217,15 +274,58 @@ impl SigningTable {
         places.into_iter().flatten().map(|place| &self.lines[*place as usize])
     }
 
-    /// Reads the keys of all signing lines on all cores, each file once. Returns the faults in the order of the lines.
+    /// Reads the keys of all lines that sign now or later on all cores, each file once. Returns the faults in the order
+    /// of the lines.
     pub(crate) fn check_keys(&self, reader: &KeyReader) -> Vec<SigningKeyFault> {
-        let mut seen = HashSet::new();
-        let signing = self.lines.iter().filter(|line| line.state != KeyState::Retiring);
+        let (mut seen, now_s) = (HashSet::new(), reader.clock.now_s());
+        let signing = self.lines.iter().filter(|line| line.signs_from(now_s));
         let lines: Vec<&SigningLine> =
             signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();
         in_parallel(&lines, |lines| {
             lines.iter().filter_map(|line| line.file.check(&line.selector, reader).err()).collect()
         })
+    }
+
+    /// Returns the lines that will sign from a later date on, with that date.
+    pub(crate) fn upcoming(&self, now_s: u64) -> impl Iterator<Item = (LineDate, &SigningLine)> {
+        self.lines.iter().filter_map(move |line| Some((line.upcoming(now_s)?, line)))
+    }
+
+    /// Returns the number of lines that sign now and did not sign then, and of lines that signed then and not now.
+    pub(crate) fn changes(&self, then_s: u64, now_s: u64) -> (usize, usize) {
+        let lines = self.dated.iter().map(|(place, _)| &self.lines[*place as usize]);
+        let signs = lines.map(|line| (line.signs_at(then_s), line.signs_at(now_s)));
+        signs.fold((0, 0), |(begun, ended), signs| match signs {
+            (false, true) => (begun + 1, ended),
+            (true, false) => (begun, ended + 1),
+            _ => (begun, ended),
+        })
+    }
+
+    /// Returns each pattern whose lines leave a time in which nothing signs, in the order of the patterns. The time
+    /// begins now or later; it is without end if no line signs afterwards.
+    pub(crate) fn gaps(&self, now_s: u64) -> Vec<TableGap> {
+        let lines_of = |places: &SmallVec<[u32; 2]>| -> Vec<&SigningLine> {
+            let lines = places.iter().map(|place| &self.lines[*place as usize]);
+            lines.filter(|line| line.state != KeyState::Retiring).collect()
+        };
+        let gap_of = |pattern: &str| {
+            let lines = lines_of(self.patterns.get(pattern)?);
+            let ends = lines.iter().filter_map(|line| line.period.until);
+            let mut starts: Vec<u64> = ends.map(LineDate::seconds).filter(|end| *end > now_s).collect();
+            starts.push(now_s);
+            starts.sort_unstable();
+            let start = starts.into_iter().find(|start| !lines.iter().any(|line| line.signs_at(*start)))?;
+            let next =
+                lines.iter().filter_map(|line| line.period.from).filter(|from| from.seconds() > start).min();
+            let start =
+                lines.iter().filter_map(|line| line.period.until).find(|until| until.seconds() == start);
+            Some(TableGap { pattern: pattern.into(), start, end: next })
+        };
+        let mut seen = HashSet::new();
+        let patterns =
+            self.dated.iter().map(|(_, pattern)| &**pattern).filter(|pattern| seen.insert(*pattern));
+        patterns.filter_map(gap_of).collect()
     }
 
     /// Returns the number of lines.
@@ -283,16 +383,18 @@ impl<'a> SigningTableBuilder<'a> {
         {
             return Err(LineFault::Identity { identity: identity.clone(), domain: domain.to_owned() });
         }
+        let period = SigningPeriod::parse(row.from.as_deref(), row.until.as_deref())?;
         let line = SigningLine {
             selector: self.word(&parse_name(&row.selector)?),
             domain: domain.map(|domain| self.word(&domain)),
             identity: row.identity.as_deref().map(Into::into),
             state: row.state.as_deref().map_or(Ok(KeyState::default()), KeyState::from_str)?,
+            period,
             file: self.file(&row.key),
             signer: Arc::default(),
         };
         let table = &mut self.table;
-        let places = table.patterns.entry(pattern.into()).or_default();
+        let places = table.patterns.entry(pattern.as_str().into()).or_default();
         let is_same = |place: &u32| {
             let other = &table.lines[*place as usize];
             (&other.selector, &other.domain) == (&line.selector, &line.domain)
@@ -301,7 +403,11 @@ impl<'a> SigningTableBuilder<'a> {
             return Err(LineFault::Twice);
         }
         // unreachable because no table has 2^32 lines
-        places.push(u32::try_from(table.lines.len()).unwrap_or(u32::MAX));
+        let place = u32::try_from(table.lines.len()).unwrap_or(u32::MAX);
+        places.push(place);
+        if period != SigningPeriod::default() {
+            table.dated.push((place, pattern.into()));
+        }
         table.lines.push(line);
         Ok(())
     }

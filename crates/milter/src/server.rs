@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::{LogLimit, SocketFileError, accept_next};
+use oarlock_io::{LogLimit, PassedSockets, SocketFileError, accept_next};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -136,12 +136,26 @@ impl<F: FilterFactory> MilterServer<F> {
         filters: F,
         settings: MilterSettings,
     ) -> Result<Self, MilterServerError> {
+        Self::bind_passed(sockets, filters, settings, &mut PassedSockets::default()).await
+    }
+
+    /// Binds the sockets, except those that the service manager has bound. It takes these out of `passed`, with their
+    /// permissions.
+    ///
+    /// # Errors
+    /// A socket cannot be bound.
+    pub async fn bind_passed(
+        sockets: &[MilterSocket],
+        filters: F,
+        settings: MilterSettings,
+        passed: &mut PassedSockets,
+    ) -> Result<Self, MilterServerError> {
         if sockets.is_empty() {
             return Err(MilterServerError::NoSocket);
         }
         let mut listeners = Vec::with_capacity(sockets.len());
         for socket in sockets {
-            listeners.push(MilterListener::bind(socket, &settings).await?);
+            listeners.push(MilterListener::bind(socket, &settings, passed).await?);
         }
         Ok(Self { filters: Arc::new(filters), counters: Arc::default(), listeners, settings })
     }

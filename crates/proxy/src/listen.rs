@@ -3,8 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use listenfd::ListenFd;
-use oarlock_io::SocketFile;
+use oarlock_io::{PassedSockets, ServiceSocket, SocketFile};
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
 use crate::config::{ListenAddress, ProxyConfig};
@@ -96,17 +95,14 @@ impl BoundSockets {
         &mut self,
         failed: impl Fn(io::Error) -> ProxyServiceError + Copy,
     ) -> Result<(), ProxyServiceError> {
-        let mut passed = ListenFd::from_env();
-        if passed.len() == 0 {
+        let passed = PassedSockets::from_env().map_err(failed)?;
+        if passed.is_empty() {
             return Err(ProxyServiceError::NoSockets);
         }
-        for number in 0..passed.len() {
-            let listener = match passed.take_unix_listener(number) {
-                Ok(Some(unix)) => UnservedListener::Unix(unix),
-                _ => {
-                    let tcp = passed.take_tcp_listener(number).map_err(failed)?;
-                    UnservedListener::Tcp(tcp.ok_or(ProxyServiceError::NoSockets)?)
-                }
+        for socket in passed.into_sockets() {
+            let listener = match socket {
+                ServiceSocket::Tcp(tcp) => UnservedListener::Tcp(tcp),
+                ServiceSocket::Unix(unix) => UnservedListener::Unix(unix),
             };
             self.share(listener).map_err(failed)?;
         }

@@ -42,6 +42,12 @@ pub enum CryptoserverError {
         /// The system's error.
         error: io::Error,
     },
+    /// The service manager has bound sockets that the configuration does not name.
+    #[error(
+        "[listen] systemd has bound {}, which the configuration does not name: expected the addresses of tcp, \
+         plaintext, unix or metrics", .0.join(", ")
+    )]
+    Passed(Vec<String>),
     /// The file of the UNIX socket cannot be made.
     #[error("[listen] unix: {0}")]
     SocketFile(#[from] SocketFileError),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
-use oarlock_io::{SecretReader, SocketFile};
+use oarlock_io::{PassedSockets, SecretReader, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -43,8 +43,15 @@ pub struct BoundServer {
 struct Listeners {
     tcp: Option<TcpListener>,
     plaintext: Option<TcpListener>,
-    unix: Option<(UnixListener, SocketFile)>,
+    unix: Option<UnixSocket>,
     metrics: Option<TcpListener>,
+}
+
+/// A UNIX socket. Its file is removed at the end, unless the service manager has bound it.
+struct UnixSocket {
+    listener: UnixListener,
+    path: PathBuf,
+    file: Option<SocketFile>,
 }
 
 impl fmt::Debug for BoundServer {
@@ -75,7 +82,19 @@ impl BoundServer {
         config: CryptoserverConfig,
         engines: AcceleratorBuilder,
     ) -> Result<Self, CryptoserverError> {
-        Self::bind_with_clock(config, engines, ServerClock::default()).await
+        Self::bind_passed(config, engines, PassedSockets::default()).await
+    }
+
+    /// Builds a server that takes the sockets that the service manager has bound, and binds the others.
+    ///
+    /// # Errors
+    /// As for [`BoundServer::bind`], or a passed socket is not one of the configuration.
+    pub async fn bind_passed(
+        config: CryptoserverConfig,
+        engines: AcceleratorBuilder,
+        passed: PassedSockets,
+    ) -> Result<Self, CryptoserverError> {
+        Self::build(config, engines, ServerClock::default(), passed).await
     }
 
     /// Builds a server whose clock can be advanced.
@@ -86,6 +105,15 @@ impl BoundServer {
         config: CryptoserverConfig,
         engines: AcceleratorBuilder,
         clock: ServerClock,
+    ) -> Result<Self, CryptoserverError> {
+        Self::build(config, engines, clock, PassedSockets::default()).await
+    }
+
+    async fn build(
+        config: CryptoserverConfig,
+        engines: AcceleratorBuilder,
+        clock: ServerClock,
+        passed: PassedSockets,
     ) -> Result<Self, CryptoserverError> {
         config.check()?;
         let tls = config.listen.tcp.and(config.tls.as_ref());
@@ -112,7 +140,7 @@ impl BoundServer {
             warn!("{reduced}");
         }
         let service = SharedService::new(accelerator, keyring, limits, audit, tls, lifetimes);
-        let listeners = Listeners::bind(&config).await?;
+        let listeners = Listeners::bind(&config, passed).await?;
         service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
         audit_keys(&first, &service.audit);
         let (handle, reloads) = ReloadHandle::new();
@@ -126,7 +154,7 @@ impl BoundServer {
         Addresses {
             tcp: self.listeners.tcp.as_ref().and_then(local),
             plaintext: self.listeners.plaintext.as_ref().and_then(local),
-            unix: self.listeners.unix.as_ref().map(|(_, file)| file.path().to_owned()),
+            unix: self.listeners.unix.as_ref().map(|socket| socket.path.clone()),
             metrics: self.listeners.metrics.as_ref().and_then(local),
         }
     }
@@ -161,7 +189,7 @@ impl BoundServer {
                 TcpAcceptor { service: Arc::clone(&service), admission: Arc::clone(&admission), transports };
             tasks.spawn(accepting.run(listener, ListenerProtection::Plaintext));
         }
-        let (unix, socket_file) = listeners.unix.unzip();
+        let (unix, socket_file) = listeners.unix.map(|socket| (socket.listener, socket.file)).unzip();
         let unix = unix.map(|listener| tokio::spawn(accept_unix(listener, Arc::clone(&service), admission)));
         let reloader = Reloader::new(Arc::clone(&service), sources, tls_files, config.clone());
         tasks.spawn(reloader.run(reloads));
@@ -228,40 +256,44 @@ pub(crate) fn engine_builder(config: &CryptoserverConfig, engines: AcceleratorBu
 }
 
 impl Listeners {
-    async fn bind(config: &CryptoserverConfig) -> Result<Self, CryptoserverError> {
+    async fn bind(config: &CryptoserverConfig, mut passed: PassedSockets) -> Result<Self, CryptoserverError> {
         let listen = &config.listen;
-        let tcp = match listen.tcp {
-            Some(address) => Some(bind_tcp(address).await?),
-            None => None,
-        };
-        let plaintext = match listen.plaintext {
-            Some(address) => Some(bind_tcp(address).await?),
-            None => None,
-        };
+        let tcp = bind_tcp(listen.tcp, &mut passed).await?;
+        let plaintext = bind_tcp(listen.plaintext, &mut passed).await?;
         let unix = match &listen.unix {
-            Some(path) => Some(bind_unix(path, listen.mode()?)?),
+            Some(path) => Some(bind_unix(path, listen.mode()?, &mut passed)?),
             None => None,
         };
-        let metrics = match listen.metrics {
-            Some(address) => Some(bind_tcp(address).await?),
-            None => None,
-        };
-        Ok(Self { tcp, plaintext, unix, metrics })
+        let metrics = bind_tcp(listen.metrics, &mut passed).await?;
+        match passed.is_empty() {
+            true => Ok(Self { tcp, plaintext, unix, metrics }),
+            false => Err(CryptoserverError::Passed(passed.addresses())),
+        }
     }
 }
 
-async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError> {
-    let name = address.to_string();
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|error| CryptoserverError::Listen { address: name, error })
+async fn bind_tcp(
+    address: Option<SocketAddr>,
+    passed: &mut PassedSockets,
+) -> Result<Option<TcpListener>, CryptoserverError> {
+    let Some(address) = address else { return Ok(None) };
+    let bound = match passed.take_tcp(address) {
+        Some(listener) => TcpListener::from_std(listener),
+        None => TcpListener::bind(address).await,
+    };
+    bound.map(Some).map_err(|error| CryptoserverError::Listen { address: address.to_string(), error })
 }
 
 /// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no
 /// other file.
-fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), CryptoserverError> {
-    // The socket gets its mode in a private directory, so it is never reachable with wider access.
-    let (listener, file) = SocketFile::bind(path, mode, None)?;
+fn bind_unix(path: &Path, mode: u32, passed: &mut PassedSockets) -> Result<UnixSocket, CryptoserverError> {
     let failed = |error| CryptoserverError::Listen { address: path.display().to_string(), error };
+    let (listener, file) = match passed.take_unix(path) {
+        Some(listener) => (listener, None),
+        // The socket gets its mode in a private directory, so it is never reachable with wider access.
+        None => SocketFile::bind(path, mode, None).map(|(listener, file)| (listener, Some(file)))?,
+    };
     listener.set_nonblocking(true).map_err(failed)?;
-    Ok((UnixListener::from_std(listener).map_err(failed)?, file))
+    let listener = UnixListener::from_std(listener).map_err(failed)?;
+    Ok(UnixSocket { listener, path: path.to_owned(), file })
 }

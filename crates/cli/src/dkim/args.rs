@@ -58,6 +58,16 @@ pub(super) enum DkimCommand {
                             Example: oarlock dkim check example.com s1 --key s1.example.com.pem"
     )]
     Check(CheckArgs),
+    /// Make the settings and the signing table of `oarlock milter` from those of OpenDKIM
+    #[command(
+        after_help = "It reads opendkim.conf, or the two tables alone: files of the forms PATH, file:PATH and refile:PATH. It writes \
+                            milter.toml and signing.table, and warns on stderr about each entry and each setting that it cannot \
+                            carry over, with the reason. It reads no key. Without --out it prints both files.\n\n\
+                            Exit codes: 0 done, perhaps with warnings, 2 wrong usage or input, 3 a file cannot be written.\n\n\
+                            Examples: oarlock dkim import /etc/opendkim.conf --out /etc/oarlock-milter\n          \
+                            oarlock dkim import --key-table /etc/opendkim/KeyTable --signing-table refile:/etc/opendkim/SigningTable"
+    )]
+    Import(OpendkimArgs),
     /// Measure messages signed and verified per second of CPU time, engine by engine
     Bench(MailBenchArgs),
 }
@@ -255,6 +265,25 @@ pub(super) struct DnsArgs {
     /// Note in the record, `n=`
     #[arg(long, value_name = "TEXT")]
     pub(super) notes: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct OpendkimArgs {
+    /// Settings of OpenDKIM, usually /etc/opendkim.conf
+    #[arg(value_name = "OPENDKIM.CONF", required_unless_present_all = ["key_table", "signing_table"])]
+    pub(super) config: Option<PathBuf>,
+    /// Key table, instead of that of the settings: PATH, file:PATH or refile:PATH
+    #[arg(long, value_name = "TABLE")]
+    pub(super) key_table: Option<String>,
+    /// Signing table, instead of that of the settings
+    #[arg(long, value_name = "TABLE")]
+    pub(super) signing_table: Option<String>,
+    /// Directory for milter.toml and signing.table. It is created if it does not exist
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) out: Option<PathBuf>,
+    /// Overwrite existing files
+    #[arg(long, requires = "out")]
+    pub(super) force: bool,
 }
 
 #[derive(Debug, Args)]

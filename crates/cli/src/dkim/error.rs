@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dkim::SignerError;
+use oarlock_mailfilter::opendkim::ImportError;
 use oarlock_measure::dkim::MailBenchError;
 use oarlock_measure::{CommandError, FailureKind};
 
@@ -39,6 +40,12 @@ pub(crate) enum DkimError {
     Usage(&'static str),
     #[error("`{0}` is not a domain name")]
     Domain(String),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error("{} exists: name another directory with --out, or overwrite it with --force", .0.display())]
+    Exists(PathBuf),
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
     /// The answer is no. Details were printed before.
     #[error("{0}")]
     No(String),
@@ -54,7 +61,7 @@ impl CommandError for DkimError {
             Self::Key(error) => error.kind(),
             Self::Source(error) => error.kind(),
             Self::Bench(error) => error.kind(),
-            Self::Lookup(_) | Self::Threads(_) | Self::Job(_) => FailureKind::Machine,
+            Self::Lookup(_) | Self::Threads(_) | Self::Job(_) | Self::Write { .. } => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Usage,
         }

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
-//! | `sign`, `verify`, `keygen`, `dns`, `check` | the subcommands |
+//! | `sign`, `verify`, `keygen`, `dns`, `check`, `import` | the subcommands |
 //! | `own_signatures` | signatures that new ones replace |
 //! | `bulk` | messages in batches on any number of threads, results in order |
 //! | `document` | the JSON document of results and summary |
@@ -16,6 +16,7 @@ mod check;
 mod dns;
 mod document;
 mod error;
+mod import;
 mod keygen;
 mod lookup;
 mod own_signatures;
@@ -41,6 +42,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimErr
         DkimCommand::Keygen(own) => keygen::run(global, own),
         DkimCommand::Dns(own) => dns::run(global, own),
         DkimCommand::Check(own) => check::run(global, own),
+        DkimCommand::Import(own) => import::run(global, own),
         DkimCommand::Bench(own) => Ok(oarlock_measure::dkim::run(global, own)?),
     }
 }

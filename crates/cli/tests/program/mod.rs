@@ -5,6 +5,7 @@ pub(crate) mod filter;
 pub(crate) mod peers;
 pub(crate) mod printed;
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -22,6 +23,18 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// Returns a command that passes a listening socket to a program, as systemd does.
+pub(crate) fn passing(socket: OwnedFd, program: &Command) -> Command {
+    // The shell gives the socket the number 3. LISTEN_PID is absent: no process knows its own in advance.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec 3<&0 </dev/null; exec \"$@\"", "sh"]);
+    shell.arg(program.get_program()).args(program.get_args()).env("LISTEN_FDS", "1").stdin(socket);
+    for (name, value) in program.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        shell.env(name, value);
+    }
+    shell
 }
 
 pub(crate) fn code(output: &Output) -> i32 {

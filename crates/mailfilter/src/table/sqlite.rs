@@ -1,4 +1,5 @@
-//! Tables in SQLite: `signing(pattern, selector, key, state, domain, identity)`, in the order of `rowid`.
+//! Tables in SQLite: `signing(pattern, selector, key, state, domain, identity, valid_from, valid_until)`, in the order
+//! of `rowid`. A table may lack the two dates.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,8 +8,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{SigningTable, SigningTableError, TableRow};
 
-const QUERY: &str =
-    "SELECT pattern, selector, key, state, domain, identity, rowid FROM signing ORDER BY rowid";
+/// The optional columns. A word like `from` is a keyword of SQL, so the names of the columns are longer.
+const DATES: [&str; 2] = ["valid_from", "valid_until"];
 
 /// The maximum time to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,7 +25,15 @@ fn rows(path: &Path) -> rusqlite::Result<Vec<TableRow>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(path, flags)?;
     database.busy_timeout(PATIENCE)?;
-    let mut query = database.prepare(QUERY)?;
+    let mut known = database.prepare("SELECT 1 FROM pragma_table_info('signing') WHERE name = ?")?;
+    let mut dates = Vec::new();
+    for date in DATES {
+        dates.push(if known.exists([date])? { date } else { "NULL" });
+    }
+    let mut query = database.prepare(&format!(
+        "SELECT pattern, selector, key, state, domain, identity, rowid, {} FROM signing ORDER BY rowid",
+        dates.join(", ")
+    ))?;
     let rows = query.query_map([], |row| {
         let number: i64 = row.get(6)?;
         Ok(TableRow {
@@ -35,6 +44,8 @@ fn rows(path: &Path) -> rusqlite::Result<Vec<TableRow>> {
             domain: row.get(4)?,
             identity: row.get(5)?,
             number: usize::try_from(number).unwrap_or_default(),
+            from: row.get(7)?,
+            until: row.get(8)?,
         })
     })?;
     rows.collect()

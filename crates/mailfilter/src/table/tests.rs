@@ -95,6 +95,14 @@ fn reports_faulty_lines_with_their_number() {
         ("example.com s1 k broken", "\"broken\""),
         ("example.com s1 k active active", "\"active\""),
         ("example.com s1 k color=red", "\"color=red\""),
+        ("example.com s1 k from=2026-02-29", "\"2026-02-29\": expected a date in UTC"),
+        ("example.com s1 k until=tomorrow", "\"tomorrow\": expected a date in UTC"),
+        (
+            "example.com s1 k from=2026-07-01 until=2026-07-01",
+            "until=2026-07-01 is not after from=2026-07-01",
+        ),
+        ("example.com s1 k until=2026-07-01 until=2026-08-01", "\"until=2026-08-01\": expected active"),
+        ("example.com s1 k until=2026-07-01 active", "\"active\""),
         ("example.com s1 k identity=@example.net", "is neither in example.com"),
         ("* s1 k identity=@example.net", "is neither in the author's domain"),
         ("first.example s0 other", "an earlier line has the same"),
@@ -201,6 +209,19 @@ fn reads_tables_in_sqlite() {
     let tables = files.open().unwrap();
     assert_eq!(found(&tables, "a@example.com"), ["example.com/s1"]);
     assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s2"]);
+    // 2026-07-01 is 1,782,864,000 s after the beginning of 1970.
+    database
+        .execute("UPDATE signing SET valid_from = '2026-07-01' WHERE pattern = 'example.com'", ())
+        .unwrap();
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
+    let signs = |now_s| tables.current().lines.iter().map(|line| line.signs_at(now_s)).collect::<Vec<_>>();
+    assert_eq!((signs(1_782_863_999), signs(1_782_864_000)), (vec![false, true], vec![true, true]));
+    database.execute("UPDATE signing SET valid_until = 'never' WHERE pattern = '*'", ()).unwrap();
+    assert!(matches!(
+        tables.reload(false, &careful()),
+        TableReload::Refused(SigningTableError::Line { line: 2, fault: LineFault::Date(_), .. })
+    ));
+    database.execute("UPDATE signing SET valid_until = NULL WHERE pattern = '*'", ()).unwrap();
     // Another process writes to the database in write-ahead mode.
     database.pragma_update(None, "journal_mode", "wal").unwrap();
     assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
@@ -212,6 +233,12 @@ fn reads_tables_in_sqlite() {
         tables.reload(false, &careful()),
         TableReload::Refused(SigningTableError::Line { line: 2, .. })
     ));
+    // A table of an earlier version has no dates.
+    database.execute_batch("ALTER TABLE signing DROP COLUMN valid_from").unwrap();
+    database.execute_batch("ALTER TABLE signing DROP COLUMN valid_until").unwrap();
+    database.execute("UPDATE signing SET selector = 's4' WHERE pattern = '*'", ()).unwrap();
+    assert!(matches!(tables.reload(false, &careful()), TableReload::Replaced(_)));
+    assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s4"]);
     drop(database);
     fs::write(files.path("table"), b"SQLite format 3\0 and nothing else").unwrap();
     assert!(matches!(tables.reload(false, &careful()), TableReload::Refused(SigningTableError::Read { .. })));

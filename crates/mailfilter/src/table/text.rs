@@ -1,5 +1,5 @@
-//! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN]`. A comment begins
-//! with `#`.
+//! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN] [from=DATE]
+//! [until=DATE]`. A comment begins with `#`.
 
 use std::path::Path;
 
@@ -9,6 +9,15 @@ use super::{LineFault, SigningTable, SigningTableError, TableRow};
 pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, SigningTableError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| SigningTableError::Read { path: path.to_owned(), reason: error.to_string() })?;
+    parse(&text, path, before)
+}
+
+/// Parses the text of a file.
+pub(super) fn parse(
+    text: &str,
+    path: &Path,
+    before: Option<&SigningTable>,
+) -> Result<SigningTable, SigningTableError> {
     let lines = text
         .lines()
         .zip(1..)
@@ -31,17 +40,21 @@ fn row(text: &str, number: usize) -> Result<TableRow, LineFault> {
         return Err(LineFault::Words);
     };
     let mut row = TableRow { pattern, selector, key, number, ..TableRow::default() };
+    let mut is_first = true;
     for word in words {
         let place = match word.split_once('=') {
             Some(("domain", _)) => &mut row.domain,
             Some(("identity", _)) => &mut row.identity,
-            None if row.domain.is_none() && row.identity.is_none() => &mut row.state,
+            Some(("from", _)) => &mut row.from,
+            Some(("until", _)) => &mut row.until,
+            None if is_first => &mut row.state,
             _ => return Err(LineFault::Option(word)),
         };
         let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
         if place.replace(value.to_owned()).is_some() {
             return Err(LineFault::Option(word));
         }
+        is_first = false;
     }
     Ok(row)
 }

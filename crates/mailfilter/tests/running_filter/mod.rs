@@ -14,9 +14,11 @@ use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_io::dns::{KeysFile, TxtLookup};
-use oarlock_mailfilter::{FilterConfig, FilterService};
+use oarlock_mailfilter::{FilterClock, FilterConfig, FilterService};
 use oarlock_milter::client::{FilterAnswer, SentMessage};
-use oarlock_milter::protocol::{Actions, FilterReply, MessageChange, Steps};
+use oarlock_milter::protocol::{
+    Actions, AddressFamily, ConnectInfo, FilterReply, MessageChange, MilterCommand, Steps,
+};
 use oarlock_milter::{MilterClient, MilterCounters, MilterServer, MilterSettings, MilterSocket};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -135,6 +137,17 @@ impl RunningFilter {
         lookups: Arc<dyn TxtLookup>,
     ) -> Self {
         let service = FilterService::open(config, engines, lookups).await.unwrap();
+        Self::of_service(socket, service).await
+    }
+
+    /// Starts a filter whose clock a test sets.
+    pub async fn open_with_clock(files: &FilterFiles, more: &str, clock: &FilterClock) -> Self {
+        let config = files.config(more);
+        let service = FilterService::open_with_clock(config, scalar(), files.dns(), clock.clone()).await;
+        Self::of_service("inet:0@127.0.0.1", service.unwrap()).await
+    }
+
+    async fn of_service(socket: &str, service: FilterService) -> Self {
         let sockets = [socket.parse().unwrap()];
         let server =
             MilterServer::bind(&sockets, service.filters(), MilterSettings::default()).await.unwrap();
@@ -166,6 +179,12 @@ impl RunningFilter {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0").await
     }
 
+    /// Sends a message of a client with this address and name, without authentication.
+    pub async fn receive_from(&self, address: &str, name: &str, mail: &TestMail) -> FilterAnswer {
+        let mut client = connect(&self.socket, address, name).await;
+        self.send(&mut client, mail, b"i\x00QUEUED\0").await
+    }
+
     pub async fn send(&self, client: &mut MilterClient, mail: &TestMail, macros: &[u8]) -> FilterAnswer {
         let headers: Vec<(&[u8], &[u8])> =
             mail.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
@@ -184,6 +203,19 @@ impl RunningFilter {
         let _ = self.stop.send(());
         self.run.await.unwrap();
     }
+}
+
+/// Connects to a filter as an MTA whose client has this address and name.
+pub async fn connect(socket: &MilterSocket, address: &str, name: &str) -> MilterClient {
+    let mut client = MilterClient::connect(socket).await.unwrap();
+    client.negotiate().await.unwrap();
+    let (family, address) = match address.contains(':') {
+        true => (AddressFamily::Inet6, format!("IPv6:{address}")),
+        false => (AddressFamily::Inet, address.to_owned()),
+    };
+    let connect = ConnectInfo { host: name.as_bytes(), family, port: 25, address: address.as_bytes() };
+    client.send_command(&MilterCommand::Connect(connect), b"").await.unwrap();
+    client
 }
 
 /// A message as an MTA stores it: values start after the colon, folds are LF.
@@ -222,7 +254,7 @@ impl TestMail {
 
     /// Applies the changes of an answer in their order, as an MTA does. A removed field no longer counts.
     pub fn changed(&self, answer: &FilterAnswer) -> Self {
-        assert_eq!(answer.reply, FilterReply::Continue);
+        assert!(matches!(answer.reply, FilterReply::Continue | FilterReply::Accept), "{:?}", answer.reply);
         let mut mail = self.clone();
         for change in &answer.changes {
             match change {
@@ -248,6 +280,15 @@ impl TestMail {
     pub fn values(&self, name: &str) -> Vec<&str> {
         let of_name = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         of_name.map(|(_, value)| value.as_str()).collect()
+    }
+
+    /// Returns the tag of each signature from the top.
+    pub fn signature_tags(&self, name: &str) -> Vec<String> {
+        let tag = |value: &str| {
+            let tags = value.split(';').filter_map(|tag| tag.trim().split_once('='));
+            tags.filter(|(other, _)| *other == name).map(|(_, value)| value.to_owned()).next()
+        };
+        self.values("DKIM-Signature").into_iter().filter_map(tag).collect()
     }
 
     /// Returns the results field at the top.

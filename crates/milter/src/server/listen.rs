@@ -1,9 +1,9 @@
 //! Listening sockets.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use oarlock_io::SocketFile;
+use oarlock_io::{PassedSockets, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 
 use super::peers::{AllowedUsers, PeerProcess, group_number};
@@ -11,11 +11,11 @@ use super::{MilterServerError, MilterSettings, MilterStream};
 use crate::session::MtaSocket;
 use crate::socket::{MilterSocket, resolve};
 
-/// A bound socket. The file of a UNIX socket is removed with it.
+/// A bound socket. The file of a UNIX socket is removed with it, unless the service manager has bound it.
 #[derive(Debug)]
 pub(super) enum MilterListener {
     Tcp(TcpListener, MilterSocket),
-    Unix { listener: UnixListener, file: SocketFile, users: AllowedUsers },
+    Unix { listener: UnixListener, path: PathBuf, _file: Option<SocketFile>, users: AllowedUsers },
 }
 
 /// A connection that came to a listener.
@@ -32,21 +32,31 @@ impl MilterListener {
     pub(super) async fn bind(
         socket: &MilterSocket,
         settings: &MilterSettings,
+        passed: &mut PassedSockets,
     ) -> Result<Self, MilterServerError> {
         let failed = |error| MilterServerError::Listen { socket: socket.clone(), error };
         match socket {
             MilterSocket::Inet { host, port, is_v6 } => {
                 let address = resolve(host.as_deref(), *port, *is_v6).await.map_err(failed)?;
-                let listener = TcpListener::bind(address).await.map_err(failed)?;
+                let listener = match passed.take_tcp(address) {
+                    Some(listener) => TcpListener::from_std(listener),
+                    None => TcpListener::bind(address).await,
+                };
+                let listener = listener.map_err(failed)?;
                 let bound = listener.local_addr().map_err(failed)?;
                 Ok(Self::Tcp(listener, bound.into()))
             }
             MilterSocket::Unix(path) => {
                 let group = settings.unix_group.as_deref().map(group_number).transpose()?;
                 let named = AllowedUsers::named(settings)?;
-                let (listener, file) = bind_unix(path, settings.unix_mode, group)?;
+                let (listener, file) = match passed.take_unix(path) {
+                    Some(listener) => (UnixListener::from_std(listener).map_err(failed)?, None),
+                    None => {
+                        bind_unix(path, settings.unix_mode, group).map(|(bound, file)| (bound, Some(file)))?
+                    }
+                };
                 let users = named.map_or_else(|| AllowedUsers::of_file(path), Ok).map_err(failed)?;
-                Ok(Self::Unix { listener, file, users })
+                Ok(Self::Unix { listener, path: path.clone(), _file: file, users })
             }
         }
     }
@@ -54,7 +64,7 @@ impl MilterListener {
     pub(super) fn socket(&self) -> MilterSocket {
         match self {
             Self::Tcp(_, socket) => socket.clone(),
-            Self::Unix { file, .. } => MilterSocket::Unix(file.path().to_owned()),
+            Self::Unix { path, .. } => MilterSocket::Unix(path.clone()),
         }
     }
 
