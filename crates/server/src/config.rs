@@ -1,5 +1,6 @@
 //! The configuration file `oarlock.toml`.
 
+use std::iter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -129,11 +130,13 @@ pub struct AuditConfig {
     pub max_queue_bytes: usize,
 }
 
+    /// The datagram socket of syslog or journald, which gets each entry too.
+    pub syslog: Option<PathBuf>,
 impl AuditConfig {
     /// Returns the settings of a log in a file, with defaults for the rest.
     #[must_use]
     pub fn at(file: PathBuf, on_failure: AuditFailure) -> Self {
-        Self { file, on_failure, max_queue_bytes: max_queue_bytes() }
+        Self { file, on_failure, max_queue_bytes: max_queue_bytes(), syslog: None }
     }
 }
 
@@ -436,7 +439,8 @@ impl CryptoserverConfig {
             .flat_map(|tls| [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca]);
         let keys = [&mut self.keys.directory, &mut self.keys.passphrase_file, &mut self.keys.records];
         let paths = keys.into_iter().chain([&mut self.listen.unix]).flatten();
-        let audit = self.audit.iter_mut().map(|audit| &mut audit.file);
+        let audit =
+            self.audit.iter_mut().flat_map(|audit| iter::once(&mut audit.file).chain(&mut audit.syslog));
         for path in tls.chain(paths).chain(audit) {
             *path = base.join(&*path);
         }

@@ -26,6 +26,7 @@ mod admission;
 mod audit;
 mod budget;
 mod buffers;
+pub mod audit_chain;
 mod call;
 mod certificate;
 mod check;
