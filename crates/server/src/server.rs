@@ -19,6 +19,7 @@ use crate::admission::Admission;
 use crate::audit::{AuditLog, EventKind};
 use crate::clock::ServerClock;
 use crate::config::CryptoserverConfig;
+use crate::dashboard::Dashboard;
 use crate::descriptors::fit_to_descriptors;
 use crate::error::CryptoserverError;
 use crate::http2::serve_grpc;
@@ -45,6 +46,7 @@ struct Listeners {
     plaintext: Option<TcpListener>,
     unix: Option<(UnixListener, SocketFile)>,
     metrics: Option<TcpListener>,
+    dashboard: Option<TcpListener>,
 }
 
 impl fmt::Debug for BoundServer {
@@ -64,6 +66,8 @@ pub struct Addresses {
     pub unix: Option<PathBuf>,
     /// The address of metrics over HTTP.
     pub metrics: Option<SocketAddr>,
+    /// The address of the dashboard over HTTP.
+    pub dashboard: Option<SocketAddr>,
 }
 
 impl BoundServer {
@@ -128,6 +132,7 @@ impl BoundServer {
             plaintext: self.listeners.plaintext.as_ref().and_then(local),
             unix: self.listeners.unix.as_ref().map(|(_, file)| file.path().to_owned()),
             metrics: self.listeners.metrics.as_ref().and_then(local),
+            dashboard: self.listeners.dashboard.as_ref().and_then(local),
         }
     }
 
@@ -169,6 +174,11 @@ impl BoundServer {
         let mut watched = JoinSet::new();
         if let Some(listener) = listeners.metrics {
             watched.spawn(oarlock_io::metrics::serve(listener, Arc::clone(&service)));
+        }
+        if let Some(listener) = listeners.dashboard {
+            let dashboard = Arc::new(Dashboard::new(Arc::clone(&service)));
+            watched.spawn(oarlock_io::metrics::serve_pages(listener, Arc::clone(&dashboard)));
+            watched.spawn(dashboard.run());
         }
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);
         stop.await;
@@ -246,8 +256,17 @@ impl Listeners {
             Some(address) => Some(bind_tcp(address).await?),
             None => None,
         };
-        Ok(Self { tcp, plaintext, unix, metrics })
+        let dashboard = match listen.dashboard {
+            // Keys must be served also if another program has the address of the dashboard.
+            Some(address) => bind_tcp(address).await.inspect_err(log_no_dashboard).ok(),
+            None => None,
+        };
+        Ok(Self { tcp, plaintext, unix, metrics, dashboard })
     }
+}
+
+fn log_no_dashboard(error: &CryptoserverError) {
+    warn!(%error, "[listen] dashboard: the server runs without it");
 }
 
 async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError> {
