@@ -180,6 +180,11 @@ for suite in $(seq 0 11); do
     printf "\\$octal\\377\\003\\000\\000\\210\\271%096d" 0 > "corpus/sockets_ssh_open/long-$suite"
 done
 
+# An audit log: three bytes that change a byte of it, and its lines.
+mkdir -p corpus/audit_chain
+printf '\000\011\001{"time_ms":1,"event":"start","previous":"%064d"}\n{"time_ms":2,"event":"cut","count":1,"torn":"%064d"}\n' 0 0 \
+    > corpus/audit_chain/two
+
 # Headers of the PROXY protocol: both versions, with and without fields.
 mkdir -p corpus/proxy_header
 printf 'PROXY TCP4 192.0.2.1 198.51.100.7 56324 443\r\n' > corpus/proxy_header/v1

@@ -13,6 +13,7 @@ use oarlock_measure::latency::LatencyArgs;
 use oarlock_measure::sockets::SocketsArgs;
 use oarlock_measure::speed::SpeedArgs;
 
+use crate::audit::AuditArgs;
 use crate::call::CallArgs;
 use crate::dkim::DkimArgs;
 use crate::dnssec::DnssecArgs;
@@ -81,6 +82,8 @@ pub(crate) enum CliCommand {
     Proxy(ProxyArgs),
     /// Use a key of a running `oarlock serve`: sign, verify, decrypt, derive, seal, open, mac; list keys and engines
     Call(Box<CallArgs>),
+    /// Verify the audit log of `oarlock serve`
+    Audit(AuditArgs),
     /// Measure a running `oarlock serve` under the load of many clients
     Load(Box<LoadCommand>),
     /// Measure nginx, HAProxy and mail filters with and without Oarlock, side by side in one run

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `usage` | the command line; its help and mistakes of usage |
 //! | `exit` | the end of a command: errors and exit codes |
-//! | `engines`, `records`, `serve`, `milter`, `proxy`, `call`, `keys`, `token`, `dkim`, `dnssec` | the commands |
+//! | `engines`, `records`, `serve`, `audit`, `milter`, `proxy`, `call`, `keys`, `token`, `dkim`, `dnssec` | the commands |
 //! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
 //! | `key_records` | the sources of the keys of mail |
@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod audit;
 mod call;
 mod dkim;
 mod dnssec;
@@ -62,6 +63,7 @@ fn run(cli: &OarlockCli) -> Result<(), Failure> {
         CliCommand::Milter(args) => milter::run(global, args).map_err(Failure::in_command("milter")),
         CliCommand::Proxy(args) => proxy::run(global, args).map_err(Failure::in_command("proxy")),
         CliCommand::Call(args) => call::run(global, args).map_err(Failure::in_command("call")),
+        CliCommand::Audit(args) => audit::run(global, args).map_err(Failure::in_command("audit")),
         CliCommand::Load(args) => load::run(global, args),
         CliCommand::Bench(args) => {
             oarlock_server::raise_open_files();

@@ -26,7 +26,8 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 #[command(
     after_help = "Without --config the command sets up a server for trials once, in the directory of --state: an authority, \
                   certificates for the server and one client, sample keys, and the configuration oarlock.toml. It listens at \
-                  127.0.0.1:7443 and at oarlock.sock in that directory, and prints commands to try.\n\
+                  127.0.0.1:7443 and at oarlock.sock in that directory, shows its state to browsers at http://127.0.0.1:9091, and \
+                  prints commands to try.\n\
                   SIGHUP reloads certificates, keys and grants, and opens the audit log again.\n\
                   SIGTERM and SIGINT drain: current requests are answered, new ones rejected.\n\n\
                   Examples: oarlock serve\n          \
@@ -164,6 +165,7 @@ fn check(global: &GlobalOptions, args: &ServeArgs, path: &Path) -> Result<(), Se
         plaintext: listen.plaintext,
         unix: listen.unix,
         metrics: listen.metrics,
+        dashboard: listen.dashboard,
     };
     say(global, args, path, &addresses, None)?;
     if !global.json {
@@ -210,9 +212,12 @@ pub(crate) fn keep_user_signals() {
 /// Logs the addresses.
 fn announce(addresses: &Addresses, config: &Path) {
     let config = config.display();
-    for (kind, address) in
-        [("tls", addresses.tcp), ("plaintext", addresses.plaintext), ("metrics", addresses.metrics)]
-    {
+    for (kind, address) in [
+        ("tls", addresses.tcp),
+        ("plaintext", addresses.plaintext),
+        ("metrics", addresses.metrics),
+        ("dashboard", addresses.dashboard),
+    ] {
         if let Some(address) = address {
             tracing::info!(kind, %address, %config, "listening");
         }
@@ -282,7 +287,7 @@ fn say(
     if global.json {
         let value = serde_json::json!({
             "config": config, "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,
-            "metrics": addresses.metrics,
+            "metrics": addresses.metrics, "dashboard": addresses.dashboard,
         });
         return writeln!(out, "{value}");
     }
@@ -299,6 +304,9 @@ fn say(
     }
     if let Some(address) = addresses.metrics {
         writeln!(out, "  http://{address}/metrics  for Prometheus; /healthz")?;
+    }
+    if let Some(address) = addresses.dashboard {
+        writeln!(out, "  http://{address}/  the dashboard, for browsers of this machine")?;
     }
     writeln!(out, "with the configuration {}", config.display())?;
     if let (Some(development), false) = (development, args.check) {

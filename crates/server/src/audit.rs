@@ -8,15 +8,23 @@
 //! | `audit/queue` | lines that wait for the disk, bounded in bytes, and reservations among them |
 //! | `audit/reservation` | the space that is reserved for requests, and the share of each client |
 //! | `audit/refusals` | the limit of lines about refusals of one client |
-//! | `audit/writer` | the thread that writes the file |
+//! | `audit/writer` | the thread that links the lines and writes them |
+//! | `audit/linked` | lines with the hash of the line before each |
+//! | `audit/log_file` | the file, and what a failed write left at its end |
+//! | `audit/syslog` | the second sink: syslog or journald |
 //!
 //! With `on_failure = "stop"` a result leaves only after the queue has accepted its entry. The space for the entry is
 //! reserved before the work begins, so a full queue refuses work and never an entry.
 
+#[cfg(test)]
+mod chain_tests;
 mod entry;
+mod linked;
+mod log_file;
 mod queue;
 mod refusals;
 mod reservation;
+mod syslog;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -30,9 +38,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub(crate) use self::entry::{AuditOrigin, AuditedOperation, EventKind};
+use self::log_file::LogFile;
 use self::queue::{AuditQueue, QueueLimits};
 pub(crate) use self::reservation::{Reservation, ReservedBytes};
-use self::writer::{AuditWriter, LogFile};
+use self::syslog::SyslogSink;
+use self::writer::AuditWriter;
 use crate::config;
 
 /// The audit log, or no log. A thread of its own writes the file, so that no request waits for a disk.
@@ -43,6 +53,7 @@ pub(crate) struct AuditLog(Option<Arc<OpenAuditLog>>);
 struct OpenAuditLog {
     path: PathBuf,
     queue: Arc<AuditQueue>,
+    syslog: Option<Arc<SyslogSink>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -93,9 +104,16 @@ impl AuditLog {
 
     fn start(config: &config::AuditConfig, file: LogFile) -> io::Result<Self> {
         let queue = Arc::new(AuditQueue::new(config.on_failure, QueueLimits::new(config.max_queue_bytes)));
-        let writer = AuditWriter { path: config.file.clone(), queue: Arc::clone(&queue) };
+        let syslog = config.syslog.as_deref().map(SyslogSink::start).transpose()?;
+        let start = file.chain_start(&config.file);
+        if start.is_broken {
+            let detail = "the file does not end with the entry that the server wrote last: entries were removed or changed";
+            tracing::error!(file = %config.file.display(), "{detail}");
+            queue.put_event(&entry::event(EventKind::Chain, detail));
+        }
+        let writer = AuditWriter::new(config.file.clone(), Arc::clone(&queue), syslog.clone(), start);
         let writer = std::thread::Builder::new().name("audit".into()).spawn(move || writer.run(file))?;
-        let log = OpenAuditLog { path: config.file.clone(), queue, writer: Mutex::new(Some(writer)) };
+        let log = OpenAuditLog { path: config.file.clone(), queue, syslog, writer: Mutex::new(Some(writer)) };
         Ok(Self(Some(Arc::new(log))))
     }
 
@@ -117,6 +135,11 @@ impl AuditLog {
     /// Returns the number of entries that were lost because they could not be written.
     pub(crate) fn lost(&self) -> u64 {
         self.0.as_ref().map_or(0, |log| log.queue.lost())
+    }
+
+    /// Returns the number of entries that syslog did not get.
+    pub(crate) fn syslog_lost(&self) -> u64 {
+        self.0.as_ref().and_then(|log| log.syslog.as_ref()).map_or(0, |syslog| syslog.lost())
     }
 
     /// Returns the bytes of entries that wait for the disk, including reserved space.
@@ -197,6 +220,9 @@ impl AuditLog {
                 tracing::error!(file = %log.path.display(), bytes, "the disk of the audit log accepts nothing: entries are lost");
             }
             None => {}
+        }
+        if let Some(syslog) = &log.syslog {
+            syslog.close();
         }
     }
 }

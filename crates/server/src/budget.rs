@@ -52,7 +52,12 @@ impl ClientBytes {
 
     /// Returns the bytes that the client may hold in addition.
     pub(crate) fn left(&self) -> usize {
-        self.max.saturating_sub(self.used.load(Ordering::Relaxed))
+        self.max.saturating_sub(self.used())
+    }
+
+    /// Returns the bytes that the client holds.
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
     }
 
     /// Returns true if the client has half of its bytes left after it has taken so many. What it keeps for long, such
@@ -63,7 +68,7 @@ impl ClientBytes {
 
     /// Returns true if the client holds nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.used.load(Ordering::Relaxed) == 0
+        self.used() == 0
     }
 
     fn take(&self, bytes: usize) -> Result<(), BytesError> {

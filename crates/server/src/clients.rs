@@ -65,6 +65,16 @@ impl ClientAccounts {
         &self.budget
     }
 
+    /// Returns the clients that have connections: their names, the number of connections, and the bytes that they hold.
+    pub(crate) fn connected(&self) -> Vec<(String, usize, usize)> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let connected = known.iter().filter_map(|(name, account)| {
+            let connections = account.connections.load(Ordering::Relaxed);
+            (connections > 0).then(|| (shown_name(name), connections, account.bytes.used()))
+        });
+        connected.collect()
+    }
+
     /// Returns an identity with its account.
     pub(crate) fn introduce(&self, identity: ClientIdentity) -> KnownClient {
         let account = self.find(&identity);
@@ -111,6 +121,17 @@ impl ClientAccount {
 
 /// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may
 /// change. All names of a certificate together have one account.
+/// Returns the name of an account in one line of bounded length.
+fn shown_name(name: &str) -> String {
+    const MAX_SHOWN: usize = 200;
+    let mut shown = name.replace('\n', ", ");
+    if let Some((cut, _)) = shown.char_indices().nth(MAX_SHOWN) {
+        shown.truncate(cut);
+        shown.push_str("...");
+    }
+    shown
+}
+
 fn account_name(identity: &ClientIdentity) -> String {
     let names = identity.names();
     match names.first() {

@@ -1,5 +1,6 @@
 //! The configuration file `oarlock.toml`.
 
+use std::iter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub struct ListenConfig {
     pub unix_mode: Option<String>,
     /// The address for metrics and the health probe over HTTP. Every client that reaches it may read them.
     pub metrics: Option<SocketAddr>,
+    /// The address of the dashboard over HTTP: one page for browsers. Every client that reaches it may read it.
+    pub dashboard: Option<SocketAddr>,
 }
 
 /// The files of certificates and keys for TLS, in PEM.
@@ -127,13 +130,15 @@ pub struct AuditConfig {
     /// The maximum bytes of entries that wait for the disk, including reserved space.
     #[serde(default = "max_queue_bytes")]
     pub max_queue_bytes: usize,
+    /// The datagram socket of syslog or journald, which gets each entry too.
+    pub syslog: Option<PathBuf>,
 }
 
 impl AuditConfig {
     /// Returns the settings of a log in a file, with defaults for the rest.
     #[must_use]
     pub fn at(file: PathBuf, on_failure: AuditFailure) -> Self {
-        Self { file, on_failure, max_queue_bytes: max_queue_bytes() }
+        Self { file, on_failure, max_queue_bytes: max_queue_bytes(), syslog: None }
     }
 }
 
@@ -368,6 +373,15 @@ pub enum ConfigError {
         /// The address.
         found: SocketAddr,
     },
+    /// The dashboard is reachable from other machines.
+    #[error(
+        "[listen] dashboard: expected a loopback address, found {found}: the page names keys and clients, and asks for no \
+         password; reach it from elsewhere with `ssh -L {port}:{found} HOST`", port = found.port()
+    )]
+    OpenDashboard {
+        /// The address.
+        found: SocketAddr,
+    },
     /// The mode of the UNIX socket is not an octal number.
     #[error("[listen] unix_mode: expected octal digits such as \"0660\", found {found:?}")]
     Mode {
@@ -436,7 +450,8 @@ impl CryptoserverConfig {
             .flat_map(|tls| [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca]);
         let keys = [&mut self.keys.directory, &mut self.keys.passphrase_file, &mut self.keys.records];
         let paths = keys.into_iter().chain([&mut self.listen.unix]).flatten();
-        let audit = self.audit.iter_mut().map(|audit| &mut audit.file);
+        let audit =
+            self.audit.iter_mut().flat_map(|audit| iter::once(&mut audit.file).chain(&mut audit.syslog));
         for path in tls.chain(paths).chain(audit) {
             *path = base.join(&*path);
         }
@@ -473,6 +488,9 @@ impl CryptoserverConfig {
         }
         if let Some(found) = listen.plaintext.filter(|address| !address.ip().is_loopback()) {
             return Err(ConfigError::NotLoopback { found });
+        }
+        if let Some(found) = listen.dashboard.filter(|address| !address.ip().is_loopback()) {
+            return Err(ConfigError::OpenDashboard { found });
         }
         listen.mode()?;
         self.limits.check()?;

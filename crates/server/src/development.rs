@@ -22,6 +22,9 @@ pub const CLIENT: &str = "developer.oarlock.test";
 /// The address at which a server without configuration listens for mutual TLS.
 pub const ADDRESS: &str = "127.0.0.1:7443";
 
+/// The address at which it serves its dashboard.
+pub const DASHBOARD: &str = "127.0.0.1:9091";
+
 /// A directory with the files of a development server.
 #[derive(Clone, Debug)]
 pub struct Development {
@@ -209,6 +212,7 @@ fn config() -> String {
 [listen]
 tcp = "{ADDRESS}"
 unix = "oarlock.sock"
+dashboard = "{DASHBOARD}"
 
 [tls]
 certificate = "server.pem"

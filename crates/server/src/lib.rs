@@ -16,7 +16,9 @@
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
 //! | `null` | the benchmark key that answers with zeros |
 //! | [`harden`] | protection of memory: no core dumps, no swap |
-//! | `audit`, `metrics`, `metrics_page` | the audit log, the counters, and their page for Prometheus |
+//! | `audit`, [`audit_chain`] | the audit log, and the hash chain of its lines |
+//! | `metrics`, `metrics_page`, `key_uses` | the counters, and their page for Prometheus |
+//! | `dashboard` | the page for browsers |
 //!
 //! No two modules depend on each other: `server` is at the top, and `config` with its patterns at the bottom.
 #![forbid(unsafe_code)]
@@ -24,6 +26,7 @@
 mod accept;
 mod admission;
 mod audit;
+pub mod audit_chain;
 mod budget;
 mod buffers;
 mod call;
@@ -34,6 +37,7 @@ mod client_verifier;
 mod clients;
 mod clock;
 pub mod config;
+mod dashboard;
 mod descriptors;
 pub mod development;
 mod error;
@@ -41,6 +45,7 @@ mod grpc;
 mod harden;
 mod http2;
 pub mod identity;
+mod key_uses;
 mod keyring;
 mod lifetime;
 mod metrics;

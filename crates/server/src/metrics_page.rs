@@ -60,6 +60,8 @@ fn about(text: &mut MetricsText, service: &SharedService) {
         "Bytes of audit entries that wait for the disk, including reserved space.",
     );
     text.sample("oarlock_audit_queue_bytes", &[], service.audit.queue_bytes());
+    text.counter("oarlock_audit_syslog_lost_total", "Entries of the audit log that syslog did not get.");
+    text.sample("oarlock_audit_syslog_lost_total", &[], service.audit.syslog_lost());
     let name = "oarlock_requests_refused";
     text.gauge(name, "1 while every request is refused: draining, or the audit log cannot be written.");
     text.sample(name, &[], u8::from(service.refusal().is_some()));

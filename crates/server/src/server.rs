@@ -19,6 +19,7 @@ use crate::admission::Admission;
 use crate::audit::{AuditLog, EventKind};
 use crate::clock::ServerClock;
 use crate::config::CryptoserverConfig;
+use crate::dashboard::Dashboard;
 use crate::descriptors::fit_to_descriptors;
 use crate::error::CryptoserverError;
 use crate::http2::serve_grpc;
@@ -45,6 +46,7 @@ struct Listeners {
     plaintext: Option<TcpListener>,
     unix: Option<UnixSocket>,
     metrics: Option<TcpListener>,
+    dashboard: Option<TcpListener>,
 }
 
 /// A UNIX socket. Its file is removed at the end, unless the service manager has bound it.
@@ -71,6 +73,8 @@ pub struct Addresses {
     pub unix: Option<PathBuf>,
     /// The address of metrics over HTTP.
     pub metrics: Option<SocketAddr>,
+    /// The address of the dashboard over HTTP.
+    pub dashboard: Option<SocketAddr>,
 }
 
 impl BoundServer {
@@ -156,6 +160,7 @@ impl BoundServer {
             plaintext: self.listeners.plaintext.as_ref().and_then(local),
             unix: self.listeners.unix.as_ref().map(|socket| socket.path.clone()),
             metrics: self.listeners.metrics.as_ref().and_then(local),
+            dashboard: self.listeners.dashboard.as_ref().and_then(local),
         }
     }
 
@@ -197,6 +202,11 @@ impl BoundServer {
         let mut watched = JoinSet::new();
         if let Some(listener) = listeners.metrics {
             watched.spawn(oarlock_io::metrics::serve(listener, Arc::clone(&service)));
+        }
+        if let Some(listener) = listeners.dashboard {
+            let dashboard = Arc::new(Dashboard::new(Arc::clone(&service)));
+            watched.spawn(oarlock_io::metrics::serve_pages(listener, Arc::clone(&dashboard)));
+            watched.spawn(dashboard.run());
         }
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);
         stop.await;
@@ -265,11 +275,18 @@ impl Listeners {
             None => None,
         };
         let metrics = bind_tcp(listen.metrics, &mut passed).await?;
+        // Keys must be served also if another program has the address of the dashboard.
+        let dashboard = bind_tcp(listen.dashboard, &mut passed).await.inspect_err(log_no_dashboard);
+        let dashboard = dashboard.ok().flatten();
         match passed.is_empty() {
-            true => Ok(Self { tcp, plaintext, unix, metrics }),
+            true => Ok(Self { tcp, plaintext, unix, metrics, dashboard }),
             false => Err(CryptoserverError::Passed(passed.addresses())),
         }
     }
+}
+
+fn log_no_dashboard(error: &CryptoserverError) {
+    warn!(%error, "[listen] dashboard: the server runs without it");
 }
 
 async fn bind_tcp(

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::audit::AuditLog;
 use crate::clients::ClientAccounts;
 use crate::config::ServerLimits;
+use crate::key_uses::KeyUseCounters;
 use crate::keyring::Keyring;
 use crate::lifetime::ConnectionLifetimes;
 use crate::metrics::ServerMetrics;
@@ -25,6 +26,7 @@ pub(crate) struct SharedService {
     pub(crate) limits: ServerLimits,
     pub(crate) audit: AuditLog,
     pub(crate) metrics: ServerMetrics,
+    pub(crate) key_uses: KeyUseCounters,
     /// The certificates; `None` if the server does not listen for TLS.
     pub(crate) tls: Option<TlsStore>,
     pub(crate) lifetimes: Arc<ConnectionLifetimes>,
@@ -42,9 +44,11 @@ impl SharedService {
         lifetimes: Arc<ConnectionLifetimes>,
     ) -> Self {
         let clients = ClientAccounts::new(&limits);
+        let key_uses = KeyUseCounters::default();
+        key_uses.keep(keyring.names());
         let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), ServerMetrics::default());
         let is_draining = watch::Sender::new(false);
-        Self { accelerator, keyring, limits, audit, metrics, tls, lifetimes, is_draining, clients }
+        Self { accelerator, keyring, limits, audit, metrics, key_uses, tls, lifetimes, is_draining, clients }
     }
 
     /// Returns the current keys.
@@ -53,6 +57,7 @@ impl SharedService {
     }
 
     pub(crate) fn replace_keyring(&self, keyring: Keyring) {
+        self.key_uses.keep(keyring.names());
         *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
     }
 

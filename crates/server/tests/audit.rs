@@ -10,6 +10,7 @@ use std::path::Path;
 
 use oarlock::keys::generate;
 use oarlock::{Input, Job, SigningScheme};
+use oarlock_server::audit_chain::{ChainVerifier, LineHash};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
@@ -187,6 +188,14 @@ async fn writes_clients_sources_and_events_of_the_server() {
     for line in log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let own = fields(std::str::from_utf8(line).unwrap());
         assert!(shown.iter().any(|shown| fields(shown) == own), "no example in the page has {own:?}");
+    }
+    // Both are whole chains from their first line on.
+    for (name, text, entries) in [("log", &*log, lines.len()), ("page", example.as_bytes(), shown.len())] {
+        let mut verifier = ChainVerifier::new(Some(LineHash::NONE), None);
+        verifier.read(name, &mut &*text).unwrap();
+        let report = verifier.finish();
+        assert!(report.is_whole && report.note_count == 0, "{report:?}");
+        assert_eq!(report.entries, entries as u64, "{name}");
     }
 }
 

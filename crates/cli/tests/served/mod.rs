@@ -41,7 +41,11 @@ impl Served {
         Development::at(state).prepare().unwrap();
         let path = Development::at(state).config();
         let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, text.replace("127.0.0.1:7443", "127.0.0.1:0")).unwrap();
+        fs::write(
+            &path,
+            text.replace("127.0.0.1:7443", "127.0.0.1:0").replace("127.0.0.1:9091", "127.0.0.1:0"),
+        )
+        .unwrap();
         let mut command = command(&["--json", "serve", "--log", "json", "--state"]);
         command.arg(state).stdout(Stdio::piped()).stderr(Stdio::piped());
         change(&mut command);

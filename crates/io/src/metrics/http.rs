@@ -1,13 +1,17 @@
-//! `/metrics` and `/healthz` over HTTP/1.1, for monitoring: one request per connection.
+//! Pages over HTTP/1.1, for monitoring: one request per connection. `/metrics` and `/healthz` are the pages of each
+//! service.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::ready;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use hyper::header::{ALLOW, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -35,6 +39,62 @@ pub trait MetricsPage: Send + Sync + 'static {
     }
 }
 
+/// The pages of a listener.
+pub trait HttpPages: Send + Sync + 'static {
+    /// Returns the page at a path, or `None` if there is none. `host` is the request's header `Host`, if it has one.
+    fn page(&self, path: &str, host: Option<&str>) -> Option<HttpPage>;
+
+    /// Returns the paths for the text of an answer 404, such as `/metrics or /healthz`.
+    fn paths(&self) -> &'static str;
+}
+
+/// A page as it is sent.
+#[derive(Clone, Debug)]
+pub struct HttpPage {
+    /// The status.
+    pub status: StatusCode,
+    /// The content type.
+    pub content_type: &'static str,
+    /// Further headers, with names in lower case.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The body. Several connections share its memory.
+    pub body: Bytes,
+}
+
+impl HttpPage {
+    /// Returns a page with a body, without further headers.
+    #[must_use]
+    pub fn new(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Self { status, content_type, headers: &[], body: body.into() }
+    }
+
+    /// Returns a page of plain text.
+    #[must_use]
+    pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Self {
+        Self::new(status, "text/plain; charset=utf-8", body)
+    }
+}
+
+/// The pages `/metrics` and `/healthz` of a service.
+struct MetricsPages<P>(Arc<P>);
+
+impl<P: MetricsPage> HttpPages for MetricsPages<P> {
+    fn page(&self, path: &str, _: Option<&str>) -> Option<HttpPage> {
+        match path {
+            "/metrics" => Some(HttpPage::new(StatusCode::OK, text::CONTENT_TYPE, self.0.page())),
+            "/healthz" => Some(match self.0.refusal() {
+                Some(reason) => HttpPage::text(StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
+                None => HttpPage::text(StatusCode::OK, "ok\n"),
+            }),
+            _ => None,
+        }
+    }
+
+    fn paths(&self) -> &'static str {
+        "/metrics or /healthz"
+    }
+}
+
 /// The maximum number of connections. A further connection ends the oldest one. A working client has finished long
 /// before that.
 const MAX_CONNECTIONS: usize = 64;
@@ -48,8 +108,14 @@ const BUFFER_BYTES: usize = 16 << 10;
 /// Limits the log of failures: every accept fails if the system has no descriptors left.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Answers requests until the future is dropped.
+/// Answers requests for metrics until the future is dropped.
 pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
+    serve_pages(listener, Arc::new(MetricsPages(page))).await;
+}
+
+/// Answers requests for pages until the future is dropped. Memory and time are bounded: a client that reads slowly or
+/// never is cut after ten seconds, and there are at most 64 connections.
+pub async fn serve_pages<P: HttpPages>(listener: TcpListener, pages: Arc<P>) {
     let mut connections = JoinSet::new();
     let mut order: VecDeque<AbortHandle> = VecDeque::new();
     loop {
@@ -61,7 +127,7 @@ pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
         {
             oldest.abort();
         }
-        order.push_back(connections.spawn(answer(stream, Arc::clone(&page))));
+        order.push_back(connections.spawn(answer(stream, Arc::clone(&pages))));
     }
 }
 
@@ -72,8 +138,8 @@ fn report_failure(error: io::Error) {
 }
 
 /// Answers one request of one client. Bytes that are not HTTP get the status 400 or no answer.
-async fn answer<P: MetricsPage>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<P>) {
-    let respond = service_fn(|request| ready(Ok::<_, Infallible>(respond(&*page, &request))));
+async fn answer<P: HttpPages>(stream: impl AsyncRead + AsyncWrite + Unpin, pages: Arc<P>) {
+    let respond = service_fn(|request| ready(Ok::<_, Infallible>(respond(&*pages, &request))));
     let mut server = http1::Builder::new();
     let connection =
         server.keep_alive(false).max_buf_size(BUFFER_BYTES).serve_connection(TokioIo::new(stream), respond);
@@ -84,31 +150,55 @@ async fn answer<P: MetricsPage>(stream: impl AsyncRead + AsyncWrite + Unpin, pag
     }
 }
 
-fn respond<B>(page: &impl MetricsPage, request: &Request<B>) -> Response<String> {
+fn respond<B>(pages: &impl HttpPages, request: &Request<B>) -> Response<SharedBody> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here\n");
+        let page = HttpPage::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here\n");
+        let mut response = response(page);
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
-    match request.uri().path() {
-        "/metrics" => with_type(StatusCode::OK, page.page(), text::CONTENT_TYPE),
-        "/healthz" => match page.refusal() {
-            Some(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, &format!("{reason}\n")),
-            None => plain(StatusCode::OK, "ok\n"),
-        },
-        _ => plain(StatusCode::NOT_FOUND, "expected /metrics or /healthz\n"),
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let page = pages.page(request.uri().path(), host);
+    response(
+        page.unwrap_or_else(|| {
+            HttpPage::text(StatusCode::NOT_FOUND, format!("expected {}\n", pages.paths()))
+        }),
+    )
+}
+
+fn response(page: HttpPage) -> Response<SharedBody> {
+    let mut response = Response::new(SharedBody(page.body));
+    *response.status_mut() = page.status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
+    for (name, value) in page.headers {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
-}
-
-fn plain(status: StatusCode, body: &str) -> Response<String> {
-    with_type(status, body.to_owned(), "text/plain; charset=utf-8")
-}
-
-fn with_type(status: StatusCode, body: String, content_type: &'static str) -> Response<String> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
+}
+
+/// A body whose memory several responses share.
+struct SharedBody(Bytes);
+
+impl Body for SharedBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = std::mem::take(&mut self.0);
+        Poll::Ready((!bytes.is_empty()).then_some(Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.len() as u64)
+    }
 }
 
 #[cfg(test)]
@@ -133,11 +223,15 @@ mod tests {
         }
     }
 
+    fn pages(stub: &Arc<Stub>) -> Arc<MetricsPages<Stub>> {
+        Arc::new(MetricsPages(Arc::clone(stub)))
+    }
+
     /// Returns the response to these bytes, from a client that reads as fast as it can.
     async fn ask(page: &Arc<Stub>, request: &str) -> String {
         let (mut client, server) = duplex(1 << 20);
         client.write_all(request.as_bytes()).await.unwrap();
-        tokio::spawn(answer(server, Arc::clone(page)));
+        tokio::spawn(answer(server, pages(page)));
         let mut response = String::new();
         // The server ends the connection at its own limit, so more time means that the limit does not work.
         let read = timeout(2 * TIME_LIMIT, client.read_to_string(&mut response)).await;
@@ -180,12 +274,12 @@ mod tests {
         let began = Instant::now();
         let (mut silent, server) = duplex(1 << 10);
         silent.write_all(b"GET /metr").await.unwrap();
-        answer(server, Arc::clone(&service)).await;
+        answer(server, pages(&service)).await;
         assert!(began.elapsed() >= TIME_LIMIT && began.elapsed() < 2 * TIME_LIMIT);
         // The buffer holds the request but not the response.
         let (mut deaf, server) = duplex(64);
         deaf.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-        answer(server, service).await;
+        answer(server, pages(&service)).await;
         assert!(began.elapsed() >= 2 * TIME_LIMIT && began.elapsed() < 3 * TIME_LIMIT);
     }
 }

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use oarlock_wire::proto::Code;
 
+use crate::audit_chain::LineHash;
 use crate::identity::ClientIdentity;
 
 /// The operations of one kind in one request that ended with one verdict.
@@ -39,6 +40,10 @@ pub(crate) enum EventKind {
     Handshake,
     Reopen,
     Lost,
+    /// Lines before the entry were cut short.
+    Cut,
+    /// The file does not end where the chain ended.
+    Chain,
 }
 
 /// The maximum number of characters of a name in the log.
@@ -100,29 +105,52 @@ pub(super) fn write_operation(
     request: u64,
     operation: &AuditedOperation<'_>,
 ) {
-    let mut line = String::with_capacity(FIXED + origin.fields.len());
-    let (time_ms, fields) = (now_ms(), &origin.fields);
-    let _ = write!(line, "{{\"time_ms\":{time_ms},\"event\":\"operation\",\"request\":{request},{fields}");
-    finish_operation(&mut line, operation);
-    lines.extend_from_slice(line.as_bytes());
+    // Written piece by piece: every request pays for this, and formatting would take several times as long.
+    lines.extend_from_slice(b"{\"time_ms\":");
+    push_number(lines, now_ms());
+    lines.extend_from_slice(b",\"event\":\"operation\",\"request\":");
+    push_number(lines, request);
+    lines.push(b',');
+    lines.extend_from_slice(origin.fields.as_bytes());
+    finish_operation(lines, operation);
 }
 
 /// Returns an entry about all refusals of a client since the last such entry.
 pub(super) fn refusals(client: &str, key: &str, operation: &str, verdict: Code, count: u32) -> String {
-    let mut line = format!("{{\"time_ms\":{},\"event\":\"refusals\",\"client\":{client}", now_ms());
+    let mut line =
+        format!("{{\"time_ms\":{},\"event\":\"refusals\",\"client\":{client}", now_ms()).into_bytes();
     finish_operation(&mut line, &AuditedOperation { key, operation, count, verdict });
-    line
+    // unreachable because everything that was appended is text
+    String::from_utf8(line).unwrap_or_default()
 }
 
-fn finish_operation(line: &mut String, operation: &AuditedOperation<'_>) {
+fn finish_operation(line: &mut Vec<u8>, operation: &AuditedOperation<'_>) {
     let AuditedOperation { key, operation, count, verdict } = *operation;
-    let _ = writeln!(
-        line,
-        ",\"key\":{},\"operation\":{},\"count\":{count},\"verdict\":\"{}\"}}",
-        QuotedText(key, MAX_NAME),
-        QuotedText(operation, MAX_NAME),
-        verdict.as_str_name()
-    );
+    line.extend_from_slice(b",\"key\":");
+    QuotedText(key, MAX_NAME).append_to(line);
+    line.extend_from_slice(b",\"operation\":");
+    QuotedText(operation, MAX_NAME).append_to(line);
+    line.extend_from_slice(b",\"count\":");
+    push_number(line, count.into());
+    line.extend_from_slice(b",\"verdict\":\"");
+    line.extend_from_slice(verdict.as_str_name().as_bytes());
+    line.extend_from_slice(b"\"}\n");
+}
+
+/// Appends a number in decimal digits.
+fn push_number(line: &mut Vec<u8>, mut number: u64) {
+    // 2^64 has twenty digits.
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    line.extend_from_slice(&digits[start..]);
 }
 
 /// Returns an entry about the server itself.
@@ -152,6 +180,15 @@ pub(super) fn lost(count: u64) -> String {
     format!("{{\"time_ms\":{},\"event\":\"{}\",\"count\":{count}}}\n", now_ms(), EventKind::Lost)
 }
 
+/// Returns an entry about lines before it that are not entries, because each was cut short. `hash` stands for them.
+pub(super) fn cut(count: u64, hash: &LineHash) -> String {
+    let (time_ms, kind) = (now_ms(), EventKind::Cut);
+    let detail = "lines before this entry were cut short by a crash or a full disk";
+    format!(
+        "{{\"time_ms\":{time_ms},\"event\":\"{kind}\",\"count\":{count},\"torn\":\"{hash}\",\"detail\":\"{detail}\"}}\n"
+    )
+}
+
 /// Returns an upper bound for the bytes of [`write_operation`]'s line.
 pub(super) fn max_line_bytes(origin: &AuditOrigin, key: &str, operation: &str) -> usize {
     FIXED + origin.fields.len() + max_quoted(key) + max_quoted(operation)
@@ -160,8 +197,12 @@ pub(super) fn max_line_bytes(origin: &AuditOrigin, key: &str, operation: &str) -
 /// Returns an upper bound for the bytes of a quoted text. Names of keys and operations are plain; other characters may
 /// need six bytes.
 fn max_quoted(text: &str) -> usize {
-    let is_plain = |byte: u8| (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\');
     if text.bytes().all(is_plain) { text.len() + 2 } else { 6 * MAX_NAME + 16 }
+}
+
+/// Returns true if a byte stands for itself in a JSON string.
+fn is_plain(byte: u8) -> bool {
+    (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\')
 }
 
 /// Returns the source that an address belongs to. An IPv6 client has a network of 64 bits for itself.
@@ -180,6 +221,20 @@ pub(super) fn source_of(address: Option<IpAddr>) -> String {
 
 /// A text as a JSON string of a maximum number of characters. A text that was cut ends in three dots.
 struct QuotedText<'t>(&'t str, usize);
+
+impl QuotedText<'_> {
+    fn append_to(&self, line: &mut Vec<u8>) {
+        let Self(text, max) = *self;
+        // Nearly all names are plain, and one copy is much faster than a loop over their letters.
+        if text.len() <= max && text.bytes().all(is_plain) {
+            line.push(b'"');
+            line.extend_from_slice(text.as_bytes());
+            line.push(b'"');
+        } else {
+            line.extend_from_slice(self.to_string().as_bytes());
+        }
+    }
+}
 
 impl fmt::Display for QuotedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,6 +265,8 @@ impl fmt::Display for EventKind {
             Self::Handshake => "handshake",
             Self::Reopen => "reopen",
             Self::Lost => "lost",
+            Self::Cut => "cut",
+            Self::Chain => "chain",
         })
     }
 }
@@ -253,6 +310,20 @@ mod tests {
         write_operation(&mut line, &origin, 7, &short);
         assert!(line.len() <= max_line_bytes(&origin, "k", "ed25519-sign"));
         assert_eq!(parsed(&line)["request"], 7);
+    }
+
+    #[test]
+    fn writes_numbers_and_names_as_the_formatting_of_the_library_does() {
+        for number in [0, 1, 9, 10, 1_780_000_000_000, u64::MAX] {
+            let mut line = Vec::new();
+            push_number(&mut line, number);
+            assert_eq!(String::from_utf8(line).unwrap(), number.to_string());
+        }
+        for name in ["", "plain-1", "a\"b", "\u{1}", "ü", &"x".repeat(MAX_NAME), &"x".repeat(MAX_NAME + 1)] {
+            let (quoted, mut line) = (QuotedText(name, MAX_NAME), Vec::new());
+            quoted.append_to(&mut line);
+            assert_eq!(String::from_utf8(line).unwrap(), quoted.to_string());
+        }
     }
 
     #[test]

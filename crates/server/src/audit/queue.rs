@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::AuditError;
 use super::entry::{self, AuditOrigin, AuditedOperation};
+use super::log_file::LogFile;
 use super::refusals::{Refusals, Refused};
-use super::writer::LogFile;
 use crate::config::AuditFailure;
 
 /// The maximum bytes of lines that are written at once.
@@ -51,7 +51,7 @@ pub(super) struct AuditQueue {
     on_failure: AuditFailure,
     limits: QueueLimits,
     state: Mutex<AuditQueueState>,
-    /// Signalled when the writer has something to do.
+    /// Signalled when the writer has something to do. A signal is a system call, so entries signal an idle writer only.
     changed: Condvar,
     /// Signalled when the writer has ended.
     ended: Condvar,
@@ -77,6 +77,8 @@ struct AuditQueueState {
     is_closed: bool,
     has_reported_last: bool,
     has_ended: bool,
+    /// True while the writer waits for something to do. Only then a signal is worth a system call.
+    is_writer_idle: bool,
 }
 
 /// Complete lines that are written together.
@@ -182,7 +184,7 @@ impl AuditQueue {
         let has_space = reserved > 0 || state.used + lines.len() <= self.limits.max_of_work;
         if !state.is_closed && has_space {
             state.push(lines);
-            self.changed.notify_one();
+            self.wake(state);
         } else if self.must_keep() {
             return Err(if state.is_closed { AuditError::Closed } else { AuditError::Full });
         } else {
@@ -198,7 +200,7 @@ impl AuditQueue {
             return self.lose(&mut state, 1);
         }
         state.push(line.as_bytes());
-        self.changed.notify_one();
+        self.wake(state);
     }
 
     /// Accepts an entry about a refusal, or adds it to the count that is written later.
@@ -232,13 +234,23 @@ impl AuditQueue {
         } else {
             state.refusals.add(name, refused(), count, now);
         }
-        self.changed.notify_one();
+        self.wake(state);
     }
 
     /// Makes the writer continue with another file.
     pub(super) fn replace_file(&self, file: LogFile) {
         self.state().new_file = Some(file);
+        // Always signalled: a writer that waits for a failed disk is not idle, and must take the file at once.
         self.changed.notify_one();
+    }
+
+    /// Wakes the writer if it waits. The lock is released first, so that the writer does not wait for it again.
+    fn wake(&self, mut state: MutexGuard<'_, AuditQueueState>) {
+        let is_idle = std::mem::take(&mut state.is_writer_idle);
+        drop(state);
+        if is_idle {
+            self.changed.notify_one();
+        }
     }
 
     /// Closes the queue, and waits until the writer has ended. Returns false if it has not ended in time.
@@ -287,12 +299,15 @@ impl AuditQueue {
             }
             let until = [state.refusals.flush_at(), state.retry_at.filter(|_| state.lost > 0)];
             let patience = until.into_iter().flatten().min().map(|at| at.saturating_duration_since(now));
+            state.is_writer_idle = true;
             state = match patience {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(patience) => {
                     self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0
                 }
             };
+            // After a timeout nobody has taken the flag back.
+            state.is_writer_idle = false;
         }
     }
 

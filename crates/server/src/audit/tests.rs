@@ -15,30 +15,30 @@ use crate::identity::ClientIdentity;
 
 const QUEUE: usize = 1 << 16;
 
-fn config(path: &Path, on_failure: AuditFailure) -> config::AuditConfig {
+pub(super) fn config(path: &Path, on_failure: AuditFailure) -> config::AuditConfig {
     config::AuditConfig { max_queue_bytes: QUEUE, ..config::AuditConfig::at(path.to_owned(), on_failure) }
 }
 
-fn origin() -> AuditOrigin {
+pub(super) fn origin() -> AuditOrigin {
     AuditOrigin::new(&ClientIdentity::loopback())
 }
 
-fn done(key: &str) -> AuditedOperation<'_> {
+pub(super) fn done(key: &str) -> AuditedOperation<'_> {
     AuditedOperation { key, operation: "ed25519-sign", count: 1, verdict: Code::Done }
 }
 
-fn reserve(audit: &AuditLog) -> Result<Reservation, AuditError> {
+pub(super) fn reserve(audit: &AuditLog) -> Result<Reservation, AuditError> {
     audit.reserve(&Arc::default(), max_entry_bytes(&origin(), "key", "ed25519-sign", 1))
 }
 
 /// Opens a log whose queue has this number of bytes.
-fn with_queue(directory: &Path, max_queue_bytes: usize, on_failure: AuditFailure) -> AuditLog {
+pub(super) fn with_queue(directory: &Path, max_queue_bytes: usize, on_failure: AuditFailure) -> AuditLog {
     let config =
         config::AuditConfig { max_queue_bytes, ..config::AuditConfig::at(directory.join("log"), on_failure) };
     AuditLog::open(Some(&config)).unwrap()
 }
 
-fn sign(audit: &AuditLog, number: u64) -> Result<(), AuditError> {
+pub(super) fn sign(audit: &AuditLog, number: u64) -> Result<(), AuditError> {
     reserve(audit)?.commit(&origin(), number, &[done("key")])
 }
 
@@ -53,7 +53,7 @@ fn stalled_with(config: config::AuditConfig, flags: OFlags) -> (AuditLog, PipeRe
     fcntl_setfl(&file, OFlags::NONBLOCK).unwrap();
     while io::Write::write(&mut &file, &[b'\n'; 512]).is_ok() {}
     fcntl_setfl(&file, flags).unwrap();
-    let audit = AuditLog::start(&config, LogFile { file, is_mid_line: false });
+    let audit = AuditLog::start(&config, LogFile::of_pipe(file));
     (audit.unwrap(), reader)
 }
 

@@ -1,62 +1,50 @@
-//! The thread that writes the audit log.
+//! The thread that writes the audit log: it links each line to the line before it, and appends it to the file.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::entry::{self, EventKind};
+use super::linked::LinkedLines;
+use super::log_file::{ChainStart, LogFile};
 use super::queue::{AuditPiece, AuditQueue, WriterStep};
-
-/// A file to which complete lines are appended.
-#[derive(Debug)]
-pub(super) struct LogFile {
-    pub(super) file: File,
-    /// True if the file ends with half a line.
-    pub(super) is_mid_line: bool,
-}
-
-impl LogFile {
-    /// Opens a file, or creates it with access for its owner only.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        // A server that was killed while it wrote has left half a line.
-        let is_mid_line = file.metadata()?.is_file() && !ends_with_line(path).unwrap_or(true);
-        Ok(Self { file, is_mid_line })
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        if let Some(last) = bytes[..written].last() {
-            self.is_mid_line = *last != b'\n';
-        }
-        if written == 0 { Err(ErrorKind::WriteZero.into()) } else { Ok(written) }
-    }
-}
-
-/// Returns true if a file is empty or its last line is complete.
-fn ends_with_line(path: &Path) -> io::Result<bool> {
-    let mut file = File::open(path)?;
-    if file.seek(SeekFrom::End(0))? == 0 {
-        return Ok(true);
-    }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
-}
+use super::syslog::SyslogSink;
+use crate::audit_chain::{LineHash, remove_chain_end, write_chain_end};
 
 /// The state of the writer thread.
 #[derive(Debug)]
 pub(super) struct AuditWriter {
-    pub(super) path: PathBuf,
-    pub(super) queue: Arc<AuditQueue>,
+    path: PathBuf,
+    queue: Arc<AuditQueue>,
+    /// The second sink, if there is one.
+    syslog: Option<Arc<SyslogSink>>,
+    /// The hash of the last line that is completely in a file.
+    last: LineHash,
+    /// True if this process has written a line.
+    has_written: bool,
+}
+
+/// The end of writing lines.
+enum WriteEnd {
+    Complete,
+    /// Another file takes the rest. The number of bytes that are in the former file.
+    NewFile(usize, LogFile),
+    /// The rest is lost. The number of bytes that are in the file.
+    Lost(usize),
 }
 
 impl AuditWriter {
+    pub(super) fn new(
+        path: PathBuf,
+        queue: Arc<AuditQueue>,
+        syslog: Option<Arc<SyslogSink>>,
+        start: ChainStart,
+    ) -> Self {
+        Self { path, queue, syslog, last: start.last, has_written: false }
+    }
+
     /// Writes lines until the queue is closed and empty.
-    pub(super) fn run(self, mut file: LogFile) {
+    pub(super) fn run(mut self, mut file: LogFile) {
         loop {
             match self.queue.next() {
                 WriterStep::Write(piece) => self.write(&mut file, &piece),
@@ -65,43 +53,94 @@ impl AuditWriter {
             }
         }
         // An error changes nothing here: the server stops, and the kernel still has the data.
-        let _ = file.file.sync_data();
+        let _ = file.sync();
+        if self.has_written && file.is_regular() {
+            self.keep_chain(write_chain_end(&self.path, self.last));
+        }
         self.queue.end();
     }
 
-    fn replace(&self, file: &mut LogFile, new: LogFile) {
+    /// Reports that the hash beside the log could not be changed. The log itself is complete without it.
+    fn keep_chain(&self, outcome: io::Result<()>) {
+        if let Err(error) = outcome {
+            let file = crate::audit_chain::chain_end_path(&self.path);
+            tracing::warn!(file = %file.display(), %error, "the hash of the last audit entry cannot be kept");
+        }
+    }
+
+    fn replace(&mut self, file: &mut LogFile, new: LogFile) {
         let former = std::mem::replace(file, new);
-        let _ = former.file.sync_data();
+        let _ = former.sync();
         self.queue.put_own(&entry::event(EventKind::Reopen, "the file was opened again"));
         tracing::info!(file = %self.path.display(), "the audit log was opened again");
     }
 
     /// Writes a piece, and waits if the disk fails. If entries may be lost, or the server stops, the lines that the
     /// disk does not accept are dropped and counted.
-    fn write(&self, file: &mut LogFile, piece: &AuditPiece) {
+    fn write(&mut self, file: &mut LogFile, piece: &AuditPiece) {
+        if !self.has_written {
+            // From now on the file's end counts, also after a crash.
+            self.has_written = true;
+            self.keep_chain(remove_chain_end(&self.path));
+        }
         let mut at = 0;
         while at < piece.bytes.len() {
-            match append(file, &piece.bytes, at) {
-                Ok(written) => at += written,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.fail(&error);
-                    // `wait_for_retry` returns true only if the server stops: then nothing can be tried again.
-                    let is_lost = self.queue.may_lose() || self.queue.wait_for_retry();
-                    if let Some(new) = self.queue.take_new_file() {
-                        // The former file ends with half a line. The new file begins with the complete line.
-                        at = line_start(&piece.bytes, at);
-                        self.replace(file, new);
-                    } else if is_lost {
-                        self.queue.given_up(piece, &piece.bytes[at..]);
-                        return;
-                    }
+            let lines = LinkedLines::new(&piece.bytes[at..], self.last, file);
+            if at == 0
+                && let Some(syslog) = &self.syslog
+            {
+                syslog.put(&lines.bytes);
+            }
+            match self.write_lines(file, &lines) {
+                WriteEnd::Complete => {
+                    file.complete();
+                    self.last = lines.hash(lines.bytes.len()).unwrap_or(self.last);
+                    break;
+                }
+                WriteEnd::NewFile(written, new) => {
+                    // The former file ends with half a line. The new file begins with the complete line.
+                    at += self.abandon(file, &lines, written);
+                    self.replace(file, new);
+                }
+                WriteEnd::Lost(written) => {
+                    at += self.abandon(file, &lines, written);
+                    self.queue.given_up(piece, &piece.bytes[at..]);
+                    return;
                 }
             }
         }
         if self.queue.written(piece) {
             tracing::info!(file = %self.path.display(), "the audit log is written again");
         }
+    }
+
+    fn write_lines(&self, file: &mut LogFile, lines: &LinkedLines) -> WriteEnd {
+        let mut written = 0;
+        while written < lines.bytes.len() {
+            match file.write(&lines.bytes[written..]) {
+                Ok(more) => written += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.fail(&error);
+                    // `wait_for_retry` returns true only if the server stops: then nothing can be tried again.
+                    let is_lost = self.queue.may_lose() || self.queue.wait_for_retry();
+                    if let Some(new) = self.queue.take_new_file() {
+                        return WriteEnd::NewFile(written, new);
+                    }
+                    if is_lost {
+                        return WriteEnd::Lost(written);
+                    }
+                }
+            }
+        }
+        WriteEnd::Complete
+    }
+
+    /// Continues the chain after the lines that are complete. Returns their bytes in the piece.
+    fn abandon(&mut self, file: &mut LogFile, lines: &LinkedLines, written: usize) -> usize {
+        self.last = lines.hash(written).unwrap_or(self.last);
+        file.abandon(lines, written);
+        lines.complete_of_piece(written)
     }
 
     fn fail(&self, reason: &io::Error) {
@@ -114,17 +153,4 @@ impl AuditWriter {
             tracing::error!(file = %self.path.display(), %reason, consequence, "the audit log cannot be written");
         }
     }
-}
-
-/// Writes some of the bytes from an offset on. If the file ends with half of a dropped line, a line end is written
-/// first.
-fn append(file: &mut LogFile, bytes: &[u8], at: usize) -> io::Result<usize> {
-    if file.is_mid_line && line_start(bytes, at) == at {
-        file.write(b"\n")?;
-    }
-    file.write(&bytes[at..])
-}
-
-fn line_start(bytes: &[u8], at: usize) -> usize {
-    bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }

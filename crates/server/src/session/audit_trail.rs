@@ -9,7 +9,7 @@ use oarlock_wire::proto::Code;
 use crate::audit::{
     AuditError, AuditLog, AuditOrigin, AuditedOperation, Reservation, ReservedBytes, max_entry_bytes,
 };
-use crate::metrics::{CodeTally, ServerMetrics, counted_as};
+use crate::metrics::{CodeTally, counted_as};
 use crate::service::SharedService;
 
 /// The kinds of the jobs of a batch: the key and the scheme of each job.
@@ -114,7 +114,7 @@ impl AuditTrail {
     /// The log must be kept and accepts no entry: the answers must not leave.
     pub(super) fn finish(mut self, codes: &[u8], service: &SharedService) -> Result<(), AuditError> {
         let tallies = self.tallies(codes);
-        self.count(&tallies, &service.metrics);
+        self.count(&tallies, service);
         let Some(origin) = self.origin.take() else { return Ok(()) };
         let names: Vec<String> = self.kinds.iter().map(|(_, scheme)| operation(*scheme)).collect();
         let reservation = self.reservation.take();
@@ -142,13 +142,15 @@ impl AuditTrail {
         tallies
     }
 
-    fn count(&self, tallies: &[CodeTally], metrics: &ServerMetrics) {
-        for ((_, scheme), tally) in self.kinds.iter().zip(tallies) {
+    fn count(&self, tallies: &[CodeTally], service: &SharedService) {
+        for ((key, scheme), tally) in self.kinds.iter().zip(tallies) {
+            let schemes = &service.metrics.schemes;
             let counters = match scheme {
-                Some(scheme) => metrics.schemes.get(&counted_as(*scheme)),
-                None => metrics.schemes.rest(),
+                Some(scheme) => schemes.get(&counted_as(*scheme)),
+                None => schemes.rest(),
             };
             counters.add(tally);
+            service.key_uses.count(key, tally.iter().map(|(_, count)| count).sum());
         }
     }
 

@@ -180,6 +180,7 @@ impl RecordBatchTask {
         let mut batch = message.batch(&limits, &self.own_keys.keys).map_err(|error| error.fault())?;
         // Authorization replaces handles by keys, but audit entries name handles.
         let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
+        self.count_keys(&batch);
         let authorized = authorize_records(&self.handles, self.verifies, &mut batch);
         for (_, fault) in &authorized.denials {
             self.service.metrics.rejections.count(fault.code(), 1);
@@ -211,6 +212,33 @@ impl RecordBatchTask {
             None => self.service.audit.refuse(&self.client.origin, self.number, &entries),
         }
         Ok(self.message.numbered(results))
+    }
+
+    /// Counts the records of each key of the server, those that will be refused among them.
+    fn count_keys(&self, batch: &Batch<'_>) {
+        let uses = &self.service.key_uses;
+        if let Column::One(source) = batch.records.key {
+            return uses.count(self.handle_name(source), batch.records.len as u32);
+        }
+        // One step per record, and one look at the names per handle that occurs.
+        let mut records = vec![0_u32; self.handles.len()];
+        for source in batch.records.key.cursor().take(batch.records.len) {
+            if let KeySource::Table(handle) = source
+                && let Some(count) = records.get_mut(handle as usize)
+            {
+                *count += 1;
+            }
+        }
+        for (handle, count) in (0_u32..).zip(records).filter(|(_, count)| *count > 0) {
+            uses.count(self.handle_name(KeySource::Table(handle)), count);
+        }
+    }
+
+    fn handle_name(&self, source: KeySource) -> &str {
+        match source {
+            KeySource::Table(handle) => self.opened(handle).map_or("", |opened| &*opened.name),
+            KeySource::Slot(_) => "",
+        }
     }
 
     /// Counts records by task and code. No codes mean that every record was done.

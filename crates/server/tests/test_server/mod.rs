@@ -45,6 +45,8 @@ impl TestServer {
         config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
         config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
         config.limits.max_drain_seconds = 5;
+        // The address would be the same for all servers of the tests.
+        config.listen.dashboard = None;
         change(&mut config, directory.path());
         let clock = ServerClock::default();
         let server = BoundServer::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
