@@ -188,7 +188,7 @@ fn make_install_is_complete_and_make_uninstall_removes_it() {
     assert!(version.status.success());
     for path in [
         "share/man/man1/oarlock.1",
-        "share/man/man1/oarlock-call-seal.1",
+        "share/man/man1/oarlock-call-encrypt.1",
         "share/bash-completion/completions/oarlock",
         "share/zsh/site-functions/_oarlock",
         "share/fish/vendor_completions.d/oarlock.fish",
