@@ -32,7 +32,7 @@
 //!     cipher: RowCipher::Cbc(BlockCipher::Tdes2),
 //!     iv: IvFrom::Zero,
 //!     padding: Padding::None,
-//!     gcm: Default::default(),
+//!     aead: Default::default(),
 //! };
 //! let job = RecordJob::new(operation, "pan", KeyFrom::One(key));
 //!
