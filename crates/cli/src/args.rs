@@ -80,7 +80,7 @@ pub(crate) enum CliCommand {
     Milter(MilterArgs),
     /// Run a TLS-terminating proxy in front of a TCP service
     Proxy(ProxyArgs),
-    /// Use a key of a running `oarlock serve`: sign, verify, decrypt, derive, seal, open, mac; list keys and engines
+    /// Use a key of a running `oarlock serve`: sign, verify, encrypt, decrypt, derive, mac; list keys and engines
     Call(Box<CallArgs>),
     /// Verify the audit log of `oarlock serve`
     Audit(AuditArgs),
