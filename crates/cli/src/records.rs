@@ -19,6 +19,7 @@ mod arrow;
 mod column;
 mod error;
 mod keys;
+mod messages;
 mod order;
 mod pipeline;
 mod source;

@@ -435,6 +435,16 @@ fn a_damaged_file_leaves_the_old_output_alone() {
     fs::write(folder.path("in.arrow"), bytes).unwrap();
     let said = folder.fails(&format!("encrypt in.arrow {GCM}"));
     assert!(said.contains("in.arrow, batch 0: the lengths, positions and types in it"), "{said}");
+    // A length before compression that no memory holds. Files are checked when they are opened.
+    for (name, place) in [("in.arrow", ""), ("in.arrows", ", batch 0")] {
+        folder.put_with(name, &batches[0].schema(), &batches, lz4());
+        let mut bytes = fs::read(folder.path(name)).unwrap();
+        let magic = bytes.windows(4).position(|own| own == [0x04, 0x22, 0x4d, 0x18]).unwrap();
+        bytes[magic - 8..magic].copy_from_slice(&(1_i64 << 60).to_le_bytes());
+        fs::write(folder.path(name), bytes).unwrap();
+        let said = folder.fails(&format!("encrypt {name} {GCM}"));
+        assert!(said.contains(&format!("{name}{place}: the lengths, positions and types in it")), "{said}");
+    }
     let said = folder.fails(&format!("encrypt key --format arrow {GCM}"));
     assert!(said.contains("key: expected Arrow IPC"), "{said}");
     let entries = fs::read_dir(folder.0.path()).unwrap();

@@ -86,6 +86,8 @@ pub(crate) struct Computed {
     values: Vec<u8>,
     ends: Vec<usize>,
     states: Vec<RowState>,
+    /// The number of bad rows.
+    bad: usize,
     is_large: bool,
     max_bytes: usize,
 }
@@ -104,7 +106,7 @@ impl Computed {
         let reserved = values.try_reserve_exact(bytes);
         reserved.map_err(|_| ColumnError::Machine(format!("no memory for {bytes} bytes of results")))?;
         let (ends, states) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-        Ok(Self { values, ends, states, is_large, max_bytes })
+        Ok(Self { values, ends, states, bad: 0, is_large, max_bytes })
     }
 
     /// Returns the number of rows.
@@ -139,6 +141,7 @@ impl Computed {
     }
 
     pub(crate) fn push_fault(&mut self, fault: RowFault) {
+        self.bad += 1;
         self.push(RowState::Bad(fault));
     }
 
@@ -192,7 +195,7 @@ impl Computed {
     }
 
     fn finish_as<T: ByteArrayType>(mut self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
-        let (nulls, rejected) = judge(&self.states, on_error)?;
+        let (nulls, rejected) = judge(&self.states, self.bad, on_error)?;
         debug_assert!(self.values.len() <= self.max_bytes);
         let values = Buffer::from_vec(std::mem::take(&mut self.values));
         let offsets = offsets::<T::Offset>(&self.ends);
@@ -229,7 +232,8 @@ impl Verdicts {
             Err(fault) => RowState::Bad(*fault),
         };
         let states: Vec<RowState> = self.0.iter().map(state).collect();
-        let (nulls, rejected) = judge(&states, on_error)?;
+        let bad = self.0.iter().filter(|answer| answer.is_err()).count();
+        let (nulls, rejected) = judge(&states, bad, on_error)?;
         let is_true = |answer: &Result<Option<bool>, RowFault>| *answer == Ok(Some(true));
         let answers: BooleanBuffer = self.0.iter().map(is_true).collect();
         with_faults(Arc::new(BooleanArray::new(answers, nulls)), &states, on_error, rejected)
@@ -243,18 +247,23 @@ fn offsets<T: ArrowNativeType>(ends: &[usize]) -> OffsetBuffer<T> {
     OffsetBuffer::new(ScalarBuffer::from(offsets))
 }
 
-/// Returns the nulls of a column, and its bad rows.
-fn judge(states: &[RowState], on_error: OnError) -> Result<(Option<NullBuffer>, RejectedRows), ColumnError> {
+/// Returns the nulls of a column, and its bad rows, of which there are `bad`.
+fn judge(
+    states: &[RowState],
+    bad: usize,
+    on_error: OnError,
+) -> Result<(Option<NullBuffer>, RejectedRows), ColumnError> {
     let mut rejected = RejectedRows::default();
-    for state in states {
-        if let RowState::Bad(fault) = state {
-            *rejected.0.entry(*fault).or_default() += 1;
-        }
-    }
-    let first = states.iter().enumerate().find_map(|(row, state)| match state {
+    // Most columns have no bad row, and then no row is looked at.
+    let bad_rows = states.iter().enumerate().filter_map(|(row, state)| match state {
         RowState::Bad(fault) => Some((row, *fault)),
         _ => None,
     });
+    let mut first = None;
+    for (row, fault) in bad_rows.take(bad) {
+        first.get_or_insert((row, fault));
+        *rejected.0.entry(fault).or_default() += 1;
+    }
     if let (OnError::Raise, Some((row, fault))) = (on_error, first) {
         return Err(ColumnError::BadRow { row, fault, count: rejected.total() });
     }

@@ -114,7 +114,7 @@ fn run_rows(
     operation: &mut dyn ColumnOperation,
 ) -> Result<Computed, ColumnError> {
     let mut max_len = 0_usize;
-    for row in 0..values.len() {
+    for row in values.rows_from(0) {
         if let Some(place) = values.place(row)? {
             max_len = max_len.saturating_add(operation.max_result_len(place.len));
         }
@@ -161,9 +161,8 @@ impl Chunk {
         self.end = values.len();
         let (mut bytes, mut start, mut end) = (0, usize::MAX, 0);
         let mut is_one_buffer = true;
-        for row in first..values.len() {
-            let place = values.place(row)?;
-            if let Some(place) = place {
+        for row in values.rows_from(first) {
+            if let Some(place) = values.place(row)? {
                 let len = place.len.saturating_add(operation.extra_len(row)?);
                 let is_full = self.rows.len() == limits.rows || bytes + len > limits.bytes;
                 if is_full && !self.rows.is_empty() {

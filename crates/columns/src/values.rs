@@ -7,6 +7,7 @@ use arrow_array::types::{
     UInt64Type, Utf8Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType};
+use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::DataType;
 
@@ -164,6 +165,20 @@ impl<'a> ValueColumn<'a> {
         let named: NullBuffer = is_named.into();
         self.nulls = NullBuffer::union(self.nulls.as_ref(), Some(&named));
         (self, entries)
+    }
+
+    /// Returns the rows from `first` on that may have a value. Nulls are looked at 64 at a time.
+    pub(crate) fn rows_from(&self, first: usize) -> impl Iterator<Item = usize> + '_ {
+        let nulls = match &self.dictionary {
+            Some(rows) => rows.nulls.as_ref(),
+            None => self.nulls.as_ref(),
+        };
+        let valid = nulls.map(|nulls| {
+            let len = nulls.len().saturating_sub(first);
+            BitIndexIterator::new(nulls.validity(), nulls.offset() + first, len)
+        });
+        let all = if valid.is_none() { first..self.len() } else { 0..0 };
+        valid.into_iter().flatten().map(move |row| row + first).chain(all)
     }
 
     /// Returns the place of the value of a row, or `None` if the row is null.

@@ -6,7 +6,17 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// Counters by the names of resident keys. A removed key takes its counter along.
 #[derive(Debug, Default)]
-pub(crate) struct KeyUseCounters(RwLock<HashMap<Arc<str>, AtomicU64>>);
+pub(crate) struct KeyUseCounters(RwLock<HashMap<Arc<str>, KeyUseCounter>>);
+
+/// The counter of one key, which its opened handles share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyUseCounter(Arc<AtomicU64>);
+
+impl KeyUseCounter {
+    pub(crate) fn add(&self, by: u32) {
+        self.0.fetch_add(by.into(), Ordering::Relaxed);
+    }
+}
 
 impl KeyUseCounters {
     /// Keeps the counters of these keys, and adds counters for new ones.
@@ -21,17 +31,23 @@ impl KeyUseCounters {
 
     /// Counts operations under a key. Names that are not resident keys are ignored, so that clients cannot add any.
     pub(crate) fn count(&self, name: &str, by: u32) {
-        let counters = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(counter) = counters.get(name) {
-            counter.fetch_add(by.into(), Ordering::Relaxed);
+        if let Some(counter) = self.of_key(name) {
+            counter.add(by);
         }
+    }
+
+    /// Returns the counter of a resident key.
+    pub(crate) fn of_key(&self, name: &str) -> Option<KeyUseCounter> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// Returns the names and their counts, the most used first.
     pub(crate) fn read(&self) -> Vec<(String, u64)> {
         let counters = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let mut uses: Vec<(String, u64)> =
-            counters.iter().map(|(name, count)| (name.to_string(), count.load(Ordering::Relaxed))).collect();
+        let mut uses: Vec<(String, u64)> = counters
+            .iter()
+            .map(|(name, count)| (name.to_string(), count.0.load(Ordering::Relaxed)))
+            .collect();
         uses.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         uses
     }
@@ -53,5 +69,10 @@ mod tests {
         assert_eq!(read(&uses), ["b5", "a0", "c0"]);
         uses.keep(["b", "d"].into_iter().map(Arc::from));
         assert_eq!(read(&uses), ["b5", "d0"]);
+        // A handle's counter is that of the key for as long as the key is there.
+        let of_handle = uses.of_key("b").unwrap();
+        uses.keep(["b"].into_iter().map(Arc::from));
+        of_handle.add(2);
+        assert_eq!(read(&uses), ["b7"]);
     }
 }

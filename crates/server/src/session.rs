@@ -202,6 +202,7 @@ impl ClientSession {
             if !matches!(opened.source, OpenedSource::Own(_) | OpenedSource::OwnSymmetric(_)) {
                 opened.source = opened.source_in(&now);
                 opened.is_older = now.versions.older(&opened.name).is_some();
+                opened.uses = self.service.key_uses.of_key(&opened.name);
                 // Grants may have changed together with the keys.
                 opened.rights = now.rights(&opened.name, &self.client.identity);
             }

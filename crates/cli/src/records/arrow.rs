@@ -25,6 +25,7 @@ use super::args::{ArrowJob, ArrowOperation, RecordsArgs};
 use super::column::ColumnEditor;
 use super::error::BatchFault;
 use super::keys::{self, JobKeys};
+use super::messages::{self, CheckedStream};
 use super::order::{MAX_TOLD, RowTotals};
 use super::source::{ArrowContainer, InputFile};
 use super::{RecordsError, RecordsSummary, build_accelerator, is_standard, progress_bar};
@@ -101,8 +102,8 @@ fn read_file(mut input: impl Read + Seek + 'static) -> Result<BatchSource, Batch
     Ok(BatchSource { batches: Box::new(reader), metadata })
 }
 
-/// Checks that the footer of a file, and the blocks that it names, lie in the file. `arrow-ipc` reserves and fills as
-/// much memory as they say.
+/// Checks that the footer of a file, and the blocks that it names, lie in the file, and the messages of the blocks.
+/// `arrow-ipc` reserves and fills as much memory as they say.
 fn check_footer(file: &mut (impl Read + Seek)) -> Result<(), BatchFault> {
     let mut tail = [0; 10];
     let len = file.seek(SeekFrom::End(0))?;
@@ -122,11 +123,15 @@ fn check_footer(file: &mut (impl Read + Seek)) -> Result<(), BatchFault> {
     };
     let [dictionaries, batches] = [footer.dictionaries(), footer.recordBatches()];
     let mut blocks = dictionaries.into_iter().chain(batches).flatten();
-    if blocks.all(lies_inside) { Ok(()) } else { Err(BatchFault::Malformed) }
+    blocks.try_for_each(|block| match lies_inside(block) {
+        true => messages::check_block(file, block),
+        false => Err(BatchFault::Malformed),
+    })
 }
 
 fn read_stream(input: impl Read + 'static) -> Result<BatchSource, BatchFault> {
-    let reader = guard(|| StreamReader::try_new(BufReader::with_capacity(1 << 16, input), None))?;
+    let input = CheckedStream::new(BufReader::with_capacity(1 << 16, input));
+    let reader = guard(|| StreamReader::try_new(input, None))?;
     Ok(BatchSource { batches: Box::new(reader), metadata: HashMap::new() })
 }
 
@@ -289,6 +294,7 @@ mod tests {
 
     use arrow_array::types::Int8Type;
     use arrow_array::{ArrayRef, DictionaryArray, StringViewArray};
+    use arrow_ipc::CompressionType;
 
     use super::*;
 
@@ -301,6 +307,10 @@ mod tests {
 
     /// Returns a file and a stream with the same batch twice.
     fn written() -> [Vec<u8>; 2] {
+        written_with(None)
+    }
+
+    fn written_with(compression: Option<CompressionType>) -> [Vec<u8>; 2] {
         fn write(mut writer: impl RecordBatchWriter, batch: &RecordBatch) {
             writer.write(batch).unwrap();
             writer.write(batch).unwrap();
@@ -308,6 +318,7 @@ mod tests {
         }
         let (mut file, mut stream) = (Vec::new(), Vec::new());
         let options = IpcWriteOptions::try_new(8, false, arrow_ipc::MetadataVersion::V5).unwrap();
+        let options = options.try_with_compression(compression).unwrap();
         let (batch, schema) = (batch(), batch().schema());
         write(FileWriter::try_new_with_options(&mut file, &schema, options.clone()).unwrap(), &batch);
         write(StreamWriter::try_new_with_options(&mut stream, &schema, options).unwrap(), &batch);
@@ -342,8 +353,9 @@ mod tests {
 
     #[test]
     fn a_damaged_byte_is_an_error_or_other_data() {
-        for (bytes, is_file) in written().into_iter().zip([true, false]) {
-            for (at, bits) in (0..bytes.len()).flat_map(|at| [0x01, 0x80].map(|bits| (at, bits))) {
+        let compressed = written_with(Some(CompressionType::LZ4_FRAME));
+        for (bytes, is_file) in written().into_iter().chain(compressed).zip([true, false, true, false]) {
+            for (at, bits) in (0..bytes.len()).flat_map(|at| [0x01, 0x10, 0x80].map(|bits| (at, bits))) {
                 let mut bytes = bytes.clone();
                 bytes[at] ^= bits;
                 let bytes = Cursor::new(bytes);

@@ -89,10 +89,7 @@ pub(crate) enum BatchFault {
 impl From<ArrowError> for BatchFault {
     fn from(error: ArrowError) -> Self {
         match error {
-            ArrowError::IoError(_, error) if error.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,
-            // Other errors come from decompression, so the bytes are at fault and not the machine.
-            ArrowError::IoError(_, error) if error.raw_os_error().is_some() => Self::Read(error),
-            ArrowError::IoError(..) => Self::Malformed,
+            ArrowError::IoError(_, error) => error.into(),
             // arrow-ipc names its own feature, which a user cannot change.
             ArrowError::InvalidArgumentError(text) if text.contains("zstd") => Self::Zstandard,
             other => Self::Arrow(other),
@@ -102,7 +99,13 @@ impl From<ArrowError> for BatchFault {
 
 impl From<io::Error> for BatchFault {
     fn from(error: io::Error) -> Self {
-        ArrowError::from(error).into()
+        match error.downcast::<Self>() {
+            Ok(fault) => fault,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,
+            Err(error) if error.raw_os_error().is_some() => Self::Read(error),
+            // Other errors come from decompression, so the bytes are at fault and not the machine.
+            Err(_) => Self::Malformed,
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 //! The check may refuse a record that the contract allows, never the reverse. The contract's own check decides about
 //! refused records.
 
-use crate::{AeadAlg, CipherSpec, Direction, Records, Shape, Span};
+use crate::ff1::numeral_bytes;
+use crate::{
+    AeadAlg, CipherSpec, Column, Direction, Ff1Sizes, MAX_FF1_TWEAK, Records, Shape, Span, ff1_radix,
+};
 
 /// The conditions of the fast check for a shape.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +34,16 @@ enum KeyLenRule {
 #[derive(Clone, Copy, Debug)]
 enum OutputRule {
     AsLongAsInput,
+    /// As long as an input of this many bytes.
+    AsLongAsInputOf(u32, u32),
     Between(u32, u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TagRule {
     NoTag,
+    /// Associated data and no tag.
+    Tweak,
     InOutput,
     InData,
 }
@@ -71,6 +78,14 @@ impl FastRule {
                 tag = if is_sealing { TagRule::InOutput } else { TagRule::InData };
                 tag_lens = alg.tag_lens();
                 (KeyLenRule::Exactly(alg.key_len()), alg.iv_lens(), 1, OutputRule::AsLongAsInput)
+            }
+            // Records with different radixes take the full check.
+            Shape::Fpe { alg, .. } => {
+                let radix = common_radix(records)?;
+                let lens = Ff1Sizes::input_lens(radix);
+                tag = TagRule::Tweak;
+                let output = OutputRule::AsLongAsInputOf(*lens.start() as u32, *lens.end() as u32);
+                (KeyLenRule::Exactly(alg.key_len()), 4..=4, numeral_bytes(radix), output)
             }
             _ => return None,
         };
@@ -147,6 +162,9 @@ impl CombinedCheck {
         // `&=` instead of a return keeps the loop over records free of branches.
         self.is_long_enough &= match self.rule.output {
             OutputRule::AsLongAsInput => output.len == input.len,
+            OutputRule::AsLongAsInputOf(min, max) => {
+                (output.len == input.len) & (min..=max).contains(&input.len)
+            }
             OutputRule::Between(min, max) => (min..=max).contains(&output.len),
         };
         self.partial |= input.len;
@@ -168,13 +186,16 @@ impl FastRule {
     /// Returns true if the shape has no associated data and no tag, or if both pass the check.
     #[inline(always)]
     pub(super) fn fits_tag(&self, spans: impl FnOnce() -> [Span; 2]) -> bool {
-        let limit = match self.tag {
-            TagRule::NoTag => return true,
-            TagRule::InOutput => self.output_len,
-            TagRule::InData => self.data_len,
-        };
         // A closure, so that shapes without tags never read these columns.
-        let [aad, tag] = spans();
+        let [aad, tag] = match self.tag {
+            TagRule::NoTag => return true,
+            TagRule::Tweak | TagRule::InOutput | TagRule::InData => spans(),
+        };
+        let limit = match self.tag {
+            TagRule::InOutput => self.output_len,
+            TagRule::NoTag | TagRule::InData => self.data_len,
+            TagRule::Tweak => return (end(aad) <= self.data_len) & (aad.len as usize <= MAX_FF1_TWEAK),
+        };
         let has_valid_len = (self.min_tag_len..=self.max_tag_len).contains(&tag.len);
         (end(aad) <= self.data_len) & (end(tag) <= limit) & has_valid_len
     }
@@ -184,6 +205,17 @@ impl OutputRule {
     fn exactly(len: usize) -> Self {
         Self::Between(len as u32, len as u32)
     }
+}
+
+/// Returns the radix of FF1 if all records have the same.
+fn common_radix(records: &Records<'_>) -> Option<u32> {
+    let radix_of = |iv: Span| iv.of(&records.data).and_then(ff1_radix);
+    if let Column::One(iv) = records.iv {
+        return radix_of(iv);
+    }
+    let mut radixes = records.iv.cursor().take(records.len).map(radix_of);
+    let first = radixes.next()?;
+    radixes.all(|own| own == first).then_some(first)?
 }
 
 #[inline(always)]

@@ -162,9 +162,10 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
     }
     let mut data = vec![0; data_len];
     if matches!(shape, Shape::Fpe { .. }) {
+        let radix = [2, 10, 300, 1 << 16][random.below(4)];
         for iv in &columns[0] {
-            // The radix.
-            iv.of_mut(&mut data).unwrap_or_default().iter_mut().skip(3).for_each(|byte| *byte = 10);
+            let place = iv.of_mut(&mut data).unwrap_or_default();
+            place.iter_mut().zip(u32::to_be_bytes(radix)).for_each(|(byte, value)| *byte = value);
         }
     }
     let [iv, second_iv, aad, tag] = columns.map(|column| Column::Each(column.into()));

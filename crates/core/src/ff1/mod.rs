@@ -10,6 +10,7 @@ mod sizes;
 use zeroize::Zeroizing;
 
 use self::number::Modulus;
+pub(crate) use self::sizes::numeral_bytes;
 pub use self::sizes::{Ff1Sizes, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, ff1_radix};
 use crate::{Direction, Status};
 

@@ -1,5 +1,7 @@
 //! Sizes that follow from the radix and the lengths of a record. All of them are public.
 
+use std::ops::RangeInclusive;
+
 use super::BLOCK;
 use super::number::Modulus;
 
@@ -49,13 +51,25 @@ impl Ff1Sizes {
     #[must_use]
     #[inline]
     pub fn exist(radix: u32, input_len: usize, tweak_len: usize) -> bool {
-        let bytes = numeral_bytes(radix);
-        let len = input_len / bytes;
         (2..=1 << 16).contains(&radix)
-            && input_len.is_multiple_of(bytes)
-            && (2..=MAX_FF1_NUMERALS).contains(&len)
+            && input_len.is_multiple_of(numeral_bytes(radix))
+            && Self::input_lens(radix).contains(&input_len)
             && tweak_len <= MAX_FF1_TWEAK
-            && texts(radix, len) >= MIN_TEXTS
+    }
+
+    /// Returns the shortest and the longest input in bytes for a radix of 2 to 65,536: two to [`MAX_FF1_NUMERALS`]
+    /// numerals with at least 100 possible texts.
+    #[must_use]
+    #[inline]
+    pub fn input_lens(radix: u32) -> RangeInclusive<usize> {
+        let (mut numerals, mut texts) = (2, u64::from(radix).pow(2));
+        // A radix below 2 never gets there.
+        while texts < MIN_TEXTS && numerals < MAX_FF1_NUMERALS {
+            texts *= u64::from(radix);
+            numerals += 1;
+        }
+        let bytes = numeral_bytes(radix);
+        bytes * numerals..=bytes * MAX_FF1_NUMERALS
     }
 
     /// Returns the radix.
@@ -137,20 +151,8 @@ impl Ff1Sizes {
     }
 }
 
+/// Returns the number of bytes of a numeral.
 #[inline]
-fn numeral_bytes(radix: u32) -> usize {
+pub(crate) fn numeral_bytes(radix: u32) -> usize {
     if radix <= 256 { 1 } else { 2 }
-}
-
-/// Returns the number of texts, or [`MIN_TEXTS`] if there are more.
-#[inline]
-fn texts(radix: u32, len: usize) -> u64 {
-    let mut texts = 1;
-    for _ in 0..len {
-        if texts >= MIN_TEXTS {
-            break;
-        }
-        texts *= u64::from(radix);
-    }
-    texts
 }

@@ -169,11 +169,11 @@ impl Ff1Group<'_, '_> {
                 let single = simd.single();
                 let sizes = &self.plan.sizes;
                 let mut keys = [&NONE; PLACES];
-                let mut numbers = [[H::Number::default(); 2]; PLACES];
+                let mut halves = [[H::Number::default(); PLACES]; 2];
                 for (place, record) in self.records.iter().enumerate() {
                     keys[place] = record.schedule;
                     let (left, right) = sizes.halves(record.input);
-                    numbers[place] = [half.number(left), half.number(right)];
+                    (halves[0][place], halves[1][place]) = (half.number(left), half.number(right));
                 }
                 let starts = self.starts::<S::Single, ROUNDS>(single, &keys);
                 for step in 0..FF1_ROUNDS {
@@ -181,30 +181,35 @@ impl Ff1Group<'_, '_> {
                         Direction::Encrypt => step,
                         Direction::Decrypt => FF1_ROUNDS - 1 - step,
                     };
-                    // The half that goes into the function, which the other half gets.
-                    let source = usize::from(self.direction == Direction::Encrypt);
+                    // Even rounds change the left half and odd ones the right half, so halves never change places.
+                    let is_right = round % 2 == 1;
+                    let [left, right] = &mut halves;
+                    let (source, target) = if is_right { (left, right) } else { (right, left) };
                     let mut states = starts;
                     for place in 0..PLACES {
-                        let block = half.block(round, numbers[place][source]);
-                        states[place] = states[place] ^ single.block_of_words(block);
+                        states[place] =
+                            states[place] ^ single.block_of_words(half.block(round, source[place]));
                     }
-                    states = encrypt_all::<S::Single, ROUNDS>(single, states, &keys);
+                    states = encrypt::<_, PLACES, ROUNDS>(
+                        #[inline(always)]
+                        |key| single.load_block(key),
+                        states,
+                        &keys,
+                    );
                     for place in 0..PLACES {
                         let mut stream = [0; BLOCK];
                         single.store_block(states[place], &mut stream);
-                        let [left, right] = numbers[place];
-                        let is_right = round % 2 == 1;
-                        numbers[place] = match self.direction {
-                            Direction::Encrypt => [right, half.add(is_right, left, &stream)],
-                            Direction::Decrypt => [half.subtract(is_right, right, &stream), left],
+                        target[place] = match self.direction {
+                            Direction::Encrypt => half.add(is_right, target[place], &stream),
+                            Direction::Decrypt => half.subtract(is_right, target[place], &stream),
                         };
                     }
                 }
                 for (place, record) in self.records.iter().enumerate().filter(|(place, _)| are_good[*place]) {
                     let text = &mut output[record.output..][..record.input.len()];
                     let (left, right) = text.split_at_mut(sizes.left() * sizes.numeral_bytes());
-                    half.write(numbers[place][0], left);
-                    half.write(numbers[place][1], right);
+                    half.write(halves[0][place], left);
+                    half.write(halves[1][place], right);
                 }
             },
         );
@@ -244,7 +249,8 @@ impl Ff1Group<'_, '_> {
 const KEY_LENS: [usize; 2] = [16, 32];
 
 /// Encrypts a block of each record.
-// A function of its own: the rounds of eight blocks are much code, and each form of numbers calls them at three places.
+// A function of its own: the rounds of eight blocks are much code, and each form of numbers calls them twice for its
+// starts. The ten rounds have the code in their loop.
 #[inline(never)]
 fn encrypt_all<S: SingleSimd, const ROUNDS: usize>(
     simd: S,

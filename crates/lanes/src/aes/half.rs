@@ -2,6 +2,7 @@
 //! the same steps for all values.
 
 use std::fmt::Debug;
+use std::iter;
 
 use oarlock_core::Ff1Sizes;
 
@@ -37,12 +38,15 @@ fn each_numeral(text: &[u8], radix: u64, mut take: impl FnMut(u16)) {
     }
 }
 
-/// Writes what `next` returns to the numerals of a text, from the last to the first.
+/// Writes numerals to a text, from the last to the first.
 #[inline(always)]
-fn write_numerals(text: &mut [u8], radix: u64, mut next: impl FnMut() -> u16) {
+fn write_numerals(text: &mut [u8], radix: u64, numerals: impl Iterator<Item = u16>) {
     match radix {
-        ..=256 => text.iter_mut().rev().for_each(|byte| *byte = next() as u8),
-        _ => text.as_chunks_mut().0.iter_mut().rev().for_each(|bytes| *bytes = next().to_be_bytes()),
+        ..=256 => text.iter_mut().rev().zip(numerals).for_each(|(byte, numeral)| *byte = numeral as u8),
+        _ => {
+            let places = text.as_chunks_mut().0.iter_mut().rev();
+            places.zip(numerals).for_each(|(bytes, numeral)| *bytes = numeral.to_be_bytes());
+        }
     }
 }
 
@@ -68,12 +72,19 @@ impl RadixDivisor {
     }
 }
 
+/// The most numerals of a number below 2^32.
+const NARROW_NUMERALS: usize = 32;
+
 /// Numbers below 2^32. The value of a round has 64 bits.
 pub(super) struct NarrowHalf {
-    divisor: RadixDivisor,
+    radix: u64,
     number_len: u32,
     /// The moduli of the left and of the right half.
     moduli: [NarrowModulus; 2],
+    /// The powers of the radix from 1 on.
+    powers: [u32; NARROW_NUMERALS],
+    /// `2^64 / r^i`, rounded up, for i from 1 on. The upper half of a number times this is its quotient by `r^i`.
+    reciprocals: [u64; NARROW_NUMERALS],
 }
 
 #[derive(Clone, Copy)]
@@ -89,24 +100,29 @@ impl NarrowModulus {
         (modulus <= 1 << 32).then_some(Self { modulus, reciprocal: u64::MAX / modulus })
     }
 
-    /// Returns the value of a round modulo this, by Barrett's method.
+    /// Returns the value of a round modulo this plus at most twice the modulus, by Barrett's method.
     #[inline(always)]
     fn rest(&self, stream: &BlockBytes) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = *stream;
         let value = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
         // At most two less than the quotient: one by the reciprocal, which is rounded down, and one by the product.
         let quotient = ((u128::from(value) * u128::from(self.reciprocal)) >> 64) as u64;
-        let rest = value.wrapping_sub(quotient.wrapping_mul(self.modulus));
-        self.less_once(self.less_once(rest))
+        value.wrapping_sub(quotient.wrapping_mul(self.modulus))
     }
 
-    /// Subtracts the modulus from a number below 2^40 that is not below it.
+    /// Returns a number below four times the modulus modulo it.
     #[inline(always)]
-    fn less_once(&self, number: u64) -> u64 {
-        let less = number.wrapping_sub(self.modulus);
-        // All ones if it was below.
-        let mask = (less.cast_signed() >> 63).cast_unsigned();
-        less.wrapping_add(self.modulus & mask)
+    fn reduce(&self, number: u64) -> u64 {
+        [2 * self.modulus, self.modulus].into_iter().fold(
+            number,
+            #[inline(always)]
+            |number, multiple| {
+                let less = number.wrapping_sub(multiple);
+                // All ones if it was below.
+                let mask = (less.cast_signed() >> 63).cast_unsigned();
+                less.wrapping_add(multiple & mask)
+            },
+        )
     }
 }
 
@@ -116,8 +132,23 @@ impl NarrowHalf {
             NarrowModulus::new(sizes.radix(), sizes.left())?,
             NarrowModulus::new(sizes.radix(), sizes.right())?,
         ];
-        let number_len = sizes.number_len() as u32;
-        Some(Self { divisor: RadixDivisor::new(sizes.radix()), number_len, moduli })
+        let radix = u64::from(sizes.radix());
+        let (mut powers, mut reciprocals) = ([0; NARROW_NUMERALS], [0; NARROW_NUMERALS]);
+        let mut power = 1;
+        for (place, reciprocal) in powers.iter_mut().zip(&mut reciprocals).take(sizes.right()) {
+            // Below 2^32, because the next power is at most the modulus.
+            *place = power as u32;
+            power *= radix;
+            *reciprocal = u64::MAX / power + 1;
+        }
+        Some(Self { radix, number_len: sizes.number_len() as u32, moduli, powers, reciprocals })
+    }
+
+    /// Returns the number of numerals that come from the last to the first, as a sum of products that do not wait for
+    /// each other.
+    #[inline(always)]
+    fn sum(&self, numerals: impl Iterator<Item = u64>) -> u64 {
+        numerals.zip(&self.powers).map(|(numeral, power)| numeral * u64::from(*power)).sum()
     }
 }
 
@@ -126,15 +157,11 @@ impl Half for NarrowHalf {
 
     #[inline(always)]
     fn number(&self, text: &[u8]) -> u64 {
-        let (radix, mut number) = (self.divisor.radix, 0_u64);
-        // A numeral that is too large makes a number that is too large, which wraps: its record has failed.
-        each_numeral(
-            text,
-            radix,
-            #[inline(always)]
-            |numeral| number = number.wrapping_mul(radix).wrapping_add(numeral.into()),
-        );
-        number
+        // A numeral that is too large makes a number that is too large: its record has failed.
+        match self.radix {
+            ..=256 => self.sum(text.iter().rev().map(|byte| u64::from(*byte))),
+            _ => self.sum(text.as_chunks().0.iter().rev().map(|bytes| u16::from_be_bytes(*bytes).into())),
+        }
     }
 
     #[inline(always)]
@@ -145,27 +172,29 @@ impl Half for NarrowHalf {
     #[inline(always)]
     fn add(&self, is_right: bool, number: u64, stream: &BlockBytes) -> u64 {
         let modulus = &self.moduli[usize::from(is_right)];
-        modulus.less_once(number.wrapping_add(modulus.rest(stream)))
+        modulus.reduce(number.wrapping_add(modulus.rest(stream)))
     }
 
     #[inline(always)]
     fn subtract(&self, is_right: bool, number: u64, stream: &BlockBytes) -> u64 {
         let modulus = &self.moduli[usize::from(is_right)];
-        modulus.less_once(number.wrapping_add(modulus.modulus).wrapping_sub(modulus.rest(stream)))
+        modulus.reduce(number.wrapping_add(3 * modulus.modulus).wrapping_sub(modulus.rest(stream)))
     }
 
     #[inline(always)]
-    fn write(&self, mut number: u64, place: &mut [u8]) {
-        write_numerals(
-            place,
-            self.divisor.radix,
+    fn write(&self, number: u64, place: &mut [u8]) {
+        let mut quotient = number;
+        let numerals = self.reciprocals.iter().map(
             #[inline(always)]
-            || {
-                let (quotient, numeral) = self.divisor.divide(number);
-                number = quotient;
+            |reciprocal| {
+                // Quotients of the number itself, which do not wait for each other.
+                let next = ((u128::from(number) * u128::from(*reciprocal)) >> 64) as u64;
+                let numeral = quotient.wrapping_sub(next.wrapping_mul(self.radix));
+                quotient = next;
                 numeral as u16
             },
         );
+        write_numerals(place, self.radix, numerals);
     }
 }
 
@@ -191,20 +220,26 @@ impl WideModulus {
         (modulus <= 1 << 96).then_some(Self { modulus, reciprocal: u128::MAX / modulus })
     }
 
-    /// Returns the value of a round modulo this, by Barrett's method.
+    /// Returns the value of a round modulo this plus at most twice the modulus, by Barrett's method.
     #[inline(always)]
     fn rest(&self, value: u128) -> u128 {
         // At most two less than the quotient, as for narrow numbers.
         let quotient = high_product(value, self.reciprocal);
-        let rest = value.wrapping_sub(quotient.wrapping_mul(self.modulus));
-        self.less_once(self.less_once(rest))
+        value.wrapping_sub(quotient.wrapping_mul(self.modulus))
     }
 
+    /// Returns a number below four times the modulus modulo it.
     #[inline(always)]
-    fn less_once(&self, number: u128) -> u128 {
-        let less = number.wrapping_sub(self.modulus);
-        let mask = (less.cast_signed() >> 127).cast_unsigned();
-        less.wrapping_add(self.modulus & mask)
+    fn reduce(&self, number: u128) -> u128 {
+        [2 * self.modulus, self.modulus].into_iter().fold(
+            number,
+            #[inline(always)]
+            |number, multiple| {
+                let less = number.wrapping_sub(multiple);
+                let mask = (less.cast_signed() >> 127).cast_unsigned();
+                less.wrapping_add(multiple & mask)
+            },
+        )
     }
 }
 
@@ -257,22 +292,21 @@ impl Half for WideHalf {
     #[inline(always)]
     fn add(&self, is_right: bool, number: u128, stream: &BlockBytes) -> u128 {
         let modulus = &self.moduli[usize::from(is_right)];
-        modulus.less_once(number.wrapping_add(modulus.rest(self.value(stream))))
+        modulus.reduce(number.wrapping_add(modulus.rest(self.value(stream))))
     }
 
     #[inline(always)]
     fn subtract(&self, is_right: bool, number: u128, stream: &BlockBytes) -> u128 {
         let modulus = &self.moduli[usize::from(is_right)];
-        modulus.less_once(number.wrapping_add(modulus.modulus).wrapping_sub(modulus.rest(self.value(stream))))
+        modulus
+            .reduce(number.wrapping_add(3 * modulus.modulus).wrapping_sub(modulus.rest(self.value(stream))))
     }
 
     #[inline(always)]
     fn write(&self, number: u128, place: &mut [u8]) {
         // The divisor takes 48 bits: a rest and the next limb of 32 bits.
         let mut limbs = [0, 32, 64].map(|shift| u64::from((number >> shift) as u32));
-        write_numerals(
-            place,
-            self.divisor.radix,
+        let numerals = iter::repeat_with(
             #[inline(always)]
             || {
                 let mut rest = 0;
@@ -282,6 +316,7 @@ impl Half for WideHalf {
                 rest as u16
             },
         );
+        write_numerals(place, self.divisor.radix, numerals);
     }
 }
 
@@ -313,6 +348,23 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_numerals_come_back() {
+        for (radix, len) in [(10, 8), (10, 9), (2, 32), (65_536, 2), (256, 4), (257, 3), (36, 6), (3, 20)] {
+            let bytes = if radix <= 256 { 1 } else { 2 };
+            let sizes = Ff1Sizes::new(radix, 2 * len * bytes, 0).unwrap();
+            let half = NarrowHalf::of(&sizes).unwrap();
+            let modulus = u64::from(radix).pow(len as u32);
+            for number in [0, 1, u64::from(radix) - 1, radix.into(), modulus / 2, modulus - 2, modulus - 1] {
+                let mut text = vec![0; len * bytes];
+                half.write(number, &mut text);
+                let numerals = sizes.numerals(&text);
+                let value = numerals.fold(0, |value, numeral| value * u64::from(radix) + u64::from(numeral));
+                assert_eq!((value, half.number(&text)), (number, number), "{radix}^{len}");
+            }
+        }
+    }
+
+    #[test]
     fn rests_are_right_at_the_ends_of_every_modulus() {
         for (radix, len) in [(10, 8), (2, 32), (65_536, 2), (256, 4), (36, 6), (3, 20)] {
             let modulus = NarrowModulus::new(radix, len).unwrap();
@@ -320,14 +372,22 @@ mod tests {
             for value in powers.into_iter().flat_map(|value| [value.wrapping_sub(1), value]) {
                 let mut stream = [7; BLOCK];
                 stream[..8].copy_from_slice(&value.to_be_bytes());
-                assert_eq!(modulus.rest(&stream), value % modulus.modulus, "{radix}^{len}, {value}");
+                assert_eq!(
+                    modulus.reduce(modulus.rest(&stream)),
+                    value % modulus.modulus,
+                    "{radix}^{len}, {value}"
+                );
             }
         }
         for (radix, len) in [(10, 28), (2, 96), (65_536, 6), (256, 12), (36, 11), (10, 10), (62, 8)] {
             let modulus = WideModulus::new(radix, len).unwrap();
             let powers = [0, 1, modulus.modulus, u128::MAX / modulus.modulus * modulus.modulus, u128::MAX];
             for value in powers.into_iter().flat_map(|value| [value.wrapping_sub(1), value]) {
-                assert_eq!(modulus.rest(value), value % modulus.modulus, "{radix}^{len}, {value}");
+                assert_eq!(
+                    modulus.reduce(modulus.rest(value)),
+                    value % modulus.modulus,
+                    "{radix}^{len}, {value}"
+                );
             }
         }
     }

@@ -8,13 +8,8 @@ use crate::format::MIN_TOKEN_TEXTS;
 /// True if a record may be computed as far as the number of its texts is concerned. Lengths of inputs in slots are not
 /// known yet; the engines ask for 100 texts.
 pub(super) fn is_large_enough(task: BatchTask, records: &Records<'_>, iv: Span, input: InputSource) -> bool {
-    let (BatchTask::Do(Shape::Fpe { .. }), InputSource::Data(input)) = (task, input) else { return true };
-    // A radix that does not exist is the engine's to refuse.
-    let Some(radix) = iv.of(&records.data).and_then(ff1_radix) else { return true };
-    let numerals = input.len / if radix <= 256 { 1 } else { 2 };
-    let texts =
-        (0..numerals).try_fold(1_u64, |texts, _| (texts < MIN_TOKEN_TEXTS).then(|| texts * u64::from(radix)));
-    texts.is_none_or(|texts| texts >= MIN_TOKEN_TEXTS)
+    !matches!(task, BatchTask::Do(Shape::Fpe { .. }))
+        || text_sizes(records, iv, input).is_none_or(TextSizes::are_large_enough)
 }
 
 /// True if all records of a task are large enough.
@@ -22,6 +17,33 @@ pub(super) fn are_large_enough(task: BatchTask, records: &Records<'_>) -> bool {
     if !matches!(task, BatchTask::Do(Shape::Fpe { .. })) {
         return true;
     }
-    let mut columns = records.iv.cursor().zip(records.input.cursor()).take(records.len);
-    columns.all(|(iv, input)| is_large_enough(task, records, iv, input))
+    let columns = records.iv.cursor().zip(records.input.cursor()).take(records.len);
+    let mut sizes = columns.map(|(iv, input)| text_sizes(records, iv, input));
+    // Most records of a column are like the one before.
+    let mut last = None;
+    sizes.all(|own| last.replace(own) == Some(own) || own.is_none_or(TextSizes::are_large_enough))
+}
+
+/// What the number of texts depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct TextSizes {
+    radix: u32,
+    input_len: u32,
+}
+
+/// Returns the sizes of a record's texts. `None` if its input is in a slot, or if its radix does not exist, which is the
+/// engine's to refuse.
+fn text_sizes(records: &Records<'_>, iv: Span, input: InputSource) -> Option<TextSizes> {
+    let InputSource::Data(Span { len: input_len, .. }) = input else { return None };
+    let radix = iv.of(&records.data).and_then(ff1_radix)?;
+    Some(TextSizes { radix, input_len })
+}
+
+impl TextSizes {
+    fn are_large_enough(self) -> bool {
+        let numerals = self.input_len / if self.radix <= 256 { 1 } else { 2 };
+        let texts = (0..numerals)
+            .try_fold(1_u64, |texts, _| (texts < MIN_TOKEN_TEXTS).then(|| texts * u64::from(self.radix)));
+        texts.is_none_or(|texts| texts >= MIN_TOKEN_TEXTS)
+    }
 }

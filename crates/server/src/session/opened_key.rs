@@ -11,6 +11,7 @@ use super::faults::{no_key, no_version, refusal, removed_key, replaced_key};
 use crate::audit::AuditedOperation;
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
+use crate::key_uses::KeyUseCounter;
 use crate::keyring::{ClientRights, Keyring, ResidentKey};
 use crate::service::SharedService;
 
@@ -28,6 +29,8 @@ pub(super) struct OpenedKey {
     pub(super) expected: Bytes,
     /// True for an older version of a key.
     pub(super) is_older: bool,
+    /// The counter of a resident key.
+    pub(super) uses: Option<KeyUseCounter>,
     /// The bytes that a key of the client's own holds, for as long as batches use it too.
     _held: Option<Arc<HeldBytes>>,
 }
@@ -69,8 +72,9 @@ impl OpenedKey {
         };
         let source = OpenedSource::Resident(key.clone());
         let is_older = keyring.versions.older(name).is_some();
+        let uses = service.key_uses.of_key(name);
         let opened =
-            Self { name: name.into(), source, rights, expected: Bytes::new(), is_older, _held: None };
+            Self { name: name.into(), source, rights, expected: Bytes::new(), is_older, uses, _held: None };
         Ok((opened, key))
     }
 
@@ -79,7 +83,7 @@ impl OpenedKey {
         let name = key.fingerprint().to_string().into();
         let held = Some(Arc::new(held));
         let (rights, expected) = (ClientRights::Own, Bytes::new());
-        Self { name, source, rights, expected, is_older: false, _held: held }
+        Self { name, source, rights, expected, is_older: false, uses: None, _held: held }
     }
 
     /// Looks the name of a resident key up in a keyring.

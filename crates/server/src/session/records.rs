@@ -216,11 +216,18 @@ impl RecordBatchTask {
 
     /// Counts the records of each key of the server, those that will be refused among them.
     fn count_keys(&self, batch: &Batch<'_>) {
-        let uses = &self.service.key_uses;
+        let count = |handle: u32, records: u32| {
+            if let Some(uses) = self.opened(handle).and_then(|opened| opened.uses.as_ref()) {
+                uses.add(records);
+            }
+        };
         if let Column::One(source) = batch.records.key {
-            return uses.count(self.handle_name(source), batch.records.len as u32);
+            if let KeySource::Table(handle) = source {
+                count(handle, batch.records.len as u32);
+            }
+            return;
         }
-        // One step per record, and one look at the names per handle that occurs.
+        // One step per record, and one look at the counters per handle that occurs.
         let mut records = vec![0_u32; self.handles.len()];
         for source in batch.records.key.cursor().take(batch.records.len) {
             if let KeySource::Table(handle) = source
@@ -229,16 +236,10 @@ impl RecordBatchTask {
                 *count += 1;
             }
         }
-        for (handle, count) in (0_u32..).zip(records).filter(|(_, count)| *count > 0) {
-            uses.count(self.handle_name(KeySource::Table(handle)), count);
-        }
-    }
-
-    fn handle_name(&self, source: KeySource) -> &str {
-        match source {
-            KeySource::Table(handle) => self.opened(handle).map_or("", |opened| &*opened.name),
-            KeySource::Slot(_) => "",
-        }
+        (0_u32..)
+            .zip(records)
+            .filter(|(_, records)| *records > 0)
+            .for_each(|(handle, own)| count(handle, own));
     }
 
     /// Counts records by task and code. No codes mean that every record was done.

@@ -40,7 +40,9 @@ pub(super) fn authorize_records(
     let key = authorizer.authorize_column(&batch.records.key, &tasks, len);
     let mut columns = vec![key];
     let is_translation = |task: BatchTask| matches!(task, BatchTask::Do(Shape::Translate { .. }));
-    if tasks.cursor().take(len).any(is_translation) {
+    // One task of all records is looked at once.
+    let tasks_len = if matches!(tasks, Column::One(_)) { len.min(1) } else { len };
+    if tasks.cursor().take(tasks_len).any(is_translation) {
         columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
         // A record may be denied for both of its keys; its answer has space for one reason.
         authorizer.denials.sort_by_key(|(index, _)| *index);
