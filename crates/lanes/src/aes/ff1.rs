@@ -5,6 +5,8 @@
 //! round to the last. Numbers above 96 bits take the way of [`ff1::crypt`], one record at a time.
 //! `docs/math/ff1.md` explains the arithmetic.
 
+use std::ptr;
+
 use oarlock_core::{Direction, FF1_ROUNDS, Ff1Sizes, Status, ff1, ff1_radix};
 
 use super::half::{Half, NarrowHalf, WideHalf};
@@ -81,7 +83,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
     output: &mut [u8],
     mut fail: impl FnMut(usize, Status),
 ) {
-    let mut plan: Option<Ff1Plan> = None;
+    let (mut plan, mut first): (Option<Ff1Plan>, _) = (None, None);
     let mut group = [IDLE; PLACES];
     let mut count = 0;
     loop {
@@ -90,10 +92,10 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         if count == PLACES || count > 0 && (record.is_none() || !is_like) {
             if let Some(plan) = &plan {
                 let work = Ff1Group { plan, direction, records: &group[..count] };
-                work.compute::<S, ROUNDS>(simd, output, &mut fail);
+                work.compute::<S, ROUNDS>(simd, &mut first, output, &mut fail);
             }
             if !is_like {
-                plan = None;
+                (plan, first) = (None, None);
             }
             count = 0;
         }
@@ -112,6 +114,9 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
     }
 }
 
+/// The encryption of a plan's first block under the key of the last group, if the group had one key.
+type EncryptedFirst<'a> = Option<(&'a AesSchedule, BlockBytes)>;
+
 /// Records with one plan, at most [`PLACES`].
 struct Ff1Group<'g, 'a> {
     plan: &'g Ff1Plan,
@@ -119,10 +124,11 @@ struct Ff1Group<'g, 'a> {
     records: &'g [Ff1Record<'a>],
 }
 
-impl Ff1Group<'_, '_> {
+impl<'a> Ff1Group<'_, 'a> {
     fn compute<S: BlockSimd, const ROUNDS: usize>(
         &self,
         simd: S,
+        first: &mut EncryptedFirst<'a>,
         output: &mut [u8],
         fail: &mut impl FnMut(usize, Status),
     ) {
@@ -136,8 +142,8 @@ impl Ff1Group<'_, '_> {
             }
         }
         match &self.plan.way {
-            PlanWay::Narrow(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, output, &are_good),
-            PlanWay::Wide(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, output, &are_good),
+            PlanWay::Narrow(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, first, output, &are_good),
+            PlanWay::Wide(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, first, output, &are_good),
             PlanWay::General => {
                 for (record, _) in self.records.iter().zip(are_good).filter(|(_, is_good)| *is_good) {
                     let place = &mut output[record.output..][..record.input.len()];
@@ -160,6 +166,7 @@ impl Ff1Group<'_, '_> {
         &self,
         simd: S,
         half: &H,
+        first: &mut EncryptedFirst<'a>,
         output: &mut [u8],
         are_good: &[bool; PLACES],
     ) {
@@ -175,7 +182,7 @@ impl Ff1Group<'_, '_> {
                     let (left, right) = sizes.halves(record.input);
                     (halves[0][place], halves[1][place]) = (half.number(left), half.number(right));
                 }
-                let starts = self.starts::<S::Single, ROUNDS>(single, &keys);
+                let starts = self.starts::<S::Single, ROUNDS>(single, &keys, first);
                 for step in 0..FF1_ROUNDS {
                     let round = match self.direction {
                         Direction::Encrypt => step,
@@ -220,11 +227,24 @@ impl Ff1Group<'_, '_> {
     fn starts<S: SingleSimd, const ROUNDS: usize>(
         &self,
         simd: S,
-        keys: &[&AesSchedule; PLACES],
+        keys: &[&'a AesSchedule; PLACES],
+        first: &mut EncryptedFirst<'a>,
     ) -> [S::Block; PLACES] {
         let sizes = &self.plan.sizes;
-        let first = simd.load_block(&self.plan.first_block);
-        let mut states = encrypt_all::<S, ROUNDS>(simd, [first; PLACES], keys);
+        let has_one_key = self.records.iter().all(|record| ptr::eq(record.schedule, keys[0]));
+        let mut states = match first {
+            Some((key, block)) if has_one_key && ptr::eq(*key, keys[0]) => [simd.load_block(block); PLACES],
+            _ => {
+                let block = simd.load_block(&self.plan.first_block);
+                let states = encrypt_all::<S, ROUNDS>(simd, [block; PLACES], keys);
+                *first = has_one_key.then(|| {
+                    let mut block = [0; BLOCK];
+                    simd.store_block(states[0], &mut block);
+                    (keys[0], block)
+                });
+                states
+            }
+        };
         let tweak_len = self.records.first().map_or(0, |record| record.tweak.len());
         // The number of the round and the number of a half end the last block. If the rest of the tweak does not fit in
         // front of them, it has a block of its own.

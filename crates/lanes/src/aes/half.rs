@@ -2,7 +2,6 @@
 //! the same steps for all values.
 
 use std::fmt::Debug;
-use std::iter;
 
 use oarlock_core::Ff1Sizes;
 
@@ -26,28 +25,7 @@ pub(super) trait Half {
     fn subtract(&self, is_right: bool, number: Self::Number, stream: &BlockBytes) -> Self::Number;
 
     /// Writes the numerals of a number.
-    fn write(&self, number: Self::Number, place: &mut [u8]);
-}
-
-/// Calls `take` with each numeral of a text. A loop for each width, because one over both is several times slower.
-#[inline(always)]
-fn each_numeral(text: &[u8], radix: u64, mut take: impl FnMut(u16)) {
-    match radix {
-        ..=256 => text.iter().for_each(|byte| take((*byte).into())),
-        _ => text.as_chunks().0.iter().for_each(|bytes| take(u16::from_be_bytes(*bytes))),
-    }
-}
-
-/// Writes numerals to a text, from the last to the first.
-#[inline(always)]
-fn write_numerals(text: &mut [u8], radix: u64, numerals: impl Iterator<Item = u16>) {
-    match radix {
-        ..=256 => text.iter_mut().rev().zip(numerals).for_each(|(byte, numeral)| *byte = numeral as u8),
-        _ => {
-            let places = text.as_chunks_mut().0.iter_mut().rev();
-            places.zip(numerals).for_each(|(bytes, numeral)| *bytes = numeral.to_be_bytes());
-        }
-    }
+    fn write(&self, number: Self::Number, text: &mut [u8]);
 }
 
 /// Divides by a radix of 2 to 65,536: `x * reciprocal >> 64` is the quotient of x below 2^48, because
@@ -72,19 +50,19 @@ impl RadixDivisor {
     }
 }
 
-/// The most numerals of a number below 2^32.
-const NARROW_NUMERALS: usize = 32;
+/// The numerals that are computed side by side. A card number has two halves of as many.
+const CHUNK: usize = 8;
 
 /// Numbers below 2^32. The value of a round has 64 bits.
 pub(super) struct NarrowHalf {
-    radix: u64,
+    radix: u32,
     number_len: u32,
     /// The moduli of the left and of the right half.
     moduli: [NarrowModulus; 2],
-    /// The powers of the radix from 1 on.
-    powers: [u32; NARROW_NUMERALS],
+    /// The powers of the radix that belong to the numerals of a chunk, for chunks from the end of a text on.
+    powers: [[u32; CHUNK]; 4],
     /// `2^64 / r^i`, rounded up, for i from 1 on. The upper half of a number times this is its quotient by `r^i`.
-    reciprocals: [u64; NARROW_NUMERALS],
+    reciprocals: [[u64; CHUNK]; 4],
 }
 
 #[derive(Clone, Copy)]
@@ -132,23 +110,61 @@ impl NarrowHalf {
             NarrowModulus::new(sizes.radix(), sizes.left())?,
             NarrowModulus::new(sizes.radix(), sizes.right())?,
         ];
-        let radix = u64::from(sizes.radix());
-        let (mut powers, mut reciprocals) = ([0; NARROW_NUMERALS], [0; NARROW_NUMERALS]);
-        let mut power = 1;
-        for (place, reciprocal) in powers.iter_mut().zip(&mut reciprocals).take(sizes.right()) {
+        let (mut powers, mut reciprocals) = ([[0; CHUNK]; 4], [[0; CHUNK]; 4]);
+        let places = powers.iter_mut().flat_map(|chunk| chunk.iter_mut().rev());
+        let mut power = 1_u64;
+        for (place, reciprocal) in places.zip(reciprocals.as_flattened_mut()).take(sizes.right()) {
             // Below 2^32, because the next power is at most the modulus.
             *place = power as u32;
-            power *= radix;
+            power *= u64::from(sizes.radix());
             *reciprocal = u64::MAX / power + 1;
         }
-        Some(Self { radix, number_len: sizes.number_len() as u32, moduli, powers, reciprocals })
+        Some(Self {
+            radix: sizes.radix(),
+            number_len: sizes.number_len() as u32,
+            moduli,
+            powers,
+            reciprocals,
+        })
     }
 
-    /// Returns the number of numerals that come from the last to the first, as a sum of products that do not wait for
-    /// each other.
+    /// Returns the number of numerals, whose values `read` returns. No product waits for another.
     #[inline(always)]
-    fn sum(&self, numerals: impl Iterator<Item = u64>) -> u64 {
-        numerals.zip(&self.powers).map(|(numeral, power)| numeral * u64::from(*power)).sum()
+    fn sum<N: Copy>(&self, numerals: &[N], read: impl Fn(N) -> u16) -> u64 {
+        let product = |(numeral, power): (&N, &u32)| u64::from(read(*numeral)) * u64::from(*power);
+        let (first, chunks) = numerals.as_rchunks();
+        let mut powers = self.powers.iter();
+        let mut number = 0;
+        for (chunk, powers) in chunks.iter().rev().zip(&mut powers) {
+            let chunk: &[N; CHUNK] = chunk;
+            number += chunk.iter().zip(powers).map(product).sum::<u64>();
+        }
+        let powers = powers.next().into_iter().flatten().rev();
+        number + first.iter().rev().zip(powers).map(product).sum::<u64>()
+    }
+
+    /// Writes the numerals of a number as `make` makes them. No quotient waits for another.
+    #[inline(always)]
+    fn split<N>(&self, number: u64, numerals: &mut [N], make: impl Fn(u16) -> N) {
+        let quotient = |reciprocal: u64| ((u128::from(number) * u128::from(reciprocal)) >> 64) as u32;
+        let numeral =
+            |before: u32, after: u32| make(before.wrapping_sub(after.wrapping_mul(self.radix)) as u16);
+        let (first, chunks) = numerals.as_rchunks_mut();
+        let mut reciprocals = self.reciprocals.iter();
+        let mut before = number as u32;
+        for (chunk, reciprocals) in chunks.iter_mut().rev().zip(&mut reciprocals) {
+            let chunk: &mut [N; CHUNK] = chunk;
+            let quotients = reciprocals.map(quotient);
+            for (at, place) in chunk.iter_mut().rev().enumerate() {
+                *place = numeral(if at == 0 { before } else { quotients[at - 1] }, quotients[at]);
+            }
+            before = quotients[CHUNK - 1];
+        }
+        for (place, reciprocal) in first.iter_mut().rev().zip(reciprocals.next().into_iter().flatten()) {
+            let after = quotient(*reciprocal);
+            *place = numeral(before, after);
+            before = after;
+        }
     }
 }
 
@@ -159,8 +175,8 @@ impl Half for NarrowHalf {
     fn number(&self, text: &[u8]) -> u64 {
         // A numeral that is too large makes a number that is too large: its record has failed.
         match self.radix {
-            ..=256 => self.sum(text.iter().rev().map(|byte| u64::from(*byte))),
-            _ => self.sum(text.as_chunks().0.iter().rev().map(|bytes| u16::from_be_bytes(*bytes).into())),
+            ..=256 => self.sum(text, |byte| byte.into()),
+            _ => self.sum(text.as_chunks().0, u16::from_be_bytes),
         }
     }
 
@@ -182,19 +198,11 @@ impl Half for NarrowHalf {
     }
 
     #[inline(always)]
-    fn write(&self, number: u64, place: &mut [u8]) {
-        let mut quotient = number;
-        let numerals = self.reciprocals.iter().map(
-            #[inline(always)]
-            |reciprocal| {
-                // Quotients of the number itself, which do not wait for each other.
-                let next = ((u128::from(number) * u128::from(*reciprocal)) >> 64) as u64;
-                let numeral = quotient.wrapping_sub(next.wrapping_mul(self.radix));
-                quotient = next;
-                numeral as u16
-            },
-        );
-        write_numerals(place, self.radix, numerals);
+    fn write(&self, number: u64, text: &mut [u8]) {
+        match self.radix {
+            ..=256 => self.split(number, text, |numeral| numeral as u8),
+            _ => self.split(number, text.as_chunks_mut().0, u16::to_be_bytes),
+        }
     }
 }
 
@@ -274,12 +282,12 @@ impl Half for WideHalf {
     #[inline(always)]
     fn number(&self, text: &[u8]) -> u128 {
         let (radix, mut number) = (u128::from(self.divisor.radix), 0_u128);
-        each_numeral(
-            text,
-            self.divisor.radix,
-            #[inline(always)]
-            |numeral| number = number.wrapping_mul(radix).wrapping_add(numeral.into()),
-        );
+        let add = |numeral: u16| number = number.wrapping_mul(radix).wrapping_add(numeral.into());
+        // A loop for each width, because one over both is several times slower.
+        match self.divisor.radix {
+            ..=256 => text.iter().map(|byte| u16::from(*byte)).for_each(add),
+            _ => text.as_chunks().0.iter().map(|bytes| u16::from_be_bytes(*bytes)).for_each(add),
+        }
         number
     }
 
@@ -303,20 +311,20 @@ impl Half for WideHalf {
     }
 
     #[inline(always)]
-    fn write(&self, number: u128, place: &mut [u8]) {
+    fn write(&self, number: u128, text: &mut [u8]) {
         // The divisor takes 48 bits: a rest and the next limb of 32 bits.
         let mut limbs = [0, 32, 64].map(|shift| u64::from((number >> shift) as u32));
-        let numerals = iter::repeat_with(
-            #[inline(always)]
-            || {
-                let mut rest = 0;
-                for limb in limbs.iter_mut().rev() {
-                    (*limb, rest) = self.divisor.divide(rest << 32 | *limb);
-                }
-                rest as u16
-            },
-        );
-        write_numerals(place, self.divisor.radix, numerals);
+        let mut next = || {
+            let mut rest = 0;
+            for limb in limbs.iter_mut().rev() {
+                (*limb, rest) = self.divisor.divide(rest << 32 | *limb);
+            }
+            rest as u16
+        };
+        match self.divisor.radix {
+            ..=256 => text.iter_mut().rev().for_each(|byte| *byte = next() as u8),
+            _ => text.as_chunks_mut().0.iter_mut().rev().for_each(|bytes| *bytes = next().to_be_bytes()),
+        }
     }
 }
 

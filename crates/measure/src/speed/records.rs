@@ -96,6 +96,8 @@ impl RecordWork {
         let too_large = || SpeedError::TooLarge { op: op.clone(), count: layout.count, len: layout.input };
         let mut records = layout.records(made, keys).ok_or_else(too_large)?;
         if let Shape::Fpe { .. } = shape {
+            // One radix for all, as `oarlock records` has it. The peer reads its own copies.
+            records.iv = Column::One(Span { start: 0, len: RADIX.len() as u32 });
             let (radixes, numerals) = records.data.to_mut().split_at_mut(layout.count * layout.iv);
             radixes.as_chunks_mut().0.fill(RADIX);
             numerals.iter_mut().for_each(|byte| *byte %= RADIX[3]);

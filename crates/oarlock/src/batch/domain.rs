@@ -24,15 +24,15 @@ pub(super) fn are_large_enough(task: BatchTask, records: &Records<'_>) -> bool {
     sizes.all(|own| last.replace(own) == Some(own) || own.is_none_or(TextSizes::are_large_enough))
 }
 
-/// What the number of texts depends on.
+/// The sizes that the number of texts depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct TextSizes {
     radix: u32,
     input_len: u32,
 }
 
-/// Returns the sizes of a record's texts. `None` if its input is in a slot, or if its radix does not exist, which is the
-/// engine's to refuse.
+/// Returns the sizes of a record's texts. `None` if its input is in a slot, or if its radix does not exist, which is
+/// the engine's to refuse.
 fn text_sizes(records: &Records<'_>, iv: Span, input: InputSource) -> Option<TextSizes> {
     let InputSource::Data(Span { len: input_len, .. }) = input else { return None };
     let radix = iv.of(&records.data).and_then(ff1_radix)?;
