@@ -14,7 +14,19 @@ pub struct Alphabet {
     others: Box<[(char, u16)]>,
     /// The most bytes of a character in UTF-8.
     max_character_len: usize,
+    /// Tables of bytes, if all characters are ASCII.
+    bytes: Option<Box<ByteTables>>,
 }
+
+/// The numerals of bytes and the bytes of numerals, with [`NO_BYTE`] where there is none.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct ByteTables {
+    numerals: [u8; 256],
+    characters: [u8; 256],
+}
+
+/// A byte that is neither an ASCII character nor one of their numerals.
+const NO_BYTE: u8 = 0x80;
 
 /// The alphabets that have a name.
 const NAMED: [(&str, &str); 6] = [
@@ -56,7 +68,8 @@ impl Alphabet {
         }
         others.sort_unstable();
         let max_character_len = characters.iter().map(|character| character.len_utf8()).max().unwrap_or(1);
-        Ok(Self { characters, ascii, others: others.into(), max_character_len })
+        let bytes = ByteTables::of(&characters);
+        Ok(Self { characters, ascii, others: others.into(), max_character_len, bytes })
     }
 
     /// Returns the ten digits.
@@ -67,7 +80,8 @@ impl Alphabet {
         for (numeral, digit) in (0..).zip(&digits) {
             ascii[*digit as usize] = Some(numeral);
         }
-        Self { characters: digits, ascii, others: Box::new([]), max_character_len: 1 }
+        let bytes = ByteTables::of(&digits);
+        Self { characters: digits, ascii, others: Box::new([]), max_character_len: 1, bytes }
     }
 
     /// Returns the names of alphabets, and the form of any other, for help and errors.
@@ -88,6 +102,12 @@ impl Alphabet {
         self.max_character_len
     }
 
+    /// Returns the tables of bytes, if all characters are ASCII.
+    #[inline]
+    pub(super) fn bytes(&self) -> Option<&ByteTables> {
+        self.bytes.as_deref()
+    }
+
     /// Returns the numeral of a character.
     #[inline]
     pub(super) fn numeral(&self, character: char) -> Option<u16> {
@@ -105,6 +125,42 @@ impl Alphabet {
     pub(super) fn character(&self, numeral: u32) -> Option<char> {
         self.characters.get(numeral as usize).copied()
     }
+}
+
+impl ByteTables {
+    fn of(characters: &[char]) -> Option<Box<Self>> {
+        let mut tables = Box::new(Self { numerals: [NO_BYTE; 256], characters: [NO_BYTE; 256] });
+        for (numeral, character) in (0_u8..).zip(characters) {
+            let byte = u8::try_from(*character).ok().filter(u8::is_ascii)?;
+            tables.numerals[usize::from(byte)] = numeral;
+            tables.characters[usize::from(numeral)] = byte;
+        }
+        Some(tables)
+    }
+
+    /// Appends the numerals of a text, and returns false if one of its bytes has none.
+    #[inline]
+    pub(super) fn read(&self, text: &[u8], numerals: &mut Vec<u8>) -> bool {
+        append(&self.numerals, text, numerals)
+    }
+
+    /// Appends the text of numerals, and returns false if one of them has no character.
+    #[inline]
+    pub(super) fn write(&self, numerals: &[u8], text: &mut Vec<u8>) -> bool {
+        append(&self.characters, numerals, text)
+    }
+}
+
+/// Appends the values that a table has for bytes. Looks at all of them in any case.
+#[inline]
+fn append(table: &[u8; 256], from: &[u8], to: &mut Vec<u8>) -> bool {
+    let mut all = 0;
+    to.extend(from.iter().map(|byte| {
+        let value = table[usize::from(*byte)];
+        all |= value;
+        value
+    }));
+    all & NO_BYTE == 0
 }
 
 /// Reads a name, or `chars:` and the characters.

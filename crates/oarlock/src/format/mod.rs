@@ -107,6 +107,14 @@ impl TokenFormat {
         if self.has_luhn && !luhn_sum(text.as_bytes(), text)?.is_multiple_of(10) {
             return Err(FormatError::CheckSum);
         }
+        if let (Some(tables), true) = (self.alphabet.bytes(), text.is_ascii()) {
+            let part = &text.as_bytes()[self.keep_first..][..len];
+            if tables.read(part, numerals) {
+                return Ok(());
+            }
+            // The other way names the character.
+            numerals.truncate(numerals.len() - len);
+        }
         if text.is_ascii() {
             self.read_characters(text.bytes().map(char::from), len, numerals)
         } else {
@@ -149,21 +157,20 @@ impl TokenFormat {
 
     fn write_all(&self, text: &str, numerals: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
         let len = self.encrypted_len(text)?;
-        let numeral_bytes = self.numeral_bytes();
-        if numerals.len() != len * numeral_bytes {
+        if numerals.len() != len * self.numeral_bytes() {
             return Err(FormatError::Numerals);
         }
         let start = out.len();
         let (head, rest) = split_characters(text, self.keep_first);
         let (_, rest) = split_characters(rest, len);
         out.extend(head.as_bytes());
-        for bytes in numerals.chunks_exact(numeral_bytes) {
-            let numeral = bytes.iter().fold(0, |numeral, byte| numeral << 8 | u32::from(*byte));
-            let character = self.alphabet.character(numeral).ok_or(FormatError::Numerals)?;
-            match u8::try_from(character) {
-                Ok(byte) if byte.is_ascii() => out.push(byte),
-                _ => out.extend(character.encode_utf8(&mut [0; 4]).as_bytes()),
+        match self.alphabet.bytes() {
+            Some(tables) => {
+                if !tables.write(numerals, out) {
+                    return Err(FormatError::Numerals);
+                }
             }
+            None => self.write_characters(numerals, out)?,
         }
         if !self.has_luhn {
             out.extend(rest.as_bytes());
@@ -174,6 +181,18 @@ impl TokenFormat {
         out.push(b'0');
         out.extend(tail.as_bytes());
         out[check_place] = check_digit(luhn_sum(&out[start..], text)?, tail.len());
+        Ok(())
+    }
+
+    fn write_characters(&self, numerals: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
+        for bytes in numerals.chunks_exact(self.numeral_bytes()) {
+            let numeral = bytes.iter().fold(0, |numeral, byte| numeral << 8 | u32::from(*byte));
+            let character = self.alphabet.character(numeral).ok_or(FormatError::Numerals)?;
+            match u8::try_from(character) {
+                Ok(byte) if byte.is_ascii() => out.push(byte),
+                _ => out.extend(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
         Ok(())
     }
 
