@@ -17,8 +17,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 const DOCKERFILE: &str = include_str!("../../../packaging/Dockerfile");
 
-/// The stand-in for a compiler in the image of Rust. It takes the command of the Dockerfile, in the sources, and nothing
-/// else.
+/// The stand-in for a compiler in the image of Rust. It takes the command of the Dockerfile, in the sources, and no
+/// other.
 const CARGO: &str = r#"#!/bin/sh
 [ "$*" = "build --release --locked --package oarlock-cli" ] || { echo "cargo $*"; exit 1; }
 [ -e Cargo.lock ] && [ -e crates/cli/src/main.rs ] && [ ! -e .git ] || { echo "other sources"; exit 1; }
