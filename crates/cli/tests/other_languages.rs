@@ -1,4 +1,4 @@
-//! The clients of `examples`, run against a server.
+//! The clients of `examples`, and `curl`, run against a server.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -71,6 +71,44 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The calls of docs/cryptoserver.md, Calls with curl.
+#[test]
+fn curl_makes_single_calls_under_mutual_tls() {
+    let Some(curl) = installed("curl") else { return };
+    let place = tempfile::tempdir().unwrap();
+    let served = Served::start(place.path());
+    let url = |name: &str| format!("https://{}/oarlock.v1.Cryptoserver/{name}", address(&served));
+    let post = |credentials: &[&str], name: &str, json: &str| {
+        let all = [&["--silent", "--show-error", "--cacert", "ca.pem"], credentials].concat();
+        let request = ["--write-out", "\n%{http_code} %{http_version}", "--json", json];
+        run(&curl, place.path(), &[&all[..], &request, &[&url(name)]].concat())
+    };
+    let known = ["--cert", "client.pem", "--key", "client-key.pem"];
+    let answer = |name: &str, json: &str| {
+        let output = post(&known, name, json);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (body, end) = text.rsplit_once('\n').unwrap();
+        (end.to_owned(), serde_json::from_str::<serde_json::Value>(body).unwrap())
+    };
+    let (end, sealed) = answer(
+        "Encrypt",
+        r#"{"key": "aes128", "plaintexts": ["NDExMTExMTExMTExMTExMQ=="], "aad": "Y2FyZHM="}"#,
+    );
+    assert_eq!(end, "200 2", "{sealed}");
+    let request =
+        format!(r#"{{"key": "aes128", "ciphertexts": {}, "aad": "Y2FyZHM="}}"#, sealed["ciphertexts"]);
+    let (end, opened) = answer("Decrypt", &request);
+    assert_eq!((end.as_str(), &opened["plaintexts"][0]), ("200 2", &"NDExMTExMTExMTExMTExMQ==".into()));
+    let (end, refused) = answer("Mac", r#"{"key": "absent", "messages": ["aGVsbG8="]}"#);
+    assert_eq!((end.as_str(), &refused["code"]), ("403 2", &"permission_denied".into()));
+
+    // Without a certificate there is no answer at all.
+    let stranger = post(&[], "ListKeys", "{}");
+    assert_ne!(code(&stranger), 0);
+    assert!(stderr(&stranger).contains("certificate required"), "{}", stderr(&stranger));
+}
+
 #[test]
 fn the_client_in_python_works() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
@@ -110,6 +148,35 @@ fn the_client_in_go_works() {
     let state = place.path().join("state");
     let served = Served::start(&state);
     assert_expected(&run(&copied.join("client"), &copied, &[state.to_str().unwrap(), &address(&served)]));
+}
+
+/// A library that is not ours speaks the protocol that `curl` is answered in.
+#[test]
+fn a_client_of_connect_makes_single_calls() {
+    let (Some(go), Some(protoc)) = (installed("go"), installed("protoc")) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let client = place.path().join("connect");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/connect"), &client);
+    if !is_prepared("the modules of Connect", &run(&go, &client, &["mod", "download"])) {
+        return;
+    }
+    let plugin = run(&go, &client, &["tool", "-n", "protoc-gen-go"]);
+    assert_eq!(code(&plugin), 0, "{}", stderr(&plugin));
+    let plugin = format!("--plugin=protoc-gen-go={}", String::from_utf8(plugin.stdout).unwrap().trim());
+    let (file, module) = ("oarlock/v1/cryptoserver.proto", "example.com/oarlock-connect");
+    let (package, module) =
+        (format!("--go_opt=M{file}={module}/oarlockv1"), format!("--go_opt=module={module}"));
+    let protocol = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/proto");
+    let compiled = run(&protoc, &client, &["-I", protocol, &plugin, "--go_out=.", &module, &package, file]);
+    assert_eq!(code(&compiled), 0, "{}", stderr(&compiled));
+    let built = run(&go, &client, &["build", "-o", "client", "."]);
+    assert_eq!(code(&built), 0, "{}", stderr(&built));
+    let state = place.path().join("state");
+    let served = Served::start(&state);
+    let called = run(&client.join("client"), &client, &[state.to_str().unwrap(), &address(&served)]);
+    assert_eq!(code(&called), 0, "{}", stderr(&called));
+    let each = "decrypted: [\"4111111111111111\" \"\"]\npermission_denied true\n";
+    assert_eq!(String::from_utf8(called.stdout).unwrap(), each.repeat(2));
 }
 
 #[test]

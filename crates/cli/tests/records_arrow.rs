@@ -22,7 +22,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
-use program::{code, command, oarlock, stderr};
+use program::{code, command, oarlock, records_in, run_records_in, stderr};
 use tempfile::TempDir;
 
 const GCM: &str = "--column pan --cipher aes128-gcm --key-file key";
@@ -69,14 +69,11 @@ impl Folder {
 
     /// Runs `oarlock records WORDS` in the directory.
     fn records(&self, words: &str) -> Output {
-        let words: Vec<&str> = ["records"].into_iter().chain(words.split(' ')).collect();
-        command(&words).current_dir(self.0.path()).output().unwrap()
+        records_in(self.0.path(), words)
     }
 
     fn ok(&self, words: &str) {
-        let output = self.records(words);
-        assert_eq!(code(&output), 0, "{words}: {}", stderr(&output));
-        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{words}: {}", stderr(&output));
+        run_records_in(self.0.path(), words);
     }
 
     /// Runs a command that must fail without an output, and returns its message.

@@ -57,4 +57,7 @@ pub enum CryptoserverError {
     /// The description of the protocol for gRPC reflection cannot be read.
     #[error("gRPC reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
+    /// The description of the protocol for messages in JSON cannot be read.
+    #[error("messages in JSON: {0}")]
+    Json(#[from] prost_reflect::DescriptorError),
 }

@@ -24,8 +24,10 @@ use tracing::debug;
 use crate::buffers::{SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::call::{AnswerBody, GrpcCall, RequestBody, UntakenAnswers};
 use crate::config::ServerLimits;
+use crate::connect;
 use crate::error::CryptoserverError;
 use crate::grpc::GrpcService;
+use crate::json::JsonCalls;
 use crate::service::SharedService;
 use crate::transport::{CallPeer, ClientTransport};
 
@@ -46,6 +48,8 @@ pub(crate) fn serve_grpc(
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()?;
     let routes = Routes::new(health_service).add_service(reflection).add_service(cryptoserver).prepare();
+    let json = Arc::new(JsonCalls::new(&[DESCRIPTORS, tonic_health::pb::FILE_DESCRIPTOR_SET])?);
+    let served = ServedCalls { routes, json, service: Arc::clone(&service) };
     let http2 = http2(&service.limits);
     Ok(async move {
         let mut connections = JoinSet::new();
@@ -58,7 +62,7 @@ pub(crate) fn serve_grpc(
                 () = &mut draining => break,
             };
             let Some(transport) = transport else { break };
-            connections.spawn(serve_one(http2.clone(), routes.clone(), transport, Arc::clone(&service)));
+            connections.spawn(serve_one(http2.clone(), served.clone(), transport));
         }
         while connections.join_next().await.is_some() {}
     })
@@ -76,15 +80,10 @@ fn http2(limits: &ServerLimits) -> Http2 {
 
 /// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client
 /// that takes no answers is disconnected.
-async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, service: Arc<SharedService>) {
-    let peer = transport.peer().clone();
+async fn serve_one(http2: Http2, served: ServedCalls, transport: ClientTransport) {
+    let (peer, service) = (transport.peer().clone(), Arc::clone(&served.service));
     let untaken = Arc::new(UntakenAnswers::default());
-    let calls = ConnectionCalls {
-        routes,
-        peer: peer.clone(),
-        untaken: Arc::clone(&untaken),
-        service: Arc::clone(&service),
-    };
+    let calls = ConnectionCalls { served, peer: peer.clone(), untaken: Arc::clone(&untaken) };
     let mut connection = pin!(http2.serve_connection(TokioIo::new(transport), calls));
     let mut ending = pin!(async {
         tokio::select! {
@@ -116,12 +115,19 @@ async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, ser
 /// The time between two checks for a client that takes no answers.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// The calls that the server answers, by gRPC and as JSON.
+#[derive(Clone)]
+struct ServedCalls {
+    routes: Routes,
+    json: Arc<JsonCalls>,
+    service: Arc<SharedService>,
+}
+
 /// The calls of one connection.
 struct ConnectionCalls {
-    routes: Routes,
+    served: ServedCalls,
     peer: CallPeer,
     untaken: Arc<UntakenAnswers>,
-    service: Arc<SharedService>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
@@ -132,7 +138,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         // Only the path is known before the body: a unary call has a lower limit than a stream.
         let is_stream = request.uri().path().ends_with("/Stream");
-        let call = match GrpcCall::begin(&self.peer.client.account, &self.service.limits, is_stream) {
+        let limits = &self.served.service.limits;
+        let call = match GrpcCall::begin(&self.peer.client.account, limits, is_stream) {
             Ok(call) => call,
             Err(status) => return Box::pin(async { Ok(status.into_http()) }),
         };
@@ -140,9 +147,20 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
         request.extensions_mut().insert(self.peer.clone());
         request.extensions_mut().insert(Arc::clone(&call));
         let own = Arc::clone(&call);
-        let answer = self.routes.clone().call(request.map(|body| RequestBody::new(body, own)));
+        let request = request.map(|body| RequestBody::new(body, own));
         let untaken = Arc::clone(&self.untaken);
-        Box::pin(async move { Ok(answer.await?.map(|body| AnswerBody::new(body, call, untaken))) })
+        let mut routes = self.served.routes.clone();
+        if connect::is_grpc(request.headers()) {
+            let answer = routes.call(request);
+            return Box::pin(
+                async move { Ok(answer.await?.map(|body| AnswerBody::new(body, call, untaken))) },
+            );
+        }
+        let (json, account) = (Arc::clone(&self.served.json), Arc::clone(&self.peer.client.account));
+        Box::pin(async move {
+            let answer = connect::answer(&json, routes, request, &account, &call).await;
+            Ok(answer.map(|body| AnswerBody::new(body, call, untaken)))
+        })
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `transport`, [`identity`] | connections, and the identities of their clients |
 //! | `lifetime`, `clock` | the ends of connections, and the clock that decides them |
 //! | `http2`, `call`, `grpc`, `unix` | requests over HTTP/2 and over frames on a UNIX socket |
+//! | `connect`, [`json`] | single calls over plain HTTP, for `curl`: the unary calls of Connect, and their JSON |
 //! | `budget`, `rate`, `buffers` | the bytes that clients hold, the rates of their operations, the sizes of buffers |
 //! | `service`, `clients`, `session` | the state of all connections, of each client, and of each stream |
 //! | `keyring`, [`pattern`], [`client_pattern`], [`operations`] | resident keys, and the grants to use them |
@@ -37,6 +38,7 @@ mod client_verifier;
 mod clients;
 mod clock;
 pub mod config;
+mod connect;
 mod dashboard;
 mod descriptors;
 pub mod development;
@@ -45,6 +47,7 @@ mod grpc;
 mod harden;
 mod http2;
 pub mod identity;
+pub mod json;
 mod key_uses;
 mod keyring;
 mod lifetime;

@@ -1,4 +1,4 @@
-//! Tests that docs/oarlock.toml is correct and complete, and that the manifest for Kubernetes configures a server.
+//! Tests that docs/oarlock.toml is correct and complete.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt;
@@ -64,60 +64,6 @@ fn contains_every_setting() {
     assert_eq!(fields::<CryptoserverConfig>().len(), whole.len());
     let config: CryptoserverConfig = toml::from_str(&with_everything()).unwrap();
     config.check().unwrap();
-}
-
-const MANIFEST: &str = include_str!("../../../packaging/kubernetes.yaml");
-
-/// Returns the text of a YAML block scalar: the lines after its key that are indented further.
-fn block(manifest: &str, key: &str) -> String {
-    let mut lines = manifest.lines();
-    let head = lines.find(|line| line.trim() == format!("{key}: |")).expect("the manifest has the block");
-    let indent = head.len() - head.trim_start().len() + 2;
-    let is_within = |line: &&str| line.trim().is_empty() || line[..indent.min(line.len())].trim().is_empty();
-    lines.take_while(is_within).map(|line| line.get(indent..).unwrap_or("").to_owned() + "\n").collect()
-}
-
-#[test]
-fn configures_a_server_that_starts_in_the_manifest() {
-    let text = block(MANIFEST, "oarlock.toml");
-    let config: CryptoserverConfig = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    config.check().unwrap();
-    let listen = format!("{:?}", config.listen);
-    for port in ["7443", "9464"] {
-        assert!(listen.contains(port), "{listen}");
-        assert!(MANIFEST.contains(&format!("containerPort: {port}")), "{port}");
-    }
-    // Every file in the configuration lies in a mounted volume.
-    for path in text.split('"').filter(|word| word.starts_with("/etc/oarlock/")) {
-        let is_mounted = ["tls", "keys"].iter().any(|volume| {
-            let mount = format!("/etc/oarlock/{volume}");
-            path.starts_with(&mount) && MANIFEST.contains(&format!("mountPath: {mount},"))
-        });
-        assert!(is_mounted, "{path}");
-    }
-    let grace = MANIFEST.lines().find_map(|line| line.trim().strip_prefix("terminationGracePeriodSeconds: "));
-    let wait =
-        MANIFEST.lines().find_map(|line| line.trim().strip_prefix("sleep: { seconds: ")?.strip_suffix(" }"));
-    let [grace, wait] = [grace, wait].map(|text| text.unwrap().parse::<u64>().unwrap());
-    assert!(grace > wait + config.limits.max_drain_seconds, "{grace} {wait}");
-    let image = MANIFEST.lines().find_map(|line| line.trim().strip_prefix("image: ")).unwrap();
-    assert!(image.contains('/') && image.contains("@sha256:"), "{image}");
-}
-
-#[test]
-fn uses_only_existing_metrics_in_the_service_monitor() {
-    let rules = include_str!("../../../packaging/servicemonitor.yaml");
-    let guide = include_str!("../../../docs/cryptoserver.md");
-    let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
-    let names = rules.split(|letter| !is_of_name(letter)).filter(|word| word.starts_with("oarlock_"));
-    let mut count = 0;
-    for name in names {
-        let counter = name.strip_prefix("oarlock_dispatcher_").and_then(|name| name.strip_suffix("_total"));
-        assert!(guide.contains(&format!("`{}`", counter.unwrap_or(name))), "{name}");
-        count += 1;
-    }
-    assert!(count > 5, "{count}");
-    assert!(rules.contains("port: metrics") && MANIFEST.contains("{ name: metrics, port: 9464"));
 }
 
 /// Returns the fields of a deserialized structure.

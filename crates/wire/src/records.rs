@@ -306,3 +306,16 @@ pub fn codes(results: &proto::RecordResults, count: usize) -> Result<impl Iterat
     let marks = WireBytes::read(&results.codes, count, "codes")?;
     Ok((0..count).map(move |index| Code::try_from(i32::from(marks.at(index))).unwrap_or(Code::Failed)))
 }
+
+/// Returns the faults in an answer to `count` records: a function of a record's index, which is `None` for a record
+/// without a fault of its own.
+///
+/// # Errors
+/// The column does not fit the count.
+pub fn faults<'a>(
+    results: &'a proto::RecordResults,
+    count: usize,
+) -> Result<impl Fn(usize) -> Option<&'a Fault>, WireError> {
+    let numbers = WireBytes::read(&results.fault_of, count, "fault_of")?;
+    Ok(move |index| results.faults.get(usize::from(numbers.at(index)).checked_sub(1)?))
+}

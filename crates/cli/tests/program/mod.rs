@@ -6,7 +6,7 @@ pub(crate) mod peers;
 pub(crate) mod printed;
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 pub(crate) fn oarlock(arguments: &[&str]) -> Output {
@@ -43,6 +43,19 @@ pub(crate) fn code(output: &Output) -> i32 {
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Runs `oarlock records WORDS` in a directory.
+pub(crate) fn records_in(directory: &Path, words: &str) -> Output {
+    let words: Vec<&str> = ["records"].into_iter().chain(words.split(' ')).collect();
+    command(&words).current_dir(directory).output().unwrap()
+}
+
+/// Runs `oarlock records WORDS` in a directory, which succeeds and prints nothing.
+pub(crate) fn run_records_in(directory: &Path, words: &str) {
+    let output = records_in(directory, words);
+    assert_eq!(code(&output), 0, "{words}: {}", stderr(&output));
+    assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{words}: {}", stderr(&output));
 }
 
 /// Returns the stdout of a command that has succeeded.

@@ -57,7 +57,7 @@ fn stalled_with(config: config::AuditConfig, flags: OFlags) -> (AuditLog, PipeRe
     (audit.unwrap(), reader)
 }
 
-fn lines(text: &[u8]) -> Vec<Value> {
+pub(super) fn lines(text: &[u8]) -> Vec<Value> {
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
@@ -69,7 +69,7 @@ fn read_all(mut reader: impl Read) -> Vec<u8> {
     text
 }
 
-fn requests(lines: &[Value]) -> Vec<u64> {
+pub(super) fn requests(lines: &[Value]) -> Vec<u64> {
     lines.iter().filter_map(|line| line["request"].as_u64()).collect()
 }
 
@@ -274,31 +274,6 @@ fn ends_half_a_line_of_a_former_server_before_the_first_entry() {
     let last = text.lines().last().unwrap();
     assert!(text.starts_with("{\"time_ms\":1}\n{\"time\n{"), "{text}");
     assert_eq!(requests(&lines(last.as_bytes())), [1]);
-}
-
-#[test]
-fn continues_in_a_new_file_without_loss_after_a_rename() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("log");
-    let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
-    let signer = {
-        let audit = audit.clone();
-        std::thread::spawn(move || {
-            (0..20_000).filter(|number| sign(&audit, *number).is_ok()).collect::<Vec<_>>()
-        })
-    };
-    let mut files = Vec::new();
-    for turn in 0..10 {
-        let former = directory.path().join(format!("log.{turn}"));
-        fs::rename(&path, &former).unwrap();
-        audit.replace(audit.open_again().unwrap());
-        files.push(former);
-    }
-    let accepted = signer.join().unwrap();
-    audit.close();
-    files.push(path);
-    let text = files.iter().flat_map(|file| fs::read(file).unwrap()).collect::<Vec<_>>();
-    assert_eq!(requests(&lines(&text)), accepted);
 }
 
 #[test]

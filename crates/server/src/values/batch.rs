@@ -63,31 +63,29 @@ impl ValueBatch {
 
     /// Returns the results of the values.
     pub(super) fn finish(mut self, results: RecordResults) -> ValueResults {
+        let values = self.read_results(&results);
+        self.builder.clear();
+        ValueResults { values, output: results.output }
+    }
+
+    fn read_results(&mut self, results: &RecordResults) -> Vec<Result<ValueSpans, Fault>> {
         let batch = self.builder.batch();
-        let codes: Vec<Code> = records::codes(&results, batch.records.len).into_iter().flatten().collect();
+        let codes: Vec<Code> = records::codes(results, batch.records.len).into_iter().flatten().collect();
+        let faults = records::faults(results, batch.records.len).ok();
+        let fault_of = |record, code: Code| {
+            let fault = faults.as_ref().and_then(|faults| faults(record)).cloned();
+            fault.unwrap_or_else(|| refusal(code, code.as_str_name(), Blame::Peer))
+        };
         let values = self.values.drain(..).map(|value| {
             let record = value?;
             match codes.get(record) {
                 Some(Code::Done) => Ok(ValueSpans::of(&batch, record)),
-                Some(code) => Err(fault_of(&results, record, *code)),
+                Some(code) => Err(fault_of(record, *code)),
                 None => Err(refusal(Code::Failed, "the record has no result", Blame::Machine)),
             }
         });
-        let values = values.collect();
-        self.builder.clear();
-        ValueResults { values, output: results.output }
+        values.collect()
     }
-}
-
-/// Returns the fault of a record that is not done.
-fn fault_of(results: &RecordResults, record: usize, code: Code) -> Fault {
-    let number = match results.fault_of.len() {
-        // One number stands for all records.
-        1 => results.fault_of.first(),
-        _ => results.fault_of.get(record),
-    };
-    let fault = number.and_then(|number| results.faults.get(usize::from(*number).checked_sub(1)?));
-    fault.cloned().unwrap_or_else(|| refusal(code, code.as_str_name(), Blame::Peer))
 }
 
 impl ValueSpans {

@@ -10,7 +10,6 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::rank::servers_by_rank;
 use super::{RemoteHolder, RemoteInner};
-use crate::column::WireBytes;
 use crate::fault::error_of;
 use crate::proto::{self, Code, Fault};
 use crate::records;
@@ -149,7 +148,7 @@ impl RemoteInner {
         }
         let bad = |_| self.failed("not as many results as records");
         let codes = records::codes(results, records.len).map_err(bad)?;
-        let fault_of = WireBytes::read(&results.fault_of, records.len, "fault_of").map_err(bad)?;
+        let faults = records::faults(results, records.len).map_err(bad)?;
         codes
             .enumerate()
             .map(|(index, code)| match code {
@@ -158,11 +157,9 @@ impl RemoteInner {
                 Code::Invalid => Ok(Status::BadLength),
                 Code::DependencyFailed => Ok(Status::DependencyFailed),
                 code => {
-                    let number = usize::from(fault_of.at(index));
                     let bare =
                         Fault { code: code.into(), message: code.as_str_name().into(), ..Fault::default() };
-                    let fault = number.checked_sub(1).and_then(|at| results.faults.get(at));
-                    Err(error_of(fault.unwrap_or(&bare), &self.config.name))
+                    Err(error_of(faults(index).unwrap_or(&bare), &self.config.name))
                 }
             })
             .collect()

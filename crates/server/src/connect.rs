@@ -1,0 +1,262 @@
+//! Single calls over plain HTTP, for `curl` and for clients of Connect: the unary calls of the Connect protocol,
+//! <https://connectrpc.com/docs/protocol>.
+//!
+//! Each becomes a gRPC call inside the server. So its client is identified, limited and audited as every other.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http_body_util::{BodyExt, Full};
+use hyper::header::{
+    ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue, RETRY_AFTER,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::json;
+use tonic::body::Body;
+use tonic::codegen::Service as _;
+use tonic::service::Routes;
+use tonic::{Code, Status};
+
+use crate::budget::HeldBytes;
+use crate::call::GrpcCall;
+use crate::clients::ClientAccount;
+use crate::json::{JsonCall, JsonCalls, MEMORY_PER_BYTE};
+
+/// The form in which the messages of a call are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MessageFormat {
+    Json,
+    Binary,
+}
+
+const JSON: &str = "application/json";
+const BINARY: &str = "application/proto";
+const GRPC: &str = "application/grpc";
+
+/// The header that lists the content types of calls. W3C Linked Data Platform 1.0, 7.1.
+const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
+
+/// The trailer that says when a client may try again.
+const PUSHBACK: &str = "grpc-retry-pushback-ms";
+
+/// True if a request is a call of gRPC.
+pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(GRPC.as_bytes()))
+}
+
+/// Answers a request that is not a call of gRPC.
+pub(crate) async fn answer<B>(
+    calls: &JsonCalls,
+    routes: Routes,
+    request: Request<B>,
+    account: &ClientAccount,
+    held: &GrpcCall,
+) -> Response<Body>
+where
+    B: hyper::body::Body<Data = Bytes, Error = Status>,
+{
+    let answered = async {
+        let (call, format) = accept(calls, &request)?;
+        run(call, format, routes, request, account, held).await
+    };
+    answered.await.unwrap_or_else(CallRefusal::into_response)
+}
+
+/// A call that ends without the message of an answer.
+struct CallRefusal {
+    http: StatusCode,
+    code: Code,
+    message: String,
+    headers: HeaderMap,
+}
+
+impl From<Status> for CallRefusal {
+    fn from(status: Status) -> Self {
+        let mut headers = HeaderMap::new();
+        for (name, value) in status.metadata().clone().into_headers().iter() {
+            let trailer = HeaderName::from_bytes(format!("trailer-{name}").as_bytes());
+            if let Ok(trailer) = trailer
+                && !matches!(name.as_str(), "content-type" | "content-length" | "date")
+            {
+                headers.insert(trailer, value.clone());
+            }
+        }
+        let wait_ms =
+            status.metadata().get(PUSHBACK).and_then(|wait| wait.to_str().ok()?.parse::<u64>().ok());
+        if let Some(wait_ms) = wait_ms {
+            headers.insert(RETRY_AFTER, wait_ms.div_ceil(1000).into());
+        }
+        Self {
+            http: names(status.code()).1,
+            code: status.code(),
+            message: status.message().to_owned(),
+            headers,
+        }
+    }
+}
+
+impl CallRefusal {
+    fn new(http: StatusCode, message: String, header: (HeaderName, &'static str)) -> Self {
+        let headers = HeaderMap::from_iter([(header.0, HeaderValue::from_static(header.1))]);
+        Self { http, code: Code::Unimplemented, message, headers }
+    }
+
+    fn into_response(self) -> Response<Body> {
+        let text = json!({ "code": names(self.code).0, "message": self.message }).to_string();
+        let mut response = Response::new(Body::new(Full::from(text)));
+        *response.status_mut() = self.http;
+        *response.headers_mut() = self.headers;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        response
+    }
+}
+
+/// Returns the name of a code in Connect, and its HTTP status.
+fn names(code: Code) -> (&'static str, StatusCode) {
+    match code {
+        // Nginx's number for a client that went away, which Connect uses too. HTTP's registry has none.
+        Code::Cancelled => ("canceled", StatusCode::from_u16(499).unwrap_or(StatusCode::REQUEST_TIMEOUT)),
+        Code::Ok | Code::Unknown => ("unknown", StatusCode::INTERNAL_SERVER_ERROR),
+        Code::InvalidArgument => ("invalid_argument", StatusCode::BAD_REQUEST),
+        Code::DeadlineExceeded => ("deadline_exceeded", StatusCode::GATEWAY_TIMEOUT),
+        Code::NotFound => ("not_found", StatusCode::NOT_FOUND),
+        Code::AlreadyExists => ("already_exists", StatusCode::CONFLICT),
+        Code::PermissionDenied => ("permission_denied", StatusCode::FORBIDDEN),
+        Code::ResourceExhausted => ("resource_exhausted", StatusCode::TOO_MANY_REQUESTS),
+        Code::FailedPrecondition => ("failed_precondition", StatusCode::BAD_REQUEST),
+        Code::Aborted => ("aborted", StatusCode::CONFLICT),
+        Code::OutOfRange => ("out_of_range", StatusCode::BAD_REQUEST),
+        Code::Unimplemented => ("unimplemented", StatusCode::NOT_IMPLEMENTED),
+        Code::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR),
+        Code::Unavailable => ("unavailable", StatusCode::SERVICE_UNAVAILABLE),
+        Code::DataLoss => ("data_loss", StatusCode::INTERNAL_SERVER_ERROR),
+        Code::Unauthenticated => ("unauthenticated", StatusCode::UNAUTHORIZED),
+    }
+}
+
+/// Returns the call of a request, and the format of its message.
+fn accept<'a, B>(
+    calls: &'a JsonCalls,
+    request: &Request<B>,
+) -> Result<(&'a JsonCall, MessageFormat), CallRefusal> {
+    let path = request.uri().path();
+    let Some(call) = calls.find(path) else {
+        let message = format!("no single call has the path {path:?}: batches and streams need gRPC");
+        return Err(CallRefusal { http: StatusCode::NOT_FOUND, ..Status::unimplemented(message).into() });
+    };
+    if request.method() != Method::POST {
+        let message = format!("the method {} is not allowed: expected POST", request.method());
+        return Err(CallRefusal::new(StatusCode::METHOD_NOT_ALLOWED, message, (ALLOW, "POST")));
+    }
+    let encoding = request.headers().get(CONTENT_ENCODING).filter(|encoding| *encoding != "identity");
+    if let Some(encoding) = encoding {
+        let message = format!("the content-encoding {encoding:?} is not supported: expected identity");
+        return Err(CallRefusal::new(StatusCode::NOT_IMPLEMENTED, message, (ACCEPT_ENCODING, "identity")));
+    }
+    let content_type =
+        request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    match content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase().as_str() {
+        JSON => Ok((call, MessageFormat::Json)),
+        BINARY => Ok((call, MessageFormat::Binary)),
+        // Browsers let pages of other origins send forms and plain text without asking the server (CORS).
+        _ => {
+            let message = format!(
+                "the content-type {content_type:?} is not supported: expected {JSON}, {BINARY} or {GRPC}"
+            );
+            let accepted = "application/json, application/proto, application/grpc";
+            Err(CallRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, (ACCEPT_POST, accepted)))
+        }
+    }
+}
+
+/// Runs a call as one of gRPC.
+async fn run<B>(
+    call: &JsonCall,
+    format: MessageFormat,
+    mut routes: Routes,
+    request: Request<B>,
+    account: &ClientAccount,
+    held: &GrpcCall,
+) -> Result<Response<Body>, CallRefusal>
+where
+    B: hyper::body::Body<Data = Bytes, Error = Status>,
+{
+    let (mut head, body) = request.into_parts();
+    let body = body.collect().await?.to_bytes();
+    let message = match format {
+        MessageFormat::Binary => body,
+        MessageFormat::Json => read_json(call, &body, account)?,
+    };
+    for name in [CONTENT_LENGTH, CONTENT_ENCODING] {
+        head.headers.remove(name);
+    }
+    head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(GRPC));
+    let inner = Request::from_parts(head, Body::new(Full::new(with_prefix(&message)?)));
+    let answer = match routes.call(inner).await {
+        Ok(answer) => answer,
+        Err(never) => match never {},
+    };
+    let message = message_of(answer).await?;
+    let (text, content_type) = match format {
+        MessageFormat::Binary => (message, BINARY),
+        MessageFormat::Json => (write_json(call, &message, account, held)?, JSON),
+    };
+    let mut response = Response::new(Body::new(Full::new(text)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    Ok(response)
+}
+
+/// Returns the encoded message of a JSON text. The memory for this is held as long as it is in use, which is not longer
+/// than this function: nothing else runs on this thread meanwhile.
+fn read_json(call: &JsonCall, text: &[u8], account: &ClientAccount) -> Result<Bytes, CallRefusal> {
+    let _held = HeldBytes::new(&account.bytes, text.len() * MEMORY_PER_BYTE).map_err(exhausted)?;
+    let message = call.read_request(text).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    Ok(message.into())
+}
+
+/// Returns the JSON text of an answer, whose bytes the call holds to its end.
+fn write_json(
+    call: &JsonCall,
+    message: &[u8],
+    account: &ClientAccount,
+    held: &GrpcCall,
+) -> Result<Bytes, CallRefusal> {
+    let text = call.write_answer(message).map_err(|error| Status::internal(error.to_string()))?;
+    held.keep(HeldBytes::new(&account.bytes, text.len()).map_err(exhausted)?);
+    Ok(text.into())
+}
+
+fn exhausted(error: impl std::error::Error) -> CallRefusal {
+    Status::resource_exhausted(error.to_string()).into()
+}
+
+/// Returns a message as gRPC frames it: uncompressed, and its length.
+fn with_prefix(message: &[u8]) -> Result<Bytes, Status> {
+    let len =
+        u32::try_from(message.len()).map_err(|_| Status::resource_exhausted("the message is too long"))?;
+    let mut framed = BytesMut::with_capacity(PREFIX_BYTES + message.len());
+    framed.put_u8(0);
+    framed.put_u32(len);
+    framed.put_slice(message);
+    Ok(framed.freeze())
+}
+
+const PREFIX_BYTES: usize = 5;
+
+/// Returns the message in an answer of gRPC.
+async fn message_of(answer: Response<Body>) -> Result<Bytes, CallRefusal> {
+    let (head, body) = answer.into_parts();
+    let body = body.collect().await?;
+    // An answer without a message has its status among the headers.
+    let status =
+        body.trailers().and_then(Status::from_header_map).or_else(|| Status::from_header_map(&head.headers));
+    match status {
+        Some(status) if status.code() == Code::Ok => {}
+        Some(status) => return Err(status.into()),
+        None => return Err(Status::internal("the answer has no status").into()),
+    }
+    let mut framed = body.to_bytes();
+    if framed.len() < PREFIX_BYTES {
+        return Err(Status::internal("the answer has no message").into());
+    }
+    Ok(framed.split_off(PREFIX_BYTES))
+}
