@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills corpus/keys_* from the test keys: PEM for the text targets, the DER within for the others; and corpus/lanes_* with
-# a start for each shape; and corpus/records_*, mail_mbox and dns_keys_file with small files. Needs openssl.
+# a start for each shape; and corpus/records_*, mail_mbox, dns_keys_file and sealed_file with small files. Needs openssl.
 set -eu
 cd "$(dirname "$0")"
 data=../crates/keys/tests/data
@@ -74,6 +74,14 @@ printf '{"v":"0011","w":[1,{}]}\n{ "w" : null , "v" : "\\u0030\\u0031" }\n' > co
 printf '{"v":"0011"}\r\n{}\n{"v":1}\n{"v":"0","v":"0"}' > corpus/records_ndjson/bad
 printf '{"name":"a","type":"tdes2","hex":"0123456789abcdeffedcba9876543210","ivs":["random"],"max_uses":7}\n' > corpus/records_keys/tdes2
 printf '{"type":"aes128","base64":"AAECAwQFBgcICQoLDA0ODw==","operations":["mac"],"weak_keys":"allow"}\n' > corpus/records_keys/aes128
+
+# Files sealed with age: those of the published vectors that are stored as they are, without their heads.
+mkdir -p corpus/sealed_file
+for file in ../crates/io/tests/data/age/*; do
+    grep -aq '^compressed: ' "$file" || sed '1,/^$/d' "$file" > "corpus/sealed_file/$(basename "$file")"
+done
+printf '# server 1\nage1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj\n' > corpus/sealed_file/recipients
+printf 'AGE-SECRET-KEY-1GQ9778VQXMMJVE8SK7J6VT8UJ4HDQAJUVSFCWCM02D8GEWQ72PVQ2Y5J33\n' > corpus/sealed_file/identity
 
 # A message as Postfix sends it, and the replies to one. The first byte says how many bytes come at a time.
 mkdir -p corpus/milter_frames

@@ -1,9 +1,10 @@
 //! A directory of key files.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fmt, fs};
 
 use oarlock::Key;
@@ -13,10 +14,14 @@ use oarlock::keys::{KeyError, Passphrase, import};
 use zeroize::Zeroizing;
 
 use crate::private_file::{check_private, read_open};
+use crate::sealed::{AgeIdentities, KeyFileReadFault, SealFault, SealForm, read_key_file};
 use crate::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
 
-/// The endings of key files in a directory.
-pub const ENDINGS: [&str; 2] = ["pem", "der"];
+/// The endings of key files in a directory. Those with `.age` are sealed.
+pub const ENDINGS: [&str; 4] = ["pem", "der", "pem.age", "der.age"];
+
+/// The ending of sealed files of symmetric keys, which may lie beside key files.
+const SEALED_RECORDS: &[u8] = b".keys.age";
 
 /// One byte more than a key may have, so that a longer file is recognised as too long.
 const MAX_BYTES: usize = import::MAX_INPUT_LEN + 1;
@@ -26,6 +31,8 @@ const MAX_BYTES: usize = import::MAX_INPUT_LEN + 1;
 pub struct KeyDirectory {
     path: PathBuf,
     passphrase: Option<Passphrase>,
+    /// The identities that open sealed files.
+    identities: Option<Arc<AgeIdentities>>,
     /// The reader of the files. No other user may read private keys; None if any file is accepted.
     private_for: Option<SecretReader>,
     files: BTreeMap<String, ListedFile>,
@@ -49,6 +56,8 @@ struct ListedFile {
     path: PathBuf,
     stamp: Option<FileStamp>,
     key: Option<KeyMaterial>,
+    /// True if the key was read from a sealed file.
+    is_sealed: bool,
     /// True if the absence of the file has been reported.
     is_missing: bool,
 }
@@ -84,12 +93,19 @@ pub enum FileFault {
     /// The name of the file is not allowed for a key.
     #[error("expected a name of letters, digits, '.', '-' and '_', at most 64 of them")]
     Name,
-    /// Another file has the same name with another ending.
-    #[error("another file has the same name with another ending")]
-    Twice,
+    /// Another file has the same name with another ending, and is used.
+    #[error("{} has the same name with another ending, and is used: remove one of the two", used.display())]
+    Twice {
+        /// The file that is used.
+        used: PathBuf,
+    },
+    /// The file is sealed and cannot be opened, or it has the name of a sealed file.
+    #[error(transparent)]
+    Sealed(#[from] SealFault),
     /// The file holds a private key but does not have the ending of a key file.
     #[error(
-        "it holds {found}, but only files that end in .pem or .der are read: convert it with `oarlock keys import`"
+        "it holds {found}, but only files that end in .pem or .der, or in .pem.age or .der.age if they are sealed, are \
+         read: convert it with `oarlock keys import`, or rename it if it is sealed"
     )]
     Ending {
         /// The format of the key.
@@ -127,7 +143,14 @@ impl KeyDirectory {
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, passphrase: Option<Passphrase>) -> Self {
         let (files, misnamed, others) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Self { path: path.into(), passphrase, private_for: None, files, misnamed, others }
+        let path = path.into();
+        Self { path, passphrase, identities: None, private_for: None, files, misnamed, others }
+    }
+
+    /// Sets the identities that open sealed files, and reads all files again at the next refresh.
+    pub fn set_identities(&mut self, identities: Option<Arc<AgeIdentities>>) {
+        self.identities = identities;
+        self.forget_stamps();
     }
 
     /// Rejects private keys that users other than this reader may read, instead of reporting them.
@@ -147,6 +170,12 @@ impl KeyDirectory {
     /// Returns the keys by name.
     pub fn keys(&self) -> impl Iterator<Item = (&str, &KeyMaterial)> {
         self.files.iter().filter_map(|(name, file)| Some((name.as_str(), file.key.as_ref()?)))
+    }
+
+    /// Returns true if the key with a name was read from a sealed file.
+    #[must_use]
+    pub fn is_sealed(&self, name: &str) -> bool {
+        self.files.get(name).is_some_and(|file| file.is_sealed)
     }
 
     /// Returns the file of the key with a name.
@@ -182,9 +211,13 @@ impl KeyDirectory {
     /// Reads every file of a listing again, with another passphrase for encrypted keys.
     pub fn read_again(&mut self, listing: KeyListing, passphrase: Option<Passphrase>) -> KeyDirectoryChanges {
         self.passphrase = passphrase;
-        self.files.values_mut().for_each(|file| file.stamp = None);
+        self.forget_stamps();
         self.misnamed.clear();
         self.read_listing(listing)
+    }
+
+    fn forget_stamps(&mut self) {
+        self.files.values_mut().for_each(|file| file.stamp = None);
     }
 
     /// Reads the files of a listing, the second half of [`KeyDirectory::refresh`].
@@ -192,22 +225,25 @@ impl KeyDirectory {
         let (paths, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| is_key_file(path));
         let mut changes =
             KeyDirectoryChanges { refused: self.find_misplaced(others), ..KeyDirectoryChanges::default() };
-        let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
+        let (mut seen, mut misnamed) = (BTreeMap::<String, PathBuf>::new(), Vec::new());
         for path in paths {
-            match name_of(&path) {
-                // The listing is sorted, so the same file of the two is used every time.
-                Some(name) if seen.contains(&name) => misnamed.push((path, FileFault::Twice)),
-                Some(name) => {
-                    self.read_file(&name, path, &mut changes);
-                    seen.push(name);
+            let Some(name) = name_of(&path) else {
+                misnamed.push((path, FileFault::Name));
+                continue;
+            };
+            // The listing is sorted, so the same file of the two is used every time.
+            match seen.entry(name) {
+                Entry::Occupied(used) => misnamed.push((path, FileFault::Twice { used: used.get().clone() })),
+                Entry::Vacant(new) => {
+                    self.read_file(new.key(), path.clone(), &mut changes);
+                    new.insert(path);
                 }
-                None => misnamed.push((path, FileFault::Name)),
             }
         }
         let reported =
             std::mem::replace(&mut self.misnamed, misnamed.iter().map(|(path, _)| path.clone()).collect());
         changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !reported.contains(path)));
-        let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
+        let gone = self.files.extract_if(.., |name, _| !seen.contains_key(name));
         changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
         changes
     }
@@ -215,7 +251,11 @@ impl KeyDirectory {
     /// Finds private keys in files with other endings, which would otherwise be ignored silently. Each file is read
     /// once, and again after a change. Files without private keys are accepted.
     fn find_misplaced(&mut self, paths: Vec<PathBuf>) -> Vec<(PathBuf, FileFault)> {
-        let is_file = |path: &PathBuf| path.metadata().is_ok_and(|about| about.is_file());
+        // The symmetric keys are those of another setting.
+        let is_file = |path: &PathBuf| {
+            !path.as_os_str().as_encoded_bytes().ends_with(SEALED_RECORDS)
+                && path.metadata().is_ok_and(|about| about.is_file())
+        };
         let files = paths.into_iter().filter(is_file);
         let stamps =
             files.filter_map(|path| FileStamp::read(&path).ok().map(|stamp| (path, stamp))).collect();
@@ -247,10 +287,12 @@ impl KeyDirectory {
         if file.stamp.replace(stamp) == Some(stamp) {
             return;
         }
-        match read(&path, self.passphrase.as_ref()) {
+        match read(&path, self.passphrase.as_ref(), self.identities.as_deref()) {
             Err(fault) => changes.refused.push((path, fault)),
-            Ok(key) => {
-                let reader = self.private_for.filter(|_| key.is_private());
+            Ok((key, form)) => {
+                // Everybody may read a sealed file.
+                let is_secret = key.is_private() && !form.is_sealed();
+                let reader = self.private_for.filter(|_| is_secret);
                 let exposed = reader.and_then(|reader| {
                     let about = path.metadata().ok()?;
                     check_secret_mode_for(reader, &path, &about).err()
@@ -258,9 +300,10 @@ impl KeyDirectory {
                 if let Some(exposed) = exposed {
                     return changes.refused.push((path, exposed.into()));
                 }
-                if key.is_private() && stamp.is_open_to_all() {
+                if is_secret && stamp.is_open_to_all() {
                     changes.exposed.push(path);
                 }
+                file.is_sealed = form.is_sealed();
                 match file.key.replace(key.clone()) {
                     None => changes.added.push(name.to_owned()),
                     Some(old) if old.is_equal(&key) => file.key = Some(old),
@@ -310,7 +353,13 @@ impl KeyMaterial {
 
 /// Returns true if the path has the ending of a key file.
 fn is_key_file(path: &Path) -> bool {
-    path.extension().and_then(OsStr::to_str).is_some_and(|ending| ENDINGS.contains(&ending))
+    key_file_stem(path).is_some()
+}
+
+/// Returns the name of a file without the ending of a key file.
+fn key_file_stem(path: &Path) -> Option<&[u8]> {
+    let name = path.file_name()?.as_encoded_bytes();
+    ENDINGS.iter().find_map(|ending| name.strip_suffix(ending.as_bytes())?.strip_suffix(b"."))
 }
 
 /// Returns true if the name begins with a dot, as the names of unfinished files do.
@@ -319,7 +368,7 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 fn name_of(path: &Path) -> Option<String> {
-    let name = path.file_stem()?.to_str()?;
+    let name = std::str::from_utf8(key_file_stem(path)?).ok()?;
     is_key_name(name).then(|| name.to_owned())
 }
 
@@ -331,8 +380,22 @@ pub fn is_key_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_plain)
 }
 
-fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<KeyMaterial, FileFault> {
-    Ok(KeyMaterial::import(&read_secret(path, MAX_BYTES)?, passphrase)?)
+fn read(
+    path: &Path,
+    passphrase: Option<&Passphrase>,
+    identities: Option<&AgeIdentities>,
+) -> Result<(KeyMaterial, SealForm), FileFault> {
+    let content = read_key_file(path, import::MAX_INPUT_LEN, identities)?;
+    Ok((KeyMaterial::import(&content.bytes, passphrase)?, content.form))
+}
+
+impl From<KeyFileReadFault> for FileFault {
+    fn from(fault: KeyFileReadFault) -> Self {
+        match fault {
+            KeyFileReadFault::Io(error) => error.into(),
+            KeyFileReadFault::Sealed(fault) => fault.into(),
+        }
+    }
 }
 
 /// The end of the label of a share, encrypted or not.
@@ -383,6 +446,7 @@ mod tests {
     use oarlock::keys::{export, generate};
 
     use super::*;
+    use crate::sealed::SealArmor;
 
     /// Replaces the file, because a clock of milliseconds might give two writes of one file the same time.
     fn write(path: &Path, bytes: impl AsRef<[u8]>) {
@@ -477,7 +541,7 @@ mod tests {
         let mut directory = KeyDirectory::new(place.path(), None);
         let changes = directory.refresh().unwrap();
         assert_eq!((changes.refused.len(), &*changes.added), (3, &["x".to_owned()][..]));
-        let is_twice = |fault: &&FileFault| matches!(fault, FileFault::Twice);
+        let is_twice = |fault: &&FileFault| matches!(fault, FileFault::Twice { .. });
         assert_eq!(changes.refused.iter().map(|(_, fault)| fault).filter(is_twice).count(), 1);
         assert!(directory.refresh().unwrap().is_none());
     }
@@ -535,6 +599,58 @@ mod tests {
         assert_eq!(KeyDirectory::new(place.path(), Some(passphrase)).refresh().unwrap().added, ["k"]);
         write(&secret, "\n");
         assert!(read_passphrase(&secret).is_err());
+    }
+
+    #[test]
+    fn sealed_keys_open_once_there_is_an_identity_and_may_be_readable() {
+        let place = tempfile::tempdir().unwrap();
+        let identity = b"AGE-SECRET-KEY-1GQ9778VQXMMJVE8SK7J6VT8UJ4HDQAJUVSFCWCM02D8GEWQ72PVQ2Y5J33";
+        let own = Arc::new(AgeIdentities::parse(identity).unwrap());
+        let recipients: Vec<_> = own.recipients().collect();
+        let seal = |content: &[u8]| crate::sealed::seal(content, &recipients, SealArmor::Binary).unwrap();
+        let path = place.path().join("mail.example.pem.age");
+        write(&path, seal(pem().as_bytes()));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let mut directory = KeyDirectory::new(place.path(), None).require_private(SecretReader::ThisProcess);
+        let refused = directory.refresh().unwrap().refused;
+        assert!(matches!(refused[..], [(_, FileFault::Sealed(SealFault::NoIdentity))]), "{refused:?}");
+        assert!(directory.refresh().unwrap().is_none());
+        directory.set_identities(Some(Arc::clone(&own)));
+        let changes = directory.refresh().unwrap();
+        assert_eq!((changes.added, changes.exposed.len()), (vec!["mail.example".to_owned()], 0));
+        assert!(directory.is_sealed("mail.example") && directory.file("mail.example") == Some(&*path));
+        // A file that cannot be opened leaves the key in use; without identities it does too.
+        write(&path, &seal(pem().as_bytes())[..300]);
+        assert_eq!(
+            (directory.refresh().unwrap().refused.len(), names(&directory)),
+            (1, vec!["mail.example"])
+        );
+        directory.set_identities(None);
+        assert_eq!(
+            (directory.refresh().unwrap().refused.len(), names(&directory)),
+            (1, vec!["mail.example"])
+        );
+        // The plain file of the same name comes first in the order of names, and the sealed one is named.
+        let plain = place.path().join("mail.example.pem");
+        write(&plain, pem().as_bytes());
+        let changes = directory.refresh().unwrap();
+        assert_eq!(changes.replaced, ["mail.example"]);
+        assert!(
+            matches!(&changes.refused[..], [(at, FileFault::Twice { used })] if *at == path && *used == plain)
+        );
+        assert!(directory.refresh().unwrap().is_none() && !directory.is_sealed("mail.example"));
+    }
+
+    #[test]
+    fn sealed_files_with_other_names_are_reported_unless_they_are_symmetric_keys() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["mail.age", "mail.key.age", "records.keys.age"] {
+            write(&place.path().join(name), "age-encryption.org/v1\n");
+        }
+        let refused = KeyDirectory::new(place.path(), None).refresh().unwrap().refused;
+        let named: Vec<_> = refused.iter().map(|(path, _)| path.file_name().unwrap()).collect();
+        assert_eq!(named, ["mail.age", "mail.key.age"]);
+        assert!(matches!(refused[0].1, FileFault::Ending { found: "a file sealed with age" }));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! | [`LogLimit`] | repeated log lines as a count |
 //! | `output` | files that a command writes, which a signal does not leave unfinished; needs the feature `output` |
 //! | [`read_private`] | files with secrets that no other user may read |
+//! | [`sealed`] | key files sealed with age |
 //! | [`service_manager`] | messages of a service to systemd |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes no other file |
 //! | [`TextBlocks`] | a text read block by block on a thread of its own |
@@ -51,6 +52,7 @@ pub mod output;
 #[cfg(feature = "net")]
 mod passed_sockets;
 mod private_file;
+pub mod sealed;
 mod secret_file;
 pub mod service_manager;
 mod socket_file;

@@ -254,11 +254,17 @@ fn formats_of_other_programs_are_named_with_what_converts_them() {
     let openssh =
         "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
     let ed25519 = openssh.replace("b3BlbnNzaC1rZXktdjEAAAAA", "c3NoLWVkMjU1MTkA");
-    let table: [(&[u8], &str, &str); 14] = [
+    let table: [(&[u8], &str, &str); 16] = [
         (&pkcs12.concat(), "PKCS#12", "openssl pkcs12"),
         (&ber.concat(), "PKCS#12", "-legacy"),
         (base64, "PKCS#12 in base64", "base64 -d FILE"),
         (b"MIAGCSqGSIb3DQEHAaCA", "expected PEM or DER", "found"),
+        (b"age-encryption.org/v1\n-> X25519 TEiF\n", "a file sealed with age", "oarlock keys unseal FILE"),
+        (
+            b"-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n",
+            "a file sealed with age",
+            "[keys] identity",
+        ),
         (b"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none", "PuTTY", "puttygen"),
         (b" {\"kty\":\"EC\",\"d\":\"abc\"}", "JSON Web Key", "PKCS#8"),
         (b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me", "OpenSSH public key", "ssh-keygen -e"),
@@ -283,6 +289,7 @@ fn formats_of_other_programs_are_named_with_what_converts_them() {
     assert_eq!(import::private_key_format(base64), Some("PKCS#12 in base64"));
     assert_eq!(import::private_key_format(&fixture("p256.pem")), Some("a private key in PEM"));
     assert_eq!(import::private_key_format(&der("p256.pem")), Some("a private key in DER"));
+    assert_eq!(import::private_key_format(b"age-encryption.org/v1\n"), Some("a file sealed with age"));
     for public in [&fixture("p256-spki.pem")[..], &der("certificate.pem"), b"ssh-rsa AAAA", b"notes", b""] {
         assert_eq!(import::private_key_format(public), None);
     }

@@ -43,6 +43,12 @@ pub enum KeyFault {
         /// The byte at which parsing failed, from 1.
         byte: usize,
     },
+    /// The file is sealed.
+    #[error(
+        "this file is sealed with age: `oarlock keys unseal FILE --identity IDENTITY` opens it, and `oarlock serve` does so \
+         itself with `[keys] identity`"
+    )]
+    Sealed,
     /// The key is given in no encoding or in both, or it is not in the given encoding.
     #[error("the key: expected it in \"hex\" or in \"base64\", and in one of them only")]
     NotEncoded,
@@ -184,6 +190,9 @@ pub fn load_keys_at(
     nonce_field: Option<[u8; 4]>,
     open: impl Fn(&str) -> io::Result<Arc<dyn CounterStore>>,
 ) -> Result<LoadedKeys, KeyFileError> {
+    if SEALED.iter().any(|begin| text.trim_ascii_start().starts_with(begin)) {
+        return Err(KeyFileError { line: 1, fault: KeyFault::Sealed });
+    }
     let table = KeyTable::new();
     let (names, warnings, versions) = (KeyNames::default(), Vec::new(), versions(text)?);
     let loaded = LoadedKeys { table, names, versions, warnings };
@@ -193,6 +202,9 @@ pub fn load_keys_at(
     }
     Ok(loader.loaded)
 }
+
+/// The beginnings of files sealed with age, binary and armored.
+const SEALED: [&[u8]; 2] = [b"age-encryption.org/", b"-----BEGIN AGE ENCRYPTED FILE-----"];
 
 /// Returns the lines that are not empty, with their numbers from 1.
 fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {

@@ -89,7 +89,8 @@ fn group_warnings(config: &CryptoserverConfig, sources: &KeySources) -> Vec<Stri
         return Vec::new();
     }
     let tls = config.tls.iter().map(|tls| tls.private_key.clone());
-    let files = tls.chain(config.keys.passphrase_file.clone()).chain(sources.secret_files());
+    let keys = [config.keys.passphrase_file.clone(), config.keys.identity.clone()];
+    let files = tls.chain(keys.into_iter().flatten()).chain(sources.secret_files());
     let warning = |path: PathBuf| {
         let (group, path) = (secret_group(&path)?, path.display());
         Some(format!(

@@ -73,8 +73,11 @@ pub struct TlsConfig {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KeysConfig {
-    /// A directory of PEM or DER files, each named like its key. It is read again when a file changes.
+    /// A directory of PEM or DER files, each named like its key. It is read again when a file changes. Files that end
+    /// in `.age` are sealed.
     pub directory: Option<PathBuf>,
+    /// A file with the identities that open sealed files, as `age-keygen` writes it.
+    pub identity: Option<PathBuf>,
     /// A file with the passphrase of encrypted keys in its first line.
     pub passphrase_file: Option<PathBuf>,
     /// A file of symmetric keys with their policies, one JSON object per line, as for `oarlock records --keys`.
@@ -448,7 +451,8 @@ impl CryptoserverConfig {
             .tls
             .iter_mut()
             .flat_map(|tls| [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca]);
-        let keys = [&mut self.keys.directory, &mut self.keys.passphrase_file, &mut self.keys.records];
+        let KeysConfig { directory, identity, passphrase_file, records, .. } = &mut self.keys;
+        let keys = [directory, identity, passphrase_file, records];
         let paths = keys.into_iter().chain([&mut self.listen.unix]).flatten();
         let audit =
             self.audit.iter_mut().flat_map(|audit| iter::once(&mut audit.file).chain(&mut audit.syslog));
@@ -459,9 +463,10 @@ impl CryptoserverConfig {
 
     /// Checks that no setting contains a key instead of a path, because messages quote paths.
     fn check_key_paths(&self) -> Result<(), ConfigError> {
-        let KeysConfig { directory, passphrase_file, records, .. } = &self.keys;
+        let KeysConfig { directory, identity, passphrase_file, records, .. } = &self.keys;
         let keys = [
             ("[keys] directory", directory),
+            ("[keys] identity", identity),
             ("[keys] passphrase_file", passphrase_file),
             ("[keys] records", records),
         ];

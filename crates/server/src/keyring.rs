@@ -4,6 +4,7 @@
 //! depends on keys alone, such as the description of a key, is computed once per generation.
 
 mod chains;
+mod identity_file;
 mod sources;
 
 use std::collections::BTreeMap;

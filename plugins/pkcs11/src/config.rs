@@ -65,6 +65,8 @@ pub(crate) struct KeySlotConfig {
     pub(crate) directory: PathBuf,
     /// A file with the passphrase of encrypted keys in its first line.
     pub(crate) passphrase_file: Option<PathBuf>,
+    /// A file with the identities that open sealed files.
+    pub(crate) identity: Option<PathBuf>,
     /// The label of the token.
     pub(crate) label: Option<String>,
     /// The description of the slot.
@@ -166,7 +168,7 @@ impl SlotConfig {
             Self::Store(store) => resolve(&mut store.path),
             Self::Keys(keys) => {
                 resolve(&mut keys.directory);
-                keys.passphrase_file.iter_mut().for_each(resolve);
+                keys.passphrase_file.iter_mut().chain(&mut keys.identity).for_each(resolve);
             }
             Self::Server(server) => {
                 let files = [&mut server.server_ca, &mut server.certificate, &mut server.private_key];

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, BuildError};
 use oarlock_cryptoki::{SlotId, SlotSettings, TokenObjects};
-use oarlock_io::{TokenFile, read_private_passphrase};
+use oarlock_io::sealed::AgeIdentities;
+use oarlock_io::{SecretReader, TokenFile, read_private_passphrase};
 
 use crate::config::{KeySlotConfig, ModuleConfig, ServerSlotConfig, SlotConfig, StoreSlotConfig};
 use crate::message::print_line;
@@ -82,7 +83,13 @@ fn keys_slot(id: SlotId, keys: &KeySlotConfig) -> Result<SlotSettings, String> {
         .passphrase_file
         .as_ref()
         .map(|path| read_private_passphrase(path).map_err(|error| format!("{}: {error}", path.display())));
-    let token = KeysToken::new(&keys.directory, keys.label.as_deref(), passphrase.transpose()?);
+    let identities = keys.identity.as_ref().map(|path| {
+        AgeIdentities::read(path, SecretReader::ThisProcess)
+            .map(Arc::new)
+            .map_err(|error| format!("{}: {error}", path.display()))
+    });
+    let (passphrase, identities) = (passphrase.transpose()?, identities.transpose()?);
+    let token = KeysToken::new(&keys.directory, keys.label.as_deref(), passphrase, identities);
     let default = || format!("Key files in {}", keys.directory.display());
     let description = keys.description.clone().unwrap_or_else(default);
     Ok(slot(id, description, Arc::new(token), keys.max_sessions))
@@ -140,9 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_passphrase_names_slot_and_file() {
+    fn a_missing_passphrase_or_identity_names_slot_and_file() {
         let text = "[[slot]]\nkind = \"keys\"\ndirectory = \"/k\"\npassphrase_file = \"/nonexistent\"\n";
         let fault = build(&ModuleConfig::parse(Path::new("/x/pkcs11.toml"), text).unwrap()).unwrap_err();
+        assert!(fault.to_string().starts_with("slot 0: /nonexistent: "), "{fault}");
+        let text = text.replace("passphrase_file", "identity");
+        let fault = build(&ModuleConfig::parse(Path::new("/x/pkcs11.toml"), &text).unwrap()).unwrap_err();
         assert!(fault.to_string().starts_with("slot 0: /nonexistent: "), "{fault}");
     }
 }

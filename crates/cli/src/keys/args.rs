@@ -12,7 +12,8 @@ use crate::key_path::key_path;
 #[command(
     after_help = "The name of a key is its file's name without the ending. Its fingerprint is SHA-256 of its public half \
                   (SubjectPublicKeyInfo in DER); symmetric keys have none, because the hash of a short key reveals it.\n\
-                  Files appear complete or not at all, and only their owner can read them. --force replaces existing files.\n\n\
+                  Files appear complete or not at all, and only their owner can read them, unless they are sealed (--to). --force \
+                  replaces existing files.\n\n\
                   Examples: oarlock keys generate rsa2048 --out mail.pem\n          \
                   oarlock keys import old-key.der --name www --directory /etc/oarlock/keys\n          \
                   oarlock keys list\n          \
@@ -33,10 +34,67 @@ pub(super) enum KeysCommand {
     List(ListArgs),
     /// Replace a symmetric key by a new version; the old versions decrypt and verify
     Rotate(RotateArgs),
+    /// Seal a file with age: only the holders of the recipients' identities can open it
+    Seal(SealArgs),
     /// Describe a key and print its public half; the private half is never printed
     Show(ShowArgs),
     /// Split an RSA key with safe primes into threshold shares: K of L servers can sign, and no server has the key
     Split(SplitArgs),
+    /// Open a file that is sealed with age
+    Unseal(UnsealArgs),
+}
+
+/// The recipients of a file that is written.
+#[derive(Args, Debug, Default)]
+pub(super) struct SealTo {
+    /// Seal the file with age for this recipient, age1...; may be repeated
+    #[arg(long, value_name = "RECIPIENT")]
+    pub(super) to: Vec<String>,
+    /// Seal the file with age for the recipients in this file, one on each line; may be repeated
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) to_file: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "`age-keygen -o identity.txt` makes an identity and prints its recipient. The file that is sealed stays; remove it \
+                  where it is not needed. `age -d -i identity.txt FILE` opens a sealed file too.\n\n\
+                  Examples: oarlock keys seal mail.pem --to age1t7rxyev2z3rw82stdlrrepyc39nvn86l5078zqkf5uasdy86jp6svpy7pa\n          \
+                  oarlock keys seal records.keys --to-file servers.txt"
+)]
+pub(super) struct SealArgs {
+    /// File to seal, of at most 64 MiB, such as a private key or a file of symmetric keys; - is stdin
+    #[arg(value_name = "FILE", value_parser = key_path())]
+    pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) seal: SealTo,
+    /// Write text in PEM instead of binary data
+    #[arg(long)]
+    pub(super) armor: bool,
+    /// File to write; - is stdout [default: FILE.age]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) out: Option<PathBuf>,
+    /// Replace an existing file of this name
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Only the owner can read the file that is written.\n\n\
+                  Example: oarlock keys unseal mail.pem.age --identity identity.txt")]
+pub(super) struct UnsealArgs {
+    /// File to open, binary or armored; - is stdin
+    #[arg(value_name = "FILE", value_parser = key_path())]
+    pub(super) file: PathBuf,
+    /// File with the identity of a recipient, as age-keygen writes it
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) identity: PathBuf,
+    /// File to write; - is stdout [default: FILE without .age]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) out: Option<PathBuf>,
+    /// Replace an existing file of this name
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 #[derive(Args, Debug)]
@@ -75,6 +133,11 @@ pub(super) struct GenerateArgs {
     /// Encrypt the key under the first line of this file
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
+    /// File with the identity that opens a sealed file of symmetric keys, as age-keygen writes it
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) seal: SealTo,
     /// Use safe primes (required by `keys split`; RSA only, slower)
     #[arg(long, conflicts_with = "records")]
     pub(super) safe_primes: bool,
@@ -104,6 +167,11 @@ pub(super) struct ImportArgs {
     /// Encrypt the written key under the first line of this file
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
+    /// File with the identity that opens a sealed FILE, as age-keygen writes it
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) seal: SealTo,
     /// Replace an existing key of this name
     #[arg(long)]
     pub(super) force: bool,
@@ -123,6 +191,9 @@ pub(super) struct ListArgs {
     /// File whose first line is the passphrase of encrypted keys
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
+    /// File with the identity that opens sealed files, as age-keygen writes it
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) identity: Option<PathBuf>,
     /// File of symmetric keys [default: ~/.local/state/oarlock/records.keys, unless --directory is given]
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
@@ -133,6 +204,7 @@ pub(super) struct ListArgs {
     after_help = "The new version has the key's name and encrypts. The old one is called NAME@VERSION and decrypts, verifies and \
                   is translated from. A running server uses the new file within a second. Give every server the file before \
                   one of them encrypts under the new version: put the new file on all servers first.\n\
+                  A sealed file needs --identity, which opens it, and --to or --to-file: it does not say for whom it was sealed.\n\
                   Keys of signatures and TLS have no versions: give the new key another name, selector or certificate.\n\n\
                   Examples: oarlock keys rotate cards --records records.keys\n          \
                   oarlock keys rotate cards --records records.keys --keep-key --min-version 2\n          \
@@ -145,6 +217,11 @@ pub(super) struct RotateArgs {
     /// File of symmetric keys [default: that of `oarlock serve` without --config, ~/.local/state/oarlock/records.keys]
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
+    /// File with the identity that opens the file if it is sealed, as age-keygen writes it
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) seal: SealTo,
     /// Oldest version that may be used from now on, 1 to the newest
     #[arg(long, value_name = "VERSION")]
     pub(super) min_version: Option<u32>,
@@ -169,6 +246,9 @@ pub(super) struct ShowArgs {
     /// File whose first line is the passphrase of the encrypted key
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
+    /// File with the identity that opens a sealed file, as age-keygen writes it
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) identity: Option<PathBuf>,
     /// Print only the public half in PEM
     #[arg(long)]
     pub(super) pem: bool,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::keys::KeyError;
 use oarlock_io::output::OutputError;
+use oarlock_io::sealed::{IdentityReadFault, RecipientFault, SealFault};
 use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::{KeyFault, KeyFileError, RotationError};
 use oarlock_server::development::DevelopmentError;
@@ -30,6 +31,29 @@ pub(crate) enum KeysError {
     Records { path: PathBuf, error: KeyFileError },
     #[error("{}: longer than {max} bytes, the largest allowed file of keys", path.display())]
     LongRecords { path: PathBuf, max: usize },
+    #[error("{}: {error}", path.display())]
+    Identity { path: PathBuf, error: IdentityReadFault },
+    #[error("{}: {fault}", path.display())]
+    Sealed { path: PathBuf, fault: SealFault },
+    #[error("{} is sealed already", path.display())]
+    SealedAlready { path: PathBuf },
+    #[error("{} is not sealed: expected a file sealed with age", path.display())]
+    NotSealed { path: PathBuf },
+    #[error("{} is not sealed: `oarlock keys seal` seals it, and then --to and --to-file keep it so", path.display())]
+    PlainRecords { path: PathBuf },
+    #[error(
+        "{} is sealed, and does not say for whom: expected the recipients with --to or --to-file, to seal it again",
+        path.display()
+    )]
+    NeedsRecipients { path: PathBuf },
+    #[error("--to, number {number}: {fault}")]
+    Recipient { number: usize, fault: RecipientFault },
+    #[error("--to-file: {}, line {line}: {fault}", path.display())]
+    RecipientLine { path: PathBuf, line: usize, fault: RecipientFault },
+    #[error("--to-file: {}: expected a recipient (age1...) on each line, found none", path.display())]
+    NoRecipient { path: PathBuf },
+    #[error("{}: longer than {max} bytes, the largest allowed file", path.display())]
+    LongFile { path: PathBuf, max: usize },
     #[error("{} has the same name with another ending: remove it first", path.display())]
     Twin { path: PathBuf },
     #[error("{} has a key named {name:?}: --name gives another name, --force replaces it", path.display())]
@@ -54,7 +78,7 @@ impl CommandError for KeysError {
             | Self::Key { error, .. }
             | Self::Rotation { error: RotationError::Generate(error), .. } => error.kind(),
             Self::Output(error) => error.kind(),
-            Self::Development(_) => FailureKind::Machine,
+            Self::Development(_) | Self::Sealed { fault: SealFault::Machine, .. } => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Usage,
         }

@@ -15,6 +15,7 @@ use oarlock_server::development::Development;
 use super::about::{self, KeySummary};
 use super::args::GenerateArgs;
 use super::kind::GeneratedKind;
+use super::records::{AddedKey, RecordsAccess};
 use super::{KeysError, place, records};
 use oarlock_measure::GlobalOptions;
 
@@ -37,11 +38,15 @@ impl GenerateArgs {
             return Err(KeysError::Usage("--algorithms and --ivs are for symmetric keys"));
         }
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
+        if self.identity.is_some() {
+            return Err(KeysError::Usage("--identity is for a sealed file of symmetric keys"));
+        }
+        let recipients = self.seal.recipients()?;
         let (name, path) = self.place()?;
         // Checked before the work, which can take minutes.
         checked_path(&path, self.over())?;
         let key = generate(self.kind, self.safe_primes)?;
-        place::write(&path, &key, passphrase.as_ref(), self.over())?;
+        place::write_sealed(&path, &key, passphrase.as_ref(), &recipients, self.over())?;
         about::warn(&name, &key);
         Ok(KeySummary::asymmetric(&name, &key, &path))
     }
@@ -51,7 +56,8 @@ impl GenerateArgs {
             return Ok((place::name_of(path), path.clone()));
         }
         let name = self.name()?;
-        let path = place::file_for(&place::directory_to_fill(self.directory.as_deref())?, &name)?;
+        let path = place::directory_to_fill(self.directory.as_deref())?;
+        let path = place::file_for(&path, &name, self.seal.is_given())?;
         Ok((name, path))
     }
 
@@ -75,7 +81,9 @@ impl GenerateArgs {
             }
         };
         let rights = NewKeyRights { algorithms: self.algorithms.clone(), ivs: self.ivs.clone() };
-        let len = records::add(&path, &name, key_type, &rights, || self.kind.generate(), self.over())?;
+        let access = RecordsAccess::new(self.identity.as_deref(), &self.seal)?;
+        let added = AddedKey { name: &name, key_type, rights: &rights };
+        let len = records::add(&path, added, &access, || self.kind.generate(), self.over())?;
         Ok(KeySummary::symmetric(&name, key_type, Some(len), &path))
     }
 

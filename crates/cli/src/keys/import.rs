@@ -6,23 +6,26 @@ use oarlock_io::output::Overwrite;
 
 use super::about::{self, KeySummary};
 use super::args::ImportArgs;
-use super::{KeysError, place};
+use super::{KeysError, place, seal};
 use oarlock_measure::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysError> {
     let name = args.name()?;
     let in_passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
-    let key = place::read(&args.file, in_passphrase.as_ref())?;
+    let identities = seal::identities(args.identity.as_deref())?;
+    let recipients = args.seal.recipients()?;
+    let key = place::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())?;
     if about::is_public(&key) && passphrase.is_some() {
         return Err(KeysError::Usage("--passphrase-file: a public key is not encrypted: remove the option"));
     }
     let directory = place::directory_to_fill(args.directory.as_deref())?;
-    let path = place::file_for(&directory, &name)?;
+    let path = place::file_for(&directory, &name, args.seal.is_given())?;
     let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
-    place::write(&path, &key, passphrase.as_ref(), over)?;
+    place::write_sealed(&path, &key, passphrase.as_ref(), &recipients, over)?;
     about::warn(&name, &key);
-    if in_passphrase.is_some() && passphrase.is_none() && !about::is_public(&key) {
+    let is_plain = passphrase.is_none() && recipients.is_empty() && !about::is_public(&key);
+    if in_passphrase.is_some() && is_plain {
         eprintln!("oarlock: {} is not encrypted: use --passphrase-file to encrypt it", path.display());
     }
     Ok(KeySummary::asymmetric(&name, &key, &path).print(global)?)

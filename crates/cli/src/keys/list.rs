@@ -2,25 +2,28 @@
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use oarlock_io::KeyDirectory;
+use oarlock_io::sealed::AgeIdentities;
 use oarlock_server::development::Development;
 
 use super::about::KeySummary;
 use super::args::ListArgs;
-use super::{KeysError, place, records};
+use super::{KeysError, place, records, seal};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::report::print_report;
 use oarlock_measure::table::{CellAlign, TableCell, TextTable};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;
+    let identities = seal::identities(args.identity.as_deref())?.map(Arc::new);
     let mut list = KeyList::default();
     if let Some(path) = directory {
-        list.take_directory(&path, args.passphrase_file.as_deref())?;
+        list.take_directory(&path, args.passphrase_file.as_deref(), identities.clone())?;
     }
     if let Some(path) = records {
-        list.take_records(&path);
+        list.take_records(&path, identities.as_deref());
     }
     print_report(global.json, &list.keys, |in_colour| list.table().render(in_colour))?;
     list.verdict()
@@ -51,8 +54,14 @@ struct KeyList {
 }
 
 impl KeyList {
-    fn take_directory(&mut self, path: &Path, passphrase: Option<&Path>) -> Result<(), KeysError> {
+    fn take_directory(
+        &mut self,
+        path: &Path,
+        passphrase: Option<&Path>,
+        identities: Option<Arc<AgeIdentities>>,
+    ) -> Result<(), KeysError> {
         let mut directory = KeyDirectory::new(path, place::passphrase(passphrase)?);
+        directory.set_identities(identities);
         let changes = match directory.refresh() {
             Ok(changes) => changes,
             Err(error) => {
@@ -74,9 +83,9 @@ impl KeyList {
         Ok(())
     }
 
-    fn take_records(&mut self, path: &Path) {
-        match records::read(path) {
-            Ok(file) => self.keys.extend(records::summaries(&file, path)),
+    fn take_records(&mut self, path: &Path, identities: Option<&AgeIdentities>) {
+        match records::read(path, identities) {
+            Ok((file, _)) => self.keys.extend(records::summaries(&file, path)),
             Err(error) => self.refuse(&error),
         }
     }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `args`, `kind` | the command's arguments; the kinds that can be generated |
 //! | `generate`, `import`, `list`, `rotate`, `show`, `split` | the subcommands |
+//! | `seal` | the subcommands `seal` and `unseal`; reading and writing of sealed files |
 //! | `about` | summaries of keys without their secrets |
 //! | `place`, `records` | key directories and files in them; files of symmetric keys |
 //! | `error` | the errors |
@@ -19,6 +20,7 @@ mod list;
 pub(crate) mod place;
 mod records;
 mod rotate;
+mod seal;
 mod show;
 mod split;
 
@@ -39,7 +41,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &KeysArgs) -> Result<(), KeysErr
         KeysCommand::Import(own) => import::run(global, own),
         KeysCommand::List(own) => list::run(global, own),
         KeysCommand::Rotate(own) => rotate::run(global, own),
+        KeysCommand::Seal(own) => seal::run(global, own),
         KeysCommand::Show(own) => show::run(global, own),
         KeysCommand::Split(own) => split::run(global, own),
+        KeysCommand::Unseal(own) => seal::run_unseal(global, own),
     }
 }

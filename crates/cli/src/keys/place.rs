@@ -8,11 +8,12 @@ use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
 use oarlock_io::output::{OutputError, Overwrite, private_permissions, write_file};
+use oarlock_io::sealed::{self, AgeIdentities, AgeRecipient, SealArmor};
 use oarlock_io::{ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
-use super::{KeysError, about};
+use super::{KeysError, about, seal};
 
 /// Returns the directory that was named, else that of the development set-up.
 pub(super) fn directory(own: Option<&Path>) -> Result<PathBuf, KeysError> {
@@ -38,11 +39,12 @@ pub(crate) fn make(path: &Path) -> Result<(), KeysError> {
 }
 
 /// Returns the file for a key of this name. Two files whose names differ only in their endings would belong to one key.
-pub(super) fn file_for(directory: &Path, name: &str) -> Result<PathBuf, KeysError> {
-    let twin = ENDINGS.iter().filter(|ending| **ending != ENDING).map(|ending| file(directory, name, ending));
+pub(super) fn file_for(directory: &Path, name: &str, is_sealed: bool) -> Result<PathBuf, KeysError> {
+    let own = if is_sealed { SEALED_PEM } else { ENDING };
+    let twin = ENDINGS.iter().filter(|ending| **ending != own).map(|ending| file(directory, name, ending));
     match twin.into_iter().find(|path| path.exists()) {
         Some(path) => Err(KeysError::Twin { path }),
-        None => Ok(file(directory, name, ENDING)),
+        None => Ok(file(directory, name, own)),
     }
 }
 
@@ -53,9 +55,10 @@ pub(super) fn find(directory: &Path, name: &str) -> Result<PathBuf, KeysError> {
     files.min().ok_or_else(no_key)
 }
 
-/// Returns the name of a file's key: the file name without the ending.
+/// Returns the name of a file's key: the file name without the ending, and without that of a sealed file.
 pub(super) fn name_of(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    let plain = seal::without_ending(path);
+    plain.as_deref().unwrap_or(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Rejects a name under which the key could not be found again.
@@ -79,14 +82,29 @@ pub(crate) fn read_to_sign(path: &Path, passphrase: Option<&Passphrase>) -> Resu
     Ok(key)
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads a key of any format, or a share of a key.
-pub(super) fn read_material(path: &Path, passphrase: Option<&Passphrase>) -> Result<KeyMaterial, KeysError> {
-    KeyMaterial::import(&bytes(path)?, passphrase)
+/// Reads a key of any format, or a share of a key. The file may be sealed.
+pub(super) fn read_material(
+    path: &Path,
+    passphrase: Option<&Passphrase>,
+    identities: Option<&AgeIdentities>,
+) -> Result<KeyMaterial, KeysError> {
+    let content = seal::read_content(path, import::MAX_INPUT_LEN, identities)?;
+    KeyMaterial::import(&content.bytes, passphrase)
         .map_err(|error| KeysError::Key { path: path.to_owned(), error })
+}
+
+/// Reads a key of any format; `-` is stdin. The file may be sealed.
+pub(super) fn read_sealed(
+    path: &Path,
+    passphrase: Option<&Passphrase>,
+    identities: Option<&AgeIdentities>,
+) -> Result<Key, KeysError> {
+    let content = seal::read_content(path, import::MAX_INPUT_LEN, identities)?;
+    import::any(&content.bytes, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
 }
 
 fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
@@ -104,6 +122,23 @@ pub(crate) fn write(
 ) -> Result<(), KeysError> {
     let text = text(key, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })?;
     Ok(write_file(path, text.as_bytes(), private_permissions(), over)?)
+}
+
+/// Writes a key as [`write`] does, and seals the file if there are recipients.
+pub(super) fn write_sealed(
+    path: &Path,
+    key: &Key,
+    passphrase: Option<&Passphrase>,
+    recipients: &[AgeRecipient],
+    over: Overwrite,
+) -> Result<(), KeysError> {
+    if recipients.is_empty() {
+        return write(path, key, passphrase, over);
+    }
+    let text = text(key, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })?;
+    let sealed = sealed::seal(text.as_bytes(), recipients, SealArmor::Binary)
+        .map_err(|fault| KeysError::Sealed { path: path.to_owned(), fault })?;
+    Ok(write_file(path, &sealed, seal::sealed_permissions(), over)?)
 }
 
 /// Writes a text. Only its owner can read a secret one.
@@ -135,6 +170,9 @@ pub(crate) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, Keys
 
 /// The ending of key files that are written.
 const ENDING: &str = "pem";
+
+/// The ending of key files that are written and sealed.
+const SEALED_PEM: &str = "pem.age";
 
 fn file(directory: &Path, name: &str, ending: &str) -> PathBuf {
     directory.join(format!("{name}.{ending}"))

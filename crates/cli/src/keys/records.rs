@@ -9,39 +9,94 @@ use oarlock::keys::KeyError;
 use oarlock::table::KeyType;
 use oarlock_io::atomic_file::folder_of;
 use oarlock_io::output::{OutputError, Overwrite, private_permissions, write_file};
-use oarlock_io::read_secret;
+use oarlock_io::sealed::{self, AgeIdentities, AgeRecipient, SealArmor, SealForm};
 use oarlock_records::{KeyFileText, NewKeyLine, NewKeyRights, Rotation, VersionRange};
+use zeroize::Zeroizing;
 
-use super::KeysError;
 use super::about::KeySummary;
+use super::args::SealTo;
+use super::{KeysError, seal};
 
 /// The largest file in bytes: more than half a million keys.
-const MAX_BYTES: usize = 64 << 20;
+pub(super) const MAX_BYTES: usize = 64 << 20;
+
+/// A key that is added to a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AddedKey<'k> {
+    pub(super) name: &'k str,
+    pub(super) key_type: KeyType,
+    pub(super) rights: &'k NewKeyRights,
+}
+
+/// The identities that open a sealed file, and the recipients that it is sealed for again.
+#[derive(Debug, Default)]
+pub(super) struct RecordsAccess {
+    identities: Option<AgeIdentities>,
+    recipients: Vec<AgeRecipient>,
+}
+
+impl RecordsAccess {
+    pub(super) fn new(identity: Option<&Path>, seal: &SealTo) -> Result<Self, KeysError> {
+        Ok(Self { identities: seal::identities(identity)?, recipients: seal.recipients()? })
+    }
+
+    /// Returns the bytes of a text in the form that the file has, or is to have.
+    fn apply(&self, path: &Path, text: &[u8], form: SealForm) -> Result<Zeroizing<Vec<u8>>, KeysError> {
+        let SealForm::Sealed(armor) = form else {
+            return Ok(Zeroizing::new(text.to_vec()));
+        };
+        let sealed = sealed::seal(text, &self.recipients, armor);
+        sealed.map(Zeroizing::new).map_err(|fault| KeysError::Sealed { path: path.to_owned(), fault })
+    }
+
+    /// Checks that a file of this form can be written as it was.
+    fn check_form(&self, path: &Path, form: SealForm) -> Result<(), KeysError> {
+        match (form.is_sealed(), self.recipients.is_empty()) {
+            (true, true) => Err(KeysError::NeedsRecipients { path: path.to_owned() }),
+            (false, false) => Err(KeysError::PlainRecords { path: path.to_owned() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the form of a new file.
+    fn new_form(&self, path: &Path) -> Result<SealForm, KeysError> {
+        match (seal::without_ending(path), self.recipients.is_empty()) {
+            (None, true) => Ok(SealForm::Plain),
+            (Some(_), true) => Err(KeysError::NeedsRecipients { path: path.to_owned() }),
+            (_, false) => Ok(SealForm::Sealed(SealArmor::Binary)),
+        }
+    }
+}
 
 /// Adds a key to a file of keys, and returns the key's length. The file is created if it does not exist. A key of the
 /// same name is replaced in its line if `over` allows it.
 pub(super) fn add(
     path: &Path,
-    name: &str,
-    key_type: KeyType,
-    rights: &NewKeyRights,
+    new: AddedKey<'_>,
+    access: &RecordsAccess,
     generate: impl Fn() -> Result<Key, KeyError>,
     over: Overwrite,
 ) -> Result<usize, KeysError> {
+    let AddedKey { name, key_type, rights } = new;
     let line = NewKeyLine::new(name, key_type, rights, generate).map_err(KeysError::Generate)?;
     line.check().map_err(KeysError::Rights)?;
     let _lock = lock(path)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            write_file(path, line.text(), private_permissions(), Overwrite::Nothing)?;
+            let form = access.new_form(path)?;
+            let permissions =
+                if form.is_sealed() { seal::sealed_permissions() } else { private_permissions() };
+            write_file(path, &access.apply(path, line.text(), form)?, permissions, Overwrite::Nothing)?;
         }
         about => {
             let about = about.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
-            let old = read(path)?;
+            let (old, form) = read(path, access.identities.as_ref())?;
+            access.check_form(path, form)?;
             if old.has_key(name) && over == Overwrite::Nothing {
                 return Err(KeysError::NameTaken { path: path.to_owned(), name: name.to_owned() });
             }
-            write_file(path, &old.with_line(&line), about.permissions(), Overwrite::AnyFile)?;
+            let text = access.apply(path, &old.with_line(&line), form)?;
+            write_file(path, &text, about.permissions(), Overwrite::AnyFile)?;
         }
     }
     Ok(line.key_len_bytes())
@@ -52,16 +107,21 @@ pub(super) fn rotate(
     path: &Path,
     name: &str,
     rotation: Rotation,
+    access: &RecordsAccess,
     generate: impl Fn(usize) -> Result<Key, KeyError>,
 ) -> Result<VersionRange, KeysError> {
     let _lock = lock(path)?;
     let about = fs::metadata(path).map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
-    let (text, range) = read(path)?
-        .rotate(name, rotation, generate)
-        .map_err(|error| KeysError::Rotation { path: path.to_owned(), name: name.to_owned(), error })?;
+    let (old, form) = read(path, access.identities.as_ref())?;
+    access.check_form(path, form)?;
+    let (text, range) = old.rotate(name, rotation, generate).map_err(|error| KeysError::Rotation {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        error,
+    })?;
     // A text that no server could read must not replace one that all can.
     KeyFileText::parse(&text).map_err(|error| KeysError::Records { path: path.to_owned(), error })?;
-    write_file(path, &text, about.permissions(), Overwrite::AnyFile)?;
+    write_file(path, &access.apply(path, &text, form)?, about.permissions(), Overwrite::AnyFile)?;
     Ok(range)
 }
 
@@ -73,14 +133,18 @@ fn lock(path: &Path) -> Result<File, KeysError> {
     Ok(lock.map_err(|error| OutputError::Create { path: path.to_owned(), error })?)
 }
 
-/// Reads a file of keys.
-pub(super) fn read(path: &Path) -> Result<KeyFileText, KeysError> {
-    let text =
-        read_secret(path, MAX_BYTES + 1).map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
-    if text.len() > MAX_BYTES {
+/// Reads a file of keys, and returns it with the form that it has on disk.
+pub(super) fn read(
+    path: &Path,
+    identities: Option<&AgeIdentities>,
+) -> Result<(KeyFileText, SealForm), KeysError> {
+    let content = seal::read_content(path, MAX_BYTES, identities)?;
+    if content.bytes.len() > MAX_BYTES {
         return Err(KeysError::LongRecords { path: path.to_owned(), max: MAX_BYTES });
     }
-    KeyFileText::parse(&text).map_err(|error| KeysError::Records { path: path.to_owned(), error })
+    let text = KeyFileText::parse(&content.bytes)
+        .map_err(|error| KeysError::Records { path: path.to_owned(), error })?;
+    Ok((text, content.form))
 }
 
 /// Describes the keys of a file, in their order.
@@ -101,11 +165,13 @@ mod tests {
 
     fn add_new(path: &Path, name: &str, key_type: KeyType, over: Overwrite) -> Result<usize, KeysError> {
         let rights = NewKeyRights::default();
-        add(path, name, key_type, &rights, || generate::secret(key_type.key_len().unwrap_or(32)), over)
+        let new = AddedKey { name, key_type, rights: &rights };
+        let generate = || generate::secret(key_type.key_len().unwrap_or(32));
+        add(path, new, &RecordsAccess::default(), generate, over)
     }
 
     fn keys(path: &Path) -> Vec<KeySummary> {
-        summaries(&read(path).unwrap(), path)
+        summaries(&read(path, None).unwrap().0, path)
     }
 
     fn names(path: &Path) -> Vec<String> {

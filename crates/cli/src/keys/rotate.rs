@@ -10,6 +10,7 @@ use oarlock_server::development::Development;
 use serde::Serialize;
 
 use super::args::RotateArgs;
+use super::records::RecordsAccess;
 use super::{KeysError, records};
 
 /// The versions of a key, as `--json` prints them.
@@ -38,7 +39,9 @@ pub(super) fn run(global: &GlobalOptions, args: &RotateArgs) -> Result<(), KeysE
         min_version: args.min_version,
         removes_old_keys: args.remove,
     };
-    let VersionRange { min, newest } = records::rotate(&path, &args.name, rotation, generate::secret)?;
+    let access = RecordsAccess::new(args.identity.as_deref(), &args.seal)?;
+    let range = records::rotate(&path, &args.name, rotation, &access, generate::secret)?;
+    let VersionRange { min, newest } = range;
     let report = KeyVersionReport {
         name: args.name.clone(),
         version: newest,

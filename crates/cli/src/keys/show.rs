@@ -10,7 +10,7 @@ use oarlock_io::KeyMaterial;
 
 use super::about::{self, KeySummary};
 use super::args::ShowArgs;
-use super::{KeysError, place};
+use super::{KeysError, place, seal};
 use oarlock_measure::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
@@ -19,7 +19,8 @@ pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysErr
     }
     let path = args.path()?;
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
-    let material = place::read_material(&path, passphrase.as_ref())?;
+    let identities = seal::identities(args.identity.as_deref())?;
+    let material = place::read_material(&path, passphrase.as_ref(), identities.as_ref())?;
     let public =
         export::spki_pem(key_of(&material)).map_err(|error| KeysError::Key { path: path.clone(), error })?;
     if args.pem {

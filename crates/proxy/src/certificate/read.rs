@@ -9,6 +9,7 @@ use oarlock::keys::held;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::{Accelerator, Key};
 use oarlock_io::check_secret_mode;
+use oarlock_io::sealed::is_sealed;
 use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
 use oarlock_wire::RemoteHolder;
 use rustls::pki_types::CertificateDer;
@@ -170,11 +171,14 @@ fn load_local(
     bytes: &[u8],
     sources: &CertificateKeySources,
 ) -> Result<(Arc<dyn SigningKey>, bool), CertificateFault> {
-    let about = File::open(path).and_then(|file| file.metadata());
-    check_secret_mode(
-        path,
-        &about.map_err(|error| CertificateFault::Read { path: path.to_owned(), error })?,
-    )?;
+    // Everybody may read a sealed file. The parser names the way to open it.
+    if !is_sealed(bytes) {
+        let about = File::open(path).and_then(|file| file.metadata());
+        check_secret_mode(
+            path,
+            &about.map_err(|error| CertificateFault::Read { path: path.to_owned(), error })?,
+        )?;
+    }
     let key = load_signing_key(&sources.accelerator, bytes, None);
     Ok((key.map_err(|error| CertificateFault::Key { path: path.to_owned(), error })?, false))
 }

@@ -116,7 +116,8 @@ impl KeyChains {
         let mut before = std::mem::take(&mut self.0);
         let mut is_changed = false;
         for key in keys {
-            let path = key.file.with_extension(ENDING);
+            // A name may have dots, and a sealed file has two endings.
+            let path = key.file.with_file_name(format!("{}.{ENDING}", key.name));
             let old = before.remove(key.name);
             let had = old.as_ref().is_some_and(|chain| !chain.certificates.is_empty());
             match KeyChain::refresh(&path, &key, old) {

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use oarlock::keys::Passphrase;
 use oarlock::table::{CounterStore, FileCounter, KeyTable};
+use oarlock_io::sealed::{
+    AgeIdentities, IdentityReadFault, KeyFileReadFault, SEALED_ENDING, SealFault, read_key_file,
+};
 use oarlock_io::{
     ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     SecretReader, check_secret_mode_for, read_passphrase,
@@ -13,6 +16,7 @@ use oarlock_io::{
 use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, VersionRange, load_keys_at};
 
 use super::chains::{ChainedKey, KeyChainFault, KeyChains};
+use super::identity_file::IdentityFile;
 use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
 use crate::config::{ConfigError, CryptoserverConfig, KeysConfig, NonceField};
 use crate::null;
@@ -21,6 +25,8 @@ use crate::null;
 #[derive(Debug)]
 pub(crate) struct KeySources {
     directory: Option<KeyDirectory>,
+    /// The identities that open sealed files.
+    identity: IdentityFile,
     chains: KeyChains,
     records: Option<RecordsFile>,
     counters: CounterUse,
@@ -38,12 +44,23 @@ struct RecordsFile {
     path: PathBuf,
     nonce_field: Option<NonceField>,
     seen: Option<FileStamp>,
+    /// True if the file was sealed when it was read.
+    is_sealed: bool,
 }
+
+/// The maximum bytes of the file of symmetric keys: more than half a million keys. `oarlock keys` has the same limit.
+const MAX_RECORDS_BYTES: usize = 64 << 20;
 
 impl RecordsFile {
     fn from_config(keys: &KeysConfig) -> Option<Self> {
         let path = keys.records.clone()?;
-        Some(Self { path, nonce_field: keys.nonce_field, seen: None })
+        Some(Self { path, nonce_field: keys.nonce_field, seen: None, is_sealed: false })
+    }
+
+    /// Returns the path without the ending of sealed files: the same keys may be sealed today and plain tomorrow.
+    fn plain_path(&self) -> PathBuf {
+        let is_sealed = self.path.extension().is_some_and(|ending| ending == SEALED_ENDING);
+        if is_sealed { self.path.with_extension("") } else { self.path.clone() }
     }
 }
 
@@ -80,6 +97,30 @@ pub enum ResidentKeysError {
         path: PathBuf,
         /// The system's error.
         error: io::Error,
+    },
+    /// The identity file cannot be read, or is none.
+    #[error("[keys] identity: {}: {error}", path.display())]
+    Identity {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        error: IdentityReadFault,
+    },
+    /// The file of symmetric keys is sealed and cannot be opened, or is not sealed although its name says so.
+    #[error("[keys] records: {}: {fault}", path.display())]
+    SealedRecords {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        fault: SealFault,
+    },
+    /// The file of symmetric keys is too long.
+    #[error("[keys] records: {}: expected at most {max} bytes", path.display())]
+    LongRecords {
+        /// The file.
+        path: PathBuf,
+        /// The maximum.
+        max: usize,
     },
     /// The file of symmetric keys cannot be read.
     #[error("[keys] records: {}: {error}", path.display())]
@@ -144,11 +185,17 @@ impl KeySources {
         config: &CryptoserverConfig,
         counters: CounterUse,
     ) -> Result<(Self, Keyring, KeyChanges), ResidentKeysError> {
-        let KeysConfig { directory, passphrase_file, .. } = &config.keys;
+        let KeysConfig { directory, identity, passphrase_file, .. } = &config.keys;
         let passphrase = passphrase(passphrase_file.as_deref(), counters.reader())?;
+        let identity = IdentityFile::open(identity.as_deref(), counters.reader())?;
         let directory = directory.clone().map(|path| KeyDirectory::new(path, passphrase));
+        let mut directory = directory.map(|directory| directory.require_private(counters.reader()));
+        if let Some(directory) = &mut directory {
+            directory.set_identities(identity.identities().cloned());
+        }
         let mut sources = Self {
-            directory: directory.map(|directory| directory.require_private(counters.reader())),
+            directory,
+            identity,
             chains: KeyChains::default(),
             records: RecordsFile::from_config(&config.keys),
             counters,
@@ -176,12 +223,14 @@ impl KeySources {
     /// A source cannot be used as a whole. Then nothing changes.
     pub(crate) fn reload(&mut self, config: &CryptoserverConfig) -> Result<KeyChanges, ResidentKeysError> {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
+        let identity = IdentityFile::open(config.keys.identity.as_deref(), self.reader())?;
         let grants = ActiveGrant::activate(&config.grants, &self.grants)?;
         // Only the listing can fail as a whole. The fault of a single file is reported and does not stop a reload.
         let listed = self.list(config.keys.directory.as_deref())?;
         let mut records = RecordsFile::from_config(&config.keys);
-        let table = read_records(&mut records, self.counters)?;
-        let path = |file: &Option<RecordsFile>| file.as_ref().map(|file| file.path.clone());
+        let identities = identity.identities().map(|own| &**own);
+        let table = read_records(&mut records, identities, self.counters)?;
+        let path = |file: &Option<RecordsFile>| file.as_ref().map(RecordsFile::plain_path);
         // Another file may have other keys under the same names.
         if let (Some(loaded), true) = (&table, path(&records) == path(&self.records)) {
             self.check_rollback(loaded)?;
@@ -190,7 +239,7 @@ impl KeySources {
         let has_new_records = table.is_some();
         let (table, versions) = table.map(|loaded| (loaded.table, loaded.versions)).unwrap_or_default();
         self.replace_table(table, versions);
-        (self.records, self.grants) = (records, grants);
+        (self.records, self.grants, self.identity) = (records, grants, identity);
         self.may_bring_keys = config.limits.may_bring_keys;
         let changes = self.read_directory(listed, passphrase);
         let mut found = KeyChanges { changes, has_new_records, ..KeyChanges::default() };
@@ -227,7 +276,11 @@ impl KeySources {
         if new.is_some() {
             self.directory = new;
         }
-        let read = |directory: &mut KeyDirectory| directory.read_again(listing, passphrase);
+        let identities = self.identity.identities().cloned();
+        let read = |directory: &mut KeyDirectory| {
+            directory.set_identities(identities);
+            directory.read_again(listing, passphrase)
+        };
         self.directory.as_mut().map(read).unwrap_or_default()
     }
 
@@ -235,25 +288,31 @@ impl KeySources {
         self.counters.reader()
     }
 
-    /// Returns the files that hold secrets.
+    /// Returns the key files that hold secrets. A sealed file holds none that anybody else can read.
     pub(crate) fn secret_files(&self) -> Vec<PathBuf> {
         let of_directory = self.directory.iter().flat_map(|directory| {
-            let files = directory.keys().filter(|(_, key)| key.is_private());
+            let files = directory.keys().filter(|(name, key)| key.is_private() && !directory.is_sealed(name));
             files.filter_map(|(name, _)| directory.file(name).map(Path::to_owned))
         });
-        let records = self.records.iter().map(|file| file.path.clone());
+        let records = self.records.iter().filter(|file| !file.is_sealed).map(|file| file.path.clone());
         of_directory.chain(records).collect()
     }
 
     /// Reads the files that have changed.
     pub(crate) fn refresh(&mut self) -> KeyChanges {
         let mut found = KeyChanges::default();
+        match self.identity.refresh(self.counters.reader()) {
+            Ok(true) => self.use_new_identities(),
+            Ok(false) => {}
+            Err(error) => found.faults.push(error),
+        }
         match self.directory.as_mut().map(KeyDirectory::refresh) {
             Some(Ok(changes)) => found.changes = changes,
             Some(Err(error)) => found.faults.push(error.into()),
             None => {}
         }
-        let read = read_records(&mut self.records, self.counters);
+        let identities = self.identity.identities().map(|own| &**own);
+        let read = read_records(&mut self.records, identities, self.counters);
         let read =
             read.and_then(|loaded| loaded.map(|own| self.check_rollback(&own).map(|()| own)).transpose());
         match read {
@@ -272,6 +331,16 @@ impl KeySources {
             found.keyring = Some(self.keyring());
         }
         found
+    }
+
+    /// Makes the next reading open sealed files again.
+    fn use_new_identities(&mut self) {
+        if let Some(directory) = &mut self.directory {
+            directory.set_identities(self.identity.identities().cloned());
+        }
+        if let Some(records) = self.records.as_mut().filter(|records| records.is_sealed) {
+            records.seen = None;
+        }
     }
 
     /// Reads the certificates beside the keys of the directory. Returns true if those of a key have changed.
@@ -346,9 +415,10 @@ fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passph
 /// Returns the keys of the file of symmetric keys if it has changed since it was read.
 fn read_records(
     records: &mut Option<RecordsFile>,
+    identities: Option<&AgeIdentities>,
     counters: CounterUse,
 ) -> Result<Option<LoadedKeys>, ResidentKeysError> {
-    let Some(RecordsFile { path, nonce_field, seen }) = records else { return Ok(None) };
+    let Some(RecordsFile { path, nonce_field, seen, is_sealed }) = records else { return Ok(None) };
     let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
     let stamp = FileStamp::from(&about);
@@ -358,10 +428,25 @@ fn read_records(
     }
     // The stamp is kept even if the file cannot be used, so that its fault is reported once.
     *seen = Some(stamp);
-    let setting = "records";
-    check_secret_mode_for(counters.reader(), path, &about)
-        .map_err(|error| ResidentKeysError::Exposed { setting, error })?;
-    let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
+    let read = read_key_file(path, MAX_RECORDS_BYTES, identities);
+    *is_sealed = match &read {
+        Ok(content) => content.form.is_sealed(),
+        Err(fault) => matches!(fault, KeyFileReadFault::Sealed(_)),
+    };
+    let text = read.map_err(|fault| match fault {
+        KeyFileReadFault::Sealed(fault) => ResidentKeysError::SealedRecords { path: path.clone(), fault },
+        KeyFileReadFault::Io(error) => failed(error),
+        other => failed(io::Error::other(other)),
+    })?;
+    let text = text.bytes;
+    if !*is_sealed {
+        let setting = "records";
+        check_secret_mode_for(counters.reader(), path, &about)
+            .map_err(|error| ResidentKeysError::Exposed { setting, error })?;
+    }
+    if text.len() > MAX_RECORDS_BYTES {
+        return Err(ResidentKeysError::LongRecords { path: path.clone(), max: MAX_RECORDS_BYTES });
+    }
     let field = nonce_field.map(|NonceField(field)| field);
     let load = |counters| {
         load_keys_at(&text, field, |name| counter(path, name, counters))

@@ -1,13 +1,14 @@
 //! A token that shows a directory of key files, with the certificates beside them. It is never written.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use oarlock::keys::Passphrase;
 use oarlock_cryptoki::{
     AttributeSet, ReturnCode, TokenDescription, TokenObject, TokenObjectId, TokenObjects,
 };
+use oarlock_io::sealed::AgeIdentities;
 use oarlock_io::{KeyDirectory, KeyMaterial, SecretReader};
 use x509_parser::pem::Pem;
 
@@ -40,10 +41,17 @@ struct KeysState {
 }
 
 impl KeysToken {
-    /// Makes a token, which reads its directory at first use. The passphrase is for encrypted keys.
-    pub(crate) fn new(path: &Path, label: Option<&str>, passphrase: Option<Passphrase>) -> Self {
+    /// Makes a token, which reads its directory at first use. The passphrase is for encrypted keys, the identities are
+    /// for sealed ones.
+    pub(crate) fn new(
+        path: &Path,
+        label: Option<&str>,
+        passphrase: Option<Passphrase>,
+        identities: Option<Arc<AgeIdentities>>,
+    ) -> Self {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let directory = KeyDirectory::new(path, passphrase).require_private(SecretReader::ThisProcess);
+        let mut directory = KeyDirectory::new(path, passphrase).require_private(SecretReader::ThisProcess);
+        directory.set_identities(identities);
         Self {
             path: path.to_owned(),
             label: label.map(str::to_owned).or(name).unwrap_or_default(),
@@ -86,7 +94,8 @@ impl KeysState {
         for (name, material) in self.directory.keys() {
             // A share makes partial signatures, which no mechanism of PKCS#11 has.
             let KeyMaterial::Key(key) = material else { continue };
-            let certificates = self.directory.file(name).map(read_certificates).unwrap_or_default();
+            let certificates =
+                self.directory.file(name).map(|file| read_certificates(name, file)).unwrap_or_default();
             let shown = ShownKey { name, key, uses: PrivateUses::ALL, certificates: &certificates };
             show(&shown, &mut objects);
         }
@@ -115,8 +124,9 @@ impl TokenObjects for KeysToken {
 }
 
 /// Reads the certificates beside a key: those of `mail.crt` for `mail.pem`. A broken file costs the key nothing.
-fn read_certificates(key_file: &Path) -> Vec<Vec<u8>> {
-    let path = key_file.with_extension(CERTIFICATES);
+fn read_certificates(name: &str, key_file: &Path) -> Vec<Vec<u8>> {
+    // A sealed file has two endings.
+    let path = key_file.with_file_name(format!("{name}.{CERTIFICATES}"));
     let Ok(about) = path.metadata() else { return Vec::new() };
     let fault = |expected: &str| {
         print_line(&format!("{}: expected {expected}", path.display()));
@@ -174,7 +184,7 @@ mod tests {
         let certificate = certificate.self_signed(&pair).unwrap();
         write(&folder.path().join("mail.pem"), pair.serialize_pem().as_bytes());
         write(&folder.path().join("mail.crt"), certificate.pem().as_bytes());
-        let token = KeysToken::new(folder.path(), Some("my keys"), None);
+        let token = KeysToken::new(folder.path(), Some("my keys"), None, None);
         let labels = |token: &KeysToken| {
             let listed = token.list().unwrap();
             listed.len()
@@ -193,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_missing_directory_is_an_error_of_the_token() {
-        let token = KeysToken::new(Path::new("/nonexistent"), None, None);
+        let token = KeysToken::new(Path::new("/nonexistent"), None, None, None);
         assert_eq!(token.data_version(), Err(ReturnCode::DeviceError));
         assert_eq!(token.describe().unwrap().label, "nonexistent");
     }
@@ -204,6 +214,6 @@ mod tests {
         let pem = export::private_pkcs8_pem(&generate::ed25519().unwrap()).unwrap();
         write(&folder.path().join("k.pem"), pem.as_bytes());
         write(&folder.path().join("k.crt"), b"-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n");
-        assert_eq!(KeysToken::new(folder.path(), None, None).list().unwrap().len(), 2);
+        assert_eq!(KeysToken::new(folder.path(), None, None, None).list().unwrap().len(), 2);
     }
 }

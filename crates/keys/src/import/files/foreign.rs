@@ -44,7 +44,18 @@ const PKCS12_IN_BASE64: Foreign = Foreign {
     ..PKCS12
 };
 
-const FORMATS: [Foreign; 9] = [
+/// Anything may be sealed. Most files that are sealed beside keys are keys.
+const AGE: Foreign = Foreign {
+    name: "a file sealed with age",
+    remedy: "`oarlock keys unseal FILE --identity IDENTITY` opens it, and `oarlock serve` does so itself with `[keys] identity`",
+    is_private: true,
+    is_found: |bytes| {
+        bytes.starts_with(b"age-encryption.org/") || bytes.starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----")
+    },
+};
+
+const FORMATS: [Foreign; 10] = [
+    AGE,
     PKCS12,
     Foreign {
         name: "a PuTTY private key",
@@ -131,6 +142,7 @@ pub(super) fn labelled(label: &str, der: Option<&[u8]>) -> Option<KeyError> {
             Some(OPENSSH_ED25519.error())
         }
         "OPENSSH PRIVATE KEY" => Some(OPENSSH.error()),
+        "AGE ENCRYPTED FILE" => Some(AGE.error()),
         "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => refused(
             "a certificate request",
             "`openssl req -in FILE -pubkey -noout` prints its public key; the private key is in another file",
