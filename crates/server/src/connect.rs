@@ -66,24 +66,24 @@ struct CallRefusal {
     http: StatusCode,
     code: Code,
     message: String,
-    headers: HeaderMap,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl From<Status> for CallRefusal {
     fn from(status: Status) -> Self {
-        let mut headers = HeaderMap::new();
+        let mut headers = Vec::new();
         for (name, value) in status.metadata().clone().into_headers().iter() {
             let trailer = HeaderName::from_bytes(format!("trailer-{name}").as_bytes());
             if let Ok(trailer) = trailer
                 && !matches!(name.as_str(), "content-type" | "content-length" | "date")
             {
-                headers.insert(trailer, value.clone());
+                headers.push((trailer, value.clone()));
             }
         }
         let wait_ms =
             status.metadata().get(PUSHBACK).and_then(|wait| wait.to_str().ok()?.parse::<u64>().ok());
         if let Some(wait_ms) = wait_ms {
-            headers.insert(RETRY_AFTER, wait_ms.div_ceil(1000).into());
+            headers.push((RETRY_AFTER, wait_ms.div_ceil(1000).into()));
         }
         Self {
             http: names(status.code()).1,
@@ -96,7 +96,7 @@ impl From<Status> for CallRefusal {
 
 impl CallRefusal {
     fn new(http: StatusCode, message: String, header: (HeaderName, &'static str)) -> Self {
-        let headers = HeaderMap::from_iter([(header.0, HeaderValue::from_static(header.1))]);
+        let headers = vec![(header.0, HeaderValue::from_static(header.1))];
         Self { http, code: Code::Unimplemented, message, headers }
     }
 
@@ -104,7 +104,7 @@ impl CallRefusal {
         let text = json!({ "code": names(self.code).0, "message": self.message }).to_string();
         let mut response = Response::new(Body::new(Full::from(text)));
         *response.status_mut() = self.http;
-        *response.headers_mut() = self.headers;
+        response.headers_mut().extend(self.headers);
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         response
     }
