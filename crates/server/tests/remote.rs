@@ -1,10 +1,11 @@
 //! Tests of servers as a holder of keys: balanced, replaced, compared.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod dns_names;
 mod test_server;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -21,6 +22,9 @@ use test_server::{TestServer, engines};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const EDWARDS: Scheme = Scheme::Ed25519Sign;
+
+/// An address whose port the system chooses.
+const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
 fn checker() -> Accelerator {
     engines().engines(["scalar"]).build().unwrap()
@@ -218,9 +222,13 @@ impl NameAnswer {
 }
 
 /// Starts a server with the keys, the certificates and the clients of another one.
-async fn sibling(first: &TestServer) -> TestServer {
+async fn sibling(first: &TestServer, at: SocketAddr) -> TestServer {
     let (keys, tls) = (first.config.keys.clone(), first.config.tls.clone());
-    TestServer::with(|config, _| (config.keys, config.tls) = (keys, tls)).await
+    TestServer::with(|config, _| {
+        (config.keys, config.tls) = (keys, tls);
+        config.listen.tcp = Some(at);
+    })
+    .await
 }
 
 /// Signs until the holder has had enough answers of the server. The server's load grows within seconds, so a test that
@@ -241,7 +249,7 @@ fn sign_until_answered(accelerator: &Accelerator, remote: &RemoteHolder, key: &K
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_stands_for_servers_that_come_and_go() {
     let mut first = TestServer::new().await;
-    let (mut second, third) = (sibling(&first).await, sibling(&first).await);
+    let (mut second, third) = (sibling(&first, ANY_PORT).await, sibling(&first, ANY_PORT).await);
     let names = TestNames::new(&[&first, &second, &first]);
     let (accelerator, remote) = names.client(&first);
     let key = remote.key("ed25519").unwrap();
@@ -269,7 +277,7 @@ async fn a_name_stands_for_servers_that_come_and_go() {
     let mut third = third;
     third.stop().await;
     second.stop().await;
-    let fourth = sibling(&first).await;
+    let fourth = sibling(&first, ANY_PORT).await;
     names.set(NameAnswer::of(&[&fourth]));
     all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 9));
 }
@@ -295,7 +303,7 @@ async fn a_name_that_moves_to_a_stranger_gets_no_job() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_name_cannot_agree_with_itself() {
     let first = TestServer::new().await;
-    let second = sibling(&first).await;
+    let second = sibling(&first, ANY_PORT).await;
     let names = TestNames::new(&[&first, &second]);
     let endpoint =
         Endpoint::Grpc { url: "https://localhost:7443".to_owned(), credentials: Some(first.credentials()) };

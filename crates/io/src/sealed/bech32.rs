@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn what_is_encoded_decodes() {
         for seed in 0..50_u8 {
-            let bytes: [u8; 32] = std::array::from_fn(|at| seed.wrapping_mul(37).wrapping_add(at as u8 * 11));
+            let bytes: [u8; 32] =
+                std::array::from_fn(|at| seed.wrapping_mul(37).wrapping_add((at as u8).wrapping_mul(11)));
             let text = encode(&bytes, "age");
             assert_eq!(text.len(), 62);
             assert_eq!(*decode(text.as_bytes(), "age").unwrap(), bytes);
