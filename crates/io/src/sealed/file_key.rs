@@ -18,6 +18,9 @@ pub(super) const WRAPPED_LEN: usize = FILE_KEY_LEN + 16;
 /// The key of one file. A wrapped copy of it is in the header for each recipient.
 pub(super) struct FileKey(Zeroizing<[u8; FILE_KEY_LEN]>);
 
+/// A share, and the file key that is wrapped under it.
+type ShareAndKey = ([u8; 32], Vec<u8>);
+
 /// A key of ChaCha20-Poly1305.
 pub(super) type DerivedKey = Zeroizing<[u8; 32]>;
 
@@ -45,7 +48,7 @@ impl FileKey {
 
     /// Wraps the file key for a recipient. Returns the share and the wrapped key. Returns None for a recipient of small
     /// order.
-    pub(super) fn wrap(&self, recipient: &AgeRecipient) -> Result<Option<([u8; 32], Vec<u8>)>, SealFault> {
+    pub(super) fn wrap(&self, recipient: &AgeRecipient) -> Result<Option<ShareAndKey>, SealFault> {
         let own = PrivateKey::generate(&X25519).map_err(|_| SealFault::Machine)?;
         let share = own.compute_public_key().map_err(|_| SealFault::Machine)?;
         let share: [u8; 32] = share.as_ref().try_into().map_err(|_| SealFault::Machine)?;

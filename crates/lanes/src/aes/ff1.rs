@@ -44,6 +44,10 @@ struct Ff1Plan {
     way: PlanWay,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one plan at a time, and its tables are read in every round"
+)]
 enum PlanWay {
     /// Numbers below 2^32.
     Narrow(NarrowHalf),
