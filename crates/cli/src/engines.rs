@@ -143,9 +143,9 @@ fn shapes_table(engine: &EngineReport) -> TextTable {
 
 fn origin(accelerator: &Accelerator) -> String {
     match accelerator.calibration() {
-        Calibration::Cached(path) => format!("Read from {}.", path.display()),
-        Calibration::Measured(path) => format!("Measured now, kept in {}.", path.display()),
-        Calibration::NotKept { reason } => format!("Measured now and not kept: {reason}."),
+        Calibration::Cached(path) => format!("Read from\n  {}", path.display()),
+        Calibration::Measured(path) => format!("Measured now, kept in\n  {}", path.display()),
+        Calibration::NotKept { reason } => format!("Measured now and not kept:\n  {reason}."),
         _ => String::new(),
     }
 }

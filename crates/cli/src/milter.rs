@@ -251,6 +251,6 @@ fn say(
     }
     writeln!(out, "  {} in the signing table", count(lines as u64, "line"))?;
     let config = args.config.as_deref().unwrap_or(Path::new("defaults"));
-    writeln!(out, "with the configuration {}", config.display())?;
+    writeln!(out, "with the configuration\n  {}", config.display())?;
     out.flush()
 }

@@ -214,7 +214,7 @@ fn say(
     writeln!(out, "for {}", backends.join(", "))?;
     writeln!(out, "with {}", count(certificates as u64, "certificate"))?;
     if let Some(path) = &args.config {
-        writeln!(out, "and the configuration {}", path.display())?;
+        writeln!(out, "and the configuration\n  {}", path.display())?;
     }
     out.flush()
 }

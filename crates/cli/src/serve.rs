@@ -199,6 +199,13 @@ async fn hear_hangups(
     }
 }
 
+/// Returns the program as a shell finds it: the path by which this process was started if it is not in a directory of
+/// PATH, as after `make run`.
+fn invoked_program() -> String {
+    let program = std::env::args().next().filter(|program| program.contains('/'));
+    program.unwrap_or_else(|| "oarlock".to_owned())
+}
+
 /// Keeps SIGUSR1 and SIGUSR2 from ending the process, as they do by default. They have no other effect.
 pub(crate) fn keep_user_signals() {
     for kind in [SignalKind::user_defined1(), SignalKind::user_defined2()] {
@@ -308,22 +315,23 @@ fn say(
     if let Some(address) = addresses.dashboard {
         writeln!(out, "  http://{address}/  the dashboard, for browsers of this machine")?;
     }
-    writeln!(out, "with the configuration {}", config.display())?;
+    writeln!(out, "with the configuration\n  {}", config.display())?;
     if let (Some(development), false) = (development, args.check) {
+        let program = invoked_program();
         let state = match &args.state {
             Some(state) => format!(" --state {}", state.display()),
             None => String::new(),
         };
         writeln!(
             out,
-            "\nFrom another shell:\n  \
-             oarlock call{state} keys\n  \
+            "\nFrom another shell, first the keys:\n  \
+             {program} call{state} keys\n  \
              echo hello > hello.txt\n  \
-             oarlock call{state} sign --key rsa2048 --in hello.txt --out hello.sig\n  \
-             oarlock call{state} public-key rsa2048 --out rsa2048.pub\n  \
+             {program} call{state} sign --key rsa2048 --in hello.txt --out hello.sig\n  \
+             {program} call{state} public-key rsa2048 --out rsa2048.pub\n  \
              openssl dgst -sha256 -verify rsa2048.pub -signature hello.sig hello.txt\n  \
-             oarlock load{state} --seconds 2\n\
-             Over TLS, as {CLIENT}: --server https://{} (certificates in {})",
+             {program} load{state} --seconds 2\n\
+             Over TLS, as {CLIENT}: --server https://{} with the certificates in\n  {}",
             addresses.tcp.map(|address| address.to_string()).unwrap_or_default(),
             development.ca().parent().unwrap_or(Path::new("")).display(),
         )?;

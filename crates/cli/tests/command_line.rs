@@ -88,9 +88,10 @@ fn tables_fit_the_terminal() {
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
+        let (tables, _file_of_costs) = text.trim_end().rsplit_once('\n').unwrap();
         let widest =
             |line: &&str| line.chars().count() > columns && !line.contains(". ") && !line.contains("(");
-        assert_eq!(text.lines().find(widest), None, "{columns}");
+        assert_eq!(tables.lines().find(widest), None, "{columns}");
         assert!(text.contains("rsa2048-private"), "{text}");
     }
 }

@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use program::{code, command, oarlock, stderr};
+use program::{code, command, oarlock, stderr, text};
 
 /// Returns the rows on stdout, which must be JSON.
 fn rows(output: &Output) -> Vec<Value> {
@@ -33,9 +33,22 @@ fn engines_prints_every_self_test() {
         |name: &str| rows.iter().find(|row| row["engine"] == "scalar" && row["shape"] == name).unwrap();
     assert_eq!(shape("rsa2048-private")["confirms"], true);
     assert!(shape("p256-verify")["c2_ns"].as_f64().unwrap() > 0.0);
-    let text = oarlock(&["engines"]);
-    let text = String::from_utf8(text.stdout).unwrap();
-    assert!(text.contains("all passed") && text.lines().all(|line| line.chars().count() <= 130), "{text}");
+}
+
+/// The name of the cost file is long in many a home directory. It stands in a line of its own.
+#[test]
+fn lines_of_engines_do_not_depend_on_the_length_of_a_path() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join(format!("Jürgen {}", "long/".repeat(30)));
+    let engines = || text(&command(&["engines"]).env("XDG_CACHE_HOME", &cache).output().unwrap());
+    let path = format!("  {}", cache.join("oarlock/costs").display());
+    for origin in ["Measured now, kept in", "Read from"] {
+        let text = engines();
+        let (lines, last) = text.trim_end().rsplit_once('\n').unwrap();
+        assert_eq!(last, path);
+        assert!(lines.ends_with(origin) && lines.contains("all passed"), "{text}");
+        assert!(lines.lines().all(|line| line.chars().count() <= 130), "{text}");
+    }
 }
 
 #[test]
