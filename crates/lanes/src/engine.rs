@@ -166,7 +166,7 @@ impl LaneEngine {
     /// # Panics
     ///
     /// Never: every CPU has this leaf.
-    #[cfg(any(test, feature = "portable"))]
+    #[cfg(feature = "portable")]
     #[must_use]
     #[expect(clippy::expect_used, reason = "the leaf needs no instructions")]
     pub fn portable() -> Self {

@@ -2,14 +2,14 @@
 
 use oarlock_core::{DigestAlg, MacAlg, Shape};
 
-#[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+#[cfg(any(target_arch = "x86_64", feature = "portable"))]
 use crate::simd::doubles::DoubleLeaf;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
 #[cfg(target_arch = "aarch64")]
 use crate::simd::{ArmAesSimd, NeonSimd};
 use crate::simd::{Cpu, Leaf};
-#[cfg(any(test, feature = "portable"))]
+#[cfg(feature = "portable")]
 use crate::simd::{PortableFma, PortableSimd};
 
 /// The leaf of each kind of kernel. None if the CPU lacks the instructions of all its leaves.
@@ -33,9 +33,9 @@ pub(crate) enum CurveLeaf {
     Avx512(IfmaSimd),
     #[cfg(target_arch = "x86_64")]
     Fma(FmaSimd),
-    #[cfg(any(test, feature = "portable"))]
+    #[cfg(feature = "portable")]
     Portable(PortableSimd),
-    #[cfg(any(test, feature = "portable"))]
+    #[cfg(feature = "portable")]
     PortableFma(PortableFma),
 }
 
@@ -46,9 +46,9 @@ pub(crate) enum RsaKernels {
     Avx512(IfmaSimd),
     #[cfg(target_arch = "x86_64")]
     Fma(DoubleLeaf<FmaSimd>),
-    #[cfg(any(test, feature = "portable"))]
+    #[cfg(feature = "portable")]
     Portable(PortableSimd),
-    #[cfg(any(test, feature = "portable"))]
+    #[cfg(feature = "portable")]
     PortableFma(DoubleLeaf<PortableFma>),
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum VectorLeaf {
     Avx2(Avx2Simd),
     #[cfg(target_arch = "aarch64")]
     Neon(NeonSimd),
-    #[cfg(any(test, feature = "portable"))]
+    #[cfg(feature = "portable")]
     Portable(PortableSimd),
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum BlockLeaf {
     Vaes512(VaesSimd),
     #[cfg(target_arch = "aarch64")]
     ArmAes(ArmAesSimd),
-    #[cfg(any(test, feature = "portable"))]
+    #[cfg(feature = "portable")]
     Portable(PortableSimd),
 }
 
@@ -96,9 +96,9 @@ macro_rules! with_curves {
             $crate::leaves::CurveLeaf::Avx512($simd) => $body,
             #[cfg(target_arch = "x86_64")]
             $crate::leaves::CurveLeaf::Fma($simd) => $body,
-            #[cfg(any(test, feature = "portable"))]
+            #[cfg(feature = "portable")]
             $crate::leaves::CurveLeaf::Portable($simd) => $body,
-            #[cfg(any(test, feature = "portable"))]
+            #[cfg(feature = "portable")]
             $crate::leaves::CurveLeaf::PortableFma($simd) => $body,
         }
     };
@@ -112,9 +112,9 @@ macro_rules! with_rsa {
             $crate::leaves::RsaKernels::Avx512($simd) => $body,
             #[cfg(target_arch = "x86_64")]
             $crate::leaves::RsaKernels::Fma($simd) => $body,
-            #[cfg(any(test, feature = "portable"))]
+            #[cfg(feature = "portable")]
             $crate::leaves::RsaKernels::Portable($simd) => $body,
-            #[cfg(any(test, feature = "portable"))]
+            #[cfg(feature = "portable")]
             $crate::leaves::RsaKernels::PortableFma($simd) => $body,
         }
     };
@@ -130,7 +130,7 @@ macro_rules! with_vectors {
             $crate::leaves::VectorLeaf::Avx2($simd) => $body,
             #[cfg(target_arch = "aarch64")]
             $crate::leaves::VectorLeaf::Neon($simd) => $body,
-            #[cfg(any(test, feature = "portable"))]
+            #[cfg(feature = "portable")]
             $crate::leaves::VectorLeaf::Portable($simd) => $body,
         }
     };
@@ -146,7 +146,7 @@ macro_rules! with_products {
             $crate::leaves::VectorLeaf::Avx2(_) => $other,
             #[cfg(target_arch = "aarch64")]
             $crate::leaves::VectorLeaf::Neon(_) => $other,
-            #[cfg(any(test, feature = "portable"))]
+            #[cfg(feature = "portable")]
             $crate::leaves::VectorLeaf::Portable($simd) => $body,
         }
     };
@@ -164,7 +164,7 @@ macro_rules! with_blocks {
             $crate::leaves::BlockLeaf::Vaes512($simd) => $body,
             #[cfg(target_arch = "aarch64")]
             $crate::leaves::BlockLeaf::ArmAes($simd) => $body,
-            #[cfg(any(test, feature = "portable"))]
+            #[cfg(feature = "portable")]
             $crate::leaves::BlockLeaf::Portable($simd) => $body,
         }
     };
@@ -200,12 +200,12 @@ impl Leaves {
             prefers_narrow: false,
         };
         // From the last resort to the best leaf: a better one replaces what was there.
-        #[cfg(any(test, feature = "portable"))]
+        #[cfg(feature = "portable")]
         if allows(Leaf::PortableFma) {
             leaves.rsa = Some(RsaKernels::PortableFma(DoubleLeaf(PortableFma)));
             leaves.curves = Some(CurveLeaf::PortableFma(PortableFma));
         }
-        #[cfg(any(test, feature = "portable"))]
+        #[cfg(feature = "portable")]
         if allows(Leaf::Portable) {
             leaves = Self {
                 curves: Some(CurveLeaf::Portable(PortableSimd)),

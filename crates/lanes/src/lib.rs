@@ -20,8 +20,8 @@
 //!
 //! Every algorithm is written once, generic over `simd::Simd`. `docs/math` gives representations, bounds and counts.
 //!
-//! The feature `portable` adds `LaneEngine::portable`, the same algorithms in plain Rust. Tests compare the leaves
-//! with it; the program is built without it.
+//! The feature `portable` adds `LaneEngine::portable`, the same algorithms in plain Rust, which is most of the code.
+//! `make test-all` compares the leaves with it; the program and `make test` are built without it.
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(target_arch = "x86_64"),

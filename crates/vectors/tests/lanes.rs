@@ -42,44 +42,49 @@ fn each_leaf_of_this_processor_passes_with_tables() {
     narrow.for_each(|engine| check(&VerificationOnly(engine)));
 }
 
-/// The leaves of plain Rust, which no machine uses: they are what the others are compared with. Their suites take
-/// minutes, so `make long` runs them. The tests of `lanes` compare them with the scalar engine in any case.
-const PORTABLE: [Leaf; 2] = [Leaf::Portable, Leaf::PortableFma];
+#[cfg(feature = "portable")]
+mod portable {
+    use super::*;
 
-#[test]
-fn each_portable_leaf_has_tests_below() {
-    let all: Vec<Leaf> = Leaf::ALL.iter().copied().filter(|leaf| leaf.is_portable()).collect();
-    assert_eq!(all, PORTABLE);
-}
+    /// The leaves of plain Rust, which no machine uses: they are what the others are compared with. Their suites take
+    /// minutes, so `make long` runs them. The tests of `lanes` compare them with the scalar engine in `make test-all`.
+    const PORTABLE: [Leaf; 2] = [Leaf::Portable, Leaf::PortableFma];
 
-fn check_without_tables(leaf: Leaf) {
-    check(&LaneEngine::of_leaf(leaf).unwrap().with_table_bytes(0));
-}
+    #[test]
+    fn each_portable_leaf_has_tests_below() {
+        let all: Vec<Leaf> = Leaf::ALL.iter().copied().filter(|leaf| leaf.is_portable()).collect();
+        assert_eq!(all, PORTABLE);
+    }
 
-fn check_with_tables(leaf: Leaf) {
-    check(&VerificationOnly(LaneEngine::of_leaf(leaf).unwrap().with_tables_at_once()));
-}
+    fn check_without_tables(leaf: Leaf) {
+        check(&LaneEngine::of_leaf(leaf).unwrap().with_table_bytes(0));
+    }
 
-#[test]
-#[ignore = "takes minutes: make long runs it"]
-fn portable_fma_passes_without_tables() {
-    check_without_tables(Leaf::PortableFma);
-}
+    fn check_with_tables(leaf: Leaf) {
+        check(&VerificationOnly(LaneEngine::of_leaf(leaf).unwrap().with_tables_at_once()));
+    }
 
-#[test]
-#[ignore = "takes minutes: make long runs it"]
-fn portable_fma_passes_with_tables() {
-    check_with_tables(Leaf::PortableFma);
-}
+    #[test]
+    #[ignore = "takes minutes: make long runs it"]
+    fn portable_fma_passes_without_tables() {
+        check_without_tables(Leaf::PortableFma);
+    }
 
-#[test]
-#[ignore = "takes minutes: make long runs it"]
-fn portable_passes_without_tables() {
-    check_without_tables(Leaf::Portable);
-}
+    #[test]
+    #[ignore = "takes minutes: make long runs it"]
+    fn portable_fma_passes_with_tables() {
+        check_with_tables(Leaf::PortableFma);
+    }
 
-#[test]
-#[ignore = "takes minutes: make long runs it"]
-fn portable_passes_with_tables() {
-    check_with_tables(Leaf::Portable);
+    #[test]
+    #[ignore = "takes minutes: make long runs it"]
+    fn portable_passes_without_tables() {
+        check_without_tables(Leaf::Portable);
+    }
+
+    #[test]
+    #[ignore = "takes minutes: make long runs it"]
+    fn portable_passes_with_tables() {
+        check_with_tables(Leaf::Portable);
+    }
 }
