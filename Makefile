@@ -34,10 +34,11 @@ TARGET = $(shell rustc -vV | sed -n 's/^host: //p')
 DIST = $(CURDIR)/target/distribution
 DIST_NAME = oarlock-$(VERSION)-$(TARGET)
 
-# The runs of `make test`, which may be made alone too: .ci/tests describes them.
-RUNS = unit scalar-alone narrow-leaves arm kernel-test doctest rules
+# The runs of `make test`, and the rest of `make test-all`. Each may be made alone too: .ci/tests describes them.
+RUNS = unit rules
+MORE_RUNS = slow every-leaf scalar-alone narrow-leaves examples kernel-test doctest arm
 
-.PHONY: help run install uninstall deb dist build announce-build provider pkcs11 wheel test $(RUNS) setup setup-build lint deny ci long
+.PHONY: help run install uninstall deb dist build announce-build provider pkcs11 wheel test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -48,9 +49,8 @@ help:
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make pkcs11     build the PKCS#11 module, target/release/oarlock-pkcs11.so: docs/pkcs11.md describes its use'
 	@echo 'make wheel      build the wheel of the Python module in target/wheels: docs/python.md describes its use'
-	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
-	@echo 'make arm        the suites of records for ARMv8, on an emulated processor; part of make test'
-	@echo 'make kernel-test  TLS records by the kernel, in a guest (user-mode-linux); part of make test'
+	@echo 'make test       set up, then every test on the best engine of this machine, and the rules of the workspace'
+	@echo 'make test-all   the same, then every engine and leaf, slow tests and the examples of the documentation'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
 	@echo 'make long       slow tests, Miri, Valgrind and fuzzing, which take too long for every change (.ci/long)'
@@ -128,14 +128,22 @@ pkcs11: setup-build
 # Python loads the library from a wheel, which maturin packs. The version is fixed, so that a wheel can be built again.
 wheel: setup-build
 	test -x $(MATURIN)/bin/maturin || { $(PYTHON) -m venv $(MATURIN) && $(MATURIN)/bin/pip install --quiet maturin==1.16.0; }
-	CARGO=$(CARGO) $(MATURIN)/bin/maturin build --release --locked --compatibility linux --out $(WHEELS) \
-	  --manifest-path plugins/python/Cargo.toml
+	CARGO=$(CURDIR)/plugins/python/cargo $(MATURIN)/bin/maturin build --release --locked --compatibility linux \
+	  --out $(WHEELS) --manifest-path plugins/python/Cargo.toml
 	@echo "built $$(ls -t $(WHEELS)/oarlock-*.whl | head -1)"
 
 test: setup
 	@.ci/tests $(RUNS)
 
+test-all: test test-rest
+
+test-rest: setup-rest
+	@.ci/tests $(MORE_RUNS)
+
 $(RUNS): setup
+	@.ci/tests $@
+
+$(MORE_RUNS): setup-rest
 	@.ci/tests $@
 
 # Checks the tools that a build needs.
@@ -145,6 +153,9 @@ setup-build:
 # Checks the tools of a build, and installs the programs that tests compare with.
 setup:
 	@.ci/setup test
+
+setup-rest:
+	@.ci/setup test-rest
 
 lint:
 	$(CARGO) fmt --all --check

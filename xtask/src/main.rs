@@ -9,6 +9,7 @@
 //! | `fields` | kernels of the fields of the curves that are not what their generator makes |
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |
 //! | `kernels` | kernels of doubles that are not what their generator makes |
+//! | `runs` | tests that are in no run of `.ci/tests`, and slow tests that do not exist |
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
@@ -26,6 +27,7 @@ mod fma;
 mod kernel_test;
 mod language;
 mod plan;
+mod runs;
 mod sbom;
 mod sboxes;
 mod source;
@@ -41,7 +43,7 @@ use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
 const USAGE: &str =
-    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|check [--manifest-path PATH]
+    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|runs|check [--manifest-path PATH]
        cargo xtask language --update|--list [--manifest-path PATH]
        cargo xtask fields --update [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
@@ -90,10 +92,11 @@ enum CheckKind {
     Circuits,
     Kernels,
     Fields,
+    Runs,
 }
 
 impl CheckKind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Structure,
         Self::Unsafe,
         Self::Files,
@@ -101,6 +104,7 @@ impl CheckKind {
         Self::Circuits,
         Self::Kernels,
         Self::Fields,
+        Self::Runs,
     ];
 
     fn name(self) -> &'static str {
@@ -112,6 +116,7 @@ impl CheckKind {
             Self::Circuits => "circuits",
             Self::Kernels => "kernels",
             Self::Fields => "fields",
+            Self::Runs => "runs",
         }
     }
 
@@ -124,6 +129,7 @@ impl CheckKind {
             Self::Circuits => sboxes::check(workspace),
             Self::Kernels => fma::check(workspace),
             Self::Fields => fields::check(workspace),
+            Self::Runs => runs::check(workspace),
         }
     }
 }

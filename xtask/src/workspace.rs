@@ -26,12 +26,16 @@ pub(crate) struct Workspace {
 }
 
 /// One package and the packages of this tree that it depends on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WorkspaceMember {
     pub(crate) name: String,
     pub(crate) folder: PathBuf,
     pub(crate) is_published: bool,
     pub(crate) arrows: Vec<CrateArrow>,
+    /// Each test program that needs a feature, with the feature.
+    pub(crate) test_features: Vec<(String, String)>,
+    /// Each package of which this one turns a feature on, perhaps only by a feature of its own, with the feature.
+    pub(crate) features_on: Vec<(String, String)>,
 }
 
 /// A dependency on a package of this tree.
@@ -72,11 +76,22 @@ impl WorkspaceMember {
                 is_dev: dependency.kind == DependencyKind::Development,
             })
             .collect();
+        let tests = package.targets.iter().filter(|target| target.is_test());
+        let test_features = tests
+            .flat_map(|test| test.required_features.iter().map(|feature| (test.name.clone(), feature.clone())));
+        let by_dependency = package.dependencies.iter().flat_map(|dependency| {
+            dependency.features.iter().map(|feature| (dependency.name.clone(), feature.clone()))
+        });
+        // `name = ["package/feature"]`
+        let by_feature = package.features.values().flatten().filter_map(|effect| effect.split_once('/'));
+        let by_feature = by_feature.map(|(package, feature)| (package.to_owned(), feature.to_owned()));
         Self {
             name: package.name.to_string(),
             folder: package.manifest_path.parent().map(|folder| folder.into()).unwrap_or_default(),
             is_published: package.publish.as_ref().is_none_or(|registries| !registries.is_empty()),
             arrows,
+            test_features: test_features.collect(),
+            features_on: by_dependency.chain(by_feature).collect(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The programs that run in the guest, as `make unit` built them.
+//! The programs that run in the guest, as `make test` built them.
 
 use std::io::BufReader;
 use std::path::PathBuf;
@@ -24,10 +24,9 @@ pub(super) struct GuestPrograms {
 }
 
 impl GuestPrograms {
-    /// Builds all tests of the workspace, so that nothing is built twice: a build of fewer has other features, and
-    /// compiles the lanes again. Only the tests of the lanes themselves are left out, which take minutes.
+    /// Builds all tests of `make test`, so that nothing is built twice: a build of fewer has other features.
     pub(super) fn build() -> Result<Self, KernelTestError> {
-        let found = cargo(&["test", "--no-run", "--exclude", "oarlock-lanes"])?;
+        let found = cargo(&["suite", "--no-run", "--example", "serve_file_tls"])?;
         let path = |name: &str, kind: &TargetKind| {
             let own = found.iter().find(|(own, own_kind, _)| (own.as_str(), own_kind) == (name, kind));
             own.map(|(.., path)| path.clone())
@@ -48,7 +47,7 @@ fn cargo(arguments: &[&str]) -> Result<Vec<(String, TargetKind, PathBuf)>, Kerne
     let failed = |error: std::io::Error| KernelTestError::Build(error.to_string());
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(arguments).args(["--workspace", "--message-format", "json-render-diagnostics"]);
+    command.args(arguments).args(["--message-format", "json-render-diagnostics"]);
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
     let mut found = Vec::new();
     if let Some(stdout) = child.stdout.take() {

@@ -121,7 +121,7 @@ mod tests {
 
     fn member(name: &str, arrows: &[(&str, bool)]) -> WorkspaceMember {
         let arrows = arrows.iter().map(|&(to, is_dev)| CrateArrow { to: to.into(), is_dev }).collect();
-        WorkspaceMember { name: name.into(), folder: PathBuf::new(), is_published: false, arrows }
+        WorkspaceMember { name: name.into(), arrows, ..WorkspaceMember::default() }
     }
 
     fn rule_of(from: &str, to: &str) -> Option<LayerRule> {

@@ -16,7 +16,7 @@ fn planted(name: &str, files: &[(&str, &str)]) -> (TempDir, Workspace) {
         name: name.into(),
         folder: folder.path().into(),
         is_published: true,
-        arrows: Vec::new(),
+        ..WorkspaceMember::default()
     };
     let workspace = Workspace { root: folder.path().into(), packages: vec![member] };
     (folder, workspace)
