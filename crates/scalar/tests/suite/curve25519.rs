@@ -1,10 +1,8 @@
 //! Ed25519 against RFC 8032 7.1 and X25519 against RFC 7748 5.2 and 6.1.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{hex, key, lines, run, run_one};
 use oarlock_core::*;
+
+use crate::common::{self, hex, key, lines, run, run_one};
 
 fn ed_keys(seed: &str, public: &str) -> (Key, Key) {
     let public = hex(public).try_into().unwrap();
@@ -23,7 +21,7 @@ fn derive(scalar: &[u8], peer: &[u8]) -> Vec<u8> {
 #[test]
 fn signs_and_verifies_the_tests_of_rfc_8032() {
     let mut tests = 0;
-    for fields in lines(include_str!("data/ed25519-rfc8032.txt")) {
+    for fields in lines(include_str!("../data/ed25519-rfc8032.txt")) {
         let [_, seed, public, message, signature] = fields[..] else { panic!("five fields: {fields:?}") };
         let ((private, public), message, signature) =
             (ed_keys(seed, public), common::field(message), hex(signature));
@@ -39,7 +37,7 @@ fn signs_and_verifies_the_tests_of_rfc_8032() {
 
 #[test]
 fn every_changed_bit_of_a_signature_is_rejected() {
-    let fields = lines(include_str!("data/ed25519-rfc8032.txt")).nth(2).unwrap();
+    let fields = lines(include_str!("../data/ed25519-rfc8032.txt")).nth(2).unwrap();
     let (_, public) = ed_keys(fields[1], fields[2]);
     let (message, signature) = (hex(fields[3]), hex(fields[4]));
     let changed: Vec<Vec<u8>> = (0..512)
@@ -64,7 +62,7 @@ fn every_changed_bit_of_a_signature_is_rejected() {
 /// S + L satisfies the group equation but must be rejected. RFC 8032 5.1.7 step 1.
 #[test]
 fn s_at_or_above_the_group_order_is_rejected() {
-    let fields = lines(include_str!("data/ed25519-rfc8032.txt")).next().unwrap();
+    let fields = lines(include_str!("../data/ed25519-rfc8032.txt")).next().unwrap();
     let (_, public) = ed_keys(fields[1], fields[2]);
     let mut signature = hex(fields[4]);
     let order = hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");

@@ -1,10 +1,8 @@
 //! Tests of RSA: the private and the public operation undo each other for every size, exponent and edge.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{hex, key, lines, run, run_one};
 use oarlock_core::*;
+
+use crate::common::{self, hex, key, lines, run, run_one};
 
 struct TestKey {
     name: &'static str,
@@ -14,7 +12,7 @@ struct TestKey {
 }
 
 fn keys() -> Vec<TestKey> {
-    lines(include_str!("data/rsa-keys.txt"))
+    lines(include_str!("../data/rsa-keys.txt"))
         .map(|fields| {
             let [n, e, d, p, q, dp, dq, qinv] = std::array::from_fn(|i| hex(fields[i + 1]));
             let public = RsaPublicParts { n, e };
@@ -242,7 +240,7 @@ fn rejects_rsa_keys_whose_parts_do_not_match() {
 /// q - 1. Yet d does not invert e modulo n. The fault check finds this, and the key gets the blame, not the engine.
 #[test]
 fn a_composite_prime_makes_the_key_bad_and_not_the_engine() {
-    let composite = lines(include_str!("data/rsa-composite-p.txt")).next().unwrap();
+    let composite = lines(include_str!("../data/rsa-composite-p.txt")).next().unwrap();
     let [n, e, d, p, q, dp, dq, qinv] = std::array::from_fn(|i| hex(composite[i + 1]));
     let bits = RsaPublicParts { n: n.clone(), e: e.clone() }.bits();
     let key = key(KeyParts::RsaPrivate(RsaPrivateParts {

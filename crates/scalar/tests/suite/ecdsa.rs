@@ -1,10 +1,8 @@
 //! Tests of ECDSA: RFC 6979 A.2.5 and A.2.6, and the edges of r and s.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{hex, key, lines, run, run_one};
 use oarlock_core::*;
+
+use crate::common::{hex, key, lines, run, run_one};
 
 struct Vector {
     curve: Curve,
@@ -16,7 +14,7 @@ struct Vector {
 }
 
 fn vectors() -> Vec<Vector> {
-    lines(include_str!("data/rfc6979.txt"))
+    lines(include_str!("../data/rfc6979.txt"))
         .map(|fields| {
             let [curve, scalar, public, _, alg, digest, signature] = fields[..] else {
                 panic!("seven fields: {fields:?}")

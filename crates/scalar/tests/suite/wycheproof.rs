@@ -1,11 +1,9 @@
 //! Wycheproof's vectors for every shape that they cover.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{One, key, record, run_one};
 use oarlock_core::*;
 use wycheproof::{TestResult, aead, ecdh, ecdsa, eddsa, keywrap, mac, xdh};
+
+use crate::common::{One, key, record, run_one};
 
 fn digest(alg: DigestAlg, message: &[u8]) -> Vec<u8> {
     let one = One { input: message, output_len: alg.output_len(), ..One::default() };

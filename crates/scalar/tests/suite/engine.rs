@@ -1,10 +1,8 @@
 //! Tests of the engine's properties, and of jobs that it does not offer.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{One, key, records, scalar};
 use oarlock_core::*;
+
+use crate::common::{self, One, key, records, scalar};
 
 const DIGEST: Shape = Shape::Digest { alg: DigestAlg::Sha256 };
 

@@ -1,10 +1,8 @@
 //! Tests of the record loop: columns, parts, seams, slots, and failures that affect no other record.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{One, hex, record, records, run_records, secret};
 use oarlock_core::*;
+
+use crate::common::{self, One, hex, record, records, run_records, secret};
 
 const AES_CBC: Shape =
     Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };

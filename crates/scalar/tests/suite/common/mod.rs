@@ -1,5 +1,4 @@
 //! Helpers of the test files: keys from bytes, runs, data files.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use oarlock_core::*;
 use oarlock_scalar::ScalarEngine;
@@ -28,9 +27,11 @@ pub(crate) fn field(text: &str) -> Vec<u8> {
 }
 
 pub(crate) fn key(parts: KeyParts) -> Key {
-    use std::sync::atomic::{AtomicU8, Ordering};
-    static NEXT: AtomicU8 = AtomicU8::new(0);
-    Key::local(parts, Fingerprint::new([NEXT.fetch_add(1, Ordering::Relaxed); 32]))
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut fingerprint = [0; 32];
+    fingerprint[..4].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    Key::local(parts, Fingerprint::new(fingerprint))
 }
 
 pub(crate) fn secret(bytes: &[u8]) -> Key {

@@ -1,10 +1,8 @@
 //! ECDH against RFC 5903 and NIST CAVP, and peers that are not points of the curve.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{hex, key, run, run_one};
 use oarlock_core::*;
+
+use crate::common::{self, hex, key, run, run_one};
 
 /// A scalar, the point of a peer, and the secret.
 struct Vector {
@@ -16,7 +14,7 @@ struct Vector {
 
 /// The lines of the self test's file, whose first three for each curve are published ones.
 fn rows(tag: &str) -> Vec<Vec<&'static str>> {
-    let file = include_str!("../../oarlock/src/selftest/data/ecdh.txt");
+    let file = include_str!("../../../oarlock/src/selftest/data/ecdh.txt");
     common::lines(file).filter(|fields| fields[0] == tag).collect()
 }
 
