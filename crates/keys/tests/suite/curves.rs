@@ -1,12 +1,10 @@
 //! EC, Ed25519 and X25519: published vectors, ranges and points.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use der::Encode;
 use oarlock_core::{Curve, Key, KeyKind, KeyParts};
 use oarlock_keys::{KeyError, export, import, raw};
-use support::{der, key};
+
+use crate::support::{der, key};
 
 /// G and n of SEC 2 2.4.2 and 2.5.1: curve, x, y, n.
 const GENERATORS: [(Curve, &str, &str, &str); 2] = [

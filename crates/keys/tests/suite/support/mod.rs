@@ -1,5 +1,4 @@
 //! Fixtures made once by `openssl`; `data/make.sh` says how. The passphrase is `secret`.
-#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::Path;
 

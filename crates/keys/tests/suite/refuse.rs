@@ -1,11 +1,9 @@
 //! The inputs that are refused, and their errors.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use oarlock_core::Blame;
 use oarlock_keys::{KeyError, Passphrase, WorkLimits, import};
-use support::{der, fixture, passphrase};
+
+use crate::support::{self, der, fixture, passphrase};
 
 fn refused(name: &str) -> KeyError {
     match import::any(&fixture(name), Some(&passphrase())) {

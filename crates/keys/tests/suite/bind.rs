@@ -1,12 +1,10 @@
 //! BIND's files of private keys: one that `dnssec-keygen` made, and those of RFC 6605 section 6 and RFC 8080 6.1.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use base64ct::{Base64, Encoding};
 use oarlock_keys::bind::{self, MAX_BIND_LEN};
 use oarlock_keys::{KeyError, generate, import};
-use support::fixture;
+
+use crate::support::fixture;
 
 const FILES: [&str; 4] = ["rsasha256", "rfc6605-p256", "rfc6605-p384", "rfc8080-ed25519"];
 

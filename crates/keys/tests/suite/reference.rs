@@ -1,11 +1,9 @@
 //! Files that name a key at a server. Those in `data/reference` were put together by hand.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use oarlock_keys::KeyError;
 use oarlock_keys::reference::{MAX_REFERENCE_LEN, Reference};
-use support::{der, fixture};
+
+use crate::support::{der, fixture};
 
 fn named(name: &str) -> Reference {
     Reference { name: name.to_owned(), spki: None }

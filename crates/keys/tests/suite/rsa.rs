@@ -1,13 +1,11 @@
 //! RSA numbers: every relation is checked, and each failure has its own error.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul, Gcd};
 use oarlock_core::{Key, KeyKind, KeyParts, RsaPrivateParts};
 use oarlock_keys::KeyError;
 use oarlock_keys::rsa::{self, PrivateNumbers};
-use support::key;
+
+use crate::support::key;
 
 const SIZES: [&str; 9] = [
     "rsa512.pem",

@@ -1,12 +1,10 @@
 //! Truncated and corrupted files on a stable toolchain: what the fuzz targets do at random is done here in full for
 //! every fixture. Nothing panics, nothing truncated passes, and no corrupted RSA key is taken for another.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use oarlock_core::{Key, KeyKind};
 use oarlock_keys::{KeyError, Passphrase, WorkLimits, import};
-use support::{der, fixtures, passphrase};
+
+use crate::support::{der, fixtures, passphrase};
 
 /// Enough for the fixtures with PBKDF2; scrypt is parsed and refused.
 fn cheap() -> Passphrase {

@@ -1,7 +1,4 @@
 //! The formats that are imported, and the keys that come out.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use der::asn1::BitStringRef;
 use der::{Decode, Encode};
@@ -9,7 +6,8 @@ use oarlock_core::{Curve, KeyHome, KeyKind};
 use oarlock_keys::{KeyError, import};
 use pkcs8::PrivateKeyInfoRef;
 use spki::SubjectPublicKeyInfoRef;
-use support::{der, fixture, key, passphrase};
+
+use crate::support::{self, der, fixture, key, passphrase};
 
 #[test]
 fn every_supported_file_becomes_its_kind() {

@@ -1,7 +1,4 @@
 //! Exported keys come in again, in the form that OpenSSL writes and reads.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -10,7 +7,8 @@ use std::process::{Command, Stdio};
 use oarlock_core::{Curve, Key, KeyHome, KeyKind, KeyParts};
 use oarlock_keys::export::{self, Protection};
 use oarlock_keys::{KeyError, Passphrase, WorkLimits, generate, held, import, raw, rsa};
-use support::{der, fixture, key, passphrase};
+
+use crate::support::{der, fixture, key, passphrase};
 
 /// Files, and the SHA-256 of what `openssl pkey -pubout -outform der` made of each.
 const FINGERPRINTS: [(&str, &str); 8] = [

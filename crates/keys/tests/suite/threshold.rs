@@ -1,13 +1,11 @@
 //! Shares of RSA keys: dealing, files, and what is refused. The keys in `data/threshold` are of safe primes.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
-
-mod support;
 
 use oarlock_core::{Key, KeyKind, KeyParts, SecretBytes};
 use oarlock_keys::export::{self, Protection};
 use oarlock_keys::threshold::{MAX_SHARES, Share, ThresholdKey, split};
 use oarlock_keys::{KeyError, Passphrase, generate, rsa};
-use support::{fixture, key};
+
+use crate::support::{fixture, key};
 
 fn safe512() -> Key {
     key("threshold/safe512.pem")
