@@ -1,12 +1,10 @@
 //! Tests of records of every shape of the engine against the scalar engine, on every leaf.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{Builder, leaves, run};
 use oarlock_core::*;
 use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::ScalarEngine;
+
+use crate::common::{Builder, leaves, run};
 
 /// A generator of the same pseudorandom numbers in every run (SplitMix64).
 struct Random(u64);

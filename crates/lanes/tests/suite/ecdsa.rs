@@ -1,13 +1,11 @@
 //! Tests of ECDSA: published nonces and signatures, edges of r, s and digests, points that meet exceptions, and
 //! batches of mixed kinds. The complete suite of vectors runs in `crates/vectors`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{leaves_for, verifiers};
 use num_bigint::BigUint;
 use oarlock_core::*;
 use oarlock_scalar::ScalarEngine;
+
+use crate::common::{leaves_for, verifiers};
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
@@ -45,7 +43,7 @@ struct Vector {
 
 /// Returns the vectors of RFC 6979 A.2.5 and A.2.6 from the tests of the scalar engine.
 fn vectors() -> Vec<Vector> {
-    let lines = include_str!("../../scalar/tests/data/rfc6979.txt").lines();
+    let lines = include_str!("../../../scalar/tests/data/rfc6979.txt").lines();
     let lines = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     let vector = |line: &str| {
         let [curve, scalar, public, _, alg, digest, signature] =

@@ -1,11 +1,9 @@
 //! Ed25519 against RFC 8032 7.1 and X25519 against RFC 7748 5.2 and 6.1, on every leaf.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::leaves_for;
 use oarlock_core::*;
 use oarlock_lanes::{LaneEngine, Leaf};
+
+use crate::common::leaves_for;
 
 fn hex(text: &str) -> Vec<u8> {
     text.as_bytes()
@@ -52,7 +50,7 @@ fn derive(engine: &LaneEngine, scalar: &[u8], peer: &[u8]) -> Vec<u8> {
 
 /// Returns name, seed, public key, message (`-` if empty) and signature of each test.
 fn rfc_8032() -> impl Iterator<Item = [&'static str; 5]> {
-    let lines = include_str!("../../scalar/tests/data/ed25519-rfc8032.txt").lines();
+    let lines = include_str!("../../../scalar/tests/data/ed25519-rfc8032.txt").lines();
     lines.filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         fields.try_into().unwrap()

@@ -1,5 +1,4 @@
 //! Tests of RSA against the scalar engine on every leaf: every size, unequal primes, edges of the range.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -43,7 +42,7 @@ const UNBALANCED: [&str; 2] = ["1024-unequal", "2048-q-larger"];
 
 /// Returns the keys whose size the lane engine offers.
 fn keys() -> Vec<TestKey> {
-    let lines = include_str!("../../scalar/tests/data/rsa-keys.txt").lines();
+    let lines = include_str!("../../../scalar/tests/data/rsa-keys.txt").lines();
     let keys = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
         let mut fields = line.split_whitespace();
         let name = fields.next().unwrap();

@@ -1,5 +1,4 @@
 //! Helpers of the test files: engines, records built one by one, and runs.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use oarlock_core::*;
 use oarlock_lanes::{LaneEngine, Leaf};

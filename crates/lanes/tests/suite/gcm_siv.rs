@@ -1,11 +1,9 @@
 //! Tests of GCM-SIV on every leaf: cases of RFC 8452 among other records, and each length beside the scalar engine.
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::{Builder, leaves_for, run};
 use oarlock_core::*;
 use oarlock_scalar::ScalarEngine;
+
+use crate::common::{Builder, leaves_for, run};
 
 /// A record. `text` is the input: a plaintext or a ciphertext.
 #[derive(Clone)]

@@ -1,11 +1,9 @@
 //! Tests of Ed25519 and X25519 with unusual encodings. The scalar engine decides the expected results.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::verifiers;
 use oarlock_core::*;
 use oarlock_scalar::ScalarEngine;
+
+use crate::common::verifiers;
 
 /// The y of points of order 1, 2, 4, 8 and 8, and values not below p that are congruent to some of them. Each is
 /// used with both signs.
