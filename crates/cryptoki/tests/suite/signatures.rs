@@ -1,14 +1,12 @@
 //! Signatures and MACs: every mechanism signs what it verifies, in one step and in pieces.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeType as A, CallOutput, KeyTypeNumber, ManyInputs, ManySpans, Mechanism,
     MechanismParameters as P, MechanismType as M, ObjectClass, ObjectHandle, ReturnCode,
     parameter_values as value,
 };
+
+use crate::common::*;
 
 fn pss(hash: M, mgf: u64, salt_len: u64) -> P<'static> {
     P::Pss { hash, mgf, salt_len }

@@ -1,19 +1,17 @@
 //! Asynchronous sessions, and many ciphertexts in one call.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
-
-mod common;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use common::*;
 use oarlock::Accelerator;
 use oarlock_cryptoki::{
     AsyncAnswer, AttributeType as A, CallOutput, KeyTypeNumber, ManyInputs, ManyIvs, ManySpans, Mechanism,
     MechanismParameters as P, MechanismType as M, ReturnCode, SessionHandle, mechanism_flags, session_flags,
 };
+
+use crate::common::*;
 
 /// Sends a message for each wake.
 struct Bell(Sender<()>);

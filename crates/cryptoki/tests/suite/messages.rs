@@ -1,13 +1,11 @@
 //! Many messages under one key: ciphers with generated IVs, and signatures.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeType as A, CallOutput, IvGenerator, KeyTypeNumber, Mechanism, MechanismParameters as P,
     MechanismType as M, MessageParameters, ReturnCode, mechanism_flags,
 };
+
+use crate::common::*;
 
 fn parameters<'a>(iv: &'a mut [u8], generator: IvGenerator, tag: &'a mut [u8]) -> MessageParameters<'a> {
     MessageParameters { iv, fixed_bits: 32, generator, tag }

@@ -1,21 +1,19 @@
 //! No lock is held while anything is computed, and a key is opened once per login.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
-
-mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::watched_token::WatchedToken;
-use common::*;
 use oarlock::engine_api::{BatchSize, Engine, EngineFault, Jobs};
 use oarlock::{Accelerator, Outcomes, Shape};
 use oarlock_cryptoki::{
     AttributeType as A, CallOutput, Cryptoki, KeyTypeNumber, Mechanism, MechanismParameters as P,
     MechanismType as M, MemoryToken, ReturnCode, SessionHandle, SlotSettings, UserType,
 };
+
+use crate::common::watched_token::WatchedToken;
+use crate::common::*;
 
 /// An engine that waits in one computation until it is released.
 #[derive(Debug)]

@@ -1,13 +1,11 @@
 //! Generation, wrapping, unwrapping and derivation of keys.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeQuery, AttributeType as A, KeyTypeNumber, Mechanism, MechanismParameters as P,
     MechanismType as M, ObjectClass, ObjectHandle, ReturnCode, TemplateEntry, parameter_values as value,
 };
+
+use crate::common::*;
 
 fn wrap(
     user: &User,

@@ -1,13 +1,11 @@
 //! Encapsulation by RSA-OAEP and ECDH.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeType as A, CallOutput, KeyTypeNumber, Mechanism, MechanismParameters as P, MechanismType as M,
     ObjectHandle, ReturnCode,
 };
+
+use crate::common::*;
 
 const OAEP: P<'static> = P::Oaep { hash: M::SHA256, mgf: 2, source: 1, label: b"label" };
 const ECDH: P<'static> = P::Ecdh { kdf: 6, shared: b"shared", public: &[] };

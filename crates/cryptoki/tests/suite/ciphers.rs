@@ -1,13 +1,11 @@
 //! Encryption and decryption: published vectors, pieces, lengths and parameters.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeType as A, CallOutput, KeyTypeNumber, Mechanism, MechanismParameters as P, MechanismType as M,
     ObjectHandle, ReturnCode, parameter_values as value,
 };
+
+use crate::common::*;
 
 /// NIST SP 800-38A, appendix F.
 const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";

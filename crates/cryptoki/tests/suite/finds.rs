@@ -1,13 +1,11 @@
 //! Searches, and tokens that another process changes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeSet, AttributeType as A, AttributeValue, KeyTypeNumber, Mechanism, MechanismType as M,
     ObjectClass, ObjectContent, ObjectHandle, ReturnCode, TemplateEntry, TokenObjects,
 };
+
+use crate::common::*;
 
 fn data(label: &[u8]) -> Template {
     Template::class(ObjectClass::DATA).bytes(A::LABEL, label).flag(A::TOKEN, true).bytes(A::VALUE, label)

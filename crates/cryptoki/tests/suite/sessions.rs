@@ -1,13 +1,11 @@
 //! Sessions, logins and lockouts.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeType as A, CallOutput, KeyTypeNumber, Mechanism, MechanismType as M, ObjectHandle, ReturnCode,
     SessionHandle, SlotId, TokenSessionState, UserType, mechanism_flags, session_flags, token_flags,
 };
+
+use crate::common::*;
 
 #[test]
 fn a_session_has_the_state_of_its_flags_and_of_the_login() {

@@ -1,13 +1,11 @@
 //! The laws of attributes and templates.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock_cryptoki::{
     AttributeQuery, AttributeType as A, KeyTypeNumber, Mechanism, MechanismParameters, MechanismType as M,
     ObjectClass, ReturnCode, TemplateEntry, UserType,
 };
+
+use crate::common::*;
 
 fn aes() -> Template {
     Template::new().number(A::VALUE_LEN, 16)

@@ -1,17 +1,15 @@
 //! Writes to a token by one thread while others search and use objects.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
-
-mod common;
 
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use common::watched_token::{PauseMoment, WatchedToken};
-use common::*;
 use oarlock_cryptoki::{
     AttributeType as A, Cryptoki, KeyTypeNumber, Mechanism, MechanismType as M, ReturnCode, SessionHandle,
     SlotSettings, UserType,
 };
+
+use crate::common::watched_token::{PauseMoment, WatchedToken};
+use crate::common::*;
 
 fn library(token: &Arc<WatchedToken>) -> (Cryptoki, SessionHandle) {
     let cryptoki = Cryptoki::new(accelerator(), vec![SlotSettings::new(SLOT, "a slot", token.clone())]);

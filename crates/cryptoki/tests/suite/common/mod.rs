@@ -1,5 +1,4 @@
 //! A token in memory, and short forms of templates.
-#![allow(dead_code, reason = "each test binary uses some of it")]
 
 pub(crate) mod watched_token;
 

@@ -1,14 +1,12 @@
 //! Many inputs in one call: one batch for each mechanism, and inputs that fail alone.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
-mod common;
-
-use common::*;
 use oarlock::Accelerator;
 use oarlock_cryptoki::{
     AttributeType as A, KeyTypeNumber, ManyAnswers, ManyInputs, ManyIvs, ManySpans, Mechanism,
     MechanismParameters as P, MechanismType as M, ObjectHandle, ReturnCode,
 };
+
+use crate::common::*;
 
 const COUNT: usize = 40;
 
