@@ -1,9 +1,5 @@
 //! Cancellation at every stage of a job: no answer is wrong, and nothing stays counted.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,12 +7,13 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::{
     BatchSize, Engine, EngineFault, EngineLocation, HeldJob, Jobs, OperationSet, Outcomes, Scheme,
     SecondInput, Shape,
 };
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions, Ticket};
+
+use crate::common::*;
 
 fn config() -> SchedulerConfig {
     let probe_after = Duration::from_secs(3600);

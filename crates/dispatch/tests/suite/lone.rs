@@ -1,19 +1,16 @@
 //! Jobs that are alone when their task polls for them the second time.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::JobError;
 use oarlock_dispatch::{
     Dispatcher, DispatcherBuilder, EngineCost, Results, SchedulerConfig, SubmitOptions, Ticket,
 };
+
+use crate::common::*;
 
 fn config() -> SchedulerConfig {
     SchedulerConfig::default()

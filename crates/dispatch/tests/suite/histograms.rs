@@ -1,15 +1,12 @@
 //! Tests of the histograms of batches and waiting times.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::{SecondInput, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
+
+use crate::common::*;
 
 fn dispatcher(referee: &Arc<Invented>, caller_budget: Duration) -> Dispatcher {
     let config = SchedulerConfig::default()

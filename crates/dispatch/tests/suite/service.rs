@@ -1,9 +1,5 @@
 //! Submission, seams, bounds, deadlines, cancellation, holders and forks.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,11 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::{HeldJob, JobError, Outcomes, Scheme, SecondInput, Shape};
 use oarlock_dispatch::{
     Dispatcher, DispatcherBuilder, EngineCost, Results, SchedulerConfig, SubmitOptions, Ticket,
 };
+
+use crate::common::*;
 
 fn config() -> SchedulerConfig {
     SchedulerConfig::default()

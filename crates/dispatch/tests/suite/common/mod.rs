@@ -1,6 +1,4 @@
 //! Engines and holders that the tests invent, over arithmetic that anyone can check.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its share")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "part of tests")]
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};

@@ -1,10 +1,6 @@
 //! Several threads submit, cancel, expire and wait at random while an engine fails in every way it can: each job is
 //! answered once and correctly.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,13 +9,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::{
     BatchSize, Engine, EngineFault, JobError, Jobs, OperationSet, Outcomes, SecondInput, Shape,
 };
 use oarlock_dispatch::{
     DispatchCounters, Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions, Ticket,
 };
+
+use crate::common::*;
 
 const SUBMITTERS: usize = 3;
 const ROUNDS: usize = sized(1_000, 4);

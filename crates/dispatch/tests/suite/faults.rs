@@ -1,16 +1,13 @@
 //! Engines that fail, give wrong results or hang: no job is lost or answered twice, and no wrong result is released.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::{JobError, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
+
+use crate::common::*;
 
 const MANY: usize = sized(1_000_000, 80);
 

@@ -1,15 +1,12 @@
 //! Tests of the probes of engines at the first use of a shape.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::{BatchSize, Engine, JobError, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
+
+use crate::common::*;
 
 /// Records the probes of engines, which pass a gate.
 #[derive(Default)]

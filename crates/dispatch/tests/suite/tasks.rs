@@ -1,16 +1,13 @@
 //! Tasks of callers: run once, in turns, dropped with their tickets, and refused beyond the bound.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use common::*;
 use oarlock_core::JobError;
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, SchedulerConfig};
+
+use crate::common::*;
 
 fn dispatcher(max_tenant_backlog: Option<Duration>) -> Dispatcher {
     let config = SchedulerConfig::default()
