@@ -1,5 +1,4 @@
 //! Random zones: this crate and the `domain` crate must read the same records.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 use bytes::BufMut;
 use domain::base::ToName;

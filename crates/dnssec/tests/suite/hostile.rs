@@ -1,12 +1,10 @@
 //! Zones with tampered signatures, keys or chains: the findings, their lines, and the checks that still count.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::signer::{Denial, NSEC3, OPT_OUT, SigningKey, sign};
-use common::zones::{OWN_NAMES, OWN_SETS, PLAIN, expect, flipped, good, key, nsec, nsec3, rrsig};
-use common::{NOW, Zone, verify_with};
 use oarlock_dnssec::{Dnskey, DnssecAlgorithm, FindingReason, VerifySettings};
+
+use crate::common::signer::{Denial, NSEC3, OPT_OUT, SigningKey, sign};
+use crate::common::zones::{OWN_NAMES, OWN_SETS, PLAIN, expect, flipped, good, key, nsec, nsec3, rrsig};
+use crate::common::{self, NOW, Zone, verify_with};
 
 #[test]
 fn accepts_a_valid_nsec_zone() {

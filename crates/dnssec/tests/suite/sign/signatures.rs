@@ -9,8 +9,8 @@ use oarlock_dnssec::{
     ZoneVerifier,
 };
 
-use crate::zones::{RFC_4035, RFC_5155};
-use crate::{NOW, engines, key, options, pair, scalar, signed, zone};
+use super::zones::{RFC_4035, RFC_5155};
+use super::{NOW, engines, key, options, pair, scalar, signed, zone};
 
 fn denials() -> [DenialMethod; 3] {
     let nsec3 = |is_opt_out| DenialMethod::Nsec3(Nsec3Options { is_opt_out, ..Nsec3Options::default() });

@@ -1,9 +1,6 @@
 //! Zones signed: chains, rules and signatures, on every engine.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod bad;
-#[path = "../common/by_engine.rs"]
-mod by_engine;
 mod chains;
 mod rules;
 mod signatures;
@@ -18,7 +15,7 @@ use oarlock_dnssec::sign::{
 use oarlock_dnssec::zone::{ZoneReader, write_record};
 use oarlock_dnssec::{DnssecAlgorithm, ZoneRecords};
 
-use by_engine::by_engine;
+use crate::common::by_engine::by_engine;
 
 const NOW: u32 = 1_700_000_000;
 

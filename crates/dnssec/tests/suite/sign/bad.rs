@@ -10,7 +10,7 @@ use oarlock_dnssec::sign::{
 };
 use oarlock_dnssec::{DnssecAlgorithm, RecordType};
 
-use crate::{NOW, draft, key, options, pair, scalar, zone};
+use super::{NOW, draft, key, options, pair, scalar, zone};
 
 const APEX: &str = "$ORIGIN example.\n$TTL 60\n@ SOA . . 7 2 3 4 5\n@ NS ns\n";
 

@@ -1,5 +1,4 @@
 //! Keys of `dnssec-keygen`: the reader finds the DNSKEY and the tag that the program states.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
 use std::fs;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use oarlock_dnssec::sign::{KeyRole, SerialPolicy, SignOptions, ZoneChange, ZoneDraft};
 use oarlock_dnssec::{Dnskey, RecordType};
 
-use crate::{NOW, draft, drafted, key, lines, of_type, options, pair, scalar, zone};
+use super::{NOW, draft, drafted, key, lines, of_type, options, pair, scalar, zone};
 
 const APEX: &str = "$ORIGIN example.\n$TTL 60\n@ SOA . . 7 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n";
 

@@ -1,7 +1,5 @@
 //! The data of every type: text into wire format and back, and rejected texts.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
 use oarlock_dnssec::rdata::{DataError, canonical, print};
 use oarlock_dnssec::zone::{ZoneReader, write_record};
 use oarlock_dnssec::{DomainName, RecordType, ZoneRecords};

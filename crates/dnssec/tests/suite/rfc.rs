@@ -1,27 +1,25 @@
 //! Zones, answers and signatures printed in RFCs: the signatures of their authors verify on each engine.
-#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly")]
 
-mod common;
-
-use common::zones::flipped;
-use common::{engines, read, verify_with};
 use oarlock::{DigestAlg, Input, Job};
 use oarlock_dnssec::{
     Dnskey, DomainName, DomainNameBuf, LetterCase, RecordSets, RecordType, Rrsig, VerifySettings,
     ZONEMD_SIMPLE, ZonePublicKey, Zonemd, signed_labels, zone_digest, zonemd_digest,
 };
 
-const RFC_4035: &str = include_str!("rfc/rfc4035-a.zone");
-const RFC_5155: &str = include_str!("rfc/rfc5155-a.zone");
-const RFC_6605: &str = include_str!("rfc/rfc6605-6.zone");
-const RFC_8080: &str = include_str!("rfc/rfc8080-6.zone");
+use crate::common::zones::flipped;
+use crate::common::{engines, read, verify_with};
+
+const RFC_4035: &str = include_str!("../rfc/rfc4035-a.zone");
+const RFC_5155: &str = include_str!("../rfc/rfc5155-a.zone");
+const RFC_6605: &str = include_str!("../rfc/rfc6605-6.zone");
+const RFC_8080: &str = include_str!("../rfc/rfc8080-6.zone");
 /// The text and the name of each zone of RFC 8976 Appendix A.
 const RFC_8976: [(&str, &str); 5] = [
-    (include_str!("rfc/rfc8976-a1.zone"), "example."),
-    (include_str!("rfc/rfc8976-a2.zone"), "example."),
-    (include_str!("rfc/rfc8976-a3.zone"), "example."),
-    (include_str!("rfc/rfc8976-a4.zone"), "uri.arpa."),
-    (include_str!("rfc/rfc8976-a5.zone"), "root-servers.net."),
+    (include_str!("../rfc/rfc8976-a1.zone"), "example."),
+    (include_str!("../rfc/rfc8976-a2.zone"), "example."),
+    (include_str!("../rfc/rfc8976-a3.zone"), "example."),
+    (include_str!("../rfc/rfc8976-a4.zone"), "uri.arpa."),
+    (include_str!("../rfc/rfc8976-a5.zone"), "root-servers.net."),
 ];
 
 /// 2004-04-12, within the lifetime of the signatures.

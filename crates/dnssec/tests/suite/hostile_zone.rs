@@ -1,17 +1,15 @@
 //! Zones with invalid or unreadable records, and the checks of digests, anchors and unusual algorithms.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::sync::LazyLock;
 
-use common::signer::{Denial, NSEC3, SigningKey, resigned, sign, sign_with_digest};
-use common::zones::{OWN_NAMES, PLAIN, expect, flipped, good, key, nsec, rrsig};
-use common::{NOW, Zone, engines, read, verify, verify_with};
 use oarlock_dnssec::{
     AnchorData, DigestType, Dnskey, DnskeyError, DnssecAlgorithm, FindingReason, RecordType, Rrsig,
     TrustAnchor, VerifySettings, ds_rdata,
 };
+
+use crate::common::signer::{Denial, NSEC3, SigningKey, resigned, sign, sign_with_digest};
+use crate::common::zones::{OWN_NAMES, PLAIN, expect, flipped, good, key, nsec, rrsig};
+use crate::common::{self, NOW, Zone, engines, read, verify, verify_with};
 
 fn digested() -> &'static Zone {
     static ZONE: LazyLock<Zone> = LazyLock::new(|| sign_with_digest(PLAIN, key(), Denial::Nsec));

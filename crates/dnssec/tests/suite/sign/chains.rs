@@ -2,8 +2,8 @@
 
 use oarlock_dnssec::sign::{DenialMethod, Nsec3Options, SignOptions, ZoneDraft};
 
-use crate::zones::{RFC_4035, RFC_5155};
-use crate::{drafted, engines, lines, of_type, options, pair, zone};
+use super::zones::{RFC_4035, RFC_5155};
+use super::{drafted, engines, lines, of_type, options, pair, zone};
 
 fn nsec3(iterations: u16, salt: &[u8], is_opt_out: bool) -> SignOptions {
     let denial = DenialMethod::Nsec3(Nsec3Options { iterations, salt: salt.into(), is_opt_out });
