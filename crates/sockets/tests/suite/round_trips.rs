@@ -1,13 +1,11 @@
 //! Every suite: what is sealed can be opened, alone, in flights and in pieces, and all ways agree.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
-mod common;
-
-use common::{accelerator, bytes, data_of, keys, open, opener, seal, sealer};
 use oarlock_sockets::{
     Content, Flight, KeyUpdate, OpenFlight, Opened, OpeningError, PlannedRecord, Protocol, RecordChoices,
     SealingError, Suite,
 };
+
+use crate::common::{accelerator, bytes, data_of, keys, open, opener, seal, sealer};
 
 /// Lengths around the seams of blocks, padding and records.
 fn lengths(suite: Suite) -> Vec<usize> {

@@ -1,8 +1,4 @@
 //! OpenSSH's server and client against this crate's records, with key exchanges on the way.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-mod ssh_peer;
 
 use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 
 use aws_lc_rs::signature::Ed25519KeyPair;
 use oarlock_sockets::ConnectionSide;
-use ssh_peer::*;
+
+use crate::common;
+use crate::ssh_peer::*;
 
 const SSH: &str = "/usr/bin/ssh";
 const SSHD: &str = "/usr/sbin/sshd";
@@ -53,7 +51,7 @@ fn openssh_logs_in_to_a_server_of_ours() {
 
 /// 1 GiB each way with five ciphers.
 #[test]
-#[ignore = "takes minutes: cargo test --release -p oarlock-sockets --test openssh -- --ignored"]
+#[ignore = "takes minutes: cargo test --release -p oarlock-sockets --test suite -- --ignored openssh::"]
 fn a_gigabyte_passes_each_way() {
     if !exists(SSHD) || !exists(SSH) {
         return;

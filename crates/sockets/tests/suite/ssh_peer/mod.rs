@@ -1,5 +1,4 @@
 //! A transport of SSH for tests only: curve25519-sha256, ssh-ed25519, one session channel. RFC 4252 to 4254, RFC 8731.
-#![allow(unreachable_pub)]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

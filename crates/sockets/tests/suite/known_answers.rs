@@ -1,10 +1,8 @@
 //! Published records and packets.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
-mod common;
-
-use common::{accelerator, hex, open};
 use oarlock_sockets::{Content, ExposedKeys, Keys, Opened, Opener, RecordChoices, Sealer, Suite};
+
+use crate::common::{self, accelerator, hex, open};
 
 /// The records behind the handshake of RFC 8448 section 3, of the server and of the client, with the numbers that they
 /// have under their keys. The server's record 0 is a ticket of 201 bytes.
@@ -72,7 +70,8 @@ fn the_nonce_of_rfc_7905_is_mixed_with_the_sequence_number() {
 /// Packets that asyncssh 2.24 encrypted, under fixed keys. `tests/data/asyncssh_packets.py` writes the file.
 #[test]
 fn packets_of_asyncssh_are_opened_and_sealed_again() {
-    let file: serde_json::Value = serde_json::from_str(include_str!("data/asyncssh_packets.json")).unwrap();
+    let file: serde_json::Value =
+        serde_json::from_str(include_str!("../data/asyncssh_packets.json")).unwrap();
     let mut suites = std::collections::BTreeSet::new();
     for case in file.as_array().unwrap() {
         let text = |name: &str| case[name].as_str().unwrap();
@@ -100,10 +99,10 @@ fn packets_of_asyncssh_are_opened_and_sealed_again() {
     assert_eq!(suites.len(), all, "the file has every suite of SSH");
 }
 
-/// Sessions of OpenSSL 3.0 that `tests/openssl.rs` recorded.
+/// Sessions of OpenSSL 3.0 that `openssl.rs` recorded.
 #[test]
 fn recorded_sessions_of_openssl_are_opened_and_sealed_again() {
-    let file: serde_json::Value = serde_json::from_str(include_str!("data/tls_sessions.json")).unwrap();
+    let file: serde_json::Value = serde_json::from_str(include_str!("../data/tls_sessions.json")).unwrap();
     let mut suites = std::collections::BTreeSet::new();
     for session in file.as_array().unwrap() {
         let text = |name: &str| session[name].as_str().unwrap();

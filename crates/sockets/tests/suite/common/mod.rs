@@ -1,5 +1,4 @@
 //! Helpers of the tests of this crate.
-#![allow(dead_code, unreachable_pub)]
 
 pub mod relay;
 pub mod tls_session;

@@ -1,14 +1,12 @@
 //! Bad input: every record here is refused, with an error that names the fault, and nothing panics.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
-mod common;
-
-use common::{accelerator, bytes, data_of, keys, open, opener, seal, sealer};
 use oarlock::{BlockCipher, ChainOrder, CipherMode, Direction, MacAlg, Shape};
 use oarlock_sockets::{
     Content, ExposedKeys, Keys, Opened, Opener, OpeningError, Protocol, RecordChoices, Sealer, SealingError,
     Suite,
 };
+
+use crate::common::{self, accelerator, bytes, data_of, keys, open, opener, seal, sealer};
 
 fn tls_suites() -> impl Iterator<Item = Suite> {
     Suite::ALL.into_iter().filter(|suite| suite.protocol() != Protocol::Ssh)

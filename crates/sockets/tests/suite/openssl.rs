@@ -1,16 +1,14 @@
 //! Sessions of OpenSSL's client and server through a recording relay: every protected record is opened, and sealed
 //! again byte for byte.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use common::relay::{Relay, RunningServer, make_certificate};
-use common::tls_session::{TlsSession, check_session};
 use oarlock_sockets::{Content, Suite};
+
+use crate::common::relay::{Relay, RunningServer, make_certificate};
+use crate::common::tls_session::{TlsSession, check_session};
 
 const CBC: [&str; 5] = ["AES128-SHA", "AES128-SHA256", "AES256-SHA", "AES256-SHA256", "DES-CBC3-SHA"];
 const AEAD: [&str; 3] = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305"];
@@ -172,7 +170,7 @@ fn wait_for(output: &mut impl BufRead, is_found: impl Fn(&str) -> bool) {
 }
 
 /// The sessions that `known_answers` checks without OpenSSL. This writes them again:
-/// `cargo test -p oarlock-sockets --test openssl -- --ignored`.
+/// `cargo test -p oarlock-sockets --test suite -- --ignored openssl::`.
 #[test]
 #[ignore = "writes tests/data/tls_sessions.json"]
 fn write_sessions() {

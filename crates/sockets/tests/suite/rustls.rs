@@ -1,12 +1,8 @@
 //! Records against rustls: each side opens what the other seals, and both refuse the same bad records.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-
-mod common;
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
-use common::accelerator;
 use oarlock_sockets::{
     ConnectionSide, Content, KeyBlock, KeyUpdate, Keys, Opened, Opener, OpeningError, RecordChoices, Sealer,
     Suite,
@@ -16,6 +12,8 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, SupportedCipherSuite,
 };
+
+use crate::common::{self, accelerator};
 
 /// Keeps the secrets of a handshake.
 #[derive(Debug, Default)]

@@ -1,15 +1,13 @@
 //! Sessions of GnuTLS through a recording relay. It still has triple DES, which OpenSSL leaves out.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-use common::relay::{Relay, RunningServer, make_certificate};
-use common::tls_session::{TlsSession, check_session};
 use oarlock_sockets::Suite;
+
+use crate::common::relay::{Relay, RunningServer, make_certificate};
+use crate::common::tls_session::{TlsSession, check_session};
 
 #[test]
 fn triple_des_in_both_orders() {
