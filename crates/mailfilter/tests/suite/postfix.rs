@@ -1,7 +1,4 @@
 //! Tests of the filter behind Postfix, with OpenDKIM and swaks as peers.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod running_filter;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +10,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use oarlock_mailfilter::{MessageFault, MessageOutcome};
-use running_filter::{FilterFiles, RunningFilter};
+
+use crate::running_filter::{self, FilterFiles, RunningFilter};
 
 /// The time after which a step counts as hanging.
 const HANGS: Duration = Duration::from_secs(60);

@@ -1,10 +1,8 @@
 //! Tests of hosts and domains whose mail is neither signed nor verified.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod running_filter;
 
 use oarlock_mailfilter::MessageOutcome;
-use running_filter::{FilterFiles, RunningFilter, TestMail};
+
+use crate::running_filter::{self, FilterFiles, RunningFilter, TestMail};
 
 /// The treatment of a message by the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

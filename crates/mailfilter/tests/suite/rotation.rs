@@ -1,13 +1,11 @@
 //! Tests of selectors that begin and end by date. No test waits: the clock is set.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod running_filter;
 
 use std::sync::atomic::Ordering;
 
 use oarlock::keys::generate;
 use oarlock_mailfilter::{FilterClock, FilterService, RotationWarning};
-use running_filter::{FilterFiles, RunningFilter, TestMail, scalar};
+
+use crate::running_filter::{FilterFiles, RunningFilter, TestMail, scalar};
 
 /// 2026-07-01, 00:00:00 UTC.
 const ROTATION_S: u64 = 1_782_864_000;

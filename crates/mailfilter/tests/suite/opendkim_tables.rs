@@ -1,7 +1,4 @@
 //! Imported settings beside OpenDKIM itself: both filters sign the same messages with the same domains and selectors.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod running_filter;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +11,8 @@ use oarlock_mailfilter::FilterConfig;
 use oarlock_mailfilter::opendkim::{ImportSources, import};
 use oarlock_milter::protocol::MessageChange;
 use oarlock_milter::{MilterClient, MilterSocket};
-use running_filter::{FilterFiles, RunningFilter, TestMail, connect, scalar, text};
+
+use crate::running_filter::{FilterFiles, RunningFilter, TestMail, connect, scalar, text};
 
 /// The time after which OpenDKIM counts as hanging.
 const HANGS: Duration = Duration::from_secs(60);

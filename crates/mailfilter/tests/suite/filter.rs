@@ -1,7 +1,4 @@
 //! Tests of the DKIM filter from an MTA's point of view.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod running_filter;
 
 use std::future::pending;
 use std::sync::Arc;
@@ -15,7 +12,8 @@ use oarlock_milter::protocol::{
     AddressFamily, ConnectInfo, EnvelopeAddress, FilterReply, MessageChange, MilterCommand, Steps,
 };
 use oarlock_milter::{MilterClient, MilterSocket};
-use running_filter::{FilterFiles, RunningFilter, TestMail, engines, scalar, text};
+
+use crate::running_filter::{FilterFiles, RunningFilter, TestMail, engines, scalar, text};
 
 fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)

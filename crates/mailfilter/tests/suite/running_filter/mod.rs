@@ -1,5 +1,4 @@
 //! A running filter with keys, a signing table and DNS of its own, and an MTA that applies its changes.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::fmt::Write;
 use std::fs;
