@@ -1,11 +1,8 @@
 //! The examples of RFC 6376 (with errata 3192 and 4926) and RFC 8463, on every engine.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Zone, crlf, engines, verify, verify_at};
 use oarlock_dkim::{DkimVerdict, FailReason, SignatureAlgorithm, VerifyPolicy};
+
+use crate::common::{Zone, crlf, engines, verify, verify_at};
 
 /// RFC 6376 A.2.
 const SIMPLE: &str = "\

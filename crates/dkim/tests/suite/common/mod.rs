@@ -1,5 +1,4 @@
 //! Helpers for the tests of this crate: engines, keys, signing and verifying.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

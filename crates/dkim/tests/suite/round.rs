@@ -1,14 +1,13 @@
 //! Tests that signed messages verify and changed messages do not.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{NOW, Zone, crlf, ed25519, engines, record, rsa1024, rsa2048, sign, signed, verify, verify_at};
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSignature, DkimSigner, DkimVerdict, FailReason,
     HeaderCoverage, MailLimits, MailSignError, ParsedMail, ParsedSignatures, SignIntake, SignatureAlgorithm,
     VerifyIntake, VerifyPolicy,
+};
+
+use crate::common::{
+    NOW, Zone, crlf, ed25519, engines, record, rsa1024, rsa2048, sign, signed, verify, verify_at,
 };
 
 const MAIL: &str = "From: a@example.com\nTo: b@example.net,\n\tc@example.net\nSubject:  two  spaces \nX-Other: x\n\n\

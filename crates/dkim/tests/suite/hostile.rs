@@ -1,16 +1,13 @@
 //! Tests of messages and records that have broken other implementations, and of hostile ones.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSigner, DkimVerdict, FailReason, KeyAnswer,
     KeyRecordError, MailLimits, ParsedMail, ParsedSignatures, RecordOptions, VerifyIntake, VerifyPolicy,
     record_text,
 };
+
+use crate::common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verify_at};
 
 fn zone() -> Zone {
     Zone::of("r2._domainkey.example.com", record(rsa2048()))

@@ -1,15 +1,12 @@
 //! Tests of ARC chains that this crate seals and verifies.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
     ArcChain, ArcSealer, BodyHasher, ChainFault, DkimSigner, DkimVerdict, MailLimits, ParsedMail,
     ParsedSignatures, SealError, SealIntake, SealedResults, VerifiedMessage, VerifyPolicy,
 };
+
+use crate::common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};
 
 const MAIL: &str = "From: a@example.com\nTo: list@example.net\nSubject: hello\n\nHow  are you? \n\n";
 
