@@ -1,5 +1,4 @@
 //! A filter whose behaviour depends on the subject of a message, and its server.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::future::pending;
 use std::io::Write;

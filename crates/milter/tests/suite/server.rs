@@ -1,7 +1,4 @@
 //! Tests of the server over TCP and UNIX sockets, with correct and with faulty MTAs.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod subject_filter;
 
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -11,10 +8,11 @@ use oarlock_milter::client::ClientError;
 use oarlock_milter::counters::CountedOutcome;
 use oarlock_milter::protocol::{Actions, FilterReply, MilterCommand, ProtocolErrorKind as Kind, Steps};
 use oarlock_milter::{MilterClient, MilterServer, MilterServerError, MilterSettings, MilterSocket};
-use subject_filter::{TestServer, every_change, read, seen, send};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
+
+use crate::subject_filter::{self, TestServer, every_change, read, seen, send};
 
 const TCP: &str = "inet:0@127.0.0.1";
 

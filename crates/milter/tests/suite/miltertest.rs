@@ -1,13 +1,11 @@
 //! Tests of the server with `miltertest` of the OpenDKIM project, an independent implementation of the MTA's side.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod subject_filter;
 
 use std::process::Command;
 
 use oarlock_milter::MilterSettings;
 use oarlock_milter::protocol::Steps;
-use subject_filter::{TestServer, read};
+
+use crate::subject_filter::{TestServer, read};
 
 /// Runs a script against a server at `socket`. The script knows the address as `socket`.
 async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<TestServer> {
