@@ -1,7 +1,4 @@
 //! Bad peers, bad keys, bad engines, and handshakes that nobody finishes.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
-
-mod support;
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -17,11 +14,12 @@ use oarlock_rustls::{
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{AlertDescription, Error, InvalidMessage, ServerConfig};
-use support::{
-    BOTH_VERSIONS, Identity, KeyChoice, TestEngine, client_config, localhost, ours, plain, run_local,
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+use crate::support::{
+    self, BOTH_VERSIONS, Identity, KeyChoice, TestEngine, client_config, localhost, ours, plain, run_local,
     server_config, talk,
 };
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
 type Accepted = Result<tokio_rustls::server::TlsStream<DuplexStream>, TlsHandshakeError>;
 type Connected = std::io::Result<tokio_rustls::client::TlsStream<DuplexStream>>;

@@ -1,23 +1,22 @@
 //! The examples, with a client of rustls and its own provider.
 
-mod support;
-
-#[path = "../examples/axum.rs"]
+#[path = "../../examples/axum.rs"]
 mod axum_example;
-#[path = "../examples/tonic.rs"]
+#[path = "../../examples/tonic.rs"]
 mod tonic_example;
 
 use std::sync::Arc;
 
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
-use support::{Identity, KeyChoice, client_config, localhost, plain};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::transport::{Endpoint, Uri};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 use tower::service_fn;
+
+use crate::support::{Identity, KeyChoice, client_config, localhost, plain};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_axum_example_serves() {

@@ -1,19 +1,18 @@
 //! Handshakes with rustls and its own provider as the other side.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use oarlock_rustls::{Handshakes, TlsAcceptor, TlsConnector};
 use rustls::crypto::CryptoProvider;
 use rustls::{ProtocolVersion, ServerConfig};
-use support::{
+use tokio::io::duplex;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::support::{
     ALL_KEYS, BOTH_VERSIONS, Identity, KeyChoice, TestEngine, client_config, localhost, ours, plain,
     run_local, server_config, talk,
 };
-use tokio::io::duplex;
-use tokio::net::{TcpListener, TcpStream};
 
 /// A server of ours, with and without client certificates.
 #[test]

@@ -1,6 +1,4 @@
 //! Certificates, peers and engines for the tests.
-#![allow(dead_code, reason = "each test uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
