@@ -1,12 +1,10 @@
 //! The suite's verifications on the scalar engine with verification tables, as it serves without lanes. AWS-LC alone is
 //! the referee.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::VerificationOnly;
 use oarlock_core::Engine;
 use oarlock_scalar::ScalarEngine;
+
+use crate::common::VerificationOnly;
 
 fn check(engine: ScalarEngine) {
     let engine = VerificationOnly(engine);

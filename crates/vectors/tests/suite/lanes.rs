@@ -1,12 +1,10 @@
 //! The whole suite on every leaf, with and without verification tables. The scalar engine is the referee.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::VerificationOnly;
 use oarlock_core::{Engine, Shape};
 use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::ScalarEngine;
+
+use crate::common::VerificationOnly;
 
 /// Runs the suite on all shapes that the engine offers.
 fn check(engine: &dyn Engine) {
