@@ -1,6 +1,5 @@
 //! Threshold signatures as callers meet them: any k of l servers make the signature that the whole key makes, and a
 //! server that answers wrongly is named. Keys of safe primes come from the tests of `oarlock-keys`.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
