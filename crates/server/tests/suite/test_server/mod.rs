@@ -1,5 +1,4 @@
 //! A server for one test.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 pub mod authority;
 

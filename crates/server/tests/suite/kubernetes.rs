@@ -1,6 +1,5 @@
 //! Tests that the manifests for Kubernetes fit its schemas, and that they configure a server that starts, fits its
 //! memory, and stops in time.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +9,8 @@ use std::sync::LazyLock;
 use oarlock_server::CryptoserverConfig;
 use serde_json::Value;
 
-const MANIFEST: &str = include_str!("../../../packaging/kubernetes.yaml");
-const MONITORS: &str = include_str!("../../../packaging/servicemonitor.yaml");
+const MANIFEST: &str = include_str!("../../../../packaging/kubernetes.yaml");
+const MONITORS: &str = include_str!("../../../../packaging/servicemonitor.yaml");
 
 /// Returns the text of a YAML block scalar: the lines after its key that are indented further.
 fn block(manifest: &str, key: &str) -> String {
@@ -95,7 +94,7 @@ fn keeps_the_server_below_the_memory_of_its_pod() {
 
 #[test]
 fn uses_only_existing_metrics_in_the_service_monitor() {
-    let guide = include_str!("../../../docs/cryptoserver.md");
+    let guide = include_str!("../../../../docs/cryptoserver.md");
     let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let names = MONITORS.split(|letter| !is_of_name(letter)).filter(|word| word.starts_with("oarlock_"));
     let mut count = 0;
@@ -254,7 +253,7 @@ fn traffic_comes_from_labelled_clients_and_from_monitoring_alone() {
 fn the_alerts_of_the_operator_are_those_of_the_file_of_rules() {
     let Some(documents) = parsed() else { return };
     let groups = &of_kind(documents, "PrometheusRule")["spec"];
-    let rules = include_str!("../../../packaging/prometheus-rules.yaml").replace(['\n', ' '], "");
+    let rules = include_str!("../../../../packaging/prometheus-rules.yaml").replace(['\n', ' '], "");
     for rule in groups["groups"][0]["rules"].as_array().unwrap() {
         let [alert, expr] = ["alert", "expr"].map(|field| rule[field].as_str().unwrap().replace(' ', ""));
         let (_, own) = rules.split_once(&format!("-alert:{alert}expr:")).expect("an alert of this name");

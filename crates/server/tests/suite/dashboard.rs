@@ -1,7 +1,4 @@
 //! Tests of the dashboard over HTTP.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,10 +9,11 @@ use oarlock_server::CryptoserverConfig;
 use oarlock_wire::proto::request;
 use oarlock_wire::{ServerLink, jobs};
 use serde_json::Value;
-use test_server::{TestServer, engines, open_resident};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
+
+use crate::test_server::{TestServer, engines, open_resident};
 
 /// The maximum time of a test, so that a test that hangs ends.
 const DEADLINE: Duration = Duration::from_secs(120);

@@ -1,7 +1,4 @@
 //! Tests of resident AES-GCM keys: a right to encrypt gives no key stream, and a reload gives a key no new uses.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-
-mod test_server;
 
 use std::path::Path;
 
@@ -10,7 +7,8 @@ use oarlock::{AeadAlg, BlockCipher, OutputSink};
 use oarlock_server::CryptoserverConfig;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{ServerLink, records};
-use test_server::{TestServer, open, open_resident, write_secret};
+
+use crate::test_server::{self, TestServer, open, open_resident, write_secret};
 
 async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
     let message = records::write(batch, |index| index).unwrap();

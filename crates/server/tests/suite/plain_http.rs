@@ -1,7 +1,4 @@
 //! Tests of single calls over plain HTTP, as `curl` and clients of Connect make them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-
-mod test_server;
 
 use std::future::poll_fn;
 
@@ -14,10 +11,11 @@ use oarlock_wire::Message as _;
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{DecryptRequest, MacRequest, MacResponse};
 use serde_json::{Value, json};
-use test_server::{TestServer, write_secret};
 use tonic::body::Body;
 use tonic::codegen::Service as _;
 use tonic::transport::Channel;
+
+use crate::test_server::{TestServer, write_secret};
 
 const KEYS: &str = concat!(
     "{\"name\":\"cards\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\"}\n",

@@ -1,7 +1,4 @@
 //! Tests of calls with one value or a few, and of the versions of their keys.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-
-mod test_server;
 
 use bytes::Bytes;
 use oarlock_wire::ServerLink;
@@ -10,9 +7,10 @@ use oarlock_wire::proto::{
     DecryptRequest, EncryptRequest, ListKeysRequest, MacRequest, RewrapRequest, Scheme, TokenFormat,
     TokeniseRequest, VerifyMacRequest,
 };
-use test_server::{TestServer, open_resident, write_secret};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
+
+use crate::test_server::{TestServer, open_resident, write_secret};
 
 type Client = CryptoserverClient<Channel>;
 

@@ -1,7 +1,4 @@
 //! Tests of the synchronous connection pool for other programs.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
@@ -16,7 +13,8 @@ use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule,
 use oarlock::{Curve, Fingerprint};
 use oarlock_wire::proto::{Code, Fault, KeyInfo, Request, Response, Results, request, response};
 use oarlock_wire::{ConnectionPool, JobKeySource, Message, PoolConfig, PoolError, frame};
-use test_server::TestServer;
+
+use crate::test_server::TestServer;
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };

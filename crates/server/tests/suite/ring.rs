@@ -1,7 +1,4 @@
 //! Shared memory between a local client and the server, with honest and hostile clients.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -16,7 +13,8 @@ use oarlock_wire::proto::{self, Code, OpenKey, OpenRing, Response, open_key, req
 use oarlock_wire::{
     ConnectionPool, JobKeySource, LinkTransport, Message, NoRing, PoolConfig, ServerLink, frame, jobs,
 };
-use test_server::{TestServer, engines, open_resident, request};
+
+use crate::test_server::{TestServer, engines, open_resident, request};
 
 fn edwards_job() -> proto::Jobs {
     let key = generate::ed25519().unwrap();

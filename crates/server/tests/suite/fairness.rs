@@ -1,9 +1,6 @@
 //! Tests with a greedy client beside an honest one.
 //!
 //! No test measures time. Each counts the operations of the greedy client while the honest one waits.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,7 +11,8 @@ use oarlock::keys::generate;
 use oarlock::{DigestAlg, Input, Job, Key, Scheme};
 use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{ServerLink, jobs};
-use test_server::{TestServer, open, open_resident};
+
+use crate::test_server::{TestServer, open, open_resident};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 

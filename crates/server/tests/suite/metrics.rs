@@ -1,7 +1,4 @@
 //! Tests of the metrics and the health probe of a server.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -16,10 +13,11 @@ use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{ListEnginesRequest, request};
 use oarlock_wire::{ServerLink, frame, jobs, records};
-use test_server::{TestServer, open_resident, request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
+
+use crate::test_server::{TestServer, open_resident, request};
 
 /// The maximum time of a test, so that a test that hangs ends.
 const DEADLINE: Duration = Duration::from_secs(60);

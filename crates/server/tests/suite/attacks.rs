@@ -1,7 +1,4 @@
 //! Tests with hostile and broken clients.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +13,8 @@ use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, Response, open_key, request, response};
 use oarlock_wire::{Credentials, Endpoint, LinkError, Message, ServerLink, frame, jobs};
 use rcgen::{CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
-use test_server::{TestServer, open_resident, request};
+
+use crate::test_server::{TestServer, open_resident, request};
 
 fn edwards_job() -> proto::Jobs {
     let key = generate::ed25519().unwrap();

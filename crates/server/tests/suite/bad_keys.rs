@@ -1,15 +1,13 @@
 //! Tests with keys of clients whose numbers contradict each other. They are no sign of a faulty machine.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use bytes::Bytes;
 use oarlock::keys::{export, rsa};
 use oarlock::{DigestAlg, Input, Job, Key, Scheme};
 use oarlock_wire::proto::{open_key, request, response};
 use oarlock_wire::{ServerLink, jobs};
-use test_server::TestServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::test_server::{self, TestServer};
 
 fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
@@ -34,9 +32,10 @@ async fn counter(server: &TestServer, name: &str) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn raises_no_alarm_for_keys_with_composite_primes() {
-    for file in
-        [include_str!("../../scalar/tests/data/rsa-composite-p.txt"), include_str!("data/rsa-half-p.txt")]
-    {
+    for file in [
+        include_str!("../../../scalar/tests/data/rsa-composite-p.txt"),
+        include_str!("../data/rsa-half-p.txt"),
+    ] {
         let server = TestServer::with(|config, _| {
             config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
             config.limits.may_bring_keys = true;

@@ -1,8 +1,6 @@
 //! Tests of servers as a holder of keys: balanced, replaced, compared.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod dns_names;
-mod test_server;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -18,7 +16,8 @@ use oarlock::keys::{generate, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
 use oarlock_wire::proto::{self, Request, Response, request, response};
 use oarlock_wire::{AnswerCheck, Endpoint, Message, NameResolver, RemoteConfig, RemoteHolder, frame, jobs};
-use test_server::{TestServer, engines};
+
+use crate::test_server::{self, TestServer, engines};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const EDWARDS: Scheme = Scheme::Ed25519Sign;
@@ -412,7 +411,7 @@ fn rejects_fewer_servers_than_must_agree() {
 
 /// Starts servers with one share each. Returns them with the public part and the whole key.
 async fn share_holders() -> (Vec<TestServer>, ThresholdKey, Key) {
-    let pem = include_bytes!("../../keys/tests/data/threshold/safe1024.pem");
+    let pem = include_bytes!("../../../keys/tests/data/threshold/safe1024.pem");
     let key = import::any(pem, None).unwrap();
     let (public, shares) = split(&key, 2, 3).unwrap();
     let mut holders = Vec::new();

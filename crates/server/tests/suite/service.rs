@@ -1,7 +1,4 @@
 //! Tests of the answers of a server over gRPC, plaintext and the UNIX socket.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::path::Path;
 
@@ -12,8 +9,9 @@ use oarlock::{DigestAlg, Input, Job, JobError, Key, Scheme};
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs, records};
-use test_server::{TestServer, open, open_resident, write_secret};
 use tonic::transport::Channel;
+
+use crate::test_server::{self, TestServer, open, open_resident, write_secret};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 

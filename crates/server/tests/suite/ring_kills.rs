@@ -1,9 +1,6 @@
 //! Clients and servers that SIGKILL ends at every step of the use of shared memory: the other side ends cleanly.
 //!
 //! The process to be killed is this test again, which uses the ring by hand and stops at a step.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
@@ -22,7 +19,8 @@ use oarlock_wire::{
     ConnectionPool, Endpoint, JobKeySource, LinkError, LinkTransport, Message, PoolConfig, PoolError,
     ServerLink, frame, jobs,
 };
-use test_server::{TestServer, engines, open_resident, request};
+
+use crate::test_server::{TestServer, engines, open_resident, request};
 
 const SIZES: RingSizes = RingSizes { requests: 1 << 14, answers: 1 << 14 };
 /// The position of the first byte of the ring of requests in the memory file.
@@ -136,7 +134,7 @@ fn child_process() {
 
 fn start_child(part: &str, step: usize, path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child_process", "--nocapture", "--test-threads=1"]);
+    command.args(["--exact", "ring_kills::child_process", "--nocapture", "--test-threads=1"]);
     command.env(PART, part).env(STEP, step.to_string()).env(SOCKET, path);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);

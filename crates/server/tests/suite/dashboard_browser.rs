@@ -1,5 +1,4 @@
 //! The dashboard in a browser without a window: Chromium prints the page as its script has made it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -40,15 +39,15 @@ impl HttpPages for StubPages {
     fn page(&self, path: &str, _: Option<&str>) -> Option<HttpPage> {
         let (content_type, body) = match path {
             "/" => {
-                ("text/html; charset=utf-8", include_str!("../src/dashboard/assets/index.html").to_owned())
+                ("text/html; charset=utf-8", include_str!("../../src/dashboard/assets/index.html").to_owned())
             }
             "/dashboard.css" => {
-                ("text/css", include_str!("../src/dashboard/assets/dashboard.css").to_owned())
+                ("text/css", include_str!("../../src/dashboard/assets/dashboard.css").to_owned())
             }
             "/dashboard.js" => {
-                ("text/javascript", include_str!("../src/dashboard/assets/dashboard.js").to_owned())
+                ("text/javascript", include_str!("../../src/dashboard/assets/dashboard.js").to_owned())
             }
-            "/icon.svg" => ("image/svg+xml", include_str!("../src/dashboard/assets/icon.svg").to_owned()),
+            "/icon.svg" => ("image/svg+xml", include_str!("../../src/dashboard/assets/icon.svg").to_owned()),
             "/data.json" => {
                 // After the last document the server fails.
                 let document = self.documents.get(self.asked.fetch_add(1, Ordering::Relaxed))?;

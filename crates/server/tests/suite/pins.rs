@@ -1,7 +1,4 @@
 //! Tests of keys that a client expects under a name.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::path::Path;
 
@@ -10,7 +7,8 @@ use oarlock::keys::{export, generate};
 use oarlock::{Input, Job, Key, SigningScheme};
 use oarlock_wire::proto::{self, Code, Fault, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
-use test_server::{TestServer, open_resident};
+
+use crate::test_server::{self, TestServer, open_resident};
 
 async fn open_pinned(link: &ServerLink, name: &str, fingerprint: Bytes) -> Result<proto::KeyInfo, Fault> {
     let source = Some(open_key::Source::Resident(name.into()));

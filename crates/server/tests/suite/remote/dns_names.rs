@@ -66,7 +66,7 @@ fn run_alone(test: &str) {
         Err(error) => return println!("SKIPPED: no unshare(1): {error}"),
     }
     let own = std::env::current_exe().unwrap();
-    let name = format!("dns_names::{test}");
+    let name = format!("remote::dns_names::{test}");
     let output = run(&[own.to_str().unwrap(), "--exact", &name, "--ignored", "--nocapture"]).unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);

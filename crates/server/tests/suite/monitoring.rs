@@ -1,19 +1,17 @@
 //! The board and the alerts of `packaging`: every metric that they name is on the page of a server.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use test_server::TestServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-const RULES: &str = include_str!("../../../packaging/prometheus-rules.yaml");
-const BOARD: &str = include_str!("../../../packaging/grafana-oarlock.json");
+use crate::test_server::TestServer;
+
+const RULES: &str = include_str!("../../../../packaging/prometheus-rules.yaml");
+const BOARD: &str = include_str!("../../../../packaging/grafana-oarlock.json");
 
 /// Returns the metrics that a text names.
 fn named(text: &str) -> BTreeSet<&str> {

@@ -1,7 +1,4 @@
 //! Tests of the ends of connections, of reloads, and of checks of a configuration.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,8 +10,9 @@ use oarlock_server::pattern::Pattern;
 use oarlock_server::{BoundServer, CryptoserverConfig, check};
 use oarlock_wire::proto::{KeyInfo, ListKeysRequest, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
-use test_server::authority::{ClientAuthority, SpecialProperties};
-use test_server::{TestServer, open_resident};
+
+use crate::test_server::authority::{ClientAuthority, SpecialProperties};
+use crate::test_server::{self, TestServer, open_resident};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -1,7 +1,4 @@
 //! Tests of the limits of connections, of bytes, of waiting time, and of keys that clients bring.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -18,8 +15,9 @@ use oarlock_wire::proto::{
     self, Code, Fault, OpenKey, Request, Response, open_key, request, response, scheme,
 };
 use oarlock_wire::{Endpoint, LinkError, Message, ServerLink, frame};
-use test_server::{TestServer, open_resident, request};
 use tonic::transport::Channel;
+
+use crate::test_server::{self, TestServer, open_resident, request};
 
 /// Starts a server whose plaintext clients have keys too.
 async fn start_server(change: impl FnOnce(&mut ServerLimits)) -> TestServer {

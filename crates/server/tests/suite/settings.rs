@@ -1,5 +1,4 @@
 //! Tests that docs/oarlock.toml is correct and complete.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt;
 use std::path::Path;

@@ -1,7 +1,4 @@
 //! Tests of the audit log of a server.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -16,7 +13,8 @@ use oarlock_wire::proto::{self, Code, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::Value;
-use test_server::{TestServer, open_resident};
+
+use crate::test_server::{TestServer, open_resident};
 
 fn edwards_jobs(count: usize) -> proto::Jobs {
     let key = generate::ed25519().unwrap();
@@ -181,7 +179,7 @@ async fn writes_clients_sources_and_events_of_the_server() {
     assert_eq!(unix["source"], format!("pid:{}", std::process::id()));
     assert!(unix["serial"].is_null() && unix["client"][0].as_str().unwrap().starts_with("uid:"));
     assert!(unix["request"].as_u64() > tls["request"].as_u64());
-    let page = include_str!("../../../docs/cryptoserver.md");
+    let page = include_str!("../../../../docs/cryptoserver.md");
     let (_, example) = page.split_once("```json\n{\"time_ms\"").unwrap();
     let example = format!("{{\"time_ms\"{}", example.split("```").next().unwrap());
     let shown: Vec<&str> = example.lines().collect();

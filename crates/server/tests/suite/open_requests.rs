@@ -1,7 +1,4 @@
 //! Requests for records that stay open.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod test_server;
 
 use oarlock::batch::{BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv};
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
@@ -9,7 +6,8 @@ use oarlock::{Accelerator, AeadAlg, BlockCipher, DigestAlg, MacAlg, Status};
 use oarlock_wire::append::{AppendLayout, RecordAppender};
 use oarlock_wire::proto::{self, Code, IvRule, OpenRecords, open_key, request, response};
 use oarlock_wire::{LinkError, LinkTransport, MessageLimits, OpenRequest, ServerLink, task};
-use test_server::{TestServer, engines, open, open_resident};
+
+use crate::test_server::{TestServer, engines, open, open_resident};
 
 /// Keys by type, which tests bring.
 const KEYS: [(&str, usize); 3] = [("tdes2", 16), ("aes128", 16), ("hmac", 32)];
