@@ -1,11 +1,4 @@
 //! Unchanged programs of Debian, with the provider and with keys of every origin.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-#[path = "programs/mod.rs"]
-mod programs;
-#[path = "common/server.rs"]
-mod server;
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -13,11 +6,14 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-use common::{ProgramResult, TestDirectory, configuration, program};
-use programs::mute::MuteServer;
-use programs::{VISITS, Visit, apache, haproxy, has, nginx, postfix, signal_to, test_directory, wait_for};
 use rustix::process::Signal;
-use server::CryptoServer;
+
+use crate::common::server::CryptoServer;
+use crate::common::{ProgramResult, TestDirectory, configuration, program};
+use crate::peers::mute::MuteServer;
+use crate::peers::{
+    VISITS, Visit, apache, haproxy, has, nginx, postfix, signal_to, test_directory, wait_for,
+};
 
 /// The certificates and their keys.
 const PAIRS: [(&str, &str); 2] = [("rsa.crt", "rsa"), ("p256.crt", "p256")];

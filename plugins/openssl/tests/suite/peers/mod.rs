@@ -1,5 +1,4 @@
 //! Servers and clients that are not built for the provider.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 pub mod apache;
 pub mod haproxy;

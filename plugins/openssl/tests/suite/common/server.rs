@@ -1,5 +1,4 @@
 //! A cryptoserver for tests.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,5 +1,4 @@
 //! The suite that every version of OpenSSL must pass with the provider.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,4 @@
 //! Attacks: outputs that do not fit, and an environment of another user.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use std::fs::{self, Permissions};
 use std::io::Read;
@@ -11,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{ProgramResult, TestDirectory, program};
+use crate::common::{self, ProgramResult, TestDirectory, program};
 
 /// Builds `security/security.c`. Prints SKIPPED and returns None without a compiler.
 fn attacker(dir: &TestDirectory) -> Option<PathBuf> {
     program("openssl")?;
     program("cc")?;
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/security/security.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/security/security.c");
     let built = dir.path("security");
     let mut build = Command::new("cc");
     build.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&built).arg(source).arg("-l:libcrypto.so.3");

@@ -1,5 +1,4 @@
 //! A program that uses libcrypto as libraries and servers do.
-#![allow(unreachable_pub)]
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +12,7 @@ pub fn lead(dir: &TestDirectory, keys: &[&str]) {
     if program("cc").is_none() {
         return;
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lives/lives.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/lives/lives.c");
     let built = dir.path("lives");
     let mut build = Command::new("cc");
     // Debian has the library in one package, and what programs are usually linked by in another.

@@ -1,11 +1,8 @@
 //! `openssl` with the provider against `openssl` without it: the whole suite for Debian's libraries.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-mod lives;
-mod suite;
-
-use common::{TestDirectory, program};
+use crate::common::{TestDirectory, program};
+use crate::conformance;
+use crate::lives;
 
 /// The sections of the provider: all engines, and the scalar engine alone.
 const SECTIONS: [&str; 2] = ["mode = local", "mode = local\nengines = scalar\nthreads = 1"];
@@ -13,35 +10,35 @@ const SECTIONS: [&str; 2] = ["mode = local", "mode = local\nengines = scalar\nth
 #[test]
 fn verifies_signatures_of_plain_openssl_and_the_opposite() {
     for dir in test_directories() {
-        suite::signatures(&dir);
+        conformance::signatures(&dir);
     }
 }
 
 #[test]
 fn decrypts_messages_of_plain_openssl() {
     for dir in test_directories() {
-        suite::encryption(&dir);
+        conformance::encryption(&dir);
     }
 }
 
 #[test]
 fn agrees_on_secrets_with_plain_openssl() {
     for dir in test_directories() {
-        suite::agreement(&dir);
+        conformance::agreement(&dir);
     }
 }
 
 #[test]
 fn encrypts_and_decrypts_mail_for_ec_keys() {
     for dir in test_directories() {
-        suite::enveloped_mail(&dir);
+        conformance::enveloped_mail(&dir);
     }
 }
 
 #[test]
 fn signs_certificates_and_requests() {
     for dir in test_directories() {
-        suite::certificates(&dir);
+        conformance::certificates(&dir);
     }
 }
 
@@ -49,7 +46,7 @@ fn signs_certificates_and_requests() {
 fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
     for dir in test_directories() {
         dir.keys();
-        suite::handshakes(&dir);
+        conformance::handshakes(&dir);
     }
 }
 
@@ -57,28 +54,28 @@ fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
 fn offers_every_tls_group() {
     for dir in test_directories() {
         dir.keys();
-        suite::groups(&dir);
+        conformance::groups(&dir);
     }
 }
 
 #[test]
 fn keys_of_both_key_managers_work() {
     for dir in test_directories() {
-        suite::generation(&dir);
+        conformance::generation(&dir);
     }
 }
 
 #[test]
 fn leaves_unsupported_operations_to_the_default_provider() {
     for dir in test_directories() {
-        suite::left_alone(&dir);
+        conformance::left_alone(&dir);
     }
 }
 
 #[test]
 fn jobs_pause_and_make_valid_signatures() {
     for dir in test_directories() {
-        suite::async_jobs(&dir);
+        conformance::async_jobs(&dir);
     }
 }
 
@@ -93,7 +90,7 @@ fn works_in_programs_with_forks_threads_and_contexts() {
 #[test]
 fn reports_bad_input_on_the_error_queue() {
     for dir in test_directories() {
-        suite::bad_input(&dir);
+        conformance::bad_input(&dir);
     }
 }
 

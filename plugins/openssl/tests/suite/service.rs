@@ -1,20 +1,13 @@
 //! `openssl` with the provider and a cryptoserver: keys of files, keys of the server, and all failures in between.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-#[path = "../../../crates/cli/tests/program/filter.rs"]
-mod filter;
-mod lives;
-#[path = "common/server.rs"]
-mod server;
-mod suite;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 
-use common::{KEYS, TestDirectory, configuration, program};
-use filter::{ForbiddenCall, forbid};
-use server::{ALL_GRANTED, CryptoServer};
+use crate::common::server::{ALL_GRANTED, CryptoServer};
+use crate::common::{self, KEYS, TestDirectory, configuration, program};
+use crate::conformance;
+use crate::filter::{self, ForbiddenCall, forbid};
+use crate::lives;
 
 /// Makes a directory whose provider uses a cryptoserver, which holds a key of every type under its own name.
 fn start_with_keys() -> Option<(TestDirectory, CryptoServer)> {
@@ -88,17 +81,17 @@ fn held_ec_keys_agree_on_secrets() {
 #[test]
 fn tls_servers_use_keys_of_the_cryptoserver() {
     let Some((dir, _server)) = start_with_keys() else { return };
-    suite::handshakes(&dir);
+    conformance::handshakes(&dir);
     for (key, _) in KEYS {
         // The file that a program is told to read carries a reference in place of the key.
         dir.write(key, dir.read(&format!("{key}.ref")));
     }
     for (key, _) in KEYS {
         for version in ["-tls1_3", "-tls1_2"] {
-            suite::connect_to(&dir, key, version);
+            conformance::connect_to(&dir, key, version);
         }
     }
-    suite::connect_to(&dir, "rsa", "-tls1_2 -cipher AES128-GCM-SHA256");
+    conformance::connect_to(&dir, "rsa", "-tls1_2 -cipher AES128-GCM-SHA256");
 }
 
 #[test]
@@ -110,14 +103,14 @@ fn a_cryptoserver_works_with_forks_threads_and_contexts() {
 #[test]
 fn jobs_pause_for_the_cryptoserver() {
     let Some((dir, _server)) = start_with_keys() else { return };
-    suite::async_jobs(&dir);
+    conformance::async_jobs(&dir);
 }
 
 #[test]
 fn without_a_server_local_keys_work_with_one_warning() {
     let Some((dir, mut server)) = start_with_keys() else { return };
     server.stop();
-    let said = suite::two_connections(&dir, "rsa");
+    let said = conformance::two_connections(&dir, "rsa");
     let expected = "this process uses its own keys until";
     assert_eq!(said.matches(expected).count(), 1, "{said}");
     signs(&dir, "rsa", "rsa");
@@ -158,11 +151,11 @@ fn verify_at_server(dir: &TestDirectory, server: &CryptoServer) {
 #[test]
 fn the_server_verifies_if_the_settings_say_so() {
     let Some((dir, mut server)) = start_with_keys() else { return };
-    suite::signatures(&dir);
+    conformance::signatures(&dir);
     assert!(!server.metrics().contains("verify"), "{}", server.metrics());
     verify_at_server(&dir, &server);
-    suite::signatures(&dir);
-    suite::handshakes(&dir);
+    conformance::signatures(&dir);
+    conformance::handshakes(&dir);
     let page = server.metrics();
     for operation in [
         "rsa-pkcs1-sha256-verify",

@@ -1,16 +1,13 @@
 //! The whole suite for the newest OpenSSL, which is built here from its sources, because its interface may differ from
 //! 3.0.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
-mod suite;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use common::{ProgramResult, TestDirectory, program};
+use crate::common::{ProgramResult, TestDirectory, program};
+use crate::conformance;
 
 /// Features that no test uses.
 const LEFT_OUT: [&str; 36] = [
@@ -66,31 +63,31 @@ fn the_library_has_the_expected_version() {
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn verifies_signatures_of_plain_openssl_and_the_opposite() {
-    test_directory().iter().for_each(suite::signatures);
+    test_directory().iter().for_each(conformance::signatures);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn decrypts_messages_of_plain_openssl() {
-    test_directory().iter().for_each(suite::encryption);
+    test_directory().iter().for_each(conformance::encryption);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn agrees_on_secrets_with_plain_openssl() {
-    test_directory().iter().for_each(suite::agreement);
+    test_directory().iter().for_each(conformance::agreement);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn encrypts_and_decrypts_mail_for_ec_keys() {
-    test_directory().iter().for_each(suite::enveloped_mail);
+    test_directory().iter().for_each(conformance::enveloped_mail);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn signs_certificates_and_requests() {
-    test_directory().iter().for_each(suite::certificates);
+    test_directory().iter().for_each(conformance::certificates);
 }
 
 #[test]
@@ -98,7 +95,7 @@ fn signs_certificates_and_requests() {
 fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
     let Some(dir) = test_directory() else { return };
     dir.keys();
-    suite::handshakes(&dir);
+    conformance::handshakes(&dir);
 }
 
 #[test]
@@ -106,31 +103,31 @@ fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
 fn offers_every_tls_group() {
     let Some(dir) = test_directory() else { return };
     dir.keys();
-    suite::groups(&dir);
+    conformance::groups(&dir);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn keys_of_both_key_managers_work() {
-    test_directory().iter().for_each(suite::generation);
+    test_directory().iter().for_each(conformance::generation);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn leaves_unsupported_operations_to_the_default_provider() {
-    test_directory().iter().for_each(suite::left_alone);
+    test_directory().iter().for_each(conformance::left_alone);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn jobs_pause_and_make_valid_signatures() {
-    test_directory().iter().for_each(suite::async_jobs);
+    test_directory().iter().for_each(conformance::async_jobs);
 }
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn reports_bad_input_on_the_error_queue() {
-    test_directory().iter().for_each(suite::bad_input);
+    test_directory().iter().for_each(conformance::bad_input);
 }
 
 /// Makes a test directory. Prints SKIPPED and returns None if OpenSSL cannot be built.
