@@ -1,5 +1,4 @@
 //! ClientHello messages by hand. RFC 8446 4.1.2.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses some of it")]
 
 /// A ClientHello for TLS 1.3 with AES-128-GCM, X25519 and ECDSA over P-256.
 pub(crate) struct ClientHelloBytes {

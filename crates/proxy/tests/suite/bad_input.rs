@@ -1,18 +1,16 @@
 //! Bad clients, bad backends, bad engines, and ends in every state.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod hello;
-mod proxied;
-mod test_engine;
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use hello::ClientHelloBytes;
-use proxied::{RunningProxy, TestAuthority, backend, check_echo, closed_address, connect_over, echo_backend};
-use test_engine::TestEngine;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+
+use crate::hello::ClientHelloBytes;
+use crate::proxied::{
+    RunningProxy, TestAuthority, backend, check_echo, closed_address, connect_over, echo_backend,
+};
+use crate::test_engine::TestEngine;
 
 /// The type of a record with handshake messages.
 const HANDSHAKE: u8 = 22;

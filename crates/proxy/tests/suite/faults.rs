@@ -1,10 +1,6 @@
 //! Reloads, killed backends and resets at random: afterwards every connection has an end that both sides know.
 //!
 //! `OARLOCK_FAULT_SECONDS=600` makes it last ten minutes, with a line every ten seconds.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod hello;
-mod proxied;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,15 +8,16 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hello::ClientHelloBytes;
 use oarlock_proxy::ProxyReload;
-use proxied::{RunningProxy, TestAuthority};
 use rustix::net::sockopt::set_socket_linger;
 use rustls::ClientConfig;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
+
+use crate::hello::ClientHelloBytes;
+use crate::proxied::{self, RunningProxy, TestAuthority};
 
 const CLIENTS: u64 = 16;
 /// Connections of each client, unless the test has a time.

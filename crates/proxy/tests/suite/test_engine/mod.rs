@@ -1,5 +1,4 @@
 //! An engine that lies or waits as the test says.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};

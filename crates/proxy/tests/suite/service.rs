@@ -1,7 +1,4 @@
 //! The proxy as clients and backends see it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod proxied;
 
 use std::fs;
 use std::io;
@@ -10,11 +7,12 @@ use std::sync::Arc;
 
 use oarlock_proxy::ProxyReload;
 use oarlock_proxy::header::{HeaderProgress, ProxyHeader};
-use proxied::{RunningProxy, TestAuthority, backend, check_echo, echo_backend, write_private};
 use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, ClientConfig, HandshakeKind, NamedGroup, ProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
+
+use crate::proxied::{self, RunningProxy, TestAuthority, backend, check_echo, echo_backend, write_private};
 
 /// Returns the DNS names in the certificate that the proxy showed.
 fn shown_name(stream: &tokio_rustls::client::TlsStream<TcpStream>) -> Vec<u8> {

@@ -1,11 +1,7 @@
 //! The object store on disk: logins, damage, full disks, and several processes.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-#[path = "objects/damage.rs"]
 mod damage;
-#[path = "objects/logins.rs"]
 mod logins;
-#[path = "objects/processes.rs"]
 mod processes;
 
 use std::collections::BTreeMap;

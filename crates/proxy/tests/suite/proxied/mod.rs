@@ -1,5 +1,4 @@
 //! A proxy in this process, its certificates, a backend and clients.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test file uses some of it")]
 
 use std::fs;
 use std::io;

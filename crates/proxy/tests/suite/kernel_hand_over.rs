@@ -1,8 +1,5 @@
 //! Connections whose records the kernel makes. Without the kernel's TLS these tests say SKIPPED; `cargo xtask
 //! kernel-test` runs them in a guest whose kernel has it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod proxied;
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -10,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use oarlock::Accelerator;
 use oarlock_io::kernel_tls::{probe, rekey_support};
 use oarlock_sockets::{Content, Keys, Opened, Opener, Sealer, Suite};
-use proxied::{RunningProxy, TestAuthority, echo_backend};
 use rustls::crypto::aws_lc_rs::{self, cipher_suite};
 use rustls::{ClientConfig, KeyLog, SupportedCipherSuite};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
+
+use crate::proxied::{RunningProxy, TestAuthority, echo_backend};
 
 /// Set by `cargo xtask kernel-test`: a skipped test is then a failure.
 const REQUIRED: &str = "OARLOCK_REQUIRE_KERNEL_TLS";
