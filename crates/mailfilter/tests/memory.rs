@@ -1,6 +1,8 @@
 //! A test of the memory for a long message. It needs a process of its own in which nothing else runs.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[allow(dead_code, unreachable_pub, reason = "the other program of tests uses the rest of it")]
+#[path = "suite/running_filter/mod.rs"]
 mod running_filter;
 
 use oarlock_milter::protocol::{EnvelopeAddress, FilterReply, MilterCommand};

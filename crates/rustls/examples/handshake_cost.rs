@@ -4,7 +4,8 @@
 
 #![allow(clippy::expect_used, reason = "a measurement without every handshake is worth nothing")]
 
-#[path = "../tests/support/mod.rs"]
+#[allow(dead_code, reason = "tests use the rest of it")]
+#[path = "../tests/suite/support/mod.rs"]
 mod support;
 
 use std::cell::Cell;

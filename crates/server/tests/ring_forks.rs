@@ -1,6 +1,10 @@
 //! Forks of a process that has rings open and jobs under way: both go on, and neither sees the other's answers.
+//!
+//! A program of its own: a forked child keeps connections of other tests open, and locks that their threads hold.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
 
+#[allow(dead_code, unreachable_pub, reason = "the other program of tests uses the rest of it")]
+#[path = "suite/test_server/mod.rs"]
 mod test_server;
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};

@@ -91,8 +91,8 @@ impl Guest {
             ("BUSYBOX", &*self.busybox),
             ("OUT", out),
             ("OARLOCK", &programs.oarlock),
-            ("KERNEL_TLS", &programs.kernel_tls),
-            ("HAND_OVER", &programs.hand_over),
+            ("IO_TESTS", &programs.io_tests),
+            ("PROXY_TESTS", &programs.proxy_tests),
             ("SOCKETS_COMMAND", &programs.sockets_command),
             ("SERVE_FILE", &programs.serve_file),
         ] {

@@ -34,8 +34,8 @@ for module in libchacha libpoly1305 chacha_generic poly1305_generic chacha20poly
   load "$module" 2>/dev/null
 done
 
-step tests "$KERNEL_TLS" --test-threads 2
-step proxy "$HAND_OVER" --nocapture
+step tests "$IO_TESTS" kernel_tls:: --test-threads 2
+step proxy "$PROXY_TESTS" kernel_hand_over:: --nocapture
 step probe "$OARLOCK" sockets probe
 "$OARLOCK" --json sockets bench --ways plain,user,device,kernel,sendfile --bytes 8M --turns 1 \
   >/run/out/rows.json 2>/run/out/bench.log

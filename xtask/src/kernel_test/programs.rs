@@ -13,10 +13,10 @@ use super::KernelTestError;
 pub(super) struct GuestPrograms {
     /// The program `oarlock`.
     pub(super) oarlock: PathBuf,
-    /// The tests of the kernel's TLS.
-    pub(super) kernel_tls: PathBuf,
-    /// The tests of the proxy with records of the kernel.
-    pub(super) hand_over: PathBuf,
+    /// The tests of `oarlock-io`, which has those of the kernel's TLS.
+    pub(super) io_tests: PathBuf,
+    /// The tests of the proxy, which has those with records of the kernel.
+    pub(super) proxy_tests: PathBuf,
     /// The tests of `oarlock sockets`.
     pub(super) sockets_command: PathBuf,
     /// The example that serves a file.
@@ -27,23 +27,37 @@ impl GuestPrograms {
     /// Builds all tests of `make test`, so that nothing is built twice: a build of fewer has other features.
     pub(super) fn build() -> Result<Self, KernelTestError> {
         let found = cargo(&["suite", "--no-run", "--example", "serve_file_tls"])?;
-        let path = |name: &str, kind: &TargetKind| {
-            let own = found.iter().find(|(own, own_kind, _)| (own.as_str(), own_kind) == (name, kind));
-            own.map(|(.., path)| path.clone())
-                .ok_or_else(|| KernelTestError::Build(format!("cargo built no `{name}`")))
+        let path = |folder: &str, name: &str, kind: &TargetKind| {
+            let is_meant = |program: &&BuiltProgram| {
+                program.folder.ends_with(folder) && program.name == name && program.kind == *kind
+            };
+            let program = found.iter().find(is_meant);
+            program
+                .map(|program| program.path.clone())
+                .ok_or_else(|| KernelTestError::Build(format!("cargo built no `{name}` of {folder}")))
         };
         Ok(Self {
-            oarlock: path("oarlock", &TargetKind::Bin)?,
-            kernel_tls: path("kernel_tls", &TargetKind::Test)?,
-            hand_over: path("kernel_hand_over", &TargetKind::Test)?,
-            sockets_command: path("sockets_command", &TargetKind::Test)?,
-            serve_file: path("serve_file_tls", &TargetKind::Example)?,
+            oarlock: path("crates/cli", "oarlock", &TargetKind::Bin)?,
+            io_tests: path("crates/io", "suite", &TargetKind::Test)?,
+            proxy_tests: path("crates/proxy", "suite", &TargetKind::Test)?,
+            sockets_command: path("crates/cli", "sockets_command", &TargetKind::Test)?,
+            serve_file: path("crates/io", "serve_file_tls", &TargetKind::Example)?,
         })
     }
 }
 
-/// Runs cargo, and returns the programs that it built: name, kind and path.
-fn cargo(arguments: &[&str]) -> Result<Vec<(String, TargetKind, PathBuf)>, KernelTestError> {
+/// A program that cargo built.
+#[derive(Debug)]
+struct BuiltProgram {
+    /// The folder of its crate. Programs of several crates have the same name.
+    folder: PathBuf,
+    name: String,
+    kind: TargetKind,
+    path: PathBuf,
+}
+
+/// Runs cargo, and returns the programs that it built.
+fn cargo(arguments: &[&str]) -> Result<Vec<BuiltProgram>, KernelTestError> {
     let failed = |error: std::io::Error| KernelTestError::Build(error.to_string());
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -57,7 +71,8 @@ fn cargo(arguments: &[&str]) -> Result<Vec<(String, TargetKind, PathBuf)>, Kerne
             // A program has unit tests, which are a program of the same name.
             let is_meant = artifact.profile.test == (kind == Some(TargetKind::Test));
             if let (Some(path), Some(kind), true) = (artifact.executable, kind, is_meant) {
-                found.push((artifact.target.name, kind, path.into()));
+                let folder = artifact.manifest_path.with_file_name("").into();
+                found.push(BuiltProgram { folder, name: artifact.target.name, kind, path: path.into() });
             }
         }
     }

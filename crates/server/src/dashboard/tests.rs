@@ -1,4 +1,4 @@
-//! Tests of the numbers of the page. `tests/dashboard.rs` has those of a running server.
+//! Tests of the numbers of the page. `tests/suite/dashboard.rs` has those of a running server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

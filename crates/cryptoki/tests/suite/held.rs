@@ -1,0 +1,160 @@
+//! Keys that a server holds: what they sign, and what they do not do.
+
+use std::sync::Arc;
+
+use oarlock::engine_api::{Completion, Holder, OwnedJobs};
+use oarlock::{Accelerator, Input, Job, Key, SubmitOptions};
+use oarlock_cryptoki::{
+    AttributeSet, AttributeType as A, AttributeValue, CallOutput, Cryptoki, KeyTypeNumber, Mechanism,
+    MechanismParameters as P, MechanismType as M, ObjectClass, ObjectContent, ReturnCode, SlotSettings,
+    TokenDescription, TokenObject, TokenObjectId, TokenObjects, UserType, parameter_values as value,
+    token_flags,
+};
+
+use crate::common::*;
+
+/// A holder with one key, which it uses in this process.
+#[derive(Debug)]
+struct TestHolder {
+    key: Key,
+    accelerator: Accelerator,
+}
+
+impl Holder for TestHolder {
+    fn name(&self) -> &str {
+        "server"
+    }
+
+    fn start(&self, jobs: OwnedJobs, done: Completion) {
+        for (index, job) in jobs.iter().enumerate() {
+            let input = match job.scheme.message_digest() {
+                Some(_) => Input::Digest(&job.input),
+                None => Input::Message(&job.input),
+            };
+            let own = Job::with_scheme(job.scheme, &self.key, input, &job.second);
+            let answer = self.accelerator.submit(&own, SubmitOptions::default()).wait();
+            let _ = done.complete(index, answer.map(|bytes| bytes.to_vec()));
+        }
+    }
+}
+
+/// A write-protected token that shows one private key, which the holder has.
+#[derive(Debug)]
+struct ServerToken(Key);
+
+impl TokenObjects for ServerToken {
+    fn describe(&self) -> Result<TokenDescription, ReturnCode> {
+        Ok(TokenDescription {
+            label: "server".into(),
+            manufacturer: String::new(),
+            model: String::new(),
+            serial_number: String::new(),
+            flags: token_flags::TOKEN_INITIALIZED | token_flags::WRITE_PROTECTED,
+            min_pin_len: 0,
+            max_pin_len: 0,
+        })
+    }
+
+    fn data_version(&self) -> Result<u64, ReturnCode> {
+        Ok(1)
+    }
+
+    fn list(&self) -> Result<Vec<TokenObject>, ReturnCode> {
+        let attributes: AttributeSet = [
+            (A::CLASS, AttributeValue::from(ObjectClass::PRIVATE_KEY.0)),
+            (A::KEY_TYPE, KeyTypeNumber::RSA.0.into()),
+            (A::TOKEN, true.into()),
+            (A::PRIVATE, false.into()),
+            (A::LABEL, "held".into()),
+            (A::SIGN, true.into()),
+            (A::DECRYPT, true.into()),
+            (A::SENSITIVE, true.into()),
+            (A::EXTRACTABLE, false.into()),
+        ]
+        .into_iter()
+        .collect();
+        Ok(vec![TokenObject { id: TokenObjectId(1), attributes, key: Some(self.0.clone()) }])
+    }
+
+    fn open_secrets(&self, _: TokenObjectId) -> Result<AttributeSet, ReturnCode> {
+        Err(ReturnCode::DeviceError)
+    }
+
+    fn create(&self, _: &[ObjectContent]) -> Result<Vec<TokenObjectId>, ReturnCode> {
+        Err(ReturnCode::TokenWriteProtected)
+    }
+
+    fn update(&self, _: TokenObjectId, _: &AttributeSet, _: &AttributeSet) -> Result<bool, ReturnCode> {
+        Err(ReturnCode::TokenWriteProtected)
+    }
+
+    fn destroy(&self, _: TokenObjectId) -> Result<(), ReturnCode> {
+        Err(ReturnCode::TokenWriteProtected)
+    }
+
+    fn login(&self, _: UserType, _: Option<&[u8]>) -> Result<(), ReturnCode> {
+        Ok(())
+    }
+
+    fn logout(&self) -> Result<(), ReturnCode> {
+        Ok(())
+    }
+
+    fn init_token(&self, _: Option<&[u8]>, _: &str) -> Result<(), ReturnCode> {
+        Err(ReturnCode::TokenWriteProtected)
+    }
+
+    fn init_pin(&self, _: Option<&[u8]>) -> Result<(), ReturnCode> {
+        Err(ReturnCode::TokenWriteProtected)
+    }
+
+    fn set_pin(&self, _: UserType, _: Option<&[u8]>, _: Option<&[u8]>) -> Result<(), ReturnCode> {
+        Err(ReturnCode::TokenWriteProtected)
+    }
+}
+
+#[test]
+fn a_held_key_signs_digests_and_nothing_bare() {
+    let key = oarlock::keys::generate::rsa(2048).unwrap();
+    let spki = oarlock::keys::export::spki_der(&key).unwrap();
+    let held = oarlock::keys::held::from_spki(&spki, "server", "a key").unwrap();
+    let holder = Arc::new(TestHolder { key, accelerator: accelerator() });
+    let own = Accelerator::builder().engines(["scalar"]).lazy().holder(holder).build().unwrap();
+    let cryptoki = Cryptoki::new(own, vec![SlotSettings::new(SLOT, "server", Arc::new(ServerToken(held)))]);
+    let session = cryptoki.open_session(SLOT, READ_WRITE).unwrap();
+    let [object] = find(&cryptoki, session, &Template::new().bytes(A::LABEL, b"held"))[..] else { panic!() };
+    let public = oarlock::keys::import::spki_der(&spki).unwrap();
+    let sign = |mechanism: &Mechanism<'_>, data: &[u8]| {
+        cryptoki.sign_init(session, mechanism, object)?;
+        let mut signature = [0; 256];
+        cryptoki.sign(session, data, &mut CallOutput::new(&mut signature)).map(|()| signature)
+    };
+    let verify = |scheme, data: &[u8], signature: &[u8]| {
+        let job = Job::verify(scheme, &public, Input::Message(data), signature);
+        accelerator().run_all(&[job]).verified(0).unwrap()
+    };
+    use oarlock::VerifyingScheme as V;
+    let signature = sign(&Mechanism::plain(M::SHA256_RSA_PKCS), b"m").unwrap();
+    assert!(verify(V::RSA_PKCS1_SHA256, b"m", &signature));
+    let parameters = P::Pss { hash: M::SHA384, mgf: value::CKG_MGF1_SHA384, salt_len: 48 };
+    let signature = sign(&Mechanism::new(M::SHA384_RSA_PKCS_PSS, parameters), b"m").unwrap();
+    assert!(verify(V::RSA_PSS_SHA384, b"m", &signature));
+    // An encoded digest, as OpenSSL's engines give it.
+    let info = hex("3031300d060960864801650304020105000420");
+    cryptoki.digest_init(session, &Mechanism::plain(M::SHA256)).unwrap();
+    let digest = take(|output| cryptoki.digest(session, b"m", output)).unwrap();
+    let encoded = [&info[..], &digest].concat();
+    let signature = sign(&Mechanism::plain(M::RSA_PKCS), &encoded).unwrap();
+    assert!(verify(V::RSA_PKCS1_SHA256, b"m", &signature));
+    // Anything else has no digest that a server could check against its grants.
+    let other = sign(&Mechanism::plain(M::RSA_PKCS), &encoded[1..]);
+    assert_eq!(other.unwrap_err(), ReturnCode::DataInvalid);
+    let bare = sign(&Mechanism::plain(M::RSA_X_509), &[1; 256]);
+    assert_eq!(bare.unwrap_err(), ReturnCode::KeyFunctionNotPermitted);
+    // It does not leave, and nothing new comes onto the token.
+    let copy = Template::new().flag(A::LABEL, true);
+    let copied = cryptoki.copy_object(session, object, &copy.entries());
+    assert_eq!(copied.unwrap_err(), ReturnCode::KeyUnextractable);
+    let destroyed = cryptoki.destroy_object(session, object);
+    assert_eq!(destroyed.unwrap_err(), ReturnCode::TokenWriteProtected);
+}

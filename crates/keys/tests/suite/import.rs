@@ -1,0 +1,120 @@
+//! The formats that are imported, and the keys that come out.
+
+use der::asn1::BitStringRef;
+use der::{Decode, Encode};
+use oarlock_core::{Curve, KeyHome, KeyKind};
+use oarlock_keys::{KeyError, import};
+use pkcs8::PrivateKeyInfoRef;
+use spki::SubjectPublicKeyInfoRef;
+
+use crate::support::{self, der, fixture, key, passphrase};
+
+#[test]
+fn every_supported_file_becomes_its_kind() {
+    let table = [
+        ("rsa512.pem", KeyKind::RsaPrivate(512)),
+        ("rsa1024.pem", KeyKind::RsaPrivate(1024)),
+        ("rsa1025.pem", KeyKind::RsaPrivate(1025)),
+        ("rsa1536.pem", KeyKind::RsaPrivate(1536)),
+        ("rsa2048.pem", KeyKind::RsaPrivate(2048)),
+        ("rsa2048-e3.pem", KeyKind::RsaPrivate(2048)),
+        ("rsa2048-pkcs1.pem", KeyKind::RsaPrivate(2048)),
+        ("rsa2048-pkcs1-public.pem", KeyKind::RsaPublic(2048)),
+        ("rsa2048-spki.pem", KeyKind::RsaPublic(2048)),
+        ("rsa2048-with-text.pem", KeyKind::RsaPrivate(2048)),
+        ("rsa2048-pbes2-default.pem", KeyKind::RsaPrivate(2048)),
+        ("rsa3072.pem", KeyKind::RsaPrivate(3072)),
+        ("rsa4096.pem", KeyKind::RsaPrivate(4096)),
+        ("p256.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-crlf.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-sec1.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-nopublic-sec1.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-compressed-sec1.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-spki.pem", KeyKind::EcPublic(Curve::P256)),
+        ("p256-compressed-spki.pem", KeyKind::EcPublic(Curve::P256)),
+        ("p256-pbes2-default.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-pbes2-scrypt.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-pbes2-sha1-aes128.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-pbes2-sha512-aes192.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p256-pbes2-sha384-aes256.pem", KeyKind::EcPrivate(Curve::P256)),
+        ("p384.pem", KeyKind::EcPrivate(Curve::P384)),
+        ("p384-sec1.pem", KeyKind::EcPrivate(Curve::P384)),
+        ("p384-compressed-sec1.pem", KeyKind::EcPrivate(Curve::P384)),
+        ("p384-spki.pem", KeyKind::EcPublic(Curve::P384)),
+        ("p384-compressed-spki.pem", KeyKind::EcPublic(Curve::P384)),
+        ("ed25519.pem", KeyKind::Ed25519Private),
+        ("ed25519-spki.pem", KeyKind::Ed25519Public),
+        ("ed25519-pbes2-scrypt.pem", KeyKind::Ed25519Private),
+        ("x25519.pem", KeyKind::X25519Private),
+        ("x25519-spki.pem", KeyKind::X25519Public),
+    ];
+    for (name, kind) in table {
+        let from_pem = key(name);
+        assert_eq!((from_pem.kind(), from_pem.home()), (kind, &KeyHome::Local), "{name}");
+        let from_der = import::any(&der(name), Some(&passphrase())).unwrap();
+        assert_eq!((from_der.kind(), from_der.fingerprint()), (kind, from_pem.fingerprint()), "{name}");
+    }
+}
+
+#[test]
+fn files_of_one_key_have_one_fingerprint() {
+    let families = [
+        ("rsa2048.pem", "rsa2048-"),
+        ("p256.pem", "p256-"),
+        ("p384.pem", "p384-"),
+        ("ed25519.pem", "ed25519-"),
+        ("x25519.pem", "x25519-"),
+    ];
+    let others = ["rsa2048-e3.pem", "p256-sec1.pem", "p384-sec1.pem"];
+    for (name, prefix) in families {
+        let own = key(name).fingerprint();
+        let mut count = 0;
+        for (other, text) in support::fixtures() {
+            let Ok(key) = import::any(&text, Some(&passphrase())) else { continue };
+            let is_family = (other == name || other.starts_with(prefix)) && !others.contains(&other.as_str());
+            assert_eq!(key.fingerprint() == own, is_family, "{name} and {other}");
+            count += usize::from(is_family);
+        }
+        assert!(count >= 2, "{name}");
+    }
+}
+
+#[test]
+fn named_imports_take_their_own_structure() {
+    import::pkcs8_pem(&fixture("rsa2048.pem")).unwrap();
+    import::pkcs8_der(&der("x25519.pem")).unwrap();
+    import::encrypted_pkcs8_pem(&fixture("p256-pbes2-scrypt.pem"), &passphrase()).unwrap();
+    import::encrypted_pkcs8_der(&der("p256-pbes2-default.pem"), &passphrase()).unwrap();
+    import::pkcs1_private_pem(&fixture("rsa2048-pkcs1.pem")).unwrap();
+    import::pkcs1_private_der(&der("rsa2048-pkcs1.pem")).unwrap();
+    import::pkcs1_public_pem(&fixture("rsa2048-pkcs1-public.pem")).unwrap();
+    import::pkcs1_public_der(&der("rsa2048-pkcs1-public.pem")).unwrap();
+    import::sec1_pem(&fixture("p384-sec1.pem")).unwrap();
+    import::sec1_der(&der("p384-sec1.pem")).unwrap();
+    import::spki_pem(&fixture("ed25519-spki.pem")).unwrap();
+    import::spki_der(&der("ed25519-spki.pem")).unwrap();
+}
+
+/// RFC 5958 section 2: version 2 carries the public key beside the private one.
+#[test]
+fn a_public_key_beside_the_private_one_must_be_its_own() {
+    let table = [
+        ("rsa2048", "RSA", "rsa1024"),
+        ("p256", "EC", "p256-sec1"),
+        ("ed25519", "Ed25519", "x25519"),
+        ("x25519", "X25519", "ed25519"),
+    ];
+    for (name, algorithm, other) in table {
+        let (private, other) = (der(&format!("{name}.pem")), key(&format!("{other}.pem")));
+        let own = oarlock_keys::export::spki_der(&key(&format!("{name}.pem"))).unwrap();
+        let foreign = oarlock_keys::export::spki_der(&other).unwrap();
+        let with = |spki: &[u8]| {
+            let mut info = PrivateKeyInfoRef::from_der(&private).unwrap();
+            let public = SubjectPublicKeyInfoRef::from_der(spki).unwrap().subject_public_key;
+            info.public_key = Some(BitStringRef::from_bytes(public.raw_bytes()).unwrap());
+            import::any(&info.to_der().unwrap(), None).map(|key| key.fingerprint())
+        };
+        assert_eq!(with(&own), Ok(key(&format!("{name}.pem")).fingerprint()));
+        assert_eq!(with(&foreign), Err(KeyError::PublicMismatch { algorithm }));
+    }
+}

@@ -1,0 +1,20 @@
+//! The TLS proxy with clients, backends and engines of the tests.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `service` | the proxy as clients and backends see it |
+//! | `bad_input` | bad clients, bad backends, bad engines, and ends in every state |
+//! | `faults` | reloads, killed backends and resets at random |
+//! | `kernel_hand_over` | connections whose records the kernel makes |
+//! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
+//! | `hello` | helpers: ClientHello messages by hand |
+//! | `test_engine` | helpers: an engine that gives wrong results or waits |
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
+
+mod bad_input;
+mod faults;
+mod hello;
+mod kernel_hand_over;
+mod proxied;
+mod service;
+mod test_engine;

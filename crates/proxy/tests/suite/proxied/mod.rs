@@ -1,0 +1,255 @@
+//! A proxy in this process, its certificates, a backend and clients.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock_proxy::{ProxyConfig, ProxyService};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// A bound on waits. It only ends a test that would wait forever.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// An authority and the certificates that it issues, in a directory.
+pub(crate) struct TestAuthority {
+    pub(crate) directory: TempDir,
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl TestAuthority {
+    /// Makes an authority and a certificate for `localhost`, as the first one of the directory `certificates`.
+    pub(crate) fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, "test authority");
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let own = Self { directory: tempfile::tempdir().unwrap(), issuer };
+        fs::write(own.path("ca.pem"), own.issuer.pem()).unwrap();
+        fs::create_dir(own.path("certificates")).unwrap();
+        own.add("a-localhost", &["localhost"]);
+        own
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Issues a certificate for names. Returns the chain and the key in PEM.
+    pub(crate) fn issue(&self, names: &[&str], common_name: &str) -> (String, KeyPair) {
+        let key = KeyPair::generate().unwrap();
+        let mut params =
+            CertificateParams::new(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, common_name);
+        (params.signed_by(&key, &self.issuer).unwrap().pem(), key)
+    }
+
+    /// Adds a certificate to the directory of the proxy.
+    pub(crate) fn add(&self, file: &str, names: &[&str]) {
+        let (chain, key) = self.issue(names, "test");
+        write_private(&self.path("certificates").join(format!("{file}.pem")), chain + &key.serialize_pem());
+    }
+
+    pub(crate) fn roots(&self) -> RootCertStore {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from(self.issuer.der().to_vec())).unwrap();
+        roots
+    }
+
+    /// Returns a client's configuration without a certificate.
+    pub(crate) fn client(&self) -> ClientConfig {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        builder.with_root_certificates(self.roots()).with_no_client_auth()
+    }
+
+    /// Returns a client's configuration with a certificate.
+    pub(crate) fn client_named(&self, names: &[&str], common_name: &str) -> ClientConfig {
+        let (chain, key) = self.issue(names, common_name);
+        let (_, chain) = x509_parser::pem::parse_x509_pem(chain.as_bytes()).unwrap();
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        let chain = vec![CertificateDer::from(chain.contents)];
+        builder.with_root_certificates(self.roots()).with_client_auth_cert(chain, key).unwrap()
+    }
+}
+
+pub(crate) fn write_private(path: &Path, text: impl AsRef<[u8]>) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// A running proxy.
+pub(crate) struct RunningProxy {
+    pub(crate) address: SocketAddr,
+    pub(crate) service: ProxyService,
+    metrics: SocketAddr,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl RunningProxy {
+    /// Starts a proxy with two threads in front of a backend, with more settings.
+    pub(crate) async fn start(authority: &TestAuthority, backend: SocketAddr, more: &str) -> Self {
+        Self::start_with(authority, &format!("backend.address = \"{backend}\"\n{more}")).await
+    }
+
+    /// Starts a proxy with settings that name the backend.
+    pub(crate) async fn start_with(authority: &TestAuthority, settings: &str) -> Self {
+        // The scalar engine needs no long self test.
+        let engines = Accelerator::builder().engines(["scalar"]).lazy();
+        Self::start_on(authority, settings, engines).await
+    }
+
+    /// Starts a proxy with engines of the test.
+    pub(crate) async fn start_on(
+        authority: &TestAuthority,
+        settings: &str,
+        engines: AcceleratorBuilder,
+    ) -> Self {
+        let config = config(authority, settings);
+        let service = ProxyService::open(config, engines).await.unwrap();
+        let bound = service.bind().await.unwrap();
+        let (address, metrics) = (bound.addresses()[0].parse().unwrap(), bound.metrics().unwrap());
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            bound
+                .run(async {
+                    let _ = stopped.await;
+                })
+                .await
+                .unwrap();
+        });
+        Self { address, service, metrics, stop, task }
+    }
+
+    /// Stops the proxy, which drains.
+    pub(crate) fn stop(self) -> JoinHandle<()> {
+        let _ = self.stop.send(());
+        self.task
+    }
+
+    /// Returns the value of a metric, by its name and labels.
+    pub(crate) async fn metric(&self, name: &str) -> u64 {
+        let page = self.page().await;
+        let line =
+            page.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+        let line = line.unwrap_or_else(|| panic!("no metric {name} in:\n{page}"));
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    }
+
+    pub(crate) async fn page(&self) -> String {
+        let mut stream = TcpStream::connect(self.metrics).await.unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).await.unwrap();
+        page
+    }
+
+    /// Waits until a metric has a value.
+    pub(crate) async fn wait_for(&self, name: &str, value: u64) {
+        let wait = async {
+            while self.metric(name).await != value {
+                tokio::task::yield_now().await;
+            }
+        };
+        if tokio::time::timeout(DEADLINE, wait).await.is_err() {
+            panic!("{name} is not {value}:\n{}", self.page().await);
+        }
+    }
+
+    /// Waits until so many connections were refused for a reason.
+    pub(crate) async fn wait_for_refusal(&self, reason: &str, value: u64) {
+        let name = format!("oarlock_proxy_connections_refused_total{{reason=\"{reason}\"}}");
+        self.wait_for(&name, value).await;
+    }
+
+    /// Connects with TLS and asks for a name.
+    pub(crate) async fn connect(
+        &self,
+        config: &ClientConfig,
+        name: &str,
+    ) -> io::Result<TlsStream<TcpStream>> {
+        let tcp = TcpStream::connect(self.address).await?;
+        connect_over(tcp, config, name).await
+    }
+
+    /// Sends bytes, and checks that the echo comes back.
+    pub(crate) async fn echo(&self, config: &ClientConfig, name: &str) -> TlsStream<TcpStream> {
+        let mut stream = self.connect(config, name).await.unwrap();
+        check_echo(&mut stream).await;
+        stream
+    }
+}
+
+pub(crate) async fn connect_over(
+    tcp: TcpStream,
+    config: &ClientConfig,
+    name: &str,
+) -> io::Result<TlsStream<TcpStream>> {
+    let connector = TlsConnector::from(Arc::new(config.clone()));
+    connector.connect(ServerName::try_from(name.to_owned()).unwrap(), tcp).await
+}
+
+pub(crate) async fn check_echo(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin)) {
+    stream.write_all(b"hello").await.unwrap();
+    let mut echo = [0; 5];
+    stream.read_exact(&mut echo).await.unwrap();
+    assert_eq!(&echo, b"hello");
+}
+
+/// Returns the settings of a test proxy. `more` begins with plain keys, and may end with sections.
+pub(crate) fn config(authority: &TestAuthority, more: &str) -> ProxyConfig {
+    let path = authority.path("proxy.toml");
+    let listens = if more.contains("listen.sockets") { "" } else { "listen.sockets = [\"127.0.0.1:0\"]\n" };
+    let text = format!(
+        "certificates.path = \"certificates\"\nlisten.metrics = \"127.0.0.1:0\"\nlisten.threads = 2\n{listens}{more}\n"
+    );
+    fs::write(&path, text).unwrap();
+    ProxyConfig::read(&path).unwrap()
+}
+
+/// Starts a backend that returns what it gets, until the client ends.
+pub(crate) async fn echo_backend() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                let (mut reader, mut writer) = stream.split();
+                let _ = tokio::io::copy(&mut reader, &mut writer).await;
+                let _ = writer.shutdown().await;
+            });
+        }
+    });
+    address
+}
+
+/// Returns a listener for a backend of the test's own, and its address.
+pub(crate) async fn backend() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+/// Returns an address at which nobody listens.
+pub(crate) async fn closed_address() -> SocketAddr {
+    backend().await.1
+}

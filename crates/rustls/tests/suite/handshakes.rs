@@ -1,0 +1,211 @@
+//! Handshakes with rustls and its own provider as the other side.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use oarlock_rustls::{Handshakes, TlsAcceptor, TlsConnector};
+use rustls::crypto::CryptoProvider;
+use rustls::{ProtocolVersion, ServerConfig};
+use tokio::io::duplex;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::support::{
+    ALL_KEYS, BOTH_VERSIONS, Identity, KeyChoice, TestEngine, client_config, localhost, ours, plain,
+    run_local, server_config, talk,
+};
+
+/// A server of ours, with and without client certificates.
+#[test]
+fn servers_accept_every_key_and_version() {
+    for key in ALL_KEYS {
+        let (server, client) = (Identity::new(key), Identity::new(key));
+        for version in BOTH_VERSIONS {
+            for client in [None, Some(&client)] {
+                let acceptor = TlsAcceptor::new(server_config(ours(), version, &server, client));
+                let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, client));
+                run_local(async {
+                    let (near, far) = duplex(1 << 14);
+                    let (accepted, connected) =
+                        tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+                    let (mut accepted, mut connected) = (accepted.unwrap(), connected.unwrap());
+                    talk(&mut accepted, &mut connected).await;
+                    let connection = accepted.get_ref().1;
+                    assert_eq!(connection.protocol_version(), Some(version.version));
+                    assert_eq!(connection.peer_certificates().is_some(), client.is_some());
+                });
+            }
+        }
+    }
+}
+
+/// A client of ours, with and without a certificate of its own.
+#[test]
+fn clients_connect_with_every_key_and_version() {
+    for key in ALL_KEYS {
+        let (server, client) = (Identity::new(key), Identity::new(key));
+        for version in BOTH_VERSIONS {
+            for client in [None, Some(&client)] {
+                let acceptor =
+                    tokio_rustls::TlsAcceptor::from(server_config(plain(), version, &server, client));
+                let connector = TlsConnector::new(client_config(ours(), &server, client));
+                run_local(async {
+                    let (near, far) = duplex(1 << 14);
+                    let (accepted, connected) =
+                        tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+                    let (mut accepted, mut connected) = (accepted.unwrap(), connected.unwrap());
+                    talk(&mut connected, &mut accepted).await;
+                    assert_eq!(connected.get_ref().1.protocol_version(), Some(version.version));
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn every_group_is_agreed_on_by_both_sides() {
+    let server = Identity::new(KeyChoice::P256);
+    for group in 0..ours().kx_groups.len() {
+        let only = CryptoProvider { kx_groups: vec![ours().kx_groups[group]], ..(*ours()).clone() };
+        let name = only.kx_groups[0].name();
+        let acceptor =
+            TlsAcceptor::new(server_config(Arc::new(only.clone()), BOTH_VERSIONS[1], &server, None));
+        let plain_acceptor =
+            tokio_rustls::TlsAcceptor::from(server_config(plain(), BOTH_VERSIONS[1], &server, None));
+        let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
+        let our_connector = TlsConnector::new(client_config(Arc::new(only), &server, None));
+        run_local(async {
+            let (near, far) = duplex(1 << 14);
+            let (accepted, connected) =
+                tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+            let (accepted, _connected) = (accepted.unwrap(), connected.unwrap());
+            assert_eq!(accepted.get_ref().1.negotiated_key_exchange_group().unwrap().name(), name);
+            let (near, far) = duplex(1 << 14);
+            let (accepted, connected) =
+                tokio::join!(plain_acceptor.accept(near), our_connector.connect(localhost(), far));
+            let (_accepted, connected) = (accepted.unwrap(), connected.unwrap());
+            assert_eq!(connected.get_ref().1.negotiated_key_exchange_group().unwrap().name(), name);
+        });
+    }
+}
+
+#[test]
+fn resumed_connections_work() {
+    let server = Identity::new(KeyChoice::P256);
+    for version in BOTH_VERSIONS {
+        let acceptor = TlsAcceptor::new(server_config(ours(), version, &server, None));
+        let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
+        let kinds = run_local(async {
+            let mut kinds = Vec::new();
+            for _ in 0..2 {
+                let (near, far) = duplex(1 << 14);
+                let (accepted, connected) =
+                    tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+                let (mut accepted, mut connected) = (accepted.unwrap(), connected.unwrap());
+                talk(&mut accepted, &mut connected).await;
+                kinds.push(connected.get_ref().1.handshake_kind().unwrap());
+            }
+            kinds
+        });
+        assert_eq!(kinds, [rustls::HandshakeKind::Full, rustls::HandshakeKind::Resumed]);
+    }
+}
+
+/// Bytes that arrive one by one, so that every message is cut everywhere.
+#[test]
+fn narrow_pipes_work() {
+    let server = Identity::new(KeyChoice::P256);
+    let mut config = ServerConfig::clone(&server_config(ours(), BOTH_VERSIONS[1], &server, None));
+    // The server would wait until somebody reads its tickets, and the client has ended its handshake by then.
+    config.send_tls13_tickets = 0;
+    let acceptor = TlsAcceptor::new(Arc::new(config));
+    let connector = TlsConnector::new(client_config(ours(), &server, None));
+    run_local(async {
+        let (near, far) = duplex(1);
+        let (accepted, connected) = tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+        let (mut accepted, mut connected) = (accepted.unwrap(), connected.unwrap());
+        tokio::join!(
+            async {
+                tokio::io::AsyncWriteExt::write_all(&mut accepted, b"hello").await.unwrap();
+                tokio::io::AsyncWriteExt::flush(&mut accepted).await.unwrap();
+            },
+            async {
+                let mut heard = [0; 5];
+                tokio::io::AsyncReadExt::read_exact(&mut connected, &mut heard).await.unwrap();
+                assert_eq!(&heard, b"hello");
+            }
+        );
+    });
+}
+
+/// Both sides over TCP, on a runtime that moves tasks between threads.
+#[test]
+fn handshakes_on_their_own_threads_return_streams_to_the_runtime() {
+    let server = Identity::new(KeyChoice::Rsa2048);
+    let acceptor = TlsAcceptor::new(server_config(ours(), BOTH_VERSIONS[1], &server, None));
+    let connector = TlsConnector::new(client_config(ours(), &server, None));
+    let handshakes = Handshakes::new(2).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let clients: Vec<_> = (0..16)
+            .map(|_| {
+                let (connector, handshakes) = (connector.clone(), handshakes.clone());
+                tokio::spawn(async move {
+                    let tcp = TcpStream::connect(address).await.unwrap();
+                    handshakes.connect(&connector, localhost(), tcp).await.unwrap()
+                })
+            })
+            .collect();
+        let mut servers = Vec::new();
+        for _ in 0..16 {
+            let (tcp, from) = listener.accept().await.unwrap();
+            let (acceptor, handshakes) = (acceptor.clone(), handshakes.clone());
+            servers
+                .push((from, tokio::spawn(async move { handshakes.accept(&acceptor, tcp).await.unwrap() })));
+        }
+        for client in clients {
+            let mut client = client.await.unwrap();
+            let own = client.get_ref().0.local_addr().unwrap();
+            let at = servers.iter().position(|(from, _)| *from == own).unwrap();
+            let mut server = servers.swap_remove(at).1.await.unwrap();
+            assert_eq!(server.get_ref().1.protocol_version(), Some(ProtocolVersion::TLSv1_3));
+            talk(&mut client, &mut server).await;
+        }
+    });
+}
+
+/// 64 handshakes at once, whose jobs are computed in batches of several.
+#[test]
+fn handshakes_share_batches() {
+    const HANDSHAKES: usize = 64;
+    let engine = TestEngine::new();
+    let accelerator = engine.accelerator();
+    let provider = Arc::new(oarlock_rustls::provider(&accelerator));
+    let server = Identity::new(KeyChoice::P256);
+    let acceptor = TlsAcceptor::new(server_config(provider, BOTH_VERSIONS[1], &server, None));
+    let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
+    engine.largest.store(0, Ordering::Relaxed);
+    let before = accelerator.counters();
+    run_local(async {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..HANDSHAKES {
+            let (near, far) = duplex(1 << 14);
+            let (acceptor, connector) = (acceptor.clone(), connector.clone());
+            tasks.spawn_local(async move {
+                let (accepted, connected) =
+                    tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+                talk(&mut accepted.unwrap(), &mut connected.unwrap()).await;
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap();
+        }
+    });
+    let after = accelerator.counters();
+    let (batches, jobs) = (after.batches - before.batches, after.batched_ops - before.batched_ops);
+    // A signature, a key and an agreement each.
+    assert_eq!(jobs, 3 * HANDSHAKES as u64, "{after:?}");
+    assert!(batches <= jobs / 4, "{jobs} jobs ran in {batches} batches");
+    assert!(engine.largest.load(Ordering::Relaxed) >= 8, "{:?}", engine.largest);
+}

@@ -1,0 +1,220 @@
+//! Tests of single calls over plain HTTP, as `curl` and clients of Connect make them.
+
+use std::future::poll_fn;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::header::HeaderMap;
+use hyper::{Request, StatusCode};
+use oarlock_server::config::{AuditConfig, AuditFailure};
+use oarlock_wire::Message as _;
+use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
+use oarlock_wire::proto::{DecryptRequest, MacRequest, MacResponse};
+use serde_json::{Value, json};
+use tonic::body::Body;
+use tonic::codegen::Service as _;
+use tonic::transport::Channel;
+
+use crate::test_server::{TestServer, write_secret};
+
+const KEYS: &str = concat!(
+    "{\"name\":\"cards\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\"}\n",
+    "{\"name\":\"codes\",\"type\":\"hmac\",\"hex\":\"000102030405060708090a0b0c0d0e0f\"}\n",
+    "{\"name\":\"numbers\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\",\"algorithms\":[\"ff1\"]}\n",
+);
+
+async fn server() -> TestServer {
+    TestServer::with(|config, directory| {
+        config.grants[0].clients.push("loopback".into());
+        config.limits.max_message_bytes = 1 << 20;
+        config.limits.max_unary_bytes = 1 << 18;
+        config.limits.max_bytes_per_client = 4 << 20;
+        config.audit = Some(AuditConfig::at(directory.join("audit.jsonl"), AuditFailure::Stop));
+        write_secret(config.keys.records.as_deref().unwrap(), KEYS);
+    })
+    .await
+}
+
+/// The answer to a request.
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        assert_eq!(self.headers["content-type"], "application/json");
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// Returns the code and the message of an error.
+    fn error(&self) -> (StatusCode, String, String) {
+        let error = self.json();
+        let [code, message] = ["code", "message"].map(|name| error[name].as_str().unwrap().to_owned());
+        (self.status, code, message)
+    }
+}
+
+struct Client(Channel);
+
+impl Client {
+    async fn new(server: &TestServer) -> Self {
+        let url = format!("http://{}", server.addresses.plaintext.unwrap());
+        Self(Channel::from_shared(url).unwrap().connect().await.unwrap())
+    }
+
+    async fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        let request = Request::builder().method(method).uri(path);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let request = request.body(Body::new(Full::new(body.into()))).unwrap();
+        poll_fn(|context| self.0.poll_ready(context)).await.unwrap();
+        let (head, body) = self.0.call(request).await.unwrap().into_parts();
+        Answer { status: head.status, headers: head.headers, body: body.collect().await.unwrap().to_bytes() }
+    }
+
+    async fn post(&mut self, name: &str, body: impl Into<Bytes>) -> Answer {
+        let path = format!("/oarlock.v1.Cryptoserver/{name}");
+        self.send("POST", &path, &[("content-type", "application/json; charset=utf-8")], body).await
+    }
+
+    /// Makes a call that succeeds.
+    async fn call(&mut self, name: &str, request: Value) -> Value {
+        let answer = self.post(name, request.to_string()).await;
+        assert_eq!(answer.status, StatusCode::OK, "{name}: {:?}", answer.body);
+        answer.json()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn single_calls_take_and_give_json() {
+    let server = server().await;
+    let mut client = Client::new(&server).await;
+    let sealed =
+        client.call("Encrypt", json!({"key": "cards", "plaintexts": ["aGVsbG8=", ""], "aad": "cm93"})).await;
+    assert_eq!(sealed["ciphertexts"].as_array().unwrap().len(), 2);
+    let opened = client
+        .call("Decrypt", json!({"key": "cards", "ciphertexts": sealed["ciphertexts"], "aad": "cm93"}))
+        .await;
+    assert_eq!(opened["plaintexts"], json!(["aGVsbG8=", ""]));
+
+    let codes = client.call("Mac", json!({"key": "codes", "messages": ["aGVsbG8="]})).await;
+    let verified =
+        json!({"key": "codes", "messages": ["aGVsbG8=", "aGVsbG8="], "macs": [codes["macs"][0], "AAAA"]});
+    assert_eq!(client.call("VerifyMac", verified).await["areValid"], json!([true, false]));
+
+    let tokens = client.call("Tokenise", json!({"key": "numbers", "texts": ["4111111111111111"]})).await;
+    let back = client.call("Detokenise", json!({"key": "numbers", "texts": tokens["texts"]})).await;
+    assert_eq!(back["texts"], json!(["4111111111111111"]));
+
+    let scheme = json!({"kind": "ECDSA_SIGN", "digest": "SHA256"});
+    let signed = client.call("Sign", json!({"key": "p256", "scheme": scheme, "message": "aGVsbG8="})).await;
+    let scheme = json!({"kind": "ECDSA_VERIFY", "digest": "SHA256"});
+    let mut verify = json!({"resident": "p256", "scheme": scheme, "message": "aGVsbG8=", "signature": signed["signature"]});
+    assert_eq!(client.call("Verify", verify.clone()).await, json!({"isValid": true}));
+    verify["message"] = json!("aGVsbG8h");
+    assert_eq!(client.call("Verify", verify).await, json!({"isValid": false}));
+
+    let key = client.call("GetPublicKey", json!({"name": "p256"})).await;
+    assert_eq!(key["name"], "p256");
+    let health =
+        client.send("POST", "/grpc.health.v1.Health/Check", &[("content-type", "application/json")], "{}");
+    assert_eq!(health.await.json(), json!({"status": "SERVING"}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn json_and_grpc_are_the_same_service() {
+    let server = server().await;
+    let mut client = Client::new(&server).await;
+    let mut grpc = CryptoserverClient::new(client.0.clone());
+    let sealed = client.call("Encrypt", json!({"key": "cards", "plaintexts": ["aGVsbG8="]})).await;
+    // The ciphertext is taken from the binary form of the same call, in which nothing is base64.
+    let request = MacRequest { key: "codes".into(), messages: vec!["hello".into()], ..MacRequest::default() };
+    let path = "/oarlock.v1.Cryptoserver/Mac";
+    let headers = [("content-type", "application/proto")];
+    let binary = client.send("POST", path, &headers, request.encode_to_vec()).await;
+    assert_eq!(
+        (binary.status, &binary.headers["content-type"]),
+        (StatusCode::OK, &"application/proto".parse().unwrap())
+    );
+    let expected = grpc.mac(request).await.unwrap().into_inner();
+    assert_eq!(MacResponse::decode(binary.body).unwrap(), expected);
+
+    let request = json!({"key": "cards", "ciphertexts": sealed["ciphertexts"]});
+    assert_eq!(client.call("Decrypt", request).await["plaintexts"], json!(["aGVsbG8="]));
+    let absent =
+        DecryptRequest { key: "absent".into(), ciphertexts: vec!["x".into()], ..DecryptRequest::default() };
+    let status = grpc.decrypt(absent).await.unwrap_err();
+    let refused = client.post("Decrypt", r#"{"key": "absent", "ciphertexts": ["eA=="]}"#).await.error();
+    let expected = (StatusCode::FORBIDDEN, "permission_denied".to_owned(), status.message().to_owned());
+    assert_eq!(refused, expected);
+
+    let directory = server.directory.path().join("audit.jsonl");
+    let mut server = server;
+    server.stop().await;
+    let audit = std::fs::read_to_string(directory).unwrap();
+    for (key, count) in [("\"codes\"", 2), ("\"absent\"", 2), ("\"cards\"", 2)] {
+        let entries = audit.lines().filter(|line| line.contains("\"operation\"") && line.contains(key));
+        let entries: Vec<_> = entries.collect();
+        assert_eq!(entries.len(), count, "{audit}");
+        assert!(entries.iter().all(|entry| entry.contains("\"client\":[\"loopback\"]")), "{audit}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mistakes_are_answered_with_a_status_and_a_reason() {
+    let server = server().await;
+    let mut client = Client::new(&server).await;
+    let mut expect =
+        async |method: &str, path: &str, headers: &[(&str, &str)], body: &str, wanted: (u16, &str, &str)| {
+            let answer = client.send(method, path, headers, body.to_owned()).await;
+            let (status, code, message) = answer.error();
+            assert_eq!((status.as_u16(), code.as_str()), (wanted.0, wanted.1), "{message}");
+            assert!(message.contains(wanted.2), "{message}");
+            answer.headers
+        };
+    let json = [("content-type", "application/json")];
+    let mac = "/oarlock.v1.Cryptoserver/Mac";
+    expect("POST", mac, &json, "{", (400, "invalid_argument", "line 1, column 1")).await;
+    expect("POST", mac, &json, "", (400, "invalid_argument", "line 1, column 0")).await;
+    expect("POST", mac, &json, r#"{"mesages": []}"#, (400, "invalid_argument", "no field \"mesages\"")).await;
+    expect("POST", mac, &json, "{}", (400, "invalid_argument", "messages is missing")).await;
+    expect("POST", "/", &json, "{}", (404, "unimplemented", "\"/\"")).await;
+    for batch in ["Stream", "Process"] {
+        let path = format!("/oarlock.v1.Cryptoserver/{batch}");
+        expect("POST", &path, &json, "{}", (404, "unimplemented", "need gRPC")).await;
+    }
+    let headers = expect("GET", mac, &[], "", (405, "unimplemented", "expected POST")).await;
+    assert_eq!(headers["allow"], "POST");
+    // A browser asks so before it sends JSON for a page of another origin. It gets no permission.
+    let origin = [("origin", "https://stranger.example"), ("access-control-request-method", "POST")];
+    let headers = expect("OPTIONS", mac, &origin, "", (405, "unimplemented", "expected POST")).await;
+    assert!(headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{headers:?}");
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    let headers = expect("POST", mac, &form, "{}", (415, "unimplemented", "expected application/json")).await;
+    assert!(headers["accept-post"].to_str().unwrap().contains("application/json"));
+    let zipped = [json[0], ("content-encoding", "gzip")];
+    expect("POST", mac, &zipped, "{}", (501, "unimplemented", "expected identity")).await;
+    let long = format!(r#"{{"key": "codes", "messages": ["{}"]}}"#, "AAAA".repeat(70_000));
+    expect("POST", mac, &json, &long, (429, "resource_exhausted", "max_unary_bytes")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_memory_of_json_counts_among_the_bytes_of_its_client() {
+    let server = server().await;
+    let mut client = Client::new(&server).await;
+    // Far below the limit of a call, but each element becomes a value of many bytes.
+    let many = format!(r#"{{"key": "codes", "messages": [{}""]}}"#, r#""","#.repeat(80_000));
+    let (status, code, message) = client.post("Mac", many).await.error();
+    assert_eq!((status.as_u16(), code.as_str()), (429, "resource_exhausted"), "{message}");
+    // Nothing of it stays counted.
+    for _ in 0..3 {
+        client.call("Mac", json!({"key": "codes", "messages": ["AAAA".repeat(10_000)]})).await;
+    }
+}

@@ -1,0 +1,14 @@
+//! The suite of vectors on the engines, and on engines that must not pass.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `lanes` | the whole suite on every leaf, with and without verification tables |
+//! | `tables` | verifications of the scalar engine with verification tables |
+//! | `corrupted` | the suite can fail: an engine with one corrupted lane does not pass |
+//! | `common` | helpers: an engine for verifications alone |
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod common;
+mod corrupted;
+mod lanes;
+mod tables;

@@ -1,0 +1,28 @@
+//! OpenSSL with the provider, in programs that are not built for it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `openssl` | `openssl` of Debian with the provider against `openssl` without it |
+//! | `openssl4` | the newest OpenSSL, built from its sources |
+//! | `programs` | unchanged programs of Debian |
+//! | `service` | a cryptoserver behind the provider, and its failures |
+//! | `security` | outputs that do not fit, and an environment of another user |
+//! | `conformance` | helpers: the tests that every version of OpenSSL must pass |
+//! | `common` | helpers: directories, programs, and a cryptoserver |
+//! | `lives` | helpers: a program that uses libcrypto as libraries and servers do |
+//! | `filter` | helpers: filters of system calls |
+//! | `peers` | helpers: servers and clients |
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
+#![allow(unreachable_pub, reason = "a program of tests exports nothing")]
+
+mod common;
+mod conformance;
+#[path = "../../../../crates/cli/tests/program/filter.rs"]
+mod filter;
+mod lives;
+mod openssl;
+mod openssl4;
+mod peers;
+mod programs;
+mod security;
+mod service;

@@ -1,0 +1,144 @@
+//! Wrong arguments at the tables of C: parameters, lengths, numbers, templates, null mechanisms, and many inputs.
+
+mod cancel;
+mod numbers;
+mod outputs;
+mod parameters;
+mod templates;
+mod vendor;
+
+use std::ptr::null_mut;
+
+use cryptoki_sys::*;
+
+use crate::call;
+use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::{SO_PIN, USER_PIN};
+
+/// The number of bytes of a `CK_ULONG`.
+const ULONG: usize = size_of::<CK_ULONG>();
+
+/// The curve P-256 as an object identifier in DER.
+const P256: [u8; 10] = [6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+
+/// Initialises the token of slot 0, sets both PINs, and logs the user in.
+fn logged_in(module: &RawModule) -> CK_SESSION_HANDLE {
+    assert_eq!(module.initialize(), CKR_OK);
+    let label = b"a token                         ".as_ptr().cast_mut();
+    let text = |text: &str| (text.as_ptr().cast_mut(), text.len() as CK_ULONG);
+    let ((so_pin, so_len), (pin, len)) = (text(SO_PIN), text(USER_PIN));
+    assert_eq!(call!(module, C_InitToken, 0, so_pin, so_len, label), CKR_OK);
+    let session = module.open(0, 0);
+    assert_eq!(call!(module, C_Login, session, CKU_SO, so_pin, so_len), CKR_OK);
+    assert_eq!(call!(module, C_InitPIN, session, pin, len), CKR_OK);
+    assert_eq!(call!(module, C_Logout, session), CKR_OK);
+    assert_eq!(call!(module, C_Login, session, CKU_USER, pin, len), CKR_OK);
+    session
+}
+
+/// A template that owns its values.
+#[derive(Clone, Default)]
+struct Template(Vec<(CK_ATTRIBUTE_TYPE, Vec<u8>)>);
+
+impl Template {
+    fn number(mut self, kind: CK_ATTRIBUTE_TYPE, value: CK_ULONG) -> Self {
+        self.0.push((kind, value.to_ne_bytes().to_vec()));
+        self
+    }
+
+    fn bytes(mut self, kind: CK_ATTRIBUTE_TYPE, value: &[u8]) -> Self {
+        self.0.push((kind, value.to_vec()));
+        self
+    }
+
+    fn flags(self, kinds: &[CK_ATTRIBUTE_TYPE]) -> Self {
+        kinds.iter().fold(self, |template, kind| template.bytes(*kind, &[CK_TRUE]))
+    }
+
+    /// Returns the structures of C, which point into this template.
+    fn list(&mut self) -> Vec<CK_ATTRIBUTE> {
+        let entry = |(kind, value): &mut (CK_ATTRIBUTE_TYPE, Vec<u8>)| {
+            attribute(*kind, value.as_mut_ptr().cast(), value.len())
+        };
+        self.0.iter_mut().map(entry).collect()
+    }
+}
+
+/// Generates a secret key of a session.
+fn generate(
+    module: &RawModule,
+    session: CK_SESSION_HANDLE,
+    kind: CK_MECHANISM_TYPE,
+    mut template: Template,
+) -> Result<CK_OBJECT_HANDLE, CK_RV> {
+    let (mut list, mut mechanism, mut key) = (template.list(), plain(kind), 0);
+    let count = list.len() as CK_ULONG;
+    match call!(module, C_GenerateKey, session, &mut mechanism, list.as_mut_ptr(), count, &mut key) {
+        CKR_OK => Ok(key),
+        code => Err(code),
+    }
+}
+
+/// Generates an AES key of 32 bytes with some uses.
+fn aes_key(module: &RawModule, session: CK_SESSION_HANDLE, uses: &[CK_ATTRIBUTE_TYPE]) -> CK_OBJECT_HANDLE {
+    let template = Template::default().number(CKA_VALUE_LEN, 32).flags(uses);
+    generate(module, session, CKM_AES_KEY_GEN, template).unwrap()
+}
+
+/// Generates a key pair of a session. Returns the public key and the private key.
+fn generate_pair(
+    module: &RawModule,
+    session: CK_SESSION_HANDLE,
+    kind: CK_MECHANISM_TYPE,
+    mut public: Template,
+    mut private: Template,
+) -> Result<(CK_OBJECT_HANDLE, CK_OBJECT_HANDLE), CK_RV> {
+    let (mut public, mut private, mut mechanism) = (public.list(), private.list(), plain(kind));
+    let counts = (public.len() as CK_ULONG, private.len() as CK_ULONG);
+    let (mut public_key, mut private_key) = (0, 0);
+    let made = call!(
+        module,
+        C_GenerateKeyPair,
+        session,
+        &mut mechanism,
+        public.as_mut_ptr(),
+        counts.0,
+        private.as_mut_ptr(),
+        counts.1,
+        &mut public_key,
+        &mut private_key
+    );
+    if made == CKR_OK { Ok((public_key, private_key)) } else { Err(made) }
+}
+
+/// Generates a key pair of P-256.
+fn p256_pair(
+    module: &RawModule,
+    session: CK_SESSION_HANDLE,
+    public: &[CK_ATTRIBUTE_TYPE],
+    private: &[CK_ATTRIBUTE_TYPE],
+) -> (CK_OBJECT_HANDLE, CK_OBJECT_HANDLE) {
+    let public = Template::default().bytes(CKA_EC_PARAMS, &P256).flags(public);
+    let private = Template::default().flags(private);
+    generate_pair(module, session, CKM_EC_KEY_PAIR_GEN, public, private).unwrap()
+}
+
+/// Makes a mechanism whose parameter is this value.
+fn with_parameter<T>(kind: CK_MECHANISM_TYPE, value: &T) -> CK_MECHANISM {
+    CK_MECHANISM {
+        mechanism: kind,
+        pParameter: std::ptr::from_ref(value).cast_mut().cast(),
+        ulParameterLen: size_of::<T>() as CK_ULONG,
+    }
+}
+
+/// Makes parameters of ECDH without a public key, as encapsulation has them.
+fn no_peer() -> CK_ECDH1_DERIVE_PARAMS {
+    CK_ECDH1_DERIVE_PARAMS {
+        kdf: CKD_NULL,
+        ulSharedDataLen: 0,
+        pSharedData: null_mut(),
+        ulPublicDataLen: 0,
+        pPublicData: null_mut(),
+    }
+}

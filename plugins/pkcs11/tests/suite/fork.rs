@@ -1,0 +1,240 @@
+//! Forks in every state of the library.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cryptoki_sys::*;
+
+use crate::call;
+use crate::common::forked::in_child;
+use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::{KEYS, STORE, isolated};
+
+fn signs(module: &RawModule, session: CK_SESSION_HANDLE) -> bool {
+    let Some(private) = module.find(session, CKO_PRIVATE_KEY, "p256") else { return false };
+    let Some(public) = module.find(session, CKO_PUBLIC_KEY, "p256") else { return false };
+    let Ok(signature) = module.sign(session, CKM_ECDSA_SHA256, private, b"data") else { return false };
+    module.verify(session, CKM_ECDSA_SHA256, public, b"data", &signature) == CKR_OK
+}
+
+#[test]
+fn sessions_go_on_in_a_child() {
+    isolated(
+        "fork::sessions_go_on_in_a_child",
+        KEYS,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let session = module.open_read_only(0);
+            assert!(signs(&module, session));
+            let key = module.find(session, CKO_PRIVATE_KEY, "rsa").unwrap();
+            let mut mechanism = plain(CKM_SHA256_RSA_PKCS);
+            assert_eq!(call!(module, C_SignInit, session, &mut mechanism, key), CKR_OK);
+            assert!(in_child(|| {
+                // The active operation goes on too, and other operations work with threads of the child's own.
+                let (mut out, mut len) = ([0_u8; 256], 256);
+                let data = b"data".as_ptr().cast_mut();
+                call!(module, C_Sign, session, data, 4, out.as_mut_ptr(), &mut len) == CKR_OK
+                    && signs(&module, session)
+            }));
+            // The parent still has its own operation.
+            let (mut out, mut len) = ([0_u8; 256], 256);
+            let data = b"data".as_ptr().cast_mut();
+            assert_eq!(call!(module, C_Sign, session, data, 4, out.as_mut_ptr(), &mut len), CKR_OK);
+        },
+    );
+}
+
+#[test]
+fn a_child_of_a_child_goes_on_too() {
+    isolated(
+        "fork::a_child_of_a_child_goes_on_too",
+        KEYS,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let session = module.open_read_only(0);
+            assert!(in_child(|| signs(&module, session) && in_child(|| signs(&module, session))));
+            assert!(in_child(|| in_child(|| signs(&module, session))));
+        },
+    );
+}
+
+#[test]
+fn finalizing_a_child_leaves_the_parent_alone() {
+    isolated(
+        "fork::finalizing_a_child_leaves_the_parent_alone",
+        KEYS,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let session = module.open_read_only(0);
+            assert!(signs(&module, session));
+            assert!(in_child(|| {
+                module.finalize() == CKR_OK
+                    && module.finalize() == CKR_CRYPTOKI_NOT_INITIALIZED
+                    && module.initialize() == CKR_OK
+                    && signs(&module, module.open_read_only(0))
+            }));
+            assert!(signs(&module, session));
+        },
+    );
+}
+
+#[test]
+fn initialization_in_a_child_begins_anew() {
+    isolated(
+        "fork::initialization_in_a_child_begins_anew",
+        KEYS,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let session = module.open_read_only(0);
+            let mut mechanism = plain(CKM_SHA256);
+            assert!(in_child(|| {
+                module.initialize() == CKR_OK
+                    && module.initialize() == CKR_CRYPTOKI_ALREADY_INITIALIZED
+                    && call!(module, C_DigestInit, session, &mut mechanism) == CKR_SESSION_HANDLE_INVALID
+                    && signs(&module, module.open_read_only(0))
+            }));
+            assert!(signs(&module, session));
+        },
+    );
+}
+
+#[test]
+fn with_reset_a_child_must_initialize() {
+    let settings = format!("after_fork = \"reset\"\n{KEYS}");
+    isolated(
+        "fork::with_reset_a_child_must_initialize",
+        &settings,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(
+                module.interface(None).unwrap().flags,
+                0,
+                "not fork-safe in the sense of the standard"
+            );
+            assert_eq!(module.initialize(), CKR_OK);
+            let session = module.open_read_only(0);
+            let mut mechanism = plain(CKM_SHA256);
+            assert!(in_child(|| {
+                call!(module, C_DigestInit, session, &mut mechanism) == CKR_CRYPTOKI_NOT_INITIALIZED
+                    && module.initialize() == CKR_OK
+                    && signs(&module, module.open_read_only(0))
+            }));
+            assert!(signs(&module, session));
+        },
+    );
+}
+
+/// A fork may copy a lock that another thread holds. The child must see an error or a result, and never hang.
+#[test]
+fn a_fork_under_load_never_hangs() {
+    isolated(
+        "fork::a_fork_under_load_never_hangs",
+        KEYS,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let is_done = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        let session = module.open_read_only(0);
+                        while !is_done.load(Ordering::Acquire) {
+                            assert!(signs(&module, session));
+                        }
+                    });
+                }
+                let session = module.open_read_only(0);
+                for _ in 0..20 {
+                    assert!(in_child(|| {
+                        let mut count = 0;
+                        match call!(module, C_GetSlotList, 0, std::ptr::null_mut(), &mut count) {
+                            CKR_OK => signs(&module, session),
+                            // A thread was inside of a call. The child begins anew.
+                            CKR_CRYPTOKI_NOT_INITIALIZED => {
+                                module.initialize() == CKR_OK && signs(&module, module.open_read_only(0))
+                            }
+                            _ => false,
+                        }
+                    }));
+                }
+                is_done.store(true, Ordering::Release);
+            });
+        },
+    );
+}
+
+#[test]
+fn a_fork_before_initialization_is_none() {
+    isolated(
+        "fork::a_fork_before_initialization_is_none",
+        KEYS,
+        |dir| dir.make_keys(),
+        |_| {
+            let module = RawModule::load();
+            assert!(in_child(|| module.initialize() == CKR_OK && signs(&module, module.open_read_only(0))));
+            assert_eq!(module.initialize(), CKR_OK);
+            assert!(signs(&module, module.open_read_only(0)));
+        },
+    );
+}
+
+/// Makes a data object on the token of slot 0, visible after a login only.
+fn create_data(module: &RawModule, session: CK_SESSION_HANDLE, label: &str) -> CK_RV {
+    let (mut class, mut yes) = (CKO_DATA, CK_TRUE);
+    let mut template = [
+        attribute(CKA_CLASS, (&raw mut class).cast(), size_of::<CK_ULONG>()),
+        attribute(CKA_TOKEN, (&raw mut yes).cast(), 1),
+        attribute(CKA_PRIVATE, (&raw mut yes).cast(), 1),
+        attribute(CKA_LABEL, label.as_ptr().cast_mut().cast(), label.len()),
+        attribute(CKA_VALUE, label.as_ptr().cast_mut().cast(), label.len()),
+    ];
+    let mut made = 0;
+    call!(module, C_CreateObject, session, template.as_mut_ptr(), template.len() as CK_ULONG, &mut made)
+}
+
+/// The connections of a database must not be shared with a child, and the login goes on in it.
+#[test]
+fn a_token_file_goes_on_in_a_child() {
+    isolated(
+        "fork::a_token_file_goes_on_in_a_child",
+        STORE,
+        |_| (),
+        |_| {
+            let module = RawModule::load();
+            assert_eq!(module.initialize(), CKR_OK);
+            let (so_pin, user_pin) = (b"so-pin-1".as_ptr().cast_mut(), b"user-pin".as_ptr().cast_mut());
+            let label = b"a token                         ".as_ptr().cast_mut();
+            assert_eq!(call!(module, C_InitToken, 0, so_pin, 8, label), CKR_OK);
+            let session = module.open(0, 0);
+            assert_eq!(call!(module, C_Login, session, CKU_SO, so_pin, 8), CKR_OK);
+            assert_eq!(call!(module, C_InitPIN, session, user_pin, 8), CKR_OK);
+            assert_eq!(call!(module, C_Logout, session), CKR_OK);
+            assert_eq!(call!(module, C_Login, session, CKU_USER, user_pin, 8), CKR_OK);
+            assert_eq!(create_data(&module, session, "of the parent"), CKR_OK);
+            assert!(in_child(|| {
+                module.find(session, CKO_DATA, "of the parent").is_some()
+                    && create_data(&module, session, "of the child") == CKR_OK
+                    && in_child(|| create_data(&module, session, "of its child") == CKR_OK)
+                    && module.find(session, CKO_DATA, "of its child").is_some()
+            }));
+            for label in ["of the parent", "of the child", "of its child"] {
+                assert!(module.find(session, CKO_DATA, label).is_some(), "{label}");
+            }
+            assert_eq!(create_data(&module, session, "afterwards"), CKR_OK);
+            // Two processes write at the same time.
+            assert!(in_child(|| {
+                (0..10).all(|number| create_data(&module, session, &format!("again {number}")) == CKR_OK)
+            }));
+            assert!(module.find(session, CKO_DATA, "again 9").is_some());
+        },
+    );
+}
