@@ -19,8 +19,8 @@ use tokio::task::JoinHandle;
 use crate::key_records::{self, SourceError};
 use crate::runtime::run_future;
 use crate::serve::{LogFormat, harden, log, report_state, stopped};
-use oarlock_measure::table::count;
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
+use oarlock_terminal::table::count;
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock milter`.
 #[derive(Args, Debug)]

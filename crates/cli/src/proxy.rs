@@ -13,8 +13,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::runtime::run_future;
 use crate::serve::{LogFormat, harden, keep_user_signals, log, report_state, stopped};
-use oarlock_measure::table::count;
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
+use oarlock_terminal::table::count;
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock proxy`.
 #[derive(Args, Debug)]

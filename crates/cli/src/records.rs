@@ -39,10 +39,10 @@ pub(crate) use self::error::RecordsError;
 use self::order::{ChunkOrder, RowTotals};
 use self::pipeline::RecordPipeline;
 use self::source::{ChunkSource, InputFile};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::progress;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::count;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::progress;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::count;
 
 /// Runs the command.
 ///

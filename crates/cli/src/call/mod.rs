@@ -24,9 +24,9 @@ pub(crate) use self::error::CallError;
 use self::peers::CallPeers;
 pub(crate) use self::peers::connect_observer;
 use crate::runtime::run_future;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{CellAlign, TableCell, TextTable, count};
-use oarlock_measure::terminal::wants_colour;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::screen::wants_colour;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count};
 
 pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
     let runtime =

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use super::args::CallArgs;
 use super::{CallCommand, CallError, read};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::count;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 
 /// The servers that answer.
 pub(super) enum CallPeers {

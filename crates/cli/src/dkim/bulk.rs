@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::MailArgs;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::progress;
-use oarlock_measure::table::count;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::progress;
+use oarlock_terminal::table::count;
 
 /// The number of messages of a batch: enough to fill every lane with bodies of similar length several times.
 const BATCH_MESSAGES: usize = 128;

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::DkimError;
 use super::args::DnsArgs;
 use crate::keys::{about, place};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]

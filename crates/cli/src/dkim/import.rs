@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::OpendkimArgs;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::count;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::count;
 
 /// The names of the files, which the settings name too.
 const SETTINGS: &str = "milter.toml";

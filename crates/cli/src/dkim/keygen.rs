@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::DkimError;
 use super::args::{MailKeyType, MailKeygenArgs};
 use crate::keys::{about, place};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 
 /// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]

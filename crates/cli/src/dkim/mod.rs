@@ -28,8 +28,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
 pub(crate) use self::error::DkimError;
+use crate::laboratory;
 use crate::time::TimePoint;
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 /// Runs the command.
 ///
@@ -43,7 +44,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimErr
         DkimCommand::Dns(own) => dns::run(global, own),
         DkimCommand::Check(own) => check::run(global, own),
         DkimCommand::Import(own) => import::run(global, own),
-        DkimCommand::Bench(own) => Ok(oarlock_measure::dkim::run(global, own)?),
+        DkimCommand::Bench(_) => Err(laboratory::hand_over("bench").into()),
     }
 }
 

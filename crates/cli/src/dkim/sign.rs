@@ -16,14 +16,11 @@ use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
 use crate::keys::{about, place};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::dkim::compare;
-use oarlock_measure::table::count;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), DkimError> {
-    if args.compare.compare {
-        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
-    }
+    args.comparison.hand_over("sign --compare")?;
     let work = MailSigning {
         signers: args.signers()?,
         accelerator: global.builder().lazy().build()?,

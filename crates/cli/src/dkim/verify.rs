@@ -15,14 +15,11 @@ use super::bulk::{self, LoadedMail, MailTotals};
 use super::document::ResultList;
 use super::lookup::KeyRecordSource;
 use super::{DkimError, time_s};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::dkim::compare;
-use oarlock_measure::table::count;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), DkimError> {
-    if args.compare.compare {
-        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
-    }
+    args.comparison.hand_over("verify --compare")?;
     let verifier = MailVerifier {
         accelerator: global.builder().lazy().build()?,
         records: KeyRecordSource::open(&args.lookup)?,

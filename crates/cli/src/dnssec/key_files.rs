@@ -22,7 +22,7 @@ use super::key_text;
 use crate::call::{CallError, ServerArgs, connect_observer};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, place};
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 
 /// Flags of a key-signing key, and of one that signs everything.
 pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::DnssecError;
 use super::verify::counted;
 use super::zone_file::ZoneFile;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{count, thousands};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::{count, thousands};
 
 /// A zone that was verified.
 #[derive(Debug)]

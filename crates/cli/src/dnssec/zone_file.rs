@@ -14,7 +14,7 @@ use oarlock_io::compressed::{
 };
 
 use super::{DnssecError, key_text};
-use oarlock_measure::progress;
+use oarlock_terminal::progress;
 
 /// Returns the text of a file that `$INCLUDE` names, or the reason why there is none.
 type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;

@@ -10,8 +10,8 @@ use oarlock::table::KeyType;
 use oarlock_io::KeyMaterial;
 use serde::Serialize;
 
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 
 /// A key without its secrets, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]

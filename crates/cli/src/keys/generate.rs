@@ -17,7 +17,7 @@ use super::args::GenerateArgs;
 use super::kind::GeneratedKind;
 use super::records::{AddedKey, RecordsAccess};
 use super::{KeysError, place, records};
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &GenerateArgs) -> Result<(), KeysError> {
     let about = match args.kind.symmetric() {

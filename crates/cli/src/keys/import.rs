@@ -7,7 +7,7 @@ use oarlock_io::output::Overwrite;
 use super::about::{self, KeySummary};
 use super::args::ImportArgs;
 use super::{KeysError, place, seal};
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysError> {
     let name = args.name()?;

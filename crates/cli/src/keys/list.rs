@@ -11,9 +11,9 @@ use oarlock_server::development::Development;
 use super::about::KeySummary;
 use super::args::ListArgs;
 use super::{KeysError, place, records, seal};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::{CellAlign, TableCell, TextTable};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;

@@ -27,7 +27,7 @@ mod split;
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
 pub(crate) use self::error::KeysError;
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 /// Runs the command.
 ///

@@ -11,7 +11,7 @@ use oarlock_io::KeyMaterial;
 use super::about::{self, KeySummary};
 use super::args::ShowArgs;
 use super::{KeysError, place, seal};
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
     if (args.pem || args.reference) && global.json {

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::about::KeySummary;
 use super::args::SplitArgs;
 use super::{KeysError, place};
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {
     let key = place::read(&args.file, place::passphrase(args.in_passphrase_file.as_deref())?.as_ref())?;

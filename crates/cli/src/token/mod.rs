@@ -22,7 +22,7 @@ mod template;
 pub(crate) use self::args::TokenArgs;
 use self::args::TokenCommand;
 pub(crate) use self::error::TokenError;
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 /// Runs the command.
 ///

@@ -18,9 +18,9 @@ use super::LoadError;
 use super::args::{LoadArgs, LoadKeyHome, LoadOp, LoadPlan, LoadTransport};
 use super::report::LoadRow;
 use super::work::LoadWork;
-use crate::GlobalOptions;
 use crate::random::SplitMix64;
 use crate::statistics::LatencyHistogram;
+use oarlock_terminal::GlobalOptions;
 
 /// The time that answers may take after the end.
 const PATIENCE: Duration = Duration::from_secs(30);

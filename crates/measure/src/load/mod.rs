@@ -34,9 +34,9 @@ use self::spawn::SpawnedServer;
 pub use self::spawn::{LoadedServer, ServerFiles};
 use self::work::LoadWork;
 use crate::cores::DividedCores;
-use crate::options::GlobalOptions;
-use crate::progress;
-use crate::report::print_report;
+use oarlock_terminal::options::GlobalOptions;
+use oarlock_terminal::progress;
+use oarlock_terminal::report::print_report;
 
 /// Puts a load on a server, and prints what it did as a table or JSON.
 ///
@@ -44,7 +44,7 @@ use crate::report::print_report;
 /// Wrong arguments, a server that cannot be reached or that answers wrongly.
 pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -> Result<(), LoadError> {
     if let Some(path) = &args.plot {
-        crate::options::check_writable(path)
+        oarlock_terminal::options::check_writable(path)
             .map_err(|error| LoadError::Write { path: path.clone(), error })?;
     }
     let plans = args.plans(server)?;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::args::{LoadPlan, LoadTransport};
 use crate::plot::{AxisScale, ChartPanel, LineChart};
-use crate::table::{CellAlign, TableCell, TextTable, si};
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, si};
 
 /// The result of one configuration.
 #[derive(Clone, Debug, Default, Serialize)]

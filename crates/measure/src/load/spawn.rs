@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use super::LoadError;
 use super::args::LoadTransport;
 use crate::cores::DividedCores;
-use crate::options::GlobalOptions;
+use oarlock_terminal::options::GlobalOptions;
 
 /// The server that is put under load.
 #[derive(Clone, Copy)]

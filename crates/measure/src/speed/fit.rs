@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use super::error::SpeedError;
 use crate::operation::NamedOperation;
-use crate::options::GlobalOptions;
-use crate::progress;
-use crate::report::print_report;
-use crate::table::{CellAlign, TableCell, TextTable, duration};
+use oarlock_terminal::options::GlobalOptions;
+use oarlock_terminal::progress;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration};
 
 /// One engine and shape. Times in nanoseconds, deviations relative to the time.
 #[derive(Clone, Debug, Serialize)]

@@ -32,11 +32,11 @@ pub(crate) use self::public::{AcceleratorJobs, is_right};
 use self::records::{AcceleratorRecords, BareRecords, RecordWork};
 use self::report::SpeedRow;
 use crate::operation::{NamedOperation, PublicKeyWork};
-use crate::options::{GlobalOptions, check_writable};
 use crate::peer::openssl_speed::{self, OpensslRates};
 use crate::peer::{Libcrypto, PeerAlgorithm, PeerError, PreparedTask};
-use crate::progress;
-use crate::report::print_report;
+use oarlock_terminal::options::{GlobalOptions, check_writable};
+use oarlock_terminal::progress;
+use oarlock_terminal::report::print_report;
 
 /// Arguments of `oarlock speed`.
 #[derive(Args, Clone, Debug)]

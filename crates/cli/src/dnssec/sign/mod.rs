@@ -27,9 +27,9 @@ pub(super) use self::args::ZoneSignArgs;
 use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::progress;
-use oarlock_measure::table::count;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::progress;
+use oarlock_terminal::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());

@@ -8,8 +8,8 @@ use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
 use serde::Serialize;
 
 use super::super::DnssecError;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::{count, thousands};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{count, thousands};
 
 /// The summary of a signed zone.
 #[derive(Debug, Serialize)]
