@@ -93,7 +93,8 @@ impl Guest {
             ("OARLOCK", &programs.oarlock),
             ("KERNEL_TLS", &programs.kernel_tls),
             ("HAND_OVER", &programs.hand_over),
-            ("SOCKETS_COMMAND", &programs.sockets_command),
+            ("LAB", &programs.lab),
+            ("LAB_TESTS", &programs.lab_tests),
             ("SERVE_FILE", &programs.serve_file),
         ] {
             let quoted = path.display().to_string().replace('\'', "'\\''");

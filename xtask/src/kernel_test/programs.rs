@@ -17,8 +17,10 @@ pub(super) struct GuestPrograms {
     pub(super) kernel_tls: PathBuf,
     /// The tests of the proxy with records of the kernel.
     pub(super) hand_over: PathBuf,
-    /// The tests of `oarlock sockets`.
-    pub(super) sockets_command: PathBuf,
+    /// The program `oarlock-lab`.
+    pub(super) lab: PathBuf,
+    /// The tests of `oarlock-lab`, of which those of `sockets bench` run.
+    pub(super) lab_tests: PathBuf,
     /// The example that serves a file.
     pub(super) serve_file: PathBuf,
 }
@@ -37,7 +39,8 @@ impl GuestPrograms {
             oarlock: path("oarlock", &TargetKind::Bin)?,
             kernel_tls: path("kernel_tls", &TargetKind::Test)?,
             hand_over: path("kernel_hand_over", &TargetKind::Test)?,
-            sockets_command: path("sockets_command", &TargetKind::Test)?,
+            lab: path("oarlock-lab", &TargetKind::Bin)?,
+            lab_tests: path("laboratory", &TargetKind::Test)?,
             serve_file: path("serve_file_tls", &TargetKind::Example)?,
         })
     }

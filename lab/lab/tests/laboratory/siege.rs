@@ -1,16 +1,13 @@
 //! A short siege: nobody honest is refused, and memory stays within what the limits say.
-#![allow(clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::program::LAB;
+
 fn siege(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_oarlock-bench"))
-        .args(["--json", "siege"])
-        .args(arguments)
-        .output()
-        .expect("the benchmark starts")
+    Command::new(LAB).args(["--json", "siege"]).args(arguments).output().expect("the benchmark starts")
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The benchmark as its users start it, at small scale.
-#![allow(clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::program::LAB;
+
 fn tls_head(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_oarlock-bench"))
+    Command::new(LAB)
         .args(["--json", "tls-head"])
         // A line on the progress would be the only thing on stderr.
         .env("OARLOCK_PROGRESS_SECONDS", "0")

@@ -1,16 +1,13 @@
 //! `oarlock bench fleet` with short phases.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod program;
-
-use program::{code, oarlock, stderr};
+use crate::program::{code, lab, stderr};
 use serde_json::Value;
 
 /// Nothing fails while servers are restarted, killed, added and removed. Latencies and shares say more about this
 /// machine than about the fleet, so they are not judged here.
 #[test]
 fn no_operation_fails_in_a_fleet_that_changes() {
-    let output = oarlock(&["--json", "bench", "fleet", "--seconds", "3", "--clients", "4", "--rate", "50"]);
+    let output = lab(&["--json", "bench", "fleet", "--seconds", "3", "--clients", "4", "--rate", "50"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let phases: Vec<&str> = rows.iter().map(|row| row["phase"].as_str().unwrap()).collect();
@@ -29,7 +26,7 @@ fn wrong_usage_is_said() {
         (["--seconds", "0"], "expected 1 to 3600"),
         (["--rate", "0"], "1..="),
     ] {
-        let output = oarlock(&[&["bench", "fleet"], &words[..]].concat());
+        let output = lab(&[&["bench", "fleet"], &words[..]].concat());
         assert!(code(&output) == 2 && stderr(&output).contains(reason), "{}", stderr(&output));
     }
 }

@@ -1,9 +1,6 @@
 //! The rows of `oarlock dnssec bench`, for a zone so small that the rates have no meaning.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
-mod program;
-
-use program::{code, oarlock, stderr};
+use crate::program::{code, lab, stderr};
 use serde_json::Value;
 
 const ROWS: [&str; 3] = ["verify-p256", "sign-p256", "parse"];
@@ -12,7 +9,7 @@ const ROWS: [&str; 3] = ["verify-p256", "sign-p256", "parse"];
 fn rows_have_rates_and_the_fastest_peer() {
     let rows = ROWS.join(",");
     let arguments = ["--json", "dnssec", "bench", "--delegations", "50", "--turns", "1", "--rows", &rows];
-    let done = oarlock(&arguments);
+    let done = lab(&arguments);
     assert_eq!(code(&done), 0, "{}", stderr(&done));
     let report: Vec<Value> = serde_json::from_slice(&done.stdout).unwrap();
     for name in ROWS {
@@ -43,7 +40,7 @@ fn assert_row(row: &Value) {
 
 #[test]
 fn rejects_unknown_rows() {
-    let refused = oarlock(&["dnssec", "bench", "--rows", "verify-dsa"]);
+    let refused = lab(&["dnssec", "bench", "--rows", "verify-dsa"]);
     let text = stderr(&refused);
     assert!(code(&refused) == 2 && text.contains("verify-p256") && text.contains("parse"), "{text}");
 }

@@ -1,14 +1,11 @@
 //! Unbound and BIND, measured with and without the provider.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod program;
 
 use std::fs;
 
 use serde_json::Value;
 
-use program::peers::{has, module};
-use program::{code, command, stderr};
+use crate::peers::{has, module};
+use crate::program::{code, command, stderr};
 
 /// Measures a resolver at a small scale with both engines that a machine may have, and checks its rows.
 fn check(resolver: &str, program: &str) {

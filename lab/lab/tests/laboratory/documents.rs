@@ -1,13 +1,10 @@
-//! The commands that documents name, compared with the manual pages of the program.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod program;
+//! The commands that documents name, compared with the manual pages of the program and the help of the laboratory.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use program::{command, text};
+use crate::program::{lab, oarlock, text};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -17,7 +14,7 @@ struct ManualPages(BTreeMap<String, String>);
 impl ManualPages {
     fn of_program() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        text(&command(&["man"]).arg(directory.path()).output().unwrap());
+        text(&oarlock(&["man"]).arg(directory.path()).output().unwrap());
         let mut pages = BTreeMap::new();
         for entry in fs::read_dir(directory.path()).unwrap() {
             let path = entry.unwrap().path();
@@ -25,7 +22,34 @@ impl ManualPages {
             let words = name.strip_prefix("oarlock").unwrap().trim_start_matches('-');
             pages.insert(words.to_owned(), fs::read_to_string(&path).unwrap().replace("\\-", "-"));
         }
-        Self(pages)
+        let of_laboratory: Vec<String> = pages
+            .iter()
+            .filter(|(_, page)| page.contains("[ARGUMENTS]"))
+            .map(|(path, _)| path.clone())
+            .collect();
+        assert!(of_laboratory.len() > 5, "{of_laboratory:?}");
+        let mut pages = Self(pages);
+        for path in of_laboratory {
+            pages.add_help(&path);
+        }
+        pages
+    }
+
+    /// Replaces the page of a command by the help of the laboratory, and adds its subcommands.
+    fn add_help(&mut self, path: &str) {
+        let words: Vec<&str> = path.split('-').collect();
+        let help = text(&lab(&[&words[..], &["--help"]].concat()));
+        let options = help.lines().filter(|line| line.trim_start().starts_with('-'));
+        let names = options.flat_map(|line| line.split_whitespace().filter_map(option_name));
+        self.0.insert(path.to_owned(), names.map(|name| format!("{name}\\fR\n")).collect());
+        let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        for line in commands.take_while(|line| !line.is_empty()) {
+            let name = line.split_whitespace().next().unwrap();
+            // Descriptions go on in lines that are indented further.
+            if name != "help" && line.starts_with("  ") && !line.starts_with("   ") {
+                self.add_help(&format!("{path}-{name}"));
+            }
+        }
     }
 
     /// Returns what is wrong with a command line, if anything is.
@@ -111,6 +135,10 @@ fn a_wrong_command_or_option_is_found() {
     for (line, fault) in [
         ("oarlock dnssec verify --now 20260601000000 zone", None),
         ("oarlock --engines lanes dkim bench", None),
+        ("oarlock bench tls --rows nginx-p256", None),
+        ("oarlock bench tls --row nginx-p256", Some("`oarlock bench-tls` has no --row")),
+        ("oarlock ladder --cipher des", None),
+        ("oarlock ladder --sypher des", Some("`oarlock ladder` has no --sypher")),
         ("oarlock call --server s sign --key k --out=f", None),
         ("oarlock verify zone", Some("no such command")),
         ("oarlock dnssec verify --nov 1 zone", Some("`oarlock dnssec-verify` has no --nov")),

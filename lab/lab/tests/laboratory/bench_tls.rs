@@ -1,15 +1,12 @@
 //! nginx and HAProxy, measured with and without the provider.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod program;
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use program::peers::{has, module};
-use program::{code, command, stderr};
+use crate::peers::{has, module};
+use crate::program::{LAB, code, command, stderr};
 
 /// Measures rows at a small scale. The files of the servers stay in `keep`.
 fn rows(name: &str, module: &Path, keep: &Path) -> Vec<Value> {
@@ -192,7 +189,7 @@ fn reports_wrong_usage() {
     std::fs::write(full.path().join("file"), "").unwrap();
     let full = full.path().to_str().unwrap();
     let absent = format!("{full}/absent/oarlock.so");
-    let own = env!("CARGO_BIN_EXE_oarlock");
+    let own = LAB;
     for (arguments, expected) in [
         (&["--rows", "apache"][..], "nginx-rsa2048"),
         (&["--turns", "0"], "--turns"),
@@ -222,7 +219,7 @@ fn a_library_that_is_not_a_provider_fails_with_the_log_of_the_server() {
     if !has("nginx") {
         return;
     }
-    let rows = ["--rows", "nginx-p256", "--workers", "1", "--provider", env!("CARGO_BIN_EXE_oarlock")];
+    let rows = ["--rows", "nginx-p256", "--workers", "1", "--provider", LAB];
     let output = command(&["bench", "tls"]).args(rows).output().unwrap();
     assert_eq!(code(&output), 3, "{}", stderr(&output));
     assert!(stderr(&output).contains("server.log"), "{}", stderr(&output));

@@ -1,16 +1,13 @@
 //! TLS-terminating proxies, measured side by side.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod program;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use program::peers::has;
-use program::printed::PrintedLines;
-use program::{code, command, stderr, text};
+use crate::peers::has;
+use crate::printed::PrintedLines;
+use crate::program::{code, command, stderr, text};
 
 /// True if nginx relays TCP; prints SKIPPED if not.
 fn has_stream() -> bool {

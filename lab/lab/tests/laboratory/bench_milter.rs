@@ -1,14 +1,11 @@
 //! `oarlock bench milter` with our own filter.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod program;
-
-use program::{code, oarlock, stderr};
+use crate::program::{code, lab, stderr};
 use serde_json::Value;
 
 #[test]
 fn every_row_is_measured_at_each_number_of_sessions() {
-    let output = oarlock(&[
+    let output = lab(&[
         "--json",
         "bench",
         "milter",
@@ -41,12 +38,12 @@ fn every_row_is_measured_at_each_number_of_sessions() {
 fn rejects_rows_that_cannot_be_measured() {
     let directory = tempfile::tempdir().unwrap();
     let nobody = format!("unix:{}", directory.path().join("nobody").display());
-    let output = oarlock(&["bench", "milter", "--connect", &nobody, "--rows", "accept", "--seconds", "0.1"]);
+    let output = lab(&["bench", "milter", "--connect", &nobody, "--rows", "accept", "--seconds", "0.1"]);
     assert_eq!(code(&output), 3, "{}", stderr(&output));
     for wrong in
         [&["--seconds", "0"][..], &["--sessions", "0"], &["--connect", &nobody], &["--rows", "nothing"]]
     {
-        let output = oarlock(&[&["bench", "milter"], wrong].concat());
+        let output = lab(&[&["bench", "milter"], wrong].concat());
         assert_eq!(code(&output), 2, "{wrong:?}: {}", stderr(&output));
     }
 }
