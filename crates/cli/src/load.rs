@@ -5,10 +5,9 @@ use std::path::Path;
 use clap::Args;
 use oarlock_measure::load::{self, LoadArgs, LoadedServer, ServerFiles};
 use oarlock_server::development::Development;
-use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::{Failure, GlobalOptions};
 
 use crate::call::ServerArgs;
-use oarlock_terminal::Failure;
 
 /// Arguments of `oarlock load`.
 #[derive(Args, Debug)]

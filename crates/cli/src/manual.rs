@@ -10,11 +10,11 @@ use std::path::Path;
 use clap::Command;
 use clap::builder::Resettable;
 use clap_mangen::Man;
+use oarlock_terminal::usage;
 
 use crate::args::{CompletionsArgs, EFFECTS, ManArgs, OarlockCli};
 use crate::error::ProgramError;
 use crate::version::VERSION;
-use oarlock_terminal::usage;
 
 /// Prints the completions of a shell.
 ///

@@ -10,6 +10,7 @@ use oarlock_server::development::{CLIENT, Development, DevelopmentError};
 use oarlock_server::{
     Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
 };
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, screen};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -18,8 +19,6 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::runtime::run_future;
-use oarlock_terminal::screen;
-use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock serve`.
 #[derive(Args, Debug)]

@@ -18,8 +18,7 @@ use oarlock::{
     MAX_MTE_FRAGMENT, MacAlg, MacPadding, RsaExponent,
 };
 use oarlock::{DigestAlg, JobError, Shape};
-
-use oarlock_terminal::failure::{CommandError, FailureKind};
+use oarlock_terminal::{CommandError, FailureKind};
 
 pub use work::PublicKeyWork;
 

@@ -10,7 +10,7 @@ use oarlock::{Accelerator, AcceleratorBuilder};
 use crate::screen::ColorChoice;
 
 /// The heading of [`GlobalOptions`] in each command's help.
-pub const GLOBAL_OPTIONS: &str = "Global options";
+const GLOBAL_OPTIONS: &str = "Global options";
 
 /// The engine that every machine has.
 const SCALAR: &str = "scalar";

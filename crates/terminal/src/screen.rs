@@ -26,7 +26,7 @@ const COLUMNS_VARIABLE: &str = "COLUMNS";
 const MIN_COLUMNS: usize = 20;
 
 /// Stores the value of `--color`. Later calls have no effect.
-pub fn set_color(choice: ColorChoice) {
+pub(crate) fn set_color(choice: ColorChoice) {
     let _ = CHOICE.set(choice);
 }
 
@@ -53,7 +53,7 @@ fn wants(is_terminal: bool) -> bool {
 
 /// Returns the width of stdout in columns: that of COLUMNS, else that of the terminal. None if stdout is not a
 /// terminal.
-pub fn columns() -> Option<usize> {
+pub(crate) fn columns() -> Option<usize> {
     // Tests of texts must not depend on the terminal that they run in.
     if cfg!(test) {
         return None;

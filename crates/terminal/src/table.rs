@@ -3,7 +3,7 @@
 use crate::screen;
 
 /// The widest line of a table, in characters.
-pub const MAX_COLUMNS: usize = 100;
+const MAX_COLUMNS: usize = 100;
 const GAP: &str = "  ";
 /// The narrowest width to which a column of words is cut: a shorter piece of a name is useless.
 const MIN_WORDS: usize = 10;
@@ -74,7 +74,7 @@ impl TextTable {
         Self { head, rows: Vec::new(), max_columns: MAX_COLUMNS }
     }
 
-    /// Allows a table to be wider than [`MAX_COLUMNS`], for rows with long names.
+    /// Allows a table to be wider than 100 columns, for rows with long names.
     pub fn with_max_columns(self, max_columns: usize) -> Self {
         Self { max_columns, ..self }
     }
@@ -99,7 +99,7 @@ impl TextTable {
         self.rows.push(row);
     }
 
-    /// Renders the table as lines of at most [`MAX_COLUMNS`] or the allowed width, and at most the width of the
+    /// Renders the table as lines of at most 100 columns or the allowed width, and at most the width of the
     /// terminal, colour escapes not counted. If the cells are wider, the widest column of words is cut and its cells
     /// end in `…`. If that is not enough, each row is a block with a line for each cell.
     pub fn render(&self, in_colour: bool) -> String {

@@ -27,12 +27,9 @@ mod setup;
 use std::path::PathBuf;
 
 use oarlock::{AcceleratorBuilder, BuildError, JobError};
-
 use oarlock_measure::operation::OperationError;
-use oarlock_terminal::failure::{CommandError, FailureKind};
-use oarlock_terminal::options::{GlobalOptions, check_writable};
-use oarlock_terminal::progress;
 use oarlock_terminal::report::print_report;
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, check_writable, progress};
 
 pub(crate) use args::LatencyArgs;
 use report::LatencyReport;

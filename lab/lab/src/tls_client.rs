@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use oarlock_measure::statistics::LatencyHistogram;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -18,8 +19,6 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{ClientConfig, HandshakeKind, RootCertStore};
-
-use oarlock_measure::statistics::LatencyHistogram;
 
 /// The longest time that a connection may take.
 pub(crate) const MAX_CONNECTION_TIME: Duration = Duration::from_secs(30);

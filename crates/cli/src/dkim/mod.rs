@@ -25,12 +25,13 @@ mod verify;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use oarlock_terminal::GlobalOptions;
+
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
 pub(crate) use self::error::DkimError;
 use crate::laboratory;
 use crate::time::TimePoint;
-use oarlock_terminal::GlobalOptions;
 
 /// Runs the command.
 ///

@@ -8,6 +8,8 @@ use oarlock_dkim::{
     DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm,
 };
 use oarlock_io::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 use serde::Serialize;
 
 use super::args::MailSignArgs;
@@ -16,8 +18,6 @@ use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
 use crate::keys::{about, place};
-use oarlock_terminal::GlobalOptions;
-use oarlock_terminal::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), DkimError> {
     args.comparison.hand_over("sign --compare")?;

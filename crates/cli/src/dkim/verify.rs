@@ -8,6 +8,8 @@ use oarlock_dkim::{
     best_verdict,
 };
 use oarlock_io::mail::to_crlf;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 use serde::Serialize;
 
 use super::args::MailVerifyArgs;
@@ -15,8 +17,6 @@ use super::bulk::{self, LoadedMail, MailTotals};
 use super::document::ResultList;
 use super::lookup::KeyRecordSource;
 use super::{DkimError, time_s};
-use oarlock_terminal::GlobalOptions;
-use oarlock_terminal::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), DkimError> {
     args.comparison.hand_over("verify --compare")?;

@@ -12,13 +12,12 @@ use cpu_time::ProcessTime;
 use oarlock::{Accelerator, JobError};
 use oarlock_dnssec::{RecordSets, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneVerifier};
 use oarlock_io::compressed::TextLimit;
+use oarlock_terminal::{GlobalOptions, progress};
 
 use super::report::{self, VerifiedZone};
 use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
 use crate::time::{TimePoint, now};
-use oarlock_terminal::GlobalOptions;
-use oarlock_terminal::progress;
 
 /// The number of names whose signatures are verified together: lanes are full many times, and the data fits into a
 /// core's cache.

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use oarlock_terminal::{CommandError, FailureKind};
+
 use crate::speed::SpeedError;
-use oarlock_terminal::failure::{CommandError, FailureKind};
 
 /// An error of the question whether a machine affords a load.
 #[derive(Debug, thiserror::Error)]

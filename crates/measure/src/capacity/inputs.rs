@@ -6,11 +6,11 @@ use indicatif::ProgressBar;
 use oarlock_capacity::capture::{self, CaptureError, CaptureEvent, CaptureFormat, ResolverSide, SkipCounts};
 use oarlock_capacity::{Traffic, TrafficLimits};
 use oarlock_io::compressed::{self, ConsumedBytes, DecompressedInput};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::progress::bar;
 
 use super::CapacityError;
 use super::args::{SideFilter, TrafficArgs, TransportFilter};
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress::bar;
 
 /// The number of events between two updates of the progress.
 const EVENTS_PER_TICK: u64 = 1024;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use indicatif::ProgressBar;
 use oarlock::{Accelerator, JobError};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::progress::bar;
 
 use super::CapacityError;
 use super::args::MachineArgs;
@@ -12,8 +14,6 @@ use super::machine::{AlgorithmRate, MachineRates, MeasuredAlgorithm, processor};
 use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::peer::{Libcrypto, PeerError, PreparedTask};
 use crate::speed::{AcceleratorJobs, SingleEngine, SpeedContender, SpeedError, is_right, load};
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress::bar;
 
 /// The number of jobs of a call if there are lanes to fill.
 const BATCH: usize = 64;

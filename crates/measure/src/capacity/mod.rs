@@ -26,6 +26,9 @@ mod socket;
 mod verdict;
 mod verification;
 
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, check_writable};
+
 pub use self::args::CapacityArgs;
 pub use self::error::CapacityError;
 use self::inputs::ObservedTraffic;
@@ -36,8 +39,6 @@ use self::question::LoadQuestion;
 use self::report::CapacityReport;
 use self::verdict::CapacityVerdict;
 pub use self::verification::{VerificationTimes, measure_verification};
-use oarlock_terminal::options::{GlobalOptions, check_writable};
-use oarlock_terminal::report::print_report;
 
 /// The text under the options in the help.
 pub const AFTER_HELP: &str = "The model is that of Hageman et al. 2016 and Blaauwendraad 2017: S_v = a Q + b, with a = a_v s a_s r. No address is kept.\n\

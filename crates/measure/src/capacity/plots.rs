@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use oarlock_capacity::{QueryBurst, Traffic};
+use oarlock_terminal::table::{count, thousands};
 
 use super::CapacityError;
 use super::args::PlotArgs;
 use super::report::CapacityReport;
 use crate::plot::{AxisScale, BarChart, ChartPanel, LineChart};
-use oarlock_terminal::table::{count, thousands};
 
 /// The largest number of points of a line: more would overlap.
 const MAX_POINTS: u64 = 480;

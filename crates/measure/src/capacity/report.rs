@@ -1,6 +1,7 @@
 //! The report as text and as JSON.
 
 use oarlock_capacity::{FunctionOrigin, ModelFunction};
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, ratio, si, thousands};
 use serde_json::{Value, json};
 
 use super::inputs::{ObservedTraffic, TrafficSource};
@@ -8,7 +9,6 @@ use super::machine::{MachineComparison, MachineRates};
 use super::overhead::ValidationOverhead;
 use super::question::LoadQuestion;
 use super::verdict::{CapacityVerdict, VerdictRow, percent};
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, ratio, si, thousands};
 
 /// The width of the verdict's table, which has names of libraries.
 const WIDEST: usize = 120;

@@ -1,11 +1,11 @@
 //! The algorithms that a machine affords.
 
 use oarlock_capacity::CpuBudget;
+use oarlock_terminal::table::{ratio, thousands};
 use serde::Serialize;
 
 use super::machine::{AlgorithmRate, MachineRates, MeasuredAlgorithm};
 use super::question::LoadQuestion;
-use oarlock_terminal::table::{ratio, thousands};
 
 /// The answer for all algorithms.
 #[derive(Clone, Debug)]

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use oarlock_terminal::GlobalOptions;
+
 use super::CapacityError;
 use super::args::MachineArgs;
 use super::machine::{AlgorithmRate, MeasuredAlgorithm};
 use super::measure::measure;
-use oarlock_terminal::options::GlobalOptions;
 
 /// The time of a verification, in microseconds of CPU time.
 #[derive(Clone, Debug, Default)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_terminal::{CommandError, FailureKind};
 use oarlock_wire::{ConnectError, LinkError, WireError};
 
 use crate::operation::OperationError;
-use oarlock_terminal::failure::{CommandError, FailureKind};
 
 /// An error of a load measurement.
 #[derive(Debug, thiserror::Error)]

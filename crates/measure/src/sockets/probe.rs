@@ -11,13 +11,13 @@ use oarlock_io::kernel_tls::{
 use oarlock_sockets::{
     Content, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
 };
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, duration};
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use serde::Serialize;
 
 use super::seal::sealer;
 use super::suite::{MAX_CONTENT, SocketSuite};
-use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, duration};
-use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 
 /// The records that are sealed to measure the cost, short and long.
 const RECORDS: u32 = 400;

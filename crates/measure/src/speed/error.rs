@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_terminal::{CommandError, FailureKind};
 
 use crate::operation::OperationError;
 use crate::peer::PeerError;
-use oarlock_terminal::failure::{CommandError, FailureKind};
 
 /// An error of a measurement of rates.
 #[derive(Debug, thiserror::Error)]

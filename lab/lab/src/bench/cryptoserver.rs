@@ -1,7 +1,10 @@
-//! This program as a cryptoserver.
+//! The program `oarlock` as a cryptoserver.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::GlobalOptions;
 
 use super::BenchError;
 use super::place::{HELD_KEY, make_directory, write};
@@ -9,8 +12,6 @@ use super::plan::BenchProgram;
 use super::process::ServerProcess;
 use super::settings;
 use crate::product::oarlock_path;
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
 
 /// Starts a cryptoserver, and waits until it listens at `oarlock.sock` in a directory. It holds the private key, if
 /// there is one. It runs on the servers' core, or on the cores of this thread if `cores` is None.

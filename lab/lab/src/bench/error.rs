@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock::keys::KeyError;
+use oarlock_measure::capacity::CapacityError;
+use oarlock_terminal::table::count;
+use oarlock_terminal::{CommandError, FailureKind};
 use oarlock_wire::RemoteError;
 use rustix::io::Errno;
 
 use crate::dkim::MailBenchError;
 use crate::dnssec::bench::ZoneBenchError;
-use oarlock_measure::capacity::CapacityError;
-use oarlock_terminal::failure::{CommandError, FailureKind};
-use oarlock_terminal::table::count;
 
 use crate::product::ProductAbsence;
 

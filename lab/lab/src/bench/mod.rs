@@ -11,7 +11,7 @@
 //! | `settings` | the text of configurations |
 //! | `process` | server programs as child processes |
 //! | `stack` | a TLS server, with its cryptoserver if it has one |
-//! | `cryptoserver` | this program as a cryptoserver |
+//! | `cryptoserver` | `oarlock` as a cryptoserver |
 //! | `client` | clients, which connect anew as soon as they have their answer |
 //! | `turns` | providers in turns, and their medians |
 //! | `reloads` | nginx while it is reloaded and its workers are killed |
@@ -43,6 +43,9 @@ mod turns;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
 
 pub(crate) use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
@@ -55,10 +58,6 @@ use self::plan::TlsRowName;
 use self::report::TlsRow;
 use self::stack::{ServerSite, ServerStack};
 use self::turns::ProviderTurns;
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// The template of the progress bar.
 const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";

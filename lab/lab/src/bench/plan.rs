@@ -156,7 +156,7 @@ impl BenchProgram {
         directories.find_map(|directory| Some(directory.join(name)).filter(|path| path.is_file()))
     }
 
-    /// Returns the package of Debian and Ubuntu that has the program. None for this program.
+    /// Returns the package of Debian and Ubuntu that has the program. None for `oarlock`.
     pub(super) fn package(self) -> Option<&'static str> {
         match self {
             Self::Nginx => Some("nginx"),

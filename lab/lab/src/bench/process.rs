@@ -6,13 +6,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use oarlock_measure::cores::DividedCores;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::BenchError;
 use super::plan::BenchProgram;
 use crate::process_stats;
-use oarlock_measure::cores::DividedCores;
 
 /// A server program. It ends when this is dropped.
 pub(super) struct ServerProcess {

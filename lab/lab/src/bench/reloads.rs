@@ -4,6 +4,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TextTable, duration, thousands};
+use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;
 use tokio::time::sleep_until;
 
@@ -14,11 +18,6 @@ use super::place::BenchDirectory;
 use super::plan::{TlsProvider, TlsRowName};
 use super::stack::{ServerSite, ServerStack};
 use super::{BAR, BenchError};
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, TextTable, duration, thousands};
 
 /// The result of one provider.
 #[derive(Clone, Debug, Serialize)]

@@ -1,10 +1,10 @@
 //! Rows of numbers as table and JSON.
 
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration, si, thousands};
 use serde::Serialize;
 
 use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
 use super::plan::{RatioBasis, TlsProvider, TlsRowName};
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration, si, thousands};
 
 /// The result of one provider in all turns together.
 #[derive(Clone, Debug, Serialize)]

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use oarlock_terminal::GlobalOptions;
+
 use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
 use super::plan::TlsProvider;
-use oarlock_terminal::options::GlobalOptions;
 
 /// The body of every answer.
 pub(super) const BODY: &str = "handshake done";

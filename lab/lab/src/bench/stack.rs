@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 use rustix::process::Signal;
 
 use super::BenchError;
@@ -17,9 +20,6 @@ use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 use super::process::ServerProcess;
 use super::settings::{self, TlsServerConfig};
 use super::turns::{CpuUse, TlsTurn};
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::table::count;
 
 /// The place and the size of servers.
 pub(super) struct ServerSite<'a> {

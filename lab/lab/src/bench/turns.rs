@@ -1,9 +1,10 @@
 //! Providers in turns. A machine's speed changes between turns, so only results of the same turn are compared.
 
+use oarlock_measure::statistics::median;
+
 use super::args::TlsArgs;
 use super::plan::{BenchProgram, RatioBasis, TlsRowName};
 use super::report::TlsRow;
-use oarlock_measure::statistics::median;
 
 /// CPU time in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 use oarlock::Accelerator;
+use oarlock_measure::statistics::{median_by, take_turns};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
 
 use super::args::MailBenchArgs;
 use super::ours::{self, EngineMailWork};
@@ -11,10 +14,6 @@ use super::report::{self, MailRow};
 use super::{MailBenchError, MailCorpus, MailInput, MailSizes, MailTask, MailWork};
 #[cfg(feature = "mail-auth")]
 use super::{SignatureKind, mail_auth};
-use oarlock_measure::statistics::{median_by, take_turns};
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// The name of the peer.
 pub(super) const PEER: &str = "mail-auth 0.13";

@@ -8,6 +8,11 @@ use cpu_time::ThreadTime;
 use oarlock::Accelerator;
 use oarlock_dkim::{MailLimits, ParsedMail};
 use oarlock_io::mail::{self, to_crlf};
+use oarlock_measure::plot::BarChart;
+use oarlock_measure::statistics::{median, take_turns};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, thousands};
+use oarlock_terminal::{GlobalOptions, check_writable, progress};
 use serde::Serialize;
 
 use super::MailWork;
@@ -15,12 +20,6 @@ use super::args::CompareArgs;
 use super::error::MailBenchError;
 use super::ours::{EngineMailWork, alone};
 use super::task::{MailInput, MailTask, SignatureKind};
-use oarlock_measure::plot::BarChart;
-use oarlock_measure::statistics::{median, take_turns};
-use oarlock_terminal::options::{GlobalOptions, check_writable};
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, thousands};
 
 /// The number of messages that are signed or verified together.
 const BATCH: usize = 128;

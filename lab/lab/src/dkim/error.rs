@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dkim::SignerError;
-
-use oarlock_terminal::failure::{CommandError, FailureKind};
+use oarlock_terminal::{CommandError, FailureKind};
 
 /// An error of a measurement of mail.
 #[derive(Debug, thiserror::Error)]

@@ -1,12 +1,12 @@
 //! Rows as table and JSON.
 
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 use serde::Serialize;
 
 use super::args::MailBenchArgs;
 use super::bench::{MailRate, PEER};
 use super::corpus::MailSizes;
 use super::task::MailTask;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 
 /// A row as the benches of all protocols print it.
 #[derive(Clone, Debug, Serialize)]

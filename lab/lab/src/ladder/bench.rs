@@ -5,12 +5,12 @@ use std::sync::Arc;
 use oarlock::Accelerator;
 use oarlock::Direction;
 use oarlock::table::KeyTable;
+use oarlock_terminal::GlobalOptions;
 
 use super::LadderError;
 use super::args::LadderArgs;
 use super::steps::ServedBy;
 use super::workload::{KeyRing, cbc_shape};
-use oarlock_terminal::options::GlobalOptions;
 
 /// The engines, keys and tables that all steps share.
 pub(super) struct LadderBench {

@@ -37,6 +37,8 @@ use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::table::TableError;
 use oarlock::{BuildError, JobError};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, check_writable, progress};
 
 pub(crate) use args::LadderArgs;
 use args::OpLengths;
@@ -45,11 +47,6 @@ use measure::{LadderEntrant, measure};
 use report::LadderRow;
 use steps::STEPS;
 use workload::{KeyOrder, Workload};
-
-use oarlock_terminal::failure::{CommandError, FailureKind};
-use oarlock_terminal::options::{GlobalOptions, check_writable};
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// An error of the ladder.
 #[derive(Debug, thiserror::Error)]

@@ -1,11 +1,11 @@
 //! The results as tables, as JSON and as a picture like the paper's figure 16.
 
+use oarlock_measure::plot::{AxisScale, ChartPanel, LineChart};
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, si, thousands};
 use serde::Serialize;
 
 use super::args::{LadderArgs, OpLengths};
 use super::steps::{LadderStep, STEPS};
-use oarlock_measure::plot::{AxisScale, ChartPanel, LineChart};
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, si, thousands};
 
 /// One step at one batch size.
 #[derive(Clone, Debug, Serialize)]

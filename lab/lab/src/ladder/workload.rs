@@ -8,11 +8,11 @@ use oarlock::keys::generate;
 use oarlock::table::{KeyAlgorithm, KeyPolicy, KeyTable, KeyType};
 use oarlock::{BlockCipher, CipherMode, Direction, KeySource, Outcomes, Shape, Span, Status};
 use oarlock::{Key, Records};
+use oarlock_measure::random::SplitMix64;
 
 use super::LadderError;
 use super::args::{LadderCipher, OpLengths};
 use super::columns::BatchColumns;
-use oarlock_measure::random::SplitMix64;
 
 /// The length of a block and of an IV in bytes.
 pub(super) const BLOCK: usize = 8;

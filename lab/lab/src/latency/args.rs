@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-
 use oarlock_measure::operation::NamedOperation;
 
 /// Arguments of `oarlock latency`.

@@ -1,12 +1,12 @@
 //! The results as a table, as JSON and as a picture.
 
+use oarlock_measure::plot::{AxisScale, ChartPanel, LineChart};
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, duration, thousands};
 use serde::Serialize;
 
 use super::LatencyArgs;
 use super::rounds::rounds;
 use super::setup::LatencySetup;
-use oarlock_measure::plot::{AxisScale, ChartPanel, LineChart};
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, duration, thousands};
 
 /// One rule at one load.
 #[derive(Clone, Debug, Serialize)]

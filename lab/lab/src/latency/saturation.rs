@@ -11,12 +11,12 @@ use oarlock::{
     Accelerator, AcceleratorBuilder, Answers, Job, JobError, PendingAnswer, PendingAnswers, SchedulerConfig,
     SubmitOptions,
 };
-use serde::Serialize;
-
-use super::{LatencyArgs, LatencyError};
 use oarlock_measure::operation::PublicKeyWork;
 use oarlock_measure::statistics::median;
 use oarlock_terminal::table::{CellAlign, TextTable, si};
+use serde::Serialize;
+
+use super::{LatencyArgs, LatencyError};
 
 /// The number of jobs in flight for each worker: queues never run dry, and stay within their bound.
 const BACKLOG: usize = 512;

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use oarlock::engine_api::EngineLocation;
 use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, AcceleratorBuilder, EngineReport, Job, JobError, SchedulerConfig, Shape};
+use oarlock_measure::operation::{NamedOperation, PublicKeyWork};
+use oarlock_measure::statistics::median;
+use oarlock_terminal::GlobalOptions;
 
 use super::rules::{ComparedRule, compared_rules};
 use super::{LatencyArgs, LatencyError};
-use oarlock_measure::operation::{NamedOperation, PublicKeyWork};
-use oarlock_measure::statistics::median;
-use oarlock_terminal::options::GlobalOptions;
 
 /// Accelerators that differ only in their rule, and work for them.
 #[derive(Debug)]

@@ -7,13 +7,12 @@ use nix::sys::socket::sockopt::{AlgSetAeadAuthSize, AlgSetKey};
 use nix::sys::socket::{
     AddressFamily, AlgAddr, ControlMessage, SockFlag, SockType, bind, setsockopt, socket,
 };
+use oarlock_measure::sockets::{SocketSuite, StreamKeys};
 use std::os::fd::AsRawFd;
 
 use super::seal::{APPLICATION_DATA, HEADER_LEN, TAG_LEN, header};
 use super::transfer::{RecordPiece, RecordSender, SendingStream};
 use super::wire::Wire;
-use oarlock_measure::sockets::SocketSuite;
-use oarlock_measure::sockets::StreamKeys;
 
 /// `ALG_OP_ENCRYPT`.
 const ENCRYPT: i32 = 1;

@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
+use oarlock_measure::sockets::SocketSuite;
+
 use super::af_alg::AlgSender;
 use super::server_device::ServerSender;
 use super::transfer::RecordSender;
-use oarlock_measure::sockets::SocketSuite;
 
 /// Makes the sender of the device that is there.
 ///

@@ -4,8 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
-
-use oarlock_terminal::failure::{CommandError, FailureKind};
+use oarlock_terminal::{CommandError, FailureKind};
 
 /// An error of `oarlock sockets bench`.
 #[derive(Debug, thiserror::Error)]

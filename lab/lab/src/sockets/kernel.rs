@@ -4,12 +4,11 @@ use std::io;
 use std::os::fd::AsFd;
 
 use oarlock_io::kernel_tls::{KernelKeys, KernelTlsVersion, RecordOwner, attach};
+use oarlock_measure::sockets::{SocketSuite, StreamKeys};
 
 use super::args::SocketFrames;
 use super::transfer::{Connections, RecordPiece, RecordSender, SendingStream};
 use super::wire::Wire;
-use oarlock_measure::sockets::SocketSuite;
-use oarlock_measure::sockets::StreamKeys;
 
 /// A sender that writes contents as they are.
 #[derive(Debug)]

@@ -28,11 +28,12 @@ mod transfer;
 mod user;
 mod wire;
 
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, check_writable};
+
 use self::args::SocketsLabCommand;
 pub(crate) use self::args::{SocketsBenchArgs, SocketsLabArgs};
 pub(crate) use self::error::SocketsError;
-use oarlock_terminal::options::{GlobalOptions, check_writable};
-use oarlock_terminal::report::print_report;
 
 /// Measures the ways, and prints tables or JSON.
 ///

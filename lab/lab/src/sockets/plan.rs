@@ -6,6 +6,10 @@ use std::os::unix::fs::FileExt;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
+use oarlock_measure::random::SplitMix64;
+use oarlock_measure::sockets::SocketSuite;
+use oarlock_measure::statistics::median_by;
+use oarlock_terminal::{GlobalOptions, progress};
 
 use super::args::{SocketFrames, SocketWay, SocketsBenchArgs};
 use super::device;
@@ -17,11 +21,6 @@ use super::transfer::{
     Arrived, Connections, RecordSender, TransferResult, TransferSizes, send_by_kernel, send_records,
 };
 use super::user::UserSender;
-use oarlock_measure::random::SplitMix64;
-use oarlock_measure::sockets::SocketSuite;
-use oarlock_measure::statistics::median_by;
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
 
 /// The first bytes of the file, which every way sends before it is measured. What arrives is opened and compared.
 const CHECKED: u64 = 200_000;

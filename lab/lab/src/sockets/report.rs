@@ -1,14 +1,14 @@
 //! Tables, JSON and picture of `oarlock sockets bench`.
 
+use oarlock_measure::plot::BarChart;
+use oarlock_measure::sockets::SocketSuite;
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, bytes};
 use serde::Serialize;
 
 use super::args::{SocketFrames, SocketWay};
 use super::paper;
 use super::plan::{RowPlan, WayRun};
 use super::wire::WireCalls;
-use oarlock_measure::plot::BarChart;
-use oarlock_measure::sockets::SocketSuite;
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, bytes};
 
 /// A row of the tables. The fields are those of the documented JSON.
 #[derive(Clone, Debug, Serialize)]

@@ -9,14 +9,13 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use oarlock::AeadAlg;
 use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
+use oarlock_measure::sockets::{SocketSuite, StreamKeys};
 use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{Message, frame, records};
 
 use super::seal::{APPLICATION_DATA, TAG_LEN, header};
 use super::transfer::{RecordPiece, RecordSender, SendingStream};
 use super::wire::{CountingWire, Wire};
-use oarlock_measure::sockets::SocketSuite;
-use oarlock_measure::sockets::StreamKeys;
 
 /// The longest answer: the records of a call, and some more.
 const MAX_ANSWER: usize = 4 << 20;

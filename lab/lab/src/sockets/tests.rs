@@ -8,7 +8,7 @@ use super::seal::open_all;
 use super::transfer::TransferSizes;
 use oarlock::Accelerator;
 use oarlock_measure::sockets::SocketSuite;
-use oarlock_terminal::failure::{CommandError, FailureKind};
+use oarlock_terminal::{CommandError, FailureKind};
 
 fn args() -> SocketsBenchArgs {
     SocketsBenchArgs {

@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use cpu_time::ThreadTime;
 use oarlock_io::kernel_tls::connected_pair;
+use oarlock_measure::sockets::MAX_CONTENT;
 use rustix::net::{RecvFlags, recv};
 
 use super::args::SocketFrames;
 use super::wire::{CountingWire, Wire, WireCalls};
-use oarlock_measure::sockets::MAX_CONTENT;
 
 /// The longest call of `sendfile`. Longer ones gain nothing, and delay other connections.
 const MAX_SEND_FILE: u64 = 4 << 20;

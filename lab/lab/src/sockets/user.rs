@@ -4,13 +4,12 @@ use std::io;
 use std::os::fd::AsFd;
 
 use oarlock::Accelerator;
+use oarlock_measure::sockets::{SocketSuite, sealer};
 use oarlock_sockets::{Content, Sealer};
 
 use super::seal::copied_bytes_per_byte;
 use super::transfer::{RecordPiece, RecordSender, SendingStream};
 use super::wire::Wire;
-use oarlock_measure::sockets::SocketSuite;
-use oarlock_measure::sockets::sealer;
 
 /// A sender that seals in user space.
 #[derive(Debug)]

@@ -40,7 +40,7 @@ use crate::role_process::{BenchProcess, MeasuredCores};
 const REQUEST: &[u8; 19] = b"HEAD / HTTP/1.0\r\n\r\n";
 
 /// The answer: 107 bytes.
-const ANSWER: &[u8; 107] = b"HTTP/1.0 200 OK\r\nServer: oarlock-bench\r\nContent-Type: text/plain; \
+const ANSWER: &[u8; 107] = b"HTTP/1.0 200 OK\r\nServer: oarlock-lab/0\r\nContent-Type: text/plain; \
 charset=utf-8\r\nContent-Length: 131072\r\n\r\n";
 
 /// The name in the server's certificate.

@@ -6,11 +6,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use oarlock::{Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
+use oarlock_measure::statistics::LatencyHistogram;
 use oarlock_wire::{Endpoint, NameResolver, RemoteConfig, RemoteHolder, ServerReport};
 
 use super::servers::{FleetNames, KEY};
 use crate::bench::BenchError;
-use oarlock_measure::statistics::LatencyHistogram;
 
 /// The address of the fleet. Only the resolver of this bench knows the name.
 const URL: &str = "http://fleet.oarlock.test:7443";

@@ -14,6 +14,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
 use oarlock_wire::ServerReport;
 
 use self::load::FleetLoad;
@@ -21,9 +23,6 @@ use self::report::{FleetPhase, FleetRow};
 use self::servers::FleetServers;
 use super::BenchError;
 use super::place::BenchDirectory;
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// Arguments of `oarlock bench fleet`.
 #[derive(Args, Debug)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, thousands};
 use serde::Serialize;
 
 use super::FleetArgs;
 use super::load::PhaseTally;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, thousands};
 
 /// The change of the fleet in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::future::BoxFuture;
 use oarlock::Curve;
 use oarlock::keys::{export, generate};
+use oarlock_terminal::GlobalOptions;
 use oarlock_wire::NameResolver;
 use rustix::process::Signal;
 
@@ -18,7 +19,6 @@ use crate::bench::place::{BenchDirectory, make_directory, write};
 use crate::bench::plan::BenchProgram;
 use crate::bench::process::ServerProcess;
 use crate::product::oarlock_path;
-use oarlock_terminal::options::GlobalOptions;
 
 /// The name of the key.
 pub(super) const KEY: &str = "fleet";

@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 use std::thread;
 
+use oarlock_measure::cores::DividedCores;
 use oarlock_milter::protocol::{Actions, Steps};
 use oarlock_milter::{
     FilterFactory, FilterWants, MessageFilter, MilterServer, MilterSettings, MilterSocket, MtaSocket,
@@ -11,7 +12,6 @@ use tokio::sync::oneshot;
 
 use super::super::BenchError;
 use super::filters::ANY_PORT;
-use oarlock_measure::cores::DividedCores;
 
 /// A filter on a thread of its own. It ends when it is dropped.
 pub(super) struct AcceptingServer {

@@ -1,11 +1,13 @@
-//! This program's own filter, as a process.
+//! Oarlock's filter, as a process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use oarlock::keys::export;
 use oarlock_dkim::{RecordOptions, record_text};
+use oarlock_measure::cores::DividedCores;
 use oarlock_milter::MilterSocket;
+use oarlock_terminal::GlobalOptions;
 use serde::Deserialize;
 
 use super::super::BenchError;
@@ -16,8 +18,6 @@ use super::super::process::ServerProcess;
 use super::mails::MtaMailSet;
 use crate::dkim::{DOMAIN, SELECTOR};
 use crate::product::oarlock_path;
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
 
 /// The address that the filter is to listen at: a port that the system chooses.
 pub(super) const ANY_PORT: &str = "inet:0@127.0.0.1";

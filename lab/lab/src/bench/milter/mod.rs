@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `mails` | the messages of MTAs, and the check of their answers |
-//! | `filters` | this program's own filter, as a process |
+//! | `filters` | Oarlock's filter, as a process |
 //! | `acceptor` | a filter that only accepts |
 //! | `sessions` | MTAs, each with one message at a time |
 //! | `report` | table and JSON |
@@ -18,7 +18,10 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
+use oarlock_measure::cores::DividedCores;
 use oarlock_milter::MilterSocket;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
 use tempfile::TempDir;
 
 use self::acceptor::AcceptingServer;
@@ -28,10 +31,6 @@ use self::report::FilterRow;
 use self::sessions::{MeasuredSessions, MtaSessions};
 use super::args::{MilterBenchArgs, MilterRow};
 use super::{BAR, BenchError};
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 pub(super) fn run(global: &GlobalOptions, args: &MilterBenchArgs) -> Result<(), BenchError> {
     args.check()?;

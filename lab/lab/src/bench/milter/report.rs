@@ -1,11 +1,11 @@
 //! Rows of numbers as table and JSON.
 
+use oarlock_measure::statistics::median;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, duration, thousands};
 use serde::Serialize;
 
 use super::super::args::{MilterBenchArgs, MilterRow, MtaMailSizes};
 use super::sessions::MeasuredSessions;
-use oarlock_measure::statistics::median;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, duration, thousands};
 
 /// The result of a filter in all turns together.
 #[derive(Clone, Debug, Serialize)]

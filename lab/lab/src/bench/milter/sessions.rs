@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use oarlock_measure::statistics::LatencyHistogram;
 use oarlock_milter::{MilterClient, MilterSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -11,7 +12,6 @@ use tokio::task::{JoinError, JoinSet};
 use super::super::BenchError;
 use super::mails::MtaMailSet;
 use crate::process_stats;
-use oarlock_measure::statistics::LatencyHistogram;
 
 /// The share of a turn before anything counts.
 const WARM_UP: f64 = 0.1;

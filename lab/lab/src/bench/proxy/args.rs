@@ -43,7 +43,7 @@ pub(crate) struct ProxyBenchArgs {
         default_value = "hitch,haproxy,nginx,stunnel"
     )]
     beside: Vec<ProxyPeer>,
-    /// Set-ups of this program's own proxy, separated by commas
+    /// Set-ups of Oarlock's proxy, separated by commas
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', default_value = "lanes,scalar")]
     own: Vec<OwnProxy>,
     /// Keys of the certificates, separated by commas
@@ -91,7 +91,7 @@ impl ProxyBenchArgs {
         }
     }
 
-    /// Returns the proxies that were asked for, each once: this program's own, then the others.
+    /// Returns the proxies that were asked for, each once: Oarlock's, then the others.
     pub(super) fn proxies(&self) -> Vec<ProxyName> {
         let own = once_each(&self.own).into_iter().map(ProxyName::Own);
         own.chain(once_each(&self.beside).into_iter().map(ProxyName::Peer)).collect()

@@ -29,6 +29,9 @@ mod text;
 mod turns;
 
 use indicatif::ProgressBar;
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, check_writable, progress};
 
 pub(super) use self::args::ProxyBenchArgs;
 use self::backend::PlainBackend;
@@ -40,10 +43,6 @@ use self::turns::ProxyTurn;
 use super::place::{BenchDirectory, ServerIdentity};
 use super::plan::ServerKeyKind;
 use super::{BAR, BenchError};
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::{GlobalOptions, check_writable};
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// Measures all proxies with each key, and prints tables or JSON; draws if `--plot` is given.
 pub(super) fn run(global: &GlobalOptions, args: &ProxyBenchArgs) -> Result<(), BenchError> {

@@ -10,13 +10,13 @@ use super::super::plan::BenchProgram;
 /// A proxy that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProxyName {
-    /// This program.
+    /// Oarlock's.
     Own(OwnProxy),
     /// Another program.
     Peer(ProxyPeer),
 }
 
-/// A set-up of this program's own proxy.
+/// A set-up of Oarlock's proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OwnProxy {
@@ -66,7 +66,7 @@ impl ProxyName {
         }
     }
 
-    /// True for this program.
+    /// True for Oarlock's.
     pub(super) fn is_own(self) -> bool {
         matches!(self, Self::Own(_))
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use oarlock_measure::statistics::median;
 use serde::Serialize;
 
 use super::super::BenchError;
@@ -10,7 +11,6 @@ use super::super::plan::ServerKeyKind;
 use super::args::ProxyBenchArgs;
 use super::plan::{ProxyLoad, ProxyName};
 use super::turns::{ProxyRatio, ProxyTurn, ratio};
-use oarlock_measure::statistics::median;
 
 /// The turns of a proxy with one key.
 #[derive(Clone, Debug)]

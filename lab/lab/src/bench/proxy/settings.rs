@@ -64,7 +64,7 @@ pub(super) fn check_arguments(
     }
 }
 
-/// Returns the arguments of this program's own proxy. `configuration` is the file of [`own_configuration`].
+/// Returns the arguments of Oarlock's proxy. `configuration` is the file of [`own_configuration`].
 pub(super) fn own_arguments(own: OwnProxy, configuration: &Path) -> Vec<OsString> {
     let engines = match own {
         OwnProxy::Lanes | OwnProxy::Keyless => "lanes,scalar",
@@ -73,7 +73,7 @@ pub(super) fn own_arguments(own: OwnProxy, configuration: &Path) -> Vec<OsString
     words(&["--engines", engines, "--threads", "1", "proxy", "--config"], configuration)
 }
 
-/// Returns the settings of this program's own proxy. `certificates` has the chain and the key, or its reference.
+/// Returns the settings of Oarlock's proxy. `certificates` has the chain and the key, or its reference.
 pub(super) fn own_configuration(own: OwnProxy, site: &ProxySite<'_>, certificates: &Path) -> String {
     let ProxySite { port, backend, .. } = site;
     let cryptoserver = match own {

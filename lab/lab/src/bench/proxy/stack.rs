@@ -4,6 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::GlobalOptions;
+
 use super::super::BenchError;
 use super::super::client::NotReady;
 use super::super::cryptoserver::start_cryptoserver;
@@ -15,8 +18,6 @@ use super::clients::ProxyClients;
 use super::plan::{OwnProxy, ProxyLoad, ProxyName, ProxyPeer};
 use super::settings::{self, ProxySite};
 use super::turns::{ProxyCpuUse, ProxyTurn};
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
 
 /// The settings that all proxies of a bench share.
 #[derive(Clone, Copy)]
@@ -140,7 +141,7 @@ fn command(
     Ok(command)
 }
 
-/// Makes the directory of certificates of this program's own proxy.
+/// Makes the directory of certificates of Oarlock's proxy.
 fn own_certificates(
     own: OwnProxy,
     identity: &ServerIdentity,

@@ -1,10 +1,11 @@
 //! Tables and picture of the rows.
 
+use oarlock_measure::plot::BarChart;
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, duration, si};
+
 use super::args::ProxyBenchArgs;
 use super::plan::{ProxyLoad, ProxyName};
 use super::report::{AmountUnit, ProxyRow};
-use oarlock_measure::plot::BarChart;
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, duration, si};
 
 /// The widest line of the table of ratios: it has a column for each proxy.
 const MAX_COLUMNS: usize = 130;
@@ -77,7 +78,7 @@ fn measured_cells(row: &ProxyRow) -> Vec<TableCell> {
     ]
 }
 
-/// Returns the ratios of this program's proxies to all others. None if there are none.
+/// Returns the ratios of Oarlock's proxies to all others. None if there are none.
 fn ratios(rows: &[ProxyRow]) -> Option<TextTable> {
     let mut others: Vec<ProxyName> = Vec::new();
     for ratio in rows.iter().filter(|row| row.proxy.is_own()).flat_map(|row| &row.ratios) {

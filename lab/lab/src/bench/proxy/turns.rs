@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use oarlock_measure::statistics::median;
 use serde::Serialize;
 
 use super::plan::ProxyName;
-use oarlock_measure::statistics::median;
 
 /// The CPU time until a moment, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

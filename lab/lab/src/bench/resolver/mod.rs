@@ -22,6 +22,11 @@ mod settings;
 mod zones;
 
 use indicatif::ProgressBar;
+use oarlock_measure::capacity::{MeasuredAlgorithm, VerificationTimes, measure_verification};
+use oarlock_measure::cores::DividedCores;
+use oarlock_measure::statistics::take_turns;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
 
 pub(super) use self::args::ResolverBenchArgs;
 use self::plan::{ResolverName, ResolverProvider};
@@ -33,12 +38,6 @@ use super::error::BenchError;
 use super::place::{BenchDirectory, make_directory};
 use super::plan::BenchProgram;
 use crate::dnssec::bench::ZoneKeyKind;
-use oarlock_measure::capacity::{MeasuredAlgorithm, VerificationTimes, measure_verification};
-use oarlock_measure::cores::DividedCores;
-use oarlock_measure::statistics::take_turns;
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// The template of the progress bar.
 const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";

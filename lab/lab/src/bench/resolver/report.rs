@@ -1,10 +1,10 @@
 //! Rows as table and JSON.
 
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, duration, ratio, si};
 use serde::Serialize;
 
 use super::args::ResolverBenchArgs;
 use super::rounds::ResolverRow;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, duration, ratio, si};
 
 /// The document of `--json`. `oarlock dnssec capacity --overhead-from` reads it.
 #[derive(Debug, Serialize)]

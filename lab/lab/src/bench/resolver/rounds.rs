@@ -1,11 +1,11 @@
 //! The results of turns, and the rows that they make.
 
+use oarlock_measure::capacity::VerificationTimes;
+use oarlock_measure::statistics::median;
 use serde::Serialize;
 
 use super::plan::ResolverName;
 use crate::dnssec::bench::ZoneKeyKind;
-use oarlock_measure::capacity::VerificationTimes;
-use oarlock_measure::statistics::median;
 
 /// The result of a resolver in one turn, per name.
 #[derive(Clone, Copy, Debug)]

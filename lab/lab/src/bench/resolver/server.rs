@@ -6,6 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::GlobalOptions;
+
 use super::args::WARM_UP_NAMES;
 use super::plan::{ResolverName, ResolverProvider};
 use super::queries::{QueryClient, QueryFailure, ResolverAnswer};
@@ -18,8 +21,6 @@ use crate::bench::plan::BenchProgram;
 use crate::bench::process::ServerProcess;
 use crate::dnssec::bench::ZoneKeyKind;
 use crate::process_stats;
-use oarlock_measure::cores::DividedCores;
-use oarlock_terminal::options::GlobalOptions;
 
 /// The server of all zones.
 pub(super) struct ZoneAuthority {

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use oarlock_terminal::GlobalOptions;
+
 use super::plan::{ResolverName, ResolverProvider};
 use crate::bench::plan::TlsProvider;
 use crate::bench::settings;
-use oarlock_terminal::options::GlobalOptions;
 
 /// The settings of a resolver.
 pub(super) struct ResolverConfig<'a> {

@@ -85,7 +85,7 @@ impl ResolverZones {
         Ok(made.ds)
     }
 
-    /// Runs this program in the directory.
+    /// Runs `oarlock` in the directory.
     fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, BenchError> {
         let program = ZoneProgram::own(arguments.iter().copied())?;
         Ok(program.run(&self.directory)?.0.stdout)

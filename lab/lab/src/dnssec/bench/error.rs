@@ -4,10 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
+use oarlock_terminal::{CommandError, FailureKind};
 
 use crate::dnssec::zonegen::ZonegenError;
 use crate::product::ProductAbsence;
-use oarlock_terminal::failure::{CommandError, FailureKind};
 
 /// An error of a measurement of whole zones.
 #[derive(Debug, thiserror::Error)]

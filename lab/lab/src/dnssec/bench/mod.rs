@@ -1,4 +1,4 @@
-//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by
+//! `oarlock dnssec bench`: whole zones verified, signed and read, by `oarlock` with each of its engines and by
 //! other programs on the machine, in turns.
 //!
 //! | module | what it holds |
@@ -15,6 +15,9 @@ mod report;
 mod task;
 
 use clap::Args;
+use oarlock_measure::statistics::{median_by, take_turns};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
 
 pub(crate) use self::error::ZoneBenchError;
 use self::place::ZoneDirectory;
@@ -23,10 +26,6 @@ pub(crate) use self::program::ZoneProgram;
 use self::report::ZoneBenchRow;
 pub(crate) use self::task::ZoneKeyKind;
 use self::task::ZoneTask;
-use oarlock_measure::statistics::{median_by, take_turns};
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// Arguments of `oarlock dnssec bench`.
 #[derive(Debug, Args)]
@@ -51,7 +50,7 @@ const RSA_SIGN_PART: u64 = 5;
 /// Measures, and prints a table or JSON.
 ///
 /// # Errors
-/// A zone that cannot be made, or this program failing at it.
+/// A zone that cannot be made, or `oarlock` failing at it.
 pub(crate) fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBenchError> {
     let all = global.builder().lazy().build()?;
     global.warn_absent_engines(&all);

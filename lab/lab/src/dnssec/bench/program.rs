@@ -34,7 +34,7 @@ impl ZoneProgram {
         Self { name: path.to_owned(), is_own: false, path: path.to_owned(), arguments }
     }
 
-    /// Returns the program `oarlock`.
+    /// Returns the program `oarlock` with these arguments.
     pub(crate) fn own<S: Into<String>>(
         arguments: impl IntoIterator<Item = S>,
     ) -> Result<Self, ZoneBenchError> {

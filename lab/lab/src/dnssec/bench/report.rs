@@ -1,10 +1,10 @@
 //! Rows as table and JSON.
 
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 use serde::Serialize;
 
 use super::ZoneBenchArgs;
 use super::program::ProgramCost;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 
 /// A row as the benches of all protocols print it. Other programs have rows of their own too.
 #[derive(Clone, Debug, Serialize)]

@@ -107,7 +107,7 @@ impl ZoneTask {
         }
     }
 
-    /// Returns this program with one of its engines at the same task.
+    /// Returns `oarlock` with one of its engines at the same task.
     pub(super) fn own(
         self,
         engine: &str,

@@ -15,13 +15,11 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::ProgressBar;
 use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, progress};
 use serde::Serialize;
 
 use self::content::ZoneContent;
-use oarlock_terminal::failure::{CommandError, FailureKind};
-use oarlock_terminal::options::GlobalOptions;
-use oarlock_terminal::progress;
-use oarlock_terminal::report::print_report;
 
 /// The number of bytes that are written at once.
 const BLOCK: usize = 1 << 20;
