@@ -6,6 +6,8 @@ CARGO ?= cargo
 PROFILE ?= release
 BINARY = $(or $(CARGO_TARGET_DIR),target)/$(PROFILE)/oarlock
 
+LAB = $(dir $(BINARY))oarlock-lab
+
 PROVIDER = $(dir $(BINARY))oarlock.so
 
 PKCS11 = $(dir $(BINARY))oarlock-pkcs11.so
@@ -38,7 +40,7 @@ DIST_NAME = oarlock-$(VERSION)-$(TARGET)
 RUNS = unit rules
 MORE_RUNS = slow every-leaf scalar-alone narrow-leaves examples kernel-test doctest arm
 
-.PHONY: help run install uninstall deb dist build announce-build provider pkcs11 wheel test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
+.PHONY: help run install uninstall deb dist build announce-build lab provider pkcs11 wheel test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -46,6 +48,7 @@ help:
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make deb        build, then make a package for Debian and Ubuntu in target/debian (installs cargo-deb)'
 	@echo 'make dist       build with LTO, then make the files of a release in target/distribution: archive, package, SBOM, checksums'
+	@echo 'make lab        build the laboratory, target/release/oarlock-lab: ladder, latency, bench and other experiments'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make pkcs11     build the PKCS#11 module, target/release/oarlock-pkcs11.so: docs/pkcs11.md describes its use'
 	@echo 'make wheel      build the wheel of the Python module in target/wheels: docs/python.md describes its use'
@@ -114,7 +117,12 @@ dist:
 	cd $(DIST) && sha256sum -- * >SHA256SUMS
 	@ls -l $(DIST)
 
-# The program is named too. Then shared crates have the features that `make build` gave them, and none is built again.
+# The program is named too, here and below. Then shared crates have the features that `make build` gave them, and none is
+# built again.
+lab: setup-build
+	$(CARGO) build --release --package oarlock-cli --package oarlock-lab
+	@echo 'built $(LAB): oarlock hands it the commands of the laboratory'
+
 provider: setup-build
 	$(CARGO) build --release --package oarlock-cli --package oarlock-openssl
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)

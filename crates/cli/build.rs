@@ -1,5 +1,5 @@
 //! States the version that `--version` prints: the package's, the commit that it was built from if that can be known,
-//! the target and the features.
+//! the target and the features. The package `oarlock-lab` has this build script too.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::Command;
 const DIGITS: usize = 12;
 
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
+    // This line also keeps cargo from running the script at each change of a source.
     println!("cargo::rerun-if-env-changed=OARLOCK_COMMIT");
     let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let commit = stated_commit().or_else(commit_of_repository);

@@ -111,7 +111,7 @@ pub(crate) fn crate_plan(package: &str) -> Option<&'static CratePlan> {
 const ENGINES: [&str; 3] = ["scalar", "lanes", "cuda"];
 /// The libraries whose purpose is I/O. `milter` speaks a protocol on sockets, as `wire` does. `rustls` does handshakes
 /// on streams that the caller has opened.
-const IO_LIBRARIES: [&str; 6] = ["ring", "wire", "io", "measure", "milter", "rustls"];
+const IO_LIBRARIES: [&str; 7] = ["ring", "wire", "io", "measure", "milter", "rustls", "terminal"];
 /// More than four modules in a circle cannot be read one by one.
 const MAX_CYCLE: usize = 4;
 
@@ -150,6 +150,7 @@ pub(crate) const CRATES: &[CratePlan] = &[
         .row(2)
         .without_cycles(),
     plan("milter", Layer::Library, AllowedCrates::Named(&["io", "ffi"])).row(2),
+    plan("terminal", Layer::Library, AllowedCrates::Named(&["oarlock", "io"])).row(2).without_cycles(),
     plan("measure", Layer::Library, AllowedCrates::BelowExceptEngines).row(3).unsafe_at("src/peer/libcrypto"),
     plan("server", Layer::Service, SERVICE).without_cycles(),
     plan("mailfilter", Layer::Service, SERVICE),
@@ -168,7 +169,7 @@ pub(crate) const CRATES: &[CratePlan] = &[
     .unsafe_at("src/entry")
     .without_cycles(),
     plan("cli", Layer::Program, AllowedCrates::BelowExceptEngines).without_cycles(),
-    plan("bench", Layer::Development, DEVELOPMENT),
+    plan("lab", Layer::Development, DEVELOPMENT),
     plan("xtask", Layer::Development, DEVELOPMENT),
     plan("vectors", Layer::Development, DEVELOPMENT),
     plan("leaks", Layer::Development, DEVELOPMENT),

@@ -1,43 +1,47 @@
 //! The command line.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use oarlock::{KNOWN_ENGINES, known_leaves};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::bench::BenchArgs;
-use oarlock_measure::ladder::LadderArgs;
-use oarlock_measure::latency::LatencyArgs;
-use oarlock_measure::sockets::SocketsArgs;
 use oarlock_measure::speed::SpeedArgs;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::usage::{ALL_CORES, CommandEffect};
 
 use crate::audit::AuditArgs;
 use crate::call::CallArgs;
 use crate::dkim::DkimArgs;
 use crate::dnssec::DnssecArgs;
 use crate::keys::KeysArgs;
+use crate::laboratory::LaboratoryCommand;
 use crate::load::LoadCommand;
 use crate::milter::MilterArgs;
 use crate::proxy::ProxyArgs;
 use crate::records::RecordsArgs;
 use crate::serve::ServeArgs;
+use crate::sockets::SocketsArgs;
 use crate::token::TokenArgs;
+use crate::version::{LONG_VERSION, VERSION};
 
-/// The version, with the commit if the build knows it.
-pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
-
-/// The text of `--version`: the version, and what this program was built for and with. `-V` prints the version alone.
-static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
-    let features = match env!("OARLOCK_FEATURES") {
-        "" => "none",
-        features => features,
-    };
-    let (engines, leaves) = (KNOWN_ENGINES.join(", "), known_leaves().join(", "));
-    let target = env!("OARLOCK_TARGET");
-    format!("{VERSION}\ntarget: {target}\nfeatures: {features}\nengines: {engines}\nleaves: {leaves}")
-});
+/// Commands in which `--engines` has an effect.
+pub(crate) const EFFECTS: &[CommandEffect] = &[
+    ("engines", None),
+    ("speed", Some("1")),
+    ("records encrypt", Some(ALL_CORES)),
+    ("records decrypt", Some(ALL_CORES)),
+    ("records translate", Some(ALL_CORES)),
+    ("records mac", Some(ALL_CORES)),
+    ("serve", Some("engines.threads of the configuration, else as many as there are cores")),
+    ("milter", Some(ALL_CORES)),
+    ("proxy", Some(ALL_CORES)),
+    ("load", None),
+    ("dkim sign", Some(ALL_CORES)),
+    ("dkim verify", Some(ALL_CORES)),
+    ("dnssec sign", Some(ALL_CORES)),
+    ("dnssec verify", Some(ALL_CORES)),
+    ("dnssec ds", None),
+    ("dnssec capacity", None),
+];
 
 /// Cryptographic acceleration for network services: signs, verifies and encrypts for many connections at once.
 ///
@@ -50,7 +54,8 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
                         oarlock engines                  the engines of this machine\n  \
                         oarlock speed --op rsa2048-sign  their rate beside OpenSSL, in some seconds\n  \
                         oarlock serve                    a server with sample keys; it prints commands to try\n\
-                        `oarlock COMMAND --help` describes a command, and ends with examples.\n\n\
+                        `oarlock COMMAND --help` describes a command, and ends with examples. Commands of the laboratory need\n\
+                        oarlock-lab beside this program, which \"make lab\" builds in a checkout of Oarlock.\n\n\
                         Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.\n\
                         OARLOCK_DISABLE=NAME,... turns engines off; the scalar engine always stays as referee.")]
 pub(crate) struct OarlockCli {
@@ -68,12 +73,8 @@ pub(crate) enum CliCommand {
     Engines,
     /// Measure the operations per second of each engine, beside OpenSSL in the same run
     Speed(SpeedArgs),
-    /// Measure median and tail latency under load, for the dispatcher's rule and the rules that it replaces
-    Latency(LatencyArgs),
     /// Encrypt, decrypt, translate or authenticate columns of CSV and NDJSON files
     Records(Box<RecordsArgs>),
-    /// Repeat the experiments of a paper on batches of short DES operations, step by step
-    Ladder(LadderArgs),
     /// Run a server that computes with its keys and engines for other programs and machines
     Serve(ServeArgs),
     /// Run a mail filter (milter) for Postfix or sendmail, which signs and verifies DKIM and ARC
@@ -86,8 +87,6 @@ pub(crate) enum CliCommand {
     Audit(AuditArgs),
     /// Measure a running `oarlock serve` under the load of many clients
     Load(Box<LoadCommand>),
-    /// Measure nginx, HAProxy and mail filters with and without Oarlock, side by side in one run
-    Bench(BenchArgs),
     /// Show whether the kernel seals TLS records, and measure what that saves beside user space and devices
     Sockets(SocketsArgs),
     /// Sign and verify mail files (DKIM), make keys and their DNS records, check records
@@ -102,6 +101,12 @@ pub(crate) enum CliCommand {
     Completions(CompletionsArgs),
     /// Write a manual page for each command
     Man(ManArgs),
+    /// Measure median and tail latency under load, beside other rules of batching (laboratory)
+    Latency(LaboratoryCommand),
+    /// Repeat the experiments of a paper on batches of short DES operations, step by step (laboratory)
+    Ladder(LaboratoryCommand),
+    /// Measure nginx, HAProxy and mail filters with and without Oarlock, side by side in one run (laboratory)
+    Bench(LaboratoryCommand),
 }
 
 /// Arguments of `oarlock completions`.
@@ -123,3 +128,7 @@ pub(crate) struct ManArgs {
     /// Directory for the pages. It is created if it does not exist
     pub(crate) directory: PathBuf,
 }
+
+#[cfg(test)]
+#[path = "args_tests.rs"]
+mod tests;

@@ -2,12 +2,12 @@
 
 use oarlock::engine_api::{EngineLocation, LeafAbsence};
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, bytes, count, duration};
 use serde::Serialize;
 
-use crate::exit::ProgramError;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::{CellAlign, CellTone, TableCell, TextTable, bytes, count, duration};
+use crate::error::ProgramError;
 
 pub(crate) fn run(global: &GlobalOptions) -> Result<(), ProgramError> {
     let accelerator = global.builder().build()?;

@@ -9,7 +9,7 @@ use clap::Args;
 use oarlock_io::dns::{
     KeysFile, KeysFileError, ResolverError, ResolverSettings, TxtLookup, TxtResolver, server_address,
 };
-use oarlock_measure::{CommandError, FailureKind};
+use oarlock_terminal::{CommandError, FailureKind};
 
 /// The number of attempts at a name server.
 const ATTEMPTS: u32 = 2;

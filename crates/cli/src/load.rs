@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
-use oarlock_measure::GlobalOptions;
 use oarlock_measure::load::{self, LoadArgs, LoadedServer, ServerFiles};
 use oarlock_server::development::Development;
+use oarlock_terminal::{Failure, GlobalOptions};
 
 use crate::call::ServerArgs;
-use crate::exit::Failure;
 
 /// Arguments of `oarlock load`.
 #[derive(Args, Debug)]

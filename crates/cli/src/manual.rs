@@ -10,10 +10,11 @@ use std::path::Path;
 use clap::Command;
 use clap::builder::Resettable;
 use clap_mangen::Man;
+use oarlock_terminal::usage;
 
-use crate::args::{CompletionsArgs, ManArgs, VERSION};
-use crate::exit::ProgramError;
-use crate::usage;
+use crate::args::{CompletionsArgs, EFFECTS, ManArgs, OarlockCli};
+use crate::error::ProgramError;
+use crate::version::VERSION;
 
 /// Prints the completions of a shell.
 ///
@@ -21,7 +22,7 @@ use crate::usage;
 /// stdout cannot be written.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), ProgramError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut usage::command(), "oarlock", &mut script);
+    clap_complete::generate(args.shell, &mut usage::command::<OarlockCli>(EFFECTS), "oarlock", &mut script);
     Ok(io::stdout().write_all(&script)?)
 }
 
@@ -33,7 +34,8 @@ pub(crate) fn pages(args: &ManArgs) -> Result<(), ProgramError> {
     let failed = |path: &Path, error| ProgramError::Write { path: path.to_owned(), error };
     fs::create_dir_all(&args.directory).map_err(|error| failed(&args.directory, error))?;
     // The section on the version has the short one.
-    let mut command = usage::command().disable_help_subcommand(true).long_version(Resettable::Reset);
+    let mut command =
+        usage::command::<OarlockCli>(EFFECTS).disable_help_subcommand(true).long_version(Resettable::Reset);
     // Names of pages and inherited options are known only after this.
     command.build();
     for (name, page) in render(&command)? {

@@ -12,6 +12,8 @@ use oarlock_mailfilter::{
     FilterConfig, FilterConfigError, FilterService, FilterServiceError, RotationWarning, SigningKeyFault,
 };
 use oarlock_milter::MilterSocket;
+use oarlock_terminal::table::count;
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -19,8 +21,6 @@ use tokio::task::JoinHandle;
 use crate::key_records::{self, SourceError};
 use crate::runtime::run_future;
 use crate::serve::{LogFormat, harden, log, report_state, stopped};
-use oarlock_measure::table::count;
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock milter`.
 #[derive(Args, Debug)]

@@ -8,13 +8,13 @@ use clap::Args;
 use oarlock_io::service_manager::ServiceState;
 use oarlock_proxy::config::{BackendAddress, BackendSettings, ListenAddress};
 use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyConfigError, ProxyService, ProxyServiceError};
+use oarlock_terminal::table::count;
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::runtime::run_future;
 use crate::serve::{LogFormat, harden, keep_user_signals, log, report_state, stopped};
-use oarlock_measure::table::count;
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock proxy`.
 #[derive(Args, Debug)]

@@ -31,6 +31,9 @@ use indicatif::ProgressBar;
 use oarlock::Accelerator;
 use oarlock_io::output::OutputFile;
 use oarlock_records::{FileFormat, FilePlan};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::count;
+use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;
 
 use self::args::{FileArgs, InputFormat};
@@ -39,10 +42,6 @@ pub(crate) use self::error::RecordsError;
 use self::order::{ChunkOrder, RowTotals};
 use self::pipeline::RecordPipeline;
 use self::source::{ChunkSource, InputFile};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::progress;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::count;
 
 /// Runs the command.
 ///

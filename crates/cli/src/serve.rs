@@ -10,6 +10,7 @@ use oarlock_server::development::{CLIENT, Development, DevelopmentError};
 use oarlock_server::{
     Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
 };
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, screen};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -18,8 +19,6 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::runtime::run_future;
-use oarlock_measure::terminal;
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock serve`.
 #[derive(Args, Debug)]
@@ -241,7 +240,7 @@ pub(crate) fn log(form: LogFormat, is_verbose: bool) {
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     let registry = tracing_subscriber::registry().with(targets);
     match form {
-        LogFormat::Text => registry.with(lines.with_ansi(terminal::wants_colour_on_stderr())).init(),
+        LogFormat::Text => registry.with(lines.with_ansi(screen::wants_colour_on_stderr())).init(),
         LogFormat::Json => registry.with(lines.json()).init(),
     }
 }

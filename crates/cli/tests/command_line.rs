@@ -222,12 +222,9 @@ fn every_json_output_is_one_document() {
         "dkim keygen example.com s1 --type ed25519 --out s1.key",
         "dkim sign --domain example.com --key s1=s1.key mail",
         "dnssec keygen example.com --out-dir .",
-        "dnssec zonegen --delegations 3 --out zone",
         "records encrypt in.csv -o out.csv --column v --cipher tdes2-cbc --key-file hex.key",
         "speed --ops sha1-64 --seconds 0.02 --records 64 --no-check --engines scalar",
         "speed --fit --ops ed25519-sign --engines scalar",
-        "latency --op ed25519-sign --loads 5 --seconds 0.02",
-        "ladder --batches 1 --keys 2 --seconds 0.0005",
         "engines",
         "milter --check --config milter.toml",
     ] {

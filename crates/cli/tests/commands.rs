@@ -132,46 +132,6 @@ fn speed_fits_costs_with_their_error() {
 }
 
 #[test]
-fn the_ladder_measures_and_compares_every_step() {
-    let plot = temporary("ladder.svg");
-    let common = ["--json", "ladder", "--batches", "1,40", "--keys", "6", "--seconds", "0.0005"];
-    let rows =
-        rows(&oarlock(&[&common[..], &["--lengths", "8-80", "--plot", plot.to_str().unwrap()]].concat()));
-    let steps =
-        ["1", "1c", "2", "2c", "3", "3r", "4", "4c", "5", "6", "7", "7d", "7k", "7o", "7s", "7i", "8"];
-    for (batch, rows) in [1, 40].iter().zip(rows.chunks(steps.len())) {
-        let found: Vec<&str> = rows.iter().map(|row| row["step"].as_str().unwrap()).collect();
-        assert_eq!(found, steps);
-        for row in rows {
-            assert_eq!((row["batch"].as_u64(), &row["compared"]), (Some(*batch), &true.into()), "{row}");
-            assert!(row["kb_per_s"].as_f64().unwrap() > 0.0 && row["lengths"] == "8-80", "{row}");
-        }
-    }
-    assert!(std::fs::read_to_string(plot).unwrap().contains("known answers checked"));
-    let without_lanes = command(&[&common[..], &["--cipher", "tdes"]].concat())
-        .env("OARLOCK_DISABLE", "lanes")
-        .output()
-        .unwrap();
-    assert_eq!(code(&without_lanes), 0, "{}", stderr(&without_lanes));
-    assert!(stderr(&without_lanes).contains("steps 6 to 8 run on the scalar engine"));
-}
-
-#[test]
-fn latency_measures_every_rule() {
-    let output =
-        oarlock(&["--json", "latency", "--op", "ed25519-sign", "--loads", "5,50", "--seconds", "0.05"]);
-    let rows = rows(&output);
-    let rules: Vec<&str> = rows.iter().take(4).map(|row| row["rule"].as_str().unwrap()).collect();
-    assert_eq!(rows.len(), 8);
-    assert!(rules.contains(&"adaptive") && rules.contains(&"scalar-only"), "{rules:?}");
-    let without_lanes = command(&["latency", "--op", "ed25519-sign", "--loads", "5", "--seconds", "0.05"])
-        .env("OARLOCK_DISABLE", "lanes")
-        .output()
-        .unwrap();
-    assert!(stderr(&without_lanes).contains("no lane engine here"));
-}
-
-#[test]
 fn warns_once_about_an_absent_engine_and_uses_scalar() {
     let without_lanes =
         |arguments: &[&str]| command(arguments).env("OARLOCK_DISABLE", "lanes").output().unwrap();
@@ -185,9 +145,6 @@ fn warns_once_about_an_absent_engine_and_uses_scalar() {
         // Without the lanes, the scalar engine has tables for keys that verify often.
         assert!(rows.iter().all(|row| (row["table_bytes"] == 0) == (row["op"] == "p256-sign")), "{rows:?}");
     }
-    let latency = ["latency", "--op", "ed25519-sign", "--loads", "5", "--seconds", "0.05"];
-    let output = without_lanes(&[&["--engines", "lanes"], &latency[..]].concat());
-    assert_eq!((code(&output), stderr(&output).matches(told).count()), (0, 1), "{}", stderr(&output));
     let output = without_lanes(&["engines"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
@@ -244,7 +201,7 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
     let folder = tempfile::tempdir().unwrap();
     let absent = folder.path().join("absent/x.svg").to_str().unwrap().to_owned();
     let unwritten = format!("cannot write {absent}");
-    let cases: [(&[&str], &str); 16] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["speed", "--ops", "rsa2047-sign"], "expected one of rsa1024-sign"),
         (&["speed", "--ops", "des-cbc-41"], "a multiple of 8"),
         (&["speed", "--seconds", "0"], "a number above 0"),
@@ -255,12 +212,6 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
         ),
         (&["speed", "--ops", "p256-sign", "--plot", &absent], &unwritten),
         (&["speed", "--fit", "--plot", "x.svg"], "cannot be used with"),
-        (&["latency", "--op", "p521-sign"], "expected one of rsa1024-sign"),
-        (&["ladder", "--cipher", "rot13"], "expected des or tdes, found \"rot13\""),
-        (&["ladder", "--lengths", "9"], "expected 8-80 or 40"),
-        (&["ladder", "--plot", &absent], &unwritten),
-        (&["latency", "--op", "p256-sign", "--loads", "5,-1"], "--loads"),
-        (&["latency", "--op", "p256-sign", "--plot", &absent], &unwritten),
         (
             &["--engines", "scalar,abacus", "engines"],
             "unknown engine \"abacus\": expected some of lanes, scalar",
@@ -303,9 +254,7 @@ fn creates_no_directory_in_a_missing_home() {
 
 #[test]
 fn help_and_version_exit_with_0() {
-    for arguments in
-        [&["--help"][..], &["speed", "--help"], &["latency", "--help"], &["ladder", "--help"], &["--version"]]
-    {
+    for arguments in [&["--help"][..], &["speed", "--help"], &["--version"]] {
         let output = oarlock(arguments);
         assert_eq!(code(&output), 0, "{arguments:?}");
         assert!(!output.stdout.is_empty());

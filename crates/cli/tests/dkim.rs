@@ -316,42 +316,6 @@ fn reports_what_cannot_be_done() {
     said(&["dkim", "verify", "--dns", &address, "--dns-timeout", "1", &signed], 3, "could not be looked up");
 }
 
-#[test]
-fn engines_are_compared_on_messages_as_the_paper_did() {
-    let place = MailFolder::new();
-    let (mail, bare) = (place.write("mail", MAIL), place.write("bare", "Subject: nobody's\n\nbody\n"));
-    let plot = place.path("gains.svg");
-    let output = oarlock(&["--json", "dkim", "verify", "--compare", "--turns", "1", &mail, &bare]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&report["messages"], &report["left_out"]), (&1.into(), &1.into()));
-    let rows = report["rows"].as_array().unwrap();
-    let tables: Vec<_> = rows.iter().map(|row| row["table"].as_u64()).collect();
-    let expected = [Some(2), Some(3), Some(4), Some(5), None].map(|table| [table; 2]);
-    assert_eq!(tables, expected.as_flattened());
-    let paper = rows[0]["paper_gain_percent"].as_f64().unwrap();
-    assert!((paper - 63.82).abs() < 0.01, "{paper}");
-    assert!(rows.iter().all(|row| row["software_us"].as_f64().unwrap() > 0.0), "{rows:?}");
-    let compared = ["dkim", "verify", "--compare", "--turns", "1", "--plot", &plot, &mail];
-    if rows[0]["engine"].is_null() {
-        println!("SKIPPED: the picture of gains: there is one engine here");
-    } else {
-        assert_eq!(code(&oarlock(&compared)), 0);
-        assert!(fs::read_to_string(&plot).unwrap().starts_with("<svg"));
-        fs::remove_file(&plot).unwrap();
-    }
-    let alone = oarlock(&[&["--engines", "scalar"], &compared[..]].concat());
-    assert_eq!((code(&alone), fs::exists(&plot).unwrap()), (2, false), "{}", stderr(&alone));
-    assert!(stderr(&alone).contains("the scalar engine is the only one here"), "{}", stderr(&alone));
-    let text = oarlock(&["--engines", "scalar", "dkim", "sign", "--compare", "--turns", "1", &mail]);
-    let said = String::from_utf8(text.stdout.clone()).unwrap();
-    assert!(said.contains("Table 2: RSA-1024 with SHA-1") && said.contains("Table 6"), "{said}");
-    assert!(!said.lines().any(|line| line.trim_start().starts_with("- ")), "a column without a name: {said}");
-    assert!(stderr(&text).contains("scalar is the only engine here"), "{}", stderr(&text));
-    assert_eq!(code(&oarlock(&["dkim", "sign", "--compare", &bare])), 2);
-    assert_eq!(code(&oarlock(&["dkim", "sign", "--plot", "x.svg", &mail])), 2);
-}
-
 /// Runs another program with this standard input. Prints SKIPPED and returns None if it is not installed.
 fn peer(program: &str, arguments: &[&str], input: &[u8]) -> Option<std::process::Output> {
     let child = Command::new(program)

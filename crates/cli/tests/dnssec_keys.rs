@@ -1,4 +1,4 @@
-//! `oarlock dnssec keygen`, `ds` and `zonegen` as their users run them, compared with programs of BIND and NLnet Labs
+//! `oarlock dnssec keygen` and `ds` as their users run them, compared with programs of BIND and NLnet Labs
 //! if they are installed.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -274,55 +274,4 @@ fn ds_names_unreadable_lines_and_reads_the_others() {
     fs::write(&path, good).unwrap();
     let unknown = oarlock(&["dnssec", "ds", text(&path), "--digest", "3"]);
     assert_eq!(code(&unknown), 2, "{}", stderr(&unknown));
-}
-
-fn zonegen(arguments: &[&str]) -> String {
-    stdout(&oarlock(&[&["dnssec", "zonegen"], arguments].concat()))
-}
-
-#[test]
-fn zonegen_repeats_a_zone_for_a_seed_and_has_the_requested_size() {
-    let zone = zonegen(&["--delegations", "3000"]);
-    assert_eq!(zone, zonegen(&["--delegations", "3000"]));
-    assert_ne!(zone, zonegen(&["--delegations", "3000", "--seed", "2"]));
-    let owners = |rtype: &str| {
-        let word = format!(" {rtype} ");
-        let lines = zone.lines().filter(|line| line.contains(&word) && !line.starts_with('@'));
-        lines.map(|line| line.split(' ').next().unwrap()).collect::<std::collections::HashSet<_>>()
-    };
-    assert_eq!((owners("NS").len(), owners("DS").len()), (3000, 1800));
-    assert!(owners("DS").is_subset(&owners("NS")));
-    let ordered = zone.lines().filter(|line| line.contains(" NS ")).is_sorted();
-    assert!(!ordered);
-    for wrong in
-        [&["--ds-share", "1.1"][..], &["--delegations", "0"], &["--origin", "a..b"], &["--seed", "x"]]
-    {
-        assert_eq!(code(&oarlock(&[&["dnssec", "zonegen"], wrong].concat())), 2, "{wrong:?}");
-    }
-    assert_eq!(code(&oarlock(&["--json", "dnssec", "zonegen"])), 2);
-}
-
-#[test]
-fn bind_makes_as_many_signatures_as_zonegen_predicts() {
-    let folder = TempDir::new().unwrap();
-    let zone = folder.path().join("zone");
-    let arguments = ["--json", "dnssec", "zonegen", "--delegations", "2000", "--out", text(&zone)];
-    let made = json(&oarlock(&arguments));
-    assert_eq!(
-        (made["delegations_with_ds"].as_u64(), made["origin"].as_str()),
-        (Some(1200), Some("example."))
-    );
-    assert_eq!(made["bytes"].as_u64(), Some(fs::metadata(&zone).unwrap().len()));
-    let key = keygen(&folder, &["example."]);
-    let mut text_of_zone = fs::read_to_string(&zone).unwrap();
-    text_of_zone += key["dnskey"].as_str().unwrap();
-    fs::write(&zone, text_of_zone + "\n").unwrap();
-    let public = key["public_file"].as_str().unwrap();
-    let place = text(folder.path());
-    let arguments = ["-z", "-P", "-O", "full", "-o", "example.", "-d", place, text(&zone), public];
-    let Some(signed) = peer("dnssec-signzone", &arguments) else { return };
-    stdout(&signed);
-    let signed = fs::read_to_string(format!("{}.signed", text(&zone))).unwrap();
-    let signatures = signed.lines().filter(|line| line.split_whitespace().nth(3) == Some("RRSIG")).count();
-    assert_eq!(signatures, 2000 + 1200 + 9);
 }

@@ -140,7 +140,7 @@ fn the_version_names_target_features_engines_and_leaves() {
         line.unwrap_or_else(|| panic!("no line {name}: {version}")).to_owned()
     };
     assert!(value("target").starts_with(std::env::consts::ARCH), "{version}");
-    assert_eq!(value("features"), if cfg!(feature = "mail-auth") { "mail-auth" } else { "none" });
+    assert_eq!(value("features"), "none");
     assert_eq!(value("engines"), oarlock::KNOWN_ENGINES.join(", "));
     assert_eq!(value("leaves"), oarlock::known_leaves().join(", "));
     assert!(!value("leaves").is_empty(), "{version}");

@@ -3,20 +3,24 @@
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The cores of this process, divided between servers and load; None if the process has only one core.
-pub(crate) struct DividedCores(Option<CoreDivision>);
+#[derive(Debug)]
+pub struct DividedCores(Option<CoreDivision>);
 
+#[derive(Debug)]
 struct CoreDivision {
     servers: CpuSet,
     own: CpuSet,
 }
 
 /// The stay of a thread on the servers' core. It ends when this is dropped.
+#[derive(Debug)]
 #[must_use]
-pub(crate) struct CoreVisit(Option<CpuSet>);
+pub struct CoreVisit(Option<CpuSet>);
 
 impl DividedCores {
     /// Divides the cores that this process may use: the first one is for servers, the others are for the load.
-    pub(crate) fn divide() -> Self {
+    #[must_use]
+    pub fn divide() -> Self {
         let Ok(all) = sched_getaffinity(None) else { return Self(None) };
         let Some(first) = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core)) else { return Self(None) };
         let (mut servers, mut own) = (CpuSet::new(), all);
@@ -27,7 +31,7 @@ impl DividedCores {
 
     /// Moves this thread, and the threads that it starts from now on, off the servers' core. Prints a note if that is
     /// impossible.
-    pub(crate) fn leave(&self) {
+    pub fn leave(&self) {
         match &self.0 {
             Some(cores) => {
                 if let Err(error) = sched_setaffinity(None, &cores.own) {
@@ -39,7 +43,7 @@ impl DividedCores {
     }
 
     /// Moves this thread to the servers' core. Processes and threads that it starts there stay there.
-    pub(crate) fn visit(&self) -> CoreVisit {
+    pub fn visit(&self) -> CoreVisit {
         match &self.0 {
             Some(cores) if sched_setaffinity(None, &cores.servers).is_ok() => CoreVisit(Some(cores.own)),
             _ => CoreVisit(None),

@@ -18,14 +18,14 @@ use oarlock::{
     MAX_MTE_FRAGMENT, MacAlg, MacPadding, RsaExponent,
 };
 use oarlock::{DigestAlg, JobError, Shape};
+use oarlock_terminal::{CommandError, FailureKind};
 
-use crate::failure::{CommandError, FailureKind};
-
-pub(crate) use work::PublicKeyWork;
+pub use work::PublicKeyWork;
 
 /// An operation that is measured. `Display` and `FromStr` are inverse to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum NamedOperation {
+#[allow(missing_docs, reason = "the names of fields say what they are")]
+pub enum NamedOperation {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     Rsa { bits: u16, verb: OperationVerb },
     /// ECDSA in DER, with SHA-256 on P-256 and SHA-384 on P-384.
@@ -42,8 +42,10 @@ pub(crate) enum NamedOperation {
 
 /// The use of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum OperationVerb {
+pub enum OperationVerb {
+    /// A signature is made.
     Sign,
+    /// A signature is verified.
     Verify,
     /// Verification under a few keys that are each used often.
     VerifyHot,
@@ -51,7 +53,8 @@ pub(crate) enum OperationVerb {
 
 /// The kind of a record operation: encrypt, seal, authenticate or hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum RecordKind {
+#[allow(missing_docs, reason = "the names say what the variants mean")]
+pub enum RecordKind {
     Cbc(BlockCipher),
     Ctr(BlockCipher),
     Aead(AeadAlg),
@@ -148,6 +151,20 @@ impl NamedOperation {
         !matches!(self, Self::Record { .. })
     }
 
+    /// Parses the name of a public-key operation.
+    ///
+    /// # Errors
+    /// Another name. The error lists the names of public-key operations alone.
+    pub fn parse_public_key(name: &str) -> Result<Self, OperationError> {
+        match name.parse() {
+            Ok(operation) if Self::is_public_key(operation) => Ok(operation),
+            Ok(_) | Err(OperationError::RecordLen { .. }) => Err(OperationError::not_public_key(name)),
+            Err(_) => {
+                Err(OperationError::Unknown { found: name.to_owned(), expected: Self::public_key_names() })
+            }
+        }
+    }
+
     /// Returns the shape and the length of one record; None for public-key operations.
     pub(crate) fn record(self) -> Option<(Shape, usize)> {
         let Self::Record { kind, len } = self else { return None };
@@ -170,7 +187,8 @@ impl NamedOperation {
     }
 
     /// True if few keys are used often, so that engines may build tables for them before the measurement.
-    pub(crate) fn is_hot(self) -> bool {
+    #[must_use]
+    pub fn is_hot(self) -> bool {
         matches!(
             self,
             Self::Ecdsa { verb: OperationVerb::VerifyHot, .. }
@@ -179,7 +197,8 @@ impl NamedOperation {
     }
 
     /// Returns the default number of keys. It is small if recurring keys are the point, or if keys are costly to make.
-    pub(crate) fn usual_keys(self) -> usize {
+    #[must_use]
+    pub fn usual_keys(self) -> usize {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
             _ if self.is_hot() => 8,
@@ -292,13 +311,8 @@ impl CommandError for OperationError {
 }
 
 impl OperationError {
-    pub(crate) fn not_public_key(found: impl fmt::Display) -> Self {
+    fn not_public_key(found: impl fmt::Display) -> Self {
         Self::NotPublicKey { found: found.to_string(), expected: NamedOperation::public_key_names() }
-    }
-
-    /// Makes [`Unknown`](Self::Unknown) for commands that take public-key operations only.
-    pub(crate) fn unknown_public_key(found: &str) -> Self {
-        Self::Unknown { found: found.to_owned(), expected: NamedOperation::public_key_names() }
     }
 }
 

@@ -13,8 +13,8 @@ mod lines;
 mod scale;
 mod svg;
 
-pub(crate) use bars::BarChart;
-pub(crate) use lines::{AxisScale, ChartPanel, LineChart};
+pub use bars::{Bar, BarChart};
+pub use lines::{AxisScale, ChartPanel, LineChart};
 
 /// Colours in the order of series. Readers who do not see red and green can distinguish them (after Okabe and Ito).
 const COLOURS: [&str; 8] =

@@ -2,26 +2,30 @@
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): every seed gives a full period of 2^64.
 #[derive(Debug, Clone)]
-pub(crate) struct SplitMix64(u64);
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Makes a generator with a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) fn next_u64(&mut self) -> u64 {
+    /// Returns the next number.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }
 
-    /// Uniform in (0, 1]: never zero, so that its logarithm is finite.
-    pub(crate) fn unit(&mut self) -> f64 {
+    /// Returns a number uniform in (0, 1]. It is never zero, so its logarithm is finite.
+    pub fn unit(&mut self) -> f64 {
         ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+    /// Returns random bytes.
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
         std::iter::repeat_with(|| self.next_u64().to_le_bytes()).flatten().take(len).collect()
     }
 }

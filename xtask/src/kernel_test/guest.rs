@@ -93,7 +93,8 @@ impl Guest {
             ("OARLOCK", &programs.oarlock),
             ("IO_TESTS", &programs.io_tests),
             ("PROXY_TESTS", &programs.proxy_tests),
-            ("SOCKETS_COMMAND", &programs.sockets_command),
+            ("LAB", &programs.lab),
+            ("LAB_TESTS", &programs.lab_tests),
             ("SERVE_FILE", &programs.serve_file),
         ] {
             let quoted = path.display().to_string().replace('\'', "'\\''");

@@ -37,23 +37,23 @@ done
 step tests "$IO_TESTS" kernel_tls:: --test-threads 2
 step proxy "$PROXY_TESTS" kernel_hand_over:: --nocapture
 step probe "$OARLOCK" sockets probe
-"$OARLOCK" --json sockets bench --ways plain,user,device,kernel,sendfile --bytes 8M --turns 1 \
+"$LAB" --json sockets bench --ways plain,user,device,kernel,sendfile --bytes 8M --turns 1 \
   >/run/out/rows.json 2>/run/out/bench.log
 echo "bench $?" >>/run/out/steps
-"$OARLOCK" --json sockets bench --ways user,device,kernel --sizes 4k --frames piecemeal --bytes 4M --turns 1 \
+"$LAB" --json sockets bench --ways user,device,kernel --sizes 4k --frames piecemeal --bytes 4M --turns 1 \
   >/run/out/pieces.json 2>/run/out/pieces.log
 echo "pieces $?" >>/run/out/steps
 # A limit below a record stops the kernel's TLS for ever. The ways have to say so and not try.
 limited() {
   "$OARLOCK" sockets probe | busybox grep '^Warning: .*tcp_notsent_lowat is 16384' &&
-    "$OARLOCK" sockets bench --ways kernel,sendfile --bytes 1M --turns 1 |
+    "$LAB" sockets bench --ways kernel,sendfile --bytes 1M --turns 1 |
     busybox grep '^sendfile is not here: .*tcp_notsent_lowat is 16384'
 }
 echo 16384 >/proc/sys/net/ipv4/tcp_notsent_lowat
 step limit limited
 echo 4294967295 >/proc/sys/net/ipv4/tcp_notsent_lowat
 if busybox which strace >/dev/null; then
-  step strace "$SOCKETS_COMMAND" the_counts_equal_those_of_strace --nocapture
+  step strace "$LAB_TESTS" the_counts_equal_those_of_strace --nocapture
 fi
 if busybox which curl >/dev/null; then
   busybox head -c 300000 "$OARLOCK" >/run/page

@@ -17,8 +17,10 @@ pub(super) struct GuestPrograms {
     pub(super) io_tests: PathBuf,
     /// The tests of the proxy, which has those with records of the kernel.
     pub(super) proxy_tests: PathBuf,
-    /// The tests of `oarlock sockets`.
-    pub(super) sockets_command: PathBuf,
+    /// The program `oarlock-lab`.
+    pub(super) lab: PathBuf,
+    /// The tests of `oarlock-lab`, of which those of `sockets bench` run.
+    pub(super) lab_tests: PathBuf,
     /// The example that serves a file.
     pub(super) serve_file: PathBuf,
 }
@@ -40,7 +42,8 @@ impl GuestPrograms {
             oarlock: path("crates/cli", "oarlock", &TargetKind::Bin)?,
             io_tests: path("crates/io", "suite", &TargetKind::Test)?,
             proxy_tests: path("crates/proxy", "suite", &TargetKind::Test)?,
-            sockets_command: path("crates/cli", "sockets_command", &TargetKind::Test)?,
+            lab: path("lab/lab", "oarlock-lab", &TargetKind::Bin)?,
+            lab_tests: path("lab/lab", "suite", &TargetKind::Test)?,
             serve_file: path("crates/io", "serve_file_tls", &TargetKind::Example)?,
         })
     }

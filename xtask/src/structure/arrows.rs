@@ -158,8 +158,8 @@ mod tests {
             ("oarlock-dkim", "oarlock-keys", LayerRule::NotInPlan),
             ("oarlock-openssl", "oarlock-dkim", LayerRule::NotInPlan),
             ("oarlock-mailfilter", "oarlock-dispatch", LayerRule::NotInPlan),
-            ("oarlock-cli", "oarlock-bench", LayerRule::DevelopmentIsForTests),
-            ("oarlock-bench", "oarlock-vectors", LayerRule::DevelopmentIsForTests),
+            ("oarlock-cli", "oarlock-lab", LayerRule::DevelopmentIsForTests),
+            ("oarlock-lab", "oarlock-vectors", LayerRule::DevelopmentIsForTests),
             ("oarlock-wire", "oarlock-rustls", LayerRule::NeverUp),
             ("oarlock-rustls", "oarlock-columns", LayerRule::NeverSideways),
             ("oarlock-sockets", "oarlock-io", LayerRule::LibraryWithoutIo),
@@ -187,7 +187,7 @@ mod tests {
             ("oarlock-pkcs11", "oarlock-ffi"),
             ("oarlock-cli", "oarlock-server"),
             ("oarlock-cli", "oarlock-dispatch"),
-            ("oarlock-bench", "oarlock-lanes"),
+            ("oarlock-lab", "oarlock-lanes"),
             ("oarlock-cuda", "oarlock-core"),
             ("oarlock-sockets", "oarlock"),
             ("oarlock-rustls", "oarlock-wire"),
@@ -240,13 +240,13 @@ mod tests {
 
     #[test]
     fn unknown_crates_and_published_development_crates_are_found() {
-        let mut bench = member("oarlock-bench", &[]);
+        let mut bench = member("oarlock-lab", &[]);
         bench.is_published = true;
         let packages = vec![member("oarlock-stranger", &[]), member("core", &[]), bench];
         let expected = [
             ArrowFault::UnknownCrate("oarlock-stranger".into()),
             ArrowFault::UnknownCrate("core".into()),
-            ArrowFault::PublishedDevelopment("oarlock-bench".into()),
+            ArrowFault::PublishedDevelopment("oarlock-lab".into()),
         ];
         assert_eq!(faults(&Workspace { root: PathBuf::new(), packages }), expected);
     }

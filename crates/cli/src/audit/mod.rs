@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 
 use self::verify::VerifyAuditArgs;
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock_io::compressed::{self, STDIN};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::count;
 use oarlock_server::audit_chain::{ChainFile, ChainReport, ChainVerifier, LineHash, read_chain_end};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::count;
 
 use super::AuditCommandError;
 

@@ -7,8 +7,8 @@ use oarlock::Blame;
 use oarlock::keys::KeyError;
 use oarlock::table::KeyType;
 use oarlock::{BuildError, JobError};
-use oarlock_measure::{CommandError, FailureKind};
 use oarlock_server::development::DevelopmentError;
+use oarlock_terminal::{CommandError, FailureKind};
 use oarlock_wire::proto;
 use oarlock_wire::{ConnectError, LinkError, RemoteError, WireError};
 

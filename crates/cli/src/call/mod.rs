@@ -15,6 +15,9 @@ use oarlock::keys::{export, import};
 use oarlock::{Job, JobError, Key, Scheme};
 use oarlock_io::output::write_private;
 use oarlock_io::read_private;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::screen::wants_colour;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count};
 use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
@@ -24,9 +27,6 @@ pub(crate) use self::error::CallError;
 use self::peers::CallPeers;
 pub(crate) use self::peers::connect_observer;
 use crate::runtime::run_future;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{CellAlign, TableCell, TextTable, count};
-use oarlock_measure::terminal::wants_colour;
 
 pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
     let runtime =

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use oarlock::keys::import;
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::{Accelerator, Job, Key};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{ConnectObserver, LinkTransport, RemoteConfig, RemoteHolder, ServerLink, jobs};
 use zeroize::Zeroizing;
 
 use super::args::CallArgs;
 use super::{CallCommand, CallError, read};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::count;
 
 /// The servers that answer.
 pub(super) enum CallPeers {

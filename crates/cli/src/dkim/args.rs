@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use oarlock_dkim::{Canonicalization, MailLimits, VerifyPolicy};
 use oarlock_io::mail::{self, MboxQuoting};
-use oarlock_measure::dkim::{CompareArgs, MailBenchArgs};
 
 use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;
+use crate::laboratory::{Comparison, LaboratoryCommand};
 use crate::time::TimePoint;
 
 /// Arguments of `oarlock dkim`.
@@ -68,8 +68,8 @@ pub(super) enum DkimCommand {
                             oarlock dkim import --key-table /etc/opendkim/KeyTable --signing-table refile:/etc/opendkim/SigningTable"
     )]
     Import(OpendkimArgs),
-    /// Measure messages signed and verified per second of CPU time, engine by engine
-    Bench(MailBenchArgs),
+    /// Measure messages signed and verified per second of CPU time, engine by engine (laboratory)
+    Bench(LaboratoryCommand),
 }
 
 /// The messages.
@@ -98,7 +98,7 @@ pub(super) struct MailSignArgs {
     #[command(flatten)]
     pub(super) mail: MailArgs,
     #[command(flatten)]
-    pub(super) compare: CompareArgs,
+    pub(super) comparison: Comparison,
     /// Domain that signs, the tag `d=`
     #[arg(long, value_name = "DOMAIN", required_unless_present = "compare")]
     pub(super) domain: Option<String>,
@@ -160,7 +160,7 @@ pub(super) struct MailVerifyArgs {
     #[command(flatten)]
     pub(super) mail: MailArgs,
     #[command(flatten)]
-    pub(super) compare: CompareArgs,
+    pub(super) comparison: Comparison,
     #[command(flatten)]
     pub(super) lookup: LookupArgs,
     /// Min length of an accepted RSA key in bits, 1024 to 4096

@@ -8,13 +8,12 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use oarlock_io::mail::{self, MailError, MailReader, StoredMail};
+use oarlock_terminal::table::count;
+use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::MailArgs;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::progress;
-use oarlock_measure::table::count;
 
 /// The number of messages of a batch: enough to fill every lane with bodies of similar length several times.
 const BATCH_MESSAGES: usize = 128;

@@ -2,14 +2,14 @@
 
 use oarlock::Key;
 use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, KeyRecordError, ascii_form};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::CheckArgs;
 use super::lookup::KeyRecordSource;
 use crate::keys::place;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
 
 /// The length in bits below which an RSA key gets a warning. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;

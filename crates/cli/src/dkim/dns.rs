@@ -3,13 +3,13 @@
 use oarlock_dkim::{
     KeyName, KeyRecord, RecordOptions, SignatureAlgorithm, ascii_form, record_strings, record_text, zone_line,
 };
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::DnsArgs;
 use crate::keys::{about, place};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]

@@ -7,11 +7,11 @@ use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dkim::SignerError;
 use oarlock_mailfilter::opendkim::ImportError;
-use oarlock_measure::dkim::MailBenchError;
-use oarlock_measure::{CommandError, FailureKind};
+use oarlock_terminal::{CommandError, FailureKind};
 
 use crate::key_records::SourceError;
 use crate::keys::KeysError;
+use crate::laboratory::LaboratoryError;
 
 /// An error of `oarlock dkim`, or the answer no.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub(crate) enum DkimError {
     #[error("{0}")]
     Job(#[from] JobError),
     #[error(transparent)]
-    Bench(#[from] MailBenchError),
+    Laboratory(#[from] LaboratoryError),
     #[error("{0}")]
     Usage(&'static str),
     #[error("`{0}` is not a domain name")]
@@ -60,7 +60,7 @@ impl CommandError for DkimError {
             Self::Build(error) => error.kind(),
             Self::Key(error) => error.kind(),
             Self::Source(error) => error.kind(),
-            Self::Bench(error) => error.kind(),
+            Self::Laboratory(error) => error.kind(),
             Self::Lookup(_) | Self::Threads(_) | Self::Job(_) | Self::Write { .. } => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Usage,

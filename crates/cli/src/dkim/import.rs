@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use oarlock_io::atomic_file::{self, WriteOptions};
 use oarlock_mailfilter::opendkim::{ImportSources, ImportWarning, ImportedFilter, import};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::count;
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::OpendkimArgs;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::count;
 
 /// The names of the files, which the settings name too.
 const SETTINGS: &str = "milter.toml";

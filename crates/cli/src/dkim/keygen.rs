@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use oarlock::keys::generate;
 use oarlock_dkim::{DkimSigner, RecordOptions, record_text, zone_line};
 use oarlock_io::output::Overwrite;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::{MailKeyType, MailKeygenArgs};
 use crate::keys::{about, place};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
 
 /// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]

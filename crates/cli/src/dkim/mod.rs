@@ -25,11 +25,13 @@ mod verify;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use oarlock_terminal::GlobalOptions;
+
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
 pub(crate) use self::error::DkimError;
+use crate::laboratory;
 use crate::time::TimePoint;
-use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
 ///
@@ -43,7 +45,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimErr
         DkimCommand::Dns(own) => dns::run(global, own),
         DkimCommand::Check(own) => check::run(global, own),
         DkimCommand::Import(own) => import::run(global, own),
-        DkimCommand::Bench(own) => Ok(oarlock_measure::dkim::run(global, own)?),
+        DkimCommand::Bench(_) => Err(laboratory::hand_over("bench").into()),
     }
 }
 

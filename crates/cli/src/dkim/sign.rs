@@ -8,6 +8,8 @@ use oarlock_dkim::{
     DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm,
 };
 use oarlock_io::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 use serde::Serialize;
 
 use super::args::MailSignArgs;
@@ -16,14 +18,9 @@ use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
 use crate::keys::{about, place};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::dkim::compare;
-use oarlock_measure::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), DkimError> {
-    if args.compare.compare {
-        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
-    }
+    args.comparison.hand_over("sign --compare")?;
     let work = MailSigning {
         signers: args.signers()?,
         accelerator: global.builder().lazy().build()?,

@@ -8,6 +8,8 @@ use oarlock_dkim::{
     best_verdict,
 };
 use oarlock_io::mail::to_crlf;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::count;
 use serde::Serialize;
 
 use super::args::MailVerifyArgs;
@@ -15,14 +17,9 @@ use super::bulk::{self, LoadedMail, MailTotals};
 use super::document::ResultList;
 use super::lookup::KeyRecordSource;
 use super::{DkimError, time_s};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::dkim::compare;
-use oarlock_measure::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), DkimError> {
-    if args.compare.compare {
-        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
-    }
+    args.comparison.hand_over("verify --compare")?;
     let verifier = MailVerifier {
         accelerator: global.builder().lazy().build()?,
         records: KeyRecordSource::open(&args.lookup)?,

@@ -9,14 +9,14 @@ use oarlock_dnssec::{
     DigestType, Dnskey, DnssecAlgorithm, DomainNameBuf, RecordType, ZoneRecord, ZoneRecords, ds_rdata,
 };
 use oarlock_io::compressed;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::count;
 use serde::Serialize;
 
 use super::key_files::{KeyFileArgs, KeyFiles, WantedKey};
 use super::zone_file::{TextArgs, damage_of};
 use super::{DnssecError, key_text};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::count;
 
 /// The number of bytes that are read at once.
 const BLOCK: usize = 1 << 20;

@@ -8,13 +8,12 @@ use oarlock::{BuildError, JobError};
 use oarlock_dnssec::sign::ZoneSignError;
 use oarlock_dnssec::{DnskeyError, DsError};
 use oarlock_io::output::OutputError;
-use oarlock_measure::dnssec::bench::ZoneBenchError;
-use oarlock_measure::dnssec::capacity::CapacityError;
-use oarlock_measure::dnssec::zonegen::ZonegenError;
-use oarlock_measure::{CommandError, FailureKind};
+use oarlock_measure::capacity::CapacityError;
+use oarlock_terminal::{CommandError, FailureKind};
 
 use super::key_files::SigningKeyError;
 use crate::keys::KeysError;
+use crate::laboratory::LaboratoryError;
 
 /// An error of `oarlock dnssec`, or the answer no.
 #[derive(Debug, thiserror::Error)]
@@ -42,9 +41,7 @@ pub(crate) enum DnssecError {
     #[error("{0}")]
     Job(#[from] JobError),
     #[error(transparent)]
-    Bench(#[from] ZoneBenchError),
-    #[error(transparent)]
-    Zonegen(#[from] ZonegenError),
+    Laboratory(#[from] LaboratoryError),
     #[error("{0}")]
     Usage(String),
     /// The answer is no. Details were printed before.
@@ -60,8 +57,7 @@ impl CommandError for DnssecError {
             Self::No(_) => FailureKind::AnswerNo,
             Self::Build(error) => error.kind(),
             Self::Capacity(error) => error.kind(),
-            Self::Bench(error) => error.kind(),
-            Self::Zonegen(error) => error.kind(),
+            Self::Laboratory(error) => error.kind(),
             Self::Key(error) => error.kind(),
             Self::KeyParts(error) => error.kind(),
             Self::KeyFile { error, .. } => error.kind(),

@@ -16,13 +16,13 @@ use oarlock_dnssec::{
     ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
 use oarlock_io::{check_private, read_secret};
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use oarlock_wire::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder};
 
 use super::key_text;
 use crate::call::{CallError, ServerArgs, connect_observer};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, place};
-use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Flags of a key-signing key, and of one that signs everything.
 pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;

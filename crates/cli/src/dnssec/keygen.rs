@@ -13,14 +13,14 @@ use oarlock_dnssec::{
     DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
 };
 use oarlock_io::output::Overwrite;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, about, place};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
 
 /// The number of keys that are tried to find one with an unused tag.
 const MAX_TRIES: usize = 1000;

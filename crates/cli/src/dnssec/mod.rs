@@ -23,13 +23,12 @@ mod zone_file;
 
 use clap::{Args, Subcommand};
 use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::dnssec::bench::{self, ZoneBenchArgs};
-use oarlock_measure::dnssec::capacity::{self, CapacityArgs};
-use oarlock_measure::dnssec::zonegen::{self, ZonegenArgs};
+use oarlock_measure::capacity::{self, CapacityArgs};
+use oarlock_terminal::GlobalOptions;
 
 pub(crate) use self::error::DnssecError;
 use self::verify::ZoneVerifyArgs;
+use crate::laboratory::{self, LaboratoryCommand};
 use crate::serve::stopped;
 
 /// Arguments of `oarlock dnssec`.
@@ -55,14 +54,14 @@ enum DnssecCommand {
     Verify(ZoneVerifyArgs),
     /// Sign a zone file: add keys, NSEC or NSEC3 chain, signatures and ZONEMD digest
     Sign(Box<sign::ZoneSignArgs>),
-    /// Measure how fast each engine and other programs verify, sign and read zones
-    Bench(ZoneBenchArgs),
+    /// Measure how fast each engine and other programs verify, sign and read zones (laboratory)
+    Bench(LaboratoryCommand),
     /// Make a key of a zone, as BIND's dnssec-keygen does
     Keygen(keygen::ZoneKeygenArgs),
     /// Print the DS records of the keys of a zone, as BIND's dnssec-dsfromkey does
     Ds(ds::ZoneDsArgs),
-    /// Write a synthetic zone of delegations, like a top-level domain, for measurements
-    Zonegen(ZonegenArgs),
+    /// Write a synthetic zone of delegations, like a top-level domain, for measurements (laboratory)
+    Zonegen(LaboratoryCommand),
     /// Answer whether this machine can verify the signatures of the traffic of a resolver
     #[command(after_help = capacity::AFTER_HELP)]
     Capacity(Box<CapacityArgs>),
@@ -80,10 +79,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), Dnsse
         },
         DnssecCommand::Verify(own) => verify::run(global, own),
         DnssecCommand::Sign(own) => sign::run(global, own),
-        DnssecCommand::Bench(own) => Ok(bench::run(global, own)?),
+        DnssecCommand::Bench(_) => Err(laboratory::hand_over("bench").into()),
         DnssecCommand::Keygen(own) => keygen::run(global, own),
         DnssecCommand::Ds(own) => ds::run(global, own),
-        DnssecCommand::Zonegen(own) => Ok(zonegen::run(global, own)?),
+        DnssecCommand::Zonegen(_) => Err(laboratory::hand_over("zonegen").into()),
     }
 }
 

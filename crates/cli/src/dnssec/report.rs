@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use oarlock_dnssec::zone::FaultyEntry;
 use oarlock_dnssec::{DomainName, Severity, VerifyCounts, VerifyReport, ZoneFinding};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::table::{count, thousands};
 use serde::Serialize;
 
 use super::DnssecError;
 use super::verify::counted;
 use super::zone_file::ZoneFile;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{count, thousands};
 
 /// A zone that was verified.
 #[derive(Debug)]

@@ -12,13 +12,12 @@ use cpu_time::ProcessTime;
 use oarlock::{Accelerator, JobError};
 use oarlock_dnssec::{RecordSets, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneVerifier};
 use oarlock_io::compressed::TextLimit;
+use oarlock_terminal::{GlobalOptions, progress};
 
 use super::report::{self, VerifiedZone};
 use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
 use crate::time::{TimePoint, now};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::progress;
 
 /// The number of names whose signatures are verified together: lanes are full many times, and the data fits into a
 /// core's cache.
@@ -72,7 +71,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneVerifyArgs) -> Result<(), D
         return report::syntax(global, &zone, started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     }
     global.note(|| {
-        let records = oarlock_measure::table::count(zone.records.len() as u64, "record");
+        let records = oarlock_terminal::table::count(zone.records.len() as u64, "record");
         format!("{records} read in {:.2} s", started.elapsed().as_secs_f64())
     });
     let sets = RecordSets::new(&zone.records);
@@ -194,7 +193,7 @@ fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<TrustAnchor>, Dnss
 
 /// Describes the counts in words.
 pub(super) fn counted(counts: &VerifyCounts) -> String {
-    use oarlock_measure::table::{count, thousands};
+    use oarlock_terminal::table::{count, thousands};
     let mut text = format!(
         "{} good, {}, {}, {} ({} secure)",
         count(counts.good_signatures, "signature"),

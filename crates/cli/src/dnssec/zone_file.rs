@@ -12,9 +12,9 @@ use oarlock_io::TextBlocks;
 use oarlock_io::compressed::{
     self, DamagedError, DecompressedInput, IncludeError, IncludedFiles, StreamDamage, TextLimit,
 };
+use oarlock_terminal::progress;
 
 use super::{DnssecError, key_text};
-use oarlock_measure::progress;
 
 /// Returns the text of a file that `$INCLUDE` names, or the reason why there is none.
 type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;

@@ -8,10 +8,9 @@ use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyType;
 use oarlock_io::KeyMaterial;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 use serde::Serialize;
-
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
 
 /// A key without its secrets, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock_io::output::OutputError;
 use oarlock_io::sealed::{IdentityReadFault, RecipientFault, SealFault};
-use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::{KeyFault, KeyFileError, RotationError};
 use oarlock_server::development::DevelopmentError;
+use oarlock_terminal::{CommandError, FailureKind};
 
 /// An error of `oarlock keys`.
 #[derive(Debug, thiserror::Error)]
@@ -91,5 +91,5 @@ fn force_hint(error: &OutputError) -> &'static str {
 }
 
 fn files(count: usize) -> String {
-    oarlock_measure::table::count(count as u64, "file")
+    oarlock_terminal::table::count(count as u64, "file")
 }

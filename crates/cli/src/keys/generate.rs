@@ -11,13 +11,13 @@ use oarlock_io::atomic_file::folder_of;
 use oarlock_io::output::{Overwrite, checked_path};
 use oarlock_records::NewKeyRights;
 use oarlock_server::development::Development;
+use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
 use super::args::GenerateArgs;
 use super::kind::GeneratedKind;
 use super::records::{AddedKey, RecordsAccess};
 use super::{KeysError, place, records};
-use oarlock_measure::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &GenerateArgs) -> Result<(), KeysError> {
     let about = match args.kind.symmetric() {

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use oarlock_io::output::Overwrite;
+use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
 use super::args::ImportArgs;
 use super::{KeysError, place, seal};
-use oarlock_measure::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysError> {
     let name = args.name()?;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use oarlock_io::KeyDirectory;
 use oarlock_io::sealed::AgeIdentities;
 use oarlock_server::development::Development;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable};
 
 use super::about::KeySummary;
 use super::args::ListArgs;
 use super::{KeysError, place, records, seal};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::{CellAlign, TableCell, TextTable};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;

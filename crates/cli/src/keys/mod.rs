@@ -24,10 +24,11 @@ mod seal;
 mod show;
 mod split;
 
+use oarlock_terminal::GlobalOptions;
+
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
 pub(crate) use self::error::KeysError;
-use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
 ///

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use oarlock::keys::generate;
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
 use oarlock_records::{Rotation, VersionRange};
 use oarlock_server::development::Development;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 use serde::Serialize;
 
 use super::args::RotateArgs;

@@ -11,8 +11,8 @@ use oarlock_io::sealed::{
     parse_recipients, read_key_file, seal,
 };
 use oarlock_io::{SecretReader, check_private, read_secret};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 use serde::Serialize;
 use zeroize::Zeroizing;
 

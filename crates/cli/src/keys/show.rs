@@ -7,11 +7,11 @@ use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export};
 use oarlock_io::KeyMaterial;
+use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
 use super::args::ShowArgs;
 use super::{KeysError, place, seal};
-use oarlock_measure::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
     if (args.pem || args.reference) && global.json {

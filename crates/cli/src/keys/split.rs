@@ -9,12 +9,12 @@ use oarlock::keys::{KeyError, Passphrase};
 use oarlock_io::KeyMaterial;
 use oarlock_io::atomic_file::folder_of;
 use oarlock_io::output::{Overwrite, checked_path, private_permissions, write_file};
+use oarlock_terminal::GlobalOptions;
 use zeroize::Zeroizing;
 
 use super::about::KeySummary;
 use super::args::SplitArgs;
 use super::{KeysError, place};
-use oarlock_measure::GlobalOptions;
 
 pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {
     let key = place::read(&args.file, place::passphrase(args.in_passphrase_file.as_deref())?.as_ref())?;

@@ -18,8 +18,8 @@ use arrow_schema::ArrowError;
 use indicatif::ProgressBar;
 use oarlock_columns::LocalKeys;
 use oarlock_io::output::{OutputError, OutputFile};
-use oarlock_measure::GlobalOptions;
 use oarlock_records::KeyFrom;
+use oarlock_terminal::GlobalOptions;
 
 use super::args::{ArrowJob, ArrowOperation, RecordsArgs};
 use super::column::ColumnEditor;

@@ -8,8 +8,8 @@ use oarlock::table::TableError;
 use oarlock::{Blame, BuildError};
 use oarlock_columns::ColumnError;
 use oarlock_io::output::OutputError;
-use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::{ChunkError, KeyFileError, PlanError, RunError};
+use oarlock_terminal::{CommandError, FailureKind};
 
 /// An error of `oarlock records`.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ pub(crate) enum RecordsError {
     Run(#[from] RunError),
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
-    #[error("{rejected} of {} rejected{hint}", oarlock_measure::table::count(*.rows, "row"))]
+    #[error("{rejected} of {} rejected{hint}", oarlock_terminal::table::count(*.rows, "row"))]
     Rejected { rejected: u64, rows: u64, hint: &'static str },
     /// Another thread has failed and reports the reason.
     #[error("stopped")]

@@ -7,7 +7,7 @@ use oarlock::BuildError;
 use oarlock::keys::KeyError;
 use oarlock_cryptoki::ReturnCode;
 use oarlock_io::objects::{ObjectStoreError, StoreFault};
-use oarlock_measure::{CommandError, FailureKind};
+use oarlock_terminal::{CommandError, FailureKind};
 
 use crate::keys::KeysError;
 

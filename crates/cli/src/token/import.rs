@@ -11,7 +11,7 @@ use oarlock_cryptoki::{
 };
 use oarlock_io::TokenFile;
 use oarlock_io::objects::{ObjectStore, PinRole};
-use oarlock_measure::GlobalOptions;
+use oarlock_terminal::GlobalOptions;
 
 use super::TokenError;
 use super::args::ImportTokenArgs;
@@ -143,7 +143,7 @@ fn print(
         });
         writeln!(out, "{value}")?;
     } else {
-        let certificates = oarlock_measure::table::count(certificates as u64, "certificate");
+        let certificates = oarlock_terminal::table::count(certificates as u64, "certificate");
         writeln!(out, "{}: {kind} key {} with id {id}, {certificates}", args.path.display(), args.label)?;
     }
     Ok(out.flush()?)

@@ -1,8 +1,8 @@
 //! `oarlock token init`.
 
 use oarlock_io::objects::{ObjectStore, ObjectStoreError, PinRole, PinRules, StoreFault};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 
 use super::TokenError;
 use super::args::InitArgs;

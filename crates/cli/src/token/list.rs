@@ -6,9 +6,9 @@ use oarlock_cryptoki::{
 };
 use oarlock_io::TokenFile;
 use oarlock_io::objects::{ObjectStore, ObjectStoreError, PinLevel, PinRole, PinState};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::{CellAlign, TableCell, TextTable};
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable};
 use serde::Serialize;
 
 use super::TokenError;

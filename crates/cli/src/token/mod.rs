@@ -19,10 +19,11 @@ mod pin;
 mod pin_source;
 mod template;
 
+use oarlock_terminal::GlobalOptions;
+
 pub(crate) use self::args::TokenArgs;
 use self::args::TokenCommand;
 pub(crate) use self::error::TokenError;
-use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
 ///

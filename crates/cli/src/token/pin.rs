@@ -1,8 +1,8 @@
 //! `oarlock token pin`.
 
 use oarlock_io::objects::{ObjectStore, PinRole};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::report::print_report;
+use oarlock_terminal::GlobalOptions;
+use oarlock_terminal::report::print_report;
 
 use super::TokenError;
 use super::args::PinArgs;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use oarlock_terminal::GlobalOptions;
 use oarlock_wire::proto::{self, Code, request, response};
 use oarlock_wire::{Endpoint, LinkError, LinkTransport, ServerLink};
 use tokio::sync::Notify;
@@ -18,7 +19,6 @@ use super::LoadError;
 use super::args::{LoadArgs, LoadKeyHome, LoadOp, LoadPlan, LoadTransport};
 use super::report::LoadRow;
 use super::work::LoadWork;
-use crate::GlobalOptions;
 use crate::random::SplitMix64;
 use crate::statistics::LatencyHistogram;
 

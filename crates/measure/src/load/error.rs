@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_terminal::{CommandError, FailureKind};
 use oarlock_wire::{ConnectError, LinkError, WireError};
 
-use crate::failure::{CommandError, FailureKind};
 use crate::operation::OperationError;
 
 /// An error of a load measurement.
@@ -42,7 +42,7 @@ pub enum LoadError {
     KeysAt,
     #[error("{0}")]
     Usage(&'static str),
-    #[error("{name}: {} got a wrong answer or none; the first: {first}", crate::table::count(*.errors, "operation"))]
+    #[error("{name}: {} got a wrong answer or none; the first: {first}", oarlock_terminal::table::count(*.errors, "operation"))]
     Errors { name: String, errors: u64, first: String },
     #[error("cannot write {}: {error}", path.display())]
     Write { path: PathBuf, error: io::Error },

@@ -23,6 +23,8 @@ use std::fs;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
 use oarlock_wire::Endpoint;
 use tokio::runtime::Runtime;
 
@@ -34,9 +36,6 @@ use self::spawn::SpawnedServer;
 pub use self::spawn::{LoadedServer, ServerFiles};
 use self::work::LoadWork;
 use crate::cores::DividedCores;
-use crate::options::GlobalOptions;
-use crate::progress;
-use crate::report::print_report;
 
 /// Puts a load on a server, and prints what it did as a table or JSON.
 ///
@@ -44,7 +43,7 @@ use crate::report::print_report;
 /// Wrong arguments, a server that cannot be reached or that answers wrongly.
 pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -> Result<(), LoadError> {
     if let Some(path) = &args.plot {
-        crate::options::check_writable(path)
+        oarlock_terminal::check_writable(path)
             .map_err(|error| LoadError::Write { path: path.clone(), error })?;
     }
     let plans = args.plans(server)?;

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use oarlock_terminal::GlobalOptions;
 use oarlock_wire::{Credentials, Endpoint};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
@@ -13,7 +14,6 @@ use zeroize::Zeroizing;
 use super::LoadError;
 use super::args::LoadTransport;
 use crate::cores::DividedCores;
-use crate::options::GlobalOptions;
 
 /// The server that is put under load.
 #[derive(Clone, Copy)]

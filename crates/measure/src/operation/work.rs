@@ -11,7 +11,7 @@ use crate::random::SplitMix64;
 
 /// Jobs of one operation, all different, keys in turn.
 #[derive(Debug)]
-pub(crate) struct PublicKeyWork {
+pub struct PublicKeyWork {
     pub(crate) operation: NamedOperation,
     /// Private for signatures and agreements, public for verifications.
     pub(crate) keys: Vec<Key>,
@@ -29,7 +29,7 @@ impl NamedOperation {
     ///
     /// # Errors
     /// [`OperationError::NotPublicKey`] for records; keys that cannot be made; a signature that nothing here makes.
-    pub(crate) fn work(
+    pub fn work(
         self,
         accelerator: &Accelerator,
         keys: usize,
@@ -126,7 +126,8 @@ fn digest_of(curve: Curve) -> DigestAlg {
 
 impl PublicKeyWork {
     /// Returns the jobs, in order.
-    pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
+    #[must_use]
+    pub fn jobs(&self) -> Vec<Job<'_>> {
         (0..self.len()).filter_map(|index| self.job(index)).collect()
     }
 
@@ -136,7 +137,8 @@ impl PublicKeyWork {
     }
 
     /// Returns the job at `index`; None past the end.
-    pub(crate) fn job(&self, index: usize) -> Option<Job<'_>> {
+    #[must_use]
+    pub fn job(&self, index: usize) -> Option<Job<'_>> {
         let key = self.keys.get(*self.key_of.get(index)? as usize)?;
         let input = self.inputs.get(index);
         let input = match self.scheme {
@@ -151,7 +153,7 @@ impl PublicKeyWork {
     ///
     /// # Errors
     /// The error of a job that fails.
-    pub(crate) fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
+    pub fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
         accelerator.diagnostics().drop_tables();
         if accelerator.max_prepared_bytes() == 0 {
             return Ok(0);

@@ -13,26 +13,29 @@ const GROUP_GAP: f64 = 16.0;
 const VALUE_SPACE: f64 = 64.0;
 
 /// A value, or the reason why it is missing.
-pub(crate) type Bar = Result<f64, String>;
+pub type Bar = Result<f64, String>;
 
 /// A chart of bars. Values are in `unit`. If a value was not measured, the reason stands in its place.
 #[derive(Debug, Clone)]
-pub(crate) struct BarChart {
-    pub(crate) title: String,
+pub struct BarChart {
+    /// The title.
+    pub title: String,
     /// The text under the x axis: the quantity and its unit.
-    pub(crate) x_label: String,
+    pub x_label: String,
     /// The text after each value at the end of its bar: `x`, ` ops/s`, or nothing.
-    pub(crate) unit: String,
+    pub unit: String,
     /// The value that results are compared with, and its name: `(1.0, "OpenSSL 3.0.19")`.
-    pub(crate) mark: Option<(f64, String)>,
-    pub(crate) series: Vec<String>,
+    pub mark: Option<(f64, String)>,
+    /// The names of the series.
+    pub series: Vec<String>,
     /// The name of each group, and for each series a value or the reason why it is missing.
-    pub(crate) groups: Vec<(String, Vec<Bar>)>,
+    pub groups: Vec<(String, Vec<Bar>)>,
 }
 
 impl BarChart {
     /// Draws the chart as an SVG document. The axis starts at zero, or is logarithmic if the values differ widely.
-    pub(crate) fn to_svg(&self) -> String {
+    #[must_use]
+    pub fn to_svg(&self) -> String {
         let mut drawing = SvgDrawing::new();
         drawing.text([MARGIN, MARGIN + 8.0], &self.title, TextStyle::title());
         let below_legend = legend(&mut drawing, &self.series, [MARGIN, MARGIN + 26.0], WIDTH - MARGIN);
@@ -121,7 +124,7 @@ fn reason(bar: Option<&Bar>) -> String {
 }
 
 fn short(value: f64) -> String {
-    crate::table::si(value)
+    oarlock_terminal::table::si(value)
 }
 
 #[cfg(test)]

@@ -12,22 +12,26 @@ const NUMBERS: f64 = 62.0;
 
 /// A chart of lines. All panels share the y axis, so that they can be compared.
 #[derive(Debug, Clone)]
-pub(crate) struct LineChart {
-    pub(crate) title: String,
+pub struct LineChart {
+    /// The title.
+    pub title: String,
     /// The label of the x axis with its unit: `load, % of scalar capacity`.
-    pub(crate) x_label: String,
-    pub(crate) x_axis: AxisScale,
+    pub x_label: String,
+    /// The scale of the x axis.
+    pub x_axis: AxisScale,
     /// The label of the y axis with its unit: `latency, ms`.
-    pub(crate) y_label: String,
-    pub(crate) y_axis: AxisScale,
+    pub y_label: String,
+    /// The scale of the y axis.
+    pub y_axis: AxisScale,
     /// The names of the series, each of which is one line of each panel.
-    pub(crate) series: Vec<String>,
-    pub(crate) panels: Vec<ChartPanel>,
+    pub series: Vec<String>,
+    /// The panels, from left to right.
+    pub panels: Vec<ChartPanel>,
 }
 
 /// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AxisScale {
+pub enum AxisScale {
     /// Linear from zero.
     Linear,
     /// Logarithmic, for positive values.
@@ -36,14 +40,17 @@ pub(crate) enum AxisScale {
 
 /// A panel: for each series its points (x, y), in order of x. Points outside of an axis are left out.
 #[derive(Debug, Clone)]
-pub(crate) struct ChartPanel {
-    pub(crate) title: String,
-    pub(crate) lines: Vec<Vec<(f64, f64)>>,
+pub struct ChartPanel {
+    /// The title.
+    pub title: String,
+    /// The points of each series.
+    pub lines: Vec<Vec<(f64, f64)>>,
 }
 
 impl LineChart {
     /// Draws the chart as an SVG document.
-    pub(crate) fn to_svg(&self) -> String {
+    #[must_use]
+    pub fn to_svg(&self) -> String {
         let mut drawing = SvgDrawing::new();
         drawing.text([MARGIN, MARGIN + 8.0], &self.title, TextStyle::title());
         let below_legend = legend(&mut drawing, &self.series, [MARGIN, MARGIN + 26.0], WIDTH - MARGIN);

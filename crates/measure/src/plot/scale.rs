@@ -72,7 +72,7 @@ pub(super) fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
 /// Formats a tick without needless digits.
 pub(super) fn tick_label(value: f64) -> String {
     if value.abs() >= 1000.0 {
-        return crate::table::si(value).replace(".00", "").replace(".0", "");
+        return oarlock_terminal::table::si(value).replace(".00", "").replace(".0", "");
     }
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,62 +1,14 @@
-//! `oarlock sockets`: which TLS records the kernel makes, and both tables of the paper on transforms in sockets
-//! (Burnside and Keromytis, "Accelerating application-level security protocols", 2003) on this machine.
+//! TLS records by the kernel and by user space.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args` | the commands' arguments |
-//! | `probe` | `oarlock sockets probe` |
-//! | `wire` | the system calls of every way, counted |
-//! | `transfer` | the connections, and the loop that sends a file over them |
-//! | `kernel`, `user`, `device` | the ways to seal what is sent |
-//! | `af_alg`, `server_device` | the two devices: the kernel's, and a cryptoserver |
-//! | `seal` | records of TLS 1.3 in user space |
-//! | `plan` | the rows, and their turns |
-//! | `report`, `paper` | tables, JSON and picture; the paper's figures |
+//! | [`probe`] | `oarlock sockets probe`: which records this kernel makes, and which way costs less here |
+//! | `suite` | the suites of measured records |
+//! | `seal` | keys of measured connections, and records of user space |
 
-mod af_alg;
-mod args;
-mod device;
-mod error;
-mod kernel;
-mod paper;
-mod plan;
-mod probe;
-mod report;
+pub mod probe;
 mod seal;
-mod server_device;
-#[cfg(test)]
-mod tests;
-mod transfer;
-mod user;
-mod wire;
+mod suite;
 
-use self::args::SocketsCommand;
-pub use self::args::{SocketsArgs, SocketsBenchArgs};
-pub use self::error::SocketsError;
-use crate::options::{GlobalOptions, check_writable};
-use crate::report::print_report;
-
-/// Probes the kernel or measures the ways, and prints tables or JSON.
-///
-/// # Errors
-/// Wrong arguments, or a machine that cannot connect to itself. A way that is not there is no error but a row.
-pub fn run(global: &GlobalOptions, args: &SocketsArgs) -> Result<(), SocketsError> {
-    match &args.command {
-        SocketsCommand::Probe => probe::run(global),
-        SocketsCommand::Bench(args) => bench(global, args),
-    }
-}
-
-fn bench(global: &GlobalOptions, args: &SocketsBenchArgs) -> Result<(), SocketsError> {
-    args.check()?;
-    if let Some(path) = &args.plot {
-        check_writable(path).map_err(|error| SocketsError::Plot { path: path.clone(), error })?;
-    }
-    let rows = plan::measure_all(global, args)?;
-    if let Some(path) = &args.plot {
-        let written = std::fs::write(path, report::to_svg(&rows));
-        written.map_err(|error| SocketsError::Plot { path: path.clone(), error })?;
-    }
-    print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))
-        .map_err(SocketsError::Stdout)
-}
+pub use self::seal::{StreamKeys, record_keys, sealer};
+pub use self::suite::{MAX_CONTENT, SocketSuite};

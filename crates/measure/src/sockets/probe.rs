@@ -1,36 +1,62 @@
 //! `oarlock sockets probe`: the kernel's answers, and the way that costs less here.
 
+use std::io;
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
-use oarlock::Accelerator;
+use oarlock::{Accelerator, BuildError};
 use oarlock_io::kernel_tls::{
     CipherReport, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe,
 };
 use oarlock_sockets::{
     Content, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
 };
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, duration};
+use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use serde::Serialize;
 
-use super::args::{MAX_CONTENT, SocketSuite};
-use super::error::SocketsError;
 use super::seal::sealer;
-use crate::options::GlobalOptions;
-use crate::report::print_report;
-use crate::table::{CellAlign, CellTone, TableCell, TextTable, duration};
+use super::suite::{MAX_CONTENT, SocketSuite};
 
 /// The records that are sealed to measure the cost, short and long.
 const RECORDS: u32 = 400;
 const SHORT: usize = 64;
 
-pub(super) fn run(global: &GlobalOptions) -> Result<(), SocketsError> {
+/// An error of `oarlock sockets probe`.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "each message says what its variant means")]
+pub enum SocketProbeError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error("this machine cannot connect to itself: {0}")]
+    Probe(io::Error),
+    #[error("stdout: {0}")]
+    Stdout(io::Error),
+}
+
+impl CommandError for SocketProbeError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Build(error) => error.kind(),
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            Self::Probe(_) => FailureKind::Machine,
+        }
+    }
+}
+
+/// Probes the kernel, and prints tables or JSON.
+///
+/// # Errors
+/// A machine that cannot connect to itself. A kernel without TLS is not an error: the table then says why.
+pub fn run(global: &GlobalOptions) -> Result<(), SocketProbeError> {
     let began = Instant::now();
-    let report = probe().map_err(SocketsError::Probe)?;
+    let report = probe().map_err(SocketProbeError::Probe)?;
     let accelerator = Accelerator::builder().lazy().build()?;
     let document = ProbeDocument::new(&accelerator, &report);
     global.note(|| format!("the probe took {}", duration(began.elapsed().as_secs_f64())));
     print_report(global.json, &document, |in_colour| to_text(&report, &document, in_colour))
-        .map_err(SocketsError::Stdout)
+        .map_err(SocketProbeError::Stdout)
 }
 
 /// The JSON document of the command.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_terminal::{CommandError, FailureKind};
 
-use crate::failure::{CommandError, FailureKind};
 use crate::operation::OperationError;
 use crate::peer::PeerError;
 

@@ -6,14 +6,13 @@
 //! it; the last column is the error that remains if operations are counted in whole groups.
 
 use oarlock::{Accelerator, CostFit, EngineReport, Shape, TimingGrid};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration};
+use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;
 
 use super::error::SpeedError;
 use crate::operation::NamedOperation;
-use crate::options::GlobalOptions;
-use crate::progress;
-use crate::report::print_report;
-use crate::table::{CellAlign, TableCell, TextTable, duration};
 
 /// One engine and shape. Times in nanoseconds, deviations relative to the time.
 #[derive(Clone, Debug, Serialize)]

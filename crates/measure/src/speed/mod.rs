@@ -23,6 +23,8 @@ use indicatif::ProgressBar;
 use oarlock::Outcomes;
 use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, AcceleratorBuilder, Shape, ShapeReport};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, check_writable, progress};
 
 pub use self::error::SpeedError;
 pub(crate) use self::measure::SpeedContender;
@@ -32,11 +34,8 @@ pub(crate) use self::public::{AcceleratorJobs, is_right};
 use self::records::{AcceleratorRecords, BareRecords, RecordWork};
 use self::report::SpeedRow;
 use crate::operation::{NamedOperation, PublicKeyWork};
-use crate::options::{GlobalOptions, check_writable};
 use crate::peer::openssl_speed::{self, OpensslRates};
 use crate::peer::{Libcrypto, PeerAlgorithm, PeerError, PreparedTask};
-use crate::progress;
-use crate::report::print_report;
 
 /// Arguments of `oarlock speed`.
 #[derive(Args, Clone, Debug)]

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, bytes, ratio, si};
 use serde::Serialize;
 
 use super::measure::SpeedRate;
 use crate::plot::BarChart;
-use crate::table::{CellAlign, CellTone, TableCell, TextTable, bytes, ratio, si};
 
 /// One operation on one engine, beside one library. The fields are those of the documented JSON.
 #[derive(Clone, Debug, Serialize)]

@@ -1,8 +1,8 @@
 //! The table and the JSON document.
 
-use oarlock_measure::report::print_report;
 use oarlock_measure::statistics::median;
-use oarlock_measure::table::{CellAlign, TableCell, TextTable, duration, si};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration, si};
 use serde::Serialize;
 
 use crate::meter::Turn;

@@ -22,14 +22,13 @@ use oarlock_dnssec::sign::{Signatures, SigningPlan, ZoneDraft, ZoneSignError};
 use oarlock_dnssec::{DomainNameBuf, RecordType};
 use oarlock_io::compressed::TextLimit;
 use oarlock_io::output::OutputFile;
+use oarlock_terminal::table::count;
+use oarlock_terminal::{GlobalOptions, progress};
 
 pub(super) use self::args::ZoneSignArgs;
 use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use oarlock_measure::GlobalOptions;
-use oarlock_measure::progress;
-use oarlock_measure::table::count;
 
 pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::table::{count, thousands};
 use serde::Serialize;
 
 use super::super::DnssecError;
-use oarlock_measure::report::print_report;
-use oarlock_measure::table::{count, thousands};
 
 /// The summary of a signed zone.
 #[derive(Debug, Serialize)]

@@ -1,0 +1,42 @@
+//! The program `oarlock` as a cryptoserver.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::GlobalOptions;
+
+use super::BenchError;
+use super::place::{HELD_KEY, make_directory, write};
+use super::plan::BenchProgram;
+use super::process::ServerProcess;
+use super::settings;
+use crate::product::oarlock_path;
+
+/// Starts a cryptoserver, and waits until it listens at `oarlock.sock` in a directory. It holds the private key, if
+/// there is one. It runs on the servers' core, or on the cores of this thread if `cores` is None.
+pub(super) fn start_cryptoserver(
+    global: &GlobalOptions,
+    held_key: Option<&str>,
+    directory: &Path,
+    cores: Option<&DividedCores>,
+) -> Result<ServerProcess, BenchError> {
+    let keys = make_directory(directory.join("keys"))?;
+    if let Some(key) = held_key {
+        write(&keys.join(format!("{HELD_KEY}.pem")), key.as_bytes())?;
+    }
+    let config = directory.join("oarlock.toml");
+    let user = rustix::process::geteuid().as_raw();
+    write(&config, settings::cryptoserver(user, global).as_bytes())?;
+    let mut command = Command::new(oarlock_path()?);
+    command.args(["--json", "serve", "--config"]).arg(&config).stdout(Stdio::piped());
+    let log = directory.join("cryptoserver.log");
+    let mut process = match cores {
+        Some(cores) => ServerProcess::start(BenchProgram::Cryptoserver, &mut command, log, cores)?,
+        None => ServerProcess::start_here(BenchProgram::Cryptoserver, &mut command, log)?,
+    };
+    match process.first_line()?.is_empty() {
+        true => Err(process.ended()),
+        false => Ok(process),
+    }
+}

@@ -1,0 +1,215 @@
+//! `oarlock bench`: programs of others with and without Oarlock, side by side in one run.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the commands' arguments |
+//! | `plan` | the rows: programs, providers, keys |
+//! | `handshake` | the handshakes: version of TLS, key exchange, client certificates, resumption |
+//! | `sessions` | sessions that clients resume |
+//! | `libssl` | the OpenSSL of servers |
+//! | `place` | keys, certificates and configurations in a directory |
+//! | `settings` | the text of configurations |
+//! | `process` | server programs as child processes |
+//! | `stack` | a TLS server, with its cryptoserver if it has one |
+//! | `cryptoserver` | `oarlock` as a cryptoserver |
+//! | `client` | clients, which connect anew as soon as they have their answer |
+//! | `turns` | providers in turns, and their medians |
+//! | `reloads` | nginx while it is reloaded and its workers are killed |
+//! | `report` | table and JSON |
+//! | `milter` | MTAs at a mail filter |
+//! | `proxy` | TLS-terminating proxies |
+//! | `resolver` | resolvers that validate |
+
+mod args;
+mod client;
+mod cryptoserver;
+mod error;
+mod fleet;
+mod handshake;
+mod libssl;
+mod milter;
+mod place;
+mod plan;
+mod process;
+mod proxy;
+mod reloads;
+mod report;
+mod resolver;
+mod sessions;
+mod settings;
+mod stack;
+mod turns;
+
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use oarlock_measure::cores::DividedCores;
+use oarlock_terminal::report::print_report;
+use oarlock_terminal::{GlobalOptions, progress};
+
+pub(crate) use self::args::BenchArgs;
+use self::args::{BenchCommand, TlsArgs};
+use self::client::TlsClients;
+pub(crate) use self::error::BenchError;
+use self::handshake::{ClientTlsGroup, HandshakeKind};
+use self::libssl::{OpensslVersion, ServerLibssl};
+use self::place::{BenchDirectory, ProviderLibrary};
+use self::plan::TlsRowName;
+use self::report::TlsRow;
+use self::stack::{ServerSite, ServerStack};
+use self::turns::ProviderTurns;
+
+/// The template of the progress bar.
+const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";
+
+/// Measures whole programs, and prints a table or JSON.
+///
+/// # Errors
+/// Wrong arguments, a program that fails or answers wrongly, connections that failed while no worker was killed.
+pub(crate) fn run(global: &GlobalOptions, args: &BenchArgs) -> Result<(), BenchError> {
+    match &args.command {
+        BenchCommand::Tls(args) => run_tls(global, args),
+        BenchCommand::Reloads(args) => reloads::run(global, args),
+        BenchCommand::Milter(args) => milter::run(global, args),
+        BenchCommand::Proxy(args) => proxy::run(global, args),
+        BenchCommand::Resolver(args) => resolver::run(global, args),
+        BenchCommand::Fleet(args) => fleet::run(global, args),
+    }
+}
+
+/// Measures TLS servers with each provider, in turns.
+fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
+    args.check()?;
+    let module = args.set_up.module()?;
+    let libssl = args.libssl()?;
+    let handshake = args.handshake();
+    let names = with_group(installed(args.rows())?, handshake.group, libssl.as_ref())?;
+    let place = BenchDirectory::new(args.set_up.keep.as_deref())?;
+    let library = place.link_library(module)?;
+    let cores = DividedCores::divide();
+    cores.leave();
+    let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
+    let bar = progress::bar(turns as u64, BAR);
+    let libssl = libssl.as_ref();
+    let bench = TlsBench { global, args, place: &place, library: &library, libssl, cores: &cores, bar: &bar };
+    let mut rows = Vec::new();
+    let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
+    bar.finish_and_clear();
+    // Rows that were measured before a failure are printed.
+    if !rows.is_empty() {
+        print_report(global.json, &rows, |in_colour| report::to_text(handshake, &rows, in_colour))?;
+    }
+    done
+}
+
+/// The state that all rows share.
+struct TlsBench<'a> {
+    global: &'a GlobalOptions,
+    args: &'a TlsArgs,
+    place: &'a BenchDirectory,
+    library: &'a ProviderLibrary,
+    libssl: Option<&'a ServerLibssl>,
+    cores: &'a DividedCores,
+    bar: &'a ProgressBar,
+}
+
+impl TlsBench<'_> {
+    /// Returns the rows of one name: all its servers run at the same time and are measured in turns.
+    fn rows(&self, name: TlsRowName) -> Result<Vec<TlsRow>, BenchError> {
+        self.bar.set_message(format!("{name}: starting"));
+        let identity = self.place.identity(&name.to_string(), name.key_kind())?;
+        let (workers, connections) = (self.args.workers, self.args.connections(name));
+        let handshake = self.args.handshake();
+        let client = match handshake.has_client_certificates {
+            true => Some(identity.make_client(name.key_kind())?),
+            false => None,
+        };
+        let clients =
+            |handshake| TlsClients::new(handshake, &identity.certificate, client.as_ref(), connections);
+        let beside = HandshakeKind { group: ClientTlsGroup::X25519, ..handshake };
+        let (global, library, libssl, cores) = (self.global, self.library, self.libssl, self.cores);
+        let site = ServerSite { global, library, libssl, cores, workers, connections, handshake };
+        let mut servers = Vec::new();
+        for provider in name.providers() {
+            let mut stack = ServerStack::start(&site, name, &identity, *provider)?;
+            // Each server has clients of its own: a ticket is of use only to the server that made it.
+            let with_x25519 = (handshake != beside).then(|| clients(beside)).transpose()?;
+            let clients = clients(handshake)?;
+            stack.wait_until_ready(&clients)?;
+            self.global.note(|| format!("{name} {provider}: {}", stack.about()));
+            servers.push(TlsBenchServer { stack, clients, with_x25519, turns: ProviderTurns::default() });
+        }
+        for _ in 0..self.args.turns {
+            for server in &mut servers {
+                self.bar.set_message(format!("{name} {}", server.stack.provider));
+                server.measure(self.args.length())?;
+                self.bar.inc(1);
+            }
+        }
+        let turns: Vec<ProviderTurns> = servers.into_iter().map(|server| server.turns).collect();
+        Ok(turns::rows(name, self.args, &turns))
+    }
+}
+
+/// A server of a row with its clients and its turns until now.
+struct TlsBenchServer {
+    stack: ServerStack,
+    clients: TlsClients,
+    /// Clients that offer X25519 alone, if the others offer another group.
+    with_x25519: Option<TlsClients>,
+    turns: ProviderTurns,
+}
+
+impl TlsBenchServer {
+    fn measure(&mut self, length: Duration) -> Result<(), BenchError> {
+        self.turns.own.push(self.stack.measure(&self.clients, length)?);
+        if let Some(clients) = &self.with_x25519 {
+            self.turns.with_x25519.push(self.stack.measure(clients, length)?);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the rows whose program is installed. The others get a note.
+fn installed(names: Vec<TlsRowName>) -> Result<Vec<TlsRowName>, BenchError> {
+    let (here, missing): (Vec<_>, Vec<_>) =
+        names.into_iter().partition(|name| name.program().path().is_some());
+    for name in &missing {
+        eprintln!("oarlock: {name}: left out: {} is neither in PATH nor in /usr/sbin", name.program());
+    }
+    match (here.as_slice(), missing.first()) {
+        ([], Some(name)) => Err(BenchError::NotInstalled(name.program())),
+        _ => Ok(here),
+    }
+}
+
+/// Returns the rows whose server has the group. The others get a note.
+fn with_group(
+    names: Vec<TlsRowName>,
+    group: ClientTlsGroup,
+    libssl: Option<&ServerLibssl>,
+) -> Result<Vec<TlsRowName>, BenchError> {
+    if group == ClientTlsGroup::X25519 {
+        return Ok(names);
+    }
+    let mut here = Vec::new();
+    let mut without = None;
+    for name in names {
+        let program = name.program();
+        let version = OpensslVersion::of(program, libssl)?;
+        if version.has_ml_kem() {
+            here.push(name);
+            continue;
+        }
+        let version = version.0;
+        eprintln!(
+            "oarlock: {name}: left out: {program} runs with OpenSSL {version}, which lacks {}",
+            group.name()
+        );
+        without = Some(BenchError::NoGroup { program, version });
+    }
+    match without {
+        Some(error) if here.is_empty() => Err(error),
+        _ => Ok(here),
+    }
+}

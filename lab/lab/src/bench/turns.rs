@@ -1,0 +1,150 @@
+//! Providers in turns. A machine's speed changes between turns, so only results of the same turn are compared.
+
+use oarlock_measure::statistics::median;
+
+use super::args::TlsArgs;
+use super::plan::{BenchProgram, RatioBasis, TlsRowName};
+use super::report::TlsRow;
+
+/// CPU time in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CpuUse {
+    /// The CPU time of all server processes.
+    pub(super) server_us: u64,
+    /// The cryptoserver's part of it, if there is one.
+    pub(super) cryptoserver_us: Option<u64>,
+}
+
+/// The result of one provider in one turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TlsTurn {
+    pub(super) handshakes: u64,
+    /// The number of them that resumed a session.
+    pub(super) resumed: u64,
+    pub(super) cpu: CpuUse,
+    /// The median latency of a handshake.
+    pub(super) p50_us: f64,
+}
+
+impl CpuUse {
+    pub(super) fn since(&self, before: &Self) -> Self {
+        let cryptoserver = self.cryptoserver_us.zip(before.cryptoserver_us);
+        Self {
+            server_us: self.server_us.saturating_sub(before.server_us),
+            cryptoserver_us: cryptoserver.map(|(after, before)| after.saturating_sub(before)),
+        }
+    }
+}
+
+impl TlsTurn {
+    /// Returns the quantity that is compared: larger is better.
+    fn merit(&self, measure: RatioBasis) -> f64 {
+        match measure {
+            RatioBasis::Cpu => self.handshakes as f64 / self.cpu.server_us as f64,
+            RatioBasis::Latency => 1.0 / self.p50_us,
+        }
+    }
+
+    /// Returns the CPU time of a handshake in microseconds.
+    fn cpu_each_us(&self) -> f64 {
+        self.cpu.server_us as f64 / self.handshakes as f64
+    }
+}
+
+/// The turns of one provider.
+#[derive(Debug, Default)]
+pub(super) struct ProviderTurns {
+    pub(super) own: Vec<TlsTurn>,
+    /// The same turns with X25519 alone, if another group is measured.
+    pub(super) with_x25519: Vec<TlsTurn>,
+}
+
+/// Makes a row for each provider of a name; `turns` are by provider.
+pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) -> Vec<TlsRow> {
+    let Some(default) = turns.first() else { return Vec::new() };
+    let handshake = args.handshake();
+    let row = |(provider, turns): (_, &ProviderTurns)| {
+        let own = &turns.own;
+        let handshakes: u64 = own.iter().map(|turn| turn.handshakes).sum();
+        let server_cpu_us: u64 = own.iter().map(|turn| turn.cpu.server_us).sum();
+        TlsRow {
+            name,
+            provider,
+            connections: args.connections(name),
+            workers: if name.program() == BenchProgram::Nginx { args.workers } else { 1 },
+            seconds: args.seconds,
+            turns: args.turns,
+            tls: handshake.version,
+            group: handshake.group,
+            client_certificates: handshake.has_client_certificates,
+            handshakes,
+            resumed: own.iter().map(|turn| turn.resumed).sum(),
+            server_cpu_us,
+            cryptoserver_cpu_us: own.iter().map(|turn| turn.cpu.cryptoserver_us).sum(),
+            handshakes_per_cpu_s: finite(handshakes as f64 * 1e6 / server_cpu_us as f64),
+            p50_us: median(own.iter().map(|turn| turn.p50_us)).unwrap_or(f64::NAN),
+            ratio: ratio(name.measure(), &default.own, own),
+            ratio_of: name.measure(),
+            group_share: group_share(&turns.with_x25519, own),
+        }
+    };
+    name.providers().iter().copied().zip(turns).map(row).collect()
+}
+
+/// Returns the median ratio over turns; None if a turn was too short for the clock of processes.
+fn ratio(measure: RatioBasis, default: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
+    let ratio = |(default, own): (&TlsTurn, &TlsTurn)| own.merit(measure) / default.merit(measure);
+    median(default.iter().zip(own).map(ratio)).and_then(finite)
+}
+
+/// Returns the share of a handshake's CPU time that the group costs beyond X25519, the median over turns. None if
+/// X25519 was not measured beside it.
+fn group_share(with_x25519: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
+    let share = |(x25519, own): (&TlsTurn, &TlsTurn)| 1.0 - x25519.cpu_each_us() / own.cpu_each_us();
+    median(with_x25519.iter().zip(own).map(share)).and_then(finite)
+}
+
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(handshakes: u64, server_us: u64, p50_us: f64) -> TlsTurn {
+        TlsTurn { handshakes, resumed: 0, cpu: CpuUse { server_us, cryptoserver_us: None }, p50_us }
+    }
+
+    #[test]
+    fn ratios_compare_providers_within_one_turn() {
+        // The machine is half as fast in the second turn.
+        let default = [turn(128, 1024, 16.0), turn(128, 2048, 32.0), turn(128, 1024, 16.0)];
+        let own = [turn(256, 1024, 8.0), turn(256, 2048, 16.0), turn(192, 1024, 12.0)];
+        assert_eq!(ratio(RatioBasis::Cpu, &default, &default), Some(1.0));
+        assert_eq!(ratio(RatioBasis::Cpu, &default, &own), Some(2.0));
+        assert_eq!(ratio(RatioBasis::Latency, &default, &own), Some(2.0));
+    }
+
+    #[test]
+    fn a_groups_share_is_what_a_handshake_costs_beyond_x25519_in_the_same_turn() {
+        let with_x25519 = [turn(100, 6000, 1.0), turn(100, 12_000, 1.0), turn(200, 12_000, 1.0)];
+        let own = [turn(100, 8000, 1.0), turn(50, 8000, 1.0), turn(100, 8000, 1.0)];
+        assert_eq!(group_share(&with_x25519, &own), Some(0.25));
+        assert_eq!(group_share(&[], &own), None);
+        assert_eq!(group_share(&with_x25519[..1], &[turn(1, 0, 1.0)]), None);
+    }
+
+    #[test]
+    fn a_turn_without_measurable_cpu_time_has_no_ratio() {
+        assert_eq!(ratio(RatioBasis::Cpu, &[turn(1, 0, 1.0)], &[turn(1, 0, 1.0)]), None);
+    }
+
+    #[test]
+    fn the_cryptoservers_cpu_time_is_reported_as_a_part_of_all() {
+        let before = CpuUse { server_us: 100, cryptoserver_us: Some(30) };
+        let after = CpuUse { server_us: 180, cryptoserver_us: Some(70) };
+        assert_eq!(after.since(&before), CpuUse { server_us: 80, cryptoserver_us: Some(40) });
+        assert_eq!(after.since(&CpuUse::default()).cryptoserver_us, None);
+    }
+}

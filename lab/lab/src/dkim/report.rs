@@ -1,0 +1,76 @@
+//! Rows as table and JSON.
+
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
+use serde::Serialize;
+
+use super::args::MailBenchArgs;
+use super::bench::{MailRate, PEER};
+use super::corpus::MailSizes;
+use super::task::MailTask;
+
+/// A row as the benches of all protocols print it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct MailRow {
+    name: String,
+    engine: &'static str,
+    threads: usize,
+    sizes: &'static str,
+    rate_per_s: f64,
+    rate_per_cpu_s: f64,
+    peer: Option<&'static str>,
+    peer_rate_per_cpu_s: Option<f64>,
+    ratio: Option<f64>,
+}
+
+impl MailRow {
+    pub(super) fn of(
+        engine: &'static str,
+        task: MailTask,
+        sizes: MailSizes,
+        rate: MailRate,
+        peer: Option<MailRate>,
+    ) -> Self {
+        let peer_rate_per_cpu_s = peer.map(|peer| peer.per_cpu_s);
+        Self {
+            name: task.name(),
+            engine,
+            threads: 1,
+            sizes: sizes.name(),
+            rate_per_s: rate.per_s,
+            rate_per_cpu_s: rate.per_cpu_s,
+            peer: peer.map(|_| PEER),
+            peer_rate_per_cpu_s,
+            ratio: peer_rate_per_cpu_s.map(|peer| rate.per_cpu_s / peer),
+        }
+    }
+}
+
+/// Returns the heading and the table.
+pub(super) fn to_text(args: &MailBenchArgs, rows: &[MailRow], in_colour: bool) -> String {
+    let heading = format!(
+        "{} in batches of {}, relaxed/relaxed, one key, which is at hand; one thread; median of {} of {} s\n",
+        count(args.messages as u64, "message"),
+        args.batch,
+        count(args.turns.into(), "turn"),
+        args.seconds
+    );
+    let mut table = TextTable::new([
+        ("row", CellAlign::Left),
+        ("sizes", CellAlign::Left),
+        ("engine", CellAlign::Left),
+        ("messages/CPU s", CellAlign::Right),
+        (PEER, CellAlign::Right),
+        ("ratio", CellAlign::Right),
+    ]);
+    for row in rows {
+        table.row([
+            TableCell::from(row.name.clone()),
+            row.sizes.into(),
+            row.engine.into(),
+            thousands(row.rate_per_cpu_s.round() as u64).into(),
+            row.peer_rate_per_cpu_s.map_or(TableCell::none(), |rate| thousands(rate.round() as u64).into()),
+            row.ratio.map_or(TableCell::none(), |value| ratio(value).into()),
+        ]);
+    }
+    heading + &table.render(in_colour)
+}
