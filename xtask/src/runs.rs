@@ -68,7 +68,9 @@ fn exists(workspace: &Workspace, line: &str) -> bool {
         let path = module.split("::").fold(folder.to_owned(), |path, name| path.join(name));
         path.with_extension("rs").is_file() || path.join("mod.rs").is_file()
     };
-    member.is_some_and(|member| ["tests/suite", "src"].iter().any(|folder| is_module(&member.folder.join(folder))))
+    member.is_some_and(|member| {
+        ["tests/suite", "src"].iter().any(|folder| is_module(&member.folder.join(folder)))
+    })
 }
 
 #[cfg(test)]
@@ -77,7 +79,10 @@ mod tests {
 
     #[test]
     fn reads_options_of_scripts_and_settings() {
-        let both = ["a --package one --package two \\\n--lib", r#"["test", "--package", "one", "--package", "two"]"#];
+        let both = [
+            "a --package one --package two \\\n--lib",
+            r#"["test", "--package", "one", "--package", "two"]"#,
+        ];
         for text in both {
             let words: Vec<String> = words_after("--package", text).into_iter().collect();
             assert_eq!(words, ["one", "two"], "{text}");

@@ -77,8 +77,9 @@ impl WorkspaceMember {
             })
             .collect();
         let tests = package.targets.iter().filter(|target| target.is_test());
-        let test_features = tests
-            .flat_map(|test| test.required_features.iter().map(|feature| (test.name.clone(), feature.clone())));
+        let test_features = tests.flat_map(|test| {
+            test.required_features.iter().map(|feature| (test.name.clone(), feature.clone()))
+        });
         let by_dependency = package.dependencies.iter().flat_map(|dependency| {
             dependency.features.iter().map(|feature| (dependency.name.clone(), feature.clone()))
         });

@@ -17,7 +17,7 @@
 
 mod common;
 mod conformance;
-#[path = "../../../../crates/cli/tests/program/filter.rs"]
+#[path = "../../../../crates/cli/tests/suite/program/filter.rs"]
 mod filter;
 mod lives;
 mod openssl;

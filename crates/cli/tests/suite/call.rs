@@ -1,0 +1,216 @@
+//! `oarlock call` under symmetric keys, and the permissions of files with secrets.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Output;
+
+use crate::program::{code, stderr};
+use crate::served::Served;
+use oarlock_server::development::Development;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Keys of published examples (RFC 4231 4.2, SP 800-38B D.1), and two arbitrary keys.
+const KEYS: &str = concat!(
+    "{\"name\":\"rfc4231\",\"type\":\"hmac\",\"hex\":\"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b\"}\n",
+    "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\"}\n",
+    "{\"name\":\"nonces\",\"type\":\"aes128\",\"hex\":\"00000000000000000000000000000000\",\"algorithms\":[\"gcm\"],\"ivs\":[\"column\"]}\n",
+    "{\"name\":\"tdes\",\"type\":\"tdes2\",\"hex\":\"0123456789abcdeffedcba9876543210\"}\n",
+);
+
+struct CallFolder {
+    place: TempDir,
+    served: Served,
+}
+
+impl CallFolder {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let development = Development::at(place.path());
+        development.prepare().unwrap();
+        fs::write(development.records(), KEYS).unwrap();
+        let served = Served::start(place.path());
+        Self { place, served }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    /// Runs `oarlock call WORDS`, in which @NAME is a file of the directory.
+    fn call(&self, words: &str) -> Output {
+        let words: Vec<String> = words
+            .split(' ')
+            .map(|word| {
+                word.strip_prefix('@').map_or(word.to_owned(), |name| self.path(name).display().to_string())
+            })
+            .collect();
+        self.served.call(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn ok(&self, words: &str) -> Vec<u8> {
+        let output = self.call(words);
+        assert_eq!(code(&output), 0, "{words}: {}", stderr(&output));
+        output.stdout
+    }
+
+    fn text(&self, words: &str) -> String {
+        String::from_utf8(self.ok(words)).unwrap()
+    }
+
+    fn refused(&self, words: &str, expected_code: i32, reason: &str) {
+        let output = self.call(words);
+        assert_eq!(code(&output), expected_code, "{words}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{words}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{words}");
+    }
+}
+
+#[test]
+fn values_are_sealed_and_opened_again() {
+    let place = CallFolder::new();
+    fs::write(place.path("value"), "4111111111111111").unwrap();
+    for (seal, open, more) in [
+        ("encrypt --key aes --aad cards", "decrypt --key aes --aad cards", 12 + 16),
+        ("seal --key aes --cipher aes128-cbc", "open --key aes --cipher aes128-cbc", 16),
+        ("seal --key tdes", "open --key tdes", 8),
+    ] {
+        let seal = format!("{seal} --in @value --out @sealed");
+        let sealed = [(); 2].map(|()| {
+            place.ok(&seal);
+            fs::read(place.path("sealed")).unwrap()
+        });
+        assert_eq!(sealed[0].len(), 16 + more, "{seal}");
+        assert_ne!(sealed[0], sealed[1], "each value has an IV of its own");
+        assert_eq!(place.ok(&format!("{open} --in @sealed")), b"4111111111111111");
+    }
+    place.ok("seal --key aes --aad cards --in @value --out @sealed");
+    place.refused("open --key aes --aad other --in @sealed", 1, "verification failed");
+    place.refused("open --key nonces --aad cards --in @sealed", 1, "verification failed");
+    let json: Value = serde_json::from_slice(&place.ok("seal --key aes --in @value --json")).unwrap();
+    assert_eq!(
+        (&json["scheme"], json["hex"].as_str().unwrap().len()),
+        (&"aes128-gcm".into(), 2 * (12 + 16 + 16))
+    );
+}
+
+/// McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 1 and 2; RFC 4231 4.2; SP 800-38B D.1.
+#[test]
+fn published_examples_are_reproduced() {
+    let place = CallFolder::new();
+    fs::write(place.path("zeros"), [0; 16]).unwrap();
+    fs::write(place.path("empty"), "").unwrap();
+    let iv = "000000000000000000000000";
+    let seal = |name: &str| place.text(&format!("seal --key nonces --iv {iv} --hex --in @{name}"));
+    assert_eq!(seal("empty"), format!("{iv}58e2fccefa7e3061367f1d57a4e7455a\n"));
+    assert_eq!(
+        seal("zeros"),
+        format!("{iv}0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf\n")
+    );
+    fs::write(place.path("message"), "Hi There").unwrap();
+    assert_eq!(
+        place.text("mac --key rfc4231 --in @message --hex"),
+        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7\n"
+    );
+    assert_eq!(place.text("mac --key rfc4231 --in @message --hex --length 8"), "b0344c61d8db3853\n");
+    // SP 800-38B D.1, example 1.
+    assert_eq!(place.text("mac --key aes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
+}
+
+#[test]
+fn errors_name_what_was_expected() {
+    let place = CallFolder::new();
+    fs::write(place.path("value"), "odd length").unwrap();
+    for (words, reason) in [
+        (
+            "seal --key aes --cipher tdes2-cbc --in @value",
+            "expected aes128-gcm or aes128-gcm-siv or aes128-cbc",
+        ),
+        ("seal --key rfc4231 --in @value", "expected a key of AES or DES"),
+        ("seal --key p256 --in @value", "expected a symmetric key"),
+        ("seal --key aes --iv 00 --in @value", "expected 24 hexadecimal digits"),
+        ("seal --key aes --iv 000000000000000000000000 --in @value", "forbids an IV"),
+        ("seal --key tdes --aad x --in @value", "expected a cipher of GCM"),
+        ("seal --key tdes --in @value", "a length does not fit"),
+        ("open --key aes --in @value", "at least 28 bytes"),
+        (
+            "mac --key tdes --mac hmac-sha1 --in @value",
+            "expected retail-mac or retail-mac-pad2 or tdes2-cmac",
+        ),
+        ("mac --key absent --in @value", "absent"),
+        ("sign --key aes --in @value", "expected `oarlock call encrypt`, `decrypt` or `mac`"),
+    ] {
+        place.refused(words, 2, reason);
+    }
+}
+
+#[test]
+fn only_the_owner_can_read_written_secrets() {
+    let place = CallFolder::new();
+    fs::write(place.path("value"), "secret").unwrap();
+    place.ok("public-key x25519 --out @peer.pem");
+    place.ok("seal --key aes --in @value --out @sealed");
+    for words in ["derive --key x25519 --peer @peer.pem", "open --key aes --in @sealed"] {
+        for more in ["", " --hex"] {
+            let out = place.path("out");
+            fs::write(&out, "old").unwrap();
+            fs::set_permissions(&out, Permissions::from_mode(0o644)).unwrap();
+            place.ok(&format!("{words} --out @out{more}"));
+            assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600, "{words}");
+            assert_ne!(fs::read(&out).unwrap(), b"old");
+        }
+    }
+}
+
+/// A key is rotated while its server runs. What the first version encrypted is decrypted and encrypted again.
+#[test]
+fn a_key_is_rotated_under_a_running_server() {
+    let mut place = CallFolder::new();
+    let mut log = place.served.log();
+    log.wait_for("listening");
+    let keys = Development::at(place.place.path()).records();
+    let rotate = |words: &[&str]| {
+        let own = ["--json", "keys", "rotate", "aes", "--records", keys.to_str().unwrap()];
+        let output = program::oarlock(&[&own[..], words].concat());
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (json["version"].as_u64().unwrap(), json["min_version"].as_u64().unwrap())
+    };
+    fs::write(place.path("value"), "4111111111111111").unwrap();
+    place.ok("encrypt --key aes --aad cards --in @value --out @first");
+    assert_eq!(rotate(&[]), (2, 1));
+    place.served.signal("-HUP");
+    log.wait_for("keys and grants were read again");
+
+    let json: Value = serde_json::from_slice(&place.ok("encrypt --key aes --in @value --json")).unwrap();
+    assert_eq!(json["key_version"], 2);
+    place.refused("decrypt --key aes --aad cards --in @first", 1, "verification failed");
+    assert_eq!(place.ok("decrypt --key aes@1 --aad cards --in @first"), b"4111111111111111");
+    place.refused("encrypt --key aes@1 --in @value", 2, "forbids");
+    place.refused("mac --key aes@1 --in @value", 2, "an older version");
+    place.ok("rewrap --key aes@1 --aad cards --in @first --out @second");
+    assert_eq!(place.ok("decrypt --key aes --aad cards --in @second"), b"4111111111111111");
+    place.ok("encrypt --key aes --in @value --out @plain");
+    place.ok("rewrap --key aes --in @plain --to-key tdes --to-cipher tdes2-cbc --out @third");
+    assert_eq!(place.ok("decrypt --key tdes --in @third"), b"4111111111111111");
+}
+
+#[test]
+fn a_key_without_versions_is_not_rotated() {
+    let place = CallFolder::new();
+    let keys = Development::at(place.place.path()).records();
+    let path = keys.to_str().unwrap();
+    for (words, reason) in [
+        (&["absent"][..], "\"absent\": the file has no key of this name"),
+        (&["aes", "--min-version", "3"], "minimum version 3: expected 1 to 2"),
+        (&["aes", "--keep-key"], "--keep-key changes nothing by itself"),
+    ] {
+        let output = program::oarlock(&[&["keys", "rotate", "--records", path], words].concat());
+        assert!(code(&output) == 2 && stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+    let missing = place.path("missing");
+    let output = program::oarlock(&["keys", "rotate", "aes", "--records", missing.to_str().unwrap()]);
+    assert!(code(&output) == 2 && stderr(&output).contains("cannot read"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&keys).unwrap(), KEYS);
+}
