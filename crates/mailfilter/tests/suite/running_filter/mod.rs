@@ -55,13 +55,12 @@ pub struct FilterFiles {
     /// A name and a record on each line.
     pub records: String,
     /// The deadline of the test, which has these files until its end.
-    deadline: mpsc::Sender<()>,
+    _deadline: mpsc::Sender<()>,
 }
 
 impl FilterFiles {
     pub fn new() -> Self {
-        let deadline = start_deadline();
-        Self { directory: tempfile::tempdir().unwrap(), records: String::new(), deadline }
+        Self { directory: tempfile::tempdir().unwrap(), records: String::new(), _deadline: start_deadline() }
     }
 
     /// Makes the keys `rsa` and `ed`, their records at example.com, and a table that signs with both.

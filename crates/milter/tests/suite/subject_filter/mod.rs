@@ -148,7 +148,7 @@ pub struct TestServer {
     stop: Option<oneshot::Sender<()>>,
     running: JoinHandle<()>,
     /// The deadline of the test, which has this server until its end.
-    deadline: mpsc::Sender<()>,
+    _deadline: mpsc::Sender<()>,
 }
 
 impl TestServer {
@@ -161,7 +161,7 @@ impl TestServer {
         let running = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Self { socket, counters, aborts, stop: Some(stop), running, deadline: start_deadline() }
+        Self { socket, counters, aborts, stop: Some(stop), running, _deadline: start_deadline() }
     }
 
     /// Starts a server with common steps and default settings.

@@ -28,11 +28,6 @@ pub struct CryptoServer {
 pub const ALL_GRANTED: &str = "[[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n";
 
 impl CryptoServer {
-    /// Starts a server that lets every client use every key.
-    pub fn start(dir: &TestDirectory) -> Self {
-        Self::with(dir, ALL_GRANTED)
-    }
-
     pub fn with(dir: &TestDirectory, settings: &str) -> Self {
         let directory = dir.path("server");
         fs::create_dir_all(directory.join("keys")).unwrap();

@@ -20,7 +20,7 @@ const CERTIFICATE_LABEL: &[u8; 22] = b"Mozilla Builtin Roots\0";
 /// Runs a case in a process of its own, with a token that has a key pair and certificates.
 fn run_case(name: &str, case: impl FnOnce(&RawModule)) {
     isolated(
-        &format!("profiles::{name}"),
+        &format!("conformance::profiles::{name}"),
         STORE,
         |_| (),
         |_| {
@@ -191,7 +191,7 @@ fn has_profile(module: &RawModule, session: CK_SESSION_HANDLE, profile: CK_ULONG
 
 #[test]
 fn bl_m_1_32() {
-    run_case("conformance::profiles::bl_m_1_32", |module| {
+    run_case("bl_m_1_32", |module| {
         let slot = begin(module);
         describe(module, slot);
         let session = open(module, slot, CKF_SERIAL_SESSION);
@@ -203,7 +203,7 @@ fn bl_m_1_32() {
 
 #[test]
 fn ext_m_1_32() {
-    run_case("conformance::profiles::ext_m_1_32", |module| {
+    run_case("ext_m_1_32", |module| {
         let slot = begin(module);
         describe(module, slot);
         let mut count = 0;
@@ -236,7 +236,7 @@ fn ext_m_1_32() {
 
 #[test]
 fn auth_m_1_32() {
-    run_case("conformance::profiles::auth_m_1_32", |module| {
+    run_case("auth_m_1_32", |module| {
         let slot = begin(module);
         let session = open(module, slot, CKF_RW_SESSION | CKF_SERIAL_SESSION);
         log_in(module, session);
@@ -269,7 +269,7 @@ fn auth_m_1_32() {
 
 #[test]
 fn cert_m_1_32() {
-    run_case("conformance::profiles::cert_m_1_32", |module| {
+    run_case("cert_m_1_32", |module| {
         let slot = begin(module);
         let session = open(module, slot, CKF_SERIAL_SESSION);
         let mut yes: CK_BBOOL = CK_TRUE;
