@@ -172,7 +172,7 @@ fn a_key_is_rotated_under_a_running_server() {
     let keys = Development::at(place.place.path()).records();
     let rotate = |words: &[&str]| {
         let own = ["--json", "keys", "rotate", "aes", "--records", keys.to_str().unwrap()];
-        let output = program::oarlock(&[&own[..], words].concat());
+        let output = crate::program::oarlock(&[&own[..], words].concat());
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         (json["version"].as_u64().unwrap(), json["min_version"].as_u64().unwrap())
@@ -206,11 +206,11 @@ fn a_key_without_versions_is_not_rotated() {
         (&["aes", "--min-version", "3"], "minimum version 3: expected 1 to 2"),
         (&["aes", "--keep-key"], "--keep-key changes nothing by itself"),
     ] {
-        let output = program::oarlock(&[&["keys", "rotate", "--records", path], words].concat());
+        let output = crate::program::oarlock(&[&["keys", "rotate", "--records", path], words].concat());
         assert!(code(&output) == 2 && stderr(&output).contains(reason), "{}", stderr(&output));
     }
     let missing = place.path("missing");
-    let output = program::oarlock(&["keys", "rotate", "aes", "--records", missing.to_str().unwrap()]);
+    let output = crate::program::oarlock(&["keys", "rotate", "aes", "--records", missing.to_str().unwrap()]);
     assert!(code(&output) == 2 && stderr(&output).contains("cannot read"), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(&keys).unwrap(), KEYS);
 }

@@ -242,10 +242,17 @@ fn reports_a_compressed_file_with_too_much_text() {
         assert!(said.contains("--max-text allows more"), "{said}");
         let refused = oarlock(&["dnssec", "verify", &path, "--max-text", "1"]);
         let said = stderr(&refused);
-        assert!(program::code(&refused) == 2 && said.contains("allowed; --max-text allows more"), "{said}");
+        assert!(
+            crate::program::code(&refused) == 2 && said.contains("allowed; --max-text allows more"),
+            "{said}"
+        );
         let anchors =
             oarlock(&["dnssec", "verify", &place.text_path("signed"), "--max-text", "9", "--anchor", &path]);
-        assert!(program::code(&anchors) == 2 && stderr(&anchors).contains("9 bytes"), "{}", stderr(&anchors));
+        assert!(
+            crate::program::code(&anchors) == 2 && stderr(&anchors).contains("9 bytes"),
+            "{}",
+            stderr(&anchors)
+        );
         // Included files are limited too.
         place.write("outer", format!("$INCLUDE {name}\n"));
         let (_, answer) = place.verify("outer", &["--syntax-only", "--max-text", "6M"]);
@@ -288,7 +295,11 @@ fn verifies_the_readable_part_of_a_truncated_file() {
     // Every anchor file must exist.
     let (zone, cut) = (place.text_path("signed"), place.text_path("cut.gz"));
     let refused = oarlock(&["dnssec", "verify", &zone, "--anchor", &cut]);
-    assert!(program::code(&refused) == 2 && stderr(&refused).contains("cut.gz: "), "{}", stderr(&refused));
+    assert!(
+        crate::program::code(&refused) == 2 && stderr(&refused).contains("cut.gz: "),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]

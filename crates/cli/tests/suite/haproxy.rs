@@ -34,7 +34,7 @@ fn sibling(first: &Path, state: &Path) -> Served {
         let file = file.unwrap();
         fs::copy(file.path(), own.keys().join(file.file_name())).unwrap();
     }
-    served::with_metrics(state, "", |_| {})
+    crate::served::with_metrics(state, "", |_| {})
 }
 
 fn port(served: &Served, listener: &str) -> u16 {
@@ -70,7 +70,7 @@ fn clients_reach_whichever_server_is_up() {
     }
     let place = tempfile::tempdir().unwrap();
     let (one, two) = (place.path().join("one"), place.path().join("two"));
-    let first = served::with_metrics(&one, "", |_| {});
+    let first = crate::served::with_metrics(&one, "", |_| {});
     let mut second = sibling(&one, &two);
     // The port is free until HAProxy takes it.
     let proxy = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

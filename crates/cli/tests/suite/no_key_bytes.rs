@@ -332,7 +332,7 @@ fn the_search_finds_key_bytes_in_every_form() {
         let quoted =
             format!("malformed PEM block {}: no END", text.chars().skip(40).take(64).collect::<String>());
         let list = format!("illegal section start: {:?}", &secret[..9]);
-        let upper = sentinel::base64(&secret[1..16]).to_uppercase();
+        let upper = crate::sentinel::base64(&secret[1..16]).to_uppercase();
         for leak in [piece.to_vec(), hex.into_bytes(), list.into_bytes(), upper.into_bytes()] {
             assert!(sentinels.find(&leak).is_some(), "{}", key.name);
         }

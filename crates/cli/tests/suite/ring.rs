@@ -102,7 +102,7 @@ fn a_server_that_may_not_make_or_send_memory_files_serves_by_the_socket() {
         (ForbiddenCall::SendMsg, "no file came with the answer", "sendmsg: "),
     ] {
         let place = tempfile::tempdir().unwrap();
-        let mut served = served::with_metrics(place.path(), "", |command| forbid(command, call));
+        let mut served = crate::served::with_metrics(place.path(), "", |command| forbid(command, call));
         let mut log = served.log();
         for _ in 0..3 {
             let noted = signs(&served, |_| {});
@@ -128,7 +128,7 @@ fn a_client_that_may_not_map_the_memory_or_receive_a_file_uses_the_socket() {
         return;
     }
     let place = tempfile::tempdir().unwrap();
-    let served = served::with_metrics(place.path(), "", |_| {});
+    let served = crate::served::with_metrics(place.path(), "", |_| {});
     for (call, reason) in
         [(ForbiddenCall::SharedMmap, "mmap: "), (ForbiddenCall::RecvMsg, "no file came with the answer")]
     {

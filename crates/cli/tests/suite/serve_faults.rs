@@ -347,7 +347,7 @@ fn metric(page: &str, name: &str) -> u64 {
 fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() {
     let seconds = std::env::var("OARLOCK_FAULT_SECONDS").ok().and_then(|text| text.parse().ok());
     let place = tempfile::tempdir().unwrap();
-    let served = served::with_metrics(place.path(), "", |command| {
+    let served = crate::served::with_metrics(place.path(), "", |command| {
         command.stderr(Stdio::null());
     });
     let server_uids = vec![rustix::process::getuid().as_raw()];

@@ -45,7 +45,7 @@ impl Folder {
     fn run(&self, words: &str) -> Output {
         let words: Vec<&str> = words.split(' ').collect();
         let mut command = Command::new("setsid");
-        let own = crate::command(&words);
+        let own = crate::program::command(&words);
         command.arg("--wait").arg(own.get_program()).args(own.get_args()).stdin(Stdio::null());
         for (name, value) in own.get_envs() {
             match value {
