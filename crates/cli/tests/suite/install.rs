@@ -63,9 +63,10 @@ fn bash_completes_commands_and_options() {
     assert!(complete("oarlock records decrypt --dr", 3).contains("--drop-iv"));
 }
 
-/// Returns the commands that help lists, with the words before them.
+/// Returns the commands that the program's own help lists, with the words before them. `--help` would be that of the
+/// laboratory for some of them.
 fn commands(words: &[&str]) -> Vec<String> {
-    let help = text(&oarlock(&[words, &["--help"]].concat()));
+    let help = text(&oarlock(&[&["help"], words].concat()));
     let Some((_, list)) = help.split_once("Commands:\n") else { return Vec::new() };
     let names = list.lines().take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  "));
     names

@@ -112,7 +112,11 @@ fn a_laboratory_without_oarlock_says_how_to_build_it() {
     let folder = tempfile::tempdir().unwrap();
     let alone = folder.path().join("oarlock-lab");
     std::fs::copy(oarlock_path().with_file_name("oarlock-lab"), &alone).unwrap();
-    for words in [&["bench", "fleet", "--seconds", "1"][..], &["dnssec", "bench", "--delegations", "1"]] {
+    for words in [
+        &["bench", "fleet", "--seconds", "1"][..],
+        &["bench", "proxy"],
+        &["dnssec", "bench", "--delegations", "1"],
+    ] {
         let output = std::process::Command::new(&alone).args(words).output().unwrap();
         assert_eq!(code(&output), 3, "{words:?}: {}", stderr(&output));
         let expected = "oarlock-lab: build it with \"make build\" in a checkout of Oarlock";

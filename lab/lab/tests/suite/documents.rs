@@ -24,7 +24,7 @@ impl ManualPages {
         }
         let of_laboratory: Vec<String> = pages
             .iter()
-            .filter(|(_, page)| page.contains("[ARGUMENTS]"))
+            .filter(|(_, page)| page.contains("\n[\\fIARGUMENTS\\fR]\n"))
             .map(|(path, _)| path.clone())
             .collect();
         assert!(of_laboratory.len() > 5, "{of_laboratory:?}");

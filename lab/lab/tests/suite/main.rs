@@ -1,5 +1,5 @@
 //! The laboratory as its users run it, with the program `oarlock` beside it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 mod bench_fleet;
 mod bench_milter;

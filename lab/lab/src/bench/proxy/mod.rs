@@ -43,10 +43,13 @@ use self::turns::ProxyTurn;
 use super::place::{BenchDirectory, ServerIdentity};
 use super::plan::ServerKeyKind;
 use super::{BAR, BenchError};
+use crate::product::oarlock_path;
 
 /// Measures all proxies with each key, and prints tables or JSON; draws if `--plot` is given.
 pub(super) fn run(global: &GlobalOptions, args: &ProxyBenchArgs) -> Result<(), BenchError> {
     args.check()?;
+    // Else only the rows of others would be measured, after minutes.
+    oarlock_path()?;
     let plot_error = |error| BenchError::Plot { path: args.plot.clone().unwrap_or_default(), error };
     if let Some(path) = &args.plot {
         check_writable(path).map_err(plot_error)?;
