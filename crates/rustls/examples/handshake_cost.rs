@@ -4,7 +4,7 @@
 
 #![allow(clippy::expect_used, reason = "a measurement without every handshake is worth nothing")]
 
-#[allow(dead_code, reason = "tests use the rest of it")]
+#[allow(dead_code, clippy::unwrap_used, reason = "helpers of tests, of which this uses a part")]
 #[path = "../tests/suite/support/mod.rs"]
 mod support;
 

@@ -3,7 +3,7 @@
 use crate::sentinel::{KeyFileForm, Sentinel, base64};
 
 /// A description of the damage to a file, and the content that the file has then.
-pub type Damaged = (String, Vec<u8>);
+pub(crate) type Damaged = (String, Vec<u8>);
 
 const LABELS: [&str; 9] = [
     "PRIVATE KEY",
@@ -18,7 +18,7 @@ const LABELS: [&str; 9] = [
 ];
 
 /// Returns some files of each sort, for slow tests.
-pub fn essential(key: &Sentinel) -> Vec<Damaged> {
+pub(crate) fn essential(key: &Sentinel) -> Vec<Damaged> {
     let text = String::from_utf8(key.text.clone()).unwrap();
     let mut made = one_line(&text);
     made.truncate(4);
@@ -56,7 +56,7 @@ pub fn essential(key: &Sentinel) -> Vec<Damaged> {
 }
 
 /// Returns every sort of damage at every position.
-pub fn damaged(key: &Sentinel) -> Vec<Damaged> {
+pub(crate) fn damaged(key: &Sentinel) -> Vec<Damaged> {
     let text = String::from_utf8(key.text.clone()).unwrap();
     let mut made = essential(key);
     made.extend(one_line(&text));

@@ -16,7 +16,7 @@ use crate::program::command;
 use crate::program::printed::PrintedLines;
 
 /// Commands that read a key from the file `x.pem`, or from the variable `X`. Their results go into files.
-pub const COMMANDS: [&str; 25] = [
+pub(crate) const COMMANDS: [&str; 25] = [
     "-v keys import x.pem --name taken --directory taken --force",
     "keys import x.pem --name opened --directory taken --force --in-passphrase-file another",
     "keys import x.pem --name opened --directory taken --force --in-passphrase-file secret",
@@ -46,7 +46,7 @@ pub const COMMANDS: [&str; 25] = [
 ];
 
 /// Commands whose argument is the key itself instead of the name of its file.
-pub const MISTAKEN: [&str; 14] = [
+pub(crate) const MISTAKEN: [&str; 14] = [
     "keys import FILE --name x --directory taken",
     "keys show FILE",
     "keys split FILE --threshold 2 --shares 3 --out taken",
@@ -64,10 +64,10 @@ pub const MISTAKEN: [&str; 14] = [
 ];
 
 /// A directory with every file that the commands need, except the key.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
         folder.write("message.eml", b"From: a@example.com\nTo: b@example.net\nSubject: hello\n\nHello\n");
         folder.write("secret", b"secret\n");
@@ -99,22 +99,22 @@ impl Folder {
         folder
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn write(&self, name: &str, bytes: &[u8]) {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         write_private(&self.path(name), bytes);
     }
 
-    pub fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = command(words);
         command.current_dir(self.0.path()).env("XDG_STATE_HOME", self.0.path());
         command
     }
 
     /// Returns the output of a command that finds a key in `x.pem` and, if a variable can hold it, in `X`.
-    pub fn run(&self, words: &str, key: &[u8]) -> Vec<u8> {
+    pub(crate) fn run(&self, words: &str, key: &[u8]) -> Vec<u8> {
         use std::os::unix::ffi::OsStrExt;
         let words: Vec<&str> = words.split_whitespace().collect();
         let mut command = self.command(&words);
@@ -132,25 +132,25 @@ impl Folder {
 }
 
 /// Writes a file that only its owner can read, as programs demand of a key.
-pub fn write_private(path: &Path, bytes: &[u8]) {
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-pub fn said(output: Output) -> Vec<u8> {
+pub(crate) fn said(output: Output) -> Vec<u8> {
     [output.stdout, output.stderr].concat()
 }
 
 /// A server or a milter whose log goes into a file, so that a long log cannot stop it.
-pub struct Running {
+pub(crate) struct Running {
     child: Child,
     log: PathBuf,
-    pub said: Value,
+    pub(crate) said: Value,
 }
 
 impl Running {
     /// Starts a command that prints in JSON where it listens.
-    pub fn start(mut command: Command, log: PathBuf) -> Self {
+    pub(crate) fn start(mut command: Command, log: PathBuf) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
         let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
@@ -160,7 +160,7 @@ impl Running {
     }
 
     /// Waits until the log contains this, and returns the log.
-    pub fn log_with(&self, wanted: &str) -> String {
+    pub(crate) fn log_with(&self, wanted: &str) -> String {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let log = fs::read_to_string(&self.log).unwrap();
@@ -172,7 +172,7 @@ impl Running {
         }
     }
 
-    pub fn metrics(&self) -> String {
+    pub(crate) fn metrics(&self) -> String {
         let mut stream = TcpStream::connect(self.said["metrics"].as_str().unwrap()).unwrap();
         stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
         let mut text = String::new();
@@ -180,7 +180,7 @@ impl Running {
         text
     }
 
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }

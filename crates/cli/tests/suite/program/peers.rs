@@ -1,19 +1,6 @@
-//! The programs and libraries that a test needs beside its own.
+//! The programs that a test needs beside its own.
 
-use std::path::{Path, PathBuf};
-
-/// Returns the path of the provider that this build made. Prints SKIPPED and returns None if it was not built.
-pub(crate) fn module() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_BIN_EXE_oarlock")).parent().unwrap();
-    let found = [beside.to_owned(), beside.join("deps")]
-        .into_iter()
-        .map(|directory| directory.join("liboarlock_openssl.so"))
-        .find(|path| path.is_file());
-    if found.is_none() {
-        eprintln!("SKIPPED: liboarlock_openssl.so is not built");
-    }
-    found
-}
+use std::path::PathBuf;
 
 /// True if a program is installed; prints SKIPPED if not.
 pub(crate) fn has(name: &str) -> bool {

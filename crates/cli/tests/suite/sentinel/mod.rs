@@ -13,7 +13,7 @@ use oarlock::keys::{Passphrase, bind, import};
 
 /// The form of a key file, which decides the commands that read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyFileForm {
+pub(crate) enum KeyFileForm {
     /// PEM.
     Private,
     /// The text format of BIND.
@@ -27,15 +27,15 @@ pub enum KeyFileForm {
 }
 
 /// A key file and its secret bytes.
-pub struct Sentinel {
-    pub name: &'static str,
-    pub form: KeyFileForm,
-    pub text: Vec<u8>,
-    pub secrets: Vec<Vec<u8>>,
+pub(crate) struct Sentinel {
+    pub(crate) name: &'static str,
+    pub(crate) form: KeyFileForm,
+    pub(crate) text: Vec<u8>,
+    pub(crate) secrets: Vec<Vec<u8>>,
 }
 
 /// Returns a key file of every form that is read or recognised.
-pub fn all() -> Vec<Sentinel> {
+pub(crate) fn all() -> Vec<Sentinel> {
     let private = ["rsa1024", "rsa2048-pkcs1", "p256", "p256-sec1", "p384-sec1", "ed25519", "x25519"];
     let mut all: Vec<Sentinel> =
         private.into_iter().map(|name| pem(name, fixture(&format!("{name}.pem")))).collect();
@@ -138,7 +138,7 @@ fn openssh() -> Sentinel {
     Sentinel { name: "openssh", form: KeyFileForm::Foreign, text: text.into_bytes(), secrets: vec![seed] }
 }
 
-pub fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = oarlock_records::SecretBuffer::default();
     oarlock_records::Encoding::Base64.encode(bytes, &mut text);
     String::from_utf8(text[..].to_vec()).unwrap()
@@ -154,7 +154,7 @@ const UPPER_RUN: usize = 9;
 const UPPER_CHARACTERS: usize = 11;
 
 /// The consecutive bytes of all secrets, in the encodings that texts could use.
-pub struct Sentinels {
+pub(crate) struct Sentinels {
     raw: HashSet<Vec<u8>>,
     hex: HashSet<Vec<u8>>,
     base64: HashSet<Vec<u8>>,
@@ -162,7 +162,7 @@ pub struct Sentinels {
 }
 
 impl Sentinels {
-    pub fn of_all() -> Self {
+    pub(crate) fn of_all() -> Self {
         let mut own = Self {
             raw: HashSet::new(),
             hex: HashSet::new(),
@@ -196,7 +196,7 @@ impl Sentinels {
 
     /// Describes the first position of secret bytes: raw, in hexadecimal digits or in base64; plain, escaped or as a
     /// list of numbers.
-    pub fn find(&self, text: &[u8]) -> Option<String> {
+    pub(crate) fn find(&self, text: &[u8]) -> Option<String> {
         for (view, text) in
             [("plain", text.to_vec()), ("escaped", unescaped(text)), ("a list", numbers(text))]
         {
@@ -216,7 +216,7 @@ impl Sentinels {
     }
 
     #[track_caller]
-    pub fn assert_absent(&self, what: &str, text: &[u8]) {
+    pub(crate) fn assert_absent(&self, what: &str, text: &[u8]) {
         if let Some(found) = self.find(text) {
             panic!("{what}: {found}: {}", String::from_utf8_lossy(text));
         }
