@@ -10,7 +10,7 @@ use crate::workspace::{Workspace, WorkspaceError, WorkspaceMember, read};
 const ALIASES: &str = ".cargo/config.toml";
 /// The script of the runs, which names packages after `--package`.
 const SCRIPT: &str = ".ci/tests";
-/// The modules that `make test` leaves to `make test-all`.
+/// The tests that `make test` leaves to `make test-all`.
 const SLOW_TESTS: &str = ".ci/slow-tests";
 
 /// Finds tests that are in no run, and slow tests that do not exist.
@@ -27,9 +27,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
     }
     let entries: Vec<&str> = slow.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     faults.extend(entries.iter().filter(|entry| !exists(workspace, entry)).map(|entry| {
-        format!("{SLOW_TESTS}: \"{entry}\": expected a package of this workspace and a module of its tests")
+        format!(
+            "{SLOW_TESTS}: \"{entry}\": expected a package, and a module of its tests (a::) or a test (a::b)"
+        )
     }));
-    let summary = format!("{} packages, {} slow modules of tests", workspace.packages.len(), entries.len());
+    let summary = format!("{} packages, {} entries of slow tests", workspace.packages.len(), entries.len());
     Ok(CheckResult::new(faults, summary))
 }
 
@@ -60,17 +62,16 @@ fn unbuilt_tests(workspace: &Workspace, member: &WorkspaceMember) -> Vec<String>
     needs.map(fault).collect()
 }
 
-/// True if the line names a package and a module that has tests.
+/// True if the line names a package, and a module that has tests or one of its tests.
 fn exists(workspace: &Workspace, line: &str) -> bool {
-    let [package, module] = line.split_whitespace().collect::<Vec<_>>()[..] else { return false };
+    let [package, name] = line.split_whitespace().collect::<Vec<_>>()[..] else { return false };
     let member = workspace.packages.iter().find(|member| member.name == package);
-    let is_module = |folder: &Path| {
-        let path = module.split("::").fold(folder.to_owned(), |path, name| path.join(name));
-        path.with_extension("rs").is_file() || path.join("mod.rs").is_file()
-    };
-    member.is_some_and(|member| {
-        ["tests/suite", "src"].iter().any(|folder| is_module(&member.folder.join(folder)))
-    })
+    let (Some(member), Some((module, test))) = (member, name.rsplit_once("::")) else { return false };
+    let texts = ["tests/suite", "src"].iter().filter_map(|folder| {
+        let path = module.split("::").fold(member.folder.join(folder), |path, name| path.join(name));
+        read(&path.with_extension("rs")).or_else(|_| read(&path.join("mod.rs"))).ok()
+    });
+    texts.into_iter().any(|text| test.is_empty() || text.contains(&format!("fn {test}(")))
 }
 
 #[cfg(test)]
@@ -112,8 +113,20 @@ mod tests {
     #[test]
     fn finds_slow_tests_that_do_not_exist() {
         let workspace = Workspace { root: Path::new("").to_owned(), packages: vec![member("xtask")] };
-        assert!(exists(&workspace, "xtask runs") && exists(&workspace, "xtask language"));
-        for line in ["xtask", "xtask no_such_module", "other runs", "xtask runs more"] {
+        let test = "xtask runs::finds_slow_tests_that_do_not_exist";
+        assert!(
+            exists(&workspace, "xtask runs::")
+                && exists(&workspace, "xtask language::")
+                && exists(&workspace, test)
+        );
+        for line in [
+            "xtask",
+            "xtask runs",
+            "xtask no_such::",
+            "other runs::",
+            "xtask runs:: more",
+            "xtask runs::other",
+        ] {
             assert!(!exists(&workspace, line), "{line}");
         }
     }
