@@ -1,7 +1,6 @@
 //! The runs of tests: each test program belongs to one, and each name in their lists stands for something.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::checks::CheckResult;
 use crate::workspace::{Workspace, WorkspaceError, WorkspaceMember, read};
@@ -76,6 +75,8 @@ fn exists(workspace: &Workspace, line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

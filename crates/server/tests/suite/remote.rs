@@ -486,7 +486,13 @@ async fn hears_both_servers_that_claim_the_same_share() {
         threshold_client(vec![liar.unix(), holders[1].unix(), holders[0].unix()], &public);
     let key = remote.key("shared").unwrap();
     let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
-    all_verify(&key, verify, &sign(&accelerator, PKCS1, &key, 4));
+    // On a busy machine the other two may have signed together before the liar answers.
+    for _ in 0..1000 {
+        all_verify(&key, verify, &sign(&accelerator, PKCS1, &key, 4));
+        if remote.servers()[0].wrong > 0 {
+            break;
+        }
+    }
     let reports = remote.servers();
     assert!(reports[0].wrong > 0 && !reports[0].is_trusted, "{reports:?}");
     assert_eq!((reports[1].wrong, reports[2].wrong), (0, 0), "{reports:?}");
