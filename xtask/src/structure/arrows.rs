@@ -229,7 +229,7 @@ mod tests {
     fn only_libraries_for_io_may_do_io() {
         let with_io = |plan: &&CratePlan| plan.layer == Layer::Library && !plan.is_without_io();
         let names: Vec<&str> = CRATES.iter().filter(with_io).map(|plan| plan.name).collect();
-        assert_eq!(names, ["ring", "wire", "rustls", "io", "milter", "measure"]);
+        assert_eq!(names, ["ring", "wire", "rustls", "io", "milter", "terminal", "measure"]);
     }
 
     #[test]
