@@ -66,7 +66,7 @@ build: announce-build setup-build
 
 # Cargo is silent for a while at first, so the reader must know what happens and how long it takes.
 announce-build:
-	@test -x $(BINARY) || echo 'Building oarlock: this takes 5 to 8 minutes on two cores, and only the first time.'
+	@test -x $(BINARY) || echo 'Building oarlock: this takes 6 to 12 minutes on two cores, and only the first time.'
 
 # The units name the installed program. Files in /etc belong to the operator, so the examples go to another directory.
 install: build
