@@ -82,8 +82,6 @@ pub(crate) enum BenchError {
     ProxyConnections { failed: u64, name: String, first: String },
     #[error("{name}: {reason}\n{log}")]
     Resolver { name: String, reason: String, log: String },
-    #[error("the resolvers' queries: {0}")]
-    Queries(io::Error),
     #[error("the resolvers' zones: {0}")]
     Zones(Box<ZoneBenchError>),
     #[error("single verifications: {0}")]

@@ -1,6 +1,7 @@
 //! A TLS server, with its cryptoserver if it has one.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -244,8 +245,21 @@ fn key_file(
     Ok(path)
 }
 
-/// Returns a free port. These programs cannot report a port that the system chose for them.
+/// Ports below those that systems give to clients, any of which may be taken at every moment.
+const SERVER_PORTS: Range<u16> = 10_000..32_768;
+
+/// Returns a port that is free for TCP and UDP. These programs cannot report a port that the system chose for them.
 pub(super) fn free_port() -> Result<u16, BenchError> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(BenchError::Clients)?;
-    Ok(listener.local_addr().map_err(BenchError::Clients)?.port())
+    let bind = |port: u16| {
+        let address = (Ipv4Addr::LOCALHOST, port);
+        TcpListener::bind(address).and_then(|_| UdpSocket::bind(address))
+    };
+    let mut fault = None;
+    for port in std::iter::repeat_with(|| fastrand::u16(SERVER_PORTS)).take(100) {
+        match bind(port) {
+            Ok(_) => return Ok(port),
+            Err(error) => fault = Some(error),
+        }
+    }
+    Err(BenchError::Clients(fault.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into())))
 }

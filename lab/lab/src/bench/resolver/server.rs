@@ -1,7 +1,7 @@
 //! Knot with all zones, and resolvers that ask it.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ use crate::bench::BenchError;
 use crate::bench::place::{ProviderLibrary, make_directory, write};
 use crate::bench::plan::BenchProgram;
 use crate::bench::process::ServerProcess;
+use crate::bench::stack::free_port;
 use crate::dnssec::bench::ZoneKeyKind;
 use crate::process_stats;
 
@@ -190,12 +191,6 @@ impl ResolverProcess {
 
 fn failed(row: &str, server: &ServerProcess, reason: String) -> BenchError {
     BenchError::Resolver { name: row.to_owned(), reason, log: server.tail() }
-}
-
-/// Returns a port that is free for UDP. If another process takes it meanwhile, the server fails and names the port.
-fn free_port() -> Result<u16, BenchError> {
-    let address = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr());
-    Ok(address.map_err(BenchError::Queries)?.port())
 }
 
 /// Returns this process's user and group as Knot reads them. Debian's default is a user of Knot's own, who may not read
