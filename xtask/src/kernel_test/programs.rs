@@ -28,7 +28,7 @@ pub(super) struct GuestPrograms {
 impl GuestPrograms {
     /// Builds all tests of `make test`, so that nothing is built twice: a build of fewer has other features.
     pub(super) fn build() -> Result<Self, KernelTestError> {
-        let found = cargo(&["suite", "--no-run", "--example", "serve_file_tls"])?;
+        let found = cargo(&["as-tested", "--no-run"])?;
         let path = |folder: &str, name: &str, kind: &TargetKind| {
             let is_meant = |program: &&BuiltProgram| {
                 program.folder.ends_with(folder) && program.name == name && program.kind == *kind

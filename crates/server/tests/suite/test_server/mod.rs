@@ -37,6 +37,8 @@ pub fn engines() -> AcceleratorBuilder {
 impl TestServer {
     /// Starts the server of a development directory, with changes to its configuration.
     pub async fn with(change: impl FnOnce(&mut CryptoserverConfig, &Path)) -> Self {
+        // A thousand connections need more open files than an ordinary user has at first.
+        oarlock_server::raise_open_files();
         let directory = tempfile::tempdir().unwrap();
         let development = Development::at(directory.path());
         assert!(development.prepare().unwrap());
