@@ -75,7 +75,7 @@ impl ZoneTask {
         }
     }
 
-    /// Returns other programs that do the same, with the files of [`ZoneDirectory`](super::place::Place).
+    /// Returns other programs that do the same, with the files of [`ZoneDirectory`](super::place::ZoneDirectory).
     pub(super) fn peers(self, keys: &[String]) -> Vec<ZoneProgram> {
         let of = |path: &str, arguments: &[&str]| ZoneProgram::new(path, arguments.iter().copied());
         match self {
