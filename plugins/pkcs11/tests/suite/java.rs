@@ -164,7 +164,12 @@ fn with_generated_key(key: &JavaKey) -> Option<(JavaTools, TestDirectory)> {
 }
 
 fn write_java_settings(dir: &TestDirectory) {
-    dir.write("java.cfg", format!("name = Oarlock\nlibrary = {}\nslotListIndex = 0\n", module_path()));
+    // Java reads this file in Latin-1, and the module's path may have other letters.
+    let link = dir.path("module.so");
+    if !link.exists() {
+        std::os::unix::fs::symlink(module_path(), &link).unwrap();
+    }
+    dir.write("java.cfg", format!("name = Oarlock\nlibrary = {}\nslotListIndex = 0\n", link.display()));
 }
 
 /// The programs of a JDK.
