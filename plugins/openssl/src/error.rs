@@ -7,6 +7,9 @@ use oarlock::JobError;
 use oarlock::keys::KeyError;
 use oarlock_wire::PoolError;
 
+/// The setting without which HAProxy sets RLIMIT_NPROC to zero at its start. Users other than root then get no threads.
+pub(crate) const INSECURE_FORK: &str = " (HAProxy: insecure-fork-wanted allows threads)";
+
 /// An error of a provider call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProviderError {
@@ -36,6 +39,8 @@ pub(crate) enum ProviderError {
     Reference(String),
     #[error("no descriptor to wait for: {0}")]
     Descriptor(#[from] std::io::Error),
+    #[error("an ASYNC_JOB needs a thread, and none can be started: {0}{INSECURE_FORK}")]
+    NoThread(std::io::Error),
     #[error("no accelerator: {0}")]
     Accelerator(String),
 }
@@ -62,7 +67,7 @@ impl ProviderError {
             Self::NoKey | Self::Key(_) | Self::Reference(_) => 4,
             Self::Job(_) => 5,
             Self::Service(_) => 6,
-            Self::Descriptor(_) | Self::Accelerator(_) => 7,
+            Self::Descriptor(_) | Self::NoThread(_) | Self::Accelerator(_) => 7,
         }
     }
 }

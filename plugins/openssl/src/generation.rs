@@ -6,7 +6,7 @@ use oarlock::keys::generate;
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::params::ParamReader;
 use crate::key::{KeyFamily, KeySelection, ProviderKey, curve_by_name, name};
-use crate::provider::LoadedProvider;
+use crate::provider::{LoadedProvider, with_large_stack};
 
 /// The parameters of a new key.
 pub(crate) struct KeyGeneration {
@@ -92,11 +92,7 @@ impl KeyGeneration {
             };
         }
         let key = match self.family {
-            // The search for primes needs a larger stack than a fibre has.
-            KeyFamily::Rsa => std::thread::scope(|scope| {
-                let made = scope.spawn(|| generate::rsa(self.bits)).join();
-                made.map_err(|_| ProviderError::Accelerator("a panic in the generation of a key".to_owned()))
-            })??,
+            KeyFamily::Rsa => with_large_stack(self.provider.is_fibre(), || generate::rsa(self.bits))??,
             KeyFamily::Ec => generate::ec(self.curve.ok_or_else(no_curve)?)?,
             KeyFamily::Ed25519 => generate::ed25519()?,
             KeyFamily::X25519 => generate::x25519()?,

@@ -13,7 +13,7 @@ use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError};
 use zeroize::Zeroizing;
 
 use crate::config::{Config, OperationMode, VerifyAt};
-use crate::error::{ProviderError, print_warning};
+use crate::error::{INSECURE_FORK, ProviderError, print_warning};
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::key::held_name;
@@ -33,6 +33,8 @@ struct ProviderState {
     outage: Mutex<Option<Instant>>,
     /// True after a warning that there is no shared memory.
     is_ring_missed: AtomicBool,
+    /// True after a warning that no threads can be started.
+    is_without_threads: AtomicBool,
     /// True after a warning that the server has refused to verify.
     is_verification_refused: AtomicBool,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
@@ -60,6 +62,7 @@ impl LoadedProvider {
             pool: OnceLock::new(),
             outage: Mutex::new(None),
             is_ring_missed: AtomicBool::new(false),
+            is_without_threads: AtomicBool::new(false),
             is_verification_refused: AtomicBool::new(false),
             tested_shapes: Mutex::new(Vec::new()),
         }))
@@ -67,6 +70,11 @@ impl LoadedProvider {
 
     pub(crate) fn core(&self) -> &CoreHandle {
         &self.0.core
+    }
+
+    /// True if this is the fibre of an `ASYNC_JOB`, whose stack is small.
+    pub(crate) fn is_fibre(&self) -> bool {
+        self.0.async_jobs.current().is_some()
     }
 
     pub(crate) fn mode(&self) -> OperationMode {
@@ -140,8 +148,9 @@ impl LoadedProvider {
     /// Computes the public operation of an RSA key. The result has the length of the modulus.
     pub(crate) fn rsa_public(&self, key: &Key, input: &[u8]) -> Result<Vec<u8>, ProviderError> {
         let shape = key.rsa_public_shape().ok_or(ProviderError::NoKey)?;
-        let engines = self.engines(self.0.async_jobs.current().is_some())?;
-        self.self_test(&engines, shape)?;
+        let is_fibre = self.is_fibre();
+        let engines = self.engines(is_fibre)?;
+        self.self_test(&engines, shape, is_fibre)?;
         let mut set = OperationSet::new(shape);
         set.push(key, input, SecondInput::None)?;
         let operations: Vec<Operation<'_>> = set.iter().collect();
@@ -173,7 +182,7 @@ impl LoadedProvider {
         }
         let engines = self.engines(is_fibre)?;
         if is_fibre {
-            self.self_test(&engines, shape_of(job)?)?;
+            self.self_test(&engines, shape_of(job)?, is_fibre)?;
             // An engine's batch does not fit on the stack of a fibre. The scalar engine needs no more stack than
             // OpenSSL itself.
             let answer = compute_on(engines.diagnostics().referee(), std::slice::from_ref(job)).pop();
@@ -189,7 +198,11 @@ impl LoadedProvider {
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let engines = self.engines(fibre.is_some())?;
         match fibre {
-            None => Ok(engines.submit(job, SubmitOptions::default()).wait()?),
+            None => {
+                let answer = engines.submit(job, SubmitOptions::default()).wait();
+                self.warn_without_threads(&engines);
+                Ok(answer?)
+            }
             Some(fibre) => {
                 let options = SubmitOptions::default().with_never_on_caller_thread(true);
                 fibre.finish(PendingOperation::Local(engines.submit(job, options)))
@@ -205,7 +218,7 @@ impl LoadedProvider {
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         if let Some(shape) = job.key.rsa_public_shape() {
             // The pool verifies answers with the public operation.
-            self.self_test(&*self.engines(fibre.is_some())?, shape)?;
+            self.self_test(&*self.engines(fibre.is_some())?, shape, fibre.is_some())?;
         }
         let pool = self.pool(fibre.is_some())?;
         let flight = PendingOperation::Service(Box::new(pool.start(job, source)?));
@@ -215,6 +228,18 @@ impl LoadedProvider {
         };
         self.warn_without_ring(pool);
         answer
+    }
+
+    /// Warns once if the engines compute on the threads of callers because they have none of their own.
+    fn warn_without_threads(&self, engines: &Accelerator) {
+        if !self.0.is_without_threads.load(Ordering::Relaxed)
+            && engines.counters().without_threads > 0
+            && !self.0.is_without_threads.swap(true, Ordering::Relaxed)
+        {
+            print_warning(&format!(
+                "this process may start no threads, so each operation is computed alone on its caller's thread{INSECURE_FORK}"
+            ));
+        }
     }
 
     /// Warns once that this process verifies although the server should.
@@ -262,10 +287,7 @@ impl LoadedProvider {
         // wait for ever.
         let made = match is_fibre {
             false => shared_engines(settings),
-            // The stack of a fibre is too small for the creation of engines.
-            true => std::thread::scope(|scope| {
-                scope.spawn(|| shared_engines(settings)).join().unwrap_or_else(|_| Err("a panic".to_owned()))
-            }),
+            true => with_large_stack(is_fibre, || shared_engines(settings.clone()))?,
         };
         self.0.engines.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
     }
@@ -280,25 +302,19 @@ impl LoadedProvider {
         self.0.verifier.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
     }
 
-    /// Runs the known answers of a shape on the scalar engine before its first use. The test has a thread of its own,
-    /// because fibres have small stacks.
-    fn self_test(&self, engines: &Accelerator, shape: Shape) -> Result<(), ProviderError> {
+    /// Runs the known answers of a shape on the scalar engine before its first use.
+    fn self_test(&self, engines: &Accelerator, shape: Shape, is_fibre: bool) -> Result<(), ProviderError> {
         let shape = representative(shape);
         if lock_briefly(&self.0.tested_shapes).is_some_and(|tested| tested.contains(&shape)) {
             return Ok(());
         }
         let scalar = engines.diagnostics().referee();
-        let verdict = std::thread::scope(|scope| scope.spawn(|| prove(scalar, scalar, shape)).join());
-        match verdict {
-            Ok(Ok(_)) => {
-                if let Some(mut tested) = lock_briefly(&self.0.tested_shapes) {
-                    tested.push(shape);
-                }
-                Ok(())
-            }
-            Ok(Err(failure)) => Err(ProviderError::Accelerator(format!("self test of {shape}: {failure}"))),
-            Err(_) => Err(ProviderError::Accelerator(format!("self test of {shape}: a panic"))),
+        let verdict = with_large_stack(is_fibre, || prove(scalar, scalar, shape))?;
+        verdict.map_err(|failure| ProviderError::Accelerator(format!("self test of {shape}: {failure}")))?;
+        if let Some(mut tested) = lock_briefly(&self.0.tested_shapes) {
+            tested.push(shape);
         }
+        Ok(())
     }
 
     fn is_outage(&self) -> bool {
@@ -370,6 +386,22 @@ impl AcceleratorSettings {
 
     fn scalar(nice: u8) -> Self {
         Self { names: Some(vec![SCALAR.to_owned()]), threads: Some(1), nice }
+    }
+}
+
+/// Runs work that needs more stack than a fibre has, on a thread of its own. In a process that may start no threads it
+/// runs on this one, unless that is a fibre.
+pub(crate) fn with_large_stack<T: Send>(
+    is_fibre: bool,
+    work: impl Fn() -> T + Sync,
+) -> Result<T, ProviderError> {
+    let ended = std::thread::scope(|scope| {
+        std::thread::Builder::new().spawn_scoped(scope, &work).map(|thread| thread.join())
+    });
+    match ended {
+        Ok(ended) => ended.map_err(|_| ProviderError::Accelerator("a panic".to_owned())),
+        Err(_) if !is_fibre => Ok(work()),
+        Err(error) => Err(ProviderError::NoThread(error)),
     }
 }
 

@@ -424,6 +424,29 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
+fn without_threads_callers_compute() {
+    // No system has memory for such a stack, so no thread starts. Rust reads the variable once in a process.
+    let (name, variable) = ("service::without_threads_callers_compute", "RUST_MIN_STACK");
+    if std::env::var_os(variable).is_none() {
+        let this = std::env::current_exe().unwrap();
+        let mut test = std::process::Command::new(this);
+        let ended = test.args(["--exact", name]).env(variable, usize::MAX.to_string()).status();
+        assert!(ended.unwrap().success());
+        return;
+    }
+    assert!(std::thread::Builder::new().spawn(|| ()).is_err());
+    let dispatcher = with_lanes(&Invented::lanes(Manner::Honest));
+    let set = set_of(DERIVE, 0, LANES + 1);
+    assert_true(&set, &dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
+    let counters = dispatcher.counters();
+    assert_eq!((counters.without_threads, counters.completed), (LANES as u64 + 1, LANES as u64 + 1));
+    let elsewhere = SubmitOptions::default().with_never_on_caller_thread(true);
+    let refused = dispatcher.submit_many(set_of(DERIVE, 0, 1), elsewhere).map(drop);
+    assert!(matches!(refused, Err(JobError::NoThreads { .. })), "{refused:?}");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 #[cfg_attr(miri, ignore = "Miri has no /proc")]
 fn workers_run_at_the_configured_niceness() {

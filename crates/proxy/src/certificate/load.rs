@@ -71,7 +71,8 @@ fn read_in_parallel(
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(listing.len().div_ceil(CHUNK));
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(work);
+            // Without a thread there is one helper less.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });

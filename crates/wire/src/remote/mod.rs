@@ -153,8 +153,10 @@ impl RemoteHolder {
         if found < expected {
             return Err(RemoteError::TooFewServers { expected, found });
         }
+        // Tokio panics if its first thread cannot be started, and this reports it.
+        std::thread::Builder::new().spawn(|| ())?;
+        // A runtime of its own, because a holder is also used in programs without one.
         let runtime =
-            // A runtime of its own, because a holder is also used in programs without one.
             Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
         let servers = Arc::new(ServerList::new(&config));
         // Ends with the runtime.
@@ -189,8 +191,10 @@ impl RemoteHolder {
         let runtime = self.0.runtime.as_ref().ok_or_else(|| io::Error::other("the runtime has ended"))?;
         // A thread of its own, because the caller's thread may belong to a runtime, in which `block_on` panics.
         let handle = runtime.handle();
-        std::thread::scope(|scope| scope.spawn(|| handle.block_on(future)).join())
-            .unwrap_or_else(|_| Err(io::Error::other("the request panicked").into()))
+        std::thread::scope(|scope| {
+            let asking = std::thread::Builder::new().spawn_scoped(scope, || handle.block_on(future))?;
+            asking.join().unwrap_or_else(|_| Err(io::Error::other("the request panicked").into()))
+        })
     }
 }
 

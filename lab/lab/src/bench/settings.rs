@@ -109,7 +109,7 @@ pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
     let max_connections = (2 * server.connections).max(512);
     format!(
-        "global\n  nbthread 1\n  maxconn {max_connections}\n  tune.ssl.cachesize 0\n{mode}\
+        "global\n  insecure-fork-wanted\n  nbthread 1\n  maxconn {max_connections}\n  tune.ssl.cachesize 0\n{mode}\
          defaults\n  mode http\n  timeout client 30s\n  timeout connect 30s\n  timeout server 30s\n\
          frontend bench\n\
          \x20 bind 127.0.0.1:{port} ssl crt {key} {handshake}\n\

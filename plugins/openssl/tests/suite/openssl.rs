@@ -80,6 +80,13 @@ fn jobs_pause_and_make_valid_signatures() {
 }
 
 #[test]
+fn works_in_processes_that_may_start_no_threads() {
+    for dir in test_directories() {
+        conformance::without_threads(&dir);
+    }
+}
+
+#[test]
 fn works_in_programs_with_forks_threads_and_contexts() {
     for dir in test_directories() {
         dir.keys();

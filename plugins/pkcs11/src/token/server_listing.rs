@@ -1,7 +1,7 @@
 //! The list of a cryptoserver's keys.
 
-use std::io;
 use std::time::Duration;
+use std::{io, thread};
 
 use oarlock_wire::proto::{KeyInfo, ListKeysRequest, request, response};
 use oarlock_wire::{ConnectError, Endpoint, LinkError, ServerLink};
@@ -23,8 +23,10 @@ pub(super) enum ListingFault {
 /// forked child to share.
 pub(super) fn list_keys(endpoint: &Endpoint, patience: Duration) -> Result<Vec<KeyInfo>, ListingFault> {
     // A thread of its own, because the caller's thread may belong to a runtime, in which `block_on` panics.
-    std::thread::scope(|scope| scope.spawn(|| list_on_this_thread(endpoint, patience)).join())
-        .unwrap_or_else(|_| Err(io::Error::other("the request panicked").into()))
+    thread::scope(|scope| {
+        let asking = thread::Builder::new().spawn_scoped(scope, || list_on_this_thread(endpoint, patience))?;
+        asking.join().unwrap_or_else(|_| Err(io::Error::other("the request panicked").into()))
+    })
 }
 
 fn list_on_this_thread(endpoint: &Endpoint, patience: Duration) -> Result<Vec<KeyInfo>, ListingFault> {

@@ -360,6 +360,20 @@ pub fn async_jobs(dir: &TestDirectory) {
     }
 }
 
+/// Checks a process that may start no threads: operations outside of jobs work, and jobs fail with the reason.
+pub fn without_threads(dir: &TestDirectory) {
+    // No system has memory for such a stack.
+    let run = |arguments: &str| {
+        dir.openssl_with(arguments, |command| drop(command.env("RUST_MIN_STACK", usize::MAX.to_string())))
+    };
+    dir.write("message", b"a message");
+    run("genpkey -propquery ?oarlock.keys=import -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa").ok();
+    run("dgst -sha256 -sign rsa -out signature message").ok();
+    run("dgst -sha256 -prverify rsa -signature signature message").ok();
+    let said = run("speed -async_jobs 8 -seconds 1 rsa2048").said();
+    assert!(said.contains("an ASYNC_JOB needs a thread, and none can be started"), "{said}");
+}
+
 pub fn bad_input(dir: &TestDirectory) {
     dir.keys();
     dir.write("message", b"a message");

@@ -34,7 +34,7 @@ fn configuration(dir: &TestDirectory, port: u16, plain_port: u16, client_ms: u32
     let site = dir.path("site.pem");
     let site = site.display();
     format!(
-        "global\n  ssl-mode-async\n  nbthread 1\n  ssl-default-bind-options ssl-min-ver TLSv1.2\n\
+        "global\n  insecure-fork-wanted\n  ssl-mode-async\n  nbthread 1\n  ssl-default-bind-options ssl-min-ver TLSv1.2\n\
          defaults\n  mode http\n  timeout connect 60s\n  timeout server 60s\n  timeout client {client_ms}ms\n\
          frontend tls\n  bind 127.0.0.1:{port} ssl crt {site}\n  bind 127.0.0.1:{plain_port}\n\
          \x20 http-request return status 200 content-type text/plain string hello\n"
