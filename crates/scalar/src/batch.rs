@@ -1,5 +1,7 @@
 //! One part of a run: the loop over its records, and the values and the output of each.
 
+use std::ops::Range;
+
 use oarlock_core::{
     EngineFault, OrderedRecords, OutputSink, PartMut, RecordPart, RecordRef, Shape, Span, Status, StepRule,
 };
@@ -52,10 +54,7 @@ impl<'a, 'o> RecordBatch<'a, 'o> {
             let accepted = if self.part.len() <= FEW {
                 accept_few(self.part, &mut few, &mut target.out)
             } else {
-                // Equal costs keep the order of the batch. Prefetching gains nothing here: the CPU's own is fast
-                // enough for one record after the other.
-                self.part.accept(window.clone(), &mut many, &mut target.out, StepRule::EVEN, |_, _| {});
-                many.longest_first()
+                accept_many(self.part, window.clone(), &mut many, &mut target.out)
             };
             for record in accepted {
                 target.index = record.index;
@@ -118,6 +117,19 @@ fn accept_few<'l>(
         }
     }
     &list[..count]
+}
+
+/// Accepts the records of a window. Not a part of [`RecordBatch::each`], which is compiled for each computation.
+fn accept_many<'l>(
+    part: &RecordPart<'_>,
+    window: Range<usize>,
+    list: &'l mut OrderedRecords,
+    out: &mut PartMut<'_>,
+) -> &'l [RecordRef] {
+    // Equal costs keep the order of the batch. Prefetching gains nothing here: the CPU's own is fast enough for one
+    // record after the other.
+    part.accept(window, list, out, StepRule::EVEN, |_, _| {});
+    list.longest_first()
 }
 
 /// A record that was accepted: its lengths fit the shape, and all places that it names exist.

@@ -25,10 +25,11 @@ impl Dice {
     }
 }
 
-/// Runs a test on every leaf of this machine.
+/// Runs a test on every leaf of this machine. On x86-64, the portable ones need the feature `portable`.
 macro_rules! on_every_leaf {
     ($test:ident) => {{
         crate::curve25519::tests::on_every_leaf_of_limbs!($test);
+        #[cfg(any(feature = "portable", miri, not(target_arch = "x86_64")))]
         $test(crate::simd::PortableFma);
         #[cfg(target_arch = "x86_64")]
         if let Some(fma) = crate::simd::FmaSimd::detect() {
@@ -41,6 +42,7 @@ pub(super) use on_every_leaf;
 /// Runs a test on every leaf of this machine that has products of 52 bits.
 macro_rules! on_every_leaf_of_limbs {
     ($test:ident) => {{
+        #[cfg(any(feature = "portable", miri, not(target_arch = "x86_64")))]
         $test(crate::simd::PortableSimd);
         #[cfg(target_arch = "x86_64")]
         if let Some(ifma) = crate::simd::IfmaSimd::detect() {
