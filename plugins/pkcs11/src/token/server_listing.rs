@@ -24,7 +24,8 @@ pub(super) enum ListingFault {
 pub(super) fn list_keys(endpoint: &Endpoint, patience: Duration) -> Result<Vec<KeyInfo>, ListingFault> {
     // A thread of its own, because the caller's thread may belong to a runtime, in which `block_on` panics.
     thread::scope(|scope| {
-        let asking = thread::Builder::new().spawn_scoped(scope, || list_on_this_thread(endpoint, patience))?;
+        let asking =
+            thread::Builder::new().spawn_scoped(scope, || list_on_this_thread(endpoint, patience))?;
         asking.join().unwrap_or_else(|_| Err(io::Error::other("the request panicked").into()))
     })
 }
