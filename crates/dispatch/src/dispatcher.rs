@@ -57,8 +57,8 @@ impl Dispatcher {
     }
 
     /// Submits one operation. It is computed on this thread if the dispatcher is idle, the operation is cheap and
-    /// `options` allow it. Otherwise it is queued. If the system starts no worker threads, this thread computes it too;
-    /// the counter `without_threads` tells.
+    /// `options` allow it. Otherwise it is queued. If the system starts no worker threads, this thread computes it
+    /// too; the counter `without_threads` tells.
     ///
     /// # Errors
     /// The operation does not fit its shape, no engine offers it, the tenant's queue is full, or the system starts no
@@ -85,8 +85,8 @@ impl Dispatcher {
     /// submissions.
     ///
     /// # Errors
-    /// No engine offers the shape, it is a shape of records, the tenant's queue is full, or the system starts no threads
-    /// as in [`submit`](Self::submit). Then no job of the set is computed.
+    /// No engine offers the shape, it is a shape of records, the tenant's queue is full, or the system starts no
+    /// threads as in [`submit`](Self::submit). Then no job of the set is computed.
     pub fn submit_many(&self, set: OperationSet, options: SubmitOptions) -> Result<Ticket, JobError> {
         let dispatch = self.dispatch();
         let (shape, ops, bytes) = (set.shape(), set.len(), set.input_bytes());
@@ -108,8 +108,8 @@ impl Dispatcher {
     /// Submits records, which are computed in one batch.
     ///
     /// # Errors
-    /// A column does not cover the records, no engine offers the shape, the tenant's queue is full, or the system starts
-    /// no threads as in [`submit`](Self::submit).
+    /// A column does not cover the records, no engine offers the shape, the tenant's queue is full, or the system
+    /// starts no threads as in [`submit`](Self::submit).
     pub fn submit_records(
         &self,
         shape: Shape,
@@ -344,8 +344,8 @@ fn run_here(dispatch: &Arc<DispatchState>, shape: Shape, submission: &Arc<Submis
     true
 }
 
-/// Computes a submission on its caller's thread and answers it, because the system starts no threads: a process may have
-/// forbidden itself to start more. Returns false if the submission has jobs of a holder.
+/// Computes a submission on its caller's thread and answers it, because the system starts no threads: a process may
+/// have forbidden itself to start more. Returns false if the submission has jobs of a holder.
 fn run_without_threads(dispatch: &DispatchState, submission: &Submission) -> bool {
     let run = BulkRun(dispatch);
     let results = match &submission.payload {

@@ -40,7 +40,7 @@ pub(crate) enum ProviderError {
     #[error("no descriptor to wait for: {0}")]
     Descriptor(#[from] std::io::Error),
     #[error("an ASYNC_JOB needs a thread, and none can be started: {0}{INSECURE_FORK}")]
-    NoThread(std::io::Error),
+    NoThread(String),
     #[error("no accelerator: {0}")]
     Accelerator(String),
 }

@@ -205,7 +205,11 @@ impl LoadedProvider {
             }
             Some(fibre) => {
                 let options = SubmitOptions::default().with_never_on_caller_thread(true);
-                fibre.finish(PendingOperation::Local(engines.submit(job, options)))
+                let answer = fibre.finish(PendingOperation::Local(engines.submit(job, options)));
+                answer.map_err(|error| match error {
+                    ProviderError::Job(JobError::NoThreads { reason }) => ProviderError::NoThread(reason),
+                    error => error,
+                })
             }
         }
     }
@@ -401,7 +405,7 @@ pub(crate) fn with_large_stack<T: Send>(
     match ended {
         Ok(ended) => ended.map_err(|_| ProviderError::Accelerator("a panic".to_owned())),
         Err(_) if !is_fibre => Ok(work()),
-        Err(error) => Err(ProviderError::NoThread(error)),
+        Err(error) => Err(ProviderError::NoThread(error.to_string())),
     }
 }
 

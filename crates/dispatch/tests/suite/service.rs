@@ -426,12 +426,12 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn without_threads_callers_compute() {
-    // No system has memory for such a stack, so no thread starts. Rust reads the variable once in a process.
+    // No system has addresses for such a stack, so no thread starts. Rust reads the variable once in a process.
     let (name, variable) = ("service::without_threads_callers_compute", "RUST_MIN_STACK");
     if std::env::var_os(variable).is_none() {
         let this = std::env::current_exe().unwrap();
         let mut test = std::process::Command::new(this);
-        let ended = test.args(["--exact", name]).env(variable, usize::MAX.to_string()).status();
+        let ended = test.args(["--exact", name]).env(variable, (1_usize << 50).to_string()).status();
         assert!(ended.unwrap().success());
         return;
     }
