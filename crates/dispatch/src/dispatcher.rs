@@ -57,12 +57,10 @@ impl Dispatcher {
     }
 
     /// Submits one operation. It is computed on this thread if the dispatcher is idle, the operation is cheap and
-    /// `options` allow it. Otherwise it is queued. If the system starts no worker threads, this thread computes it
-    /// too; the counter `without_threads` tells.
+    /// `options` allow it. Otherwise it is queued.
     ///
     /// # Errors
-    /// The operation does not fit its shape, no engine offers it, the tenant's queue is full, or the system starts no
-    /// threads and `options` forbid to compute on this one.
+    /// The operation does not fit its shape, no engine offers it, or the tenant's queue is full.
     pub fn submit(
         &self,
         shape: Shape,
@@ -85,8 +83,8 @@ impl Dispatcher {
     /// submissions.
     ///
     /// # Errors
-    /// No engine offers the shape, it is a shape of records, the tenant's queue is full, or the system starts no
-    /// threads as in [`submit`](Self::submit). Then no job of the set is computed.
+    /// No engine offers the shape, it is a shape of records, or the tenant's queue is full. Then no job of the set is
+    /// computed.
     pub fn submit_many(&self, set: OperationSet, options: SubmitOptions) -> Result<Ticket, JobError> {
         let dispatch = self.dispatch();
         let (shape, ops, bytes) = (set.shape(), set.len(), set.input_bytes());
@@ -108,8 +106,7 @@ impl Dispatcher {
     /// Submits records, which are computed in one batch.
     ///
     /// # Errors
-    /// A column does not cover the records, no engine offers the shape, the tenant's queue is full, or the system
-    /// starts no threads as in [`submit`](Self::submit).
+    /// A column does not cover the records, no engine offers the shape, or the tenant's queue is full.
     pub fn submit_records(
         &self,
         shape: Shape,
@@ -126,8 +123,7 @@ impl Dispatcher {
     /// Submits jobs whose keys live with one holder. Without a deadline they get the configured `holder_patience`.
     ///
     /// # Errors
-    /// A key has another home, the dispatcher has no such holder, the tenant's queue is full, or the system starts no
-    /// threads.
+    /// A key has another home, the dispatcher has no such holder, or the tenant's queue is full.
     pub fn submit_held(&self, jobs: Vec<HeldJob>, options: SubmitOptions) -> Result<Ticket, JobError> {
         let dispatch = self.dispatch();
         let holder = self.holder_of(&jobs)?;
@@ -274,12 +270,7 @@ impl Dispatcher {
         let mut predicted_ns = 0.0;
         // An empty submission is answered from the start.
         if submission.len() > 0 {
-            match ensure_started(dispatch) {
-                Err(_) if !options.never_on_caller_thread && run_without_threads(dispatch, &submission) => {
-                    return Ok(Ticket::new(submission, Arc::clone(dispatch)));
-                }
-                started => started?,
-            }
+            ensure_started(dispatch)?;
             let deadline = options.deadline.map(after);
             predicted_ns =
                 dispatch.queues.enqueue(&submission, deadline, options.coalesce, &dispatch.metrics)?;
@@ -341,27 +332,6 @@ fn run_here(dispatch: &Arc<DispatchState>, shape: Shape, submission: &Arc<Submis
     count(&dispatch.metrics.on_caller, submission.len());
     dispatch.recorders.record_direct_answers(shape, submission.len(), took_ns);
     submission.answer_all(outcomes, &dispatch.metrics.completed);
-    true
-}
-
-/// Computes a submission on its caller's thread and answers it, because the system starts no threads: a process may
-/// have forbidden itself to start more. Returns false if the submission has jobs of a holder.
-fn run_without_threads(dispatch: &DispatchState, submission: &Submission) -> bool {
-    let run = BulkRun(dispatch);
-    let results = match &submission.payload {
-        Payload::Operations(set) => run.run_all(set),
-        Payload::Records(shape, records) => {
-            let mut outcomes = Outcomes::default();
-            match run.run_records(*shape, records, &mut outcomes) {
-                Ok(()) => Results::complete(*shape, outcomes, Vec::new()),
-                Err(error) => Results::refused(records.len, error),
-            }
-        }
-        Payload::Held(_) | Payload::Task(_) => return false,
-    };
-    count(&dispatch.metrics.submitted, submission.len());
-    count(&dispatch.metrics.without_threads, submission.len());
-    submission.answer_with(results);
     true
 }
 

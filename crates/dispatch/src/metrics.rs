@@ -60,8 +60,6 @@ counters! {
     failed,
     /// Operations run on the thread that submitted them.
     on_caller,
-    /// Operations run on the thread that submitted them because the system starts no worker threads.
-    without_threads,
     /// Operations run by `run_all`.
     bulk,
     /// Batches run on an engine.

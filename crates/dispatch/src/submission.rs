@@ -200,18 +200,6 @@ impl Submission {
         self.record_answers(self.count, counter, |state| state.outcomes = outcomes);
     }
 
-    /// Answers all operations or records with results that have been counted.
-    pub(crate) fn answer_with(&self, results: Results) {
-        let Results { shape, len, unanswered, outcomes, errors, .. } = results;
-        self.record_answers(self.count, &AtomicU64::default(), |state| {
-            state.outcomes = outcomes;
-            state.errors = match shape {
-                Some(_) => errors,
-                None => (0..len).map(|at| (at as u32, unanswered.clone())).collect(),
-            };
-        });
-    }
-
     /// Answers one held job.
     pub(crate) fn answer_held(&self, index: u32, result: Result<Vec<u8>, JobError>, counter: &AtomicU64) {
         self.record_answers(1, counter, |state| state.held[index as usize] = Some(result));

@@ -188,7 +188,7 @@ impl LoadedProvider {
             let answer = compute_on(engines.diagnostics().referee(), std::slice::from_ref(job)).pop();
             return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
         }
-        Ok(engines.submit(job, SubmitOptions::default()).wait()?)
+        self.compute_on_any_thread(&engines, job)
     }
 
     fn compute_locally(
@@ -198,11 +198,7 @@ impl LoadedProvider {
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let engines = self.engines(fibre.is_some())?;
         match fibre {
-            None => {
-                let answer = engines.submit(job, SubmitOptions::default()).wait();
-                self.warn_without_threads(&engines);
-                Ok(answer?)
-            }
+            None => self.compute_on_any_thread(&engines, job),
             Some(fibre) => {
                 let options = SubmitOptions::default().with_never_on_caller_thread(true);
                 let answer = fibre.finish(PendingOperation::Local(engines.submit(job, options)));
@@ -234,15 +230,24 @@ impl LoadedProvider {
         answer
     }
 
-    /// Warns once if the engines compute on the threads of callers because they have none of their own.
-    fn warn_without_threads(&self, engines: &Accelerator) {
-        if !self.0.is_without_threads.load(Ordering::Relaxed)
-            && engines.counters().without_threads > 0
-            && !self.0.is_without_threads.swap(true, Ordering::Relaxed)
-        {
-            print_warning(&format!(
-                "this process may start no threads, so each operation is computed alone on its caller's thread{INSECURE_FORK}"
-            ));
+    /// Computes a job in a batch, or alone on this thread if the process may start no others.
+    fn compute_on_any_thread(
+        &self,
+        engines: &Accelerator,
+        job: &Job<'_>,
+    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        match engines.submit(job, SubmitOptions::default()).wait() {
+            Err(JobError::NoThreads { .. }) => {
+                if !self.0.is_without_threads.swap(true, Ordering::Relaxed) {
+                    print_warning(&format!(
+                        "this process may start no threads, so each operation is computed alone on its caller's \
+                         thread{INSECURE_FORK}"
+                    ));
+                }
+                let answers = engines.run_all(std::slice::from_ref(job));
+                Ok(Zeroizing::new(answers.get(0)?.to_vec()))
+            }
+            answer => Ok(answer?),
         }
     }
 
@@ -291,7 +296,7 @@ impl LoadedProvider {
         // wait for ever.
         let made = match is_fibre {
             false => shared_engines(settings),
-            true => with_large_stack(is_fibre, || shared_engines(settings.clone()))?,
+            true => with_large_stack(true, || shared_engines(settings.clone()))?,
         };
         self.0.engines.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
     }

@@ -43,7 +43,6 @@ fn help(counter: &str) -> &'static str {
         "expired" => "Operations whose deadline passed.",
         "failed" => "Operations that no engine could compute.",
         "on_caller" => "Operations run on the thread that submitted them.",
-        "without_threads" => "Operations run on the thread that submitted them for want of worker threads.",
         "bulk" => "Operations run as bulk work: records.",
         "batches" => "Batches run on an engine.",
         "batched_ops" => "Operations in batches run on an engine.",

@@ -370,7 +370,9 @@ pub fn without_threads(dir: &TestDirectory) {
     };
     dir.write("message", b"a message");
     run("genpkey -propquery ?oarlock.keys=import -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa").ok();
-    run("dgst -sha256 -sign rsa -out signature message").ok();
+    let said = run("dgst -sha256 -sign rsa -out signature message");
+    assert!(said.said().contains("this process may start no threads"), "{}", said.said());
+    said.ok();
     run("dgst -sha256 -prverify rsa -signature signature message").ok();
     let said = run("speed -async_jobs 8 -seconds 1 rsa2048").said();
     assert!(said.contains("an ASYNC_JOB needs a thread, and none can be started"), "{said}");
