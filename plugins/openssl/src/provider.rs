@@ -33,8 +33,6 @@ struct ProviderState {
     outage: Mutex<Option<Instant>>,
     /// True after a warning that there is no shared memory.
     is_ring_missed: AtomicBool,
-    /// True after a warning that no threads can be started.
-    is_without_threads: AtomicBool,
     /// True after a warning that the server has refused to verify.
     is_verification_refused: AtomicBool,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
@@ -62,7 +60,6 @@ impl LoadedProvider {
             pool: OnceLock::new(),
             outage: Mutex::new(None),
             is_ring_missed: AtomicBool::new(false),
-            is_without_threads: AtomicBool::new(false),
             is_verification_refused: AtomicBool::new(false),
             tested_shapes: Mutex::new(Vec::new()),
         }))
@@ -203,7 +200,7 @@ impl LoadedProvider {
                 let options = SubmitOptions::default().with_never_on_caller_thread(true);
                 let answer = fibre.finish(PendingOperation::Local(engines.submit(job, options)));
                 answer.map_err(|error| match error {
-                    ProviderError::Job(JobError::NoThreads { reason }) => ProviderError::NoThread(reason),
+                    ProviderError::Job(JobError::NoThreads { reason }) => no_thread(reason),
                     error => error,
                 })
             }
@@ -238,12 +235,7 @@ impl LoadedProvider {
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         match engines.submit(job, SubmitOptions::default()).wait() {
             Err(JobError::NoThreads { .. }) => {
-                if !self.0.is_without_threads.swap(true, Ordering::Relaxed) {
-                    print_warning(&format!(
-                        "this process may start no threads, so each operation is computed alone on its caller's \
-                         thread{INSECURE_FORK}"
-                    ));
-                }
+                warn_without_threads("each operation is computed alone on its caller's thread");
                 let answers = engines.run_all(std::slice::from_ref(job));
                 Ok(Zeroizing::new(answers.get(0)?.to_vec()))
             }
@@ -410,7 +402,21 @@ pub(crate) fn with_large_stack<T: Send>(
     match ended {
         Ok(ended) => ended.map_err(|_| ProviderError::Accelerator("a panic".to_owned())),
         Err(_) if !is_fibre => Ok(work()),
-        Err(error) => Err(ProviderError::NoThread(error.to_string())),
+        Err(error) => Err(no_thread(error.to_string())),
+    }
+}
+
+/// Programs such as HAProxy print no error of a handshake, so the reason is printed too.
+fn no_thread(reason: String) -> ProviderError {
+    warn_without_threads("no ASYNC_JOB can be computed");
+    ProviderError::NoThread(reason)
+}
+
+/// Warns once that this process may start no threads.
+fn warn_without_threads(consequence: &str) {
+    static IS_WARNED: AtomicBool = AtomicBool::new(false);
+    if !IS_WARNED.swap(true, Ordering::Relaxed) {
+        print_warning(&format!("this process may start no threads, so {consequence}{INSECURE_FORK}"));
     }
 }
 
