@@ -30,9 +30,12 @@ impl ProgramFolder {
     }
 
     fn write_laboratory(&self, script: &str) {
-        let path = self.path("oarlock-lab");
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        // A program that this process writes could not start while another test's child still holds it open.
+        fs::write(self.path("script"), script).unwrap();
+        let mut install = Command::new("install");
+        let status =
+            install.args(["-m", "755"]).args([self.path("script"), self.path("oarlock-lab")]).status();
+        assert!(status.unwrap().success());
     }
 
     fn path(&self, name: &str) -> PathBuf {

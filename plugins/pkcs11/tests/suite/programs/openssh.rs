@@ -77,9 +77,10 @@ fn ssh_logs_in_with_a_key_of_a_token() {
 
 /// Writes a program that knows a PIN, as OpenSSH wants it.
 fn write_askpass(dir: &TestDirectory, pin: &str) {
-    dir.write("askpass", format!("#!/bin/sh\necho {pin}\n"));
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-    std::fs::set_permissions(dir.path("askpass"), executable).unwrap();
+    // A program that this process writes could not start while another test's child still holds it open.
+    dir.write("script", format!("#!/bin/sh\necho {pin}\n"));
+    let installed = dir.command("install").args(["-m", "700", "script", "askpass"]).status();
+    assert!(installed.unwrap().success());
 }
 
 /// Writes the settings of a server that knows the keys in `authorized_keys`, and returns their path.
