@@ -12,7 +12,7 @@
 //! | [`sockets`] | TLS records that the kernel makes, and what they cost |
 //! | `peer` | OpenSSL, loaded at run time; the only unsafe code |
 //! | [`operation`], [`random`] | operation names and work for them; numbers that are the same at every run |
-//! | [`cores`] | servers on one core and load on the others |
+//! | [`cores`], [`ports`] | servers on one core and load on the others; free ports for servers |
 //! | [`statistics`], [`plot`] | turns, medians, histograms; SVG pictures |
 #![deny(unsafe_code)]
 
@@ -22,6 +22,7 @@ pub mod load;
 pub mod operation;
 mod peer;
 pub mod plot;
+pub mod ports;
 pub mod random;
 pub mod sockets;
 pub mod speed;

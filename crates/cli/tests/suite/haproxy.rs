@@ -1,7 +1,7 @@
 //! HAProxy in TCP mode before two cryptoservers, with packaging/haproxy.cfg. TLS goes through it.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -72,8 +72,7 @@ fn clients_reach_whichever_server_is_up() {
     let (one, two) = (place.path().join("one"), place.path().join("two"));
     let first = crate::served::with_metrics(&one, "", |_| {});
     let mut second = sibling(&one, &two);
-    // The port is free until HAProxy takes it.
-    let proxy = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let proxy = oarlock_measure::ports::free_port().unwrap();
     let mut config = CONFIG.replace("bind :7443", &format!("bind 127.0.0.1:{proxy}"));
     for (line, served) in
         [("server one 10.0.0.1:7443 port 9464", &first), ("server two 10.0.0.2:7443 port 9464", &second)]

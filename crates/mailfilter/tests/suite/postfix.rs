@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -98,9 +98,7 @@ impl MailSystem {
         for name in ["data", "boxes"] {
             chown(directory.join(name), Some(user), None).unwrap();
         }
-        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port());
-        drop(listeners);
+        let ports = oarlock_measure::ports::free_ports(3).unwrap().try_into().unwrap();
         fs::write(directory.join("strip_results"), STRIP_RESULTS).unwrap();
         fs::write(directory.join("main.cf"), settings(&directory, user) + more).unwrap();
         fs::write(directory.join("master.cf"), services(ports, filters)).unwrap();

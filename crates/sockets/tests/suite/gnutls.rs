@@ -1,7 +1,6 @@
 //! Sessions of GnuTLS through a recording relay. It still has triple DES, which OpenSSL leaves out.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
 use oarlock_sockets::Suite;
@@ -42,8 +41,7 @@ fn record(algorithms: &str, lines: &[String]) -> TlsSession {
     let (key, certificate) = (folder.path().join("key.pem"), folder.path().join("certificate.pem"));
     let log = folder.path().join("keys.log");
     make_certificate(&key, &certificate);
-    // The server takes no port 0, so it gets one that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = oarlock_measure::ports::free_port().unwrap();
     let mut server = RunningServer(
         Command::new("gnutls-serv")
             .args(["--echo", "--port", &port.to_string(), "--priority", &priority])

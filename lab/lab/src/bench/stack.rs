@@ -1,12 +1,12 @@
 //! A TLS server, with its cryptoserver if it has one.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
-use std::ops::Range;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use oarlock_measure::cores::DividedCores;
+use oarlock_measure::ports::free_port;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::table::count;
 use rustix::process::Signal;
@@ -68,7 +68,7 @@ impl ServerStack {
             true => Some(start_cryptoserver(site.global, held, &directory, Some(site.cores))?),
             false => None,
         };
-        let port = free_port()?;
+        let port = free_port().map_err(BenchError::Clients)?;
         let openssl = directory.join("openssl.cnf");
         let socket = directory.join("oarlock.sock");
         let text = settings::openssl(provider, &site.library.link, &socket, site.global);
@@ -243,23 +243,4 @@ fn key_file(
         _ => return Ok(identity.key_file()),
     }
     Ok(path)
-}
-
-/// Ports below those that systems give to clients, any of which may be taken at every moment.
-const SERVER_PORTS: Range<u16> = 10_000..32_768;
-
-/// Returns a port that is free for TCP and UDP. These programs cannot report a port that the system chose for them.
-pub(super) fn free_port() -> Result<u16, BenchError> {
-    let bind = |port: u16| {
-        let address = (Ipv4Addr::LOCALHOST, port);
-        TcpListener::bind(address).and_then(|_| UdpSocket::bind(address))
-    };
-    let mut fault = None;
-    for port in std::iter::repeat_with(|| fastrand::u16(SERVER_PORTS)).take(100) {
-        match bind(port) {
-            Ok(_) => return Ok(port),
-            Err(error) => fault = Some(error),
-        }
-    }
-    Err(BenchError::Clients(fault.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into())))
 }

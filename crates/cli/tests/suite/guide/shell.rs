@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use oarlock_measure::ports::free_ports;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -88,13 +88,10 @@ fn search_path() -> OsString {
 /// Replaces the ports of a guide by ports that are free at the moment.
 fn with_free_ports(markdown: &str) -> String {
     let mut text = markdown.to_owned();
-    // All are held until the last is found, so that they differ.
-    let mut held = Vec::new();
-    for part in markdown.split("127.0.0.1:").skip(1) {
+    let parts: Vec<&str> = markdown.split("127.0.0.1:").skip(1).collect();
+    for (part, free) in parts.iter().zip(free_ports(parts.len()).unwrap()) {
         let port = part.split(|letter: char| !letter.is_ascii_digit()).next().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        text = text.replace(port, &listener.local_addr().unwrap().port().to_string());
-        held.push(listener);
+        text = text.replace(port, &free.to_string());
     }
     text
 }

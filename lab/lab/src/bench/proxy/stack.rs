@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use oarlock_measure::cores::DividedCores;
+use oarlock_measure::ports::free_port;
 use oarlock_terminal::GlobalOptions;
 
 use super::super::BenchError;
@@ -13,7 +14,6 @@ use super::super::cryptoserver::start_cryptoserver;
 use super::super::place::{HOST, ServerIdentity, make_directory, write};
 use super::super::plan::BenchProgram;
 use super::super::process::ServerProcess;
-use super::super::stack::free_port;
 use super::clients::ProxyClients;
 use super::plan::{OwnProxy, ProxyLoad, ProxyName, ProxyPeer};
 use super::settings::{self, ProxySite};
@@ -55,7 +55,7 @@ impl ProxyStack {
             }
             _ => None,
         };
-        let port = free_port()?;
+        let port = free_port().map_err(BenchError::Clients)?;
         let mut command = command(site, name, identity, &directory, port)?;
         command.stdout(Stdio::null());
         let log = directory.join("proxy.log");

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use oarlock_measure::cores::DividedCores;
+use oarlock_measure::ports::free_port;
 use oarlock_terminal::GlobalOptions;
 
 use super::args::WARM_UP_NAMES;
@@ -19,7 +20,6 @@ use crate::bench::BenchError;
 use crate::bench::place::{ProviderLibrary, make_directory, write};
 use crate::bench::plan::BenchProgram;
 use crate::bench::process::ServerProcess;
-use crate::bench::stack::free_port;
 use crate::dnssec::bench::ZoneKeyKind;
 use crate::process_stats;
 
@@ -60,7 +60,7 @@ impl ZoneAuthority {
     pub(super) fn start(zones: &ResolverZones) -> Result<Self, BenchError> {
         let program = BenchProgram::Knotd;
         let path = program.path().ok_or(BenchError::ProgramAbsent(program))?;
-        let port = free_port()?;
+        let port = free_port().map_err(BenchError::Clients)?;
         let directory = zones.directory();
         make_directory(directory.join("database"))?;
         let configuration = directory.join("knot.conf");
@@ -114,7 +114,7 @@ impl ResolverProcess {
         let path = program.path().ok_or(BenchError::ProgramAbsent(program))?;
         let row = format!("{name}-{} {provider}", kind.name());
         let directory = make_directory(site.zones.directory().join(row.replace(' ', "-")))?;
-        let port = free_port()?;
+        let port = free_port().map_err(BenchError::Clients)?;
         let config = ResolverConfig {
             directory: &directory,
             port,

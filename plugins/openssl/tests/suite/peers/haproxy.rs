@@ -1,6 +1,8 @@
 //! HAProxy with `ssl-mode-async`, which lets handshakes pause.
 
-use super::{Daemon, free_port};
+use oarlock_measure::ports::free_port;
+
+use super::Daemon;
 use crate::common::{TestDirectory, program};
 
 pub struct HaProxy {
@@ -21,7 +23,7 @@ pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)], client_ms: u32) -> Opt
     }
     let mut plain_port = 0;
     let (daemon, port) = Daemon::start(|port| {
-        plain_port = free_port();
+        plain_port = free_port().unwrap();
         dir.write("haproxy.cfg", configuration(dir, port, plain_port, client_ms));
         let mut command = dir.command(program("haproxy").unwrap());
         command.arg("-db").arg("-f").arg(dir.path("haproxy.cfg"));

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use oarlock_measure::ports::free_port;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::common::{ProgramResult, TestDirectory, program};
@@ -70,11 +71,6 @@ pub fn has(programs: &[&str]) -> bool {
     programs.iter().all(|name| program(name).is_some())
 }
 
-/// Returns a port that was free a moment ago.
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// Repeats a question until it has an answer.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
@@ -92,7 +88,7 @@ impl Daemon {
     /// Starts a program that listens on a port, and waits until it accepts connections.
     pub fn start(mut command: impl FnMut(u16) -> (Command, Option<Command>)) -> (Self, u16) {
         for _ in 0..5 {
-            let port = free_port();
+            let port = free_port().unwrap();
             let (start, stop) = command(port);
             let mut daemon = Self::spawn(start, stop);
             let is_up = wait_for("a server that starts or fails", || {

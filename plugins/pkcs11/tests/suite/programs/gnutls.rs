@@ -1,6 +1,8 @@
 //! GnuTLS and its tools.
 
-use super::running::{RunningServer, free_port};
+use oarlock_measure::ports::free_port;
+
+use super::running::RunningServer;
 use super::{module_path, program, with_keys};
 
 #[test]
@@ -27,7 +29,7 @@ fn gnutls_serv_uses_a_key_and_a_certificate_of_the_module() {
     let dir = with_keys();
     let object = |key: &str, kind: &str| format!("pkcs11:token=test%20keys;object={key};type={kind}");
     for key in ["rsa", "p256"] {
-        let port = free_port().to_string();
+        let port = free_port().unwrap().to_string();
         let mut command = dir.command(&server);
         command.args(["--echo", "--port", &port, "--provider", &module_path()]);
         command.args(["--x509keyfile", &object(key, "private"), "--x509certfile", &object(key, "cert")]);

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::running::{RunningServer, free_port};
+use oarlock_measure::ports::free_port;
+
+use super::running::RunningServer;
 use super::{TestDirectory, module_path, program, with_keys};
 
 /// Makes a database of NSS that loads the module.
@@ -45,7 +47,7 @@ fn selfserv_serves_tls_with_keys_of_the_module() {
     let (Some(server), Some(curl)) = (program("selfserv"), program("curl")) else { return };
     let dir = with_database(&modutil, &certutil);
     for key in ["rsa", "p256"] {
-        let port = free_port().to_string();
+        let port = free_port().unwrap().to_string();
         let mut command = dir.command(&server);
         // The certificate of an elliptic curve has an option of its own.
         let option = if key == "rsa" { "-n" } else { "-e" };
