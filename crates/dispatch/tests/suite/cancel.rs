@@ -219,8 +219,7 @@ fn a_job_is_cancelled_while_its_engine_fails() {
 fn a_job_is_cancelled_while_its_engine_hangs_and_after_it_was_abandoned() {
     for way in CancelWay::ALL {
         let gated = Arc::new(Gated::new(DERIVE));
-        let hang_after = Duration::from_millis(if cfg!(miri) { 5_000 } else { 20 });
-        let dispatcher = around(&gated, config().with_hang_after(hang_after));
+        let dispatcher = around(&gated, config().with_hang_after(HANG_AFTER));
         let (hung, again) = (submit(&dispatcher, &set_of(DERIVE, 0, 2)), set_of(DERIVE, 2, 4));
         gated.gate().await_arrivals(1);
         way.cancel(hung);

@@ -256,8 +256,7 @@ fn a_failed_probe_keeps_the_engine_in_quarantine() {
 #[test]
 fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
     let engine = Invented::lanes(Manner::Hangs);
-    let hang_after = Duration::from_millis(if cfg!(miri) { 3_000 } else { 20 });
-    let dispatcher = with(&engine, config().with_hang_after(hang_after));
+    let dispatcher = with(&engine, config().with_hang_after(HANG_AFTER));
     let sets: Vec<_> = (0..sized(8, 3)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
     let tickets: Vec<_> = sets
         .iter()
@@ -279,7 +278,7 @@ fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
 #[test]
 fn a_dispatcher_with_a_hung_engine_still_ends() {
     let engine = Invented::lanes(Manner::Hangs);
-    let dispatcher = with(&engine, config().with_hang_after(Duration::from_millis(20)));
+    let dispatcher = with(&engine, config().with_hang_after(HANG_AFTER));
     let ticket = dispatcher.submit_many(set_of(DERIVE, 0, 5), SubmitOptions::default()).unwrap();
     engine.gate.await_arrivals(1);
     drop(dispatcher);

@@ -108,8 +108,7 @@ fn the_watchdog_gives_a_job_that_hangs_on_its_callers_thread_to_a_worker() {
 /// Lets a job hang in its engine, and asserts that it is answered. Returns true if its caller's thread ran it.
 fn hangs_on_its_callers_thread() -> bool {
     let referee = Invented::referee();
-    let hang_after = Duration::from_millis(if cfg!(miri) { 3_000 } else { 20 });
-    let dispatcher = around(&referee, config().with_hang_after(hang_after));
+    let dispatcher = around(&referee, config().with_hang_after(HANG_AFTER));
     settle(&dispatcher);
     let before = dispatcher.counters().on_caller;
     referee.set(Manner::Hangs);

@@ -89,7 +89,7 @@ fn dispatcher(moody: &Arc<Moody>) -> Dispatcher {
     let config = SchedulerConfig::default()
         .with_threads(3)
         .with_cross_check(0.0)
-        .with_hang_after(Duration::from_millis(if cfg!(miri) { 3_000 } else { 50 }))
+        .with_hang_after(HANG_AFTER)
         .with_probe_after(Duration::from_micros(200))
         .with_spins(SPINS);
     let mut builder =

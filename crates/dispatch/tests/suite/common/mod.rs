@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use oarlock_core::{
     BatchSize, Completion, Curve, EcPrivateParts, Engine, EngineFault, EngineLocation, Fingerprint, Holder,
@@ -19,6 +20,9 @@ pub const LANES: usize = 8;
 
 /// The number of looks for work before a worker sleeps. An interpreter is slow at spinning.
 pub const SPINS: u32 = if cfg!(miri) { 5 } else { 2_000 };
+
+/// The time after which a batch counts as hung: longer than a thread waits for a core of a loaded machine.
+pub const HANG_AFTER: Duration = Duration::from_millis(if cfg!(miri) { 5_000 } else { 500 });
 
 /// Returns one size for machines and a smaller one for interpreters.
 pub const fn sized(full: usize, interpreted: usize) -> usize {
