@@ -140,7 +140,8 @@ impl Caller<'_> {
         (flag, usage): (u64, A),
         faults: KeyFaults,
     ) -> Result<UsableKey, ReturnCode> {
-        let facts = facts(mechanism.kind).filter(|facts| facts.flags & flag != 0);
+        let is_compatible = self.slot.settings.is_compatible;
+        let facts = facts(mechanism.kind).filter(|facts| facts.flags_if(is_compatible) & flag != 0);
         let facts = facts.ok_or(ReturnCode::MechanismInvalid)?;
         let object = self.object(handle).map_err(|code| match code {
             ReturnCode::ObjectHandleInvalid => faults.handle,

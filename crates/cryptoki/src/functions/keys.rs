@@ -13,11 +13,15 @@ use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCod
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
 use crate::object::{
-    CreationKind, NamedCurve, NewObject, apply_template, complete, complete_derived, is_secret_len,
-    new_key_object,
+    CreationKind, NamedCurve, NewObject, apply_template, complete, complete_derived, is_readable,
+    is_secret_len, new_key_object,
 };
 use crate::operation::{ComputeRoute, Derivation, NewKey, new_pair, new_secret};
 use crate::session::CallResult;
+
+/// The fewest bytes of a derived or agreed key that nobody may read. Shorter ones could be guessed, and after them byte
+/// by byte the longer keys that begin or end with them.
+const MIN_PROTECTED_LEN: usize = 16;
 
 impl Cryptoki {
     /// `C_GenerateKey`.
@@ -89,7 +93,9 @@ impl Cryptoki {
     ///
     /// # Errors
     /// [`ReturnCode::MechanismInvalid`], [`ReturnCode::MechanismParamInvalid`] for a bad point of the peer,
-    /// [`ReturnCode::KeyFunctionNotPermitted`], [`ReturnCode::KeySizeRange`] if too few bytes come out.
+    /// [`ReturnCode::KeyFunctionNotPermitted`], also for a mechanism that shows the bytes of a key which must not be
+    /// read; [`ReturnCode::UserNotLoggedIn`] for a key that wants the PIN for each use, [`ReturnCode::KeySizeRange`] if
+    /// too few bytes come out.
     pub fn derive_key(
         &self,
         session: SessionHandle,
@@ -103,6 +109,9 @@ impl Cryptoki {
         if usable.object.class == ObjectClass::PUBLIC_KEY {
             return Err(ReturnCode::KeyTypeInconsistent);
         }
+        if usable.needs_login() {
+            return Err(ReturnCode::UserNotLoggedIn);
+        }
         let class = ObjectClass::SECRET_KEY;
         let mut template = parse(template, class)?;
         apply_template(&mut template, usable.object.attributes.template(A::DERIVE_TEMPLATE))?;
@@ -111,7 +120,6 @@ impl Cryptoki {
         let key_type = KeyTypeNumber(template.number(A::KEY_TYPE).unwrap_or(u64::MAX));
         check_key_type(class, key_type)?;
         let len = wanted_len(&template, key_type)?;
-        let given = template.clone();
         let kind = CreationKind::Derived;
         let mut attributes = complete(template, class, Some(key_type), kind, caller.context())?;
         caller.check_write(&attributes)?;
@@ -119,12 +127,11 @@ impl Cryptoki {
         let second_key = second.as_ref().map(|(_, key)| key);
         let family = usable.facts.family;
         let derivation = Derivation::new(&usable.key, family, &mechanism.parameters, second_key)?;
-        let is_transparent = derivation.is_transparent();
-        complete_derived(&mut attributes, &usable.object.attributes, is_transparent, &given)?;
-        if let Some((second, _)) = &second {
-            let protected = [&usable.object.attributes, second];
-            inherit_both(&mut attributes, protected, &given)?;
+        let mut bases = second.iter().map(|(attributes, _)| attributes).chain([&usable.object.attributes]);
+        if derivation.is_transparent() && !bases.all(is_readable) {
+            return Err(ReturnCode::KeyFunctionNotPermitted);
         }
+        complete_derived(&mut attributes, &usable.object.attributes);
         let len = len.or(fixed_len(key_type));
         let derivation = DerivedKeyCall { derivation, base: usable.key, len, key_type, attributes };
         let derived = self.compute(&caller, "C_DeriveKey", 0, derivation)?;
@@ -205,7 +212,8 @@ pub(super) fn new_secret_object(
     key_type: KeyTypeNumber,
     value: &[u8],
 ) -> Result<NewObject, ReturnCode> {
-    if !is_secret_len(key_type, value.len()) {
+    let is_guessable = !is_readable(&attributes) && value.len() < MIN_PROTECTED_LEN;
+    if is_guessable || !is_secret_len(key_type, value.len()) {
         return Err(ReturnCode::KeySizeRange);
     }
     let key = oarlock::keys::raw::secret(value.to_vec()).map_err(|_| ReturnCode::KeySizeRange)?;
@@ -291,17 +299,4 @@ fn second_key(
     }
     let key = object.key(caller.slot.objects.token())?;
     Ok(Some((object.attributes.clone(), key)))
-}
-
-/// A concatenation is as protected as the better protected of its keys.
-fn inherit_both(
-    derived: &mut AttributeSet,
-    bases: [&AttributeSet; 2],
-    template: &AttributeSet,
-) -> Result<(), ReturnCode> {
-    complete_derived(derived, bases[1], true, template)?;
-    let both = |kind| bases.iter().all(|base| base.is_true(kind));
-    derived.set(A::ALWAYS_SENSITIVE, both(A::ALWAYS_SENSITIVE) && derived.is_true(A::SENSITIVE));
-    derived.set(A::NEVER_EXTRACTABLE, both(A::NEVER_EXTRACTABLE) && !derived.is_true(A::EXTRACTABLE));
-    Ok(())
 }

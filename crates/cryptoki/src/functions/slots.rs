@@ -67,8 +67,9 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::SlotIdInvalid`], [`ReturnCode::MechanismInvalid`].
     pub fn mechanism_facts(&self, slot: SlotId, kind: MechanismType) -> Result<MechanismFacts, ReturnCode> {
-        self.slot(slot)?;
-        facts(kind).copied().ok_or(ReturnCode::MechanismInvalid)
+        let is_compatible = self.slot(slot)?.1.settings.is_compatible;
+        let facts = facts(kind).ok_or(ReturnCode::MechanismInvalid)?;
+        Ok(MechanismFacts { flags: facts.flags_if(is_compatible), ..*facts })
     }
 
     /// `C_InitToken`. `label` is padded with blanks, which are not part of it.

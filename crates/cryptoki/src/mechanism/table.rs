@@ -90,6 +90,17 @@ pub(crate) fn mechanisms() -> &'static [MechanismFacts] {
     MECHANISMS
 }
 
+impl MechanismFacts {
+    /// Returns the functions of the mechanism. Only a token for old applications wraps and unwraps with padded CBC.
+    ///
+    /// Whether a wrapped key is valid tells one byte after another of what somebody else has wrapped (Vaudenay 2002), and
+    /// with the caller's IV, keys of known bytes tell the bytes in the last block of another key.
+    pub(crate) fn flags_if(&self, is_compatible: bool) -> u64 {
+        let is_old = self.family == MechanismFamily::CbcPad && !is_compatible;
+        if is_old { self.flags & !WRAP } else { self.flags }
+    }
+}
+
 impl MechanismFamily {
     /// True if a key of this type fits.
     pub(crate) fn takes(self, key: KeyTypeNumber) -> bool {
@@ -295,7 +306,14 @@ const MECHANISMS: &[MechanismFacts] = &[
         MechanismFamily::CbcPad,
     ),
     row(MechanismType::AES_CTR, AES, CRYPT, ParameterForm::Counter, MechanismFamily::Ctr),
-    row(MechanismType::AES_GCM, AES, CRYPT | WRAP | MESSAGES, ParameterForm::Gcm, MechanismFamily::Gcm),
+    // Others may have wrapped with it. The caller's IV of a second wrapping could be that of the first.
+    row(
+        MechanismType::AES_GCM,
+        AES,
+        CRYPT | flag::UNWRAP | MESSAGES,
+        ParameterForm::Gcm,
+        MechanismFamily::Gcm,
+    ),
     row(MechanismType::AES_CMAC, AES, SIGN, ParameterForm::None, MechanismFamily::Cmac { is_general: false }),
     row(
         MechanismType::AES_CMAC_GENERAL,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oarlock::{Key, KeyHome, SecretBytes};
 
+use super::laws::is_readable;
 use super::material::{NewObject, key_from_values, secret_value};
 use super::permitted::is_secret_kind;
 use crate::attribute::{AttributeQuery, AttributeSet, AttributeValue};
@@ -159,7 +160,7 @@ impl Object {
 
     /// True if secret values of the key may be read.
     pub(crate) fn is_readable(&self) -> bool {
-        !self.attributes.is_true(A::SENSITIVE) && self.attributes.bool(A::EXTRACTABLE) != Some(false)
+        is_readable(&self.attributes)
     }
 
     /// Answers a query of `C_GetAttributeValue`.

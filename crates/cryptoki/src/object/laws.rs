@@ -150,7 +150,7 @@ fn set_key_defaults(
 
 /// Sets the uses that a template leaves open.
 ///
-/// A key that wraps gets no other use by default, and a key gets the use of wrapping only by its template.
+/// A key that wraps gets no other use by default. A key wraps, or is the base of others, only if its template says so.
 fn set_use_defaults(
     attributes: &mut AttributeSet,
     class: ObjectClass,
@@ -159,15 +159,15 @@ fn set_use_defaults(
 ) {
     let wraps = attributes.is_true(A::WRAP) || attributes.is_true(A::UNWRAP);
     let is_open = context.is_compatible || !wraps;
-    let (uses, wrapping): (&[A], &[A]) = match class {
-        ObjectClass::PUBLIC_KEY => (&[A::ENCRYPT, A::VERIFY, A::VERIFY_RECOVER, A::DERIVE], &[A::WRAP]),
-        ObjectClass::PRIVATE_KEY => (&[A::DECRYPT, A::SIGN, A::SIGN_RECOVER, A::DERIVE], &[A::UNWRAP]),
-        _ => (&[A::ENCRYPT, A::DECRYPT, A::SIGN, A::VERIFY, A::DERIVE], &[A::WRAP, A::UNWRAP]),
+    let (uses, special): (&[A], &[A]) = match class {
+        ObjectClass::PUBLIC_KEY => (&[A::ENCRYPT, A::VERIFY, A::VERIFY_RECOVER], &[A::WRAP, A::DERIVE]),
+        ObjectClass::PRIVATE_KEY => (&[A::DECRYPT, A::SIGN, A::SIGN_RECOVER], &[A::UNWRAP, A::DERIVE]),
+        _ => (&[A::ENCRYPT, A::DECRYPT, A::SIGN, A::VERIFY], &[A::WRAP, A::UNWRAP, A::DERIVE]),
     };
     for kind in uses {
-        attributes.set_default(*kind, is_open && is_sensible(class, key_type, *kind));
+        attributes.set_default(*kind, is_open && is_sensible(key_type, *kind));
     }
-    for kind in wrapping {
+    for kind in special {
         attributes.set_default(*kind, false);
     }
     match class {
@@ -178,14 +178,11 @@ fn set_use_defaults(
 }
 
 /// True if a key of this type can be used so at all.
-fn is_sensible(class: ObjectClass, key_type: Option<KeyTypeNumber>, kind: A) -> bool {
-    let is_signing = matches!(kind, A::SIGN | A::VERIFY);
+fn is_sensible(key_type: Option<KeyTypeNumber>, kind: A) -> bool {
     match key_type {
         _ if matches!(kind, A::SIGN_RECOVER | A::VERIFY_RECOVER) => false,
-        Some(KeyTypeNumber::RSA) => kind != A::DERIVE,
-        Some(KeyTypeNumber::EC) => is_signing || (kind == A::DERIVE && class == ObjectClass::PRIVATE_KEY),
-        Some(KeyTypeNumber::EC_EDWARDS) => is_signing,
-        Some(KeyTypeNumber::EC_MONTGOMERY) => kind == A::DERIVE && class == ObjectClass::PRIVATE_KEY,
+        Some(KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS) => matches!(kind, A::SIGN | A::VERIFY),
+        Some(KeyTypeNumber::EC_MONTGOMERY) => false,
         _ => true,
     }
 }
@@ -218,35 +215,17 @@ pub(crate) fn apply_template(
     Ok(())
 }
 
-/// Makes a derived key inherit from its base: it is as sensitive, and has always been only if its base has.
-///
-/// `is_transparent` is true if the derived value reveals the base: a concatenation, or an XOR with known data.
-///
-/// # Errors
-/// [`ReturnCode::TemplateInconsistent`] if the template wants less protection than the base has.
-pub(crate) fn complete_derived(
-    derived: &mut AttributeSet,
-    base: &AttributeSet,
-    is_transparent: bool,
-    template: &AttributeSet,
-) -> Result<(), ReturnCode> {
-    if is_transparent && base.is_true(A::SENSITIVE) {
-        if template.bool(A::SENSITIVE) == Some(false) {
-            return Err(ReturnCode::TemplateInconsistent);
-        }
-        derived.set(A::SENSITIVE, true);
-    }
-    if is_transparent && !base.is_true(A::EXTRACTABLE) {
-        if template.is_true(A::EXTRACTABLE) {
-            return Err(ReturnCode::TemplateInconsistent);
-        }
-        derived.set(A::EXTRACTABLE, false);
-    }
+/// True if everybody who may use a private or secret key may also have its bytes.
+pub(crate) fn is_readable(attributes: &AttributeSet) -> bool {
+    !attributes.is_true(A::SENSITIVE) && attributes.is_true(A::EXTRACTABLE)
+}
+
+/// Makes a derived key inherit from its base: it has always been protected only if its base has.
+pub(crate) fn complete_derived(derived: &mut AttributeSet, base: &AttributeSet) {
     let is_sensitive = base.is_true(A::ALWAYS_SENSITIVE) && derived.is_true(A::SENSITIVE);
     let is_kept = base.is_true(A::NEVER_EXTRACTABLE) && !derived.is_true(A::EXTRACTABLE);
     derived.set(A::ALWAYS_SENSITIVE, is_sensitive);
     derived.set(A::NEVER_EXTRACTABLE, is_kept);
-    Ok(())
 }
 
 /// Applies the template of `C_SetAttributeValue`.
@@ -322,7 +301,8 @@ fn check_direction(
     let is_allowed = match kind {
         // PRIVATE too: a copy that everybody sees would reveal what only the user sees.
         A::SENSITIVE | A::WRAP_WITH_TRUSTED | A::PRIVATE => will_be || !is_now,
-        A::EXTRACTABLE | A::COPYABLE => is_now || !will_be,
+        // DERIVE too: a key that was to have no use but its own would become the base of others.
+        A::EXTRACTABLE | A::COPYABLE | A::DERIVE => is_now || !will_be,
         // A key that decrypted yesterday must not wrap today: what it wraps, its owner can have decrypted.
         A::WRAP | A::UNWRAP => is_now == will_be || context.is_compatible,
         _ => true,

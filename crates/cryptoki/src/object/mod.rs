@@ -12,6 +12,7 @@ pub(crate) use self::entity::{Object, ObjectOrigin};
 pub(crate) use self::index::ObjectIndex;
 pub(crate) use self::laws::{
     CreationKind, TemplateContext, apply_template, change, complete, complete_copy, complete_derived,
+    is_readable,
 };
 pub(crate) use self::material::{
     NewObject, curve_key_type_fits, is_secret_len, key_from_values, new_key_object, public_point,

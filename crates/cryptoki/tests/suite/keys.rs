@@ -2,7 +2,8 @@
 
 use oarlock_cryptoki::{
     AttributeQuery, AttributeType as A, KeyTypeNumber, Mechanism, MechanismParameters as P,
-    MechanismType as M, ObjectClass, ObjectHandle, ReturnCode, TemplateEntry, parameter_values as value,
+    MechanismType as M, ObjectClass, ObjectHandle, ReturnCode, TemplateEntry, UserType, mechanism_flags,
+    parameter_values as value,
 };
 
 use crate::common::*;
@@ -33,7 +34,8 @@ fn wrapping_key(user: &User) -> ObjectHandle {
 
 #[test]
 fn every_mechanism_unwraps_what_it_wrapped() {
-    let user = User::new();
+    // Padded CBC wraps only there.
+    let user = User::with(|slot| slot.is_compatible = true);
     let wrapping = wrapping_key(&user);
     let iv = [3; 16];
     let secret = user.generate(M::AES_KEY_GEN, &Template::new().number(A::VALUE_LEN, 32).readable()).unwrap();
@@ -58,11 +60,7 @@ fn every_mechanism_unwraps_what_it_wrapped() {
         (ed, private(KeyTypeNumber::EC_EDWARDS), A::VALUE),
         (x, private(KeyTypeNumber::EC_MONTGOMERY), A::VALUE),
     ];
-    for mechanism in [
-        Mechanism::plain(M::AES_KEY_WRAP_KWP),
-        Mechanism::new(M::AES_CBC_PAD, P::Iv(&iv)),
-        Mechanism::new(M::AES_GCM, P::Gcm { iv: &[1; 12], aad: b"aad", tag_bits: 128 }),
-    ] {
+    for mechanism in [Mechanism::plain(M::AES_KEY_WRAP_KWP), Mechanism::new(M::AES_CBC_PAD, P::Iv(&iv))] {
         for (key, template, kind) in &cases {
             let wrapped = wrap(&user, &mechanism, wrapping, *key).unwrap();
             let back = unwrap(&user, &mechanism, wrapping, &wrapped, template).unwrap();
@@ -86,6 +84,40 @@ fn every_mechanism_unwraps_what_it_wrapped() {
     let other = private(KeyTypeNumber::RSA);
     let answer = unwrap(&user, &Mechanism::plain(M::AES_KEY_WRAP_KWP), wrapping, &wrapped, &other);
     assert_eq!(answer.unwrap_err(), ReturnCode::WrappedKeyInvalid);
+}
+
+#[test]
+fn nothing_wraps_by_gcm() {
+    let user = User::with(|slot| slot.is_compatible = true);
+    let gcm = Mechanism::new(M::AES_GCM, P::Gcm { iv: &[1; 12], aad: b"aad", tag_bits: 128 });
+    let template = Template::new().number(A::VALUE_LEN, 16).flag(A::WRAP, true).flag(A::UNWRAP, true);
+    let both = user.generate(M::AES_KEY_GEN, &template.flag(A::ENCRYPT, true)).unwrap();
+    let key = user.generate(M::AES_KEY_GEN, &Template::new().number(A::VALUE_LEN, 16).readable()).unwrap();
+    assert_eq!(wrap(&user, &gcm, both, key).unwrap_err(), ReturnCode::MechanismInvalid);
+    // Others may have done so.
+    let wrapped = user.encrypt(&gcm, both, &user.get(key, A::VALUE).unwrap()).unwrap();
+    let template =
+        Template::class(ObjectClass::SECRET_KEY).number(A::KEY_TYPE, KeyTypeNumber::AES.0).readable();
+    let back = unwrap(&user, &gcm, both, &wrapped, &template).unwrap();
+    assert_eq!(user.get(back, A::VALUE), user.get(key, A::VALUE));
+}
+
+#[test]
+fn padded_cbc_wraps_for_old_applications_only() {
+    let mechanism = Mechanism::new(M::AES_CBC_PAD, P::Iv(&[0; 16]));
+    let template = Template::class(ObjectClass::SECRET_KEY).number(A::KEY_TYPE, KeyTypeNumber::AES.0);
+    for is_compatible in [false, true] {
+        let user = User::with(|slot| slot.is_compatible = is_compatible);
+        let wrapping = wrapping_key(&user);
+        let key = user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16]).readable()).unwrap();
+        assert_eq!(wrap(&user, &mechanism, wrapping, key).is_ok(), is_compatible);
+        let tried = unwrap(&user, &mechanism, wrapping, &[1; 32], &template).unwrap_err();
+        let code = if is_compatible { ReturnCode::WrappedKeyInvalid } else { ReturnCode::MechanismInvalid };
+        assert_eq!(tried, code);
+        let facts = user.cryptoki.mechanism_facts(SLOT, M::AES_CBC_PAD).unwrap();
+        assert_eq!(facts.flags & mechanism_flags::WRAP != 0, is_compatible);
+        assert_eq!(facts.flags & mechanism_flags::UNWRAP != 0, is_compatible);
+    }
 }
 
 #[test]
@@ -170,7 +202,8 @@ fn sizes_that_are_not_made_are_refused() {
 fn both_sides_of_an_agreement_derive_the_same_key() {
     let user = User::new();
     let public = Template::new().bytes(A::EC_PARAMS, P256);
-    let pairs = [(); 2].map(|()| user.pair(M::EC_KEY_PAIR_GEN, &public, &Template::new()).unwrap());
+    let private = Template::new().flag(A::DERIVE, true);
+    let pairs = [(); 2].map(|()| user.pair(M::EC_KEY_PAIR_GEN, &public, &private).unwrap());
     let points = pairs.map(|(public, _)| user.get(public, A::EC_POINT).unwrap());
     let derive = |own: usize, kdf: u64, shared: &[u8], len: Option<u64>, is_bare: bool| {
         let point = &points[1 - own];
@@ -220,10 +253,73 @@ fn both_sides_of_an_agreement_derive_the_same_key() {
 }
 
 #[test]
-fn joined_keys_are_as_protected_as_their_bases() {
+fn a_key_is_a_base_only_if_its_template_says_so() {
     let user = User::new();
-    let open = user.create(&Template::secret(KeyTypeNumber::GENERIC_SECRET, b"open").readable()).unwrap();
-    let closed = user.create(&Template::secret(KeyTypeNumber::GENERIC_SECRET, b"closed")).unwrap();
+    let aes = Template::new().number(A::VALUE_LEN, 16);
+    let key = user.generate(M::AES_KEY_GEN, &aes).unwrap();
+    assert!(!user.is_true(key, A::DERIVE));
+    let mechanism = Mechanism::new(M::XOR_BASE_AND_DATA, P::DerivationData(&[0; 16]));
+    let derived = user.cryptoki.derive_key(user.session, &mechanism, key, &[]);
+    assert_eq!(derived.unwrap_err(), ReturnCode::KeyFunctionNotPermitted);
+    let on = Template::new().flag(A::DERIVE, true);
+    assert_eq!(user.set(key, &on).unwrap_err(), ReturnCode::AttributeReadOnly);
+    let copy = user.cryptoki.copy_object(user.session, key, &on.entries());
+    assert_eq!(copy.unwrap_err(), ReturnCode::AttributeReadOnly);
+    let base = user.generate(M::AES_KEY_GEN, &aes.flag(A::DERIVE, true)).unwrap();
+    user.set(base, &Template::new().flag(A::DERIVE, false)).unwrap();
+    assert_eq!(user.set(base, &on).unwrap_err(), ReturnCode::AttributeReadOnly);
+    for (kind, params) in [(M::EC_KEY_PAIR_GEN, P256), (M::EC_MONTGOMERY_KEY_PAIR_GEN, X25519)] {
+        let public = Template::new().bytes(A::EC_PARAMS, params);
+        let (_, private) = user.pair(kind, &public, &Template::new()).unwrap();
+        assert!(!user.is_true(private, A::DERIVE), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_key_that_wants_the_pin_each_time_is_no_base() {
+    let user = User::new();
+    let private = Template::new().flag(A::DERIVE, true).flag(A::ALWAYS_AUTHENTICATE, true);
+    let public = Template::new().bytes(A::EC_PARAMS, P256);
+    let (public, private) = user.pair(M::EC_KEY_PAIR_GEN, &public, &private).unwrap();
+    let point = user.get(public, A::EC_POINT).unwrap();
+    let parameters = P::Ecdh { kdf: value::CKD_NULL, shared: &[], public: &point };
+    let mechanism = Mechanism::new(M::ECDH1_DERIVE, parameters);
+    let derived = user.cryptoki.derive_key(user.session, &mechanism, private, &[]);
+    assert_eq!(derived.unwrap_err(), ReturnCode::UserNotLoggedIn);
+    let no_call = user.cryptoki.login(user.session, UserType::ContextSpecific, Some(USER_PIN));
+    assert_eq!(no_call.unwrap_err(), ReturnCode::OperationNotInitialized);
+}
+
+#[test]
+fn a_derived_key_that_is_not_read_cannot_be_guessed() {
+    let user = User::new();
+    let public = Template::new().bytes(A::EC_PARAMS, P256);
+    let private = Template::new().flag(A::DERIVE, true);
+    let (public, private) = user.pair(M::EC_KEY_PAIR_GEN, &public, &private).unwrap();
+    let point = user.get(public, A::EC_POINT).unwrap();
+    for kdf in [value::CKD_NULL, value::CKD_SHA256_KDF] {
+        let mechanism = Mechanism::new(M::ECDH1_DERIVE, P::Ecdh { kdf, shared: &[], public: &point });
+        let derive = |template: &Template, len| {
+            let template = template.clone().number(A::VALUE_LEN, len);
+            user.cryptoki.derive_key(user.session, &mechanism, private, &template.entries())
+        };
+        derive(&Template::new(), 16).unwrap();
+        derive(&Template::new().readable(), 1).unwrap();
+        for hidden in [Template::new(), Template::new().flag(A::SENSITIVE, false)] {
+            assert_eq!(derive(&hidden, 15).unwrap_err(), ReturnCode::KeySizeRange);
+        }
+    }
+}
+
+#[test]
+fn only_keys_that_may_be_read_are_joined() {
+    let user = User::new();
+    let generic = |value: &[u8]| Template::secret(KeyTypeNumber::GENERIC_SECRET, value).flag(A::DERIVE, true);
+    let open = user.create(&generic(b"open").readable()).unwrap();
+    let closed = user.create(&generic(b"closed")).unwrap();
+    let kept =
+        user.create(&generic(b"closed").flag(A::SENSITIVE, false).flag(A::EXTRACTABLE, false)).unwrap();
+    let hidden = user.create(&generic(b"closed").flag(A::EXTRACTABLE, true)).unwrap();
     let derive = |kind, parameters, base, template: &Template| {
         let mechanism = Mechanism::new(kind, parameters);
         user.cryptoki.derive_key(user.session, &mechanism, base, &template.entries())
@@ -237,14 +333,17 @@ fn joined_keys_are_as_protected_as_their_bases() {
     assert_eq!(value_of(M::CONCATENATE_BASE_AND_KEY, P::KeyHandle(open.0)), b"openopen");
     for (base, parameters, kind) in [
         (closed, P::DerivationData(b"end"), M::CONCATENATE_BASE_AND_DATA),
+        (closed, P::DerivationData(b"end"), M::CONCATENATE_DATA_AND_BASE),
         (closed, P::DerivationData(&[0; 6]), M::XOR_BASE_AND_DATA),
+        (kept, P::DerivationData(&[0; 6]), M::XOR_BASE_AND_DATA),
+        (hidden, P::DerivationData(&[0; 6]), M::XOR_BASE_AND_DATA),
         (open, P::KeyHandle(closed.0), M::CONCATENATE_BASE_AND_KEY),
         (closed, P::KeyHandle(open.0), M::CONCATENATE_BASE_AND_KEY),
     ] {
-        assert_eq!(derive(kind, parameters, base, &readable).unwrap_err(), ReturnCode::TemplateInconsistent);
-        let key = derive(kind, parameters, base, &Template::new()).unwrap();
-        assert!(user.is_true(key, A::SENSITIVE) && !user.is_true(key, A::EXTRACTABLE));
-        assert!(!user.is_true(key, A::ALWAYS_SENSITIVE));
+        for template in [&readable, &Template::new()] {
+            let derived = derive(kind, parameters, base, template);
+            assert_eq!(derived.unwrap_err(), ReturnCode::KeyFunctionNotPermitted, "{kind:?}");
+        }
     }
     let long = Template::new().readable().number(A::VALUE_LEN, 8);
     let short = derive(M::CONCATENATE_BASE_AND_DATA, P::DerivationData(b"end"), open, &long);
@@ -322,7 +421,7 @@ fn unwrapped_and_derived_keys_get_the_template_of_their_key() {
     let mut entries = value.entries();
     entries.push(TemplateEntry::nested(A::UNWRAP_TEMPLATE, &own));
     let wrapping = user.cryptoki.create_object(user.session, &entries).unwrap();
-    let secret = Template::secret(KeyTypeNumber::GENERIC_SECRET, &[5; 16]).readable();
+    let secret = Template::secret(KeyTypeNumber::GENERIC_SECRET, &[5; 16]).readable().flag(A::DERIVE, true);
     let kw = Mechanism::plain(M::AES_KEY_WRAP);
     let key = user.create(&secret).unwrap();
     let wrapped = take(|out| user.cryptoki.wrap_key(user.session, &kw, wrapping, key, out)).unwrap();

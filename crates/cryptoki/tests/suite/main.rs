@@ -15,11 +15,13 @@
 //! | `messages` | many messages under one key |
 //! | `many` | many inputs in one call |
 //! | `asynchronous` | asynchronous sessions |
+//! | `attacks` | sequences of calls by an attacker who may call everything |
 //! | `wycheproof` | Wycheproof's vectors by way of the functions |
 //! | `common` | helpers: a token in memory, and short forms of templates |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod asynchronous;
+mod attacks;
 mod ciphers;
 mod common;
 mod encapsulation;

@@ -406,6 +406,7 @@ fn ecdh_by_derive_key() {
             for test in group.tests {
                 let private = Template::class(ObjectClass::PRIVATE_KEY)
                     .number(A::KEY_TYPE, KeyTypeNumber::EC.0)
+                    .flag(A::DERIVE, true)
                     .bytes(A::EC_PARAMS, params)
                     .bytes(A::VALUE, &test.private_key);
                 let Ok(private) = user.create(&private) else {
@@ -434,6 +435,7 @@ fn x25519_by_derive_key() {
         for test in group.tests {
             let private = Template::class(ObjectClass::PRIVATE_KEY)
                 .number(A::KEY_TYPE, KeyTypeNumber::EC_MONTGOMERY.0)
+                .flag(A::DERIVE, true)
                 .bytes(A::EC_PARAMS, X25519)
                 .bytes(A::VALUE, &test.private_key);
             let private = user.create(&private).unwrap();

@@ -28,7 +28,6 @@ pub(super) struct SecretUses {
     /// Computing and comparing authentication codes.
     pub(super) authenticate: bool,
     pub(super) wrap: bool,
-    pub(super) derive: bool,
 }
 
 /// A key to show.
@@ -108,7 +107,7 @@ fn public_object(shown: &ShownKey<'_>, public: Key, subject: Option<&[u8]>) -> N
 
 fn local_secret_object(shown: &ShownKey<'_>, len: usize) -> NewShownObject {
     let key_type = if len == 16 || len == 32 { KeyTypeNumber::AES } else { KeyTypeNumber::GENERIC_SECRET };
-    let uses = SecretUses { encrypt: true, decrypt: true, authenticate: true, wrap: false, derive: true };
+    let uses = SecretUses { encrypt: true, decrypt: true, authenticate: true, wrap: false };
     secret_object(shown, key_type, Some(len as u64), uses)
 }
 
@@ -131,11 +130,11 @@ pub(super) fn secret_object(
         (A::SIGN, uses.authenticate),
         (A::VERIFY, uses.authenticate),
         (A::WRAP, uses.wrap),
-        (A::DERIVE, uses.derive),
     ] {
         attributes.set(kind, is_allowed);
     }
-    for kind in [A::UNWRAP, A::EXTRACTABLE, A::WRAP_WITH_TRUSTED, A::TRUSTED, A::LOCAL] {
+    // What is derived from a secret key shows it.
+    for kind in [A::DERIVE, A::UNWRAP, A::EXTRACTABLE, A::WRAP_WITH_TRUSTED, A::TRUSTED, A::LOCAL] {
         attributes.set(kind, false);
     }
     for kind in [A::SENSITIVE, A::ALWAYS_SENSITIVE, A::NEVER_EXTRACTABLE] {

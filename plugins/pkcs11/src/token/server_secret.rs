@@ -72,12 +72,10 @@ fn granted_uses(own_type: KeyType, allowed: &[String]) -> SecretUses {
         decrypt: is_granted(&[BatchTask::decrypt(cipher), BatchTask::open(aead)]),
         authenticate: is_granted(&tasks(BatchTask::mac)),
         wrap: is_granted(&wraps.iter().copied().map(BatchTask::wrap).collect::<Vec<_>>()),
-        derive: false,
     }
 }
 
-const NO_USES: SecretUses =
-    SecretUses { encrypt: false, decrypt: false, authenticate: false, wrap: false, derive: false };
+const NO_USES: SecretUses = SecretUses { encrypt: false, decrypt: false, authenticate: false, wrap: false };
 
 /// True if a name fits a pattern of a grant, in which a `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {

@@ -33,7 +33,8 @@ impl<'m> Maker<'m> {
         let out = wrapped.as_mut_ptr();
         let done = call!(module, C_WrapKey, session, &mut mechanism, unwrapping, inner, out, &mut len);
         assert_eq!((done, len), (CKR_OK, 40));
-        let secret = Template::default().number(CKA_VALUE_LEN, 32).flags(&[CKA_DERIVE]);
+        let secret = Template::default().number(CKA_VALUE_LEN, 32).flags(&[CKA_DERIVE, CKA_EXTRACTABLE]);
+        let secret = secret.bytes(CKA_SENSITIVE, &[CK_FALSE]);
         let secret = generate(module, session, CKM_GENERIC_SECRET_KEY_GEN, secret).unwrap();
         let pair = p256_pair(module, session, &[CKA_ENCAPSULATE], &[CKA_DECAPSULATE]);
         let mut maker =
