@@ -15,6 +15,24 @@ pub(crate) fn generation() -> u32 {
     FORKS.load(Ordering::Acquire)
 }
 
+/// A process. Equal marks are of the same process: that of a forked child differs from its parent's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessMark {
+    /// A bare `clone` runs no handler, so that the count stays.
+    process: u32,
+    /// A child in another namespace may have its parent's identifier.
+    forks: u32,
+}
+
+impl ProcessMark {
+    /// Returns the mark of this process.
+    #[must_use]
+    pub fn current() -> Self {
+        count_forks();
+        Self { process: std::process::id(), forks: generation() }
+    }
+}
+
 /// Begins to count forks. Cheap to repeat.
 pub(crate) fn count_forks() {
     static ONCE: std::sync::Once = std::sync::Once::new();

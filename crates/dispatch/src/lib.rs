@@ -80,6 +80,7 @@ pub use config::SchedulerConfig;
 pub use cost::EngineCost;
 pub use dispatcher::Dispatcher;
 pub use family::MetricFamily;
+pub use fork::ProcessMark;
 pub use histogram::{Histogram, Recorder};
 pub use histograms::{AnswerTimes, BatchRuns, Histograms};
 pub use metrics::DispatchCounters;

@@ -170,8 +170,8 @@ pub use oarlock_core::{
     mte_sealed_len,
 };
 pub use oarlock_dispatch::{
-    AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, Quarantined,
-    Recorder, Results, SchedulerConfig, SubmitOptions, Ticket,
+    AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, ProcessMark,
+    Quarantined, Recorder, Results, SchedulerConfig, SubmitOptions, Ticket,
 };
 pub use oarlock_keys as keys;
 

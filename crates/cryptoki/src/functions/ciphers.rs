@@ -183,7 +183,7 @@ impl Cryptoki {
             if operation.is_in_pieces() {
                 return Err(ReturnCode::OperationActive);
             }
-            check_login(operation)?;
+            check_turn(operation)?;
             let len = operation.whole_len(data.len())?;
             if !has_space(output, len)? {
                 return Ok(StepEnd::More(()));
@@ -213,7 +213,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, place(direction), |operation, flags| {
-            check_login(operation)?;
+            check_turn(operation)?;
             let len = operation.update_len(data.len());
             if !output.has_space(len)? {
                 return Ok(StepEnd::More(()));
@@ -253,7 +253,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, place(direction), |operation, flags| {
-            check_login(operation)?;
+            check_turn(operation)?;
             let (max_len, is_exact) = operation.finish_len()?;
             if !has_space(output, (max_len, is_exact))? {
                 return Ok(StepEnd::More(()));
@@ -311,6 +311,10 @@ fn usage(direction: CipherDirection) -> (u64, A) {
     }
 }
 
-fn check_login(operation: &CipherOperation) -> Result<(), ReturnCode> {
+/// Checks that this process may go on with an operation, and that it has given the PIN.
+fn check_turn(operation: &CipherOperation) -> Result<(), ReturnCode> {
+    if operation.is_of_parent() {
+        return Err(ReturnCode::OperationNotInitialized);
+    }
     if operation.needs_login { Err(ReturnCode::UserNotLoggedIn) } else { Ok(()) }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use oarlock::{CipherMode, Direction, Input, Job, Key, Scheme, Shape};
+use oarlock::{CipherMode, Direction, Input, Job, Key, ProcessMark, Scheme, Shape};
 use zeroize::Zeroizing;
 
 use super::cipher_method::CipherMethod;
@@ -37,6 +37,8 @@ pub(crate) struct CipherOperation {
     /// The bytes that have come and are not computed yet.
     waiting: Zeroizing<Vec<u8>>,
     is_in_pieces: bool,
+    /// The process that may encrypt under the IV, if two messages under one IV reveal each other.
+    owner: Option<ProcessMark>,
     /// True until the user gives the PIN for this use of the key.
     pub(crate) needs_login: bool,
 }
@@ -54,13 +56,15 @@ impl CipherOperation {
         direction: CipherDirection,
     ) -> Result<Self, ReturnCode> {
         let method = CipherMethod::new(&key, facts.family, &mechanism.parameters)?;
-        Ok(Self::with_method(key, method, direction))
+        let operation = Self::with_method(key, method, direction);
+        let owns_iv = direction == CipherDirection::Encrypt && operation.needs_fresh_iv();
+        Ok(Self { owner: owns_iv.then(ProcessMark::current), ..operation })
     }
 
     /// Begins an operation of a method.
     pub(crate) fn with_method(key: Key, method: CipherMethod, direction: CipherDirection) -> Self {
         let waiting = Zeroizing::default();
-        Self { key, direction, method, waiting, is_in_pieces: false, needs_login: false }
+        Self { key, direction, method, waiting, is_in_pieces: false, owner: None, needs_login: false }
     }
 
     /// True after the first piece.
@@ -93,6 +97,12 @@ impl CipherOperation {
     /// True if two messages under one IV reveal each other.
     pub(crate) fn needs_fresh_iv(&self) -> bool {
         matches!(self.method, CipherMethod::Ctr { .. } | CipherMethod::Aead { .. })
+    }
+
+    /// True if the parent of this process has begun the operation, and its child must not end it too: with other data it
+    /// would encrypt two messages under one IV.
+    pub(crate) fn is_of_parent(&self) -> bool {
+        self.owner.is_some_and(|owner| owner != ProcessMark::current())
     }
 
     /// Returns the return codes for bad inputs.

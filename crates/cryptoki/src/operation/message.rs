@@ -3,7 +3,7 @@
 use std::fmt;
 
 use aws_lc_rs::rand;
-use oarlock::{AeadAlg, Key};
+use oarlock::{AeadAlg, Key, ProcessMark};
 use zeroize::Zeroizing;
 
 use super::cipher::{CipherDirection, CipherOperation, gather};
@@ -21,13 +21,15 @@ pub(crate) struct MessageCipher {
     key: Key,
     alg: AeadAlg,
     direction: CipherDirection,
-    /// The next number of the generator that counts.
-    counter: Option<u128>,
+    /// The next number of the generator that counts, and the process in which it counts.
+    counter: Option<(ProcessMark, u128)>,
     /// The message whose pieces come.
     current: Option<MessageUnderWay>,
 }
 
 struct MessageUnderWay {
+    /// The process that began the message. Its forked child must not end it too, with other pieces under one IV.
+    process: ProcessMark,
     iv: Vec<u8>,
     aad: Vec<u8>,
     data: Zeroizing<Vec<u8>>,
@@ -116,7 +118,7 @@ impl MessageCipher {
         self.check(parameters)?;
         self.choose_iv(parameters)?;
         let (iv, data) = (parameters.iv.to_vec(), Zeroizing::default());
-        self.current = Some(MessageUnderWay { iv, aad: aad.to_vec(), data });
+        self.current = Some(MessageUnderWay { process: ProcessMark::current(), iv, aad: aad.to_vec(), data });
         Ok(())
     }
 
@@ -147,15 +149,19 @@ impl MessageCipher {
     /// Computes the message whose pieces have come, and ends it.
     ///
     /// # Errors
-    /// As [`whole`](Self::whole).
+    /// As [`whole`](Self::whole), and [`ReturnCode::OperationNotInitialized`] if no message has begun, or if the parent
+    /// of this process has begun its encryption.
     pub(crate) async fn finish(
         &mut self,
         route: ComputeRoute<'_>,
         parameters: &mut MessageParameters<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         self.check(parameters)?;
-        let MessageUnderWay { iv, aad, data } =
-            self.current.take().ok_or(ReturnCode::OperationNotInitialized)?;
+        let is_ours = |message: &MessageUnderWay| {
+            self.direction == CipherDirection::Decrypt || message.process == ProcessMark::current()
+        };
+        let MessageUnderWay { iv, aad, data, .. } =
+            self.current.take().filter(is_ours).ok_or(ReturnCode::OperationNotInitialized)?;
         self.compute(route, (iv, aad), &data, parameters).await
     }
 
@@ -187,11 +193,13 @@ impl MessageCipher {
         let mut generated = vec![0; parameters.iv.len()];
         if parameters.generator == IvGenerator::Counter {
             // Each operation starts somewhere else: from zero, a second operation under the key would repeat the first.
+            // So does a forked child, whose parent goes on to count.
+            let process = ProcessMark::current();
             let counter = match self.counter {
-                Some(counter) => counter,
-                None => random_number()?,
+                Some((owner, counter)) if owner == process => counter,
+                _ => random_number()?,
             };
-            self.counter = Some(counter.wrapping_add(1));
+            self.counter = Some((process, counter.wrapping_add(1)));
             let digits = counter.to_be_bytes();
             generated.iter_mut().rev().zip(digits.iter().rev()).for_each(|(to, from)| *to = *from);
         } else {
@@ -294,7 +302,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "AWS-LC is foreign code")]
     fn a_counter_counts() {
         let mut cipher = cipher();
-        cipher.counter = Some(u128::MAX);
+        cipher.counter = Some((ProcessMark::current(), u128::MAX));
         assert_eq!(choose(&mut cipher, 32, IvGenerator::Counter)[4..], [0xFF; 8]);
         assert_eq!(choose(&mut cipher, 32, IvGenerator::Counter)[4..], [0; 8]);
         assert_eq!(choose(&mut cipher, 32, IvGenerator::Counter)[4..], [0, 0, 0, 0, 0, 0, 0, 1]);

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use oarlock_dispatch::ProcessMark;
+
 /// The storage of a counter.
 pub trait CounterStore: fmt::Debug + Send + Sync {
     /// Reserves `count` consecutive values and returns the first.
@@ -35,7 +37,7 @@ pub struct IvCounter {
     fixed: [u8; 4],
     block: u64,
     /// The values that are reserved and not used yet, and the process that reserved them.
-    reserved: Mutex<(u32, Range<u64>)>,
+    reserved: Mutex<(ProcessMark, Range<u64>)>,
 }
 
 impl IvCounter {
@@ -46,7 +48,7 @@ impl IvCounter {
     /// key.
     #[must_use]
     pub fn new(store: Arc<dyn CounterStore>, fixed: [u8; 4]) -> Self {
-        Self { store, fixed, block: Self::BLOCK, reserved: Mutex::new((0, 0..0)) }
+        Self { store, fixed, block: Self::BLOCK, reserved: Mutex::new((ProcessMark::current(), 0..0)) }
     }
 
     /// Sets the number of values that are reserved at once. A crash loses at most this number, and the disk is
@@ -77,7 +79,7 @@ impl IvCounter {
 
     fn next(&self) -> io::Result<u64> {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
+        let process = ProcessMark::current();
         let (owner, values) = &mut *reserved;
         // After a fork parent and child hold the same reservation; it is the parent's.
         if *owner != process || values.is_empty() {

@@ -6,42 +6,11 @@ use std::ptr::null_mut;
 use cryptoki_sys::*;
 
 use crate::call;
-use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::raw::{RawModule, aes_key, attribute, logged_in, plain};
 use crate::common::{KEYS, STORE, isolated};
-
-/// The label of a token: 32 bytes, padded.
-const LABEL: &[u8; 32] = b"a token                         ";
 
 fn padded_text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// Initialises the token of slot 0, sets both PINs, and logs the user in.
-fn prepared_store(module: &RawModule) -> CK_SESSION_HANDLE {
-    assert_eq!(module.initialize(), CKR_OK);
-    let (so_pin, user_pin) = (b"so-pin-1", b"user-pin");
-    let label = LABEL.as_ptr().cast_mut();
-    assert_eq!(call!(module, C_InitToken, 0, so_pin.as_ptr().cast_mut(), 8, label), CKR_OK);
-    let session = module.open(0, 0);
-    assert_eq!(call!(module, C_Login, session, CKU_SO, so_pin.as_ptr().cast_mut(), 8), CKR_OK);
-    assert_eq!(call!(module, C_InitPIN, session, user_pin.as_ptr().cast_mut(), 8), CKR_OK);
-    assert_eq!(call!(module, C_Logout, session), CKR_OK);
-    assert_eq!(call!(module, C_Login, session, CKU_USER, user_pin.as_ptr().cast_mut(), 8), CKR_OK);
-    session
-}
-
-/// Makes an AES key of a session.
-fn aes_key(module: &RawModule, session: CK_SESSION_HANDLE) -> CK_OBJECT_HANDLE {
-    let (mut len, mut yes): (CK_ULONG, CK_BBOOL) = (32, 1);
-    let mut template = [
-        attribute(CKA_VALUE_LEN, (&raw mut len).cast(), 8),
-        attribute(CKA_ENCRYPT, (&raw mut yes).cast(), 1),
-        attribute(CKA_DECRYPT, (&raw mut yes).cast(), 1),
-    ];
-    let (mut mechanism, mut key) = (plain(CKM_AES_KEY_GEN), 0);
-    let made = call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 3, &mut key);
-    assert_eq!(made, CKR_OK);
-    key
 }
 
 #[test]
@@ -152,7 +121,7 @@ fn null_pointers_with_lengths_never_crash() {
         |_| (),
         |_| {
             let module = RawModule::load();
-            let session = prepared_store(&module);
+            let session = logged_in(&module);
             let key = aes_key(&module, session);
             for len in [1, 12, CK_ULONG::MAX / 2, CK_ULONG::MAX] {
                 gcm_with_null_pointers(&module, session, key, len);
@@ -235,7 +204,7 @@ fn structures_and_numbers_need_no_alignment() {
         |_| (),
         |_| {
             let module = RawModule::load();
-            let session = prepared_store(&module);
+            let session = logged_in(&module);
             let key = aes_key(&module, session);
             let iv = [3_u8; 16];
             let mechanism = CK_MECHANISM {
@@ -267,7 +236,7 @@ fn encryption_in_place_gives_the_same_result() {
         |_| (),
         |_| {
             let module = RawModule::load();
-            let session = prepared_store(&module);
+            let session = logged_in(&module);
             let key = aes_key(&module, session);
             let iv = [3_u8; 16];
             let mut mechanism = CK_MECHANISM {
@@ -411,7 +380,7 @@ fn a_template_as_a_value_is_kept_and_shown() {
         |_| (),
         |_| {
             let module = RawModule::load();
-            let session = prepared_store(&module);
+            let session = logged_in(&module);
             let (mut yes, mut len, mut label) = (1_u8, 16 as CK_ULONG, *b"mail");
             let mut inner = [
                 attribute(CKA_SIGN, (&raw mut yes).cast(), 1),
@@ -464,7 +433,7 @@ fn bad_parameters_of_messages_never_crash() {
         |_| (),
         |_| {
             let module = RawModule::load();
-            let session = prepared_store(&module);
+            let session = logged_in(&module);
             let key = aes_key(&module, session);
             let mut mechanism = plain(CKM_AES_GCM);
             // The parameter of the mechanism is not read.

@@ -1,12 +1,13 @@
 //! Forks in every state of the library.
 
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cryptoki_sys::*;
 
 use crate::call;
 use crate::common::forked::in_child;
-use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::raw::{RawModule, aes_key, attribute, logged_in, plain};
 use crate::common::{KEYS, STORE, isolated};
 
 fn signs(module: &RawModule, session: CK_SESSION_HANDLE) -> bool {
@@ -210,15 +211,7 @@ fn a_token_file_goes_on_in_a_child() {
         |_| (),
         |_| {
             let module = RawModule::load();
-            assert_eq!(module.initialize(), CKR_OK);
-            let (so_pin, user_pin) = (b"so-pin-1".as_ptr().cast_mut(), b"user-pin".as_ptr().cast_mut());
-            let label = b"a token                         ".as_ptr().cast_mut();
-            assert_eq!(call!(module, C_InitToken, 0, so_pin, 8, label), CKR_OK);
-            let session = module.open(0, 0);
-            assert_eq!(call!(module, C_Login, session, CKU_SO, so_pin, 8), CKR_OK);
-            assert_eq!(call!(module, C_InitPIN, session, user_pin, 8), CKR_OK);
-            assert_eq!(call!(module, C_Logout, session), CKR_OK);
-            assert_eq!(call!(module, C_Login, session, CKU_USER, user_pin, 8), CKR_OK);
+            let session = logged_in(&module);
             assert_eq!(create_data(&module, session, "of the parent"), CKR_OK);
             assert!(in_child(|| {
                 module.find(session, CKO_DATA, "of the parent").is_some()
@@ -235,6 +228,105 @@ fn a_token_file_goes_on_in_a_child() {
                 (0..10).all(|number| create_data(&module, session, &format!("again {number}")) == CKR_OK)
             }));
             assert!(module.find(session, CKO_DATA, "again 9").is_some());
+        },
+    );
+}
+
+/// The IVs of a counter are made in each process, and a message that the parent has begun is the parent's.
+#[test]
+fn no_child_seals_under_an_iv_of_its_parent() {
+    isolated(
+        "fork::no_child_seals_under_an_iv_of_its_parent",
+        STORE,
+        |_| (),
+        |_| {
+            let module = RawModule::load();
+            let session = logged_in(&module);
+            let (mut mechanism, key) = (plain(CKM_AES_GCM), aes_key(&module, session));
+            assert_eq!(call!(module, C_MessageEncryptInit, session, &mut mechanism, key), CKR_OK);
+            let (mut iv, mut tag) = ([0_u8; 12], [0_u8; 16]);
+            let mut parameters = CK_GCM_MESSAGE_PARAMS {
+                pIv: iv.as_mut_ptr(),
+                ulIvLen: 12,
+                ulIvFixedBits: 32,
+                ivGenerator: CKG_GENERATE_COUNTER,
+                pTag: tag.as_mut_ptr(),
+                ulTagBits: 128,
+            };
+            let (parameter, size) =
+                ((&raw mut parameters).cast(), size_of::<CK_GCM_MESSAGE_PARAMS>() as CK_ULONG);
+            let (mut out, data) = ([0_u8; 4], b"data".as_ptr().cast_mut());
+            let out = out.as_mut_ptr();
+            let seal = || {
+                let mut len = 4;
+                call!(
+                    module,
+                    C_EncryptMessage,
+                    session,
+                    parameter,
+                    size,
+                    null_mut(),
+                    0,
+                    data,
+                    4,
+                    out,
+                    &mut len
+                )
+            };
+            // SAFETY: the IV lives as long as the parameters, and no call runs.
+            let number = || u64::from_be_bytes(unsafe { parameters.pIv.add(4).cast::<[u8; 8]>().read() });
+            let is_next = |before: u64| seal() == CKR_OK && number() == before.wrapping_add(1);
+            assert_eq!(seal(), CKR_OK);
+            let first = number();
+            assert!(is_next(first));
+            assert!(in_child(|| !is_next(first.wrapping_add(1)) && is_next(number())));
+            assert!(is_next(first.wrapping_add(1)));
+            let begin = || call!(module, C_EncryptMessageBegin, session, parameter, size, null_mut(), 0);
+            let end = || {
+                let mut len = 4;
+                call!(
+                    module,
+                    C_EncryptMessageNext,
+                    session,
+                    parameter,
+                    size,
+                    data,
+                    4,
+                    out,
+                    &mut len,
+                    CKF_END_OF_MESSAGE
+                )
+            };
+            assert_eq!(begin(), CKR_OK);
+            assert!(in_child(|| end() == CKR_OPERATION_NOT_INITIALIZED
+                && begin() == CKR_OK
+                && end() == CKR_OK));
+            assert_eq!(end(), CKR_OK);
+
+            // The same for a single message, whose IV the caller has given.
+            let mut iv = [1_u8; 12];
+            let mut gcm = CK_GCM_PARAMS {
+                pIv: iv.as_mut_ptr(),
+                ulIvLen: 12,
+                ulIvBits: 96,
+                pAAD: null_mut(),
+                ulAADLen: 0,
+                ulTagBits: 128,
+            };
+            let mut mechanism = CK_MECHANISM {
+                mechanism: CKM_AES_GCM,
+                pParameter: (&raw mut gcm).cast(),
+                ulParameterLen: size_of::<CK_GCM_PARAMS>() as CK_ULONG,
+            };
+            let mut sealed = [0_u8; 20];
+            let out = sealed.as_mut_ptr();
+            let encrypt = || {
+                let mut len = 20;
+                call!(module, C_Encrypt, session, data, 4, out, &mut len)
+            };
+            assert_eq!(call!(module, C_EncryptInit, session, &mut mechanism, key), CKR_OK);
+            assert!(in_child(|| encrypt() == CKR_OPERATION_NOT_INITIALIZED));
+            assert_eq!(encrypt(), CKR_OK);
         },
     );
 }

@@ -12,29 +12,13 @@ use std::ptr::null_mut;
 use cryptoki_sys::*;
 
 use crate::call;
-use crate::common::raw::{RawModule, attribute, plain};
-use crate::common::{SO_PIN, USER_PIN};
+use crate::common::raw::{RawModule, attribute, logged_in, plain};
 
 /// The number of bytes of a `CK_ULONG`.
 const ULONG: usize = size_of::<CK_ULONG>();
 
 /// The curve P-256 as an object identifier in DER.
 const P256: [u8; 10] = [6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
-
-/// Initialises the token of slot 0, sets both PINs, and logs the user in.
-fn logged_in(module: &RawModule) -> CK_SESSION_HANDLE {
-    assert_eq!(module.initialize(), CKR_OK);
-    let label = b"a token                         ".as_ptr().cast_mut();
-    let text = |text: &str| (text.as_ptr().cast_mut(), text.len() as CK_ULONG);
-    let ((so_pin, so_len), (pin, len)) = (text(SO_PIN), text(USER_PIN));
-    assert_eq!(call!(module, C_InitToken, 0, so_pin, so_len, label), CKR_OK);
-    let session = module.open(0, 0);
-    assert_eq!(call!(module, C_Login, session, CKU_SO, so_pin, so_len), CKR_OK);
-    assert_eq!(call!(module, C_InitPIN, session, pin, len), CKR_OK);
-    assert_eq!(call!(module, C_Logout, session), CKR_OK);
-    assert_eq!(call!(module, C_Login, session, CKU_USER, pin, len), CKR_OK);
-    session
-}
 
 /// A template that owns its values.
 #[derive(Clone, Default)]

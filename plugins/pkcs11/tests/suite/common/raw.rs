@@ -3,14 +3,10 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_C_GetInterface, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM,
-    CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SLOT_ID, CK_ULONG, CKF_RW_SESSION,
-    CKF_SERIAL_SESSION,
-};
+use cryptoki_sys::*;
 use libloading::Library;
 
-use super::module;
+use super::{SO_PIN, USER_PIN, module};
 
 /// The module, loaded. It is never unloaded.
 pub struct RawModule {
@@ -150,6 +146,35 @@ pub fn plain(kind: CK_MECHANISM_TYPE) -> CK_MECHANISM {
 
 pub fn attribute(kind: CK_ULONG, value: *mut c_void, len: usize) -> CK_ATTRIBUTE {
     CK_ATTRIBUTE { type_: kind, pValue: value, ulValueLen: len as CK_ULONG }
+}
+
+/// Initialises the token of slot 0, sets both PINs, and logs the user in.
+pub fn logged_in(module: &RawModule) -> CK_SESSION_HANDLE {
+    assert_eq!(module.initialize(), CKR_OK);
+    let label = b"a token                         ".as_ptr().cast_mut();
+    let text = |text: &str| (text.as_ptr().cast_mut(), text.len() as CK_ULONG);
+    let ((so_pin, so_len), (pin, len)) = (text(SO_PIN), text(USER_PIN));
+    assert_eq!(call!(module, C_InitToken, 0, so_pin, so_len, label), CKR_OK);
+    let session = module.open(0, 0);
+    assert_eq!(call!(module, C_Login, session, CKU_SO, so_pin, so_len), CKR_OK);
+    assert_eq!(call!(module, C_InitPIN, session, pin, len), CKR_OK);
+    assert_eq!(call!(module, C_Logout, session), CKR_OK);
+    assert_eq!(call!(module, C_Login, session, CKU_USER, pin, len), CKR_OK);
+    session
+}
+
+/// Makes an AES key of a session.
+pub fn aes_key(module: &RawModule, session: CK_SESSION_HANDLE) -> CK_OBJECT_HANDLE {
+    let (mut len, mut yes): (CK_ULONG, CK_BBOOL) = (32, 1);
+    let mut template = [
+        attribute(CKA_VALUE_LEN, (&raw mut len).cast(), 8),
+        attribute(CKA_ENCRYPT, (&raw mut yes).cast(), 1),
+        attribute(CKA_DECRYPT, (&raw mut yes).cast(), 1),
+    ];
+    let (mut mechanism, mut key) = (plain(CKM_AES_KEY_GEN), 0);
+    let made = call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 3, &mut key);
+    assert_eq!(made, CKR_OK);
+    key
 }
 
 fn empty() -> CK_FUNCTION_LIST_3_2 {
