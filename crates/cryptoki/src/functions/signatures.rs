@@ -299,7 +299,7 @@ impl Cryptoki {
     }
 }
 
-/// A call in one step does not end an operation in pieces. PKCS#11 3.2 5.13.2.
+/// A call in one step takes no message in pieces. PKCS#11 3.2 5.13.2.
 fn check_step(operation: &SignatureOperation, step: &SigningStep<'_>) -> Result<(), ReturnCode> {
     let is_mixed = matches!(step, SigningStep::Whole(_)) && operation.is_in_pieces();
     if is_mixed { Err(ReturnCode::OperationActive) } else { Ok(()) }

@@ -18,8 +18,8 @@ pub(super) enum StepEnd<R> {
 impl Cryptoki {
     /// Computes a step of the operation at `place`. `action` gets the operation and the flags of the session.
     ///
-    /// An error ends the operation, as the standard says, except if the buffer is too small, if the PIN for this use is
-    /// missing, or if the function does not fit the state of the operation.
+    /// An error ends the operation, as the standard says, except if the buffer is too small, or if the PIN for this use
+    /// is missing.
     pub(super) fn step<T, R>(
         &self,
         session: SessionHandle,
@@ -33,10 +33,7 @@ impl Cryptoki {
             Ok(StepEnd::More(_)) => true,
             Ok(StepEnd::Done(_)) => false,
             Ok(StepEnd::Waits(code)) => return Err(*code),
-            Err(code) => matches!(
-                code,
-                ReturnCode::BufferTooSmall | ReturnCode::UserNotLoggedIn | ReturnCode::OperationActive
-            ),
+            Err(code) => matches!(code, ReturnCode::BufferTooSmall | ReturnCode::UserNotLoggedIn),
         };
         self.sessions.with(session, |found| {
             place(found).put_back(goes_on.then_some(operation));

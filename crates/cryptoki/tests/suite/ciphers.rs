@@ -179,6 +179,10 @@ fn lengths_that_do_not_fit_end_the_operation() {
     assert_eq!(take(|output| library.encrypt_update(session, &[0; 17], output)).unwrap().len(), 16);
     let mixed = library.encrypt(session, &[0; 16], &mut CallOutput::new(&mut [0; 16]));
     assert_eq!(mixed.unwrap_err(), ReturnCode::OperationActive);
+    let ended = library.encrypt_final(session, &mut CallOutput::new(&mut [0; 16]));
+    assert_eq!(ended.unwrap_err(), ReturnCode::OperationNotInitialized);
+    library.encrypt_init(session, &cbc, key).unwrap();
+    assert_eq!(take(|output| library.encrypt_update(session, &[0; 17], output)).unwrap().len(), 16);
     let end = library.encrypt_final(session, &mut CallOutput::new(&mut [0; 16]));
     assert_eq!(end.unwrap_err(), ReturnCode::DataLenRange);
     let after = library.encrypt_final(session, &mut CallOutput::new(&mut [0; 16]));

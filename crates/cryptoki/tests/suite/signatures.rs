@@ -186,7 +186,7 @@ fn an_empty_message_in_pieces_is_signed() {
 }
 
 #[test]
-fn a_call_in_one_step_does_not_end_pieces() {
+fn a_call_in_one_step_among_pieces_ends_them() {
     let user = User::new();
     let generic = user.create(&Template::secret(KeyTypeNumber::GENERIC_SECRET, b"key")).unwrap();
     let (library, session) = (&user.cryptoki, user.session);
@@ -195,8 +195,17 @@ fn a_call_in_one_step_does_not_end_pieces() {
     let mut mac = [0; 32];
     let mixed = library.sign(session, b"b", &mut CallOutput::new(&mut mac));
     assert_eq!(mixed.unwrap_err(), ReturnCode::OperationActive);
-    library.sign_final(session, &mut CallOutput::new(&mut mac)).unwrap();
     let after = library.sign_final(session, &mut CallOutput::new(&mut mac));
+    assert_eq!(after.unwrap_err(), ReturnCode::OperationNotInitialized);
+    library.verify_init(session, &Mechanism::plain(M::SHA256_HMAC), generic).unwrap();
+    library.verify_update(session, b"a").unwrap();
+    assert_eq!(library.verify(session, b"b", &mac), Err(ReturnCode::OperationActive));
+    assert_eq!(library.verify_final(session, &mac), Err(ReturnCode::OperationNotInitialized));
+    library.digest_init(session, &Mechanism::plain(M::SHA256)).unwrap();
+    library.digest_update(session, b"a").unwrap();
+    let mixed = library.digest(session, b"b", &mut CallOutput::new(&mut mac));
+    assert_eq!(mixed.unwrap_err(), ReturnCode::OperationActive);
+    let after = library.digest_final(session, &mut CallOutput::new(&mut mac));
     assert_eq!(after.unwrap_err(), ReturnCode::OperationNotInitialized);
 }
 

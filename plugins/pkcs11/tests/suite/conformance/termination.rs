@@ -35,6 +35,10 @@ fn wrong_arguments_end_an_operation() {
             begin_digest();
             assert_eq!(call!(module, C_DigestFinal, session, output, null_mut()), CKR_ARGUMENTS_BAD);
             begin_digest();
+            // A call in one step among pieces.
+            assert_eq!(call!(module, C_DigestUpdate, session, data, 4), CKR_OK);
+            assert_eq!(call!(module, C_Digest, session, data, 4, output, &mut len), CKR_OPERATION_ACTIVE);
+            begin_digest();
             begin_sign();
             assert_eq!(call!(module, C_Sign, session, null_mut(), 4, output, &mut len), CKR_ARGUMENTS_BAD);
             begin_sign();
