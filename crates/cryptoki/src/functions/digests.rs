@@ -19,18 +19,9 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationActive`], [`ReturnCode::MechanismInvalid`], [`ReturnCode::MechanismParamInvalid`].
     pub fn digest_init(&self, session: SessionHandle, mechanism: &Mechanism<'_>) -> Result<(), ReturnCode> {
-        let operation = match facts(mechanism.kind).map(|facts| facts.family) {
-            Some(MechanismFamily::Digest(alg)) => DigestOperation::new(alg)?,
-            Some(MechanismFamily::Sha3(width)) => DigestOperation::sha3(width),
-            _ => {
-                self.caller(session)?;
-                return Err(ReturnCode::MechanismInvalid);
-            }
-        };
-        if !matches!(mechanism.parameters, MechanismParameters::None) {
-            return Err(ReturnCode::MechanismParamInvalid);
-        }
-        self.sessions.with(session, |found| found.digest.begin(operation))
+        // A wrong handle is reported before a wrong mechanism.
+        let operation = new_digest(mechanism);
+        self.sessions.with(session, |found| found.digest.begin(operation?))
     }
 
     /// `C_Digest`. In an asynchronous session it fails with [`ReturnCode::Pending`]; see
@@ -189,6 +180,18 @@ impl Cryptoki {
     ) -> Result<(), ReturnCode> {
         let is_active = self.sessions.with(session, |found| Ok(is_active(found)))?;
         if is_active { Ok(()) } else { Err(ReturnCode::OperationNotInitialized) }
+    }
+}
+
+fn new_digest(mechanism: &Mechanism<'_>) -> Result<DigestOperation, ReturnCode> {
+    let operation = match facts(mechanism.kind).map(|facts| facts.family) {
+        Some(MechanismFamily::Digest(alg)) => DigestOperation::new(alg)?,
+        Some(MechanismFamily::Sha3(width)) => DigestOperation::sha3(width),
+        _ => return Err(ReturnCode::MechanismInvalid),
+    };
+    match mechanism.parameters {
+        MechanismParameters::None => Ok(operation),
+        _ => Err(ReturnCode::MechanismParamInvalid),
     }
 }
 

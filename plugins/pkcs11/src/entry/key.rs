@@ -6,7 +6,7 @@ use oarlock_cryptoki::ReturnCode;
 use super::asynchronous::CallInSession;
 use super::functions;
 use super::object::object_handle;
-use super::session::session_handle;
+use super::session::{in_session, session_handle};
 use crate::library;
 
 functions! { memory:
@@ -21,7 +21,7 @@ functions! { memory:
             if key.is_null() {
                 return Err(ReturnCode::ArgumentsBad);
             }
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let template = memory.template(template, count)?;
             let call = CallInSession { memory, library, session, function: "C_GenerateKey" };
             let new = call.plain(|handle| library.cryptoki.generate_key(handle, &mechanism, &template.entries()))?;
@@ -43,7 +43,7 @@ functions! { memory:
             if public_key.is_null() || private_key.is_null() {
                 return Err(ReturnCode::ArgumentsBad);
             }
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let public = memory.template(public_template, public_count)?;
             let private = memory.template(private_template, private_count)?;
             let call = CallInSession { memory, library, session, function: "C_GenerateKeyPair" };
@@ -63,7 +63,7 @@ functions! { memory:
         wrapped_len: *mut CK_ULONG,
     ) {
         library::with(|library| {
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let (wrapping_key, key) = (object_handle(wrapping_key), object_handle(key));
             let call = CallInSession { memory, library, session, function: "C_WrapKey" };
             call.output(wrapped, wrapped_len, |handle, out| {
@@ -86,7 +86,7 @@ functions! { memory:
             if key.is_null() {
                 return Err(ReturnCode::ArgumentsBad);
             }
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let wrapped = memory.bytes(wrapped, wrapped_len)?;
             let template = memory.template(template, count)?;
             let unwrapping_key = object_handle(unwrapping_key);
@@ -110,7 +110,7 @@ functions! { memory:
             if key.is_null() {
                 return Err(ReturnCode::ArgumentsBad);
             }
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let template = memory.template(template, count)?;
             let base = object_handle(base);
             let call = CallInSession { memory, library, session, function: "C_DeriveKey" };
@@ -134,7 +134,7 @@ functions! { memory:
             if key.is_null() && !ciphertext.is_null() {
                 return Err(ReturnCode::ArgumentsBad);
             }
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let template = memory.template(template, count)?;
             let public_key = object_handle(public_key);
             let call = CallInSession { memory, library, session, function: "C_EncapsulateKey" };
@@ -161,7 +161,7 @@ functions! { memory:
             if key.is_null() {
                 return Err(ReturnCode::ArgumentsBad);
             }
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let template = memory.template(template, count)?;
             let ciphertext = memory.bytes(ciphertext, ciphertext_len)?;
             let private_key = object_handle(private_key);

@@ -9,7 +9,7 @@ use oarlock_cryptoki::{CKR_OK, EqualOutputs, ManyAnswers, ManyInputs, ManyIvs, M
 use super::functions;
 use super::memory::{CallerMemory, number};
 use super::object::object_handle;
-use super::session::session_handle;
+use super::session::{in_session, session_handle};
 use crate::library;
 
 /// The table of the interface, `O_FUNCTION_LIST`.
@@ -125,7 +125,7 @@ functions! { memory:
         results: *mut CK_RV,
     ) {
         library::with(|library| {
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let (session, key) = (session_handle(session), object_handle(key));
             let (inputs, signatures) = (CallPieces::read(memory, inputs)?, CallPieces::read(memory, signatures)?);
             let (inputs, signatures) = (inputs.lend(), signatures.lend());
@@ -150,7 +150,7 @@ functions! { memory:
         outputs: *const CallOutputs,
     ) {
         library::with(|library| {
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let (session, key) = (session_handle(session), object_handle(key));
             let (inputs, ivs) = (CallPieces::read(memory, inputs)?, read_ivs(memory, ivs, ivs_len)?);
             let outputs = OutputPlaces::read(memory, outputs)?;
@@ -169,7 +169,7 @@ functions! { memory:
         outputs: *const CallOutputs,
     ) {
         library::with(|library| {
-            let mechanism = memory.mechanism(mechanism)?;
+            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
             let (session, key) = (session_handle(session), object_handle(key));
             let (inputs, ivs) = (CallPieces::read(memory, inputs)?, read_ivs(memory, ivs, ivs_len)?);
             let outputs = OutputPlaces::read(memory, outputs)?;
@@ -204,7 +204,7 @@ fn sign_many(
     outputs: *const CallOutputs,
 ) -> Result<(), ReturnCode> {
     library::with(|library| {
-        let mechanism = memory.mechanism(mechanism)?;
+        let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
         let (inputs, outputs) = (CallPieces::read(memory, inputs)?, OutputPlaces::read(memory, outputs)?);
         let (session, key) = (session_handle(session), object_handle(key));
         outputs.write(&library.cryptoki.sign_many(session, &mechanism, key, inputs.lend())?)

@@ -10,11 +10,24 @@ use oarlock_cryptoki::{ReturnCode, SessionHandle, SlotId, UserType};
 
 use super::functions;
 use super::memory::number;
-use crate::library;
+use crate::library::{self, Library};
 
 /// Returns a handle of a session.
 pub(super) fn session_handle(handle: CK_SESSION_HANDLE) -> SessionHandle {
     SessionHandle(number(handle))
+}
+
+/// Returns what was read of the arguments of a call. A wrong handle of its session is reported before their faults.
+/// PKCS#11 3.2 5.1.7.
+pub(super) fn in_session<T>(
+    library: &Library,
+    session: CK_SESSION_HANDLE,
+    read: Result<T, ReturnCode>,
+) -> Result<T, ReturnCode> {
+    if read.is_err() {
+        library.cryptoki.session_description(session_handle(session))?;
+    }
+    read
 }
 
 functions! { memory:

@@ -7,7 +7,7 @@ use super::asynchronous::CallInSession;
 use super::functions;
 use super::memory::CallerMemory;
 use super::object::object_handle;
-use super::session::session_handle;
+use super::session::{in_session, session_handle};
 use crate::library::{self, Library};
 
 /// A function that reads a mechanism.
@@ -36,14 +36,8 @@ pub(super) fn begin_with<'c>(
         if mechanism.is_null() {
             return library.cryptoki.session_cancel(session_handle(session), flag);
         }
-        match read(memory, mechanism) {
-            Ok(mechanism) => init(library, &mechanism),
-            Err(code) => {
-                // A wrong handle is reported before a wrong parameter. `init` looks at the handle itself.
-                library.cryptoki.session_description(session_handle(session))?;
-                Err(code)
-            }
-        }
+        let mechanism = in_session(library, session, read(memory, mechanism))?;
+        init(library, &mechanism)
     })
 }
 

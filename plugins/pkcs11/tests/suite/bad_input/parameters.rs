@@ -102,6 +102,32 @@ fn a_null_pointer_with_the_right_length_is_rejected_by_every_mechanism() {
     );
 }
 
+/// A wrong handle of a session is reported before a mechanism that is not known, or whose parameter is wrong.
+#[test]
+fn a_wrong_session_is_reported_before_a_wrong_mechanism() {
+    isolated(
+        "bad_input::parameters::a_wrong_session_is_reported_before_a_wrong_mechanism",
+        STORE,
+        |_| (),
+        |_| {
+            let module = RawModule::load();
+            let session = logged_in(&module);
+            let unknown = CK_MECHANISM { mechanism: 0x7fff_0001, pParameter: null_mut(), ulParameterLen: 0 };
+            for (function, code) in begin_everything(&module, session, unknown, CK_FLAGS::MAX) {
+                assert_eq!(code, CKR_MECHANISM_INVALID, "{function}");
+            }
+            let mut mechanisms = mechanisms(&module);
+            mechanisms.push((unknown.mechanism, CK_FLAGS::MAX));
+            for (kind, flags) in mechanisms {
+                let wrong = CK_MECHANISM { mechanism: kind, pParameter: null_mut(), ulParameterLen: 3 };
+                for (function, code) in begin_everything(&module, session ^ (1 << 40), wrong, flags) {
+                    assert_eq!(code, CKR_SESSION_HANDLE_INVALID, "{function} of {kind:#x}");
+                }
+            }
+        },
+    );
+}
+
 /// Returns every mechanism of slot 0 with its flags.
 fn mechanisms(module: &RawModule) -> Vec<(CK_MECHANISM_TYPE, CK_FLAGS)> {
     let mut count = 0;
