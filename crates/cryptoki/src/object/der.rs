@@ -17,9 +17,17 @@ const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 const P384: &[u8] = &[6, 5, 0x2b, 0x81, 4, 0, 0x22];
 const ED25519: &[u8] = &[6, 3, 0x2b, 0x65, 0x70];
 const X25519: &[u8] = &[6, 3, 0x2b, 0x65, 0x6e];
-/// The names that PKCS#11 allows in place of identifiers, as PrintableString. PKCS#11 3.2 6.3.3.
-const ED25519_NAME: &[u8] = b"\x13\x0cedwards25519";
-const X25519_NAME: &[u8] = b"\x13\x0acurve25519";
+/// The names that PKCS#11 allows in place of identifiers: those of SEC 2, X9.62, FIPS 186 and RFC 7748. PKCS#11 3.2
+/// 6.3.3.
+const NAMES: [(&str, NamedCurve); 7] = [
+    ("secp256r1", NamedCurve::Nist(Curve::P256)),
+    ("prime256v1", NamedCurve::Nist(Curve::P256)),
+    ("P-256", NamedCurve::Nist(Curve::P256)),
+    ("secp384r1", NamedCurve::Nist(Curve::P384)),
+    ("P-384", NamedCurve::Nist(Curve::P384)),
+    ("edwards25519", NamedCurve::Edwards25519),
+    ("curve25519", NamedCurve::Curve25519),
+];
 
 impl NamedCurve {
     /// Reads `CKA_EC_PARAMS`.
@@ -27,10 +35,15 @@ impl NamedCurve {
         match params {
             P256 => Ok(Self::Nist(Curve::P256)),
             P384 => Ok(Self::Nist(Curve::P384)),
-            ED25519 | ED25519_NAME => Ok(Self::Edwards25519),
-            X25519 | X25519_NAME => Ok(Self::Curve25519),
-            // Another identifier or name, or explicit parameters. RFC 5480 2.1.1.
-            [6 | 0x13 | 0x30, ..] => Err(ReturnCode::CurveNotSupported),
+            ED25519 => Ok(Self::Edwards25519),
+            X25519 => Ok(Self::Curve25519),
+            // A PrintableString of less than 128 bytes.
+            [0x13, len, name @ ..] if name.len() == usize::from(*len) => {
+                let named = NAMES.into_iter().find(|(own, _)| own.as_bytes() == name);
+                named.map(|(_, curve)| curve).ok_or(ReturnCode::CurveNotSupported)
+            }
+            // Another identifier, or explicit parameters. RFC 5480 2.1.1.
+            [6 | 0x30, ..] => Err(ReturnCode::CurveNotSupported),
             _ => Err(ReturnCode::DomainParamsInvalid),
         }
     }
@@ -126,7 +139,14 @@ mod tests {
         ] {
             assert_eq!(NamedCurve::read(curve.params()), Ok(curve));
         }
-        assert_eq!(NamedCurve::read(ED25519_NAME), Ok(NamedCurve::Edwards25519));
+        for (name, curve) in NAMES {
+            let read = |tag, len: usize| NamedCurve::read(&[&[tag, len as u8][..], name.as_bytes()].concat());
+            assert_eq!(read(0x13, name.len()), Ok(curve), "{name}");
+            // Too long, and a UTF8String.
+            assert_eq!(read(0x13, name.len() + 1), Err(ReturnCode::DomainParamsInvalid), "{name}");
+            assert_eq!(read(0x0c, name.len()), Err(ReturnCode::DomainParamsInvalid), "{name}");
+        }
+        assert_eq!(NamedCurve::read(b"\x13\x09secp521r1"), Err(ReturnCode::CurveNotSupported));
         let p521 = [6, 5, 0x2b, 0x81, 4, 0, 0x23];
         assert_eq!(NamedCurve::read(&p521), Err(ReturnCode::CurveNotSupported));
         assert_eq!(NamedCurve::read(&[]), Err(ReturnCode::DomainParamsInvalid));

@@ -49,7 +49,9 @@ pub(crate) fn new_pair(
 ) -> Result<NewKey, ReturnCode> {
     match (key_type, curve) {
         (KeyTypeNumber::RSA, _) => {
-            if exponent.is_some_and(|exponent| exponent != F4) {
+            // A big integer may begin with zeros.
+            let is_other = |exponent: &[u8]| !exponent.iter().skip_while(|digit| **digit == 0).eq(F4);
+            if exponent.is_some_and(is_other) {
                 return Err(ReturnCode::AttributeValueInvalid);
             }
             let bits = bits.ok_or(ReturnCode::TemplateIncomplete)?;

@@ -183,9 +183,14 @@ fn sizes_that_are_not_made_are_refused() {
         user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &public, &Template::new()).unwrap_err()
     };
     assert_eq!([rsa(0), rsa(2047), rsa(u64::MAX)], [ReturnCode::KeySizeRange; 3]);
-    let exponent = Template::new().number(A::MODULUS_BITS, 2048).bytes(A::PUBLIC_EXPONENT, &[3]);
-    let made = user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &exponent, &Template::new());
-    assert_eq!(made.unwrap_err(), ReturnCode::AttributeValueInvalid);
+    for exponent in [&[3][..], &[1, 0, 3], &[0], &[]] {
+        let exponent = Template::new().number(A::MODULUS_BITS, 2048).bytes(A::PUBLIC_EXPONENT, exponent);
+        let made = user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &exponent, &Template::new());
+        assert_eq!(made.unwrap_err(), ReturnCode::AttributeValueInvalid);
+    }
+    let zeros = Template::new().number(A::MODULUS_BITS, 1024).bytes(A::PUBLIC_EXPONENT, &[0, 0, 1, 0, 1]);
+    let (public, _) = user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &zeros, &Template::new()).unwrap();
+    assert_eq!(user.get(public, A::PUBLIC_EXPONENT).unwrap(), [1, 0, 1]);
     let p521 = Template::new().bytes(A::EC_PARAMS, &[6, 5, 0x2b, 0x81, 4, 0, 0x23]);
     let made = user.pair(M::EC_KEY_PAIR_GEN, &p521, &Template::new());
     assert_eq!(made.unwrap_err(), ReturnCode::CurveNotSupported);
@@ -196,6 +201,28 @@ fn sizes_that_are_not_made_are_refused() {
     let with_iv = Mechanism::new(M::AES_KEY_GEN, P::Iv(&[0; 16]));
     let made = user.cryptoki.generate_key(user.session, &with_iv, &[]);
     assert_eq!(made.unwrap_err(), ReturnCode::MechanismParamInvalid);
+}
+
+#[test]
+fn a_curve_may_come_by_its_name() {
+    let user = User::new();
+    let name = b"\x13\x09secp256r1";
+    let template = Template::new().bytes(A::EC_PARAMS, name);
+    let (public, private) = user.pair(M::EC_KEY_PAIR_GEN, &template, &Template::new()).unwrap();
+    assert_eq!(
+        (user.get(public, A::EC_PARAMS), user.get(private, A::EC_PARAMS)),
+        (Ok(name.to_vec()), Ok(P256.to_vec()))
+    );
+    let mechanism = Mechanism::plain(M::ECDSA_SHA256);
+    let signature = user.sign(&mechanism, private, b"m").unwrap();
+    let copy = Template::class(ObjectClass::PUBLIC_KEY)
+        .number(A::KEY_TYPE, KeyTypeNumber::EC.0)
+        .bytes(A::EC_PARAMS, b"\x13\x05P-256")
+        .bytes(A::EC_POINT, &user.get(public, A::EC_POINT).unwrap());
+    let copy = user.create(&copy).unwrap();
+    assert_eq!(user.verify(&mechanism, copy, b"m", &signature), Ok(()));
+    let wrong = user.pair(M::EC_EDWARDS_KEY_PAIR_GEN, &template, &Template::new());
+    assert_eq!(wrong.unwrap_err(), ReturnCode::CurveNotSupported);
 }
 
 #[test]
