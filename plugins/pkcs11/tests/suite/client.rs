@@ -231,6 +231,40 @@ fn derive(session: &Session, private: ObjectHandle, public: ObjectHandle) -> Obj
     session.derive_key(&Mechanism::Ecdh1Derive(parameters), private, &template).unwrap()
 }
 
+/// The token file encrypts every key under the PINs.
+#[test]
+fn a_key_on_the_token_needs_a_login_even_if_everybody_sees_it() {
+    isolated(
+        "client::a_key_on_the_token_needs_a_login_even_if_everybody_sees_it",
+        STORE,
+        |_| (),
+        |_| {
+            let (_client, session) = store();
+            session.logout().unwrap();
+            let make = |is_on_token| {
+                let public = [Attribute::EcParams(P256.to_vec())];
+                let private =
+                    [Attribute::Private(false), Attribute::Token(is_on_token), Attribute::Sign(true)];
+                session.generate_key_pair(&Mechanism::EccKeyPairGen, &public, &private)
+            };
+            let (_, own) = make(false).unwrap();
+            session.sign(&Mechanism::EcdsaSha256, own, DATA).unwrap();
+            let not_logged_in = |error: Error| matches!(error, Error::Pkcs11(RvError::UserNotLoggedIn, _));
+            assert!(not_logged_in(make(true).unwrap_err()));
+            let login = || session.login(UserType::User, Some(&AuthPin::new(USER_PIN.into()))).unwrap();
+            login();
+            let (_, kept) = make(true).unwrap();
+            session.sign(&Mechanism::EcdsaSha256, kept, DATA).unwrap();
+            session.logout().unwrap();
+            let found = session
+                .find_objects(&[Attribute::Class(ObjectClass::PRIVATE_KEY), Attribute::Token(true)])
+                .unwrap();
+            assert_eq!(found.len(), 1, "everybody sees it");
+            assert!(not_logged_in(session.sign(&Mechanism::EcdsaSha256, found[0], DATA).unwrap_err()));
+        },
+    );
+}
+
 #[test]
 fn messages_are_sealed_and_opened_with_parameters_of_their_own() {
     isolated(
