@@ -83,11 +83,12 @@
 //!
 //! ```
 //! use oarlock::batch::{BatchBuilder, BatchEntry, KeyWrap, EntryIv, EntryOutput, BatchTask};
-//! use oarlock::table::{KeyAlgorithm, KeyTable, KeyType, KeyOperation, KeyPolicy};
+//! use oarlock::table::{IvRule, KeyAlgorithm, KeyTable, KeyType, KeyOperation, KeyPolicy};
 //! use oarlock::{Accelerator, BlockCipher, KeySource, Status, WrapAlg};
 //!
 //! let table = KeyTable::new();
-//! let session = KeyPolicy::any_data(KeyType::Tdes2).max_uses(1_000);
+//! let session = KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Cbc]).ivs([IvRule::Random]);
+//! let session = session.max_uses(1_000);
 //! let policy = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Tdes2, session).allow([KeyOperation::WrapInClear]);
 //! let master = table.insert("master", KeyType::Aes128, &[7; 16][..], policy)?.index;
 //!

@@ -11,7 +11,7 @@ use oarlock::table::{KeyWeakness, TableError, WeakKeyRule};
 use serde::{Deserialize, Serialize};
 
 use crate::key_version::{KeyVersions, VersionRange, split_version};
-use crate::same_key::{LineEncryption, SameKeys};
+use crate::same_key::{LineUse, SameKeyDanger, SameKeys};
 use crate::{Encoding, SecretBuffer};
 
 /// The names of keys in a table.
@@ -78,6 +78,15 @@ pub enum KeyFault {
          them encrypt (\"operations\"). Lines that count their nonces need different values of \"nonce_field\""
     )]
     SameKey {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// Two lines hold the same key, and one forges the codes of the other.
+    #[error(
+        "this key stands in line {line} too. One of the lines makes codes of blocks (cmac, des-mac, retail-mac), and what the \
+         other does forges them. Give each line a key of its own"
+    )]
+    ForgeableCodes {
         /// The line, from 1.
         line: usize,
     },
@@ -253,7 +262,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         let key_type = word("type", &KeyType::ALL, &line.key_type)?;
         let secret = line.secret()?;
         let standing = self.standing(&line)?;
-        let (mut policy, encryption) = self.policy(&line, key_type, standing)?;
+        let (mut policy, uses) = self.policy(&line, key_type, standing)?;
         if standing == VersionStanding::Retired {
             policy = KeyPolicy::new();
         }
@@ -261,10 +270,14 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         // Keys are numbered as they are inserted, so the number of keys so far is the index of this one.
         let name = line.name.unwrap_or_else(|| table.len().to_string());
         let added = table.insert(name.as_str(), key_type, &secret[..], policy)?;
-        if let (Some(own), Some(info)) = (encryption, table.info(added.index))
-            && let Some(line) = self.same.add(info.identity, number, own)
+        let uses = uses.filter(|_| standing != VersionStanding::Retired);
+        if let (Some(own), Some(info)) = (uses, table.info(added.index))
+            && let Some((line, danger)) = self.same.add(info.identity, number, own)
         {
-            return Err(KeyFault::SameKey { line });
+            return Err(match danger {
+                SameKeyDanger::Encryption => KeyFault::SameKey { line },
+                SameKeyDanger::Forgery => KeyFault::ForgeableCodes { line },
+            });
         }
         self.loaded.names.0.insert(name.as_bytes().into(), added.index);
         self.loaded.warnings.extend(added.warning.map(|weakness| (name, weakness)));
@@ -291,25 +304,25 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         line: &KeyFileLine<'_>,
         key_type: KeyType,
         standing: VersionStanding,
-    ) -> Result<(KeyPolicy, Option<LineEncryption>), KeyFault> {
+    ) -> Result<(KeyPolicy, Option<LineUse>), KeyFault> {
         let mut operations = line.operations()?;
         if standing != VersionStanding::Newest {
             operations.retain(|own| !matches!(own, KeyOperation::Encrypt | KeyOperation::TranslateTo));
         }
-        let algorithms = line.algorithms(key_type)?;
+        let algorithms = line.algorithms(key_type, &operations)?;
         let is_gcm = algorithms.contains(&KeyAlgorithm::Gcm);
         let ivs = line.ivs(is_gcm)?;
         let field = match &line.counter {
             Some(_) => Some(line.nonce_field(self.nonce_field, is_gcm)?),
             None => None,
         };
-        let encryption = LineEncryption::of(&operations, &algorithms, &ivs, field);
+        let uses = LineUse::of(&operations, &algorithms, &ivs, field);
         let mut policy = KeyPolicy::new().allow(operations).with(algorithms).ivs(ivs);
         if let (Some(path), Some(field)) = (&line.counter, field) {
             let counter = IvCounter::new((self.open)(path).map_err(KeyFault::Counter)?, field);
             policy = policy.ivs([IvRule::Counter(Arc::new(counter))]);
         }
-        Ok((line.limited(policy)?, encryption))
+        Ok((line.limited(policy)?, uses))
     }
 }
 
@@ -346,11 +359,20 @@ impl<'a> KeyFileLine<'a> {
         }
     }
 
-    fn algorithms(&self, key_type: KeyType) -> Result<Vec<KeyAlgorithm>, KeyFault> {
+    /// Returns the algorithms that are named, or the usual ones. Only a key that makes codes and nothing else makes codes
+    /// of blocks, which ciphers would forge.
+    fn algorithms(
+        &self,
+        key_type: KeyType,
+        operations: &[KeyOperation],
+    ) -> Result<Vec<KeyAlgorithm>, KeyFault> {
         match &self.algorithms {
             Some(words) => self::words("algorithms", &ALGORITHMS, words),
             None => {
-                let is_usual = |own: &KeyAlgorithm| own.suits(key_type) && !ONLY_NAMED.contains(own);
+                let is_for_codes = operations.iter().all(|own| *own == KeyOperation::Mac);
+                let is_usual = |own: &KeyAlgorithm| {
+                    own.suits(key_type) && !ONLY_NAMED.contains(own) && (is_for_codes || !own.is_block_mac())
+                };
                 Ok(ALGORITHMS.map(|(_, own)| own).into_iter().filter(is_usual).collect())
             }
         }
@@ -409,7 +431,7 @@ const OPERATIONS: [(&str, KeyOperation); 5] = [
 ];
 
 /// The algorithms that a line must name, because a key that does one of them does nothing else.
-const ONLY_NAMED: [KeyAlgorithm; 2] = [KeyAlgorithm::GcmSiv, KeyAlgorithm::Ff1];
+const ONLY_NAMED: [KeyAlgorithm; 3] = [KeyAlgorithm::GcmSiv, KeyAlgorithm::Ff1, KeyAlgorithm::RetailMac];
 
 const ALGORITHMS: [(&str, KeyAlgorithm); 13] = [
     ("cbc", KeyAlgorithm::Cbc),
@@ -575,6 +597,7 @@ mod tests {
         let random = "\"algorithms\":[\"gcm\"]";
         let opens = "\"operations\":[\"decrypt\"]";
         let (cbc, cbc_random) = ("\"algorithms\":[\"cbc\"]", "\"algorithms\":[\"cbc\"],\"ivs\":[\"random\"]");
+        let codes = "\"operations\":[\"mac\"]";
         for (first, second, is_fine) in [
             (&one[..], &one[..], false),
             (&one, &two, true),
@@ -587,6 +610,11 @@ mod tests {
             (cbc, cbc, true),
             (random, opens, true),
             (opens, opens, true),
+            (codes, codes, true),
+            (codes, cbc_random, false),
+            (random, codes, false),
+            (codes, opens, false),
+            (cbc, "\"operations\":[\"mac\"],\"algorithms\":[\"cbc\"]", true),
         ] {
             let loaded = load_at(&(line("a", first) + &line("b", second)), None);
             assert_eq!(loaded.is_ok(), is_fine, "{first} beside {second}: {loaded:?}");
@@ -597,6 +625,33 @@ mod tests {
         }
         let other = line("b", random).replace("98", "97");
         assert!(load_at(&(line("a", random) + &other), None).is_ok());
+    }
+
+    #[test]
+    fn only_a_key_for_nothing_else_makes_codes_of_blocks() {
+        let policy = |key_type: &str, more: &str| {
+            let len = KeyType::ALL.into_iter().find(|own| own.to_string() == key_type).unwrap().key_len();
+            let hex = &"0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff"[..2 * len.unwrap()];
+            let keys = load(&format!("{{\"type\":\"{key_type}\",\"hex\":\"{hex}\"{more}}}"))?;
+            Ok::<_, String>(format!("{:?}", keys.table.info(0).unwrap().policy))
+        };
+        let codes = ",\"operations\":[\"mac\"]";
+        for (key_type, usual) in
+            [("des", "DesMac"), ("tdes2", "Cmac"), ("tdes3", "Cmac"), ("aes128", "Cmac"), ("aes256", "Cmac")]
+        {
+            let makes_codes = |more: &str| policy(key_type, more).unwrap().contains(usual);
+            assert!(
+                makes_codes(codes)
+                    && !makes_codes("")
+                    && !makes_codes(",\"operations\":[\"mac\",\"decrypt\"]")
+            );
+        }
+        let named = |words: &str| policy("tdes2", &format!(",\"algorithms\":[{words}]"));
+        for words in ["\"cbc\",\"cmac\"", "\"retail-mac\",\"cbc\"", "\"retail-mac\",\"cmac\""] {
+            let error = named(words).unwrap_err();
+            assert!(error.contains("which forges them: use two keys"), "{words}: {error}");
+        }
+        assert!(named("\"retail-mac\"").is_ok());
     }
 
     #[test]

@@ -11,10 +11,11 @@ use oarlock_server::development::Development;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Keys of published examples (RFC 4231 4.2, SP 800-38B D.1), and two arbitrary keys.
+/// Keys of published examples (RFC 4231 4.2, SP 800-38B D.1), and three arbitrary keys.
 const KEYS: &str = concat!(
     "{\"name\":\"rfc4231\",\"type\":\"hmac\",\"hex\":\"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b\"}\n",
-    "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\"}\n",
+    "{\"name\":\"codes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\",\"operations\":[\"mac\"]}\n",
+    "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\"}\n",
     "{\"name\":\"nonces\",\"type\":\"aes128\",\"hex\":\"00000000000000000000000000000000\",\"algorithms\":[\"gcm\"],\"ivs\":[\"column\"]}\n",
     "{\"name\":\"tdes\",\"type\":\"tdes2\",\"hex\":\"0123456789abcdeffedcba9876543210\"}\n",
 );
@@ -115,7 +116,7 @@ fn published_examples_are_reproduced() {
     );
     assert_eq!(place.text("mac --key rfc4231 --in @message --hex --length 8"), "b0344c61d8db3853\n");
     // SP 800-38B D.1, example 1.
-    assert_eq!(place.text("mac --key aes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
+    assert_eq!(place.text("mac --key codes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
 }
 
 #[test]

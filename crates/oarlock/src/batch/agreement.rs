@@ -346,9 +346,10 @@ fn draw_policy(choices: &mut impl ChoiceSource, key_type: KeyType) -> KeyPolicy 
 /// Draws rules that may contradict each other.
 fn draw_rules(choices: &mut impl ChoiceSource, key_type: KeyType) -> KeyPolicy {
     use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo, UnwrapInClear, WrapInClear};
-    let operations: &[KeyOperation] = match choices.below(5) {
+    let operations: &[KeyOperation] = match choices.below(6) {
         0 => &[WrapInClear, UnwrapInClear],
-        _ => &[Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo],
+        1 | 2 => &[Mac],
+        _ => &[Encrypt, Decrypt, TranslateFrom, TranslateTo],
     };
     let operations: Vec<_> = operations.iter().copied().filter(|_| choices.below(4) > 0).collect();
     let suitable = KeyAlgorithm::ALL.into_iter().filter(|own| own.suits(key_type));

@@ -122,6 +122,10 @@ pub struct KeyPolicy {
     is_callers_own: bool,
 }
 
+/// The operations of ciphers.
+const CIPHER_OPERATIONS: [KeyOperation; 4] =
+    [KeyOperation::Encrypt, KeyOperation::Decrypt, KeyOperation::TranslateFrom, KeyOperation::TranslateTo];
+
 /// Encryptions under one key if any has a random IV. NIST SP 800-38D 8.3.
 pub(crate) const MAX_RANDOM_GCM: u64 = 1 << 32;
 
@@ -136,8 +140,8 @@ impl KeyPolicy {
     /// not allow wrapping.
     ///
     /// This is for callers who have the key itself. A key that several clients share needs a policy that states the
-    /// rights of each. So does an AES key that is [unwrapped](Self::unwraps): its user does not have it, and chosen
-    /// IVs would reveal the key stream of GCM.
+    /// rights of each. So does a key that is [unwrapped](Self::unwraps): its user does not have it, and encryption under
+    /// chosen IVs would reveal the key stream of GCM and forge codes of blocks.
     #[must_use]
     pub fn any_data(key_type: KeyType) -> Self {
         use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
@@ -225,6 +229,7 @@ impl KeyPolicy {
             return Err(PolicyError::NotAlone { algorithm: *algorithm, other: *other });
         }
         self.check_ivs()?;
+        self.check_block_macs()?;
         self.check_wrapping()?;
         for (inner_type, policy) in &self.unwraps {
             policy.check(*inner_type).map_err(|reason| PolicyError::Unwrapped {
@@ -263,6 +268,23 @@ impl KeyPolicy {
         let encrypts = self.may(KeyOperation::Encrypt) || self.may(KeyOperation::TranslateTo);
         let foresees_ivs = self.ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
         encrypts && foresees_ivs && self.does(KeyAlgorithm::Cbc) && self.does(KeyAlgorithm::Gcm)
+    }
+
+    /// Checks that nothing else which the key may do forges its codes of blocks.
+    fn check_block_macs(&self) -> Result<(), PolicyError> {
+        let block_mac = self.algorithms.iter().copied().find(|algorithm| algorithm.is_block_mac());
+        let Some(mac) = block_mac.filter(|_| self.may(KeyOperation::Mac) && !self.is_callers_own) else {
+            return Ok(());
+        };
+        let forges = |other: &KeyAlgorithm| match other {
+            // A code of the retail MAC for one block is the encryption of that block.
+            _ if other.is_block_mac() => *other != mac,
+            _ => other.shows_blocks() && CIPHER_OPERATIONS.iter().any(|operation| self.may(*operation)),
+        };
+        match self.algorithms.iter().copied().find(forges) {
+            Some(other) => Err(PolicyError::BlockOracleBesideMac { mac, other }),
+            None => Ok(()),
+        }
     }
 
     fn check_wrapping(&self) -> Result<(), PolicyError> {
@@ -382,6 +404,22 @@ impl KeyAlgorithm {
     #[must_use]
     pub fn stands_alone(self) -> bool {
         matches!(self, Self::GcmSiv | Self::Ff1)
+    }
+
+    /// True for authentication codes that are chains of encrypted blocks: CMAC, DES-MAC and the retail MAC.
+    ///
+    /// Whoever knows the encryption of any one block under the key forges them: with a code of the message `M`, whose
+    /// first block is `m`, the message that begins with the blocks `x` and `m xor E(x)` and goes on as `M` has the same
+    /// code. Chosen blocks give the code of every message.
+    #[must_use]
+    pub fn is_block_mac(self) -> bool {
+        matches!(self, Self::DesMac | Self::RetailMac | Self::Cmac)
+    }
+
+    /// True for ciphers that show encryptions of single blocks to somebody who knows the plaintext, under any IV.
+    #[must_use]
+    pub fn shows_blocks(self) -> bool {
+        matches!(self, Self::Cbc | Self::Gcm)
     }
 
     fn is_wrap(self) -> bool {

@@ -54,6 +54,17 @@ pub enum PolicyError {
          [\"random\"], no \"counter\")"
     )]
     BlockOracleBesideGcm,
+    /// Another use of the key forges its codes of blocks.
+    #[error(
+        "a key that makes codes by {mac:?} does no {other:?} too, which forges them: use two keys (\"algorithms\": [\"cbc\"] in \
+         one line, and \"operations\": [\"mac\"] in the other)"
+    )]
+    BlockOracleBesideMac {
+        /// The algorithm of the codes.
+        mac: KeyAlgorithm,
+        /// The algorithm that forges them.
+        other: KeyAlgorithm,
+    },
     /// A caller could wrap a key that must stay inside and then unwrap it in clear. Clulow, CHES 2003.
     #[error("a key that wraps keys from slots may not unwrap in clear too: use two keys")]
     WrapsAndUnwrapsInClear,

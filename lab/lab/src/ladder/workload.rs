@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use oarlock::batch::{BatchTask, KeyWrap};
 use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
-use oarlock::table::{KeyAlgorithm, KeyPolicy, KeyTable, KeyType};
+use oarlock::table::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType};
 use oarlock::{BlockCipher, CipherMode, Direction, KeySource, Outcomes, Shape, Span, Status};
 use oarlock::{Key, Records};
 use oarlock_measure::random::SplitMix64;
@@ -102,7 +102,11 @@ impl KeyRing {
     pub(super) fn master_table(&self) -> Result<(KeyTable, u32), LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
-        let policy = KeyPolicy::unwrapping(KeyAlgorithm::LegacyCbc, key_type, KeyPolicy::any_data(key_type));
+        let card_key = KeyPolicy::new()
+            .allow([KeyOperation::Encrypt, KeyOperation::Decrypt])
+            .with([KeyAlgorithm::Cbc])
+            .ivs([IvRule::Callers]);
+        let policy = KeyPolicy::unwrapping(KeyAlgorithm::LegacyCbc, key_type, card_key);
         let master = table.insert(MASTER, KeyType::Tdes3, secret(&self.master), policy)?;
         Ok((table, master.index))
     }

@@ -428,7 +428,9 @@ fn a_child_of_a_fork_has_its_own_connection() {
 
 /// Symmetric keys of a server, with the published keys of SP 800-38A, RFC 4231 and the paper of GCM.
 const SECRETS: &str = concat!(
-    r#"{"name":"cbc","type":"aes128","hex":"2b7e151628aed2a6abf7158809cf4f3c","algorithms":["cbc","cmac"],"ivs":["column-cbc","zero"]}"#,
+    r#"{"name":"cbc","type":"aes256","hex":"603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4","algorithms":["cbc"],"ivs":["column-cbc","zero"]}"#,
+    "\n",
+    r#"{"name":"cmac","type":"aes128","hex":"2b7e151628aed2a6abf7158809cf4f3c","operations":["mac"]}"#,
     "\n",
     r#"{"name":"gcm","type":"aes256","hex":"0000000000000000000000000000000000000000000000000000000000000000","algorithms":["gcm"],"ivs":["column"]}"#,
     "\n",
@@ -491,7 +493,7 @@ fn symmetric_keys_of_a_server_compute_without_leaving_it() {
         let module = RawModule::load();
         assert_eq!(module.initialize(), CKR_OK);
         let session = module.open_read_only(0);
-        let [cbc, gcm, mac, old] = ["cbc", "gcm", "mac", "old"]
+        let [cbc, cmac, gcm, mac, old] = ["cbc", "cmac", "gcm", "mac", "old"]
             .map(|label| module.find(session, CKO_SECRET_KEY, label).unwrap_or_else(|| panic!("{label}")));
 
         // RFC 4231 4.2, in one part and in pieces.
@@ -509,12 +511,12 @@ fn symmetric_keys_of_a_server_compute_without_leaving_it() {
         assert_eq!(call!(module, C_SignFinal, session, out.as_mut_ptr(), &mut len), CKR_OK);
         assert_eq!(out[..], expected);
 
-        // SP 800-38A F.2.1 and F.1.1; RFC 4493 section 4.
+        // SP 800-38A F.2.5 and F.1.5; RFC 4493 section 4.
         let block = hex("6bc1bee22e409f96e93d7e117393172a");
         let mut iv: [u8; 16] = std::array::from_fn(|at| at as u8);
         let mut mechanism = with_parameter(CKM_AES_CBC, &mut iv);
         let encrypted = run_cipher(&module, session, &mut mechanism, cbc, (&block, true)).unwrap();
-        assert_eq!(encrypted, hex("7649abac8119b246cee98e9b12e9197d"));
+        assert_eq!(encrypted, hex("f58c4c04d6e5f1ba779eabfb5f7bfbd6"));
         let decrypted = run_cipher(&module, session, &mut mechanism, cbc, (&encrypted, false)).unwrap();
         assert_eq!(decrypted, block);
         let mut padded = with_parameter(CKM_AES_CBC_PAD, &mut iv);
@@ -523,8 +525,8 @@ fn symmetric_keys_of_a_server_compute_without_leaving_it() {
         assert_eq!(decrypted, b"a text");
         let twice = [&block[..], &block].concat();
         let encrypted = run_cipher(&module, session, &mut plain(CKM_AES_ECB), cbc, (&twice, true)).unwrap();
-        assert_eq!(encrypted, hex("3ad77bb40d7a3660a89ecaf32466ef97").repeat(2));
-        let code = module.sign(session, CKM_AES_CMAC, cbc, &block).unwrap();
+        assert_eq!(encrypted, hex("f3eed1bdb5d2a03c064b5a7e3db181f8").repeat(2));
+        let code = module.sign(session, CKM_AES_CMAC, cmac, &block).unwrap();
         assert_eq!(code, hex("070a16b46b4d4144f79bdd9dd04a287c"));
 
         // McGrew and Viega, test case 14.
@@ -570,7 +572,7 @@ fn symmetric_keys_of_a_server_compute_without_leaving_it() {
 
 #[test]
 fn grants_decide_about_the_uses_of_symmetric_keys() {
-    let grants = "[[grant]]\nkeys = [\"cbc\"]\nclients = [\"*\"]\nschemes = [\"aes128-cbc-encrypt\"]\n";
+    let grants = "[[grant]]\nkeys = [\"cbc\"]\nclients = [\"*\"]\nschemes = [\"aes256-cbc-encrypt\"]\n";
     let name = "server::grants_decide_about_the_uses_of_symmetric_keys";
     isolated(name, SERVER, prepare_secrets(grants), |dir| {
         let mut server = CryptoServer::new();

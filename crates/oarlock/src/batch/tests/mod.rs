@@ -67,11 +67,10 @@ fn outside(bytes: &[u8]) -> Key {
     oarlock_keys::raw::secret(bytes.to_vec()).unwrap()
 }
 
-/// Returns a policy for all that an unwrapped key may do under chosen IVs. For AES this excludes GCM.
+/// Returns a policy for all that an unwrapped key may do under chosen IVs. This excludes GCM and codes of blocks.
 fn unwrapped_data(key_type: KeyType) -> KeyPolicy {
     use crate::table::{IvRule, KeyAlgorithm, KeyOperation};
-    let algorithms =
-        [KeyAlgorithm::Cbc, KeyAlgorithm::Cmac, KeyAlgorithm::HmacSha1, KeyAlgorithm::HmacSha256];
+    let algorithms = [KeyAlgorithm::Cbc, KeyAlgorithm::HmacSha1, KeyAlgorithm::HmacSha256];
     KeyPolicy::new()
         .allow([KeyOperation::Encrypt, KeyOperation::Decrypt, KeyOperation::Mac])
         .with(algorithms.into_iter().filter(|own| own.suits(key_type)))

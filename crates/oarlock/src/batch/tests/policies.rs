@@ -3,7 +3,7 @@
 use oarlock_core::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg};
 
 use super::*;
-use crate::table::{IvRule, KeyAlgorithm, KeyOperation};
+use crate::table::{IvRule, KeyAlgorithm, KeyOperation, PolicyError};
 
 /// Every task with data that a key of the table can do, with what its policy must allow.
 fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
@@ -105,6 +105,51 @@ fn a_key_for_formats_or_gcm_siv_does_nothing_else() {
         let error = policy.with([KeyAlgorithm::Cmac, alone]).check(KeyType::Aes128).unwrap_err();
         assert!(error.to_string().contains("may do nothing else, found Cmac"), "{error}");
     }
+}
+
+#[test]
+fn a_key_for_codes_of_blocks_does_nothing_that_forges_them() {
+    use KeyAlgorithm::{Cbc, Cmac, DesMac, Gcm, RetailMac};
+    use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
+    for (key_type, mac, other) in [
+        (KeyType::Aes128, Cmac, Cbc),
+        (KeyType::Aes256, Cmac, Gcm),
+        (KeyType::Tdes3, Cmac, Cbc),
+        (KeyType::Tdes2, RetailMac, Cbc),
+        (KeyType::Des, DesMac, Cbc),
+    ] {
+        let policy = || KeyPolicy::new().ivs([IvRule::Random]);
+        let refused = Err(PolicyError::BlockOracleBesideMac { mac, other });
+        for operation in [Encrypt, Decrypt, TranslateFrom, TranslateTo] {
+            let both = policy().allow([Mac, operation]);
+            assert_eq!(both.clone().with([other, mac]).check(key_type), refused, "{operation:?} {other:?}");
+            assert_eq!(both.with([mac]).check(key_type), Ok(()), "{operation:?} by no algorithm");
+            let cipher = policy().allow([operation]).with([other, mac]);
+            assert_eq!(cipher.check(key_type), Ok(()), "{operation:?} without codes");
+        }
+        assert_eq!(policy().allow([Mac]).with([other, mac]).check(key_type), Ok(()));
+    }
+    let two = KeyPolicy::new().allow([Mac]).with([Cmac, RetailMac]).check(KeyType::Tdes2);
+    assert_eq!(two, Err(PolicyError::BlockOracleBesideMac { mac: Cmac, other: RetailMac }));
+}
+
+/// The attack that the rule is for: CBC encryption under random IVs, and one known code.
+#[test]
+fn one_known_block_forges_a_code() {
+    let (table, indices) = open_table();
+    let key = indices[3];
+    let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(key).input(&[7; 16]);
+    let mut builder = BatchBuilder::new();
+    builder.add(encrypt.iv(EntryIv::Generated)).unwrap();
+    let (outcome, batch) = (run(&table, &builder), builder.batch());
+    let (iv, encrypted) = (outcome.iv(&batch, 0).unwrap(), outcome.result(&batch, 0).unwrap());
+    let code = |message: &[u8]| {
+        alone(&table, BatchEntry::new(BatchTask::mac(MacAlg::Aes128Cmac)).key(key).input(message)).1
+    };
+    let known = [3; 16];
+    let block = iv.iter().map(|byte| byte ^ 7);
+    let forged: Vec<u8> = block.chain(encrypted.iter().map(|byte| byte ^ 3)).collect();
+    assert_eq!(code(&forged), code(&known));
 }
 
 #[test]

@@ -11,10 +11,10 @@ const MASTER: KeyType = KeyType::Tdes3;
 const ECB: KeyWrap = KeyWrap::LegacyEcb(BlockCipher::Tdes3);
 const CBC: KeyWrap = KeyWrap::LegacyCbc(BlockCipher::Tdes3);
 
-/// A table whose key 0 unwraps keys of one type, to be used freely.
+/// A table whose key 0 unwraps keys of one type, which encrypt and decrypt.
 fn legacy(key_type: KeyType, weak_keys: WeakKeyRule) -> KeyTable {
     let table = KeyTable::new();
-    let then = KeyPolicy::any_data(key_type).weak_keys(weak_keys);
+    let then = unwrapped_data(key_type).weak_keys(weak_keys);
     let policy =
         KeyPolicy::unwrapping(KeyAlgorithm::LegacyEcb, key_type, then).with([KeyAlgorithm::LegacyCbc]);
     table.insert("master", MASTER, secret(MASTER, 3), policy).unwrap();

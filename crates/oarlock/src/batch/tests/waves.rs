@@ -201,9 +201,11 @@ fn keys_in_slots_are_used_and_wrapped_but_never_read() {
     };
     let (stays, leaves) =
         (master("stays", data.clone()), master("leaves", data.clone().allow([KeyOperation::Export])));
-    let alike = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Tdes2, KeyPolicy::any_data(KeyType::Tdes2));
+    let alike = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Tdes2, unwrapped_data(KeyType::Tdes2));
     let alike = table.insert("alike", KeyType::Aes128, secret(KeyType::Aes128, 8), alike).unwrap().index;
     let all = table.insert("all", KeyType::Aes128, secret(KeyType::Aes128, 2), data).unwrap().index;
+    let codes = KeyPolicy::new().allow([KeyOperation::Mac]).with([KeyAlgorithm::Cmac]);
+    let codes = table.insert("codes", KeyType::Aes128, secret(KeyType::Aes128, 3), codes).unwrap().index;
     let wrap = BatchEntry::new(BatchTask::wrap(WrapAlg::Aes128Kw));
     let wrapped = alone(&table, wrap.key(stays).input(&secret(KeyType::Aes128, 7))).1;
 
@@ -222,7 +224,7 @@ fn keys_in_slots_are_used_and_wrapped_but_never_read() {
         (encrypt.key_from(KeySource::Slot(other)).input(&[1; 16]), Status::WrongKeyType),
         (encrypt.key(all).input_from(read), Status::Forbidden),
         (BatchEntry::new(BatchTask::digest(DigestAlg::Sha256)).input_from(read), Status::Forbidden),
-        (BatchEntry::new(BatchTask::mac(MacAlg::Aes128Cmac)).key(all).input_from(read), Status::Forbidden),
+        (BatchEntry::new(BatchTask::mac(MacAlg::Aes128Cmac)).key(codes).input_from(read), Status::Forbidden),
         (encrypt.key(all).input(&[1; 16]).iv(EntryIv::Slot(slot)), Status::Forbidden),
         (wrap.key(stays).input_from(read), Status::Forbidden),
         (wrap.key(stays).input_from(EntryInput::Slot(exported)), Status::Done),
