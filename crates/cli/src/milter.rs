@@ -206,7 +206,7 @@ async fn hear_hangups(
                 config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
                 drop(service.reconfigure(config).await);
             }
-            Err(error) => tracing::error!(%error, "the new settings were rejected: the old ones stay in use"),
+            Err(error) => service.refuse_settings(&error),
         }
     }
 }

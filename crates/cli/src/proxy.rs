@@ -168,7 +168,7 @@ async fn reload_at_hangups(
         match read() {
             // The service logs the outcome.
             Ok(config) => drop(service.reconfigure(config).await),
-            Err(error) => tracing::error!(%error, "the new settings were rejected: the old ones stay in use"),
+            Err(error) => service.refuse_settings(&error),
         }
     }
     std::future::pending::<()>().await;

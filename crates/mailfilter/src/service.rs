@@ -185,11 +185,16 @@ impl FilterService {
                 Ok(())
             }
             Err(error) => {
-                count(&self.base.metrics.refused_reloads, 1);
-                error!(%error, "the new settings were rejected: the old ones stay in use");
+                self.refuse_settings(&error);
                 Err(error)
             }
         }
+    }
+
+    /// Counts and logs new settings that are not valid, or that could not be read.
+    pub fn refuse_settings(&self, error: &dyn std::error::Error) {
+        count(&self.base.metrics.refused_reloads, 1);
+        error!(%error, "the new settings were rejected: the old ones stay in use");
     }
 
     /// Returns the counters.

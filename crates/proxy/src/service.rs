@@ -155,11 +155,16 @@ impl ProxyService {
                 Ok(())
             }
             Err(error) => {
-                count(&counters.refused_reloads);
-                error!(%error, "the new settings or certificates were rejected: the old ones stay in use");
+                self.refuse_settings(&error);
                 Err(error)
             }
         }
+    }
+
+    /// Counts and logs new settings or certificates that are not valid, or that could not be read.
+    pub fn refuse_settings(&self, error: &dyn std::error::Error) {
+        count(&self.shared.counters.refused_reloads);
+        error!(%error, "the new settings or certificates were rejected: the old ones stay in use");
     }
 
     /// Returns the accelerator.

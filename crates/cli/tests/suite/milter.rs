@@ -95,6 +95,7 @@ fn reloads_its_table_at_a_hangup_and_ends_at_a_signal() {
     let mut page = String::new();
     stream.read_to_string(&mut page).unwrap();
     assert!(page.contains("\noarlock_milter_signing_lines 2\n"), "{page}");
+    assert!(page.contains("\noarlock_milter_refused_reloads_total 1\n"), "{page}");
     signal("-TERM");
     assert!(child.wait().unwrap().success());
 }

@@ -261,6 +261,8 @@ fn reloads_at_a_hangup_and_keeps_the_old_certificates_if_new_ones_are_broken() {
     fs::write(files.path("proxy.toml"), settings.clone() + "mode = 7\n").unwrap();
     proxy.signal("-HUP");
     proxy.log.wait_for("were rejected: the old ones stay in use");
+    let page = proxy.page();
+    assert!(page.contains("\noarlock_proxy_reloads_total{result=\"rejected\"} 2\n"), "{page}");
     fs::remove_file(files.path("certificates/x.pem")).unwrap();
     fs::write(files.path("proxy.toml"), settings.replace("threads = 2", "threads = 1")).unwrap();
     proxy.signal("-HUP");
