@@ -19,7 +19,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
-use crate::runtime::run_future;
+use crate::runtime::{raise_open_files, run_future};
 use crate::serve::{LogFormat, harden, log, report_state, stopped};
 
 /// Arguments of `oarlock milter`.
@@ -102,7 +102,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     };
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
-    raise_open_files(config.limits.max_connections);
+    // A few files are not connections: listeners, logs, keys that are being read.
+    raise_open_files(config.limits.max_connections + 32);
     harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     run_future(&runtime, async {
@@ -133,19 +134,6 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         users.into_iter().flatten().for_each(|task| task.abort());
         Ok(())
     })
-}
-
-/// Raises the limit of open files as far as the system allows it.
-fn raise_open_files(connections: usize) {
-    let max = oarlock_server::raise_open_files();
-    // A few files are not connections: listeners, logs, keys that are being read.
-    if max.is_some_and(|max| max < connections as u64 + 32) {
-        tracing::warn!(
-            open_files = max,
-            connections,
-            "the system allows fewer open files than [limits] max_connections"
-        );
-    }
 }
 
 async fn open(

@@ -13,7 +13,7 @@ use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::runtime::run_future;
+use crate::runtime::{raise_open_files, run_future};
 use crate::serve::{LogFormat, harden, keep_user_signals, log, report_state, stopped};
 
 /// Arguments of `oarlock proxy`.
@@ -84,7 +84,8 @@ impl CommandError for ProxyError {
 pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyError> {
     let config = read(global, args)?;
     log(args.log, global.verbose);
-    raise_open_files(config.limits.max_connections);
+    // A connection has two sockets. A few files are not connections.
+    raise_open_files(2 * config.limits.max_connections + 64);
     oarlock_server::keep_little_memory();
     harden();
     let runtime = Runtime::new().map_err(ProxyError::Runtime)?;
@@ -139,19 +140,6 @@ fn from_options(args: &ProxyArgs) -> ProxyConfig {
     config.tls.alpn.clone_from(&args.alpn);
     config.listen.metrics = args.metrics;
     config
-}
-
-/// Raises the limit of open files as far as the system allows it.
-fn raise_open_files(connections: usize) {
-    let max = oarlock_server::raise_open_files();
-    // A connection has two sockets. A few files are not connections.
-    if max.is_some_and(|max| max < 2 * connections as u64 + 64) {
-        tracing::warn!(
-            open_files = max,
-            connections,
-            "the system allows fewer open files than twice [limits] max_connections"
-        );
-    }
 }
 
 /// Reloads everything at SIGHUP. A configuration that cannot be read changes nothing.
