@@ -122,9 +122,17 @@ impl CallSession<'_> {
         let response::Body::Keys(list) = self.peers.one()?.call(body).await? else {
             return Err(CallError::Unexpected);
         };
+        if list.keys.is_empty() {
+            eprintln!(
+                "oarlock: this client may use no key: no grant of the server names it, or the keys of its grants do not exist"
+            );
+        }
         if self.global.json {
             let rows: Vec<_> = list.keys.iter().map(about).collect();
             return Ok(writeln!(io::stdout(), "{}", serde_json::Value::from(rows))?);
+        }
+        if list.keys.is_empty() {
+            return Ok(());
         }
         let head = ["key", "kind", "may be used for", "fingerprint", "certificates"];
         let mut table = TextTable::new(head.map(|name| (name, CellAlign::Left)));

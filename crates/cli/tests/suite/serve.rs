@@ -320,6 +320,12 @@ fn hangups_reload_and_user_signals_have_no_effect() {
     log.wait_for("certificates, keys and grants were read again");
     let keys = text(&served.call(&["keys"]));
     assert!(keys.contains("ed25519") && !keys.contains("rsa2048"), "{keys}");
+    fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"none\"]")).unwrap();
+    served.signal("-HUP");
+    log.wait_for("certificates, keys and grants were read again");
+    let none = served.call(&["keys"]);
+    assert_eq!((code(&none), &*none.stdout), (0, &b""[..]));
+    assert!(stderr(&none).contains("oarlock: this client may use no key: "), "{}", stderr(&none));
     served.signal("-TERM");
     log.wait_for("stopped");
     assert!(served.child.wait().unwrap().success());
