@@ -6,10 +6,25 @@ use arrow_array::{Array, ArrayRef, make_array};
 use arrow_data::transform::MutableArrayData;
 use oarlock_columns::{ColumnError, ColumnResult, RejectedRows};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyFrozenSet, PyMapping, PySet, PyString, PyTuple};
 
 use crate::entry::{PassFault, PassedArray, PassedStream, pass_array, pass_schema};
 use crate::error::{exception, guarded, malformed, no_column};
+
+/// Says why an object that can be iterated over is no list of rows.
+fn not_rows(object: &Bound<'_, PyAny>) -> Option<&'static str> {
+    let is_value = object.is_instance_of::<PyString>()
+        || object.is_instance_of::<PyBytes>()
+        || object.is_instance_of::<PyByteArray>();
+    let has_no_order = object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>();
+    if is_value {
+        Some("this is one value, so pass a list, [value]")
+    } else if object.cast::<PyMapping>().is_ok() {
+        Some("of a dict, pass a list of its values or of its keys")
+    } else {
+        has_no_order.then_some("a set has no order, so pass a list")
+    }
+}
 
 /// A column that Python passed: one array, or the chunks of a longer one.
 pub(crate) struct PassedColumn {
@@ -33,6 +48,10 @@ impl PassedColumn {
                 "expected a column with __arrow_c_array__ or __arrow_c_stream__, such as one of pyarrow, Polars or \
                  pandas, found {kind}"
             );
+            // Pyarrow takes their characters, bytes or keys for rows.
+            if let Some(why) = not_rows(object) {
+                return Err(no_column(py, &format!("{expected}: {why}")));
+            }
             let Ok(pyarrow) = py.import("pyarrow") else { return Err(no_column(py, &expected)) };
             match pyarrow.call_method1("array", (object,)) {
                 Ok(array) if array.hasattr("__arrow_c_array__")? => Self::read_array(&array),

@@ -1,6 +1,7 @@
 """Wrong types, wrong options, refused keys, and structures that contradict each other."""
 
 import ctypes
+from types import MappingProxyType
 
 import pyarrow as pa
 import pytest
@@ -18,6 +19,18 @@ def test_columns_without_bytes(keys, column):
         keys.encrypt(column, **GCM)
     with pytest.raises(TypeError):
         keys.hash(column)
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["4111", b"4111", bytearray(b"4111"), {"a": b"1"}, MappingProxyType({"a": b"1"}), {b"1"}, frozenset([b"1"])],
+    ids=repr,
+)
+def test_values_that_are_not_lists_of_rows(keys, column):
+    with pytest.raises(oarlock.ColumnTypeError, match="pass a list"):
+        keys.encrypt(column, **GCM)
+    with pytest.raises(oarlock.ColumnTypeError, match="pass a list"):
+        keys.mac(column, key="codes")
 
 
 def test_options(keys):
