@@ -4,6 +4,8 @@ A column is any object with ``__arrow_c_array__`` or ``__arrow_c_stream__``: of 
 pandas. Results are arrays of pyarrow if it is installed, and otherwise objects that every such library reads.
 """
 
+import pkgutil
+
 from oarlock._errors import (
     BadRowError,
     ColumnTypeError,
@@ -17,6 +19,9 @@ from oarlock._errors import (
     UnknownKeyError,
 )
 from oarlock._oarlock import CIPHERS, Keys, ResultColumn, __version__
+
+# The modules that protoc makes for the cryptoserver are `oarlock.v1`, in another directory.
+__path__ = pkgutil.extend_path(__path__, __name__)
 
 __all__ = [
     "CIPHERS",

@@ -1,6 +1,8 @@
 """Keys at a cryptoserver."""
 
 import pickle
+import subprocess
+import sys
 import threading
 
 import pyarrow as pa
@@ -122,3 +124,20 @@ def test_no_server():
         oarlock.Keys.unix(HOME / "nowhere.sock").encrypt(VALUES, **GCM)
     with pytest.raises(ConnectionError):
         oarlock.Keys.unix(HOME / "nowhere.sock").mac(VALUES, key="codes")
+
+
+@pytest.mark.parametrize("order", ["insert(0, folder)", "append(folder)"])
+def test_generated_modules_of_the_service_stand_beside(tmp_path, order):
+    generated = tmp_path / "oarlock" / "v1"
+    generated.mkdir(parents=True)
+    (generated / "cryptoserver_pb2.py").write_text("NAME = 'generated'\n")
+    program = f"""
+import sys
+folder = sys.argv[1]
+sys.path.{order}
+import oarlock
+from oarlock.v1 import cryptoserver_pb2
+print(oarlock.Keys.__name__, cryptoserver_pb2.NAME)
+"""
+    ended = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    assert ended.stdout == "Keys generated\n"
