@@ -31,6 +31,10 @@ pub trait CounterStore: fmt::Debug + Send + Sync {
 /// them (SP 800-38D 8.2.1). Such IVs never repeat under keys that share the counter, and anyone can predict them. They
 /// are right for GCM. For CBC they are right only if a protocol asks for them, because SP 800-38A appendix C wants
 /// unpredictable IVs.
+///
+/// A forked process makes other values than its parent. A copy of the machine does not: a snapshot of a virtual machine
+/// that is resumed twice, a clone, or a restored disk repeats values, and neither this counter nor its file can notice.
+/// Give each copy another fixed field before it makes an IV, or draw IVs at random.
 #[derive(Debug)]
 pub struct IvCounter {
     store: Arc<dyn CounterStore>,
