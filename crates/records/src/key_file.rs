@@ -359,8 +359,8 @@ impl<'a> KeyFileLine<'a> {
         }
     }
 
-    /// Returns the algorithms that are named, or the usual ones. Only a key that makes codes and nothing else makes codes
-    /// of blocks, which ciphers would forge.
+    /// Returns the algorithms that are named, or the usual ones. Only a key that makes codes and nothing else makes
+    /// codes of blocks, which ciphers would forge.
     fn algorithms(
         &self,
         key_type: KeyType,

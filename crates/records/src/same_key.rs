@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use oarlock::table::{IvRule, KeyAlgorithm, KeyIdentity, KeyOperation};
 
-/// What a line lets its key do, as far as another line with the same key can make it unsafe.
+/// The rights of a line to its key, as far as another line with the same key can make it unsafe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineUse {
     /// None if the line allows no encryption.

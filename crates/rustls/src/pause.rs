@@ -263,8 +263,8 @@ fn keep_stack<T>(coroutine: JobCoroutine<T>) {
     });
 }
 
-/// Wipes a stack down to the deepest byte that is not zero. A new stack is zeros, and a wiped one too, so nothing is left
-/// below. To look costs a few microseconds; to write everything would make each stack take all of its memory.
+/// Wipes a stack down to the deepest byte that is not zero. A new stack is zeros, and a wiped one too, so nothing is
+/// left below. To look costs a few microseconds; to write everything would make each stack take all of its memory.
 fn wipe(stack: &mut DefaultStack) {
     const STEP: usize = 64;
     let words = words_of(stack);

@@ -93,8 +93,8 @@ pub(crate) fn mechanisms() -> &'static [MechanismFacts] {
 impl MechanismFacts {
     /// Returns the functions of the mechanism. Only a token for old applications wraps and unwraps with padded CBC.
     ///
-    /// Whether a wrapped key is valid tells one byte after another of what somebody else has wrapped (Vaudenay 2002), and
-    /// with the caller's IV, keys of known bytes tell the bytes in the last block of another key.
+    /// Whether a wrapped key is valid tells one byte after another of what somebody else has wrapped (Vaudenay 2002),
+    /// and with the caller's IV, keys of known bytes tell the bytes in the last block of another key.
     pub(crate) fn flags_if(&self, is_compatible: bool) -> u64 {
         let is_old = self.family == MechanismFamily::CbcPad && !is_compatible;
         if is_old { self.flags & !WRAP } else { self.flags }

@@ -99,8 +99,8 @@ impl CipherOperation {
         matches!(self.method, CipherMethod::Ctr { .. } | CipherMethod::Aead { .. })
     }
 
-    /// True if the parent of this process has begun the operation, and its child must not end it too: with other data it
-    /// would encrypt two messages under one IV.
+    /// True if the parent of this process has begun the operation, and its child must not end it too: with other data
+    /// it would encrypt two messages under one IV.
     pub(crate) fn is_of_parent(&self) -> bool {
         self.owner.is_some_and(|owner| owner != ProcessMark::current())
     }

@@ -1,6 +1,6 @@
 //! An attacker who may call everything that a logged-in user may call, and who knows the keys that he made: random
-//! sequences of calls, none of which shows bytes of a key that must not leave. Bortolozzo, Centenaro, Focardi and Steel,
-//! "Attacking and Fixing PKCS#11 Security Tokens", CCS 2010, search the same calls.
+//! sequences of calls, none of which shows bytes of a key that must not leave. Bortolozzo, Centenaro, Focardi and
+//! Steel, "Attacking and Fixing PKCS#11 Security Tokens", CCS 2010, search the same calls.
 
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ struct Attacker {
     secrets: HashSet<[u8; SHOWN]>,
     /// Every key, and the bytes of a secret that are in it; 0 if there are none.
     keys: Vec<(ObjectHandle, usize)>,
-    /// What the token has put out: wrapped keys, ciphertexts and plaintexts.
+    /// The outputs of the token: wrapped keys, ciphertexts and plaintexts.
     outputs: Vec<Vec<u8>>,
     /// The values of the attacker's own keys.
     known: Vec<Vec<u8>>,

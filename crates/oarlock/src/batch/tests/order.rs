@@ -102,7 +102,7 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
 fn all_paths_agree_under_random_policies() {
     let mut dice = Dice(22);
     let (mut plain, mut made, mut mixed, mut refused, mut used_up) = (0, 0, 0, 0, 0);
-    for round in 0..1500 {
+    for round in 0..3000 {
         let drawn = RandomBatch::draw(&mut dice, 12);
         let builder = drawn.to_builder().unwrap();
         // Admission reserves uses, so each asks a table of its own.
