@@ -103,7 +103,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
     // A few files are not connections: listeners, logs, keys that are being read.
-    raise_open_files(config.limits.max_connections + 32);
+    raise_open_files(config.limits.max_connections.saturating_add(32));
     harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     run_future(&runtime, async {

@@ -85,7 +85,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
     let config = read(global, args)?;
     log(args.log, global.verbose);
     // A connection has two sockets. A few files are not connections.
-    raise_open_files(2 * config.limits.max_connections + 64);
+    raise_open_files(config.limits.max_connections.saturating_mul(2).saturating_add(64));
     oarlock_server::keep_little_memory();
     harden();
     let runtime = Runtime::new().map_err(ProxyError::Runtime)?;

@@ -408,9 +408,9 @@ impl KeyAlgorithm {
 
     /// True for authentication codes that are chains of encrypted blocks: CMAC, DES-MAC and the retail MAC.
     ///
-    /// Whoever knows the encryption of any one block under the key forges them: with a code of the message `M`, whose
-    /// first block is `m`, the message that begins with the blocks `x` and `m xor E(x)` and goes on as `M` has the same
-    /// code. Chosen blocks give the code of every message.
+    /// One known block `x` with its encryption `E(x)` is enough to forge a code. Take a message with its code, and
+    /// replace its first block `m` by the two blocks `x` and `m xor E(x)`: the code stays the same. An attacker who
+    /// chooses the blocks that are encrypted gets the code of every message.
     #[must_use]
     pub fn is_block_mac(self) -> bool {
         matches!(self, Self::DesMac | Self::RetailMac | Self::Cmac)
