@@ -2,6 +2,7 @@
 
 use arrow_array::Array;
 use oarlock::batch::BatchTask;
+use oarlock::table::MIN_MAC_LEN;
 use oarlock::{DigestAlg, MacAlg, Span};
 use subtle::ConstantTimeEq;
 
@@ -22,9 +23,6 @@ pub struct MacOptions<'a> {
     /// The number of leading bytes of a code that are kept.
     pub len: usize,
 }
-
-/// The shortest code in bytes, as in ANSI X9.9. NIST SP 800-38B appendix A advises at least 8.
-const MIN_MAC_LEN: usize = 4;
 
 impl<'a> MacOptions<'a> {
     /// Creates options of whole codes.

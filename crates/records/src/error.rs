@@ -3,10 +3,8 @@
 use std::fmt;
 
 use oarlock::format::FormatError;
+use oarlock::table::MIN_MAC_LEN;
 use oarlock::{MacAlg, Status};
-
-/// The shortest code in bytes, as in ANSI X9.9. NIST SP 800-38B appendix A advises at least 8.
-pub const MIN_MAC_LEN: usize = 4;
 
 /// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

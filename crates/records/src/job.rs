@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use oarlock::batch::BatchTask;
 use oarlock::format::TokenFormat;
-use oarlock::table::KeyType;
+use oarlock::table::{KeyType, MIN_MAC_LEN};
 use oarlock::{AeadAlg, BlockCipher, FpeAlg, MacAlg};
 
-use crate::error::{MIN_MAC_LEN, PlanError, UnknownName};
+use crate::error::{PlanError, UnknownName};
 use crate::{Encoding, Padding};
 
 /// A job on every row: the operation, its columns, and the column of the results.

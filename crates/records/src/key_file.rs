@@ -11,7 +11,7 @@ use oarlock::table::{KeyWeakness, TableError, WeakKeyRule};
 use serde::{Deserialize, Serialize};
 
 use crate::key_version::{KeyVersions, VersionRange, split_version};
-use crate::same_key::{LineUse, SameKeyDanger, SameKeys};
+use crate::same_key::{KeyLine, LineEncryption, SameKeyDanger, SameKeys};
 use crate::{Encoding, SecretBuffer};
 
 /// The names of keys in a table.
@@ -36,8 +36,8 @@ pub enum KeyFault {
     /// The line is not an object with these fields.
     #[error(
         "byte {byte}: expected an object with \"type\" and \"hex\" or \"base64\". It may also have \"name\", \"operations\", \
-         \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"weak_keys\", \"version\", \
-         \"min_version\""
+         \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"mac_length\", \"weak_keys\", \
+         \"version\", \"min_version\""
     )]
     NotAKey {
         /// The byte at which parsing failed, from 1.
@@ -166,6 +166,8 @@ pub(crate) struct KeyFileLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_random_gcm: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mac_length: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weak_keys: Option<String>,
 }
 
@@ -262,7 +264,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         let key_type = word("type", &KeyType::ALL, &line.key_type)?;
         let secret = line.secret()?;
         let standing = self.standing(&line)?;
-        let (mut policy, uses) = self.policy(&line, key_type, standing)?;
+        let (mut policy, encryption) = self.policy(&line, key_type, standing)?;
         if standing == VersionStanding::Retired {
             policy = KeyPolicy::new();
         }
@@ -270,9 +272,9 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         // Keys are numbered as they are inserted, so the number of keys so far is the index of this one.
         let name = line.name.unwrap_or_else(|| table.len().to_string());
         let added = table.insert(name.as_str(), key_type, &secret[..], policy)?;
-        let uses = uses.filter(|_| standing != VersionStanding::Retired);
-        if let (Some(own), Some(info)) = (uses, table.info(added.index))
-            && let Some((line, danger)) = self.same.add(info.identity, number, own)
+        if let Some(info) = table.info(added.index)
+            && let Some((line, danger)) =
+                self.same.add(info.identity, KeyLine { number, policy: info.policy, encryption })
         {
             return Err(match danger {
                 SameKeyDanger::Encryption => KeyFault::SameKey { line },
@@ -304,7 +306,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         line: &KeyFileLine<'_>,
         key_type: KeyType,
         standing: VersionStanding,
-    ) -> Result<(KeyPolicy, Option<LineUse>), KeyFault> {
+    ) -> Result<(KeyPolicy, Option<LineEncryption>), KeyFault> {
         let mut operations = line.operations()?;
         if standing != VersionStanding::Newest {
             operations.retain(|own| !matches!(own, KeyOperation::Encrypt | KeyOperation::TranslateTo));
@@ -316,13 +318,13 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
             Some(_) => Some(line.nonce_field(self.nonce_field, is_gcm)?),
             None => None,
         };
-        let uses = LineUse::of(&operations, &algorithms, &ivs, field);
+        let encryption = LineEncryption::of(&operations, &algorithms, field);
         let mut policy = KeyPolicy::new().allow(operations).with(algorithms).ivs(ivs);
         if let (Some(path), Some(field)) = (&line.counter, field) {
             let counter = IvCounter::new((self.open)(path).map_err(KeyFault::Counter)?, field);
             policy = policy.ivs([IvRule::Counter(Arc::new(counter))]);
         }
-        Ok((line.limited(policy)?, uses))
+        Ok((line.limited(policy)?, encryption))
     }
 }
 
@@ -406,6 +408,9 @@ impl<'a> KeyFileLine<'a> {
         }
         if let Some(uses) = self.max_random_gcm {
             policy = policy.max_random_gcm(uses);
+        }
+        if let Some(bytes) = self.mac_length {
+            policy = policy.mac_len(bytes);
         }
         if let Some(rule) = &self.weak_keys {
             policy = policy.weak_keys(one_of("weak_keys", &WEAK_KEYS, rule)?);
@@ -553,6 +558,14 @@ mod tests {
                 "take no IVs of the caller",
             ),
             ("{\"type\":\"des\",\"hex\":\"0101010101010101\"}".into(), "a weak DES key"),
+            (
+                format!("{{\"type\":\"tdes2\",\"hex\":\"{key}\",\"mac_length\":4}}"),
+                "makes no codes has no length",
+            ),
+            (
+                format!("{{\"type\":\"hmac\",\"hex\":\"{key}\",\"mac_length\":3}}"),
+                "codes of 3 bytes: expected 4 to 64",
+            ),
         ];
         for (line, said) in cases {
             let error = load(&format!("\n{line}\n")).unwrap_err();

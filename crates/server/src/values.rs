@@ -15,11 +15,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use oarlock::batch::{Batch, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput};
 use oarlock::format::{Alphabet, TokenFormat};
-use oarlock::table::KeyType;
+use oarlock::table::{KeyType, MIN_MAC_LEN};
 use oarlock::{FpeAlg, MAX_FF1_TWEAK, MacAlg};
 use oarlock_records::{
-    MIN_MAC_LEN, RowCipher, TOKEN_ALGS, key_type_of_mac, key_type_of_tokens, split_version, usual_mac,
-    version_name,
+    RowCipher, TOKEN_ALGS, key_type_of_mac, key_type_of_tokens, split_version, usual_mac, version_name,
 };
 use oarlock_wire::proto::{
     self, Blame, Code, DecryptRequest, DecryptResponse, EncryptRequest, EncryptResponse, Fault, MacRequest,

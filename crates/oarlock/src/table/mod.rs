@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`key_type`](KeyType) | the purpose of a key, independent of its length |
 //! | [`policy`](KeyPolicy) | operations, algorithms, IVs, uses, and the keys that may come out of a wrapping key |
+//! | `effects` | the uses of a key that break others, in one table |
 //! | `rights` | a policy as one word, and the needs of a record |
 //! | [`counter`](IvCounter) | counters that make IVs and survive crashes |
 //! | `snapshot` | the keys side by side, as a batch sees them |
@@ -16,6 +17,7 @@
 //! | [`weakness`](KeyWeakness) | DES keys that must not be used |
 
 mod counter;
+mod effects;
 mod error;
 mod identity;
 mod key_type;
@@ -35,10 +37,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use oarlock_core::{Fingerprint, Records, SecretBytes};
 
 pub use self::counter::{CounterStore, FileCounter, IvCounter, MemoryCounter};
+pub use self::effects::KeyBreach;
 pub use self::error::TableError;
 pub use self::identity::KeyIdentity;
 pub use self::key_type::KeyType;
-pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
+pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, MIN_MAC_LEN};
 pub use self::policy_error::PolicyError;
 pub(crate) use self::rights::{IvUse, RightSet};
 pub(crate) use self::snapshot::{KeyColumns, SnapshotGuard, TableSnapshot};

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{IvCounter, KeyType, PolicyError, WeakKeyRule};
+use oarlock_core::BlockCipher;
+
+use super::{IvCounter, KeyBreach, KeyType, PolicyError, WeakKeyRule};
 
 /// An operation with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,14 +119,14 @@ pub struct KeyPolicy {
     pub(crate) max_uses: Option<u64>,
     pub(crate) max_random_gcm: Option<u64>,
     pub(crate) weak_keys: WeakKeyRule,
+    mac_len: Option<usize>,
     pub(crate) unwraps: Vec<(KeyType, Arc<KeyPolicy>)>,
     /// True if every user of the key has its bytes anyway, so that no rule can hide anything from them.
     is_callers_own: bool,
 }
 
-/// The operations of ciphers.
-const CIPHER_OPERATIONS: [KeyOperation; 4] =
-    [KeyOperation::Encrypt, KeyOperation::Decrypt, KeyOperation::TranslateFrom, KeyOperation::TranslateTo];
+/// The length of the shortest code in bytes, as in ANSI X9.9. NIST SP 800-38B appendix A advises at least 8.
+pub const MIN_MAC_LEN: usize = 4;
 
 /// Encryptions under one key if any has a random IV. NIST SP 800-38D 8.3.
 pub(crate) const MAX_RANDOM_GCM: u64 = 1 << 32;
@@ -203,6 +205,29 @@ impl KeyPolicy {
         self
     }
 
+    /// Lets codes of this length, at least [`MIN_MAC_LEN`] bytes, pass for whole ones where codes of others are compared
+    /// ([`verifies_mac_len`](Self::verifies_mac_len)).
+    ///
+    /// There is one such length. If codes could be cut anywhere, a short one that was guessed or seen would grow to a
+    /// whole one, with 256 guesses for each byte.
+    #[must_use]
+    pub fn mac_len(mut self, bytes: usize) -> Self {
+        self.mac_len = Some(bytes);
+        self
+    }
+
+    /// True if codes of `found` bytes may be compared that have `whole` bytes when they are not cut.
+    #[must_use]
+    pub fn verifies_mac_len(&self, whole: usize, found: usize) -> bool {
+        found == whole || found < whole && self.mac_len == Some(found)
+    }
+
+    /// True if the policy allows an operation with an algorithm.
+    #[must_use]
+    pub fn allows(&self, operation: KeyOperation, algorithm: KeyAlgorithm) -> bool {
+        self.may(operation) && self.does(algorithm)
+    }
+
     /// Allows this wrapping key to unwrap keys of `key_type`. The policy of such a key is `policy`.
     #[must_use]
     pub fn unwraps(mut self, key_type: KeyType, mut policy: Self) -> Self {
@@ -228,8 +253,9 @@ impl KeyPolicy {
         {
             return Err(PolicyError::NotAlone { algorithm: *algorithm, other: *other });
         }
+        self.check_mac_len(key_type)?;
         self.check_ivs()?;
-        self.check_block_macs()?;
+        self.check_effects()?;
         self.check_wrapping()?;
         for (inner_type, policy) in &self.unwraps {
             policy.check(*inner_type).map_err(|reason| PolicyError::Unwrapped {
@@ -238,6 +264,28 @@ impl KeyPolicy {
             })?;
         }
         Ok(())
+    }
+
+    fn check_mac_len(&self, key_type: KeyType) -> Result<(), PolicyError> {
+        let Some(found) = self.mac_len else { return Ok(()) };
+        let lens = self.algorithms.iter().filter_map(|algorithm| algorithm.mac_len(key_type));
+        let max = lens.max().filter(|_| self.may(KeyOperation::Mac));
+        match max {
+            Some(max) if (MIN_MAC_LEN..=max).contains(&found) => Ok(()),
+            Some(max) => Err(PolicyError::MacLength { found, max }),
+            None => Err(PolicyError::LengthWithoutMac),
+        }
+    }
+
+    /// Checks that no use of the key breaks another.
+    fn check_effects(&self) -> Result<(), PolicyError> {
+        match self.breaks(self).filter(|_| !self.is_callers_own) {
+            Some(KeyBreach { broken: KeyAlgorithm::Gcm, .. }) => Err(PolicyError::BlockOracleBesideGcm),
+            Some(KeyBreach { broken: mac, breaking: other }) => {
+                Err(PolicyError::BlockOracleBesideMac { mac, other })
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_ivs(&self) -> Result<(), PolicyError> {
@@ -250,40 +298,11 @@ impl KeyPolicy {
         if self.does(KeyAlgorithm::Gcm) && takes_callers && generates && !self.is_callers_own {
             return Err(PolicyError::CallersBesideGenerated);
         }
-        if self.shows_key_stream() && !self.is_callers_own {
-            return Err(PolicyError::BlockOracleBesideGcm);
-        }
         match self.counter() {
             Some(counter) if self.does(KeyAlgorithm::Gcm) && !counter.is_persistent() => {
                 Err(PolicyError::VolatileCounter)
             }
             _ => Ok(()),
-        }
-    }
-
-    /// True if the first block of a CBC encryption can be a counter block of GCM, or zeros for the key of GHASH.
-    ///
-    /// The caller subtracts an IV that is chosen or predicted. A random IV is known too late for that.
-    fn shows_key_stream(&self) -> bool {
-        let encrypts = self.may(KeyOperation::Encrypt) || self.may(KeyOperation::TranslateTo);
-        let foresees_ivs = self.ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
-        encrypts && foresees_ivs && self.does(KeyAlgorithm::Cbc) && self.does(KeyAlgorithm::Gcm)
-    }
-
-    /// Checks that nothing else which the key may do forges its codes of blocks.
-    fn check_block_macs(&self) -> Result<(), PolicyError> {
-        let block_mac = self.algorithms.iter().copied().find(|algorithm| algorithm.is_block_mac());
-        let Some(mac) = block_mac.filter(|_| self.may(KeyOperation::Mac) && !self.is_callers_own) else {
-            return Ok(());
-        };
-        let forges = |other: &KeyAlgorithm| match other {
-            // A code of the retail MAC for one block is the encryption of that block.
-            _ if other.is_block_mac() => *other != mac,
-            _ => other.shows_blocks() && CIPHER_OPERATIONS.iter().any(|operation| self.may(*operation)),
-        };
-        match self.algorithms.iter().copied().find(forges) {
-            Some(other) => Err(PolicyError::BlockOracleBesideMac { mac, other }),
-            None => Ok(()),
         }
     }
 
@@ -416,10 +435,18 @@ impl KeyAlgorithm {
         matches!(self, Self::DesMac | Self::RetailMac | Self::Cmac)
     }
 
-    /// True for ciphers that show encryptions of single blocks to somebody who knows the plaintext, under any IV.
-    #[must_use]
-    pub fn shows_blocks(self) -> bool {
-        matches!(self, Self::Cbc | Self::Gcm)
+    /// Returns the length of a whole code in bytes, or None if the algorithm makes none.
+    fn mac_len(self, key_type: KeyType) -> Option<usize> {
+        match self {
+            Self::DesMac | Self::RetailMac => Some(8),
+            Self::Cmac => key_type.cipher().map(BlockCipher::block_len),
+            Self::HmacSha1 => Some(20),
+            Self::HmacSha224 => Some(28),
+            Self::HmacSha256 => Some(32),
+            Self::HmacSha384 => Some(48),
+            Self::HmacSha512 => Some(64),
+            _ => None,
+        }
     }
 
     fn is_wrap(self) -> bool {

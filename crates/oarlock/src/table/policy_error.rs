@@ -1,6 +1,6 @@
 //! Faults that a policy can have.
 
-use super::{KeyAlgorithm, KeyOperation, KeyType};
+use super::{KeyAlgorithm, KeyOperation, KeyType, MIN_MAC_LEN};
 
 /// The reason why a policy makes no sense, or no safe one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,6 +65,20 @@ pub enum PolicyError {
         /// The algorithm that forges them.
         other: KeyAlgorithm,
     },
+    /// The length of cut codes is out of range.
+    #[error(
+        "codes of {found} bytes: expected {} to {max}, the length of a whole code (\"mac_length\")",
+        MIN_MAC_LEN
+    )]
+    MacLength {
+        /// The length that was stated, in bytes.
+        found: usize,
+        /// The length of the longest whole code under the key.
+        max: usize,
+    },
+    /// A length of codes was stated for a key that makes none.
+    #[error("a key that makes no codes has no length of codes (\"mac_length\")")]
+    LengthWithoutMac,
     /// A caller could wrap a key that must stay inside and then unwrap it in clear. Clulow, CHES 2003.
     #[error("a key that wraps keys from slots may not unwrap in clear too: use two keys")]
     WrapsAndUnwrapsInClear,

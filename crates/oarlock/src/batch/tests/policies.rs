@@ -1,6 +1,6 @@
 //! Keys do what their policies and types allow, and nothing else.
 
-use oarlock_core::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg};
+use oarlock_core::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, MacPadding, Shape, Status, WrapAlg};
 
 use super::*;
 use crate::table::{IvRule, KeyAlgorithm, KeyOperation, PolicyError};
@@ -105,6 +105,30 @@ fn a_key_for_formats_or_gcm_siv_does_nothing_else() {
         let error = policy.with([KeyAlgorithm::Cmac, alone]).check(KeyType::Aes128).unwrap_err();
         assert!(error.to_string().contains("may do nothing else, found Cmac"), "{error}");
     }
+}
+
+/// The reasons why no policy has these beside each other. SP 800-38B 6.1.
+#[test]
+fn retail_macs_forge_cmac_and_random_ivs_forge_des_macs() {
+    let (table, [des, tdes2, ..]) = open_table();
+    let mac = |alg, key, message: &[u8]| {
+        alone(&table, BatchEntry::new(BatchTask::mac(alg)).key(key).input(message)).1
+    };
+    let retail = MacAlg::RetailMac(MacPadding::Zeros);
+    let encrypted_zeros = u64::from_be_bytes(mac(retail, tdes2, &[0; 8]).try_into().unwrap());
+    let subkey = (encrypted_zeros << 1) ^ if encrypted_zeros >> 63 == 1 { 0x1b } else { 0 };
+    let message = 0x1122_3344_5566_7788_u64;
+    let forged = mac(retail, tdes2, &(message ^ subkey).to_be_bytes());
+    assert_eq!(forged, mac(MacAlg::Tdes2Cmac, tdes2, &message.to_be_bytes()));
+
+    let mut builder = BatchBuilder::new();
+    let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Des)).key(des).input(&[7; 24]);
+    builder.add(encrypt.iv(EntryIv::Generated)).unwrap();
+    let (outcome, batch) = (run(&table, &builder), builder.batch());
+    let first = outcome.iv(&batch, 0).unwrap().iter().map(|byte| byte ^ 7);
+    let message: Vec<u8> = first.chain([7; 16]).collect();
+    let forged = &outcome.result(&batch, 0).unwrap()[16..];
+    assert_eq!(forged, mac(MacAlg::DesMac(MacPadding::Zeros), des, &message));
 }
 
 #[test]
