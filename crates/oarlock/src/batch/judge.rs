@@ -35,13 +35,8 @@ struct KeyGrant<'a> {
     policy: Option<&'a Arc<KeyPolicy>>,
     /// The table's key, itself or what it came out of.
     root: Option<u32>,
-}
-
-impl KeyGrant<'_> {
-    /// True if the caller knows the key, or the one that it came out of.
-    fn is_known(&self) -> bool {
-        self.policy.is_none()
-    }
+    /// True if the caller knows the key, or could have chosen it.
+    is_known: bool,
 }
 
 /// Data that everyone may read.
@@ -151,8 +146,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         let unless = |needed: RightSet, is_known, operation| {
             if is_known { needed.doing_instead(operation) } else { needed }
         };
-        let from = unless(RightSet::needed(row.task), second.is_known(), KeyOperation::Decrypt);
-        let to = unless(RightSet::needed_second(row.task), first.is_known(), KeyOperation::Encrypt);
+        let from = unless(RightSet::needed(row.task), second.is_known, KeyOperation::Decrypt);
+        let to = unless(RightSet::needed_second(row.task), first.is_known, KeyOperation::Encrypt);
         allow(first.rights, from)?;
         allow(second.rights, to.and(RightSet::needed_to_encrypt(row.second_iv_from, IvUse::Chain)))?;
         self.check_input(row)?;
@@ -164,20 +159,20 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     fn find(&self, source: KeySource) -> Result<KeyGrant<'a>, Status> {
         match source {
             KeySource::Slot(slot) => {
-                let SlotKey { rights, policy, root, .. } = *self.claims.key(slot)?;
-                Ok(KeyGrant { rights, policy, root })
+                let SlotKey { rights, policy, root, is_known, .. } = *self.claims.key(slot)?;
+                Ok(KeyGrant { rights, policy, root, is_known })
             }
             KeySource::Table(index) if index >= TableSnapshot::FIRST_OUTSIDE => {
                 let place = (index - TableSnapshot::FIRST_OUTSIDE) as usize;
                 let is_there = place < self.batch.records.keys.len();
-                is_there
-                    .then_some(KeyGrant { rights: RightSet::CALLERS, policy: None, root: None })
-                    .ok_or(Status::UnknownKey)
+                let callers =
+                    KeyGrant { rights: RightSet::CALLERS, policy: None, root: None, is_known: true };
+                is_there.then_some(callers).ok_or(Status::UnknownKey)
             }
             KeySource::Table(index) => {
                 let entry = self.snapshot.entry(index).ok_or(Status::UnknownKey)?;
                 let rights = self.snapshot.rights[index as usize];
-                Ok(KeyGrant { rights, policy: Some(&entry.policy), root: Some(index) })
+                Ok(KeyGrant { rights, policy: Some(&entry.policy), root: Some(index), is_known: false })
             }
         }
     }
@@ -193,7 +188,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
                     let translates = needed.doing_instead(KeyOperation::TranslateTo);
                     // A caller who knows this key could decrypt what the other key hid. So a known key gets
                     // open data only.
-                    let may_as_translation = *may_translate && !found.is_known() && rights.has(translates);
+                    let may_as_translation = *may_translate && !found.is_known && rights.has(translates);
                     let may = may_as_translation || (*is_open && rights.has(needed));
                     return if may { Ok(OPEN) } else { Err(first_refusal(rights, needed)) };
                 }
@@ -203,7 +198,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         if row.task.decrypts() && matches!(row.output, OutputSink::Slot(_)) {
             let is_open = rights.has(needed);
             let translates = needed.doing_instead(KeyOperation::TranslateFrom);
-            let may_translate = !found.is_known() && rights.has(translates);
+            let may_translate = !found.is_known && rights.has(translates);
             let may = is_open || may_translate;
             let holds = SlotContent::Data { is_open, may_translate };
             return if may { Ok(holds) } else { Err(first_refusal(rights, needed)) };
@@ -301,6 +296,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             rights: policy.map_or(RightSet::callers_of(key_type), |own| RightSet::compile(key_type, own)),
             policy,
             root: found.root,
+            // A caller who wraps bytes under the same key unwraps a key that he knows.
+            is_known: found.is_known || found.rights.has(RightSet::to(KeyOperation::WrapInClear)),
             uses_left: policy.and_then(|own| own.max_uses).unwrap_or(u64::MAX),
         }))
     }
@@ -390,7 +387,7 @@ fn check_export<'a>(
     allow(under.rights, needed.doing_instead(KeyOperation::Wrap))?;
     // A caller who knows the wrapping key unwraps the exported key at home.
     let may_leave = key.rights.has(RightSet::to(KeyOperation::Export));
-    let would_be_shown = under.is_known() && key.policy.is_some();
+    let would_be_shown = under.is_known && key.policy.is_some();
     if may_leave && !would_be_shown { Ok(OPEN) } else { Err(Status::Forbidden) }
 }
 

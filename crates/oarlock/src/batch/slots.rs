@@ -33,6 +33,8 @@ pub(super) struct SlotKey<'a> {
     pub(super) policy: Option<&'a Arc<KeyPolicy>>,
     /// The table's key that it came out of, over any number of steps.
     pub(super) root: Option<u32>,
+    /// True if the caller knows the key, or could have chosen it.
+    pub(super) is_known: bool,
     /// Records that it may serve.
     pub(super) uses_left: u64,
 }

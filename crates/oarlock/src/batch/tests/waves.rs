@@ -190,6 +190,32 @@ fn a_key_that_the_caller_knows_takes_nothing_out_that_policies_keep_in() {
     }
 }
 
+/// A caller who wraps bytes and unwraps them as a key knows that key.
+#[test]
+fn a_key_that_the_caller_could_choose_takes_nothing_out_either() {
+    let kw = WrapAlg::Aes128Kw;
+    for (more, expected) in [(None, Status::Done), (Some(KeyOperation::WrapInClear), Status::Forbidden)] {
+        let (table, from, ..) = translators();
+        let then = KeyPolicy::new().allow([KeyOperation::TranslateTo]).with([KeyAlgorithm::Cbc]);
+        let then = then.ivs([IvRule::Zero]);
+        let policy = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Tdes2, then).allow(more);
+        let master = secret(KeyType::Aes128, 8);
+        let index = table.insert("master", KeyType::Aes128, &master[..], policy).unwrap().index;
+        let mut builder = BatchBuilder::new();
+        let known = builder.outside_key(&outside(&master));
+        let key = secret(KeyType::Tdes2, 6);
+        builder.add(BatchEntry::new(BatchTask::wrap(kw)).key_from(known).input(&key)).unwrap();
+        let wrapped = run(&table, &builder).output().to_vec();
+        let mut builder = BatchBuilder::new();
+        let unwrap = BatchTask::unwrap_key(KeyWrap::Aes(kw), KeyType::Tdes2);
+        let slot = through(&mut builder, BatchEntry::new(unwrap).key(index).input(&wrapped), 16);
+        let translate = BatchEntry::new(BatchTask::translate(BlockCipher::Des, BlockCipher::Tdes2));
+        let translate = translate.key(from).second_key_from(KeySource::Slot(slot)).input(&[7; 8]);
+        builder.add(translate.iv(EntryIv::Zero).second_iv(EntryIv::Zero)).unwrap();
+        assert_eq!(run(&table, &builder).statuses(), [Status::Done, expected], "{more:?}");
+    }
+}
+
 #[test]
 fn keys_in_slots_are_used_and_wrapped_but_never_read() {
     let table = KeyTable::new();
