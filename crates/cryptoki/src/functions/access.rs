@@ -10,6 +10,7 @@ use crate::constants::{AttributeType as A, ReturnCode, session_flags, token_flag
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFacts, facts};
 use crate::object::{Object, TemplateContext};
+use crate::operation::check_verified_len;
 use crate::session::Session;
 use crate::token::{SlotId, UserType};
 
@@ -158,6 +159,9 @@ impl Caller<'_> {
             && !allowed.contains(&mechanism.kind)
         {
             return Err(ReturnCode::MechanismInvalid);
+        }
+        if usage == A::VERIFY && !object.attributes.is_true(A::SIGN) && !is_compatible {
+            check_verified_len(facts.family, &mechanism.parameters)?;
         }
         let key = object.key(self.slot.objects.token())?;
         Ok(UsableKey { object, key, facts })

@@ -3,7 +3,7 @@
 use oarlock::{DigestAlg, Key, KeyKind, MacAlg};
 
 use crate::constants::ReturnCode;
-use crate::mechanism::MechanismParameters;
+use crate::mechanism::{MechanismFamily, MechanismParameters};
 
 /// A MAC and the length that the mechanism keeps of it.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,27 @@ impl MacRule {
         };
         Ok(Self { alg, digest: None, len: mac_len(alg, is_general, parameters)? })
     }
+}
+
+/// Checks the length of the codes that a key verifies which makes none. The caller chooses it for each call, so a short
+/// code that was guessed would grow to a whole one byte by byte.
+///
+/// # Errors
+/// [`ReturnCode::MechanismParamInvalid`] below half of the code. RFC 2104 section 5, NIST SP 800-38B A.2.
+pub(crate) fn check_verified_len(
+    family: MechanismFamily,
+    parameters: &MechanismParameters<'_>,
+) -> Result<(), ReturnCode> {
+    let (MechanismFamily::Hmac { .. } | MechanismFamily::Cmac { .. }, MechanismParameters::Number(len)) =
+        (family, parameters)
+    else {
+        return Ok(());
+    };
+    let whole = match family {
+        MechanismFamily::Hmac { alg, .. } => alg.output_len(),
+        _ => MacAlg::Aes128Cmac.tag_len(),
+    };
+    if *len < whole as u64 / 2 { Err(ReturnCode::MechanismParamInvalid) } else { Ok(()) }
 }
 
 fn mac_len(alg: MacAlg, is_general: bool, parameters: &MechanismParameters<'_>) -> Result<usize, ReturnCode> {

@@ -22,6 +22,7 @@ pub(crate) use self::compute::{ComputeRoute, compute_here};
 pub(crate) use self::derive::Derivation;
 pub(crate) use self::digest::DigestOperation;
 pub(crate) use self::generate::{NewKey, new_pair, new_secret};
+pub(crate) use self::mac::check_verified_len;
 pub use self::many::{EqualOutputs, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 pub(crate) use self::many_records::{cipher_many, sign_many, verify_many};
 pub(crate) use self::message::{MessageCipher, MessageSignature};

@@ -269,6 +269,34 @@ fn only_a_readable_key_is_digested() {
     assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
 }
 
+/// The caller states the length of a code, so a key that only verifies must not compare a few bytes of it.
+#[test]
+fn a_key_that_only_verifies_compares_half_of_a_code_or_more() {
+    for is_compatible in [false, true] {
+        let user = User::with(|settings| settings.is_compatible = is_compatible);
+        let secret = |template: Template| user.create(&template.flag(A::SIGN, false)).unwrap();
+        let hmac = || Template::secret(KeyTypeNumber::GENERIC_SECRET, b"Jefe");
+        let aes = || Template::secret(KeyTypeNumber::AES, &[1; 16]);
+        for (whole, general, maker, verifier, min) in [
+            (M::SHA_1_HMAC, M::SHA_1_HMAC_GENERAL, user.create(&hmac()).unwrap(), secret(hmac()), 10),
+            (M::SHA256_HMAC, M::SHA256_HMAC_GENERAL, user.create(&hmac()).unwrap(), secret(hmac()), 16),
+            (M::AES_CMAC, M::AES_CMAC_GENERAL, user.create(&aes()).unwrap(), secret(aes()), 8),
+        ] {
+            let code = user.sign(&Mechanism::plain(whole), maker, b"a message").unwrap();
+            assert_eq!(user.verify(&Mechanism::plain(whole), verifier, b"a message", &code), Ok(()));
+            for len in 1..=code.len() {
+                let mechanism = Mechanism::new(general, P::Number(len as u64));
+                let verified = user.verify(&mechanism, verifier, b"a message", &code[..len]);
+                let refused = Err(ReturnCode::MechanismParamInvalid);
+                let expected = if len < min && !is_compatible { refused } else { Ok(()) };
+                assert_eq!(verified, expected, "{general} of {len} bytes");
+                // Who makes codes guesses none.
+                assert_eq!(user.verify(&mechanism, maker, b"a message", &code[..len]), Ok(()));
+            }
+        }
+    }
+}
+
 #[test]
 fn many_signatures_are_those_of_single_calls() {
     let user = User::new();
