@@ -73,7 +73,7 @@ pub(crate) enum CliCommand {
     Engines,
     /// Measure the operations per second of each engine, beside OpenSSL in the same run
     Speed(SpeedArgs),
-    /// Encrypt, decrypt, translate or authenticate columns of CSV and NDJSON files
+    /// Encrypt, decrypt, translate or authenticate columns of CSV, NDJSON and Arrow files
     Records(Box<RecordsArgs>),
     /// Run a server that computes with its keys and engines for other programs and machines
     Serve(ServeArgs),

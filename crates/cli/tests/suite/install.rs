@@ -90,6 +90,27 @@ fn every_command_has_a_manual_page() {
     assert_eq!(names(&pages), expected);
     let page = fs::read_to_string(pages.join("oarlock-records-decrypt.1")).unwrap();
     assert!(page.contains("drop\\-iv") && page.contains(".TH oarlock-records-decrypt 1"), "{page}");
+    let page = fs::read_to_string(pages.join("oarlock-milter.1")).unwrap();
+    assert!(!page.contains("EXTRA"), "{page}");
+    let mut rest = page.as_str();
+    let sections = [
+        "NAME",
+        "SYNOPSIS",
+        "DESCRIPTION",
+        "OPTIONS",
+        "\"EXIT STATUS\"",
+        "FILES",
+        "SIGNALS",
+        "NOTES",
+        "EXAMPLES",
+    ];
+    for section in sections.into_iter().chain(["\"SEE ALSO\""]) {
+        let title = format!("\n.SH {section}\n");
+        let (_, after) =
+            rest.split_once(&title).unwrap_or_else(|| panic!("{section} is not in order: {page}"));
+        rest = after;
+    }
+    assert!(rest.contains("oarlock(1)"), "{rest}");
     // The page of a command lacks options without effect, as its help does.
     let keys = fs::read_to_string(pages.join("oarlock-keys-list.1")).unwrap();
     assert!(!keys.contains("engines") && keys.contains("json"), "{keys}");
