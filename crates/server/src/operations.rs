@@ -13,7 +13,8 @@ use crate::pattern::Pattern;
 #[must_use]
 pub fn operation_names() -> BTreeSet<String> {
     let schemes = schemes().into_iter().map(|scheme| scheme.to_string());
-    schemes.chain(tasks().into_iter().map(|task| task.to_string())).collect()
+    let verifications = MacAlg::ALL.into_iter().map(|alg| format!("{}-verify", BatchTask::mac(alg)));
+    schemes.chain(tasks().into_iter().map(|task| task.to_string())).chain(verifications).collect()
 }
 
 /// Returns the names that are nearest to a pattern that fits no name, the best first.

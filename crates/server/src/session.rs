@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use oarlock::keys;
+use oarlock::table::KeyPolicy;
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
 use oarlock_wire::{Message, task};
 
@@ -46,7 +47,7 @@ use self::records::PendingRecords;
 pub(crate) use self::unary::{UnaryJob, UnaryKey, UnaryOutcome, run_unary};
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
-use crate::keyring::{Keyring, describe_key};
+use crate::keyring::{ClientRights, Keyring, ResidentKey, describe_key};
 use crate::service::SharedService;
 
 /// The session of a client's stream. Keys that came with the stream end with it.
@@ -128,6 +129,16 @@ impl ClientSession {
         self.verifies = true;
     }
 
+    /// Returns the policy of a resident symmetric key that is open under a handle.
+    pub(crate) fn policy(&self, handle: u32) -> Option<Arc<KeyPolicy>> {
+        match self.handles.get(handle as usize)?.as_ref()?.source {
+            OpenedSource::Resident(ResidentKey::Symmetric(index)) => {
+                self.keyring.table.info(index).map(|info| info.policy)
+            }
+            _ => None,
+        }
+    }
+
     /// Begins to answer a request, which holds `held`.
     pub(crate) fn start(&mut self, request: Request, mut held: HeldBytes) -> PendingResponse {
         let number = self.service.next_request_number();
@@ -199,7 +210,12 @@ impl ClientSession {
             return;
         }
         for opened in Arc::make_mut(&mut self.handles).iter_mut().flatten() {
-            if !matches!(opened.source, OpenedSource::Own(_) | OpenedSource::OwnSymmetric(_)) {
+            if matches!(opened.source, OpenedSource::Own(_) | OpenedSource::OwnSymmetric(_)) {
+                // A key that came while keys were allowed does not outlive that.
+                if !now.may_bring_keys {
+                    opened.rights = ClientRights::Granted(Vec::new());
+                }
+            } else {
                 opened.source = opened.source_in(&now);
                 opened.is_older = now.versions.older(&opened.name).is_some();
                 opened.uses = self.service.key_uses.of_key(&opened.name);

@@ -129,14 +129,14 @@ impl ValueCall {
         self.session.verify_by_older_keys();
         let key = self.open(&request.key, request.key_version).await?;
         let alg = mac_alg(&request.algorithm, key.key_type)?;
+        let len = self.verified_len(&key, alg, request.length)?;
+        let making = BatchEntry::new(BatchTask::mac(alg)).key(key.handle).output(EntryOutput::Leading(len));
         let mut batch = ValueBatch::default();
         for (message, mac) in request.messages.iter().zip(&request.macs) {
-            match mac_len(alg, mac.len()) {
-                Ok(len) => {
-                    let entry = BatchEntry::new(BatchTask::mac(alg)).key(key.handle).input(message);
-                    batch.add(entry.output(EntryOutput::Leading(len)));
-                }
-                Err(fault) => batch.refuse(fault),
+            if mac.len() == len as usize {
+                batch.add(making.input(message));
+            } else {
+                batch.refuse(wrong_mac_len(alg, mac.len(), len));
             }
         }
         let results = self.run(batch).await?;
@@ -222,6 +222,21 @@ impl ValueCall {
             texts.push(String::from_utf8(written).map_err(|_| unexpected())?);
         }
         Ok(TokeniseResponse { texts, key_version: key.version, faults: results.into_faults()? })
+    }
+
+    /// Returns the length of the codes that a request verifies: the whole, or the one that the key's policy allows.
+    fn verified_len(&self, key: &ValueKey, alg: MacAlg, asked: u32) -> Result<u32, Fault> {
+        let whole = alg.tag_len();
+        let len = if asked == 0 { whole } else { mac_len(alg, asked as usize)? as usize };
+        let policy = self.session.policy(key.handle);
+        if len == whole || policy.is_some_and(|policy| policy.verifies_mac_len(whole, len)) {
+            return Ok(len as u32);
+        }
+        let message = format!(
+            "length {len}: the policy of the key allows whole codes of {whole} bytes, and no cut ones of this length \
+             (\"mac_length\")"
+        );
+        Err(refusal(Code::PermissionDenied, &message, Blame::Caller))
     }
 
     /// Opens a symmetric key. A version other than zero names it in addition to the name.
@@ -355,6 +370,15 @@ fn mac_len(alg: MacAlg, found: usize) -> Result<u32, Fault> {
             Err(invalid(&format!("a code of {found} bytes: expected {MIN_MAC_LEN} to {max} with {alg}")))
         }
     }
+}
+
+/// Returns the refusal of a code that is not as long as those that the request verifies.
+fn wrong_mac_len(alg: MacAlg, found: usize, expected: u32) -> Fault {
+    let whole = if expected as usize == alg.tag_len() { ", the whole code" } else { "" };
+    invalid(&format!(
+        "a code of {found} bytes: expected {expected} bytes of {alg}{whole}. Cut codes need \"length\" in the request and \
+         \"mac_length\" in the policy of the key"
+    ))
 }
 
 fn token_alg(key_type: KeyType) -> Result<FpeAlg, Fault> {

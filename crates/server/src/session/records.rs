@@ -2,6 +2,7 @@
 
 mod authorize;
 mod message;
+mod translation;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -19,7 +20,7 @@ use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, res
 use oarlock_wire::{fault, records};
 use tokio::sync::oneshot;
 
-use self::authorize::{Denials, authorize_records, has_key};
+use self::authorize::{Denials, authorize_records, has_key, operation_name};
 pub(super) use self::message::AppendedRecords;
 use self::message::RecordMessage;
 use super::faults::{refusal, too_many_bytes, unaudited};
@@ -181,7 +182,7 @@ impl RecordBatchTask {
         // Authorization replaces handles by keys, but audit entries name handles.
         let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
         self.count_keys(&batch);
-        let authorized = authorize_records(&self.handles, self.verifies, &mut batch);
+        let authorized = authorize_records(&self.handles, &self.keyring.table, self.verifies, &mut batch);
         for (_, fault) in &authorized.denials {
             self.service.metrics.rejections.count(fault.code(), 1);
         }
@@ -268,7 +269,7 @@ impl RecordBatchTask {
     fn max_entry_bytes(&self, named: &Column<'_, KeySource>, batch: &Batch<'_>) -> usize {
         let records = batch.records.len;
         let bytes = |((key, task), records): ((NamedKey, BatchTask), usize)| {
-            max_entry_bytes(&self.client.origin, self.key_name(key), &task.to_string(), records)
+            max_entry_bytes(&self.client.origin, self.key_name(key), &self.operation_name(task), records)
         };
         if let (Column::One(source), Column::One(task)) = (named, &batch.task) {
             return bytes(((self.named_key(*source, *task), *task), records));
@@ -294,7 +295,7 @@ impl RecordBatchTask {
             *counts.entry((self.named_key(source, task), task, code)).or_default() += 1;
         }
         let tally = |((key, task, verdict), count): ((NamedKey, BatchTask, Code), u32)| {
-            let (key, operation) = (self.key_name(key), task.to_string());
+            let (key, operation) = (self.key_name(key), self.operation_name(task));
             RecordTally { key, operation, count, verdict }
         };
         let mut counts: Vec<RecordTally<'_>> = counts.into_iter().map(tally).collect();
@@ -314,6 +315,10 @@ impl RecordBatchTask {
             }
             KeySource::Table(_) => NamedKey::None,
         }
+    }
+
+    fn operation_name(&self, task: BatchTask) -> String {
+        operation_name(task, self.verifies)
     }
 
     fn key_name(&self, key: NamedKey) -> &str {

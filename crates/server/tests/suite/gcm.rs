@@ -10,7 +10,7 @@ use oarlock_wire::{ServerLink, records};
 
 use crate::test_server::{self, TestServer, open, open_resident, write_secret};
 
-async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
+pub async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
     let message = records::write(batch, |index| index).unwrap();
     match link.call(request::Body::Records(message)).await.unwrap() {
         response::Body::RecordResults(results) => results,
@@ -19,7 +19,7 @@ async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
 }
 
 /// Runs one record. Returns its code, its output and the generated IV.
-async fn alone(link: &ServerLink, entry: BatchEntry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
+pub async fn alone(link: &ServerLink, entry: BatchEntry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
     let mut builder = BatchBuilder::new();
     builder.add(entry).unwrap();
     let batch = builder.batch();

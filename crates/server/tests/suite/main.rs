@@ -9,6 +9,7 @@
 //! | `plain_http` | single calls over plain HTTP |
 //! | `pool` | the synchronous connection pool for other programs |
 //! | `remote` | servers as a holder of keys: balanced, replaced, compared |
+//! | `permissions` | a grant covers the effects of operations, not their names |
 //! | `pins` | keys that a client expects under a name |
 //! | `ring` | shared memory between a local client and the server |
 //! | `ring_kills` | clients and servers that are killed at every step of the use of shared memory |
@@ -41,6 +42,7 @@ mod limits;
 mod metrics;
 mod monitoring;
 mod open_requests;
+mod permissions;
 mod pins;
 mod plain_http;
 mod pool;

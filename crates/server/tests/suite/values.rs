@@ -29,6 +29,9 @@ fn keys() -> String {
         line("codes", "hmac", 6, 32, &third(",\"min_version\":2")),
         line("codes@1", "hmac", 4, 32, ""),
         line("codes@2", "hmac", 5, 32, ""),
+        line("short", "hmac", 7, 32, ",\"mac_length\":8"),
+        "{\"name\":\"payments\",\"type\":\"tdes2\",\"hex\":\"89abcdef0123456776543210fedcba98\",".to_owned(),
+        "\"algorithms\":[\"retail-mac\"],\"mac_length\":4}\n".to_owned(),
         line("numbers", "aes128", 9, 16, &third(",\"algorithms\":[\"ff1\"]")),
         line("numbers@2", "aes128", 8, 16, ",\"algorithms\":[\"ff1\"]"),
         line("joined", "aes128-siv", 10, 32, ""),
@@ -190,10 +193,9 @@ async fn codes_are_made_and_verified() {
     let server = server().await;
     let mut client = client(&server).await;
     let messages = bytes(&[b"one", b"two", b""]);
-    let request =
-        MacRequest { key: "codes".into(), messages: messages.clone(), length: 8, ..Default::default() };
+    let request = MacRequest { key: "codes".into(), messages: messages.clone(), ..Default::default() };
     let made = client.mac(request).await.unwrap().into_inner();
-    assert!(made.macs.iter().all(|mac| mac.len() == 8));
+    assert!(made.macs.iter().all(|mac| mac.len() == 32));
     let verify = |macs: Vec<Bytes>, key_version| VerifyMacRequest {
         key: "codes".into(),
         messages: messages.clone(),
@@ -210,14 +212,61 @@ async fn codes_are_made_and_verified() {
     macs[2] = Bytes::from_static(b"abc");
     let verified = client.verify_mac(verify(macs.clone(), 0)).await.unwrap().into_inner();
     assert_eq!(verified.are_valid, [true, false, false]);
-    assert!(
-        verified.faults[0].index == 2 && verified.faults[0].message.contains("3 bytes: expected 4 to 32")
-    );
+    let fault = &verified.faults[0];
+    assert!(fault.index == 2 && fault.message.contains("3 bytes: expected 32 bytes"), "{fault:?}");
     macs.pop();
     let unequal = client.verify_mac(verify(macs, 0)).await;
     assert_refused(unequal, Code::InvalidArgument, "2 macs: expected 3");
     let gone = client.verify_mac(verify(messages.clone(), 1)).await;
     assert_refused(gone, Code::NotFound, "expected 2 to 3");
+}
+
+/// A code that was guessed or seen in part must not grow to a whole one, byte by byte.
+#[tokio::test]
+async fn cut_codes_are_verified_in_the_one_length_of_their_key() {
+    let server = server().await;
+    let mut client = client(&server).await;
+    let made = async |client: &mut Client, key: &str, algorithm: &str| {
+        let (key, algorithm) = (key.into(), algorithm.into());
+        let request = MacRequest { key, algorithm, messages: bytes(&[b"message"]), length: 0 };
+        client.mac(request).await.unwrap().into_inner().macs.remove(0)
+    };
+    for (key, version, algorithm, whole, allowed) in [
+        ("codes", 0, "hmac-sha256", 32, None),
+        ("codes", 2, "hmac-sha256", 32, None),
+        ("short", 0, "hmac-sha256", 32, Some(8)),
+        ("short", 0, "hmac-sha1", 20, Some(8)),
+        ("payments", 0, "retail-mac", 8, Some(4)),
+    ] {
+        // An older version makes no codes. A wrong one is enough to see which lengths are compared.
+        let code = if version == 0 { made(&mut client, key, algorithm).await } else { vec![0; whole].into() };
+        assert_eq!(code.len(), whole);
+        for len in 1..=whole {
+            for stated in [0, len as u32] {
+                let request = VerifyMacRequest {
+                    key: key.into(),
+                    algorithm: algorithm.into(),
+                    messages: bytes(&[b"message"]),
+                    macs: vec![code.slice(..len)],
+                    key_version: version,
+                    length: stated,
+                };
+                let is_compared = len == whole || stated != 0 && Some(len) == allowed;
+                match client.verify_mac(request).await {
+                    Ok(answer) => {
+                        assert!(is_compared, "{key} {algorithm}: {len} bytes, {stated} stated");
+                        assert_eq!(answer.into_inner().are_valid, [version == 0]);
+                    }
+                    Err(status) => {
+                        assert!(!is_compared, "{key} {algorithm}: {len} bytes: {status}");
+                        let is_forbidden = status.code() == Code::PermissionDenied;
+                        assert_eq!(is_forbidden, stated >= 4, "{status}");
+                        assert!(status.message().contains("mac_length") || len < 4, "{status}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -748,12 +748,16 @@ pub struct VerifyMacRequest {
     pub algorithm: ::prost::alloc::string::String,
     #[prost(bytes = "bytes", repeated, tag = "3")]
     pub messages: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
-    /// The code of each message, of at least 4 bytes.
+    /// The code of each message. A code of another length than `length` is refused.
     #[prost(bytes = "bytes", repeated, tag = "4")]
     pub macs: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
     /// As in DecryptRequest.
     #[prost(uint32, tag = "5")]
     pub key_version: u32,
+    /// The length of each code in bytes; zero for whole codes. A shorter length must be the one that the policy of the key
+    /// allows ("mac_length" in its line).
+    #[prost(uint32, tag = "6")]
+    pub length: u32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct VerifyMacResponse {

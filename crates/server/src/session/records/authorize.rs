@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use oarlock::batch::{Batch, BatchTask};
+use oarlock::table::KeyTable;
 use oarlock::{Column, KeySource, Shape};
 use oarlock_wire::proto::{Blame, Code, Fault};
 use smallvec::SmallVec;
 
+use super::translation::TranslationJudge;
 use crate::keyring::{ActiveGrant, ResidentKey};
 use crate::session::faults::{denial, not_open, older_key, refusal, removed_key, replaced_key};
 use crate::session::opened_key::{OpenedKey, OpenedSource};
@@ -28,10 +30,11 @@ pub(super) struct AuthorizedRecords {
     pub(super) is_own: bool,
 }
 
-/// Replaces handles by keys. If no grant allows the task, the key becomes one that no table has. If `verifies` is true,
-/// older versions of keys may make codes.
+/// Replaces handles by keys of `table`. If no grant allows the task, or what it amounts to, the key becomes one that no
+/// table has. If `verifies` is true, older versions of keys may make codes.
 pub(super) fn authorize_records(
     handles: &[Option<OpenedKey>],
+    table: &KeyTable,
     verifies: bool,
     batch: &mut Batch<'_>,
 ) -> AuthorizedRecords {
@@ -44,7 +47,15 @@ pub(super) fn authorize_records(
     let tasks_len = if matches!(tasks, Column::One(_)) { len.min(1) } else { len };
     if tasks.cursor().take(tasks_len).any(is_translation) {
         columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
-        // A record may be denied for both of its keys; its answer has space for one reason.
+        let keys = [&batch.records.key, &batch.records.second_key];
+        let denials = TranslationJudge::new(handles, table).denials(keys, &tasks, len);
+        if !denials.is_empty() {
+            let mut allowed: Vec<KeySource> = columns[0].cursor().take(len).collect();
+            denials.iter().for_each(|(index, _)| allowed[*index] = KeySource::Table(NO_KEY));
+            columns[0] = Column::Each(allowed.into());
+            authorizer.denials.extend(denials);
+        }
+        // A record may be denied for several reasons, and its answer has space for one.
         authorizer.denials.sort_by_key(|(index, _)| *index);
         authorizer.denials.dedup_by_key(|(index, _)| *index);
     }
@@ -176,12 +187,13 @@ impl<'s> RecordAuthorizer<'s> {
         let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
             let name = task_name(&mut self.names, task);
             let opened = self.handles[handle as usize].as_ref();
-            let makes_codes = matches!(task, BatchTask::Do(Shape::Mac { .. }));
             let (decision, is_own) = match opened {
-                Some(opened) if opened.is_older && makes_codes && !self.verifies => {
+                Some(opened) if opened.is_older && makes_codes(task) && !self.verifies => {
                     (Err(older_key(&opened.name).into()), false)
                 }
-                _ => decide(opened, handle, name),
+                // Who may make codes may verify them.
+                _ if makes_codes(task) && self.verifies => decide(opened, handle, &[name, &verifying(task)]),
+                _ => decide(opened, handle, &[name]),
             };
             // Denied records run under NO_KEY and do not decide which table the batch uses.
             self.uses_own |= is_own && decision.is_ok();
@@ -216,12 +228,30 @@ fn task_name(names: &mut Vec<(BatchTask, String)>, task: BatchTask) -> &str {
     &names[at].1
 }
 
-/// Returns the decision about a handle, and true if its key is the stream's own.
-fn decide(opened: Option<&OpenedKey>, handle: u32, operation: &str) -> (KeyDecision, bool) {
+/// True if a task makes message authentication codes.
+fn makes_codes(task: BatchTask) -> bool {
+    matches!(task, BatchTask::Do(Shape::Mac { .. }))
+}
+
+/// Returns the name of the verification of the codes that a task makes.
+fn verifying(task: BatchTask) -> String {
+    format!("{task}-verify")
+}
+
+/// Returns the name of a task for grants and the audit log. If `verifies` is true, codes are only compared.
+pub(super) fn operation_name(task: BatchTask, verifies: bool) -> String {
+    if verifies && makes_codes(task) { verifying(task) } else { task.to_string() }
+}
+
+/// Returns the decision about a handle, and true if its key is the stream's own. One of the operations must be granted.
+fn decide(opened: Option<&OpenedKey>, handle: u32, operations: &[&str]) -> (KeyDecision, bool) {
     let Some(opened) = opened else { return (Err(not_open(handle).into()), false) };
-    let grant = match opened.rights.allow(operation) {
+    let mut grants =
+        operations.iter().map(|own| opened.rights.allow(own).map_err(|reason| denial(reason, own)));
+    let first = grants.next().unwrap_or(Ok(None));
+    let grant = match grants.fold(first, Result::or) {
         Ok(grant) => grant.filter(|grant| grant.is_counted()).cloned(),
-        Err(reason) => return (Err(denial(reason, operation).into()), false),
+        Err(fault) => return (Err(fault.into()), false),
     };
     match opened.source {
         OpenedSource::Resident(ResidentKey::Symmetric(index)) => {
