@@ -229,11 +229,10 @@ impl AnswerBody {
     }
 }
 
-impl Default for AnswerBody {
-    /// Returns a body without content, as refusals have.
-    fn default() -> Self {
-        let (body, untaken) = (tonic::body::Body::empty(), Arc::default());
-        Self { body, rest: Bytes::new(), id: 0, untaken, _call: None }
+impl AnswerBody {
+    /// Returns the body of a refusal, which no call counts.
+    pub(crate) fn of_refusal(body: tonic::body::Body) -> Self {
+        Self { body, rest: Bytes::new(), id: 0, untaken: Arc::default(), _call: None }
     }
 }
 

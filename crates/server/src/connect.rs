@@ -3,6 +3,8 @@
 //!
 //! Each becomes a gRPC call inside the server. So its client is identified, limited and audited as every other.
 
+use std::pin::{Pin, pin};
+
 use bytes::{BufMut, Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
 use hyper::header::{
@@ -19,7 +21,9 @@ use tonic::{Code, Status};
 use crate::budget::HeldBytes;
 use crate::call::GrpcCall;
 use crate::clients::ClientAccount;
-use crate::json::{JsonCall, JsonCalls, MEMORY_PER_BYTE};
+use crate::grpc::{status, unreadable_message};
+use crate::json::{JsonCall, JsonCalls, reading_bytes};
+use crate::service::SharedService;
 
 /// The form in which the messages of a call are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,22 +47,70 @@ pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(GRPC.as_bytes()))
 }
 
+/// Returns the answer to a request that is refused before its body is read.
+pub(crate) fn refuse(status: Status) -> Response<Body> {
+    CallRefusal::from(status).into_response()
+}
+
+/// Returns the answer to a request with too long headers. RFC 6585 section 5.
+pub(crate) fn refuse_headers(status: Status) -> Response<Body> {
+    let http = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    CallRefusal { http, ..status.into() }.into_response()
+}
+
+/// What the calls of one client share.
+pub(crate) struct ConnectCaller<'c> {
+    pub(crate) service: &'c SharedService,
+    pub(crate) account: &'c ClientAccount,
+    pub(crate) held: &'c GrpcCall,
+}
+
 /// Answers a request that is not a call of gRPC.
 pub(crate) async fn answer<B>(
     calls: &JsonCalls,
     routes: Routes,
     request: Request<B>,
-    account: &ClientAccount,
-    held: &GrpcCall,
+    caller: &ConnectCaller<'_>,
 ) -> Response<Body>
 where
     B: hyper::body::Body<Data = Bytes, Error = Status>,
 {
+    let accepted = accept(calls, &request);
+    let (head, body) = request.into_parts();
+    let mut body = pin!(body);
     let answered = async {
-        let (call, format) = accept(calls, &request)?;
-        run(call, format, routes, request, account, held).await
+        let (call, format) = accepted?;
+        let text = body.as_mut().collect().await?.to_bytes();
+        run(call, format, routes, Request::from_parts(head, text), caller).await
     };
-    answered.await.unwrap_or_else(CallRefusal::into_response)
+    let answered = answered.await;
+    match answered {
+        Ok(answer) => answer,
+        Err(refusal) => {
+            drain(body).await;
+            refusal.into_response()
+        }
+    }
+}
+
+/// The bytes of a refused request that are still read. A client that is still sending may take an answer for a broken
+/// stream if the stream ends before its request (RFC 9113 8.1).
+const MAX_DRAINED_BYTES: usize = 1 << 20;
+
+/// The bytes of a frame whose length is not known, because they were refused.
+const REFUSED_FRAME_BYTES: usize = 16 << 10;
+
+/// Reads the rest of a request and forgets it. The body itself limits the time.
+async fn drain<B: hyper::body::Body<Data = Bytes, Error = Status>>(mut body: Pin<&mut B>) {
+    let mut drained = 0;
+    while drained < MAX_DRAINED_BYTES {
+        drained += match body.frame().await {
+            None => return,
+            Some(Ok(frame)) => frame.data_ref().map_or(0, Bytes::len),
+            Some(Err(status)) if status.code() == Code::ResourceExhausted => REFUSED_FRAME_BYTES,
+            Some(Err(_)) => return,
+        };
+    }
 }
 
 /// A call that ends without the message of an answer.
@@ -169,22 +221,17 @@ fn accept<'a, B>(
 }
 
 /// Runs a call as one of gRPC.
-async fn run<B>(
+async fn run(
     call: &JsonCall,
     format: MessageFormat,
     mut routes: Routes,
-    request: Request<B>,
-    account: &ClientAccount,
-    held: &GrpcCall,
-) -> Result<Response<Body>, CallRefusal>
-where
-    B: hyper::body::Body<Data = Bytes, Error = Status>,
-{
+    request: Request<Bytes>,
+    caller: &ConnectCaller<'_>,
+) -> Result<Response<Body>, CallRefusal> {
     let (mut head, body) = request.into_parts();
-    let body = body.collect().await?.to_bytes();
     let message = match format {
         MessageFormat::Binary => body,
-        MessageFormat::Json => read_json(call, &body, account)?,
+        MessageFormat::Json => read_json(call, body, caller).await?,
     };
     for name in [CONTENT_LENGTH, CONTENT_ENCODING] {
         head.headers.remove(name);
@@ -198,30 +245,33 @@ where
     let message = message_of(answer).await?;
     let (text, content_type) = match format {
         MessageFormat::Binary => (message, BINARY),
-        MessageFormat::Json => (write_json(call, &message, account, held)?, JSON),
+        MessageFormat::Json => (write_json(call, message, caller).await?, JSON),
     };
     let mut response = Response::new(Body::new(Full::new(text)));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     Ok(response)
 }
 
-/// Returns the encoded message of a JSON text. The memory for this is held as long as it is in use, which is not longer
-/// than this function: nothing else runs on this thread meanwhile.
-fn read_json(call: &JsonCall, text: &[u8], account: &ClientAccount) -> Result<Bytes, CallRefusal> {
-    let _held = HeldBytes::new(&account.bytes, text.len() * MEMORY_PER_BYTE).map_err(exhausted)?;
-    let message = call.read_request(text).map_err(|error| Status::invalid_argument(error.to_string()))?;
-    Ok(message.into())
+/// Returns the encoded message of a JSON text. The memory for this is held meanwhile.
+async fn read_json(call: &JsonCall, text: Bytes, caller: &ConnectCaller<'_>) -> Result<Bytes, CallRefusal> {
+    let _held = HeldBytes::new(&caller.account.bytes, reading_bytes(text.len())).map_err(exhausted)?;
+    let (call, len) = (call.clone(), text.len());
+    let read = caller.service.in_turn(caller.account.tenant, len, move || call.read_request(&text));
+    let message = read.await.map_err(status)?;
+    Ok(message.map_err(|error| Status::invalid_argument(error.to_string()))?.into())
 }
 
 /// Returns the JSON text of an answer, whose bytes the call holds to its end.
-fn write_json(
+async fn write_json(
     call: &JsonCall,
-    message: &[u8],
-    account: &ClientAccount,
-    held: &GrpcCall,
+    message: Bytes,
+    caller: &ConnectCaller<'_>,
 ) -> Result<Bytes, CallRefusal> {
-    let text = call.write_answer(message).map_err(|error| Status::internal(error.to_string()))?;
-    held.keep(HeldBytes::new(&account.bytes, text.len()).map_err(exhausted)?);
+    let (call, len) = (call.clone(), message.len());
+    let written = caller.service.in_turn(caller.account.tenant, len, move || call.write_answer(&message));
+    let text = written.await.map_err(status)?;
+    let text = text.map_err(|error| Status::internal(error.to_string()))?;
+    caller.held.keep(HeldBytes::new(&caller.account.bytes, text.len()).map_err(exhausted)?);
     Ok(text.into())
 }
 
@@ -251,7 +301,7 @@ async fn message_of(answer: Response<Body>) -> Result<Bytes, CallRefusal> {
         body.trailers().and_then(Status::from_header_map).or_else(|| Status::from_header_map(&head.headers));
     match status {
         Some(status) if status.code() == Code::Ok => {}
-        Some(status) => return Err(status.into()),
+        Some(status) => return Err(unreadable_message(&status).unwrap_or(status).into()),
         None => return Err(Status::internal("the answer has no status").into()),
     }
     let mut framed = body.to_bytes();

@@ -85,7 +85,9 @@ impl RequestSource for GrpcRequests {
 
     fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<HeldRequest>, Status>> {
         Pin::new(&mut self.stream).poll_next(context).map(|received| {
-            let Some(request) = received.transpose()? else { return Ok(None) };
+            let received = received.transpose();
+            let received = received.map_err(|status| unreadable_message(&status).unwrap_or(status))?;
+            let Some(request) = received else { return Ok(None) };
             // `encoded_len` is the length on the wire: tonic compresses nothing here.
             match self.call.take_message(&self.client.account, request.encoded_len()) {
                 Ok(held) => Ok(Some((request, held))),
@@ -408,8 +410,23 @@ fn unexpected() -> Status {
     Status::internal("the server has no answer")
 }
 
+/// Returns the status of a message that is too long or no message at all, in place of the one that tonic has for it.
+/// `INTERNAL` would be taken for a fault of the server.
+pub(crate) fn unreadable_message(status: &Status) -> Option<Status> {
+    let code = match status.code() {
+        // Nothing else here is out of range.
+        tonic::Code::OutOfRange => tonic::Code::ResourceExhausted,
+        tonic::Code::Internal if status.message().starts_with(UNREADABLE) => tonic::Code::InvalidArgument,
+        _ => return None,
+    };
+    Some(Status::new(code, status.message()))
+}
+
+/// The beginning of the message of `prost::DecodeError`.
+const UNREADABLE: &str = "failed to decode Protobuf message";
+
 /// Returns the gRPC status of a fault.
-fn status(fault: Fault) -> Status {
+pub(crate) fn status(fault: Fault) -> Status {
     let code = match fault.code() {
         Code::Done => tonic::Code::Internal,
         // The statuses are part of the protocol: its comments and docs/cryptoserver.md list them.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::HeaderMap;
 use hyper::server::conn::http2;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -15,6 +16,7 @@ use oarlock_wire::proto::cryptoserver_server::CryptoserverServer;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::interval;
+use tonic::Status;
 use tonic::codegen::Service as _;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
@@ -24,9 +26,9 @@ use tracing::debug;
 use crate::buffers::{SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::call::{AnswerBody, GrpcCall, RequestBody, UntakenAnswers};
 use crate::config::ServerLimits;
-use crate::connect;
+use crate::connect::{self, ConnectCaller};
 use crate::error::CryptoserverError;
-use crate::grpc::GrpcService;
+use crate::grpc::{GrpcService, unreadable_message};
 use crate::json::JsonCalls;
 use crate::service::SharedService;
 use crate::transport::{CallPeer, ClientTransport};
@@ -74,7 +76,9 @@ fn http2(limits: &ServerLimits) -> Http2 {
         .max_concurrent_streams(u32::try_from(limits.max_in_flight).unwrap_or(u32::MAX))
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES)
-        .max_send_buf_size(SEND_BUFFER_BYTES);
+        .max_send_buf_size(SEND_BUFFER_BYTES)
+        // Longer headers than `MAX_HEADER_BYTES` are refused with a status that the client's protocol knows.
+        .max_header_list_size(4 * MAX_HEADER_BYTES as u32);
     http2
 }
 
@@ -139,9 +143,17 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
         // Only the path is known before the body: a unary call has a lower limit than a stream.
         let is_stream = request.uri().path().ends_with("/Stream");
         let limits = &self.served.service.limits;
+        let is_grpc = connect::is_grpc(request.headers());
+        if let Err(status) = check_headers(request.headers()) {
+            let refusal = if is_grpc { status.into_http() } else { connect::refuse_headers(status) };
+            return Box::pin(async move { Ok(refusal.map(AnswerBody::of_refusal)) });
+        }
         let call = match GrpcCall::begin(&self.peer.client.account, limits, is_stream) {
             Ok(call) => call,
-            Err(status) => return Box::pin(async { Ok(status.into_http()) }),
+            Err(status) => {
+                let refusal = if is_grpc { status.into_http() } else { connect::refuse(status) };
+                return Box::pin(async move { Ok(refusal.map(AnswerBody::of_refusal)) });
+            }
         };
         // Extensions carry the client to the service methods, which see only the request.
         request.extensions_mut().insert(self.peer.clone());
@@ -150,17 +162,45 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
         let request = request.map(|body| RequestBody::new(body, own));
         let untaken = Arc::clone(&self.untaken);
         let mut routes = self.served.routes.clone();
-        if connect::is_grpc(request.headers()) {
+        if is_grpc {
             let answer = routes.call(request);
-            return Box::pin(
-                async move { Ok(answer.await?.map(|body| AnswerBody::new(body, call, untaken))) },
-            );
+            return Box::pin(async move {
+                Ok(with_known_status(answer.await?).map(|body| AnswerBody::new(body, call, untaken)))
+            });
         }
         let (json, account) = (Arc::clone(&self.served.json), Arc::clone(&self.peer.client.account));
+        let service = Arc::clone(&self.served.service);
         Box::pin(async move {
-            let answer = connect::answer(&json, routes, request, &account, &call).await;
+            let caller = ConnectCaller { service: &service, account: &account, held: &call };
+            let answer = connect::answer(&json, routes, request, &caller).await;
             Ok(answer.map(|body| AnswerBody::new(body, call, untaken)))
         })
+    }
+}
+
+/// The maximum bytes of the headers of a call.
+const MAX_HEADER_BYTES: usize = 16 << 10;
+
+/// Checks the length of the headers of a call.
+///
+/// # Errors
+/// They are too long.
+fn check_headers(headers: &HeaderMap) -> Result<(), Status> {
+    // As HTTP/2 counts them: RFC 9113 6.5.2.
+    let found: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum();
+    if found <= MAX_HEADER_BYTES {
+        return Ok(());
+    }
+    let message = format!("the headers (metadata) have {found} bytes: expected {MAX_HEADER_BYTES} at most");
+    Err(Status::resource_exhausted(message))
+}
+
+/// Replaces the status of a message that could not be read.
+fn with_known_status(answer: Response<tonic::body::Body>) -> Response<tonic::body::Body> {
+    let status = Status::from_header_map(answer.headers());
+    match status.as_ref().and_then(unreadable_message) {
+        Some(status) => status.into_http(),
+        None => answer,
     }
 }
 

@@ -1,17 +1,28 @@
 //! The messages of single calls as JSON, in Protocol Buffers' own mapping: names in lowerCamelCase, bytes in base64,
 //! enumerations by name.
 
+mod check;
+
 use std::collections::HashMap;
 
 use oarlock_wire::Message as _;
 use prost_reflect::{
     DescriptorError, DescriptorPool, DynamicMessage, Kind, MethodDescriptor, SerializeOptions,
 };
-use serde_json::error::Category;
 use thiserror::Error;
 
+pub(crate) use self::check::MAX_ELEMENTS;
+
 /// The memory that reading a byte of JSON may take: an element of a list has at least two bytes and becomes a value.
-pub const MEMORY_PER_BYTE: usize = size_of::<prost_reflect::Value>().div_ceil(2);
+const MEMORY_PER_BYTE: usize = size_of::<prost_reflect::Value>().div_ceil(2);
+
+/// The lists of one request have fewer values than this.
+const MAX_READ_VALUES: usize = 4 * MAX_ELEMENTS;
+
+/// Returns the maximum memory that reading a text of `len` bytes takes: its values, and the texts in them twice.
+pub(crate) fn reading_bytes(len: usize) -> usize {
+    (len * MEMORY_PER_BYTE).min(2 * len + MAX_READ_VALUES * size_of::<prost_reflect::Value>())
+}
 
 /// The calls whose messages may be JSON, by their paths.
 #[derive(Clone, Debug)]
@@ -45,21 +56,48 @@ pub enum JsonError {
         name: String,
     },
     /// A value does not fit its field.
-    #[error(
-        "line {line}, column {column}: the value does not fit its field in {message}: bytes are base64, and enumerations \
-         are names"
-    )]
+    #[error("line {line}, column {column}: {}expected {expected}", in_field(.field.as_deref()))]
     Value {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// The message of the call.
-        message: String,
+        /// The name of the field, if it is known.
+        field: Option<String>,
+        /// The expected value.
+        expected: String,
+    },
+    /// A list has too many elements.
+    #[error(
+        "line {line}, column {column}: field {field:?}: more than {max} elements. Process and Stream take more"
+    )]
+    TooMany {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// The name of the field.
+        field: String,
+        /// The maximum number.
+        max: usize,
+    },
+    /// A field occurs twice.
+    #[error("line {line}, column {column}: field {field:?} occurs twice")]
+    Twice {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// The name of the field.
+        field: String,
     },
     /// The answer of the service is not the message that the call returns.
     #[error("the answer cannot be written as JSON")]
     Answer,
+}
+
+fn in_field(name: Option<&str>) -> String {
+    name.map_or(String::new(), |name| format!("field {name:?}: "))
 }
 
 impl JsonCalls {
@@ -116,12 +154,21 @@ impl JsonCall {
     /// Returns the encoded request that a JSON text stands for.
     ///
     /// # Errors
-    /// The text is not JSON, names an unknown field, or has a value that does not fit its field.
+    /// The text is not JSON, names an unknown field, has a value that does not fit its field, or a list that is too
+    /// long.
     pub fn read_request(&self, json: &[u8]) -> Result<Vec<u8>, JsonError> {
+        check::check(json, &self.0.input())?;
         let mut text = serde_json::Deserializer::from_slice(json);
         let message = DynamicMessage::deserialize(self.0.input(), &mut text);
-        let message = message.and_then(|message| text.end().map(|()| message));
-        message.map(|message| message.encode_to_vec()).map_err(|error| self.explain(&error))
+        // The text of the error may quote a value.
+        let message = message.map_err(|error| JsonError::Value {
+            line: error.line(),
+            column: error.column(),
+            field: None,
+            expected: "a number in the range of its field, base64 without bits to spare, and one field of each choice"
+                .to_owned(),
+        })?;
+        Ok(message.encode_to_vec())
     }
 
     /// Returns the JSON text of an encoded answer. Fields that are zero or empty are written too.
@@ -134,22 +181,6 @@ impl JsonCall {
         let options = SerializeOptions::new().skip_default_fields(false);
         message.serialize_with_options(&mut text, &options).map_err(|_| JsonError::Answer)?;
         Ok(text.into_inner())
-    }
-
-    fn explain(&self, error: &serde_json::Error) -> JsonError {
-        let (line, column, message) = (error.line(), error.column(), self.0.input().name().to_owned());
-        if error.classify() != Category::Data {
-            return JsonError::Syntax { line, column };
-        }
-        // The texts of other errors may quote a value.
-        let text = error.to_string();
-        let name = text.strip_prefix("unrecognized field name '").and_then(|rest| rest.rsplit_once('\''));
-        match name {
-            Some((name, _)) => {
-                JsonError::UnknownField { line, column, message, name: name.chars().take(64).collect() }
-            }
-            None => JsonError::Value { line, column, message },
-        }
     }
 }
 

@@ -3,11 +3,13 @@
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use oarlock::Accelerator;
-use oarlock_wire::proto;
+use oarlock_wire::fault::fault_of;
+use oarlock_wire::proto::{self, Blame, Code, Fault};
 use rustix::time::{ClockId, clock_gettime};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::audit::AuditLog;
 use crate::clients::ClientAccounts;
@@ -16,6 +18,7 @@ use crate::key_uses::KeyUseCounters;
 use crate::keyring::Keyring;
 use crate::lifetime::ConnectionLifetimes;
 use crate::metrics::ServerMetrics;
+use crate::session::refusal;
 use crate::tls::TlsStore;
 
 /// The engines, the keys, the limits and the counters of a server.
@@ -33,6 +36,12 @@ pub(crate) struct SharedService {
     is_draining: watch::Sender<bool>,
     pub(crate) clients: ClientAccounts,
 }
+
+/// The bytes that are read between the packets of all connections of a thread.
+const MAX_INLINE_BYTES: usize = 16 << 10;
+
+/// The time in which a byte is read, written or copied, to share threads between clients.
+const NS_PER_BYTE: u64 = 20;
 
 impl SharedService {
     pub(crate) fn new(
@@ -59,6 +68,33 @@ impl SharedService {
     pub(crate) fn replace_keyring(&self, keyring: Keyring) {
         self.key_uses.keep(keyring.names());
         *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
+    }
+
+    /// Runs work that takes time in the length of its input: work on a few bytes at once, other work on a thread of the
+    /// engines at the turn of its client.
+    ///
+    /// # Errors
+    /// The client has too much work that waits.
+    pub(crate) async fn in_turn<T: Send + 'static>(
+        &self,
+        tenant: u64,
+        input_bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        if input_bytes <= MAX_INLINE_BYTES {
+            return Ok(work());
+        }
+        let (sender, result) = oneshot::channel();
+        let task = move || {
+            // An error means that the client has left and needs no answer.
+            let _ = sender.send(work());
+        };
+        let predicted = Duration::from_nanos(NS_PER_BYTE * input_bytes as u64);
+        let submitted = self.accelerator.diagnostics().dispatcher().submit_task(tenant, predicted, task);
+        // Dropping the ticket removes a task that has not begun.
+        let _ticket = submitted.map_err(|error| fault_of(0, &error))?;
+        let not_done = "the request was not read";
+        result.await.map_err(|_| refusal(Code::Failed, not_done, Blame::Machine))
     }
 
     /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing

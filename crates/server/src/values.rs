@@ -33,15 +33,17 @@ use self::batch::{ValueBatch, ValueResults};
 use crate::budget::HeldBytes;
 use crate::call::GrpcCall;
 use crate::clients::KnownClient;
+use crate::json::MAX_ELEMENTS;
 use crate::service::SharedService;
 use crate::session::{ClientSession, HeldAnswer, refusal};
 
 /// The maximum number of values of a call.
-const MAX_VALUES: usize = 1024;
+const MAX_VALUES: usize = MAX_ELEMENTS;
 
 /// One call with values.
 pub(crate) struct ValueCall {
     session: ClientSession,
+    service: Arc<SharedService>,
     call: Arc<GrpcCall>,
     client: KnownClient,
     /// The handle of the next key.
@@ -59,7 +61,7 @@ struct ValueKey {
 impl ValueCall {
     pub(crate) fn new(service: &Arc<SharedService>, client: KnownClient, call: Arc<GrpcCall>) -> Self {
         let session = ClientSession::of_one_call(Arc::clone(service), client.clone());
-        Self { session, call, client, next_handle: 0 }
+        Self { session, service: Arc::clone(service), call, client, next_handle: 0 }
     }
 
     pub(crate) async fn encrypt(mut self, request: &EncryptRequest) -> Result<EncryptResponse, Fault> {
@@ -186,7 +188,6 @@ impl ValueCall {
         direction: TokenDirection,
     ) -> Result<TokeniseResponse, Fault> {
         check_count("texts", request.texts.len())?;
-        let format = token_format(request.format.as_ref())?;
         if request.tweak.len() > MAX_FF1_TWEAK {
             let found = request.tweak.len();
             return Err(invalid(&format!("tweak: {found} bytes: expected {MAX_FF1_TWEAK} at most")));
@@ -194,6 +195,11 @@ impl ValueCall {
         let version = if direction == TokenDirection::ToText { request.key_version } else { 0 };
         let key = self.open(&request.key, version).await?;
         let alg = token_alg(key.key_type)?;
+        let asked = request.format.clone().unwrap_or_default();
+        // An alphabet may have 65,536 characters.
+        let len = asked.alphabet.len();
+        let format =
+            self.service.in_turn(self.client.account.tenant, len, move || token_format(&asked)).await??;
         let task = match direction {
             TokenDirection::ToToken => BatchTask::encrypt_format(alg),
             TokenDirection::ToText => BatchTask::decrypt_format(alg),
@@ -389,8 +395,7 @@ fn token_alg(key_type: KeyType) -> Result<FpeAlg, Fault> {
     })
 }
 
-fn token_format(asked: Option<&proto::TokenFormat>) -> Result<TokenFormat, Fault> {
-    let asked = asked.cloned().unwrap_or_default();
+fn token_format(asked: &proto::TokenFormat) -> Result<TokenFormat, Fault> {
     let alphabet = match &*asked.alphabet {
         "" => Alphabet::digits(),
         name => name.parse().map_err(|error| invalid(&format!("format.alphabet: {error}")))?,

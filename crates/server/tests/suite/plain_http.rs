@@ -1,6 +1,8 @@
 //! Tests of single calls over plain HTTP, as `curl` and clients of Connect make them.
 
 use std::future::poll_fn;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -201,20 +203,114 @@ async fn mistakes_are_answered_with_a_status_and_a_reason() {
     assert!(headers["accept-post"].to_str().unwrap().contains("application/json"));
     let zipped = [json[0], ("content-encoding", "gzip")];
     expect("POST", mac, &zipped, "{}", (501, "unimplemented", "expected identity")).await;
+    let sign = "/oarlock.v1.Cryptoserver/Sign";
+    let expected = r#"field "scheme": expected an object such as {"kind":"ECDSA_SIGN","digest":"SHA256"}"#;
+    expect("POST", sign, &json, r#"{"scheme": "ecdsa"}"#, (400, "invalid_argument", expected)).await;
+    let padding = "x".repeat(20 << 10);
+    let long_headers = [json[0], ("x-padding", padding.as_str())];
+    expect("POST", mac, &long_headers, "{}", (431, "resource_exhausted", "expected 16384 at most")).await;
     let long = format!(r#"{{"key": "codes", "messages": ["{}"]}}"#, "AAAA".repeat(70_000));
     expect("POST", mac, &json, &long, (429, "resource_exhausted", "max_unary_bytes")).await;
 }
 
+/// The list is refused where it becomes too long: nothing of it is held, and no thread reads its rest.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_memory_of_json_counts_among_the_bytes_of_its_client() {
+async fn a_list_that_is_too_long_is_not_built() {
     let server = server().await;
     let mut client = Client::new(&server).await;
-    // Far below the limit of a call, but each element becomes a value of many bytes.
     let many = format!(r#"{{"key": "codes", "messages": [{}""]}}"#, r#""","#.repeat(80_000));
     let (status, code, message) = client.post("Mac", many).await.error();
-    assert_eq!((status.as_u16(), code.as_str()), (429, "resource_exhausted"), "{message}");
-    // Nothing of it stays counted.
-    for _ in 0..3 {
-        client.call("Mac", json!({"key": "codes", "messages": ["AAAA".repeat(10_000)]})).await;
+    assert_eq!((status.as_u16(), code.as_str()), (400, "invalid_argument"), "{message}");
+    assert!(message.contains("field \"messages\": more than 1024 elements"), "{message}");
+    // A long text is read and written on another thread, at the turn of its client.
+    let long = "AAAA".repeat(10_000);
+    let sealed = client.call("Encrypt", json!({"key": "cards", "plaintexts": [long]})).await;
+    let opening = json!({"key": "cards", "ciphertexts": sealed["ciphertexts"]});
+    assert_eq!(client.call("Decrypt", opening).await["plaintexts"], json!([long]));
+}
+
+/// A frame of HTTP/2. RFC 9113 4.1.
+fn http2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let len = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&len[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RESET: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// Reads frames until one satisfies `is_last`. Returns their kinds, flags and streams.
+fn frames_until(stream: &mut TcpStream, is_last: impl Fn(u8, u8, u32) -> bool) -> Vec<(u8, u8, u32)> {
+    let mut frames = Vec::new();
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).unwrap();
+        let [first, second, third, kind, flags, id @ ..] = head;
+        let mut payload = vec![0; u32::from_be_bytes([0, first, second, third]) as usize];
+        stream.read_exact(&mut payload).unwrap();
+        let id = u32::from_be_bytes(id);
+        frames.push((kind, flags, id));
+        if is_last(kind, flags, id) {
+            return frames;
+        }
     }
+}
+
+/// Many clients take an answer for a broken stream if the stream ends before they have sent their request.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_early_refusal_lets_its_request_end() {
+    let server = server().await;
+    let mut stream = TcpStream::connect(server.addresses.plaintext.unwrap()).unwrap();
+    let literal = |name: &str, value: &str| {
+        [&[0, name.len() as u8][..], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat()
+    };
+    let fields = [
+        literal(":method", "POST"),
+        literal(":scheme", "http"),
+        literal(":authority", "localhost"),
+        literal(":path", "/oarlock.v1.Cryptoserver/Mac"),
+        literal("content-type", "text/plain"),
+    ];
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    stream.write_all(&http2_frame(SETTINGS, 0, 0, &[])).unwrap();
+    stream.write_all(&http2_frame(HEADERS, END_HEADERS, 1, &fields.concat())).unwrap();
+    for _ in 0..20 {
+        stream.write_all(&http2_frame(DATA, 0, 1, &[b'x'; 1000])).unwrap();
+        stream.write_all(&http2_frame(PING, 0, 0, &[0; 8])).unwrap();
+        let heard = frames_until(&mut stream, |kind, flags, _| (kind, flags) == (PING, 1));
+        assert!(heard.iter().all(|(kind, ..)| *kind != RESET), "{heard:?}");
+    }
+    stream.write_all(&http2_frame(DATA, END_STREAM, 1, b"")).unwrap();
+    let heard = frames_until(&mut stream, |_, flags, id| id == 1 && flags & END_STREAM != 0);
+    assert!(heard.iter().any(|(kind, _, id)| (*kind, *id) == (HEADERS, 1)), "{heard:?}");
+    stream.write_all(&http2_frame(PING, 0, 0, &[0; 8])).unwrap();
+    let heard = frames_until(&mut stream, |kind, flags, _| (kind, flags) == (PING, 1));
+    assert!(heard.iter().all(|(kind, ..)| *kind != RESET), "{heard:?}");
+}
+
+/// The statuses by which clients of gRPC know whose fault it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_of_grpc_that_cannot_be_read_have_the_status_of_a_client_s_fault() {
+    let server = server().await;
+    let mut client = Client::new(&server).await;
+    let headers = [("content-type", "application/grpc"), ("te", "trailers")];
+    let garbage = [&[0_u8, 0, 0, 0, 5][..], &[0xff; 5]].concat();
+    let too_long = [&[0_u8, 0, 0x20, 0, 0][..], &[0; 64]].concat();
+    for (body, status) in [(garbage, "3"), (too_long, "8")] {
+        let answer = client.send("POST", "/oarlock.v1.Cryptoserver/Mac", &headers, body.clone()).await;
+        assert_eq!(answer.headers["grpc-status"], status, "{:?}", answer.headers);
+        let binary = [("content-type", "application/proto")];
+        let answer = client.send("POST", "/oarlock.v1.Cryptoserver/Mac", &binary, body[5..].to_vec()).await;
+        assert!(answer.status.is_client_error(), "{}", answer.status);
+    }
+    let mut grpc = CryptoserverClient::new(client.0.clone());
+    let mut request = tonic::Request::new(MacRequest::default());
+    request.metadata_mut().insert("x-padding", "x".repeat(20 << 10).parse().unwrap());
+    let status = grpc.mac(request).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::ResourceExhausted, "{status}");
+    assert!(status.message().contains("metadata"), "{status}");
 }
