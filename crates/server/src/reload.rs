@@ -292,7 +292,12 @@ pub(crate) fn log_key_changes(found: &KeyChanges) {
         info!(?added, ?replaced, ?removed, "keys");
     }
     for (path, fault) in &changes.refused {
-        warn!(path = %path.display(), %fault, "this file is not used; the last key of the file stays in use");
+        let path_text = path.display();
+        if found.former_keys.contains(path) {
+            warn!(path = %path_text, %fault, "this file is not used; the last key of the file stays in use");
+        } else {
+            warn!(path = %path_text, %fault, "this file is not used, and no key of it was read before");
+        }
     }
     for (path, fault) in &found.chain_faults {
         warn!(path = %path.display(), %fault, "these certificates are not used; the key is");

@@ -13,7 +13,7 @@ use oarlock_io::{
     ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     SecretReader, check_secret_mode_for, read_passphrase,
 };
-use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, VersionRange, load_keys_at};
+use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, VersionRange, load_keys_at, split_version};
 
 use super::chains::{ChainedKey, KeyChainFault, KeyChains};
 use super::identity_file::IdentityFile;
@@ -172,6 +172,8 @@ pub(crate) struct KeyChanges {
     /// The new keys, if anything changed.
     pub(crate) keyring: Option<Keyring>,
     pub(crate) changes: KeyDirectoryChanges,
+    /// The refused files whose former keys stay in use.
+    pub(crate) former_keys: Vec<PathBuf>,
     /// The files of certificates that cannot be used. Their keys are not affected.
     pub(crate) chain_faults: Vec<(PathBuf, KeyChainFault)>,
     /// The faults of sources as a whole. The last content of a faulty source stays in use.
@@ -243,6 +245,7 @@ impl KeySources {
         self.may_bring_keys = config.limits.may_bring_keys;
         let changes = self.read_directory(listed, passphrase);
         let mut found = KeyChanges { changes, has_new_records, ..KeyChanges::default() };
+        self.note_former_keys(&mut found);
         self.chains.forget_stamps();
         self.read_chains(&mut found);
         found.keyring = Some(self.keyring());
@@ -311,6 +314,7 @@ impl KeySources {
             Some(Err(error)) => found.faults.push(error.into()),
             None => {}
         }
+        self.note_former_keys(&mut found);
         let identities = self.identity.identities().map(|own| &**own);
         let read = read_records(&mut self.records, identities, self.counters);
         let read =
@@ -358,12 +362,25 @@ impl KeySources {
         self.chains.refresh(keys, &mut found.chain_faults)
     }
 
+    /// Notes the refused files whose former keys stay in use.
+    fn note_former_keys(&self, found: &mut KeyChanges) {
+        let directory = self.directory.iter();
+        let files = directory.flat_map(|own| own.keys().filter_map(|(name, _)| own.file(name)));
+        let is_refused = |file: &&Path| found.changes.refused.iter().any(|(path, _)| path == file);
+        found.former_keys = files.filter(is_refused).map(Path::to_owned).collect();
+    }
+
     /// Checks that no key has lost its newest version: encrypting under an older one would undo a rotation.
     fn check_rollback(&self, new: &LoadedKeys) -> Result<(), ResidentKeysError> {
+        let names = new.table.names();
         for (name, VersionRange { newest: known, .. }) in self.versions.iter() {
-            let found = new.versions.of(name).unwrap_or_default().newest;
-            // A key that was removed is no rollback.
-            if found < known && new.table.index(name).is_some() {
+            // The line of the newest version may be gone, while those of older ones are there.
+            let older = names.iter().filter_map(|(_, other)| split_version(other));
+            let older = older.filter(|(base, _)| *base == name).map(|(_, version)| version).max();
+            let newest = new.table.index(name).map(|_| new.versions.of(name).unwrap_or_default().newest);
+            // A key without any version was removed, which is no rollback.
+            let Some(found) = newest.or(older) else { continue };
+            if found < known {
                 let path = self.records.as_ref().map(|file| file.path.clone()).unwrap_or_default();
                 return Err(ResidentKeysError::RolledBack { path, name: name.to_owned(), found, known });
             }

@@ -357,7 +357,8 @@ async fn an_old_file_that_is_put_back_is_refused() {
     let path = server.config.keys.records.clone().unwrap();
     let second = line("cards", "aes256", 2, 32, ",\"version\":2,\"algorithms\":[\"gcm\"]");
     let never = line("cards", "aes256", 1, 32, ",\"algorithms\":[\"gcm\"]");
-    for (old, found) in [(&second, 2), (&never, 1)] {
+    let left = line("cards@1", "aes256", 1, 32, "") + &line("cards@2", "aes256", 2, 32, "");
+    for (old, found) in [(&second, 2), (&never, 1), (&left, 2)] {
         write_secret(&path, old);
         let error = server.reloads.reload(server.config.clone()).await.unwrap_err().to_string();
         assert!(error.contains(&format!("is {found}, and was 3: an old file was put back")), "{error}");
