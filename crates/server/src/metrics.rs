@@ -29,9 +29,9 @@ pub(crate) struct ServerMetrics {
     pub(crate) schemes: MetricFamily<Scheme, CodeCounters>,
     /// The short symmetric operations by task.
     pub(crate) tasks: MetricFamily<BatchTask, CodeCounters>,
-    /// The nanoseconds from a request with jobs to its answer.
+    /// The nanoseconds from a request with jobs to its answer, unless all of them were refused.
     pub(crate) jobs_ns: Recorder,
-    /// The nanoseconds from a request with records to its answer.
+    /// The nanoseconds from a request with records to its answer, unless all of them were refused.
     pub(crate) records_ns: Recorder,
 }
 

@@ -159,7 +159,7 @@ fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
         text.sample(name, &[("operation", &operation), ("code", code.as_str_name())], value);
     }
     let name = "oarlock_request_seconds";
-    text.histogram(name, "Time from a request to its answer, waiting included.");
+    text.histogram(name, "Time from a request to its answer, waiting included. Requests that are refused as a whole are left out.");
     text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), HistogramScale::SECONDS);
     text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
 }

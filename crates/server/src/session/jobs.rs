@@ -38,7 +38,8 @@ pub(crate) struct PendingJobs {
     shares: PendingShares,
     refused: SeparateAnswers,
     trail: AuditTrail,
-    began: Instant,
+    /// The time of the request; `None` if all of its jobs were refused.
+    began: Option<Instant>,
     service: Arc<SharedService>,
 }
 
@@ -62,7 +63,8 @@ impl ClientSession {
         for code in refused.codes() {
             self.service.metrics.rejections.count(code, 1);
         }
-        if !(jobs.is_empty() && shares.is_empty()) {
+        let is_refused = jobs.is_empty() && shares.is_empty();
+        if !is_refused {
             trail.reserve(&self.service.audit, &self.client.account.audit_bytes).map_err(unaudited)?;
         }
         // The protocol's zero means no limit, and not a limit that has passed.
@@ -75,7 +77,7 @@ impl ClientSession {
             SubmitOptions::default().with_tenant(tenant).with_deadline(timeout).with_coalesce(coalesce);
         let shares = shares.submit(&self.service.accelerator, options);
         let jobs = self.service.accelerator.submit_many(&jobs, options);
-        let service = Arc::clone(&self.service);
+        let (service, began) = (Arc::clone(&self.service), (!is_refused).then_some(began));
         let pending = PendingJobs { id, jobs, answers: None, shares, refused, trail, began, service };
         Ok(PendingWork::Jobs(Box::new(pending)))
     }
@@ -146,7 +148,9 @@ impl Future for PendingJobs {
         this.shares.take().into_iter().for_each(|(index, answer)| separate.add(index, answer));
         let results = run_long(answers.len(), || write_answers(answers.iter(), separate));
         let audited = std::mem::take(&mut this.trail).finish(&results.codes, &this.service);
-        time(&this.service.metrics.jobs_ns, this.began);
+        if let Some(began) = this.began {
+            time(&this.service.metrics.jobs_ns, began);
+        }
         let body = match audited {
             Ok(()) => response::Body::Results(results),
             Err(error) => response::Body::Fault(unaudited(error)),

@@ -163,13 +163,10 @@ struct RecordBatchTask {
 
 impl RecordBatchTask {
     fn run(self) -> response::Body {
-        let results = self.results().or_else(|fault| self.message.failed(fault));
-        let metrics = &self.service.metrics;
-        time(&metrics.records_ns, self.began);
-        match results {
+        match self.results().or_else(|fault| self.message.failed(fault)) {
             Ok(results) => response::Body::RecordResults(results),
             Err(fault) => {
-                metrics.rejections.count(fault.code(), 1);
+                self.service.metrics.rejections.count(fault.code(), 1);
                 response::Body::Fault(fault)
             }
         }
@@ -211,6 +208,9 @@ impl RecordBatchTask {
                 reservation.commit(&self.client.origin, self.number, &entries).map_err(unaudited)?;
             }
             None => self.service.audit.refuse(&self.client.origin, self.number, &entries),
+        }
+        if !is_refused {
+            time(&self.service.metrics.records_ns, self.began);
         }
         Ok(self.message.numbered(results))
     }

@@ -58,13 +58,16 @@ pub(crate) async fn run_unary(
     let began = Instant::now();
     let number = service.next_request_number();
     let outcome = match begin(service, client, job, number, held) {
-        Ok(begun) => begun.finish(service, client, job).await,
+        Ok(begun) => {
+            let outcome = begun.finish(service, client, job).await;
+            time(&service.metrics.jobs_ns, began);
+            outcome
+        }
         Err(fault) => {
             service.metrics.rejections.count(fault.code(), 1);
             UnaryOutcome::Failed(fault)
         }
     };
-    time(&service.metrics.jobs_ns, began);
     match outcome {
         UnaryOutcome::Output(output) => match held.resize(output.len()) {
             Ok(()) => UnaryOutcome::Output(output),
