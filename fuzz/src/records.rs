@@ -6,7 +6,7 @@ use oarlock::Accelerator;
 use oarlock::BlockCipher;
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock_records::{
-    AeadColumns, ChunkResult, ChunkWorker, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames, Padding,
+    AeadColumns, ChunkResult, ChunkWorker, FileFault, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames, Padding,
     RecordJob, RowCipher, RowOperation,
 };
 
@@ -35,6 +35,10 @@ pub fn check_file(format: FileFormat, text: &[u8]) {
     let Ok((plan, header)) = FilePlan::new(job(true), KeyNames::default(), format, text) else { return };
     let rows = &text[header..];
     let whole = run(&plan, rows);
+    if whole.file_fault == Some(FileFault::LineEnd) {
+        assert!(whole.output.is_empty());
+        return;
+    }
     assert!(whole.rejects.len() as u64 <= whole.rows);
 
     let cut = format.whole_rows(rows);

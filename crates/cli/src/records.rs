@@ -67,6 +67,7 @@ fn run_rows(
     let files = args.files();
     let keys = keys::load(args)?;
     let job = args.job(&keys)?;
+    let name = input.name.clone();
     let mut source = ChunkSource::new(input, format);
     let (plan, header) =
         source.look(|chunk| FilePlan::new(job, keys.names, format, chunk).map_err(RecordsError::Plan))?;
@@ -84,6 +85,7 @@ fn run_rows(
     let totals = shared.run(threads);
     bar.finish_and_clear();
     let totals = totals?;
+    totals.warn_of_no_rows(&name);
     let summary = RecordsSummary::of(&totals, threads, started.elapsed().as_secs_f64());
     summary.print(global)?;
     totals.verdict()

@@ -11,6 +11,7 @@
 //! | `reference` | files that name a key at a server; only with `key-files` |
 //! | [`generate`] | new keys |
 //! | `threshold` | RSA keys split into shares, of which some sign together; only with `threshold` |
+//! | [`text_file`] | the encoding and the line ends of text files |
 //! | [`export`] | SPKI of any asymmetric key, PKCS#8 of local private keys; with `key-files` as PEM and encrypted too |
 //!
 //! ```
@@ -59,6 +60,7 @@ pub mod raw;
 #[cfg(feature = "key-files")]
 pub mod reference;
 pub mod rsa;
+pub mod text_file;
 #[cfg(feature = "threshold")]
 pub mod threshold;
 

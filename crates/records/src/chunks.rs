@@ -39,7 +39,9 @@ pub enum ChunkError {
     #[error("{0}")]
     Read(#[from] io::Error),
     /// A row does not end within the limit.
-    #[error("a row is longer than {max} bytes (a quote that is left open?)")]
+    #[error(
+        "a row is longer than {max} bytes (a quote that is left open, or lines that do not end with a line feed?)"
+    )]
     LongRow {
         /// The length of the longest allowed row in bytes.
         max: usize,

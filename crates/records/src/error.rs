@@ -3,6 +3,7 @@
 use std::fmt;
 
 use oarlock::format::FormatError;
+use oarlock::keys::text_file::{ForeignLineEnd, TextFault};
 use oarlock::table::MIN_MAC_LEN;
 use oarlock::{MacAlg, Status};
 
@@ -35,6 +36,9 @@ pub enum PlanError {
     /// The file is empty.
     #[error("the file is empty: expected a header")]
     NoHeader,
+    /// The file is in UTF-16, or its header has a line end that is not read.
+    #[error(transparent)]
+    Text(#[from] TextFault),
     /// The header is not a valid row.
     #[error("malformed header: {reason}")]
     BadHeader {
@@ -86,6 +90,16 @@ pub enum RunError {
     Machine(String),
 }
 
+/// The reason why nothing of a file can be used. The last rejected row of the chunk says more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileFault {
+    /// The file ends with an incomplete row, without an end of line.
+    Truncated,
+    /// A line ends with neither LF nor CRLF. No row of the chunk was computed.
+    LineEnd,
+}
+
 /// The reason why a row is rejected. It contains no bytes of the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -101,6 +115,8 @@ pub enum RejectReason {
     AfterQuote,
     /// A quoted field does not end.
     OpenQuote,
+    /// The line ends with neither LF nor CRLF.
+    LineEnd(ForeignLineEnd),
     /// The line is not one JSON object.
     NotObject {
         /// The byte of the line at which parsing failed, from 1.
@@ -148,9 +164,12 @@ impl RejectReason {
     /// True if a truncated row can give this reason.
     pub(crate) fn may_be_truncation(&self) -> bool {
         match self {
-            Self::UnknownKey | Self::Padding | Self::NotUtf8 | Self::AfterQuote | Self::TwoFields { .. } => {
-                false
-            }
+            Self::UnknownKey
+            | Self::Padding
+            | Self::NotUtf8
+            | Self::AfterQuote
+            | Self::LineEnd(_)
+            | Self::TwoFields { .. } => false,
             Self::Refused { status, .. } => *status == Status::BadLength,
             _ => true,
         }

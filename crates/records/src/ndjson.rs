@@ -6,16 +6,52 @@ use std::fmt;
 use std::ops::Range;
 
 use memchr::{memchr, memrchr};
+use oarlock::keys::text_file::ForeignLineEnd;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::columns::Columns;
 use crate::error::RejectReason;
 use crate::row::{CellKind, CellSpan, MAX_COLUMNS, RowSpan, line_end};
+use crate::text::foreign_line_ends;
 
 /// Returns the length of the whole lines at the front of `buffer`.
 pub(crate) fn whole_rows(buffer: &[u8]) -> usize {
     memrchr(b'\n', buffer).map_or(0, |feed| feed + 1)
+}
+
+/// Returns the position of the first line end outside of strings that is neither LF nor CRLF. A string may contain
+/// U+0085, but no carriage return. RFC 8259 section 7.
+pub(crate) fn foreign_line_end(chunk: &[u8]) -> Option<(usize, ForeignLineEnd)> {
+    let mut strings = StringScan { chunk, at: 0, is_open: false };
+    foreign_line_ends(chunk)
+        .find(|(at, end)| *end == ForeignLineEnd::CarriageReturn || !strings.is_open_at(*at))
+}
+
+/// A scan for strings, from one position to a later one.
+struct StringScan<'c> {
+    chunk: &'c [u8],
+    at: usize,
+    is_open: bool,
+}
+
+impl StringScan<'_> {
+    fn is_open_at(&mut self, position: usize) -> bool {
+        if let Some(feed) = memrchr(b'\n', &self.chunk[self.at..position]) {
+            (self.at, self.is_open) = (self.at + feed + 1, false);
+        }
+        let mut bytes = self.chunk[self.at..position].iter();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'"' => self.is_open = !self.is_open,
+                // The byte after a backslash may be a quote that ends nothing.
+                b'\\' => _ = bytes.next(),
+                _ => {}
+            }
+        }
+        self.at = position;
+        self.is_open
+    }
 }
 
 /// Reads the line at `start`.
@@ -27,6 +63,9 @@ pub(crate) fn row(
 ) -> RowSpan {
     let feed = memchr(b'\n', &chunk[start..]).map(|offset| start + offset);
     let (end, next) = line_end(chunk, start, feed);
+    if end == start {
+        return RowSpan { append_at: end, is_empty: true, is_blank: true, end, next, fault: None };
+    }
     let mut object =
         ObjectReader { line: &chunk[start..end], start, columns, cells, append_at: None, twice: None };
     let mut reader = serde_json::Deserializer::from_slice(object.line);
@@ -37,7 +76,8 @@ pub(crate) fn row(
     let fault = parsed.err().map(not_object).or(twice.map(|column| RejectReason::TwoFields { column }));
     // An object without fields is `{`, perhaps spaces, and `}`.
     let opening = || memchr(b'{', &chunk[start..end]).map_or(end, |offset| start + offset + 1);
-    RowSpan { append_at: append_at.unwrap_or_else(opening), is_empty: append_at.is_none(), end, next, fault }
+    let (append_at, is_empty) = (append_at.unwrap_or_else(opening), append_at.is_none());
+    RowSpan { append_at, is_empty, is_blank: false, end, next, fault }
 }
 
 /// A reader of an object's fields, one by one.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use memchr::memchr_iter;
+use oarlock::keys::text_file::{ForeignLineEnd, TextFault, is_utf16};
 
 use crate::columns::Columns;
 use crate::error::{PlanError, RunError};
@@ -11,6 +12,7 @@ use crate::job::RecordJob;
 use crate::key_file::KeyNames;
 use crate::reject::{self, RejectedRow};
 use crate::row::{CellSpan, MAX_COLUMNS, RowSpan};
+use crate::text::bom_len;
 use crate::{SecretBuffer, csv, ndjson};
 
 /// The format of a file.
@@ -69,7 +71,8 @@ impl FilePlan {
     /// bytes.
     ///
     /// # Errors
-    /// The options contradict each other, or the file lacks a column that the job reads.
+    /// The options contradict each other, the file lacks a column that the job reads, or it is not text whose lines end
+    /// with LF or CRLF.
     pub fn new(
         job: RecordJob,
         keys: KeyNames,
@@ -77,8 +80,15 @@ impl FilePlan {
         chunk: &[u8],
     ) -> Result<(Self, usize), PlanError> {
         let columns = Columns::of(&job)?;
+        if is_utf16(chunk) {
+            return Err(TextFault::Utf16.into());
+        }
         let (rows, head, len) = match format {
-            FileFormat::Ndjson => (RowFormat::Ndjson, SecretBuffer::default(), 0),
+            FileFormat::Ndjson => {
+                let (mut head, len) = (SecretBuffer::default(), bom_len(chunk));
+                head.extend(&chunk[..len]);
+                (RowFormat::Ndjson, head, len)
+            }
             FileFormat::Csv { delimiter, has_header } => {
                 let (layout, head, len) = csv::CsvLayout::read(chunk, delimiter, has_header, &columns)?;
                 (RowFormat::Csv(layout), head, len)
@@ -87,7 +97,7 @@ impl FilePlan {
         Ok((Self { job, columns, keys, rows, head }, len))
     }
 
-    /// Returns the beginning of the output: the header of a CSV file.
+    /// Returns the beginning of the output: a byte order mark, and the header of a CSV file with empty lines before it.
     #[must_use]
     pub fn head(&self) -> &[u8] {
         &self.head
@@ -116,6 +126,14 @@ impl FilePlan {
     #[must_use]
     pub fn reason(&self, reject: &RejectedRow) -> String {
         reject::describe(&reject.reason, &self.columns)
+    }
+
+    /// Returns the first line end of a chunk that is neither LF nor CRLF, outside of quotes.
+    pub(crate) fn foreign_line_end(&self, chunk: &[u8]) -> Option<(usize, ForeignLineEnd)> {
+        match &self.rows {
+            RowFormat::Csv(layout) => csv::foreign_line_end(chunk, layout.delimiter()),
+            RowFormat::Ndjson => ndjson::foreign_line_end(chunk),
+        }
     }
 
     /// Reads the row at `start`; the cells of columns that it lacks are missing.

@@ -63,6 +63,9 @@ pub(crate) fn describe(reason: &RejectReason, columns: &Columns) -> String {
         RejectReason::Columns { expected, found } => format!("expected {expected} columns, found {found}"),
         RejectReason::AfterQuote => "something follows a closing quote".into(),
         RejectReason::OpenQuote => "a quoted field does not end".into(),
+        RejectReason::LineEnd(end) => {
+            format!("the line ends with {end}: expected LF or CRLF. {}", end.remedy())
+        }
         RejectReason::NotObject { byte } => {
             format!("not one JSON object: parsing failed at byte {byte} of the line")
         }

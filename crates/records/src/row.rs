@@ -52,6 +52,8 @@ pub(crate) struct RowSpan {
     pub(crate) append_at: usize,
     /// True if the row has no column yet.
     pub(crate) is_empty: bool,
+    /// True if the row is an empty line, which is copied.
+    pub(crate) is_blank: bool,
     /// The position behind its last byte, before the line end.
     pub(crate) end: usize,
     /// The position of the next row.

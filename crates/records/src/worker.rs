@@ -8,7 +8,7 @@ use oarlock::table::KeyTable;
 use oarlock::{Blame, Status};
 
 use crate::SecretBuffer;
-use crate::error::{RejectReason, RunError};
+use crate::error::{FileFault, RejectReason, RunError};
 use crate::gather::{GatheredColumns, ResultSpans};
 use crate::plan::{FilePlan, count_lines};
 use crate::reject::RejectedRow;
@@ -22,7 +22,16 @@ pub struct ChunkWorker<'w> {
     table: &'w KeyTable,
     gathered: GatheredColumns,
     rows: Vec<RowPlacement>,
+    blank_lines: Vec<BlankLine>,
     outcome: BatchOutcome,
+}
+
+/// An empty line, which is copied.
+struct BlankLine {
+    /// The number of rows of `rows` before it.
+    rows_before: usize,
+    start: usize,
+    next: usize,
 }
 
 /// The result of a chunk.
@@ -33,12 +42,12 @@ pub struct ChunkResult {
     pub output: SecretBuffer,
     /// The rejected rows, in order.
     pub rejects: Vec<RejectedRow>,
-    /// The number of rows of the chunk.
+    /// The number of rows of the chunk, without empty lines.
     pub rows: u64,
     /// The number of line ends in the chunk.
     pub lines: u64,
-    /// True if the file ends with an incomplete row, without an end of line.
-    pub is_truncated: bool,
+    /// The reason why nothing of the file can be used, if there is one. The last of `rejects` is the row.
+    pub file_fault: Option<FileFault>,
 }
 
 /// The position of a row that may have a result, and of the columns that are written to. Chunks are far below 4 GiB,
@@ -77,7 +86,7 @@ impl ChunkResult {
     pub fn clear(&mut self) {
         self.output.clear();
         self.rejects.clear();
-        (self.rows, self.lines, self.is_truncated) = (0, 0, false);
+        (self.rows, self.lines, self.file_fault) = (0, 0, None);
     }
 }
 
@@ -85,27 +94,36 @@ impl<'w> ChunkWorker<'w> {
     /// Creates a worker for the plan's job.
     #[must_use]
     pub fn new(plan: &'w FilePlan, accelerator: &'w Accelerator, table: &'w KeyTable) -> Self {
-        let (gathered, rows, outcome) = (GatheredColumns::default(), Vec::new(), BatchOutcome::default());
-        Self { plan, accelerator, table, gathered, rows, outcome }
+        let (gathered, outcome) = (GatheredColumns::default(), BatchOutcome::default());
+        Self { plan, accelerator, table, gathered, rows: Vec::new(), blank_lines: Vec::new(), outcome }
     }
 
-    /// Runs the plan's job on a chunk of whole rows. Only the last chunk of a file may lack its last line end.
+    /// Runs the plan's job on a chunk of whole rows. Only the last chunk of a file may lack its last line end. If
+    /// [`ChunkResult::file_fault`] is set, the caller must not use any output of the file.
     ///
     /// # Errors
     /// The machine failed. A fault of one row only rejects that row.
     pub fn run(&mut self, chunk: &[u8], done: &mut ChunkResult) -> Result<(), RunError> {
         done.clear();
-        self.read(chunk, done);
         done.lines = count_lines(chunk);
+        if let Some((at, end)) = self.plan.foreign_line_end(chunk) {
+            // The row that has it may have swallowed others, whose values would stay as they are.
+            done.rejects.push(reject(self.plan, chunk, at..at, RejectReason::LineEnd(end)));
+            done.file_fault = Some(FileFault::LineEnd);
+            number_lines(chunk, &mut done.rejects);
+            return Ok(());
+        }
+        self.read(chunk, done);
         self.compute(chunk, done)?;
         // Rows rejected while reading came first, and rows rejected by the accelerator behind them.
         done.rejects.sort_by_key(|reject| reject.row_start);
         let is_cut = chunk.last().is_some_and(|byte| *byte != b'\n');
         let last = done.rejects.last().filter(|last| last.row_end == chunk.len());
-        done.is_truncated = last.is_some_and(|last| match last.reason {
+        let is_truncated = last.is_some_and(|last| match last.reason {
             RejectReason::OpenQuote => true,
             _ => is_cut && last.reason.may_be_truncation(),
         });
+        done.file_fault = is_truncated.then_some(FileFault::Truncated);
         number_lines(chunk, &mut done.rejects);
         Ok(())
     }
@@ -115,9 +133,15 @@ impl<'w> ChunkWorker<'w> {
         let plan = self.plan;
         self.gathered.clear();
         self.rows.clear();
+        self.blank_lines.clear();
         let (mut start, mut cells) = (0, [CellSpan::default(); MAX_COLUMNS]);
         while start < chunk.len() {
             let mut row = plan.row(chunk, start, &mut cells);
+            if row.is_blank {
+                self.blank_lines.push(BlankLine { rows_before: self.rows.len(), start, next: row.next });
+                start = row.next;
+                continue;
+            }
             let gathered = match row.fault.take() {
                 Some(reason) => Err(reason),
                 None => self.gathered.push(plan, chunk, &cells),
@@ -134,8 +158,10 @@ impl<'w> ChunkWorker<'w> {
     /// Runs the gathered records and writes the rows that have a result.
     fn compute(&mut self, chunk: &[u8], done: &mut ChunkResult) -> Result<(), RunError> {
         if self.rows.is_empty() {
+            self.blank_lines.iter().for_each(|line| done.output.extend(&chunk[line.start..line.next]));
             return Ok(());
         }
+        let mut blank_lines = self.blank_lines.iter().peekable();
         let Self { plan, accelerator, table, outcome, .. } = self;
         let batch = self.gathered.batch(plan);
         accelerator.run_batch_into(table, &batch, outcome).map_err(RunError::machine)?;
@@ -152,6 +178,9 @@ impl<'w> ChunkWorker<'w> {
         let results = if tokens.is_empty() { outcome.output() } else { &texts };
         let mut writer = RowWriter::new(plan, chunk, &self.rows, results, &mut done.output);
         for (index, (placement, status)) in self.rows.iter().zip(outcome.statuses()).enumerate() {
+            while let Some(line) = blank_lines.next_if(|line| line.rows_before <= index) {
+                writer.copy_line(line.start..line.next);
+            }
             let result_spans = match tokens.get_mut(index) {
                 Some(token) => std::mem::replace(token, Ok(ResultSpans::default())),
                 None => Ok(self.gathered.result_spans(index)),
@@ -177,6 +206,7 @@ impl<'w> ChunkWorker<'w> {
                 ));
             }
         }
+        blank_lines.for_each(|line| writer.copy_line(line.start..line.next));
         Ok(())
     }
 }

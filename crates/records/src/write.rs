@@ -72,6 +72,11 @@ impl<'w> RowWriter<'w> {
         Ok(())
     }
 
+    /// Copies a line without a row.
+    pub(crate) fn copy_line(&mut self, line: Range<usize>) {
+        self.output.extend(&self.chunk[line]);
+    }
+
     /// Returns the result without its padding.
     fn stripped(&self, result: Span) -> Result<Span, RejectReason> {
         let mut value = bytes(self.results, result);

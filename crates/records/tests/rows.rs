@@ -8,8 +8,8 @@ use oarlock::format::{Alphabet, TokenFormat};
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock::{AeadAlg, BlockCipher, FpeAlg, MacAlg};
 use oarlock_records::{
-    AeadColumns, ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames,
-    Padding, PlanError, RecordJob, RowCipher, RowOperation, SecretBuffer, TweakFrom,
+    AeadColumns, ChunkResult, ChunkWorker, Encoding, FileFault, FileFormat, FilePlan, IvFrom, KeyFrom,
+    KeyNames, Padding, PlanError, RecordJob, RowCipher, RowOperation, SecretBuffer, TweakFrom,
 };
 
 static ACCELERATOR: LazyLock<Accelerator> =
@@ -230,7 +230,7 @@ fn one_bad_row_fails_alone_and_says_why_without_its_content() {
         format!("{{\"v\":\"{secret}\",\"v\":\"{secret}\"}}"),
         format!("{{\"v\":[\"{secret}\"]}}"),
         format!("{{\"v\":\"{secret}\"}} {secret}"),
-        String::new(),
+        " ".into(),
         "{\"v\":\"6b\\u000zc1\"}".into(),
         format!("{{\"v\":\"{secret}\",\"\\u0076\":1}}"),
     ];
@@ -276,7 +276,7 @@ fn the_end_of_a_file_tells_truncation() {
             FilePlan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
         let mut done = ChunkResult::default();
         ChunkWorker::new(&plan, &ACCELERATOR, &table).run(&file.as_bytes()[header..], &mut done).unwrap();
-        done.is_truncated
+        done.file_fault == Some(FileFault::Truncated)
     };
     let csv = format!("id,v\n1,{value}\n2,{value}");
     assert!(!is_truncated(FileFormat::CSV, &csv) && !is_truncated(FileFormat::CSV, &format!("{csv}\n")));
@@ -361,7 +361,8 @@ fn text_comes_back_byte_for_byte() {
     let table = table(KeyType::Aes128, NIST_KEY);
     let csv = [
         "n,v\n1,4111111111111111\n2,378282246310005\n3,\"a, \"\"b\"\"\"\n4,Zoë 🦀\n5,\n6,\"\"\n7,\"\"\"\"\n8,a\"b\n9,\"a\nb\"\n",
-        "v,n\r\n4111111111111111,\"1\"\r\n\"a\r\nb\",2\r\na\rb,3\r\n,4",
+        "v,n\r\n\r\n4111111111111111,\"1\"\r\n\"a\r\nb\",2\r\n\r\n\r\n\"a\rb\",3\r\n,4\r\n\r\n",
+        "\u{feff}\n\nv,n\n\n",
         "\u{feff}v\n1\n\"2\"\n",
     ];
     for (cipher, padding) in
@@ -373,7 +374,8 @@ fn text_comes_back_byte_for_byte() {
         for file in csv {
             let (sealed, rejects) = run(&seal, FileFormat::CSV, &table, file);
             assert_eq!(rejects, "");
-            assert!(sealed.lines().next().unwrap().contains("iv") && !sealed.contains("4111111111111111"));
+            let head = sealed.lines().find(|line| line.contains('v'));
+            assert!(head.unwrap().contains("iv") && !sealed.contains("4111111111111111"));
             assert_eq!(run(&open, FileFormat::CSV, &table, &sealed), (file.to_owned(), String::new()));
         }
         let json = "{\"n\": 1, \"v\" : \"4111 \u{e9}\\\"\"}\n{\"v\":\"\",\"n\":[\"x\"]}\r\n";
@@ -381,6 +383,81 @@ fn text_comes_back_byte_for_byte() {
         assert_eq!(rejects, "");
         assert_eq!(run(&open, FileFormat::Ndjson, &table, &sealed), (json.to_owned(), String::new()));
     }
+}
+
+/// Where a row begins, a line end that is not read would hide rows. Inside of quotes and strings it is text.
+#[test]
+fn other_line_ends_than_lf_and_crlf_are_faults_of_the_file() {
+    let table = table(KeyType::Aes128, NIST_KEY);
+    let job = with(encrypt(AES128, IvFrom::Zero, Padding::Pkcs7), |job| job.encoding = Encoding::Text);
+    let run = |format, file: &str| -> Result<Option<(u64, String)>, PlanError> {
+        let (plan, header) = FilePlan::new(job.clone(), KeyNames::default(), format, file.as_bytes())?;
+        let mut done = ChunkResult::default();
+        ChunkWorker::new(&plan, &ACCELERATOR, &table).run(&file.as_bytes()[header..], &mut done).unwrap();
+        assert!(done.file_fault.is_none() || (done.output.is_empty() && done.rows == 0), "{file:?}");
+        let fault = done.file_fault.filter(|fault| *fault == FileFault::LineEnd);
+        Ok(fault.map(|_| (done.rejects[0].line, plan.reason(&done.rejects[0]))))
+    };
+    let numbered = FileFormat::Csv { delimiter: b',', has_header: false };
+    for file in ["v,n\r1,2\r", "n,v\r1,2\r", "v\u{85}1\u{85}", "v,n\r1,2\n", "\u{feff}v\r\r\n1\n", "v\r"] {
+        for format in [FileFormat::CSV, numbered] {
+            let error = run(format, file).unwrap_err();
+            assert!(matches!(error, PlanError::Text(_)), "{file:?}: {error}");
+            assert!(error.to_string().starts_with("line 1 ends with "), "{error}");
+        }
+    }
+    for (format, file, line) in [
+        (FileFormat::CSV, "v,n\n1,2\n3,4\r5,6\n", 1),
+        (FileFormat::CSV, "v,n\n1,2\r\n3,4\r", 1),
+        (FileFormat::CSV, "v,n\n\"1\"\u{85}\"2\",3\n", 0),
+        (FileFormat::CSV, "v,n\n\"a\nb\",2\r\r\n", 1),
+        (FileFormat::Ndjson, "{\"v\":\"1\"}\r{\"v\":\"2\"}\r", 0),
+        (FileFormat::Ndjson, "{\"v\":\"1\"}\n{\"v\":\"2\"}\u{85}{\"v\":\"3\"}\n", 1),
+        (FileFormat::Ndjson, "{\"v\":\"\\\"\"}\u{85}\n", 0),
+    ] {
+        let (found, reason) = run(format, file).unwrap().unwrap();
+        assert_eq!(found, line, "{file:?}");
+        assert!(reason.starts_with("the line ends with ") && reason.ends_with(" converts it"), "{reason}");
+    }
+    for (format, file) in [
+        (FileFormat::CSV, "\"v\",\"a\rb\"\r\n\"1\u{85}\",\"\r\"\r\n"),
+        (FileFormat::Ndjson, "{\"v\":\"1\u{85}\\\"\u{85}\"}\r\n{\"v\":\"\u{85}\"}"),
+    ] {
+        assert_eq!(run(format, file), Ok(None), "{file:?}");
+    }
+    for header in ["v,a\u{2028}b\n", "v,a\0b\n", "v,a\u{b}b\n", "v,a\u{1e}b\n"] {
+        let error = run(FileFormat::CSV, header).unwrap_err().to_string();
+        assert!(
+            error.starts_with("malformed header: the name of column 2 contains the character U+"),
+            "{error}"
+        );
+    }
+    let latin = FilePlan::new(job.clone(), KeyNames::default(), FileFormat::CSV, b"v,n\x851,2\x85");
+    assert!(latin.unwrap_err().to_string().ends_with("contains the byte 85: expected text without it"));
+    for utf16 in [&b"\xFF\xFEv\0\n\0"[..], b"v\0\n\0", b"\0{\0\""] {
+        for format in [FileFormat::CSV, FileFormat::Ndjson] {
+            let error = FilePlan::new(job.clone(), KeyNames::default(), format, utf16).unwrap_err();
+            assert!(error.to_string().starts_with("text in UTF-16: `iconv"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn empty_lines_are_copied_if_a_row_has_more_than_one_value() {
+    let table = table(KeyType::Aes128, NIST_KEY);
+    let (iv, value) = ("000102030405060708090a0b0c0d0e0f", "6bc1bee22e409f96e93d7e117393172a");
+    let job = encrypt(AES128, column("iv"), Padding::None);
+    let sealed = "7649abac8119b246cee98e9b12e9197d";
+    let rows = |value: &str| format!("\n\r\nv,iv\n\n{value},{iv}\n\n\r\n{value},{iv}\n\n");
+    assert_eq!(run(&job, FileFormat::CSV, &table, &rows(value)), (rows(sealed), String::new()));
+    // A rejected row takes no empty line with it.
+    let (output, rejects) = run(&job, FileFormat::CSV, &table, &format!("v,iv\n\n1\n\n{value},{iv}\n"));
+    assert_eq!(output, format!("v,iv\n\n\n{sealed},{iv}\n"));
+    assert!(rejects.starts_with("3,\"expected 2 columns, found 1\""), "{rejects}");
+    let (output, _) = run(&job, FileFormat::CSV, &table, "v,iv\n1\n\n\n");
+    assert_eq!(output, "v,iv\n\n\n");
+    let rows = |value: &str| format!("\n{{\"v\":\"{value}\",\"iv\":\"{iv}\"}}\n\r\n\n");
+    assert_eq!(run(&job, FileFormat::Ndjson, &table, &rows(value)), (rows(sealed), String::new()));
 }
 
 /// Columns of IVs and tags may stand anywhere, and are left out with their commas.

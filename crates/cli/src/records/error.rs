@@ -28,6 +28,8 @@ pub(crate) enum RecordsError {
     ArrowOption { option: &'static str, reason: &'static str },
     #[error("{name} is truncated: its last row, on line {line}, is not whole ({reason})")]
     Truncated { name: String, line: u64, reason: String },
+    #[error("{name}: line {line}: {reason}")]
+    Line { name: String, line: u64, reason: String },
     #[error("{}: {error}", path.display())]
     Keys { path: PathBuf, error: KeyFileError },
     #[error("{origin}: expected a key in hexadecimal digits")]

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
 use oarlock_io::output::OutputFile;
-use oarlock_records::{ChunkResult, FilePlan, SecretBuffer};
+use oarlock_records::{ChunkResult, FileFault, FilePlan, SecretBuffer};
 
 use super::RecordsError;
 use super::source::FileHeader;
@@ -53,6 +53,13 @@ pub(super) struct RowTotals {
 }
 
 impl RowTotals {
+    /// Reports on stderr that a file which is not empty has no rows: its rows may be somewhere else.
+    pub(super) fn warn_of_no_rows(self, name: &str) {
+        if self.rows == 0 && self.bytes_in > 0 {
+            eprintln!("oarlock: {name}: nothing was changed: the file has no rows");
+        }
+    }
+
     /// Fails if rows were rejected.
     pub(super) fn verdict(self) -> Result<(), RecordsError> {
         let Self { rejected, rows, is_told, .. } = self;
@@ -143,9 +150,12 @@ impl<'o> ChunkOrder<'o> {
     ) -> Result<(), RecordsError> {
         // Line numbers in messages begin with 1.
         let first_line = state.lines + 1;
-        if let Some(last) = done.rejects.last().filter(|_| done.is_truncated) {
+        if let (Some(last), Some(fault)) = (done.rejects.last(), done.file_fault) {
             let (name, line, reason) = (self.name.clone(), first_line + last.line, self.plan.reason(last));
-            return Err(RecordsError::Truncated { name, line, reason });
+            return Err(match fault {
+                FileFault::Truncated => RecordsError::Truncated { name, line, reason },
+                _ => RecordsError::Line { name, line, reason },
+            });
         }
         let Some(files) = &mut state.files else { return Err(RecordsError::Stopped) };
         files.output.write(&done.output)?;

@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use memchr::{memchr2, memchr3};
+use oarlock::keys::text_file::TextFault;
 
-use super::{Field, RowFields};
-use crate::SecretBuffer;
+use super::{Field, RowFields, foreign_line_end};
 use crate::columns::Columns;
 use crate::error::{PlanError, RejectReason};
 use crate::reject::describe;
 use crate::row::{CellSpan, MAX_COLUMNS, RowSpan};
-use crate::text::unescaped;
+use crate::text::{bom_len, empty_lines, foreign_line_ends, unescaped};
+use crate::{SecretBuffer, count_lines};
 
 /// The columns of a file.
 #[derive(Debug)]
@@ -23,7 +24,8 @@ pub(crate) struct CsvLayout {
 }
 
 impl CsvLayout {
-    /// Reads the first row of a file. Returns the layout, the header of the output and the length of the header read.
+    /// Reads the first row of a file. Returns the layout, the beginning of the output, and the length of what was read
+    /// of the file: byte order mark, empty lines and header.
     pub(crate) fn read(
         chunk: &[u8],
         delimiter: u8,
@@ -31,14 +33,24 @@ impl CsvLayout {
         columns: &Columns,
     ) -> Result<(Self, SecretBuffer, usize), PlanError> {
         // A byte order mark is not part of a name.
-        let start = if chunk.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let bom_len = bom_len(chunk);
+        let start = bom_len + empty_lines(&chunk[bom_len..]);
         if chunk.len() == start {
             return Err(PlanError::NoHeader);
         }
         let mut fields = RowFields::of(chunk, start, delimiter);
         let first: Vec<Field> = fields.by_ref().collect();
+        let first_row = start..fields.end.map_or(chunk.len(), |end| end.next);
+        // Before other faults: with another line end the first row has swallowed the others.
+        if let Some((at, end)) = foreign_line_end(&chunk[first_row], delimiter) {
+            let line = 1 + count_lines(&chunk[..start + at]) as usize;
+            return Err(PlanError::Text(TextFault::LineEnd { line, end }));
+        }
         if let Some(reason) = &fields.fault {
             return Err(PlanError::BadHeader { reason: describe(reason, columns) });
+        }
+        if has_header {
+            check_names(chunk, &first)?;
         }
         let names: Vec<String> = if has_header {
             first
@@ -51,6 +63,9 @@ impl CsvLayout {
         let layout = Self { delimiter, fields: first.len() as u32, wanted: find(&names, columns)? };
         let mut head = SecretBuffer::default();
         let end = fields.end.filter(|_| has_header);
+        if end.is_none() {
+            head.extend(&chunk[..bom_len]);
+        }
         if let Some(end) = end {
             let mut at = 0;
             let mut from = start;
@@ -68,7 +83,7 @@ impl CsvLayout {
             }
             head.extend(&chunk[end.end..end.next]);
         }
-        Ok((layout, head, end.map_or(0, |end| end.next)))
+        Ok((layout, head, end.map_or(bom_len, |end| end.next)))
     }
 
     fn has(&self, column: usize) -> bool {
@@ -95,11 +110,13 @@ impl CsvLayout {
             }
             count += 1;
         }
-        if count != self.fields && fields.fault.is_none() {
+        let (end, next) = fields.end.map_or((chunk.len(), chunk.len()), |end| (end.end, end.next));
+        // In a file of one column an empty line is an empty value.
+        let is_blank = end == start && self.fields > 1;
+        if count != self.fields && !is_blank && fields.fault.is_none() {
             fields.fault = Some(RejectReason::Columns { expected: self.fields, found: count });
         }
-        let (end, next) = fields.end.map_or((chunk.len(), chunk.len()), |end| (end.end, end.next));
-        RowSpan { append_at: end, is_empty: false, end, next, fault: fields.fault }
+        RowSpan { append_at: end, is_empty: false, is_blank, end, next, fault: fields.fault }
     }
 }
 
@@ -123,15 +140,35 @@ pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut Se
         push_doubled(text, to);
         return;
     }
-    // A quote inside is ordinary text if the first character is not a quote.
-    // A trailing carriage return would become part of the line end.
+    // A quote inside is ordinary text if the first character is not a quote. Other programs take a carriage return or
+    // U+0085 for the end of the line.
     let needs_quotes = text.first() == Some(&b'"')
-        || text.last() == Some(&b'\r')
-        || memchr2(b'\n', delimiter, text).is_some();
+        || memchr2(b'\n', delimiter, text).is_some()
+        || foreign_line_ends(text).next().is_some();
     if needs_quotes { push_quoted(text, to) } else { to.extend(text) }
 }
 
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+/// Refuses names with characters that end lines elsewhere, or that no name has: such a header has swallowed rows.
+fn check_names(chunk: &[u8], header: &[Field]) -> Result<(), PlanError> {
+    for (number, field) in (1..).zip(header) {
+        let is_quoted = field.start > 0 && chunk[field.start as usize - 1] == b'"';
+        if let Some(found) = control_character(&chunk[field.range()]).filter(|_| !is_quoted) {
+            let reason = format!("the name of column {number} contains {found}: expected text without it");
+            return Err(PlanError::BadHeader { reason });
+        }
+    }
+    Ok(())
+}
+
+fn control_character(name: &[u8]) -> Option<String> {
+    let is_refused =
+        |found: &char| found.is_control() && *found != '\t' || matches!(found, '\u{2028}' | '\u{2029}');
+    name.utf8_chunks().find_map(|part| match part.valid().chars().find(is_refused) {
+        Some(found) => Some(format!("the character U+{:04X}", u32::from(found))),
+        // U+0085 in ISO 8859-1.
+        None => part.invalid().contains(&0x85).then(|| "the byte 85".to_owned()),
+    })
+}
 
 /// Finds the fields that are columns of the job. All columns that are read must exist.
 fn find(names: &[String], columns: &Columns) -> Result<Vec<(u32, u8)>, PlanError> {
@@ -163,7 +200,7 @@ fn listed(names: &[String]) -> String {
 }
 
 fn push_name(name: &[u8], delimiter: u8, text: &mut SecretBuffer) {
-    if memchr3(b'"', b'\n', delimiter, name).is_none() {
+    if memchr3(b'"', b'\n', delimiter, name).is_none() && foreign_line_ends(name).next().is_none() {
         return text.extend(name);
     }
     push_quoted(name, text);

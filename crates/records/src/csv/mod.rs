@@ -9,6 +9,6 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::cut::whole_rows;
+pub(crate) use self::cut::{foreign_line_end, whole_rows};
 pub(crate) use self::layout::{CsvLayout, dropped, is_delimiter, push_quoted, push_text, unquoted};
 pub(crate) use self::read::{Field, RowFields};

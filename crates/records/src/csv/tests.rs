@@ -1,5 +1,7 @@
 //! The reader against a reader that takes one character after the other.
 
+use oarlock::keys::text_file::ForeignLineEnd;
+
 use super::*;
 use crate::error::RejectReason;
 use crate::text::unescaped;
@@ -95,6 +97,41 @@ fn every_prefix_is_cut_where_a_row_ends() {
             assert_eq!(whole_rows(&text[..len], b','), *expected, "{:?}", String::from_utf8_lossy(&text));
         }
     }
+}
+
+/// The state of a scan, character by character.
+#[derive(Clone, Copy, PartialEq)]
+enum Scan {
+    FieldStart,
+    Bare,
+    Quoted,
+    /// Behind a quote that ends a field, or is the first of two.
+    Closed,
+}
+
+#[test]
+fn line_ends_that_are_not_read_are_found_outside_of_quotes() {
+    for text in (1..8).flat_map(texts) {
+        let (mut expected, mut state) = (None, Scan::FieldStart);
+        for at in 0..text.len() {
+            state = match (state, text[at]) {
+                (Scan::FieldStart | Scan::Closed, b'"') => Scan::Quoted,
+                (Scan::Quoted, b'"') => Scan::Closed,
+                (Scan::Quoted, _) => Scan::Quoted,
+                (_, b'\r') if text.get(at + 1) != Some(&b'\n') => {
+                    expected = Some((at, ForeignLineEnd::CarriageReturn));
+                    break;
+                }
+                (_, b',' | b'\n') => Scan::FieldStart,
+                _ => Scan::Bare,
+            };
+        }
+        assert_eq!(foreign_line_end(&text, b','), expected, "{:?}", String::from_utf8_lossy(&text));
+    }
+    let next_line = |at| Some((at, ForeignLineEnd::NextLine));
+    assert_eq!(foreign_line_end("a,\u{85}b".as_bytes(), b','), next_line(2));
+    assert_eq!(foreign_line_end("\"\u{85}\"\u{85}".as_bytes(), b','), next_line(4));
+    assert_eq!(foreign_line_end("\u{c5}\u{b5}\u{a0}".as_bytes(), b','), None);
 }
 
 /// True where the row that ends at `end` is a quoted field which does not end.

@@ -2,7 +2,7 @@
 //! that converts them.
 
 use super::pem;
-use crate::{KeyError, bind};
+use crate::{KeyError, bind, text_file};
 
 /// A format that is not read here.
 struct Foreign {
@@ -86,10 +86,10 @@ const FORMATS: [Foreign; 10] = [
         is_found: |bytes| bytes.starts_with(&[0xfe, 0xed, 0xfe, 0xed]),
     },
     Foreign {
-        name: "text in UTF-16",
-        remedy: "`iconv -f UTF-16 -t UTF-8 FILE` converts it",
+        name: text_file::UTF16_NAME,
+        remedy: text_file::UTF16_REMEDY,
         is_private: false,
-        is_found: |bytes| bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]),
+        is_found: text_file::is_utf16,
     },
     Foreign {
         name: "DER in hexadecimal digits",

@@ -14,11 +14,11 @@ use zeroize::Zeroizing;
 use super::foreign;
 use crate::KeyError;
 use crate::import::outline::Structure;
+use crate::text_file::BYTE_ORDER_MARK;
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
 const DASHES: &[u8] = b"-----";
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The maximum length of a label in bytes. The longest one in use has about 30.
 const MAX_LABEL_LEN: usize = 64;
 
