@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::private_file::{check_private, read_open};
 use crate::sealed::{AgeIdentities, KeyFileReadFault, SealFault, SealForm, read_key_file};
-use crate::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
+use crate::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for, first_line};
 
 /// The endings of key files in a directory. Those with `.age` are sealed.
 pub const ENDINGS: [&str; 4] = ["pem", "der", "pem.age", "der.age"];
@@ -416,8 +416,7 @@ pub fn read_private_passphrase(path: &Path) -> io::Result<Passphrase> {
 /// The file cannot be read, or its first line is empty.
 pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
     let text = read_secret(path, MAX_BYTES)?;
-    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = first_line(&text)?;
     if line.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "expected a passphrase in the first line"));
     }

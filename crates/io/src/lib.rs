@@ -15,6 +15,7 @@
 //! | [`service_manager`] | messages of a service to systemd |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes no other file |
 //! | [`TextBlocks`] | a text read block by block on a thread of its own |
+//! | [`read_text`], [`first_line`] | text files whose lines end with LF or CRLF |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
@@ -57,6 +58,7 @@ mod secret_file;
 pub mod service_manager;
 mod socket_file;
 mod text_blocks;
+mod text_file;
 #[cfg(feature = "token-file")]
 mod token_file;
 
@@ -79,5 +81,6 @@ pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};
 pub use text_blocks::TextBlocks;
+pub use text_file::{first_line, read_text};
 #[cfg(feature = "token-file")]
 pub use token_file::TokenFile;

@@ -433,7 +433,7 @@ impl FilterConfig {
     /// # Errors
     /// The file cannot be read, or a setting is not valid.
     pub fn read(path: &Path) -> Result<Self, FilterConfigError> {
-        let text = std::fs::read_to_string(path)
+        let text = oarlock_io::read_text(path)
             .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| FilterConfigError::syntax(path, &text, &error))?;

@@ -342,7 +342,7 @@ impl ProxyConfig {
     /// # Errors
     /// The file cannot be read, or a setting is not valid.
     pub fn read(path: &Path) -> Result<Self, ProxyConfigError> {
-        let text = std::fs::read_to_string(path)
+        let text = oarlock_io::read_text(path)
             .map_err(|error| ProxyConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| ProxyConfigError::syntax(path, &text, &error))?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
+use oarlock::keys::text_file::{BYTE_ORDER_MARK, TextFault, checked_text};
 use oarlock::table::{
     CounterStore, IvCounter, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType,
 };
@@ -43,6 +44,9 @@ pub enum KeyFault {
         /// The byte at which parsing failed, from 1.
         byte: usize,
     },
+    /// The file is in UTF-16, or the line has another end than LF and CRLF.
+    #[error("{}", .0.reason())]
+    Text(TextFault),
     /// The file is sealed.
     #[error(
         "this file is sealed with age: `oarlock keys unseal FILE --identity IDENTITY` opens it, and `oarlock serve` does so \
@@ -204,6 +208,9 @@ pub fn load_keys_at(
     if SEALED.iter().any(|begin| text.trim_ascii_start().starts_with(begin)) {
         return Err(KeyFileError { line: 1, fault: KeyFault::Sealed });
     }
+    if let Err(fault) = checked_text(text) {
+        return Err(KeyFileError { line: fault.line(), fault: KeyFault::Text(fault) });
+    }
     let table = KeyTable::new();
     let (names, warnings, versions) = (KeyNames::default(), Vec::new(), versions(text)?);
     let loaded = LoadedKeys { table, names, versions, warnings };
@@ -330,6 +337,8 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
 
 impl<'a> KeyFileLine<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, KeyFault> {
+        // A byte order mark may precede the first line.
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         // Only the position is reported: serde's message may quote the value of a field, which may be a key.
         serde_json::from_slice(line).map_err(|error| KeyFault::NotAKey { byte: error.column() })
     }

@@ -437,7 +437,7 @@ impl CryptoserverConfig {
     /// # Errors
     /// The file cannot be read, or a setting is invalid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
+        let text = oarlock_io::read_text(path)
             .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;

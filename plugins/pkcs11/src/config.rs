@@ -124,7 +124,7 @@ impl ModuleConfig {
     /// # Errors
     /// The file cannot be read, or a setting is invalid.
     pub(crate) fn read(path: &Path) -> Result<Self, ModuleConfigError> {
-        let text = std::fs::read_to_string(path)
+        let text = oarlock_io::read_text(path)
             .map_err(|error| ModuleConfigError::Read { path: path.to_owned(), error })?;
         Self::parse(path, &text)
     }

@@ -52,7 +52,7 @@ pub(super) fn run(global: &GlobalOptions, args: &OpendkimArgs) -> Result<(), Dki
     if let (Some((settings, table)), false) = (&files, args.force) {
         [settings, table].into_iter().try_for_each(|path| refuse_existing(path))?;
     }
-    let imported = import(&sources, &|path| fs::read_to_string(path))?;
+    let imported = import(&sources, &oarlock_io::read_text)?;
     if let Some((settings, table)) = &files {
         write(table, &imported.table)?;
         write(settings, &imported.settings)?;

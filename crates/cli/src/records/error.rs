@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use arrow_schema::ArrowError;
+use oarlock::keys::text_file::TextFault;
 use oarlock::table::TableError;
 use oarlock::{Blame, BuildError};
 use oarlock_columns::ColumnError;
@@ -34,6 +35,8 @@ pub(crate) enum RecordsError {
     Keys { path: PathBuf, error: KeyFileError },
     #[error("{origin}: expected a key in hexadecimal digits")]
     NotHex { origin: String },
+    #[error("{origin}: {fault}")]
+    Text { origin: String, fault: TextFault },
     #[error("{origin}: {error}")]
     Key { origin: String, error: TableError },
     #[error("the environment has no {0}")]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use oarlock::keys::text_file::checked_text;
 use oarlock::table::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
 use oarlock_io::check_private;
 use oarlock_io::sealed::is_sealed;
@@ -124,7 +125,12 @@ impl RecordKeyArgs {
 }
 
 fn from_file(path: &Path) -> Result<(String, SecretBuffer), RecordsError> {
-    decode(path.display().to_string(), read(path)?.trim_ascii())
+    let origin = path.display().to_string();
+    let text = read(path)?;
+    // Its end may be any.
+    let hex = checked_text(text.trim_ascii_end());
+    let hex = hex.map_err(|fault| RecordsError::Text { origin: origin.clone(), fault })?;
+    decode(origin, hex.trim_ascii())
 }
 
 fn from_environment(name: &str) -> Result<(String, SecretBuffer), RecordsError> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
-use oarlock_io::read_private;
+use oarlock_io::{first_line, read_private};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
@@ -60,10 +60,9 @@ impl PinQuestion {
 
 /// Reads the first line of a file that nobody else can read.
 fn read_file(path: &Path) -> Result<PinBytes, TokenError> {
-    let text =
-        read_private(path, MAX_LINE).map_err(|error| TokenError::PinFile { path: path.to_owned(), error })?;
-    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    Ok(Zeroizing::new(line.strip_suffix(b"\r").unwrap_or(line).to_vec()))
+    let fail = |error| TokenError::PinFile { path: path.to_owned(), error };
+    let text = read_private(path, MAX_LINE).map_err(fail)?;
+    Ok(Zeroizing::new(first_line(&text).map_err(fail)?.to_vec()))
 }
 
 /// A terminal that does not show what is typed, until it is dropped.

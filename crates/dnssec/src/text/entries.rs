@@ -1,6 +1,7 @@
 //! The entries of a zone file, word by word: blanks, comments, quoted strings, escapes, parentheses. RFC 1035 5.1.
 
-use memchr::memchr;
+use memchr::{memchr, memchr2_iter};
+use oarlock::keys::text_file::ForeignLineEnd;
 
 use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, marks};
@@ -276,10 +277,11 @@ impl<'t> EntryWords<'t> {
     fn skip_blanks(&mut self) -> Read<Option<u8>> {
         loop {
             match self.text.get(self.at).copied() {
-                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\r') => self.pass_return()?,
                 Some(b'\n') if self.depth == 0 => return Ok(None),
                 Some(b'\n') => self.pass_line_end(),
-                Some(b';') => self.skip_comment(),
+                Some(b';') => self.skip_comment()?,
                 Some(b'(') => self.open_parenthesis(),
                 Some(b')') => self.close_parenthesis()?,
                 None => return self.text_ends().map(|()| None),
@@ -294,9 +296,25 @@ impl<'t> EntryWords<'t> {
         if self.depth > 0 { Err(EntryError::OpenParenthesis.into()) } else { Ok(()) }
     }
 
-    fn skip_comment(&mut self) {
+    fn skip_comment(&mut self) -> Read<()> {
         let rest = &self.text[self.at..];
-        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
+        let comment = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
+        self.at += comment.len();
+        // Another line end would turn the records behind it into a comment. The CR of CRLF is the last byte.
+        let ends = memchr2_iter(b'\r', 0xC2, comment.strip_suffix(b"\r").unwrap_or(comment));
+        match ends.filter_map(|at| ForeignLineEnd::at(comment, at)).next() {
+            Some(end) => Err(EntryError::LineEnd(end).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves past the CR of CRLF, or one at the end of the text.
+    fn pass_return(&mut self) -> Read<()> {
+        self.at += 1;
+        match self.text.get(self.at) {
+            None | Some(b'\n') => Ok(()),
+            Some(_) => Err(EntryError::LineEnd(ForeignLineEnd::CarriageReturn).into()),
+        }
     }
 
     fn open_parenthesis(&mut self) {

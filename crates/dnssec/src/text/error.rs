@@ -1,5 +1,7 @@
 //! Errors of entries in a zone file. The author of the file is at fault.
 
+use oarlock::keys::text_file::{ForeignLineEnd, UTF16_NAME, UTF16_REMEDY};
+
 use super::word::EntryWord;
 use crate::data_error::DataError;
 use crate::name::NameError;
@@ -61,6 +63,12 @@ pub enum EntryError {
     /// Data in generic form does not match its type.
     #[error("{0}")]
     Data(#[from] DataError),
+    /// A line has an end that is not read, and would hide the rest of the line.
+    #[error("the line ends with {}: expected LF or CRLF. {}", .0, .0.remedy())]
+    LineEnd(ForeignLineEnd),
+    /// The file is in UTF-16.
+    #[error("{UTF16_NAME}: {UTF16_REMEDY}")]
+    Utf16,
     /// A quoted string does not end in its line.
     #[error("a quoted string does not end in its line")]
     OpenQuote,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use oarlock::keys::text_file::{BYTE_ORDER_MARK, is_utf16};
+
 use super::error::FaultyEntry;
 use super::scope::{EntryScope, RecordHead};
 use crate::name::{DomainName, LetterCase};
@@ -37,6 +39,8 @@ pub struct ZoneReader<'i> {
     pub(super) max_generated: u32,
     line: u32,
     open: u32,
+    /// True before the first byte of a file.
+    is_at_start: bool,
     /// True within a line that is too long to be an entry.
     is_skipping: bool,
     faults: Vec<FaultyEntry>,
@@ -59,6 +63,7 @@ impl<'i> ZoneReader<'i> {
             max_generated: MAX_GENERATED,
             line: 1,
             open: 0,
+            is_at_start: true,
             is_skipping: false,
             faults: Vec::new(),
             more_faults: 0,
@@ -100,7 +105,8 @@ impl<'i> ZoneReader<'i> {
     /// Reads the complete entries of `text` and returns their length in bytes. The caller passes the rest again, with
     /// more text after it. The last text is always read to its end. All records of a file go to the same `records`.
     pub fn read(&mut self, text: &[u8], is_last: bool, records: &mut ZoneRecords) -> usize {
-        let mut words = EntryWords::new(text, TextPosition { at: 0, line: self.line }, is_last);
+        let at = self.begin_file(text);
+        let mut words = EntryWords::new(text, TextPosition { at, line: self.line }, is_last);
         if self.is_skipping {
             // The start of this text is the rest of an overlong line.
             words.go_on_after(words.position());
@@ -117,6 +123,18 @@ impl<'i> ZoneReader<'i> {
         }
         self.line = words.line();
         text.len().min(if self.open < MAX_OPEN { words.position().at } else { usize::MAX })
+    }
+
+    /// Returns the length of the byte order mark at the start of a file. A file in UTF-16 is not read.
+    fn begin_file(&mut self, text: &[u8]) -> usize {
+        if text.is_empty() || !std::mem::take(&mut self.is_at_start) {
+            return 0;
+        }
+        if is_utf16(text) {
+            self.fault(1, EntryError::Utf16);
+            self.open = MAX_OPEN;
+        }
+        if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
     }
 
     /// Reads one line or entry, whose first byte is `first`.
@@ -265,8 +283,9 @@ impl<'i> ZoneReader<'i> {
     /// Reads the whole text of an included file, then continues with this one.
     pub(super) fn read_included(&mut self, text: &[u8], records: &mut ZoneRecords) {
         let (line, is_skipping) = (self.line, self.is_skipping);
-        self.line = 1;
+        (self.line, self.is_at_start) = (1, true);
         self.read(text, true, records);
+        self.is_at_start = false;
         (self.line, self.is_skipping) = (line, is_skipping);
     }
 }

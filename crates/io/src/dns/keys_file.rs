@@ -5,6 +5,8 @@ use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use oarlock::keys::text_file::{TextFault, checked_text};
+
 use super::{BadName, MAX_TTL_S, TxtAnswer, TxtRecords, ascii_name};
 
 /// The default lifetime of a record in seconds.
@@ -66,6 +68,9 @@ pub struct KeysLineError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeysFault {
+    /// The file is in UTF-16, or the line has another end than LF and CRLF.
+    #[error("{}", .0.reason())]
+    Text(TextFault),
     /// The name is malformed.
     #[error("bad name: {0}")]
     Name(#[from] BadName),
@@ -123,7 +128,9 @@ impl KeysFile {
     /// One of its lines is malformed.
     pub fn parse(text: &[u8]) -> Result<Self, KeysLineError> {
         let mut file = Self::default();
-        let mut parser = KeysFileParser::new(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
+        let text = checked_text(text)
+            .map_err(|fault| KeysLineError { line: fault.line(), fault: KeysFault::Text(fault) })?;
+        let mut parser = KeysFileParser::new(text);
         while !parser.is_at_end() {
             parser.fault_line = parser.line;
             let line = parser.line(&mut file);

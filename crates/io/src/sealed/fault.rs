@@ -3,6 +3,8 @@
 
 use std::io;
 
+use oarlock::keys::text_file::TextFault;
+
 use crate::ExposedSecret;
 
 /// The reason why a file cannot be opened or sealed.
@@ -137,6 +139,9 @@ pub enum IdentityFault {
         /// The maximum number.
         max: usize,
     },
+    /// The file is in UTF-16, or has other line ends than LF and CRLF.
+    #[error(transparent)]
+    Text(#[from] TextFault),
     /// The file is sealed itself.
     #[error("the identity file is sealed itself: expected one that is not, readable by its owner only")]
     Sealed,
@@ -183,6 +188,9 @@ pub enum RecipientFault {
     /// The text is something else.
     #[error("expected a recipient: age1 and 58 letters and digits, as `age-keygen -y` prints it")]
     NotRecipient,
+    /// The file is in UTF-16, or the line has another end than LF and CRLF.
+    #[error("{}", .0.reason())]
+    Text(TextFault),
     /// The text is damaged.
     #[error("the recipient is damaged: a letter was changed, added or lost")]
     Damaged,

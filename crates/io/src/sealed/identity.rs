@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use aws_lc_rs::agreement::{PrivateKey, UnparsedPublicKey, X25519, agree};
+use oarlock::keys::text_file::checked_text;
 use zeroize::Zeroizing;
 
 use super::bech32::{self, Bech32Fault};
@@ -49,6 +50,7 @@ impl AgeIdentities {
             return Err(IdentityFault::Sealed);
         }
         let mut identities = Vec::new();
+        let text = checked_text(text)?;
         for (line, own) in (1..).zip(text.split(|byte| *byte == b'\n')) {
             let own = own.trim_ascii();
             if own.is_empty() || own.starts_with(b"#") {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use oarlock::keys::text_file::checked_text;
+
 use super::bech32::{self, Bech32Fault};
 use super::fault::RecipientFault;
 use super::identity::IDENTITY_PREFIX;
@@ -44,6 +46,8 @@ fn explain(text: &str, fault: Bech32Fault) -> RecipientFault {
 /// # Errors
 /// The first line that is not a recipient, with its number from 1.
 pub fn parse_recipients(text: &[u8]) -> Result<Vec<AgeRecipient>, (usize, RecipientFault)> {
+    // With another line end a comment would hide the recipients behind it.
+    let text = checked_text(text).map_err(|fault| (fault.line(), RecipientFault::Text(fault)))?;
     let lines = (1..).zip(text.split(|byte| *byte == b'\n'));
     let lines = lines.map(|(number, line)| (number, line.trim_ascii()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
