@@ -86,6 +86,7 @@ pub(super) fn run<T: Send>(
         first
     });
     bar.finish_and_clear();
+    warn_of_borders(&mails);
     done?;
     let (seconds, cpu_seconds) = (started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     let rate = |time: f64| order.messages as f64 / time.max(f64::EPSILON);
@@ -99,6 +100,16 @@ pub(super) fn run<T: Send>(
         messages_per_s: rate(seconds),
         messages_per_cpu_s: rate(cpu_seconds),
     })
+}
+
+/// Reports the lines of mboxes of which it is not certain whether a message begins there.
+fn warn_of_borders(mails: &MailReader) {
+    let (first, all) = mails.border_warnings();
+    first.iter().for_each(|warning| eprintln!("oarlock: {warning}"));
+    let others = all - first.len() as u64;
+    if others > 0 {
+        eprintln!("oarlock: {} like this", count(others, "more line"));
+    }
 }
 
 type Batch<T> = Result<Vec<BulkItem<T>>, DkimError>;

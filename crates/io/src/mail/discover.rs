@@ -7,8 +7,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::mbox::is_mbox;
-use super::quoting::FROM;
+use super::mbox::{MBOX_BEGINNING, is_mbox};
 use super::source::STDIN;
 use super::{MailError, MailReader, MailSource, MboxQuoting};
 
@@ -67,12 +66,13 @@ pub(super) enum MailEntry {
 /// Finds the kind of each path:
 ///
 /// - `-` is standard input. Like every path that is neither a file nor a directory, it is a stream: an mbox if it
-///   begins with `From `, otherwise one message.
+///   begins like one, otherwise one message.
 /// - A directory with `cur`, `new` and `tmp` is a Maildir. Its messages are in `cur` and `new`. Directories in it
 ///   that are Maildirs too, such as `.Sent`, are also read.
 /// - Any other directory is read with everything below it, in the order of names. Hidden entries and special files
 ///   are skipped.
-/// - A file is an mbox if it begins with `From ` or is empty, otherwise one message.
+/// - A file is an mbox if it begins with `From `, perhaps after a byte order mark and empty lines, or is empty. Otherwise
+///   it is one message.
 ///
 /// Links are followed, but each directory is read once. Outside Maildirs each file is opened to read its first bytes.
 /// The reader returns an error for an unreadable path.
@@ -225,7 +225,7 @@ fn is_hidden(name: &OsStr) -> bool {
 }
 
 fn begins_as_mbox(path: &Path) -> io::Result<bool> {
-    let mut beginning = Vec::with_capacity(FROM.len());
-    File::open(path)?.take(FROM.len() as u64).read_to_end(&mut beginning)?;
+    let mut beginning = Vec::new();
+    File::open(path)?.take(MBOX_BEGINNING).read_to_end(&mut beginning)?;
     Ok(is_mbox(&beginning))
 }

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::discover::MailEntry;
-use super::mbox::is_mbox;
-use super::quoting::FROM;
+use super::mbox::{MBOX_BEGINNING, is_mbox};
 use super::source::{MboxPart, STDIN};
 use super::{
-    MailAmount, MailError, MailFault, MailFolders, MailOptions, MailSource, MboxMessage, MboxReader,
+    MailAmount, MailError, MailFault, MailFolders, MailOptions, MailSource, MboxBorder, MboxMessage,
+    MboxReader,
 };
 use crate::FileStamp;
 
@@ -24,7 +24,21 @@ pub struct MailReader {
     totals: MailAmount,
     bytes_done: AtomicU64,
     turn: Mutex<ReadTurn>,
+    borders: Mutex<(Vec<BorderWarning>, u64)>,
 }
+
+/// A line of an mbox of which it is not certain whether a message begins there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{mbox}: {border}")]
+pub struct BorderWarning {
+    /// The location of the mbox.
+    pub mbox: MailSource,
+    /// The line.
+    pub border: MboxBorder,
+}
+
+/// The number of warnings that are kept. All are counted.
+const MAX_BORDERS: usize = 5;
 
 /// A message or an error, with its number.
 #[derive(Debug)]
@@ -74,7 +88,8 @@ enum PendingRead {
 impl MailReader {
     pub(super) fn new(folders: MailFolders, options: MailOptions) -> Self {
         let turn = ReadTurn { entries: folders.entries.into_iter(), index: 0, mbox: None };
-        Self { options, totals: folders.totals, bytes_done: AtomicU64::new(0), turn: Mutex::new(turn) }
+        let (bytes_done, borders) = (AtomicU64::new(0), Mutex::default());
+        Self { options, totals: folders.totals, bytes_done, turn: Mutex::new(turn), borders }
     }
 
     /// Returns the amount of mail at the start.
@@ -87,6 +102,12 @@ impl MailReader {
     #[must_use]
     pub fn bytes_done(&self) -> u64 {
         self.bytes_done.load(Ordering::Relaxed)
+    }
+
+    /// Returns the first warnings about borders of messages so far, and the number of all of them.
+    #[must_use]
+    pub fn border_warnings(&self) -> (Vec<BorderWarning>, u64) {
+        self.borders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the next message, or None after the last.
@@ -150,6 +171,7 @@ impl MailReader {
 
     fn read_mbox_message(&self, mbox: &mut OpenMbox) -> Option<Result<StoredMail, MailError>> {
         let piece = mbox.pieces.next();
+        self.keep_borders(&mbox.source, mbox.pieces.take_borders());
         if let Some(counted) = &mut mbox.counted {
             let done_bytes = mbox.pieces.done_bytes();
             self.add_done(done_bytes - std::mem::replace(counted, done_bytes));
@@ -158,6 +180,17 @@ impl MailReader {
             Ok(piece) => Some(self.mail_of(&mbox.source, piece)),
             Err(error) => Some(Err(MailError::new(mbox.source.clone(), error))),
         }
+    }
+
+    fn keep_borders(&self, mbox: &MailSource, borders: Vec<MboxBorder>) {
+        if borders.is_empty() {
+            return;
+        }
+        let mut kept = self.borders.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.1 += borders.len() as u64;
+        let free = MAX_BORDERS.saturating_sub(kept.0.len());
+        let warning = |border| BorderWarning { mbox: mbox.clone(), border };
+        kept.0.extend(borders.into_iter().take(free).map(warning));
     }
 
     fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<StoredMail, MailError> {
@@ -184,7 +217,7 @@ impl MailReader {
             false => Box::new(File::open(path)?),
         };
         let mut beginning = Vec::new();
-        (&mut input).take(FROM.len() as u64).read_to_end(&mut beginning)?;
+        (&mut input).take(MBOX_BEGINNING).read_to_end(&mut beginning)?;
         let is_mbox = is_mbox(&beginning);
         let input = Box::new(io::Cursor::new(beginning).chain(input));
         if is_mbox {

@@ -2,14 +2,17 @@
 
 use std::io::{self, Read};
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter};
+use oarlock::keys::text_file::BYTE_ORDER_MARK;
 
+use super::border::{BorderReading, BorderSearch, MAX_ENVELOPE_BYTES, MboxBorder, find_border};
 use super::quoting::FROM;
 use super::{MailOptions, MboxQuoting};
 
-/// A reader of an mbox. A message begins after a line `From ...` at the start of the file or after an empty line. The
-/// rest of that line and `Content-Length` are ignored. The empty line before the next message is not a part of a
-/// message.
+/// A reader of an mbox. A message begins after a line `From ...` at the start of the file, after one that ends in a
+/// date with a year, or after one between an empty line and a header field. The rest of that line and `Content-Length`
+/// are ignored. A byte order mark and empty lines before the first message are skipped. The empty line before the next
+/// message is not a part of a message.
 #[derive(Debug)]
 pub struct MboxReader<R> {
     input: R,
@@ -21,8 +24,13 @@ pub struct MboxReader<R> {
     start: usize,
     /// The position of the buffer in the file.
     offset: u64,
+    /// The number of lines before `start`.
+    lines: u64,
     is_at_end: bool,
     number: u64,
+    borders: Vec<MboxBorder>,
+    /// The position in the file behind the last border in `borders`.
+    judged: u64,
 }
 
 /// A message of an mbox.
@@ -43,13 +51,6 @@ pub struct MboxMessage {
 /// The number of bytes read at once.
 const CHUNK_BYTES: u64 = 256 << 10;
 
-/// The number of bytes kept of a message that is too long. They include an empty line and `From `, so that the next
-/// message is found.
-const SEAM_BYTES: usize = 16;
-
-/// The maximum length of a `From ` line. A longer one counts as a part of its message.
-const MAX_ENVELOPE_BYTES: u64 = 4096;
-
 impl<R: Read> MboxReader<R> {
     /// Makes a reader from the first byte of an mbox on.
     pub fn new(input: R, options: MailOptions) -> Self {
@@ -61,8 +62,11 @@ impl<R: Read> MboxReader<R> {
             buffer: Vec::new(),
             start: 0,
             offset: 0,
+            lines: 0,
             is_at_end: false,
             number: 0,
+            borders: Vec::new(),
+            judged: 0,
         }
     }
 
@@ -72,7 +76,15 @@ impl<R: Read> MboxReader<R> {
         self.offset + self.start as u64
     }
 
+    /// Takes the lines `From ...` read so far about which the usual rules disagree, in order.
+    pub fn take_borders(&mut self) -> Vec<MboxBorder> {
+        std::mem::take(&mut self.borders)
+    }
+
     fn read_message(&mut self) -> io::Result<Option<MboxMessage>> {
+        if self.number == 0 {
+            self.skip_beginning()?;
+        }
         if self.unread_bytes().is_empty() && !self.is_at_end {
             self.fill_buffer()?;
         }
@@ -83,16 +95,16 @@ impl<R: Read> MboxReader<R> {
         let begin = self.done_bytes();
         let (mut searched, mut head) = (0, None);
         let len = loop {
-            match separator(self.unread_bytes(), searched) {
-                Some(at) => break at,
-                None if self.is_at_end => break self.unread_bytes().len(),
+            match self.find_border(searched) {
+                BorderSearch::Found(at) => break at,
+                BorderSearch::From(_) if self.is_at_end => break self.unread_bytes().len(),
                 // A separator may span two chunks, so the end of this one is searched again.
-                None => searched = self.unread_bytes().len().saturating_sub(SEAM_BYTES),
+                BorderSearch::From(at) => searched = at,
             }
-            if self.is_too_long() {
+            if head.is_some() || self.is_too_long(searched) {
                 // Only the `From ` line of the message is kept. Its bytes are dropped, but counted.
                 head.get_or_insert(envelope(self.unread_bytes()));
-                self.start += std::mem::take(&mut searched);
+                self.advance(std::mem::take(&mut searched));
             }
             self.fill_buffer()?;
         };
@@ -108,22 +120,53 @@ impl<R: Read> MboxReader<R> {
         let len_bytes = len_bytes.saturating_sub(envelope_len as u64);
         let message = (!is_cut && len_bytes <= self.max_bytes)
             .then(|| self.quoting.remove_quoting(without_empty_line(&last[envelope_len..]).to_vec()));
-        self.start += len;
+        self.advance(len);
         let start = begin + envelope_len as u64;
         Ok(Some(MboxMessage { number: self.number, start, len_bytes, envelope, message }))
     }
 
-    /// Returns true if the buffer exceeds the limit of a message, whatever follows.
-    fn is_too_long(&self) -> bool {
-        let around = self.chunk_bytes + SEAM_BYTES as u64;
-        let max_bytes = self.max_bytes.saturating_add(around);
-        let len_bytes = self.unread_bytes().len() as u64;
-        len_bytes > max_bytes
-            && len_bytes - max_bytes > (envelope(self.unread_bytes()).0 as u64).min(MAX_ENVELOPE_BYTES)
+    /// Moves past what may be before the first message.
+    fn skip_beginning(&mut self) -> io::Result<()> {
+        loop {
+            let len = beginning_len(self.unread_bytes());
+            if len < self.unread_bytes().len() || self.is_at_end {
+                self.advance(len);
+                return Ok(());
+            }
+            self.fill_buffer()?;
+        }
+    }
+
+    /// Finds the next message, and keeps the lines about which the rules disagree.
+    fn find_border(&mut self, searched: usize) -> BorderSearch {
+        let mut disputed: Vec<(usize, BorderReading)> = Vec::new();
+        let found = find_border(self.unread_bytes(), searched, self.is_at_end, &mut disputed);
+        for (at, reading) in disputed {
+            let position = self.done_bytes() + at as u64;
+            // The end of a chunk is searched again.
+            if position >= self.judged {
+                let line = self.lines + 1 + memchr_iter(b'\n', &self.unread_bytes()[..at]).count() as u64;
+                self.borders.push(MboxBorder { line, reading });
+                self.judged = position + 1;
+            }
+        }
+        found
+    }
+
+    /// Returns true if a message that ends behind `searched` exceeds the limit.
+    fn is_too_long(&self, searched: usize) -> bool {
+        let envelope_len = envelope(self.unread_bytes()).0.min(MAX_ENVELOPE_BYTES);
+        // The empty line before the next message does not count.
+        searched.saturating_sub(envelope_len + 2) as u64 > self.max_bytes
     }
 
     fn unread_bytes(&self) -> &[u8] {
         &self.buffer[self.start..]
+    }
+
+    fn advance(&mut self, len: usize) {
+        self.lines += memchr_iter(b'\n', &self.unread_bytes()[..len]).count() as u64;
+        self.start += len;
     }
 
     fn fill_buffer(&mut self) -> io::Result<()> {
@@ -149,14 +192,6 @@ impl<R: Read> Iterator for MboxReader<R> {
     }
 }
 
-/// Returns the length up to the next `From ` after an empty line.
-fn separator(text: &[u8], searched: usize) -> Option<usize> {
-    memmem::find_iter(&text[searched..], b"\nFrom ")
-        .map(|at| searched + at)
-        .find(|at| matches!(text[..*at], [.., b'\n'] | [.., b'\n', b'\r']))
-        .map(|at| at + 1)
-}
-
 /// Returns the length of the `From ` line, and the line without its end.
 fn envelope(text: &[u8]) -> (usize, Vec<u8>) {
     let len = memchr(b'\n', text).map_or(text.len(), |at| at + 1);
@@ -171,9 +206,22 @@ fn without_empty_line(text: &[u8]) -> &[u8] {
     if rest.is_empty() || rest.ends_with(b"\n") { rest } else { text }
 }
 
+/// The number of bytes that tell an mbox from a message.
+pub(super) const MBOX_BEGINNING: u64 = 1024;
+
 /// Returns true if a file with these first bytes is an mbox.
 pub(super) fn is_mbox(beginning: &[u8]) -> bool {
-    beginning.starts_with(FROM)
+    beginning[beginning_len(beginning)..].starts_with(FROM)
+}
+
+/// Returns the length of a byte order mark, or a part of it at the end of a text, and of empty lines.
+fn beginning_len(text: &[u8]) -> usize {
+    if BYTE_ORDER_MARK.starts_with(text) {
+        return text.len();
+    }
+    let rest = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let empty = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    text.len() - rest.len() + empty
 }
 
 #[cfg(test)]
@@ -208,6 +256,49 @@ mod tests {
         }
     }
 
+    const DATED: &str = "From jo@example.com Sat Nov 28 10:00:00 2026";
+
+    /// Texts, their messages, and the lines about which the rules disagree.
+    #[test]
+    fn a_date_or_an_empty_line_and_a_header_field_begin_a_message() {
+        use BorderReading::{NoDate, NoEmptyLine, Text};
+        let cases: [(String, &[&str], &[(u64, BorderReading)]); 9] = [
+            (format!("{DATED}\nA: 1\n\nx\n{DATED}\nB: 2\n"), &["A: 1\n\nx\n", "B: 2\n"], &[(5, NoEmptyLine)]),
+            (
+                format!("{DATED}\nA: 1\n\nx\n \n{DATED}\nB: 2\n"),
+                &["A: 1\n\nx\n \n", "B: 2\n"],
+                &[(6, NoEmptyLine)],
+            ),
+            (format!("{DATED}\nA: 1\n\nFrom here on\nx\n"), &["A: 1\n\nFrom here on\nx\n"], &[(4, Text)]),
+            (format!("{DATED}\nA: 1\n\nFrom here on\n"), &["A: 1\n\nFrom here on\n"], &[(4, Text)]),
+            (format!("{DATED}\nA: 1\n\nx\nFrom here\ny: z\n"), &["A: 1\n\nx\nFrom here\ny: z\n"], &[]),
+            (format!("{DATED}\nA: 1\n\nFrom b\nB-c: 2\n"), &["A: 1\n", "B-c: 2\n"], &[(4, NoDate)]),
+            (format!("{DATED}\nA: 1\n\nFrom b\nB c: 2\n"), &["A: 1\n\nFrom b\nB c: 2\n"], &[(4, Text)]),
+            (format!("\u{feff}{DATED}\nA: 1\n\n{DATED}\nB: 2\n"), &["A: 1\n", "B: 2\n"], &[]),
+            (format!("\n\r\n{DATED}\nA: 1\nFrom x\n{DATED}\n"), &["A: 1\nFrom x\n", ""], &[(6, NoEmptyLine)]),
+        ];
+        for (text, expected, disputed) in cases {
+            for text in [text.clone(), text.replace("\r\n", "\n").replace('\n', "\r\n")] {
+                for chunk_bytes in (1..40).chain([CHUNK_BYTES]) {
+                    let mut mbox = MboxReader {
+                        chunk_bytes,
+                        ..MboxReader::new(text.as_bytes(), MailOptions::default())
+                    };
+                    let found: Vec<Vec<u8>> =
+                        mbox.by_ref().map(|piece| piece.unwrap().message.unwrap()).collect();
+                    let found: Vec<String> = found
+                        .iter()
+                        .map(|message| String::from_utf8_lossy(message).replace("\r\n", "\n"))
+                        .collect();
+                    assert_eq!(found, expected, "{text:?} {chunk_bytes}");
+                    let borders: Vec<_> =
+                        mbox.take_borders().iter().map(|border| (border.line, border.reading)).collect();
+                    assert_eq!(borders, disputed, "{text:?} {chunk_bytes}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn lines_may_end_with_crlf() {
         let text = b"From a\r\nA: 1\r\n\r\nx\r\n\r\nFrom b\r\nB: 2\r\n\r\n";
@@ -218,9 +309,11 @@ mod tests {
     #[test]
     fn empty_messages_count_as_messages() {
         assert!(messages(b"").is_empty());
+        assert!(messages(b"\xEF\xBB\xBF\r\n").is_empty());
         assert_eq!(messages(b"From "), [""]);
         assert_eq!(messages(b"From a\n"), [""]);
-        assert_eq!(messages(b"From a\n\nFrom b\n\n\nFrom c\nx"), ["", "\\n", "x"]);
+        let dated = b"From a\n\nFrom b Sat Nov 28 10:00:00 2026\n\n\nFrom c Sat Nov 28 10:00:00 2026\nx";
+        assert_eq!(messages(dated), ["", "\\n", "x"]);
     }
 
     #[test]
@@ -242,7 +335,7 @@ mod tests {
     #[test]
     fn skips_messages_beyond_the_limit() {
         let long = format!("From b\nB: {}\n\n>From me\n{}", "x".repeat(500), "\nFro\n\nFro".repeat(50));
-        let text = format!("From a\nA: 1\n\nFrom b2\n\n{long}\n\nFrom c\nC: 3\n");
+        let text = format!("From a\nA: 1\n\nFrom b2 Jan 1 00:00 2026\n\n{long}\n\nFrom c\nC: 3\n");
         let whole = read(text.as_bytes(), 7, 10_000);
         assert_eq!(whole.len(), 4);
         for chunk_bytes in 1..=80 {

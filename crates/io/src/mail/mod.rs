@@ -7,6 +7,7 @@
 //! | [`to_crlf`], [`CrlfReader`] | convert a message to the form of the wire, in memory or as a stream |
 //! | [`MailDestination`], [`write_signed`], [`write_mbox`] | write a message with a header field before it |
 
+mod border;
 mod discover;
 mod fault;
 mod lines;
@@ -18,10 +19,11 @@ mod source;
 mod tests;
 mod write;
 
+pub use border::{BorderReading, MboxBorder};
 pub use discover::{MAX_BYTES, MailAmount, MailFolders, MailOptions, discover};
 pub use fault::{MailError, MailFault};
 pub use lines::{CrlfReader, LineEnding, to_crlf};
-pub use mails::{MailItem, MailReader, StoredMail};
+pub use mails::{BorderWarning, MailItem, MailReader, StoredMail};
 pub use mbox::{MboxMessage, MboxReader};
 pub use quoting::MboxQuoting;
 pub use source::MailSource;

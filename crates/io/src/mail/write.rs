@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memchr_iter;
 
+use super::border::ends_in_date;
 use super::discover::maildir_of;
 use super::quoting::FROM;
 use super::{LineEnding, MailError, MailFault, StoredMail};
@@ -27,7 +28,8 @@ pub fn write_signed(out: &mut impl Write, header: &[u8], message: &[u8]) -> io::
 }
 
 /// Writes a message with header fields before it in the form of an mbox (mboxrd): after a `From ` line, quoted, and
-/// with an empty line after it. Without an `envelope` the line names an unknown sender.
+/// with an empty line after it. Without an `envelope` the line names an unknown sender. One that does not end in a date
+/// gets one, so that every reader finds the message.
 ///
 /// # Errors
 /// Those of the writer.
@@ -40,7 +42,11 @@ pub fn write_mbox(
     let end = LineEnding::detect(message).as_bytes();
     let mut signed = Vec::with_capacity(header.len() + message.len());
     write_signed(&mut signed, header, message)?;
-    out.write_all(envelope.unwrap_or(b"From MAILER-DAEMON Thu Jan  1 00:00:00 1970"))?;
+    let envelope = envelope.unwrap_or(b"From MAILER-DAEMON");
+    out.write_all(envelope.trim_ascii_end())?;
+    if !ends_in_date(envelope) {
+        out.write_all(b" Thu Jan  1 00:00:00 1970")?;
+    }
     out.write_all(end)?;
     for line in signed.split_inclusive(|byte| *byte == b'\n') {
         let quotes = line.iter().take_while(|byte| **byte == b'>').count();
