@@ -13,7 +13,7 @@ use std::time::Instant;
 use arrow_array::{RecordBatch, RecordBatchReader, RecordBatchWriter};
 use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
-use arrow_ipc::{Block, root_as_footer};
+use arrow_ipc::{Block, Footer, root_as_footer};
 use arrow_schema::ArrowError;
 use indicatif::ProgressBar;
 use oarlock_columns::LocalKeys;
@@ -97,15 +97,17 @@ fn open_source(
 }
 
 fn read_file(mut input: impl Read + Seek + 'static) -> Result<BatchSource, BatchFault> {
-    check_footer(&mut input)?;
+    let version_at = check_footer(&mut input)?;
+    let input = UnversionedFooter { file: input, position: 0, version_at };
     let reader = guard(|| FileReader::try_new(input, None))?;
     let metadata = reader.custom_metadata().clone();
     Ok(BatchSource { batches: Box::new(reader), metadata })
 }
 
 /// Checks that the footer of a file, and the blocks that it names, lie in the file, and the messages of the blocks.
-/// `arrow-ipc` reserves and fills as much memory as they say.
-fn check_footer(file: &mut (impl Read + Seek)) -> Result<(), BatchFault> {
+/// `arrow-ipc` reserves and fills as much memory as they say. Returns the position of the footer's version, if it has
+/// one.
+fn check_footer(file: &mut (impl Read + Seek)) -> Result<Option<u64>, BatchFault> {
     let mut tail = [0; 10];
     let len = file.seek(SeekFrom::End(0))?;
     let footer_end = len.checked_sub(tail.len() as u64).ok_or(BatchFault::Truncated)?;
@@ -127,7 +129,39 @@ fn check_footer(file: &mut (impl Read + Seek)) -> Result<(), BatchFault> {
     blocks.try_for_each(|block| match lies_inside(block) {
         true => messages::check_block(file, block),
         false => Err(BatchFault::Malformed),
-    })
+    })?;
+    let field = usize::from(footer._tab.vtable().get(Footer::VT_VERSION));
+    Ok((field > 0).then(|| footer_start + (footer._tab.loc() + field) as u64))
+}
+
+/// A file whose footer reads as one of version V1, with which `arrow-ipc` follows the version of each message. Writers
+/// of messages of V4, such as those of Feather V2 in 2020, state V5 in the footer.
+struct UnversionedFooter<R> {
+    file: R,
+    position: u64,
+    /// The position of the two bytes of the version.
+    version_at: Option<u64>,
+}
+
+impl<R: Read> Read for UnversionedFooter<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        for at in self.version_at.into_iter().flat_map(|at| [at, at + 1]) {
+            let offset = at.checked_sub(self.position).and_then(|offset| usize::try_from(offset).ok());
+            if let Some(byte) = offset.and_then(|offset| into[..read].get_mut(offset)) {
+                *byte = 0;
+            }
+        }
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for UnversionedFooter<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.position = self.file.seek(to)?;
+        Ok(self.position)
+    }
 }
 
 fn read_stream(input: impl Read + 'static) -> Result<BatchSource, BatchFault> {
@@ -295,7 +329,7 @@ mod tests {
 
     use arrow_array::types::Int8Type;
     use arrow_array::{ArrayRef, DictionaryArray, StringViewArray};
-    use arrow_ipc::CompressionType;
+    use arrow_ipc::{CompressionType, MetadataVersion};
 
     use super::*;
 
@@ -318,7 +352,7 @@ mod tests {
             writer.close().unwrap();
         }
         let (mut file, mut stream) = (Vec::new(), Vec::new());
-        let options = IpcWriteOptions::try_new(8, false, arrow_ipc::MetadataVersion::V5).unwrap();
+        let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5).unwrap();
         let options = options.try_with_compression(compression).unwrap();
         let (batch, schema) = (batch(), batch().schema());
         write(FileWriter::try_new_with_options(&mut file, &schema, options.clone()).unwrap(), &batch);
@@ -350,6 +384,27 @@ mod tests {
         let whole = (0..stream.len()).filter(|len| cut(*len).is_ok());
         // It may end after the schema, the dictionary or a batch. Up to 3 bytes of a next message count as the end.
         assert_eq!(whole.count(), 4 * 4);
+    }
+
+    /// Writers of messages of V4 state V4 or V5 in the footer.
+    #[test]
+    fn messages_of_version_4_are_read_whatever_the_footer_states() {
+        let options = || IpcWriteOptions::try_new(8, false, MetadataVersion::V4).unwrap();
+        let (mut file, mut stream) = (Vec::new(), Vec::new());
+        let (batch, schema) = (batch(), batch().schema());
+        let mut writer = FileWriter::try_new_with_options(&mut file, &schema, options()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let mut writer = StreamWriter::try_new_with_options(&mut stream, &schema, options()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(count(read_stream(Cursor::new(stream))).unwrap(), 1);
+        let version_at = check_footer(&mut Cursor::new(&file)).unwrap().unwrap() as usize;
+        for version in [MetadataVersion::V4, MetadataVersion::V5] {
+            file[version_at..version_at + 2].copy_from_slice(&version.0.to_le_bytes());
+            let mut found = read_file(Cursor::new(file.clone())).unwrap().batches;
+            assert_eq!(found.next().unwrap().unwrap(), batch);
+        }
     }
 
     #[test]
