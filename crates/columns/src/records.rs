@@ -156,7 +156,7 @@ impl BatchRecords {
             key: if self.key.is_empty() { key } else { each(&self.key) },
             second_key: Column::One(KeySource::Table(parts.second_key)),
             iv: spans(&self.iv),
-            aad: spans(&self.aad),
+            aad: if self.aad.is_empty() { Column::One(parts.task.absent_aad()) } else { each(&self.aad) },
             input: each(&self.input),
             output: each(&self.output),
             tag: spans(&self.tag),

@@ -36,7 +36,7 @@ pub struct Records<'a> {
     pub iv: Column<'a, Span>,
     /// The IV of the encrypting half of [`Shape::Translate`].
     pub second_iv: Column<'a, Span>,
-    /// The associated data.
+    /// The associated data. [`Span::ABSENT`] is none, which AES-SIV tells from an empty string.
     pub aad: Column<'a, Span>,
     /// The input.
     pub input: Column<'a, InputSource>,
@@ -83,8 +83,10 @@ pub struct ResolvedRecord<'a> {
     pub iv: &'a [u8],
     /// The IV of the encrypting half of a translation.
     pub second_iv: &'a [u8],
-    /// The associated data.
+    /// The associated data, or no bytes if there is none.
     pub aad: &'a [u8],
+    /// True if there is associated data, perhaps an empty string.
+    pub has_aad: bool,
     /// The input.
     pub input: &'a [u8],
     /// The place of the output.
@@ -212,7 +214,8 @@ impl<'a> Records<'a> {
             second_key_bytes,
             iv: bytes_if(has_iv, row.iv)?,
             second_iv: bytes_if(is_translation, row.second_iv)?,
-            aad: bytes_if(has_aad, row.aad)?,
+            aad: bytes_if(has_aad && !row.aad.is_absent(), row.aad)?,
+            has_aad: has_aad && !row.aad.is_absent(),
             input,
             output: row.output,
             tag: row.tag,
@@ -530,6 +533,22 @@ mod tests {
         let mac = Shape::Mac { alg: MacAlg::Aes128Cmac };
         let records = Records { iv: nowhere, keys: vec![key_of(16)].into(), ..records };
         assert!(records.resolve(mac).all(|record| record.is_ok()));
+    }
+
+    #[test]
+    fn absent_associated_data_is_accepted_and_told_from_an_empty_string() {
+        let siv = Shape::Aead { alg: AeadAlg::Aes128Siv, direction: Direction::Encrypt };
+        let records = Records {
+            len: 3,
+            keys: vec![key_of(32)].into(),
+            output_len: 16,
+            aad: Column::Each(vec![Span::ABSENT, Span::default(), span(33, 0)].into()),
+            tag: Column::One(span(0, 16)),
+            data: vec![0; 32].into(),
+            ..Records::default()
+        };
+        let found: Vec<_> = records.resolve(siv).map(|record| record.map(|record| record.has_aad)).collect();
+        assert_eq!(found, [Ok(false), Ok(true), Err(Status::Malformed)]);
     }
 
     #[test]

@@ -11,6 +11,17 @@ pub struct Span {
 }
 
 impl Span {
+    /// Associated data that is absent. AES-SIV tells it from an empty string (RFC 5297 2.4), which is any other span
+    /// without bytes. Other shapes take both for empty.
+    pub const ABSENT: Self = Self { start: u32::MAX, len: 0 };
+
+    /// True for [`Span::ABSENT`].
+    #[must_use]
+    #[inline(always)]
+    pub fn is_absent(self) -> bool {
+        (self.start == u32::MAX) & (self.len == 0)
+    }
+
     /// Creates a span, or returns `None` if it ends beyond 4 GiB.
     #[must_use]
     pub fn new(start: usize, len: usize) -> Option<Self> {

@@ -126,6 +126,7 @@ impl GatheredColumns {
     /// Returns the batch of all records.
     pub(crate) fn batch(&self, plan: &FilePlan) -> Batch<'_> {
         let nothing = Span::default();
+        let absent = plan.job.task().absent_aad();
         let records = Records {
             len: self.input.len(),
             data: Cow::Borrowed(&self.data),
@@ -134,7 +135,7 @@ impl GatheredColumns {
             second_key: column(&self.second_key, second_key_of(&plan.job.operation)),
             iv: column(&self.iv, self.shared.radix),
             second_iv: column(&self.second_iv, nothing),
-            aad: column(&self.aad, self.shared.tweak),
+            aad: column(&self.aad, if absent.is_absent() { absent } else { self.shared.tweak }),
             input: Column::Each(Cow::Borrowed(&self.input)),
             output: Column::Each(Cow::Borrowed(&self.output)),
             tag: column(&self.tag, nothing),

@@ -165,10 +165,16 @@ impl<'a> AcceptedRecord<'a> {
         self.bytes(self.part.iv_span(self.record))
     }
 
-    /// Returns the associated data.
+    /// Returns the associated data, or no bytes if there is none.
     #[inline(always)]
     pub(crate) fn aad(&self) -> &'a [u8] {
         self.bytes(self.part.aad_span(self.record))
+    }
+
+    /// True if there is associated data, perhaps an empty string.
+    #[inline(always)]
+    pub(crate) fn has_aad(&self) -> bool {
+        !self.part.aad_span(self.record).is_absent()
     }
 
     /// Returns the AEAD tag to compare in a decryption.

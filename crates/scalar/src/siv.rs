@@ -38,12 +38,12 @@ impl PrepareKey for SivKeys {
 }
 
 impl SivKeys {
-    /// Returns the synthetic IV of a record: S2V of the associated data, the IV if there is one, and the plaintext.
+    /// Returns the synthetic IV of a record: S2V of the associated data and the IV, if there are any, and the plaintext.
     /// RFC 5297 2.4 and 3.
-    fn synthetic_iv(&self, record: &AcceptedRecord<'_>, plaintext: &[u8]) -> Zeroizing<[u8; BLOCK]> {
-        let iv = Some(record.iv()).filter(|iv| !iv.is_empty());
+    fn synthetic_iv(&self, aad: Option<&[u8]>, iv: &[u8], plaintext: &[u8]) -> Zeroizing<[u8; BLOCK]> {
+        let iv = Some(iv).filter(|iv| !iv.is_empty());
         let mut sum = self.start.clone();
-        for component in [Some(record.aad()), iv].into_iter().flatten() {
+        for component in [aad, iv].into_iter().flatten() {
             sum = xored(&doubled(&sum), &self.mac.mac(component));
         }
         let Some(whole) = plaintext.len().checked_sub(BLOCK) else {
@@ -79,7 +79,8 @@ fn xored(one: &[u8; BLOCK], other: &[u8; BLOCK]) -> Zeroizing<[u8; BLOCK]> {
 }
 
 fn seal(keys: &SivKeys, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let synthetic_iv = keys.synthetic_iv(&record, record.input());
+    let aad = record.has_aad().then(|| record.aad());
+    let synthetic_iv = keys.synthetic_iv(aad, record.iv(), record.input());
     keys.crypt(&synthetic_iv, record.input(), target.place_like_input(&record));
     target.write_tag(record.tag(), &synthetic_iv)
 }
@@ -88,7 +89,15 @@ fn open(keys: &SivKeys, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_
     let expected = record.expected_tag().first_chunk().ok_or(Status::BadLength)?;
     let place = target.place_like_input(&record);
     keys.crypt(expected, record.input(), place);
+    let aad = record.has_aad().then(|| record.aad());
     // The tag of a forged record is made here too. It is erased, and so is the plaintext.
-    let synthetic_iv = keys.synthetic_iv(&record, place);
-    if is_equal(&*synthetic_iv, expected) { Ok(()) } else { Err(Status::Rejected.into()) }
+    let is_valid = |aad: Option<&[u8]>, plaintext: &[u8]| {
+        is_equal(&*keys.synthetic_iv(aad, record.iv(), plaintext), expected)
+    };
+    // Versions before 0.1 took no associated data for an empty string of it.
+    let plaintext: &[u8] = place;
+    if is_valid(aad, plaintext) || (aad.is_none() && is_valid(Some(&[]), plaintext)) {
+        return Ok(());
+    }
+    Err(Status::Rejected.into())
 }

@@ -68,7 +68,7 @@ impl ValueCall {
         check_count("plaintexts", request.plaintexts.len())?;
         let key = self.open(&request.key, 0).await?;
         let cipher = cipher(&request.algorithm, key.key_type)?;
-        let sealing = seal(cipher, &key).aad(associated(cipher, &request.aad)?);
+        let sealing = seal(cipher, &key).aad_if_any(associated(cipher, &request.aad)?);
         let mut batch = ValueBatch::default();
         for plaintext in &request.plaintexts {
             batch.add(sealing.input(plaintext));
@@ -89,7 +89,7 @@ impl ValueCall {
         let mut batch = ValueBatch::default();
         for sealed in &request.ciphertexts {
             match cipher.split_sealed(sealed) {
-                Some(parts) => batch.add(open(cipher, &key, parts).aad(aad)),
+                Some(parts) => batch.add(open(cipher, &key, parts).aad_if_any(aad)),
                 None => batch.refuse(short(cipher, sealed.len())),
             }
         }
@@ -160,14 +160,15 @@ impl ValueCall {
         let (old, new) =
             (cipher(&request.algorithm, from.key_type)?, cipher(&request.to_algorithm, to.key_type)?);
         let (old_aad, new_aad) = (associated(old, &request.aad)?, associated(new, &request.aad)?);
-        let sealing = seal(new, &to).aad(new_aad);
+        let sealing = seal(new, &to).aad_if_any(new_aad);
         let mut batch = ValueBatch::default();
         for sealed in &request.ciphertexts {
             match old.split_sealed(sealed) {
                 Some(parts) => {
                     // The plaintext goes from slot to slot, and no output holds it.
                     let slot = batch.slot(parts[1].len());
-                    batch.add_step(open(old, &from, parts).aad(old_aad).output(EntryOutput::Slot(slot)));
+                    let opening = open(old, &from, parts).aad_if_any(old_aad);
+                    batch.add_step(opening.output(EntryOutput::Slot(slot)));
                     batch.add(sealing.input_from(EntryInput::Slot(slot)));
                 }
                 None => batch.refuse(short(old, sealed.len())),
@@ -408,13 +409,13 @@ fn token_format(asked: &proto::TokenFormat) -> Result<TokenFormat, Fault> {
     }
 }
 
-/// Returns associated data that the cipher can authenticate.
-fn associated(cipher: RowCipher, aad: &[u8]) -> Result<&[u8], Fault> {
+/// Returns associated data that the cipher can authenticate. An empty field is none.
+fn associated(cipher: RowCipher, aad: &[u8]) -> Result<Option<&[u8]>, Fault> {
     match cipher {
         RowCipher::Cbc(_) if !aad.is_empty() => {
             Err(invalid("aad: CBC authenticates nothing: expected a cipher of GCM or SIV"))
         }
-        _ => Ok(aad),
+        _ => Ok((!aad.is_empty()).then_some(aad)),
     }
 }
 

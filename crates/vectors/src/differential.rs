@@ -159,6 +159,8 @@ impl EnginePair<'_> {
             let is_wrap = matches!(shape, Shape::Wrap { .. });
             case.output_len = result.output.len() - if is_wrap { result.output.len().min(8) } else { 0 };
             (case.input, case.expected_tag, case.new_tag_len) = (result.output, result.tag, 0);
+            // AES-SIV also opens without associated data what was sealed with an empty string of it.
+            case.lacks_aad |= case.aad.is_empty() && dice.one_in(4);
             if dice.one_in(8) {
                 let flipped = if dice.one_in(2) && !case.expected_tag.is_empty() {
                     &mut case.expected_tag
@@ -265,6 +267,7 @@ fn random_aead(alg: AeadAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
         key: dice.bytes(alg.key_len()),
         iv: dice.bytes(iv_len),
         aad: dice.bytes(aad_len),
+        lacks_aad: aad_len == 0 && dice.one_in(2),
         input: dice.bytes(len),
         output_len: len,
         new_tag_len: tag_len,

@@ -20,6 +20,8 @@ pub struct RecordCase {
     pub second_iv: Vec<u8>,
     /// The associated data.
     pub aad: Vec<u8>,
+    /// True if there is no associated data, not even an empty string.
+    pub lacks_aad: bool,
     /// The input.
     pub input: Vec<u8>,
     /// The size of the output buffer in bytes.
@@ -141,7 +143,7 @@ impl RecordColumns {
             [&case.iv, &case.second_iv, &case.aad, &case.input].map(|bytes| self.store(bytes));
         self.iv.push(iv?);
         self.second_iv.push(second_iv?);
-        self.aad.push(aad?);
+        self.aad.push(if case.lacks_aad { Span::ABSENT } else { aad? });
         self.input.push(InputSource::Data(input?));
         let output = self.reserve(case.output_len)?;
         self.output.push(OutputSink::Output(output));

@@ -288,6 +288,8 @@ impl AppendLayout {
             WireBytes::One(index) => Column::One(self.task(index).task),
             WireBytes::Each(_) => Column::Each(tasks.into()),
         };
+        // AES-SIV tells no associated data from an empty string.
+        let has_aad = self.aad_len > 0 || self.tasks.iter().any(|own| own.task.absent_aad().is_absent());
         let has_tags = self.tasks.iter().any(|own| own.tag_in + own.tag_out > 0);
         let is_generated = self.iv_rule == IvRule::IvGenerated;
         let one_iv_source = iv_from.first().copied().filter(|first| {
@@ -297,7 +299,7 @@ impl AppendLayout {
         let records = Records {
             output_len: at.output,
             iv: Column::Each(iv.into()),
-            aad: if self.aad_len == 0 { Column::One(Span::default()) } else { Column::Each(aad.into()) },
+            aad: if has_aad { Column::Each(aad.into()) } else { Column::One(Span::default()) },
             input: Column::Each(input.into()),
             output: Column::Each(output.into()),
             tag: if has_tags { Column::Each(tag.into()) } else { Column::One(Span::default()) },
@@ -326,7 +328,10 @@ impl AppendLayout {
             }
             _ => IvSource::Given,
         };
-        let aad = span(at.aad, self.aad_len)?;
+        let aad = match self.aad_len {
+            0 => layout.task.absent_aad(),
+            len => span(at.aad, len)?,
+        };
         // An input that is shorter than its tag fails alone: its tag has no bytes.
         let tag_in = layout.tag_in.min(len);
         let input = span(at.input, len - tag_in)?;

@@ -36,7 +36,7 @@ impl CallSession<'_> {
         let given = args.iv.as_deref().map(|iv| given_iv(cipher, iv)).transpose()?;
         let iv = given.as_ref().map_or(usual_iv(cipher), |iv| EntryIv::Bytes(iv));
         let mut builder = BatchBuilder::new();
-        let record = BatchEntry::new(cipher.encryption()).iv(iv).aad(aad).input(&value);
+        let record = BatchEntry::new(cipher.encryption()).iv(iv).aad_if_any(aad).input(&value);
         let answer = self.last_record(&mut builder, record).await?;
         let iv = given.as_ref().map_or(&answer.iv[..], |iv| iv);
         self.write_sealed(&args.output, &[iv, &answer.result, &answer.tag].concat(), cipher, key)
@@ -53,7 +53,7 @@ impl CallSession<'_> {
         let sealed = read(&args.input)?;
         let [iv, ciphertext, tag] = parts(cipher, &sealed)?;
         let entry = BatchEntry::new(cipher.decryption());
-        let entry = entry.iv(EntryIv::Bytes(iv)).aad(aad).tag(tag).input(ciphertext);
+        let entry = entry.iv(EntryIv::Bytes(iv)).aad_if_any(aad).tag(tag).input(ciphertext);
         let answer = self.last_record(&mut BatchBuilder::new(), entry).await?;
         self.write_secret(&args.output, &answer.result, &cipher.to_string())
     }
@@ -71,10 +71,10 @@ impl CallSession<'_> {
         let mut builder = BatchBuilder::new();
         // The value goes from one record to the other in a slot, and no answer has it.
         let slot = builder.slot(u32::try_from(ciphertext.len()).unwrap_or(u32::MAX));
-        let opening = BatchEntry::new(old.decryption()).iv(EntryIv::Bytes(iv)).aad(old_aad).tag(tag);
+        let opening = BatchEntry::new(old.decryption()).iv(EntryIv::Bytes(iv)).aad_if_any(old_aad).tag(tag);
         let opening = opening.input(ciphertext).output(EntryOutput::Slot(slot));
         builder.add(opening).map_err(CallError::Job)?;
-        let sealing = BatchEntry::new(new.encryption()).key(1).iv(usual_iv(new)).aad(new_aad);
+        let sealing = BatchEntry::new(new.encryption()).key(1).iv(usual_iv(new)).aad_if_any(new_aad);
         let answer = self.last_record(&mut builder, sealing.input_from(EntryInput::Slot(slot))).await?;
         let renewed = [&answer.iv[..], &answer.result, &answer.tag].concat();
         self.write_sealed(&args.output, &renewed, new, to)
@@ -247,12 +247,13 @@ fn given_iv(cipher: RowCipher, hex: &str) -> Result<Vec<u8>, CallError> {
     }
 }
 
-fn associated(cipher: RowCipher, aad: Option<&str>) -> Result<&[u8], CallError> {
+/// Returns the associated data. AES-SIV tells an empty text from none.
+fn associated(cipher: RowCipher, aad: Option<&str>) -> Result<Option<&[u8]>, CallError> {
     match (cipher, aad) {
         (RowCipher::Cbc(_), Some(_)) => {
             Err(CallError::Usage("--aad: CBC has no associated data: expected a cipher of GCM"))
         }
-        (_, aad) => Ok(aad.unwrap_or_default().as_bytes()),
+        (_, aad) => Ok(aad.map(str::as_bytes)),
     }
 }
 

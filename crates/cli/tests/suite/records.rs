@@ -144,6 +144,29 @@ fn every_cipher_decrypts_what_it_encrypts() {
     }
 }
 
+/// The values are those of pyca with `None` and with `[b""]`; builds before 0.1.0 wrote the latter in both cases.
+#[test]
+fn aes_siv_tells_no_associated_data_from_an_empty_string() {
+    let folder = Folder::new();
+    folder.put("own", "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
+    folder.put("in", "v,a\nhello,\n");
+    let how = "--column v --encoding text --key-file own --cipher aes128-siv";
+    let absent = "v,a,tag\n3b1d694cde,,f0635bf3f0bed61b5245be6c6cd9e7a1\n";
+    let empty = "v,a,tag\n1447769b1c,,1f9d2ee836dd30ce312ef988c2d73ec3\n";
+    for (aad, expected) in [("", absent), (" --aad-column a", empty)] {
+        folder.ok(&format!("encrypt in -o sealed {how}{aad}"));
+        assert_eq!(folder.get("sealed"), expected);
+        folder.ok(&format!("decrypt sealed -o back {how}{aad} --drop-iv"));
+        assert_eq!(folder.get("back"), folder.get("in"));
+    }
+    folder.put("sealed", empty);
+    folder.ok(&format!("decrypt sealed -o back {how} --drop-iv"));
+    assert_eq!(folder.get("back"), folder.get("in"));
+    folder.put("sealed", absent);
+    let output = folder.records(&format!("decrypt sealed -o back {how} --aad-column a"));
+    assert!(code(&output) == 1 && stderr(&output).contains("verification failed"), "{}", stderr(&output));
+}
+
 /// The second sample of NIST for FF1, and card numbers.
 #[test]
 fn tokens_keep_their_format_and_come_back() {

@@ -6,7 +6,7 @@ use oarlock::Span;
 use crate::records::BatchRecords;
 use crate::run::RowError;
 use crate::values::ValueColumn;
-use crate::{ColumnError, RowFault};
+use crate::{ColumnCipher, ColumnError, RowFault};
 
 /// The associated data of a column, or the tweaks of tokens.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +15,7 @@ pub enum AssociatedData<'a> {
     /// No associated data.
     #[default]
     None,
-    /// The same bytes for every row.
+    /// The same bytes for every row. AES-SIV tells an empty string from no associated data.
     Constant(&'a [u8]),
     /// The bytes of another column, row by row.
     Column(&'a dyn Array),
@@ -30,8 +30,16 @@ pub(crate) enum AssociatedValues<'a> {
 }
 
 impl<'a> AssociatedValues<'a> {
-    pub(super) fn read(aad: &AssociatedData<'a>, rows: usize) -> Result<Self, ColumnError> {
-        Self::read_as("associated data", RowFault::NoAssociatedData, aad, rows)
+    pub(super) fn read(
+        ciphers: &[ColumnCipher],
+        aad: &AssociatedData<'a>,
+        rows: usize,
+    ) -> Result<Self, ColumnError> {
+        let is_siv = ciphers.iter().any(|cipher| matches!(cipher, ColumnCipher::Siv(_)));
+        match aad {
+            AssociatedData::Constant([]) if is_siv => Ok(Self::Constant(&[])),
+            _ => Self::read_as("associated data", RowFault::NoAssociatedData, aad, rows),
+        }
     }
 
     /// Reads data of another name, whose absence is the fault `absent`.
@@ -65,12 +73,12 @@ impl<'a> AssociatedValues<'a> {
         }
     }
 
-    /// Stores the data of a row among the bytes of a batch, and returns its place.
-    pub(super) fn store(&self, row: usize, records: &mut BatchRecords) -> Result<Span, RowError> {
+    /// Stores the data of a row among the bytes of a batch, and returns its place, if there is any.
+    pub(super) fn store(&self, row: usize, records: &mut BatchRecords) -> Result<Option<Span>, RowError> {
         match self {
-            Self::None => Ok(Span::default()),
-            Self::Constant(bytes) => Ok(records.store_once(bytes)?),
-            Self::Column(..) => Ok(records.store(self.value(row)?)?),
+            Self::None => Ok(None),
+            Self::Constant(bytes) => Ok(Some(records.store_once(bytes)?)),
+            Self::Column(..) => Ok(Some(records.store(self.value(row)?)?)),
         }
     }
 

@@ -56,7 +56,7 @@ impl<'a> DecryptRows<'a> {
         options: &Decryption<'a>,
         rows: usize,
     ) -> Result<Self, ColumnError> {
-        let aad = AssociatedValues::read(&options.aad, rows)?;
+        let aad = AssociatedValues::read(&[options.cipher], &options.aad, rows)?;
         check_associated_data(options.cipher, &aad)?;
         let key = keys.batch_key(options.key)?;
         Ok(Self { key, key_name: options.key, cipher: options.cipher, aad })
@@ -98,10 +98,7 @@ impl ColumnOperation for DecryptRows<'_> {
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
         let parts = SealedParts::of(self.cipher, value)?;
-        let aad = match self.aad.is_none() {
-            true => None,
-            false => Some(self.aad.store(row, records)?),
-        };
+        let aad = self.aad.store(row, records)?;
         let output = records.place(parts.ciphertext.len as usize)?;
         let tag = self.cipher.aead().map(|_| parts.tag);
         let record = NewRecord::new(parts.ciphertext, output);

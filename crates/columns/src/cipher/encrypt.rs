@@ -34,7 +34,7 @@ impl<'a> EncryptRows<'a> {
         rows: usize,
     ) -> Result<Self, ColumnError> {
         let cipher = options.cipher;
-        let aad = AssociatedValues::read(&options.aad, rows)?;
+        let aad = AssociatedValues::read(&[cipher], &options.aad, rows)?;
         check_associated_data(cipher, &aad)?;
         let ivs = match (options.iv, cipher) {
             (ColumnIv::Usual | ColumnIv::Zero, ColumnCipher::Siv(_))
@@ -147,9 +147,7 @@ impl ColumnOperation for EncryptRows<'_> {
         if let ColumnCipher::Gcm(_) | ColumnCipher::GcmSiv(_) = self.cipher {
             record.tag = Some(records.place(self.cipher.tag_len())?);
         }
-        if !self.aad.is_none() {
-            record.aad = Some(self.aad.store(row, records)?);
-        }
+        record.aad = self.aad.store(row, records)?;
         records.push(record);
         Ok(Span { start: start.unwrap_or(output).start, len: result_len as u32 })
     }

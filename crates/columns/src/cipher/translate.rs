@@ -48,7 +48,7 @@ impl<'a> TranslateRows<'a> {
                 )));
             }
         };
-        let aad = AssociatedValues::read(&options.from.aad, rows)?;
+        let aad = AssociatedValues::read(&[from, to], &options.from.aad, rows)?;
         check_associated_data(from, &aad)?;
         Ok(Self {
             from_key: keys.batch_key(options.from.key)?,
@@ -96,7 +96,7 @@ impl<'a> TranslateRows<'a> {
         let opened = NewRecord {
             iv: Some(parts.iv),
             iv_from: Some(IvSource::Given),
-            aad: Some(aad),
+            aad: Some(aad.unwrap_or(open.absent_aad())),
             tag: Some(parts.tag),
             output: OutputSink::Slot(slot),
             ..NewRecord::new(parts.ciphertext, Span::default())
@@ -106,7 +106,7 @@ impl<'a> TranslateRows<'a> {
             input: InputSource::Slot(slot),
             iv: Some(Span::default()),
             iv_from: Some(iv_from),
-            aad: Some(aad),
+            aad: Some(aad.unwrap_or(seal.absent_aad())),
             tag: Some(tag),
             ..NewRecord::new(Span::default(), output)
         };

@@ -94,7 +94,7 @@ impl SingleRecord {
             output_len: parts.output_len,
             key: Column::One(KeySource::Table(self.table.index(key).unwrap())),
             iv: Column::One(iv),
-            aad: Column::One(aad),
+            aad: Column::One(if parts.aad.is_empty() { Span::ABSENT } else { aad }),
             tag: Column::One(tag),
             input: Column::One(InputSource::Data(input)),
             output: Column::One(OutputSink::Output(Span::new(0, parts.output_len).unwrap())),

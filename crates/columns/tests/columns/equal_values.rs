@@ -3,7 +3,8 @@
 use arrow_array::{Array, BinaryArray, StringArray};
 use oarlock::batch::BatchTask;
 use oarlock_columns::{
-    AssociatedData, ColumnCipher, ColumnIv, Decryption, Encryption, OnError, decrypt, encrypt,
+    AssociatedData, ColumnCipher, ColumnIv, Decryption, Encryption, OnError, Translation, decrypt, encrypt,
+    translate,
 };
 
 use super::common::{
@@ -68,6 +69,34 @@ fn equal_values_have_equal_results_that_open_on_the_scalar_engine() {
             let usual = encrypt(&keys, &array(&values), &usual, OnError::Raise).unwrap();
             assert_eq!(values_of(&usual.array), sealed, "no IV is usual");
         }
+    }
+}
+
+#[test]
+fn aes_siv_tells_no_associated_data_from_an_empty_string() {
+    let keys = keys();
+    let values = random_values(7, 40, 30);
+    for (cipher, key) in [(ColumnCipher::AES128_SIV, "siv128"), (ColumnCipher::AES256_SIV, "siv256")] {
+        let seal = |aad| {
+            let options = Encryption::new(key, cipher).aad(aad);
+            values_of(&encrypt(&keys, &array(&values), &options, OnError::Raise).unwrap().array)
+        };
+        let open = |sealed: &Values, aad| {
+            let options = Decryption::new(key, cipher).aad(aad);
+            decrypt(&keys, &array(sealed), &options, OnError::Null).map(|opened| values_of(&opened.array))
+        };
+        let (absent, empty) = (seal(AssociatedData::None), seal(AssociatedData::Constant(b"")));
+        let none: Values = values.iter().map(|_| None).collect();
+        assert!(absent.iter().zip(&empty).all(|(absent, empty)| absent.is_none() || absent != empty));
+        assert_eq!(open(&absent, AssociatedData::None).unwrap(), values);
+        assert_eq!(open(&empty, AssociatedData::Constant(b"")).unwrap(), values);
+        // Builds before 0.1.0 made no difference, so what they sealed still opens.
+        assert_eq!(open(&empty, AssociatedData::None).unwrap(), values);
+        assert_eq!(open(&absent, AssociatedData::Constant(b"")).unwrap(), none);
+        // A translation seals in the new form.
+        let present = Decryption::new(key, cipher);
+        let moved = translate(&keys, &array(&empty), &Translation::new(present, key, cipher), OnError::Raise);
+        assert_eq!(values_of(&moved.unwrap().array), absent);
     }
 }
 

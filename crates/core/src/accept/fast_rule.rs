@@ -197,7 +197,7 @@ impl FastRule {
             TagRule::Tweak => return (end(aad) <= self.data_len) & (aad.len as usize <= MAX_FF1_TWEAK),
         };
         let has_valid_len = (self.min_tag_len..=self.max_tag_len).contains(&tag.len);
-        (end(aad) <= self.data_len) & (end(tag) <= limit) & has_valid_len
+        ((end(aad) <= self.data_len) | aad.is_absent()) & (end(tag) <= limit) & has_valid_len
     }
 }
 

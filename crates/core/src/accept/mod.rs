@@ -278,7 +278,7 @@ impl<'a> RecordPart<'a> {
         self.second_iv.at(record.index)
     }
 
-    /// Returns the span of a record's associated data.
+    /// Returns the span of a record's associated data, which is [`Span::ABSENT`] if there is none.
     #[must_use]
     #[inline(always)]
     pub fn aad_span(&self, record: RecordRef) -> Span {

@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 ///
 /// Tags of AES-GCM have 12 to 16 bytes and IVs 1 byte or more; 12 is the fast length (NIST SP 800-38D).
 ///
-/// AES-SIV (RFC 5297) has two AES keys side by side, of which the first makes the tag. The associated data is always a
-/// component of its input, and the IV is one more if it is not empty. The tag has 16 bytes. Without an IV the same
-/// input gives the same output, and an IV may repeat.
+/// AES-SIV (RFC 5297) has two AES keys side by side, of which the first makes the tag. The associated data is a
+/// component of its input unless it is [absent](crate::Span::ABSENT), and the IV is one more if it is not empty. The tag
+/// has 16 bytes. Without an IV the same input gives the same output, and an IV may repeat. A record without associated
+/// data is opened too if it was sealed with one empty string of it, as versions before 0.1 did.
 ///
 /// AES-GCM-SIV (RFC 8452) has IVs of 12 bytes and tags of 16. An IV may repeat; then only equal inputs show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -67,7 +67,7 @@ pub struct BatchEntry<'e> {
     second_key: KeySource,
     iv: EntryIv<'e>,
     second_iv: EntryIv<'e>,
-    aad: &'e [u8],
+    aad: Option<&'e [u8]>,
     input: EntryInput<'e>,
     output: EntryOutput,
     tag: &'e [u8],
@@ -120,7 +120,7 @@ impl<'e> BatchEntry<'e> {
             second_key: KeySource::Table(0),
             iv: EntryIv::Bytes(&[]),
             second_iv: EntryIv::Bytes(&[]),
-            aad: &[],
+            aad: None,
             input: EntryInput::Here(&[]),
             output: EntryOutput::Output,
             tag: &[],
@@ -169,9 +169,15 @@ impl<'e> BatchEntry<'e> {
         Self { second_iv, ..self }
     }
 
-    /// Sets the associated data.
+    /// Sets the associated data. AES-SIV tells an empty string from no associated data.
     #[must_use]
     pub fn aad(self, aad: &'e [u8]) -> Self {
+        Self { aad: Some(aad), ..self }
+    }
+
+    /// Sets the associated data, or removes it.
+    #[must_use]
+    pub fn aad_if_any(self, aad: Option<&'e [u8]>) -> Self {
         Self { aad, ..self }
     }
 
@@ -333,7 +339,11 @@ impl BatchBuilder {
             EntryOutput::Output => OutputSink::Output(self.place(result_len(entry.task, input_len))?),
         };
         let tag = if entry.task.is_seal() { self.place(TAG_LEN)? } else { self.store(entry.tag)? };
-        Some(EntryLayout { iv, second_iv, aad: self.store(entry.aad)?, input, output, tag })
+        let aad = match entry.aad {
+            Some(aad) => self.store(aad)?,
+            None => entry.task.absent_aad(),
+        };
+        Some(EntryLayout { iv, second_iv, aad, input, output, tag })
     }
 
     fn lay_iv(&mut self, iv: EntryIv<'_>, len: Option<usize>) -> Option<(Span, IvSource)> {

@@ -326,8 +326,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     /// Checks that given spans lie in the caller's data, without the IVs behind it. Outputs must lie within the output
     /// and must not be longer than any result.
     fn check_places(&self, row: &BatchRow) -> Result<(), Status> {
-        let given =
-            [row.iv, row.second_iv, row.aad, if row.task.is_open() { row.tag } else { Span::default() }];
+        let aad = if row.aad.is_absent() { Span::default() } else { row.aad };
+        let given = [row.iv, row.second_iv, aad, if row.task.is_open() { row.tag } else { Span::default() }];
         if given.iter().any(|span| span.of(&self.batch.records.data).is_none()) {
             return Err(Status::Malformed);
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use oarlock_core::{
     AeadAlg, BlockCipher, CipherMode, CipherSpec, ColumnValue, DigestAlg, Direction, FpeAlg, MacAlg,
-    OutputSink, Shape, WrapAlg,
+    OutputSink, Shape, Span, WrapAlg,
 };
 
 use crate::table::{IvUse, KeyType};
@@ -149,6 +149,16 @@ impl BatchTask {
             Self::Do(Shape::DigestPart { alg }) => Some(alg.state_len()),
             Self::Do(Shape::Chain { cipher, .. }) => Some(cipher.alg.block_len()),
             _ => None,
+        }
+    }
+
+    /// Returns the span of associated data that is absent: [`Span::ABSENT`] under AES-SIV, which tells it from an empty
+    /// string, and an empty span otherwise.
+    #[must_use]
+    pub fn absent_aad(self) -> Span {
+        match self {
+            Self::Do(Shape::Aead { alg, .. }) if alg.is_siv() => Span::ABSENT,
+            _ => Span::default(),
         }
     }
 

@@ -160,7 +160,7 @@ impl<'r> KnownColumns<'r> {
             [&row.iv, &row.second_iv, &row.aad, &row.input].map(|bytes| self.store(bytes));
         self.iv.push(iv?);
         self.second_iv.push(second_iv?);
-        self.aad.push(aad?);
+        self.aad.push(if row.lacks_aad { Span::ABSENT } else { aad? });
         let input = input?;
         // A span near 2^32 would wrap around in an engine that adds its start and length in 32 bits.
         self.input.push(InputSource::Data(if row.is_beyond_data {

@@ -15,6 +15,8 @@ pub(super) struct KnownRecord {
     pub(super) iv: Vec<u8>,
     pub(super) second_iv: Vec<u8>,
     pub(super) aad: Vec<u8>,
+    /// The record has no associated data, not even an empty string.
+    pub(super) lacks_aad: bool,
     pub(super) input: Vec<u8>,
     /// The input's span ends beyond the data.
     pub(super) is_beyond_data: bool,
@@ -155,12 +157,14 @@ fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTest
         _ => GCM,
     };
     for words in lines(file) {
-        let (key, iv, aad) = (bytes(&words, 1)?, bytes(&words, 2)?, bytes(&words, 3)?);
+        let lacks_aad = words.get(3).is_some_and(|word| *word == "absent");
+        let (key, iv) = (bytes(&words, 1)?, bytes(&words, 2)?);
+        let aad = if lacks_aad { Vec::new() } else { bytes(&words, 3)? };
         let (plain, sealed, tag) = (bytes(&words, 4)?, bytes(&words, 5)?, bytes(&words, 6)?);
-        let row = KnownRecord { iv, aad, place_len: sealed.len(), ..KnownRecord::default() };
+        let row = KnownRecord { iv, aad, lacks_aad, place_len: sealed.len(), ..KnownRecord::default() };
         let row = match direction {
             _ if key.len() != alg.key_len() => continue,
-            Direction::Encrypt if words[0] == "bad" => continue,
+            Direction::Encrypt if words[0] != "good" => continue,
             Direction::Encrypt => {
                 let made_tag_len = tag.len();
                 KnownRecord {

@@ -105,6 +105,24 @@ async fn values_of_every_cipher_come_back() {
     }
 }
 
+/// An empty field is no associated data. Builds before 0.1.0 took it for an empty string under AES-SIV.
+#[tokio::test]
+async fn aes_siv_without_associated_data_is_that_of_rfc_5297() {
+    let server = server().await;
+    let mut client = client(&server).await;
+    // By pyca: `encrypt(b"hello", None)` and `encrypt(b"hello", [b""])`, with the tag behind the ciphertext.
+    let new: &[u8] = b"\xc8\xa8\x00\x5c\x19\xd6\xaf\x34\x66\xa7\xbe\xda\x84\xfe\x8a\x1c\x9b\x58\x6b\xb7\xad";
+    let old: &[u8] = b"\x62\xb3\x3b\x55\x2a\x1c\x22\x3f\x0b\x1f\xea\x3b\x38\xf6\x4b\x06\xb7\x2d\xaf\x18\xfa";
+    let sealed = client.encrypt(encrypt("joined", &[b"hello"])).await.unwrap().into_inner();
+    assert_eq!(sealed.ciphertexts, [new]);
+    let both = vec![Bytes::from_static(new), Bytes::from_static(old)];
+    let opened = client.decrypt(decrypt("joined", both.clone())).await.unwrap().into_inner();
+    assert_eq!((opened.plaintexts, opened.faults.len()), (bytes(&[b"hello", b"hello"]), 0));
+    let request = RewrapRequest { key: "joined".into(), ciphertexts: both, ..Default::default() };
+    let moved = client.rewrap(request).await.unwrap().into_inner();
+    assert_eq!(moved.ciphertexts, [new, new]);
+}
+
 #[tokio::test]
 async fn a_value_that_fails_fails_alone() {
     let server = server().await;

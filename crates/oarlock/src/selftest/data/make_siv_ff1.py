@@ -83,8 +83,17 @@ for size in (32, 48, 64):
         lines.append(["good", hx(key), hx(iv), hx(aad), hx(plain), hx(sealed), hx(tag)])
     lines.append(["bad", hx(key), hx(iv), hx(aad), "-", hx(sealed), hx(flipped(tag))])
     lines.append(["bad", hx(key), hx(iv), hx(aad[1:]), "-", hx(sealed), hx(tag)])
+for size in (32, 48, 64):
+    key, plain = bytes(range(size)), b"hello"
+    for iv in (b"", bytes(12)):
+        tail = [iv] if iv else []
+        for word, aad in (("good", []), ("old", [b""])):
+            sealed = AESSIV(key).encrypt(plain, aad + tail)
+            lines.append([word, hx(key), hx(iv), "absent", hx(plain), hx(sealed[16:]), hx(sealed[:16])])
+        lines.append(["bad", hx(key), hx(iv), "absent", "-", hx(sealed[16:]), hx(flipped(sealed[:16]))])
 head = ["RFC 5297 A.1 first, the rest by OpenSSL. An IV is one more component behind the associated data.",
-        "good key iv aad plaintext ciphertext tag", "bad key iv aad - ciphertext tag"]
+        "good key iv aad plaintext ciphertext tag", "bad key iv aad - ciphertext tag",
+        "old key iv absent plaintext ciphertext tag: sealed with an empty string, and opened without associated data"]
 write("siv.txt", head, lines)
 
 lines = []
