@@ -3,10 +3,10 @@
 mod arrow;
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use oarlock::format::{Alphabet, TokenFormat};
+use oarlock::format::{Alphabet, FormatError, TokenFormat};
 use oarlock::table::{KeyType, WeakKeyRule};
 use oarlock::{BlockCipher, FpeAlg, MacAlg};
 use oarlock_records::{
@@ -213,7 +213,7 @@ struct RecordTokenArgs {
     keys: RecordKeyArgs,
     #[arg(long, value_name = "NAME", default_value = "aes256-ff1", value_parser = token_alg, help = format!("Algorithm: {}", names(&TOKEN_ALGS)), help_heading = "Tokens")]
     cipher: FpeAlg,
-    #[arg(long, value_name = "NAME", default_value = "digits", help = format!("Alphabet of the encrypted characters: {}", Alphabet::names()), help_heading = "Tokens")]
+    #[arg(long, value_name = "NAME", default_value = "digits", value_parser = alphabet, help = format!("Alphabet of the encrypted characters: {}, or {ALPHABET_FILE} and the path of a file with the characters", Alphabet::names()), help_heading = "Tokens")]
     alphabet: Alphabet,
     /// Number of characters at the start that stay as they are
     #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = "Tokens")]
@@ -230,6 +230,20 @@ struct RecordTokenArgs {
     /// Column with each row's tweak
     #[arg(long, value_name = "NAME", conflicts_with = "tweak", help_heading = "Tokens")]
     tweak_column: Option<String>,
+}
+
+/// The beginning of an alphabet that is in a file. Linux limits one argument to 128 KiB, and a large alphabet is longer.
+const ALPHABET_FILE: &str = "file:";
+
+fn alphabet(text: &str) -> Result<Alphabet, String> {
+    let Some(path) = text.strip_prefix(ALPHABET_FILE) else {
+        return text.parse().map_err(|error: FormatError| error.to_string());
+    };
+    let fault = |reason: String| format!("{path}: {reason}");
+    let characters = oarlock_io::read_text(Path::new(path)).map_err(|error| fault(error.to_string()))?;
+    let characters = characters.strip_suffix('\n').unwrap_or(&characters);
+    let characters = characters.strip_suffix('\r').unwrap_or(characters);
+    Alphabet::new(characters).map_err(|error| fault(error.to_string()))
 }
 
 fn token_alg(name: &str) -> Result<FpeAlg, String> {

@@ -207,6 +207,37 @@ fn tokens_keep_their_format_and_come_back() {
     assert_eq!(code(&output), 2);
 }
 
+/// An argument of Linux has at most 128 KiB, so a large alphabet comes from a file.
+#[test]
+fn an_alphabet_of_65535_characters_comes_from_a_file() {
+    let folder = Folder::new();
+    folder.put("own", "2b7e151628aed2a6abf7158809cf4f3c");
+    let letters: String = (0x100..0x11000)
+        .filter_map(char::from_u32)
+        .filter(|letter| !letter.is_control())
+        .take(65_535)
+        .collect();
+    let value: String = letters.chars().step_by(9_001).collect();
+    folder.put("in", &format!("v\n{value}\n"));
+    let how = "--column v --cipher aes128-ff1 --key-file own --alphabet file:letters";
+    for end in ["", "\n", "\r\n"] {
+        folder.put("letters", &format!("\u{feff}{letters}{end}"));
+        folder.ok(&format!("tokenise in -o out {how}"));
+        let token = folder.get("out");
+        assert!(token != folder.get("in") && token.chars().count() == value.chars().count() + 3, "{token}");
+        folder.ok(&format!("detokenise out -o back {how}"));
+        assert_eq!(folder.get("back"), folder.get("in"));
+    }
+    for (text, expected) in [("aa", "letters: "), ("a\rb", "letters: line 1 ends with a carriage return")] {
+        folder.put("letters", text);
+        let output = folder.records(&format!("tokenise in -o none {how}"));
+        assert!(code(&output) == 2 && stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+    let output =
+        folder.records(&how.replace("file:letters", "file:gone").replace("--column", "tokenise in --column"));
+    assert!(stderr(&output).contains("gone: No such file"), "{}", stderr(&output));
+}
+
 /// FIPS 81 appendix B (one block of ECB is CBC under a zero IV), RFC 4231 4.2.
 #[test]
 fn published_vectors_come_out() {
