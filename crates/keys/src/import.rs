@@ -23,8 +23,8 @@ use outline::Structure;
 
 #[cfg(feature = "key-files")]
 pub use self::files::{
-    any, der, encrypted_pkcs8_der, encrypted_pkcs8_pem, pem, pkcs1_private_pem, pkcs1_public_pem, pkcs8_pem,
-    private_key_format, sec1_pem, spki_pem,
+    any, certificates, der, encrypted_pkcs8_der, encrypted_pkcs8_pem, pem, pkcs1_private_pem,
+    pkcs1_public_pem, pkcs8_pem, private_key_format, sec1_pem, spki_pem,
 };
 #[cfg(feature = "key-files")]
 pub(crate) use self::files::{own_pem, public_key};

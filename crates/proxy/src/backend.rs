@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock::Accelerator;
+use oarlock::keys::import;
 use oarlock_io::read_private;
 use oarlock_rustls::{HandshakeLimits, TlsConnector, TlsHandshakeError, load_signing_key};
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, SignatureScheme};
@@ -191,9 +191,9 @@ fn read_certificate(
         reason,
     };
     let bytes = std::fs::read(chain_path).map_err(|error| fault(chain_path, error.to_string()))?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-    let chain = chain.ok().filter(|chain| !chain.is_empty());
+    let chain = import::certificates(&bytes).ok().filter(|chain| !chain.is_empty());
     let chain = chain.ok_or_else(|| fault(chain_path, "expected certificates in PEM".to_owned()))?;
+    let chain: Vec<CertificateDer<'static>> = chain.into_iter().map(CertificateDer::from).collect();
     let key = read_private(key_path, MAX_KEY_BYTES).map_err(|error| fault(key_path, error.to_string()))?;
     let key = load_signing_key(context.accelerator, &key, None)
         .map_err(|error| ProxyServiceError::BackendKey { path: key_path.clone(), error })?;

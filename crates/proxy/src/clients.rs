@@ -6,9 +6,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{Context, SHA256};
+use oarlock::keys::import;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -107,11 +107,11 @@ impl ClientNameVerifier {
 pub(crate) fn read_authorities(path: &Path) -> Result<(RootCertStore, [u8; 32]), AuthorityError> {
     let bytes = std::fs::read(path).map_err(|error| AuthorityError::Read { path: path.to_owned(), error })?;
     let (mut roots, mut digest) = (RootCertStore::empty(), Context::new(&SHA256));
-    for certificate in CertificateDer::pem_slice_iter(&bytes) {
-        let certificate = certificate.map_err(|_| AuthorityError::Pem { path: path.to_owned() })?;
+    let found = import::certificates(&bytes).map_err(|_| AuthorityError::Pem { path: path.to_owned() })?;
+    for certificate in found {
         digest.update(&certificate);
         roots
-            .add(certificate)
+            .add(certificate.into())
             .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
     }
     if roots.is_empty() {

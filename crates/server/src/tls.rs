@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use oarlock::keys::import;
 use oarlock_io::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
@@ -231,9 +232,12 @@ fn unusable(path: &Path, error: rustls::Error) -> TlsError {
 
 fn certificates(path: &Path, expected: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let failed = |reason: String| TlsError::Pem { path: path.to_owned(), expected, reason };
-    let found = CertificateDer::pem_file_iter(path).map_err(|error| failed(pem_fault(&error)))?;
-    let found = found.collect::<Result<Vec<_>, _>>().map_err(|error| failed(pem_fault(&error)))?;
-    if found.is_empty() { Err(failed("found no certificate".into())) } else { Ok(found) }
+    let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let found = import::certificates(&text).map_err(|error| failed(error.to_string()))?;
+    match found.is_empty() {
+        true => Err(failed("found no certificate".into())),
+        false => Ok(found.into_iter().map(CertificateDer::from).collect()),
+    }
 }
 
 fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'static>, TlsError> {
@@ -250,7 +254,7 @@ fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'stati
 }
 
 /// Returns the fault of a PEM file. The error's own text quotes lines of the file, which may be the key.
-pub(crate) fn pem_fault(error: &pem::Error) -> String {
+fn pem_fault(error: &pem::Error) -> String {
     match error {
         // The system's error quotes no bytes of the file.
         pem::Error::Io(error) => return error.to_string(),

@@ -1,7 +1,7 @@
 //! The errors of `oarlock keys`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use oarlock::keys::KeyError;
 use oarlock_io::output::OutputError;
@@ -27,6 +27,8 @@ pub(crate) enum KeysError {
     Read { path: PathBuf, error: io::Error },
     #[error("{}: {error}", path.display())]
     Key { path: PathBuf, error: KeyError },
+    #[error("{}: the private key is encrypted: a passphrase is needed: {option} FILE gives it", path.display())]
+    Passphrase { path: PathBuf, option: &'static str },
     #[error("{}: {error}", path.display())]
     Records { path: PathBuf, error: KeyFileError },
     #[error("{}: longer than {max} bytes, the largest allowed file of keys", path.display())]
@@ -68,6 +70,26 @@ pub(crate) enum KeysError {
     Broken { count: usize },
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
+}
+
+impl KeysError {
+    /// Returns the error of a key file. A missing passphrase is one of `--passphrase-file`.
+    pub(crate) fn of_key(path: &Path, error: KeyError) -> Self {
+        match error {
+            KeyError::PassphraseMissing => {
+                Self::Passphrase { path: path.to_owned(), option: "--passphrase-file" }
+            }
+            error => Self::Key { path: path.to_owned(), error },
+        }
+    }
+
+    /// Names the option of commands that read one key and write another.
+    pub(crate) fn of_input(self) -> Self {
+        match self {
+            Self::Passphrase { path, .. } => Self::Passphrase { path, option: "--in-passphrase-file" },
+            other => other,
+        }
+    }
 }
 
 impl CommandError for KeysError {

@@ -15,7 +15,8 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let identities = seal::identities(args.identity.as_deref())?;
     let recipients = args.seal.recipients()?;
-    let key = place::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())?;
+    let key = place::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())
+        .map_err(KeysError::of_input)?;
     if about::is_public(&key) && passphrase.is_some() {
         return Err(KeysError::Usage("--passphrase-file: a public key is not encrypted: remove the option"));
     }

@@ -68,7 +68,7 @@ pub(super) fn check_name(name: &str, hint: &'static str) -> Result<(), KeysError
 
 /// Reads a key of any format; `-` is stdin.
 pub(crate) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
-    import::any(&bytes(path)?, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
+    import::any(&bytes(path)?, passphrase).map_err(|error| KeysError::of_key(path, error))
 }
 
 /// Reads a key to sign with. Other users must not be able to read its file.
@@ -93,8 +93,7 @@ pub(super) fn read_material(
     identities: Option<&AgeIdentities>,
 ) -> Result<KeyMaterial, KeysError> {
     let content = seal::read_content(path, import::MAX_INPUT_LEN, identities)?;
-    KeyMaterial::import(&content.bytes, passphrase)
-        .map_err(|error| KeysError::Key { path: path.to_owned(), error })
+    KeyMaterial::import(&content.bytes, passphrase).map_err(|error| KeysError::of_key(path, error))
 }
 
 /// Reads a key of any format; `-` is stdin. The file may be sealed.
@@ -104,7 +103,7 @@ pub(super) fn read_sealed(
     identities: Option<&AgeIdentities>,
 ) -> Result<Key, KeysError> {
     let content = seal::read_content(path, import::MAX_INPUT_LEN, identities)?;
-    import::any(&content.bytes, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
+    import::any(&content.bytes, passphrase).map_err(|error| KeysError::of_key(path, error))
 }
 
 fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {

@@ -17,7 +17,8 @@ use super::args::SplitArgs;
 use super::{KeysError, place};
 
 pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {
-    let key = place::read(&args.file, place::passphrase(args.in_passphrase_file.as_deref())?.as_ref())?;
+    let passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
+    let key = place::read(&args.file, passphrase.as_ref()).map_err(KeysError::of_input)?;
     let name = args.name.clone().unwrap_or_else(|| place::name_of(&args.file));
     place::check_name(&name, ": --name gives one")?;
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;

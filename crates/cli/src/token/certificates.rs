@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use oarlock::keys::import;
 use x509_parser::parse_x509_certificate;
-use x509_parser::pem::Pem;
 
 use super::TokenError;
 
@@ -33,14 +33,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<TokenCertificate>, TokenError> {
 }
 
 fn parse(text: &[u8]) -> Result<Vec<TokenCertificate>, &'static str> {
-    let mut certificates = Vec::new();
-    for block in Pem::iter_from_buffer(text) {
-        let block = block.map_err(|_| "not PEM")?;
-        if matches!(block.label.as_str(), "CERTIFICATE" | "X509 CERTIFICATE") {
-            certificates.push(TokenCertificate::parse(block.contents)?);
-        }
+    let found = import::certificates(text).map_err(|_| "not PEM")?;
+    if found.is_empty() {
+        return Err("no certificate in PEM");
     }
-    if certificates.is_empty() { Err("no certificate in PEM") } else { Ok(certificates) }
+    found.into_iter().map(TokenCertificate::parse).collect()
 }
 
 impl TokenCertificate {

@@ -18,14 +18,14 @@ use super::args::ImportTokenArgs;
 use super::certificates::{self, TokenCertificate};
 use super::pin_source::PinQuestion;
 use super::template::{ImportNames, ObjectTemplate};
-use crate::keys::{about, place};
+use crate::keys::{KeysError, about, place};
 
 const SLOT: SlotId = SlotId(0);
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportTokenArgs) -> Result<(), TokenError> {
     let store = ObjectStore::open(&args.path)?;
     let passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
-    let key = place::read_to_sign(&args.key, passphrase.as_ref())?;
+    let key = place::read_to_sign(&args.key, passphrase.as_ref()).map_err(KeysError::of_input)?;
     let certificates = match &args.certificate {
         Some(path) => certificates::read(path)?,
         None => Vec::new(),

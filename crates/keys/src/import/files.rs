@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::outline::Structure;
 use super::{bounded, expect, pkcs1_private_der, pkcs1_public_der, pkcs8, pkcs8_der, sec1_der, spki_der};
-use crate::{KeyError, Passphrase, bind, pbes2};
+use crate::{KeyError, Passphrase, bind, pbes2, text_file};
 
 /// Imports a key in PEM or DER of any supported structure, or in BIND's private key file.
 ///
@@ -55,6 +55,19 @@ pub fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
 pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     let found = Structure::of(bounded(bytes)?).map_err(|_| foreign::error(bytes))?;
     structure(found, bytes, passphrase)
+}
+
+/// Reads the certificates of a text in PEM, in order, as DER. There may be none. The labels are `CERTIFICATE`, `X509
+/// CERTIFICATE` and `TRUSTED CERTIFICATE`, whose trust settings are left out. PEM is read as leniently as for keys. Other
+/// blocks are passed over and not decoded.
+///
+/// # Errors
+/// [`KeyError::PemMalformed`], and [`KeyError::Foreign`] for UTF-16.
+pub fn certificates(text: &[u8]) -> Result<Vec<Vec<u8>>, KeyError> {
+    match text_file::is_utf16(text) {
+        true => Err(foreign::error(text)),
+        false => pem::certificates(text),
+    }
 }
 
 /// Imports the first key among PEM blocks.

@@ -1,20 +1,42 @@
 //! Private keys in PKCS#8. RFC 5958 section 2.
 
-use der::Decode;
-use der::asn1::OctetStringRef;
+use der::asn1::{AnyRef, BitStringRef, OctetStringRef};
+use der::{Decode, Reader, SliceReader, TagNumber, Tagged};
 use oarlock_core::{Key, KeyParts};
 use pkcs8::PrivateKeyInfoRef;
+use spki::AlgorithmIdentifierRef;
 
-use super::{pkcs1, sec1, spki};
+use super::{pkcs1, sec1};
 use crate::asn1::{self, AlgorithmId};
 use crate::{KeyError, ec, edwards, fingerprint};
 
 const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
 
 pub(super) fn key(bytes: &[u8]) -> Result<Key, KeyError> {
-    let info = PrivateKeyInfoRef::try_from(bytes).map_err(asn1::malformed(STRUCTURE))?;
-    let public = info.public_key.map(|bits| spki::whole_bytes(STRUCTURE, bits)).transpose()?;
-    fingerprint::local(parts(AlgorithmId::parse(&info.algorithm)?, info.private_key.as_bytes(), public)?)
+    let (algorithm, private, public) = match PrivateKeyInfoRef::try_from(bytes) {
+        Ok(info) => (info.algorithm, info.private_key, info.public_key),
+        Err(error) => explicit_public(bytes).ok_or_else(|| asn1::malformed(STRUCTURE)(error))?,
+    };
+    let public = public.map(|bits| super::spki::whole_bytes(STRUCTURE, bits)).transpose()?;
+    fingerprint::local(parts(AlgorithmId::parse(&algorithm)?, private.as_bytes(), public)?)
+}
+
+/// The members of a PKCS#8 private key that this crate reads.
+type Members<'a> = (AlgorithmIdentifierRef<'a>, &'a OctetStringRef, Option<BitStringRef<'a>>);
+
+/// Reads the form of ring before version 0.17 and of rcgen for years after it: the public key of version 2 is tagged
+/// explicitly, as `[1] { BIT STRING }`, where RFC 5958 asks for an implicit tag.
+fn explicit_public(bytes: &[u8]) -> Option<Members<'_>> {
+    let outer = AnyRef::from_der(bytes).ok()?;
+    let mut reader = SliceReader::new(outer.value()).ok()?;
+    let _version = u8::decode(&mut reader).ok()?;
+    let algorithm = AlgorithmIdentifierRef::decode(&mut reader).ok()?;
+    let private = <&OctetStringRef>::decode(&mut reader).ok()?;
+    let tagged = AnyRef::decode(&mut reader).ok()?;
+    let tag = tagged.tag();
+    let is_public = tag.is_context_specific() && tag.is_constructed() && tag.number() == TagNumber(1);
+    let public = BitStringRef::from_der(tagged.value()).ok()?;
+    (is_public && reader.is_finished()).then_some((algorithm, private, Some(public)))
 }
 
 fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {

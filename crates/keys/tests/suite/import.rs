@@ -1,5 +1,6 @@
 //! The formats that are imported, and the keys that come out.
 
+use base64ct::{Base64, Encoding};
 use der::asn1::BitStringRef;
 use der::{Decode, Encode};
 use oarlock_core::{Curve, KeyHome, KeyKind};
@@ -53,6 +54,52 @@ fn every_supported_file_becomes_its_kind() {
         assert_eq!((from_pem.kind(), from_pem.home()), (kind, &KeyHome::Local), "{name}");
         let from_der = import::any(&der(name), Some(&passphrase())).unwrap();
         assert_eq!((from_der.kind(), from_der.fingerprint()), (kind, from_pem.fingerprint()), "{name}");
+    }
+}
+
+/// The form of rcgen and of older versions of ring, which OpenSSL refuses.
+#[test]
+fn an_explicitly_tagged_public_key_is_read_and_compared() {
+    const KEY: &str = "MFMCAQEwBQYDK2VwBCIEIDEB7u3IOyKilZVbQcw9l1YN5z6EXJJtp9/znBHjkpJ4oSMDIQChVrTkaii1ZJ7sDNGYIfCpb7N9kBHpKaTx0EyhF/mi7Q==";
+    let pem = |body: &str| format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n");
+    let key = import::any(pem(KEY).as_bytes(), None).unwrap();
+    assert_eq!(key.kind(), KeyKind::Ed25519Private);
+    let whole = Base64::decode_vec(KEY).unwrap();
+    // Without the public key it is the same key, in version 1.
+    let mut short = whole[..whole.len() - 37].to_vec();
+    short[1] = short.len() as u8 - 2;
+    short[4] = 0;
+    assert_eq!(import::pkcs8_der(&short).unwrap().fingerprint(), key.fingerprint());
+    let mut other = whole.clone();
+    *other.last_mut().unwrap() ^= 1;
+    assert!(matches!(import::pkcs8_der(&other), Err(KeyError::PublicMismatch { .. })));
+    for damage in [whole.len() - 37, whole.len() - 35, whole.len() - 34] {
+        let mut damaged = whole.clone();
+        damaged[damage] ^= 0x12;
+        assert!(import::pkcs8_der(&damaged).is_err(), "{damage}");
+    }
+}
+
+#[test]
+fn certificates_are_read_under_every_label_and_without_keys() {
+    let pem = String::from_utf8(fixture("certificate.pem")).unwrap();
+    let expected = vec![der("certificate.pem")];
+    let x509 = pem.replace(" CERTIFICATE-", " X509 CERTIFICATE-");
+    let indented: String = pem.lines().map(|line| format!("    {line}\n")).collect();
+    let key = String::from_utf8(fixture("p256.pem")).unwrap();
+    // A certificate that OpenSSL trusts for some uses has another SEQUENCE behind it.
+    let trusted = Base64::encode_string(&[&expected[0][..], &[0x30, 0x02, 0x05, 0x00]].concat());
+    let trusted =
+        format!("-----BEGIN TRUSTED CERTIFICATE-----\n{trusted}\n-----END TRUSTED CERTIFICATE-----\n");
+    for text in [pem.clone(), x509, indented, format!("\u{feff}{key}{pem}"), trusted, pem.replace('\n', "\r")]
+    {
+        assert_eq!(import::certificates(text.as_bytes()).unwrap(), expected, "{text}");
+    }
+    assert_eq!(import::certificates((pem.clone() + &pem).as_bytes()).unwrap().len(), 2);
+    assert!(import::certificates(key.as_bytes()).unwrap().is_empty());
+    let utf16: Vec<u8> = pem.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [&pem.as_bytes()[..100], &utf16, pem.replace("MII", "M!!").as_bytes()] {
+        assert!(import::certificates(bytes).is_err());
     }
 }
 

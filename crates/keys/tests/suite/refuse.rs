@@ -252,7 +252,7 @@ fn formats_of_other_programs_are_named_with_what_converts_them() {
     let openssh =
         "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
     let ed25519 = openssh.replace("b3BlbnNzaC1rZXktdjEAAAAA", "c3NoLWVkMjU1MTkA");
-    let table: [(&[u8], &str, &str); 16] = [
+    let table: [(&[u8], &str, &str); 19] = [
         (&pkcs12.concat(), "PKCS#12", "openssl pkcs12"),
         (&ber.concat(), "PKCS#12", "-legacy"),
         (base64, "PKCS#12 in base64", "base64 -d FILE"),
@@ -265,7 +265,10 @@ fn formats_of_other_programs_are_named_with_what_converts_them() {
         ),
         (b"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none", "PuTTY", "puttygen"),
         (b" {\"kty\":\"EC\",\"d\":\"abc\"}", "JSON Web Key", "PKCS#8"),
-        (b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me", "OpenSSH public key", "ssh-keygen -e"),
+        (b"PuTTY-User-Key-File-3: ssh-ed25519\r\nEncryption: none", "PuTTY", "oarlock keys generate ed25519"),
+        (b"{ \"kty\" : \"oct\", \"k\":\"abc\"}", "symmetric JSON Web Key", "file of symmetric keys"),
+        (b"LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t\n", "PEM in base64", "base64 -d"),
+        (b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me", "OpenSSH public key", "oarlock keys generate ed25519"),
         (b"ecdsa-sha2-nistp256 AAAA me", "OpenSSH public key", "ssh-keygen -e"),
         (openssh.as_bytes(), "OpenSSH private key", "ssh-keygen -p -m PKCS8 -f FILE"),
         (ed25519.as_bytes(), "OpenSSH private key for Ed25519", "oarlock keys generate"),

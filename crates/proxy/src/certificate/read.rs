@@ -5,15 +5,14 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use oarlock::keys::held;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
+use oarlock::keys::{held, import};
 use oarlock::{Accelerator, Key};
 use oarlock_io::check_secret_mode;
 use oarlock_io::sealed::is_sealed;
 use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
 use oarlock_wire::RemoteHolder;
 use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{Error, InconsistentKeys, SignatureAlgorithm};
 use x509_parser::extensions::GeneralName;
@@ -106,15 +105,12 @@ fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, CertificateFault> {
 
 fn parse_chain(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'static>>, CertificateFault> {
     let fault = |reason: &str| CertificateFault::Chain { path: path.to_owned(), reason: reason.to_owned() };
-    let mut chain = Vec::new();
     // Only blocks with certificates are decoded, so that no copy of a key in the same file is left in memory.
-    for (_, block) in PemBlocks(bytes).filter(|(label, _)| *label == b"CERTIFICATE") {
-        // The parser's error may quote the line that it rejects.
-        let certificate = CertificateDer::from_pem_slice(block).map_err(|_| fault("a block is damaged"))?;
-        // Its own memory, without the spare capacity that the decoder leaves.
-        chain.push(CertificateDer::from(Box::<[u8]>::from(&*certificate).into_vec()));
+    let chain = import::certificates(bytes).map_err(|error| fault(&error.to_string()))?;
+    if chain.is_empty() {
+        return Err(fault("found none"));
     }
-    if chain.is_empty() { Err(fault("found none")) } else { Ok(chain) }
+    Ok(chain.into_iter().map(CertificateDer::from).collect())
 }
 
 /// Returns the DNS names of a certificate and its end.
@@ -156,7 +152,12 @@ fn read_key(
     if let Some(block) = find_block(bytes, |label| label == REFERENCE_LABEL.as_bytes()) {
         return Ok((read_reference(path, block, sources)?, true));
     }
-    let Some(block) = find_block(bytes, |label| label.ends_with(b"PRIVATE KEY")) else {
+    let is_private = |label: &[u8]| label.ends_with(b"PRIVATE KEY");
+    if PemBlocks(bytes).filter(|(label, _)| is_private(label)).count() > 1 {
+        // The intended one is unknown, as the error says.
+        return load_local(path, bytes, sources);
+    }
+    let Some(block) = find_block(bytes, is_private) else {
         return match files.has_key_file() {
             // DER, or something that the parser describes.
             true => load_local(path, bytes, sources),

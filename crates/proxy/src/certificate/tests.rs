@@ -130,6 +130,24 @@ fn one_file_may_take_the_place_of_a_directory() {
     answers(&table, Some("a.example"), Some("only"));
 }
 
+/// As OpenSSL and its servers read them.
+#[test]
+fn certificates_may_be_indented_and_have_the_labels_of_openssl() {
+    let changes: [fn(&str) -> String; 4] = [
+        |chain| chain.replace(" CERTIFICATE-", " X509 CERTIFICATE-"),
+        |chain| chain.replace(" CERTIFICATE-", " TRUSTED CERTIFICATE-"),
+        |chain| chain.lines().map(|line| format!("  {line}\n")).collect(),
+        |chain| format!("\u{feff}{chain}"),
+    ];
+    for change in changes {
+        let directory = tempfile::tempdir().unwrap();
+        let (chain, key) = certificate(&["a.example"]);
+        write(&directory.path().join("x.pem"), change(&chain) + &key.serialize_pem());
+        let table = load(directory.path(), UnknownNamePolicy::Refuse).unwrap();
+        answers(&table, Some("a.example"), Some("x"));
+    }
+}
+
 #[test]
 fn each_fault_names_its_file_and_quotes_no_byte() {
     let (chain, key) = certificate(&["a.example"]);
@@ -137,7 +155,9 @@ fn each_fault_names_its_file_and_quotes_no_byte() {
     let (_, other) = certificate(&["a.example"]);
     let damaged = pem.replace("MIG", "M*G");
     let reference = Reference { name: "web".into(), spki: Some(key.subject_public_key_info()) };
-    let cases: [(&str, String, &str); 7] = [
+    let two = chain.clone() + &pem + &other.serialize_pem();
+    let cases: [(&str, String, &str); 8] = [
+        ("x.pem", two, "expected one private key, found 2 of them in the file"),
         ("x.pem", chain.clone(), "x.pem: no private key: expected it in the same file or in"),
         ("x.pem", pem.clone(), "x.pem: expected certificates in PEM: found none"),
         ("x.pem", chain.clone() + &other.serialize_pem(), "does not belong to the first certificate"),

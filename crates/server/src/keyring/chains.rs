@@ -10,10 +10,7 @@ use oarlock::Fingerprint;
 use oarlock::keys::import;
 use oarlock_io::FileStamp;
 use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
 use x509_parser::prelude::{FromDer, X509Certificate};
-
-use crate::tls::pem_fault;
 
 /// The ending of a file of certificates.
 const ENDING: &str = "crt";
@@ -199,11 +196,11 @@ fn parse_chain(content: &[u8]) -> Result<Vec<CertificateDer<'static>>, KeyChainF
     if content.first() == Some(&SEQUENCE) {
         return Ok(vec![CertificateDer::from(content.to_vec())]);
     }
-    let found = CertificateDer::pem_slice_iter(content).collect::<Result<Vec<_>, _>>();
-    let found = found.map_err(|error| KeyChainFault::Pem { reason: pem_fault(&error) })?;
+    let found =
+        import::certificates(content).map_err(|error| KeyChainFault::Pem { reason: error.to_string() })?;
     match found.len() {
         0 => Err(KeyChainFault::Pem { reason: "found no certificate".into() }),
-        1..=MAX_CERTIFICATES => Ok(found),
+        1..=MAX_CERTIFICATES => Ok(found.into_iter().map(CertificateDer::from).collect()),
         found => Err(KeyChainFault::TooMany { found }),
     }
 }
@@ -330,7 +327,7 @@ mod tests {
         let reversed = format!("{leaf}{leaf}");
         let many = leaf.repeat(MAX_CERTIFICATES + 1);
         for (content, expected) in [
-            (half, "without its END line"),
+            (half, "malformed PEM block CERTIFICATE: no END"),
             (b"", "found no certificate"),
             (&[SEQUENCE, 0x80, 0, 0], "certificate 1 cannot be read"),
             (&long, "expected at most 65536 bytes"),

@@ -44,6 +44,14 @@ const PKCS12_IN_BASE64: Foreign = Foreign {
     ..PKCS12
 };
 
+/// Kubernetes shows the values of secrets so.
+const PEM_IN_BASE64: Foreign = Foreign {
+    name: "PEM in base64",
+    remedy: "`base64 -d FILE >key.pem` decodes it",
+    is_private: true,
+    is_found: |_| false,
+};
+
 /// Anything may be sealed. Most files that are sealed beside keys are keys.
 const AGE: Foreign = Foreign {
     name: "a file sealed with age",
@@ -54,20 +62,42 @@ const AGE: Foreign = Foreign {
     },
 };
 
-const FORMATS: [Foreign; 10] = [
+/// The beginning of PuTTY's files of private keys.
+const PUTTY: &[u8] = b"PuTTY-User-Key-File-";
+
+const FORMATS: [Foreign; 13] = [
     AGE,
     PKCS12,
+    Foreign {
+        name: "a PuTTY private key for Ed25519",
+        remedy: "neither puttygen nor ssh-keygen converts Ed25519 keys: `oarlock keys generate ed25519` makes a new one",
+        is_private: true,
+        is_found: |bytes| bytes.starts_with(PUTTY) && contains(first_line(bytes), b"ssh-ed25519"),
+    },
     Foreign {
         name: "a PuTTY private key",
         remedy: "`puttygen FILE -O private-openssh -o key` and then `ssh-keygen -p -m PKCS8 -f key` convert it",
         is_private: true,
-        is_found: |bytes| bytes.starts_with(b"PuTTY-User-Key-File-"),
+        is_found: |bytes| bytes.starts_with(PUTTY),
+    },
+    Foreign {
+        name: "a symmetric JSON Web Key",
+        remedy: "its `k` is base64url: write the key in hexadecimal digits in a line of a file of symmetric keys, such as \
+                 {\"name\":\"cards\",\"type\":\"aes256\",\"hex\":\"...\"} (docs/records.md)",
+        is_private: true,
+        is_found: |bytes| bytes.starts_with(b"{") && is_symmetric_jwk(bytes),
     },
     Foreign {
         name: "a JSON Web Key",
         remedy: "convert it to PKCS#8 in PEM, for example with `jwker FILE key.pem`",
         is_private: true,
         is_found: |bytes| bytes.starts_with(b"{") && contains(bytes, b"\"kty\""),
+    },
+    Foreign {
+        name: "an OpenSSH public key for Ed25519",
+        remedy: "ssh-keygen cannot convert Ed25519 keys: make a new pair with `oarlock keys generate ed25519`",
+        is_private: false,
+        is_found: |bytes| bytes.starts_with(b"ssh-ed25519 ") || bytes.starts_with(b"sk-ssh-ed25519"),
     },
     Foreign {
         name: "an OpenSSH public key",
@@ -130,7 +160,11 @@ pub(super) fn error(bytes: &[u8]) -> KeyError {
 
 /// Returns the error for a file in base64 that is not a key of a known structure. `der` is the decoded content.
 pub(super) fn error_in_base64(text: &[u8], der: &[u8]) -> KeyError {
-    if is_pkcs12(der) { PKCS12_IN_BASE64.error() } else { error(text) }
+    match () {
+        () if is_pkcs12(der) => PKCS12_IN_BASE64.error(),
+        () if pem::is_pem(der) => PEM_IN_BASE64.error(),
+        () => error(text),
+    }
 }
 
 /// Returns the error for a PEM block of another program. `der` is the decoded content.
@@ -166,8 +200,14 @@ pub(super) fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
         Some(found) => Some(found.name),
         None if pem::has_private_key(bytes) => Some("a private key in PEM"),
         None if bind::is_bind(bytes) => Some("a private key of BIND"),
-        None if pem::bare_base64(bytes).is_some_and(|der| is_pkcs12(&der)) => Some(PKCS12_IN_BASE64.name),
-        None => None,
+        None => {
+            let content = pem::bare_base64(bytes)?;
+            match () {
+                () if is_pkcs12(&content) => Some(PKCS12_IN_BASE64.name),
+                () if pem::has_private_key(&content) => Some(PEM_IN_BASE64.name),
+                () => None,
+            }
+        }
     }
 }
 
@@ -219,6 +259,19 @@ fn der_length(bytes: &[u8]) -> Option<KeyError> {
     // Every structure here has an INTEGER or a SEQUENCE as its first member.
     let begins_well = matches!(bytes.get(header), Some(0x02 | 0x30));
     (begins_well && expected != bytes.len()).then_some(KeyError::DerLength { expected, found: bytes.len() })
+}
+
+/// Recognises `"kty": "oct"`, with any blanks. RFC 7518 6.4.
+fn is_symmetric_jwk(bytes: &[u8]) -> bool {
+    let kept: Vec<u8> = bytes.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let is_symmetric = contains(&kept, b"\"kty\":\"oct\"");
+    // The copy holds the key.
+    drop(zeroize::Zeroizing::new(kept));
+    is_symmetric
+}
+
+fn first_line(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default()
 }
 
 fn contains(bytes: &[u8], wanted: &[u8]) -> bool {

@@ -19,6 +19,8 @@ use crate::text_file::BYTE_ORDER_MARK;
 const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
 const DASHES: &[u8] = b"-----";
+/// OpenSSL's label of a certificate with trust settings.
+const TRUSTED: &str = "TRUSTED CERTIFICATE";
 /// The maximum length of a label in bytes. The longest one in use has about 30.
 const MAX_LABEL_LEN: usize = 64;
 
@@ -99,6 +101,37 @@ pub(super) fn labelled(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec
     refuse_several(text, |found| is_private(found) && found == label)?;
     let is_wanted = |block: &PemBlock<'_>| (block.label == label).then_some(());
     find_block(text, label, is_wanted).map(|((), bytes)| bytes)
+}
+
+/// Decodes the certificates, in order. No other block is decoded.
+pub(super) fn certificates(mut text: &[u8]) -> Result<Vec<Vec<u8>>, KeyError> {
+    let mut found = Vec::new();
+    while let Some((block, rest)) = next_block(text)? {
+        if block.is_certificate() {
+            let der = block.decode()?;
+            // Trust settings of OpenSSL follow such a certificate in its block.
+            let len = match block.label {
+                TRUSTED => sequence_len(&der).filter(|len| *len <= der.len()),
+                _ => Some(der.len()),
+            };
+            found.push(der[..len.ok_or(block.malformed("not a certificate"))?].to_vec());
+        }
+        text = rest;
+    }
+    Ok(found)
+}
+
+/// Returns the length of a SEQUENCE in DER that has at least 128 bytes, as every certificate has.
+fn sequence_len(der: &[u8]) -> Option<usize> {
+    let (header, len): (usize, usize) = match *der {
+        [0x30, 0x81, len, ..] => (3, len.into()),
+        [0x30, 0x82, high, low, ..] => (4, u16::from_be_bytes([high, low]).into()),
+        [0x30, 0x83, high, middle, low, ..] => {
+            (5, u32::from_be_bytes([0, high, middle, low]).try_into().ok()?)
+        }
+        _ => return None,
+    };
+    Some(header + len)
 }
 
 /// Decodes base64 without BEGIN and END lines, as some services print keys. Returns None for other text.
@@ -207,7 +240,7 @@ fn next_block(text: &[u8]) -> Result<Option<(PemBlock<'_>, &[u8])>, KeyError> {
 impl PemBlock<'_> {
     /// Returns true for the labels of certificates: RFC 7468 section 5, and two of OpenSSL.
     fn is_certificate(&self) -> bool {
-        matches!(self.label, "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE")
+        matches!(self.label, "CERTIFICATE" | "X509 CERTIFICATE" | TRUSTED)
     }
 
     fn decode(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
