@@ -38,7 +38,12 @@ impl PassedColumn {
         let py = object.py();
         guarded(py, || {
             if object.hasattr("__arrow_c_array__")? {
-                return Self::read_array(object);
+                match object.call_method0("__arrow_c_array__") {
+                    Ok(capsules) => return Self::read_array(&capsules),
+                    Err(error) if !object.hasattr("__arrow_c_stream__")? => return Err(error),
+                    // Arrays of nanoarrow have both, and those of several chunks can only be read as a stream.
+                    Err(_) => {}
+                }
             }
             if object.hasattr("__arrow_c_stream__")? {
                 return Self::read_stream(object);
@@ -54,17 +59,19 @@ impl PassedColumn {
             }
             let Ok(pyarrow) = py.import("pyarrow") else { return Err(no_column(py, &expected)) };
             match pyarrow.call_method1("array", (object,)) {
-                Ok(array) if array.hasattr("__arrow_c_array__")? => Self::read_array(&array),
+                Ok(array) if array.hasattr("__arrow_c_array__")? => {
+                    Self::read_array(&array.call_method0("__arrow_c_array__")?)
+                }
                 Ok(array) => Self::read_stream(&array),
                 Err(_) => Err(no_column(py, &expected)),
             }
         })
     }
 
-    fn read_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let py = object.py();
-        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
-            object.call_method0("__arrow_c_array__")?.extract()?;
+    /// Reads the capsules of `__arrow_c_array__`.
+    fn read_array(capsules: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = capsules.py();
+        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
         let array = PassedArray::take(&schema, &array)?.read();
         let array = array.map_err(|fault| exception_of(py, fault))?;
         Ok(Self { chunks: vec![array], is_chunked: false })

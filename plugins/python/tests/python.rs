@@ -21,15 +21,32 @@ const TASK: &str = "OARLOCK_TEST_TASK";
 const DIRECTORY: &str = "OARLOCK_TEST_DIRECTORY";
 
 /// The packages of most tests. They are what the module works with, and what its results are compared with.
-const PACKAGES: [&str; 8] =
-    ["pyarrow", "polars", "duckdb", "pandas", "datafusion", "cryptography", "hypothesis", "pytest"];
+const PACKAGES: [&str; 10] = [
+    "pyarrow",
+    "polars",
+    "duckdb",
+    "pandas",
+    "datafusion",
+    "nanoarrow",
+    "cryptography",
+    "pycryptodome",
+    "hypothesis",
+    "pytest",
+];
 
 #[test]
 fn columns_of_every_library() {
     pytest(
         "venv",
         &PACKAGES,
-        &["test_columns.py", "test_interop.py", "test_tokens.py", "test_dkim.py", "test_bad_input.py"],
+        &[
+            "test_columns.py",
+            "test_producers.py",
+            "test_interop.py",
+            "test_tokens.py",
+            "test_dkim.py",
+            "test_bad_input.py",
+        ],
     );
 }
 

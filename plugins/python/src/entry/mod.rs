@@ -8,9 +8,10 @@ mod check;
 mod stream;
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
-use arrow_array::{Array, ArrayRef, make_array};
+use arrow_array::{Array, ArrayRef, NullArray, make_array};
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -61,6 +62,10 @@ impl PassedArray {
 /// Reads a structure as an array of this type.
 fn read_array(array: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef, PassFault> {
     check::check_array(&array, data_type)?;
+    if *data_type == DataType::Null {
+        // Polars states a buffer, which arrays of nulls do not have, and `from_ffi` refuses it.
+        return Ok(Arc::new(NullArray::new(array.len())));
+    }
     // SAFETY: counts, lengths, pointers and the last offset have been checked above. That the memory behind the pointers
     // is as long as they say is the promise of the library that passed it. Each value's place is checked before it is
     // read.
