@@ -10,6 +10,7 @@
 //! | `keys`, `token` | keys and token files |
 //! | `dkim`, `dkim_import` | mail, and settings of OpenDKIM |
 //! | `dnssec_keys`, `dnssec_sign`, `dnssec_verify`, `dnssec_capacity` | zones, and the capacity of a resolver |
+//! | `text_files` | every reader of text, with the line ends of other systems |
 //! | `records`, `records_arrow`, `bouncy_castle` | columns of files, also beside other programs |
 //! | `sockets_command`, `hand_over` | the kernel's TLS records, and commands that the laboratory runs |
 //! | `guides` | the guides of docs/guides |
@@ -54,5 +55,6 @@ mod serve_load;
 mod served;
 mod socket_activation;
 mod sockets_command;
+mod text_files;
 mod token;
 mod zones;
