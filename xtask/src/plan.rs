@@ -117,7 +117,7 @@ const MAX_CYCLE: usize = 4;
 
 const CONTRACT: AllowedCrates = AllowedCrates::Named(&["core"]);
 const FACADE: AllowedCrates = AllowedCrates::Named(&["oarlock"]);
-const FACADE_AND_WIRE: AllowedCrates = AllowedCrates::Named(&["oarlock", "wire"]);
+const HANDSHAKES: AllowedCrates = AllowedCrates::Named(&["oarlock", "sockets", "wire"]);
 const SERVICE: AllowedCrates = AllowedCrates::Layers(&[2, 3]);
 const DEVELOPMENT: AllowedCrates = AllowedCrates::Published;
 
@@ -140,11 +140,11 @@ pub(crate) const CRATES: &[CratePlan] = &[
     plan("records", Layer::Library, FACADE),
     plan("sockets", Layer::Library, FACADE),
     plan("ring", Layer::Library, AllowedCrates::Named(&[])).unsafe_at("src/memory").without_cycles(),
-    plan("wire", Layer::Library, AllowedCrates::Named(&["oarlock", "ring"])).row(1),
+    plan("wire", Layer::Library, AllowedCrates::Named(&["oarlock", "ring", "sockets"])).row(1),
     plan("token", Layer::Library, FACADE),
     plan("cryptoki", Layer::Library, FACADE),
     plan("ffi", Layer::Library, FACADE).unsafe_at("src/boundary.rs"),
-    plan("rustls", Layer::Library, FACADE_AND_WIRE).row(2).unsafe_at("src/pause.rs").without_cycles(),
+    plan("rustls", Layer::Library, HANDSHAKES).row(2).unsafe_at("src/pause.rs").without_cycles(),
     plan("io", Layer::Library, AllowedCrates::Named(&["oarlock", "cryptoki"])).row(1),
     plan("columns", Layer::Library, AllowedCrates::Named(&["oarlock", "records", "wire"]))
         .row(2)

@@ -250,6 +250,28 @@ mod tests {
         }
     }
 
+    /// Returns an RSAPublicKey with the exponent 65537 and a modulus of these bits that nobody can factor.
+    fn rsa_public(bits: usize) -> Vec<u8> {
+        let len = u16::try_from(bits / 8 + 1).unwrap().to_be_bytes();
+        let modulus = [&[2, 0x82][..], &len, &[0], &vec![0xff; bits / 8]].concat();
+        let content = [&modulus[..], &[2, 3, 1, 0, 1]].concat();
+        [&[0x30, 0x82][..], &u16::try_from(content.len()).unwrap().to_be_bytes(), &content].concat()
+    }
+
+    #[test]
+    fn keys_beyond_8192_bits_are_refused_without_arithmetic() {
+        let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
+        let base = default_provider().signature_verification_algorithms;
+        let rsa = accelerated(&accelerator, base).all.iter();
+        for algorithm in rsa.filter(|algorithm| algorithm.public_key_alg_id() == RSA_ENCRYPTION) {
+            for bits in [8_200, 16_384, 65_528 * 4] {
+                let signature = vec![1; bits / 8];
+                algorithm.verify_signature(&rsa_public(bits), b"a message", &signature).unwrap_err();
+            }
+        }
+        assert_eq!(accelerator.counters().submitted, 0);
+    }
+
     #[test]
     fn keys_are_kept_up_to_a_limit() {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock_io::{KeyForPath, check_key_path, line_number};
+use oarlock_sockets::ChainLimit;
 use oarlock_wire::MessageLimits;
 use serde::Deserialize;
 
@@ -67,6 +68,14 @@ pub struct TlsConfig {
     pub private_key: PathBuf,
     /// The file of the authorities that certify clients.
     pub client_ca: PathBuf,
+    /// The maximum certificates in a client's chain, its own one included, 1 to 32. Longer chains are refused before
+    /// any of their signatures is checked.
+    #[serde(default = "max_chain_certificates")]
+    pub max_chain_certificates: usize,
+}
+
+fn max_chain_certificates() -> usize {
+    ChainLimit::DEFAULT_MAX_CERTIFICATES
 }
 
 /// The files of resident keys.
@@ -498,6 +507,8 @@ impl CryptoserverConfig {
             return Err(ConfigError::OpenDashboard { found });
         }
         listen.mode()?;
+        let longest = self.tls.as_ref().map_or(1, |tls| tls.max_chain_certificates);
+        number("tls", "max_chain_certificates", "1 to 32", (1..=32).contains(&longest))?;
         self.limits.check()?;
         // One client may always reserve 32 KiB, so a shorter queue would leave too little for other clients.
         let queue = self.audit.as_ref().map_or(1 << 16, |audit| audit.max_queue_bytes);

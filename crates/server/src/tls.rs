@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::keys::import;
 use oarlock_io::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
+use oarlock_sockets::{BoundedVerifier, ChainLimit};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
@@ -129,7 +130,8 @@ impl TlsState {
         let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), Arc::clone(&provider))
             .build()
             .map_err(|error| TlsError::ClientCa { path: tls.client_ca.clone(), error })?;
-        let verifier = Arc::new(ClientVerifier::new(verifier));
+        let limit = ChainLimit::new(tls.max_chain_certificates);
+        let verifier = Arc::new(ClientVerifier::new(Arc::new(BoundedVerifier::new(verifier, limit))));
         let chain = certificates(&tls.certificate, "the server's certificates")?;
         let own = chain.first().and_then(|own| CertificateTerm::read(CertificateRole::Server, own));
         // Checked here, because rustls would accept an expired certificate, and then every client would refuse it.

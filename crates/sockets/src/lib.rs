@@ -17,6 +17,7 @@
 //! | `messages` | alerts, KeyUpdate, records that transport nothing |
 //! | `limits` | the records and bytes that one key may protect |
 //! | [`choose`](choose()) | the kernel or user space, by measured costs |
+//! | [`chain`](ChainLimit) | the limits of the certificate chains that peers send; with the feature `rustls`, verifiers with them |
 //! | `direct`, `batch` | AWS-LC for single records of AEADs; columns for the accelerator |
 //! | [`error`](OpeningError) | errors, and the party at fault |
 //!
@@ -44,6 +45,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod chain;
 mod choose;
 mod content;
 mod direct;
@@ -61,6 +63,9 @@ mod suite;
 #[cfg(test)]
 mod test_bytes;
 
+#[cfg(feature = "rustls")]
+pub use self::chain::BoundedVerifier;
+pub use self::chain::{ChainError, ChainLimit};
 pub use self::choose::{
     ChoiceReason, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
     is_in_kernel,

@@ -7,14 +7,15 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::version::TLS13;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tonic::transport::Uri;
 
 use crate::Credentials;
+use crate::server_verifier::server_verifier;
 
 /// The maximum time of the second handshake.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -42,16 +43,13 @@ async fn connect_again(url: &str, credentials: &Credentials) -> Option<String> {
 }
 
 fn client_config(credentials: &Credentials) -> Option<ClientConfig> {
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&credentials.server_ca) {
-        roots.add(certificate.ok()?).ok()?;
-    }
     let chain = CertificateDer::pem_slice_iter(&credentials.certificate).collect::<Result<_, _>>().ok()?;
     let key = PrivateKeyDer::from_pem_slice(&credentials.private_key).ok()?;
     let mut client_config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&TLS13])
         .ok()?
-        .with_root_certificates(roots)
+        .dangerous()
+        .with_custom_certificate_verifier(server_verifier(credentials).ok()?)
         .with_client_auth_cert(chain, key)
         .ok()?;
     client_config.alpn_protocols = vec![b"h2".to_vec()];

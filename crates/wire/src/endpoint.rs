@@ -8,8 +8,10 @@ use std::{fmt, io};
 use futures_util::future::BoxFuture;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint as TonicEndpoint, Identity, Uri};
+use tonic::transport::{Channel, ClientTlsConfig, Endpoint as TonicEndpoint, Identity, Uri};
 use zeroize::Zeroizing;
+
+use crate::server_verifier::server_verifier;
 
 /// The address of a server.
 #[derive(Clone)]
@@ -112,13 +114,16 @@ impl Endpoint {
         if url.starts_with("https:") {
             let credentials =
                 credentials.ok_or_else(|| ConnectError::NoCredentials { url: url.to_owned() })?;
-            let tls = ClientTlsConfig::new()
-                .ca_certificate(Certificate::from_pem(&credentials.server_ca))
-                .identity(Identity::from_pem(&credentials.certificate, &*credentials.private_key));
-            endpoint = endpoint.tls_config(tls).map_err(|error| ConnectError::Credentials {
+            let unusable = |reason: String| ConnectError::Credentials {
                 url: url.to_owned(),
-                reason: credentials_fault(&error_chain(&error)),
-            })?;
+                reason: credentials_fault(&reason),
+            };
+            let verifier = server_verifier(credentials).map_err(unusable)?;
+            let identity = Identity::from_pem(&credentials.certificate, &*credentials.private_key);
+            let tls = ClientTlsConfig::new().identity(identity);
+            endpoint = endpoint
+                .tls_config_with_verifier(tls, verifier)
+                .map_err(|error| unusable(error_chain(&error)))?;
         }
         let unreachable = |reason| ConnectError::Unreachable { address: url.to_owned(), reason };
         let connector = tower::service_fn(connect_once(at));

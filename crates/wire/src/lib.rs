@@ -12,7 +12,7 @@
 //! | `ring` | the shared memory of a connection to a UNIX socket |
 //! | [`ConnectionPool`] | a synchronous client of a UNIX socket for libraries inside other programs |
 //! | [`Endpoint`], [`ServerLink`] | a stream to a server over gRPC or a UNIX socket, for many tasks at once |
-//! | `alert` | the TLS alert of a server that refuses a client |
+//! | `alert`, `server_verifier` | the TLS alert of a server that refuses a client; the verifier of a server's certificate |
 //! | [`RemoteHolder`] | several servers as one holder of keys: balanced, retried, compared |
 //!
 //! Decoders expect hostile bytes. [`MessageLimits`] limit the counts of a message before memory is allocated for them,
@@ -41,6 +41,8 @@ pub mod records;
 mod remote;
 mod ring;
 pub mod scheme;
+#[cfg(feature = "grpc")]
+mod server_verifier;
 pub mod task;
 #[cfg(test)]
 mod tests;

@@ -9,9 +9,10 @@ use oarlock::engine_api::{Completion, Holder, OwnedJobs};
 use oarlock::keys::{export, held, import};
 use oarlock::{Accelerator, JobError};
 use oarlock_rustls::{
-    HandshakeLimits, Handshakes, TlsAcceptor, TlsConnector, TlsHandshakeError, signing_key,
+    BoundedVerifier, ChainLimit, HandshakeLimits, Handshakes, TlsAcceptor, TlsConnector, TlsHandshakeError,
+    signing_key,
 };
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{AlertDescription, Error, InvalidMessage, ServerConfig};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
@@ -104,6 +105,26 @@ fn a_client_certificate_of_another_authority_is_rejected() {
         let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, Some(&client)));
         let (accepted, _) = meet(&acceptor, &connector);
         assert!(matches!(accepted, Err(TlsHandshakeError::Tls(Error::InvalidCertificate(_)))), "{key:?}");
+    }
+}
+
+#[test]
+fn a_long_chain_is_rejected_without_a_search() {
+    let (server, client) = (Identity::new(KeyChoice::P256), Identity::new(KeyChoice::P256));
+    for (len, is_accepted) in [(8, true), (9, false)] {
+        let verifier = WebPkiClientVerifier::builder_with_provider(client.roots(), ours()).build().unwrap();
+        let bounded = Arc::new(BoundedVerifier::new(verifier, ChainLimit::default()));
+        let builder = ServerConfig::builder_with_provider(ours()).with_safe_default_protocol_versions();
+        let builder = builder.unwrap().with_client_cert_verifier(bounded);
+        let config = builder.with_single_cert(server.chain.clone(), server.key()).unwrap();
+        // Certificates that nobody can read, and that no path needs.
+        let mut chain = vec![vec![0].into(); len];
+        chain[0] = client.chain[0].clone();
+        let key_der = client.key_der.clone();
+        let long = Identity { chain, key_der, ..Identity::new(KeyChoice::P256) };
+        let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, Some(&long)));
+        let (accepted, _) = meet(&TlsAcceptor::new(Arc::new(config)), &connector);
+        assert_eq!(accepted.is_ok(), is_accepted, "{len}: {:?}", accepted.err());
     }
 }
 

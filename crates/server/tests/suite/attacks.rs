@@ -12,8 +12,10 @@ use oarlock::{Input, Job, SigningScheme};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, Response, open_key, request, response};
 use oarlock_wire::{Credentials, Endpoint, LinkError, Message, ServerLink, frame, jobs};
-use rcgen::{CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{CertificateParams, CertifiedIssuer, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use tokio_rustls::rustls;
 
+use crate::metrics::scrape;
 use crate::test_server::{TestServer, open_resident, request};
 
 fn edwards_job() -> proto::Jobs {
@@ -184,6 +186,114 @@ fn leaf(issuer: &Issuer<'_, KeyPair>, names: &[&str], is_expired: bool) -> (Vec<
     (certificate.pem().into_bytes(), key.serialize_pem().into_bytes())
 }
 
+fn url_of(server: &TestServer) -> String {
+    format!("https://{}", server.addresses.tcp.unwrap())
+}
+
+/// Returns the number of keys that a client with this chain and key can see, or its refusal.
+async fn shown_keys(
+    server: &TestServer,
+    (certificate, private_key): (Vec<u8>, Vec<u8>),
+) -> Result<usize, String> {
+    let server_ca = std::fs::read(server.development.ca()).unwrap();
+    let credentials = Some(Credentials { server_ca, certificate, private_key: private_key.into() });
+    let link = ServerLink::open(&Endpoint::Grpc { url: url_of(server), credentials }).await;
+    let link = link.map_err(|error| error.to_string())?;
+    // Under TLS 1.3 the client may get the refusal only after its handshake.
+    match link.call(request::Body::ListKeys(proto::ListKeysRequest {})).await {
+        Ok(response::Body::Keys(list)) => Ok(list.keys.len()),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn authority_params(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params
+}
+
+/// Returns a stranger and so many certificates of authorities, of which a verifier can make many paths.
+fn strange_chain(names: usize, len: usize) -> (Vec<u8>, Vec<u8>) {
+    let params = |name: usize| authority_params(&format!("strange {name}"));
+    let issuers: Vec<_> =
+        (0..names).map(|name| Issuer::new(params(name), KeyPair::generate().unwrap())).collect();
+    let (mut chain, key) = leaf(&issuers[0], &["good.test"], false);
+    let pairs = (0..names).flat_map(|subject| (0..names).map(move |by| (subject, by))).cycle().take(len);
+    for (subject, by) in pairs {
+        let authority = params(subject).signed_by(&KeyPair::generate().unwrap(), &issuers[by]).unwrap();
+        chain.extend_from_slice(authority.pem().as_bytes());
+    }
+    (chain, key)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refuses_long_chains_before_they_are_searched() {
+    let root = CertifiedIssuer::self_signed(authority_params("root"), KeyPair::generate().unwrap()).unwrap();
+    let server = TestServer::with(|config, directory| {
+        let path = directory.join("clients.pem");
+        std::fs::write(&path, root.pem()).unwrap();
+        config.tls.as_mut().unwrap().client_ca = path;
+        config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
+        config.grants[0].clients.push("dns:good.test".into());
+    })
+    .await;
+    // Eight certificates: the client's own, six of authorities, and the root.
+    let mut authorities = vec![root];
+    for number in 1..=6 {
+        let (params, key) = (authority_params(&number.to_string()), KeyPair::generate().unwrap());
+        let authority = CertifiedIssuer::signed_by(params, key, authorities.last().unwrap()).unwrap();
+        authorities.push(authority);
+    }
+    let (mut chain, key) = leaf(authorities.last().unwrap(), &["good.test"], false);
+    authorities.iter().rev().for_each(|authority| chain.extend_from_slice(authority.pem().as_bytes()));
+    assert_eq!(shown_keys(&server, (chain, key)).await, Ok(7));
+    assert_eq!(scrape(&server).await.value("oarlock_handshakes_failed_total"), 0.0);
+    // Nine, a hundred, and eight of one name.
+    for (least, (names, len)) in (1..).zip([(1, 8), (10, 100), (1, 7)]) {
+        let refusal = shown_keys(&server, strange_chain(names, len)).await.unwrap_err();
+        assert!(refusal.contains("CertificateUnknown"), "{refusal}");
+        // A client that was refused connects again to read the alert.
+        assert!(scrape(&server).await.value("oarlock_handshakes_failed_total") >= f64::from(least));
+    }
+    assert_serves(&server).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_refuse_long_chains_of_servers() {
+    let root = CertifiedIssuer::self_signed(authority_params("root"), KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &root).unwrap();
+    for (len, is_refused) in [(8, false), (9, true)] {
+        let chain = vec![own.der().clone(); len];
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = rustls::ServerConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let der = rustls::pki_types::PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        let mut config = builder.with_single_cert(chain, der).unwrap();
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // The server speaks no HTTP/2, so every client is refused sooner or later.
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                drop(acceptor.accept(stream).await);
+            }
+        });
+        let credentials = Credentials {
+            server_ca: root.pem().into_bytes(),
+            certificate: own.pem().into_bytes(),
+            private_key: key.serialize_pem().into_bytes().into(),
+        };
+        let url = format!("https://localhost:{port}");
+        let opened = ServerLink::open(&Endpoint::Grpc { url, credentials: Some(credentials) }).await;
+        let refusal = opened.err().unwrap().to_string();
+        assert_eq!(refusal.contains("TooLong"), is_refused, "{refusal}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn refuses_clients_without_a_valid_certificate() {
     // The test has the key of this authority.
@@ -200,28 +310,14 @@ async fn refuses_clients_without_a_valid_certificate() {
         config.grants[0].clients.push("dns:good.test".into());
     })
     .await;
-    let url = format!("https://{}", server.addresses.tcp.unwrap());
-    let server_ca = std::fs::read(server.development.ca()).unwrap();
-    let outcome = async |(certificate, private_key): (Vec<u8>, Vec<u8>)| {
-        let credentials =
-            Some(Credentials { server_ca: server_ca.clone(), certificate, private_key: private_key.into() });
-        let link = match ServerLink::open(&Endpoint::Grpc { url: url.clone(), credentials }).await {
-            Ok(link) => link,
-            Err(error) => return Err(error.to_string()),
-        };
-        // Under TLS 1.3 the client may get the refusal only after its handshake.
-        match link.call(request::Body::ListKeys(proto::ListKeysRequest {})).await {
-            Ok(response::Body::Keys(list)) => Ok(list.keys.len()),
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Err(error.to_string()),
-        }
-    };
+    let outcome = async |identity| shown_keys(&server, identity).await;
     assert_eq!(outcome(leaf(&issuer, &["good.test"], false)).await, Ok(7));
     assert_eq!(outcome(leaf(&issuer, &["other.test"], false)).await, Ok(0), "known, and without any rights");
     assert!(outcome(leaf(&issuer, &["good.test"], true)).await.is_err(), "expired");
     assert!(outcome(leaf(&issuer, &[], false)).await.is_err(), "nameless");
     assert!(outcome(foreign(&["good.test"], false)).await.is_err(), "another authority's");
     // Without any certificate.
+    let (url, server_ca) = (url_of(&server), std::fs::read(server.development.ca()).unwrap());
     let tls = tonic::transport::ClientTlsConfig::new()
         .ca_certificate(tonic::transport::Certificate::from_pem(&server_ca));
     let endpoint = tonic::transport::Channel::from_shared(url.clone()).unwrap().tls_config(tls).unwrap();

@@ -45,7 +45,7 @@ async fn get(address: SocketAddr, path: &str) -> (u16, String) {
 }
 
 /// Returns the samples of the page, and checks the form of each line.
-async fn scrape(server: &TestServer) -> Page {
+pub async fn scrape(server: &TestServer) -> Page {
     let (status, body) = get(metrics_address(server), "/metrics").await;
     assert_eq!(status, 200);
     let mut types = HashMap::new();
@@ -68,10 +68,10 @@ async fn scrape(server: &TestServer) -> Page {
 }
 
 #[derive(Debug)]
-struct Page(BTreeMap<String, f64>);
+pub struct Page(BTreeMap<String, f64>);
 
 impl Page {
-    fn value(&self, sample: &str) -> f64 {
+    pub fn value(&self, sample: &str) -> f64 {
         self.0.get(sample).copied().unwrap_or(0.0)
     }
 
