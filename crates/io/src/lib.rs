@@ -24,6 +24,7 @@
 //! | `objects` | the objects of a token, encrypted under PINs; needs the feature `objects` |
 //! | `TokenFile` | a file of objects as a token of PKCS#11; needs the feature `token-file` |
 //! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
+//! | `HandshakeAdmission` | limits of connections whose client is not known yet; needs the feature `net` |
 //! | `PassedSockets` | listening sockets that systemd has bound; needs the feature `net` |
 #![forbid(unsafe_code)]
 
@@ -35,6 +36,8 @@ pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
 mod file_stamp;
+#[cfg(feature = "net")]
+mod handshake_admission;
 #[cfg(feature = "net")]
 mod idle_timer;
 mod ip_network;
@@ -66,6 +69,8 @@ mod token_file;
 pub use accept::accept_next;
 pub use atomic_file::AtomicFile;
 pub use file_stamp::FileStamp;
+#[cfg(feature = "net")]
+pub use handshake_admission::{HandshakeAdmission, HandshakeSlot, source_of};
 #[cfg(feature = "net")]
 pub use idle_timer::IdleTimer;
 pub use ip_network::{IpNetwork, NetworkError};

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_io::{LogLimit, accept_next};
+use oarlock_io::{HandshakeSlot, LogLimit, accept_next};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, ListenerKind};
+use crate::admission::{Admission, AdmissionError, ConnectionSlot, ListenerKind};
 use crate::clients::KnownClient;
 use crate::identity::{ClientIdentity, IdentityError};
 use crate::lifetime::ConnectionLifetime;
@@ -40,7 +40,8 @@ impl TcpAcceptor {
             let (stream, _) = accept_next(|| listener.accept(), failed).await;
             let acceptor = self.clone();
             let from = stream.peer_addr().ok();
-            let (slot, evicted) = self.admission.begin_handshake(from.map(|from| from.ip()));
+            let (slot, evicted) = self.admission.handshakes.begin(from.map(|from| from.ip()));
+            report_crowd(&self.admission);
             handshakes.spawn(async move {
                 tokio::select! {
                     () = acceptor.introduce(stream, from, protection, slot) => {}
@@ -111,9 +112,26 @@ static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 /// Reports a connection that could not be accepted, and evicts a handshake to free its descriptor.
 fn report_failure(error: &io::Error, admission: &Admission) {
     // The descriptor of the evicted connection is free as soon as its task has run.
-    admission.evict_one();
+    admission.handshakes.evict_one();
     if let Some(suppressed) = FAILURES.admit() {
         warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
+    }
+}
+
+/// The limit of log lines about many connections without a handshake.
+static CROWDS: LogLimit = LogLimit::new(Duration::from_secs(10));
+
+/// Reports that half of the maximum of handshakes is under way, before any of them has to give way.
+fn report_crowd(admission: &Admission) {
+    let handshakes = &admission.handshakes;
+    if handshakes.is_crowded()
+        && let Some(suppressed) = CROWDS.admit()
+    {
+        let open = handshakes.len();
+        warn!(
+            open,
+            suppressed, "many connections have not finished their handshake ([limits] max_handshakes)"
+        );
     }
 }
 
