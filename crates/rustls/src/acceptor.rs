@@ -7,8 +7,8 @@ use rustls::{ServerConfig, ServerConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::server::TlsStream;
 
-use crate::handshake::{complete, within};
-use crate::limits::{HandshakeQueue, QueuePlace};
+use crate::handshake::{FirstBytes, complete, within};
+use crate::limits::HandshakeQueue;
 use crate::pause::HandshakeCount;
 use crate::{HandshakeLimits, TlsHandshakeError};
 
@@ -55,44 +55,36 @@ impl TlsAcceptor {
     /// Does the handshake of a client's connection on this thread. The future is not `Send`, which suits a
     /// current-thread runtime; [`Handshakes::accept`](crate::Handshakes::accept) returns one that is.
     ///
+    /// The handshake counts against the limits from the client's first bytes on, so silent connections keep nobody out.
+    ///
     /// # Errors
-    /// [`TlsHandshakeError::Busy`] at once if too many handshakes wait, [`TlsHandshakeError::Timeout`], and the errors
-    /// of the protocol and of the stream. The client has got an alert if the protocol has one for the error.
-    pub async fn accept<IO>(&self, io: IO) -> Result<TlsStream<IO>, TlsHandshakeError>
+    /// [`TlsHandshakeError::Busy`] if too many handshakes are open when the client speaks,
+    /// [`TlsHandshakeError::Timeout`], and the errors of the protocol and of the stream. The client has got an alert if
+    /// the protocol has one for the error.
+    pub async fn accept<IO>(&self, mut io: IO) -> Result<TlsStream<IO>, TlsHandshakeError>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {
-        let place = self.enter()?;
-        self.accept_in(place, io).await
+        let handshake = async {
+            let (place, connection) = {
+                let first = FirstBytes::read(&mut io).await?;
+                let place = self.queue.enter()?;
+                let mut connection = Box::new(ServerConnection::new(Arc::clone(self.config()))?);
+                first.pass(&mut **connection)?;
+                (place, connection)
+            };
+            let _count = HandshakeCount::new();
+            let finished = complete(&mut io, connection, &place, true).await?;
+            // tokio-rustls has no constructor for its stream. Its future finds no handshake left in this connection.
+            Ok(self.streams.accept_with(io, |connection| *connection = *finished).await?)
+        };
+        within(self.timeout, handshake).await
     }
 
     /// Returns the configuration.
     #[must_use]
     pub fn config(&self) -> &Arc<ServerConfig> {
         self.streams.config()
-    }
-
-    pub(crate) fn enter(&self) -> Result<QueuePlace, TlsHandshakeError> {
-        self.queue.enter()
-    }
-
-    pub(crate) async fn accept_in<IO>(
-        &self,
-        place: QueuePlace,
-        mut io: IO,
-    ) -> Result<TlsStream<IO>, TlsHandshakeError>
-    where
-        IO: AsyncRead + AsyncWrite + Unpin,
-    {
-        let handshake = async {
-            let _turn = place.wait_turn().await?;
-            let _count = HandshakeCount::new();
-            let connection = Box::new(ServerConnection::new(Arc::clone(self.config()))?);
-            let finished = complete(&mut io, connection).await?;
-            // tokio-rustls has no constructor for its stream. Its future finds no handshake left in this connection.
-            Ok(self.streams.accept_with(io, |connection| *connection = *finished).await?)
-        };
-        within(self.timeout, handshake).await
     }
 }
 

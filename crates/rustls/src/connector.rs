@@ -91,12 +91,13 @@ impl TlsConnector {
         IO: AsyncRead + AsyncWrite + Unpin,
     {
         let handshake = async {
-            let _turn = place.wait_turn().await?;
             let _count = HandshakeCount::new();
             let config = Arc::clone(&self.config);
+            let turn = place.wait_turn().await?;
             // A new client has made its key share.
             let connection = pausable(move || ClientConnection::new(config, name).map(Box::new)).await??;
-            let finished = complete(&mut io, connection).await?;
+            drop(turn);
+            let finished = complete(&mut io, connection, &place, false).await?;
             let unused = ServerName::from(std::net::Ipv4Addr::UNSPECIFIED);
             Ok(STREAMS.connect_with(unused, io, |connection| *connection = *finished).await?)
         };

@@ -22,12 +22,10 @@ pub enum TlsHandshakeError {
         /// The time that was allowed.
         limit: Duration,
     },
-    /// Too many handshakes are under way or wait. Close the connection, or try again later.
-    #[error(
-        "overloaded: {max} handshakes are under way or waiting, and this is the maximum; try again later"
-    )]
+    /// Too many handshakes are open. Close the connection, or try again later.
+    #[error("overloaded: {max} handshakes are open, and this is the maximum; try again later")]
     Busy {
-        /// The maximum number of handshakes under way and waiting.
+        /// The maximum number of open handshakes: [`HandshakeLimits`](crate::HandshakeLimits).
         max: usize,
     },
     /// A callback of the configuration panicked.

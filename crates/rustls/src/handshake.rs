@@ -8,10 +8,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rustls::{ConnectionCommon, SideData};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
 
 use crate::TlsHandshakeError;
+use crate::limits::QueuePlace;
 use crate::pause::{PausableFuture, TaskPanic};
 
 /// Runs code of rustls, which pauses while its jobs are computed.
@@ -20,10 +21,44 @@ pub(crate) async fn pausable<T: 'static>(work: impl FnOnce() -> T + 'static) -> 
     result.map_err(|TaskPanic| TlsHandshakeError::Panicked)
 }
 
-/// Does the handshake of a connection. Everything that rustls wants to send has been written at the end.
+/// The first bytes of a peer. A ClientHello with a post-quantum key share fits.
+pub(crate) struct FirstBytes {
+    bytes: [u8; 2_048],
+    len: usize,
+}
+
+impl FirstBytes {
+    /// Waits until the peer speaks.
+    pub(crate) async fn read<IO: AsyncRead + Unpin>(io: &mut IO) -> Result<Self, TlsHandshakeError> {
+        let mut bytes = [0; 2_048];
+        match io.read(&mut bytes).await? {
+            0 => Err(TlsHandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
+            len => Ok(Self { bytes, len }),
+        }
+    }
+
+    /// Passes the bytes to a new connection, which takes them all.
+    pub(crate) fn pass<S: SideData>(&self, connection: &mut ConnectionCommon<S>) -> io::Result<()> {
+        let mut rest = &self.bytes[..self.len];
+        while !rest.is_empty() {
+            if connection.read_tls(&mut rest)? == 0 {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does the handshake of a connection, which has received its first bytes already if `has_received` is true. Everything
+/// that rustls wants to send has been written at the end.
+///
+/// The handshake has a turn while rustls computes, and none while it waits for its peer. So peers that stop in the
+/// middle keep no others from their turn.
 pub(crate) async fn complete<IO, C, S>(
     io: &mut IO,
     mut connection: Box<C>,
+    place: &QueuePlace,
+    mut has_received: bool,
 ) -> Result<Box<C>, TlsHandshakeError>
 where
     IO: AsyncRead + AsyncWrite + Unpin,
@@ -32,17 +67,21 @@ where
 {
     let mut needs_flush = false;
     loop {
-        match poll_fn(|context| poll_step(io, &mut **connection, &mut needs_flush, context)).await? {
-            IoStep::Received => {}
-            IoStep::Finished => return Ok(connection),
-            IoStep::Ended => return Err(TlsHandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
+        if !std::mem::take(&mut has_received) {
+            match poll_fn(|context| poll_step(io, &mut **connection, &mut needs_flush, context)).await? {
+                IoStep::Received => {}
+                IoStep::Finished => return Ok(connection),
+                IoStep::Ended => return Err(TlsHandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
+            }
         }
+        let turn = place.wait_turn().await?;
         // A box, because the connection moves between the stacks.
         let process = move || {
             let result = connection.process_new_packets().map(drop);
             (connection, result)
         };
         let (returned, result) = pausable(process).await?;
+        drop(turn);
         connection = returned;
         if let Err(error) = result {
             send_alert(io, &mut **connection).await;

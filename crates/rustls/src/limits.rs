@@ -10,13 +10,15 @@ use crate::TlsHandshakeError;
 /// Limits of the handshakes of an acceptor or connector. Clones of it share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandshakeLimits {
-    /// The maximum number of handshakes under way.
+    /// The maximum number of handshakes that compute, or wait for their jobs. Others wait for their turn.
     pub max_under_way: usize,
-    /// The maximum number of handshakes that wait until others end. Beyond it a handshake is refused at once.
+    /// The maximum number of further handshakes, which wait for their turn or for their peer. Beyond it a handshake is
+    /// refused at once.
     pub max_waiting: usize,
 }
 
-/// 1,024 handshakes under way, and 4,096 waiting. A handshake under way takes some 40 KiB.
+/// 1,024 handshakes under way, and 4,096 waiting. A handshake under way takes some 40 KiB, one that waits for its peer
+/// 10 to 20.
 impl Default for HandshakeLimits {
     fn default() -> Self {
         Self { max_under_way: 1_024, max_waiting: 4_096 }
@@ -31,7 +33,7 @@ pub(crate) struct HandshakeQueue {
     turns: Arc<Semaphore>,
 }
 
-/// A place among the handshakes under way or waiting, until it is dropped.
+/// A place among the handshakes that are open, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct QueuePlace(Arc<HandshakeQueue>);
 
@@ -57,7 +59,7 @@ impl HandshakeQueue {
 }
 
 impl QueuePlace {
-    /// Waits until the handshake may begin. It ends when the permit is dropped.
+    /// Waits until the handshake may compute. Its turn ends when the permit is dropped.
     pub(crate) async fn wait_turn(&self) -> Result<OwnedSemaphorePermit, TlsHandshakeError> {
         // unreachable otherwise because nobody closes the semaphore
         Arc::clone(&self.0.turns).acquire_owned().await.map_err(|_| TlsHandshakeError::Stopped)

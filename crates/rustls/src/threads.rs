@@ -79,10 +79,8 @@ impl Handshakes {
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        // A full queue is noticed here, so that no thread works for a refused handshake.
-        let place = acceptor.enter()?;
         let acceptor = acceptor.clone();
-        self.run(move || async move { acceptor.accept_in(place, io).await }).await
+        self.run(move || async move { acceptor.accept(io).await }).await
     }
 
     /// Does the handshake with a server. Dropping the future cancels it.
@@ -98,6 +96,7 @@ impl Handshakes {
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        // A full queue is noticed here, so that no thread works for a refused handshake.
         let place = connector.enter()?;
         let connector = connector.clone();
         self.run(move || async move { connector.connect_in(place, name, io).await }).await

@@ -271,19 +271,47 @@ fn a_full_queue_refuses_at_once() {
     let acceptor = TlsAcceptor::new(config).with_limits(limits);
     let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
     run_local(async {
-        let (silent, keeps) = duplex(1 << 14);
-        let (near, far) = duplex(1 << 14);
-        let (third, _) = duplex(1 << 14);
-        let (one, two) = (acceptor.clone(), acceptor.clone());
-        let first = tokio::task::spawn_local(async move { one.accept(silent).await.map(drop) });
-        let second = tokio::task::spawn_local(async move { two.accept(near).await });
-        tokio::task::yield_now().await;
-        assert!(matches!(acceptor.accept(third).await, Err(TlsHandshakeError::Busy { max: 2 })));
-        // The second one begins when the first one ends.
-        drop(keeps);
+        let open = async || {
+            let (near, mut far) = duplex(1 << 14);
+            let acceptor = acceptor.clone();
+            let handshake = tokio::task::spawn_local(async move { acceptor.accept(near).await.map(drop) });
+            // The type of a handshake record.
+            far.write_all(&[22]).await.unwrap();
+            tokio::task::yield_now().await;
+            (handshake, far)
+        };
+        let (first, first_far) = open().await;
+        let _second = open().await;
+        let (third, _far) = open().await;
+        assert!(matches!(third.await.unwrap(), Err(TlsHandshakeError::Busy { max: 2 })));
+        drop(first_far);
         assert!(first.await.unwrap().is_err());
-        let (accepted, connected) = tokio::join!(second, connector.connect(localhost(), far));
-        talk(&mut accepted.unwrap().unwrap(), &mut connected.unwrap()).await;
+        // The second one waits for its client, and has no turn meanwhile.
+        let (near, far) = duplex(1 << 14);
+        let (accepted, connected) = tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+        talk(&mut accepted.unwrap(), &mut connected.unwrap()).await;
+    });
+}
+
+#[test]
+fn silent_connections_do_not_count() {
+    let server = Identity::new(KeyChoice::P256);
+    let limits = HandshakeLimits { max_under_way: 1, max_waiting: 0 };
+    let config = server_config(ours(), BOTH_VERSIONS[1], &server, None);
+    let acceptor = TlsAcceptor::new(config).with_limits(limits);
+    let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
+    run_local(async {
+        let silent: Vec<_> = (0..100)
+            .map(|_| {
+                let ((near, far), acceptor) = (duplex(64), acceptor.clone());
+                (tokio::task::spawn_local(async move { acceptor.accept(near).await.map(drop) }), far)
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        let (near, far) = duplex(1 << 14);
+        let (accepted, connected) = tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+        talk(&mut accepted.unwrap(), &mut connected.unwrap()).await;
+        assert!(silent.iter().all(|(handshake, _)| !handshake.is_finished()));
     });
 }
 
