@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use oarlock_io::source_of;
 
 /// The connections that count against the limits.
 #[derive(Debug, Default)]
@@ -40,13 +42,15 @@ pub(crate) struct CountedConnection {
 }
 
 impl ConnectionLimits {
-    /// Counts a connection. Its address is counted by [`CountedConnection::set_address`], once it is known.
+    /// Counts a connection. Its address is counted by [`CountedConnection::set_address`], once it is known. At the limit
+    /// `make_room` may end another connection, which counts until its task has run.
     pub(crate) fn admit(
         self: &Arc<Self>,
         maxima: ConnectionMaxima,
+        make_room: impl FnOnce() -> bool,
     ) -> Result<CountedConnection, ExceededLimit> {
         let mut open = self.lock();
-        if open.len >= maxima.all {
+        if open.len >= maxima.all && !make_room() {
             return Err(ExceededLimit::All);
         }
         open.len += 1;
@@ -64,16 +68,18 @@ impl ConnectionLimits {
 }
 
 impl CountedConnection {
-    /// Counts the connection for the address of its client.
+    /// Counts the connection for the address of its client. At the limit `make_room` may end another connection of the
+    /// address.
     pub(crate) fn set_address(
         &mut self,
         address: IpAddr,
         maxima: ConnectionMaxima,
+        make_room: impl FnOnce() -> bool,
     ) -> Result<(), ExceededLimit> {
         let source = source_of(address);
         let mut open = self.limits.lock();
         let count = open.by_source.entry(source).or_insert(0);
-        if maxima.by_address > 0 && *count >= maxima.by_address {
+        if maxima.by_address > 0 && *count >= maxima.by_address && !make_room() {
             // The entry exists, because the maximum is at least 1.
             return Err(ExceededLimit::Address);
         }
@@ -97,14 +103,6 @@ impl Drop for CountedConnection {
     }
 }
 
-/// Returns the network that counts as one client: an IPv4 address, or 64 bits of IPv6, which one customer has at least.
-fn source_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(own) => Ipv6Addr::from_bits(own.to_bits() >> 64 << 64).into(),
-        own => own,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,8 +113,8 @@ mod tests {
     fn connections_are_limited_in_all_and_by_address() {
         let limits = Arc::new(ConnectionLimits::default());
         let admit = |address: &str| {
-            let mut connection = limits.admit(MAXIMA)?;
-            connection.set_address(address.parse().unwrap(), MAXIMA).map(|()| connection)
+            let mut connection = limits.admit(MAXIMA, || false)?;
+            connection.set_address(address.parse().unwrap(), MAXIMA, || false).map(|()| connection)
         };
         let first = admit("192.0.2.1").unwrap();
         let _second = admit("::ffff:192.0.2.1").unwrap();
@@ -132,8 +130,8 @@ mod tests {
     fn a_network_of_ipv6_counts_as_one_client_and_leaves_no_entry() {
         let limits = Arc::new(ConnectionLimits::default());
         let admit = |address: &str| {
-            let mut connection = limits.admit(MAXIMA)?;
-            connection.set_address(address.parse().unwrap(), MAXIMA).map(|()| connection)
+            let mut connection = limits.admit(MAXIMA, || false)?;
+            connection.set_address(address.parse().unwrap(), MAXIMA, || false).map(|()| connection)
         };
         let open = [admit("2001:db8::1").unwrap(), admit("2001:db8::2").unwrap()];
         assert_eq!(admit("2001:db8:0:0:ffff::3").unwrap_err(), ExceededLimit::Address);
@@ -148,11 +146,13 @@ mod tests {
         let maxima = ConnectionMaxima { all: 100, by_address: 0 };
         let open: Vec<_> = (0..100)
             .map(|_| {
-                let mut connection = limits.admit(maxima).unwrap();
-                connection.set_address([192, 0, 2, 1].into(), maxima).unwrap();
+                let mut connection = limits.admit(maxima, || false).unwrap();
+                connection.set_address([192, 0, 2, 1].into(), maxima, || false).unwrap();
                 connection
             })
             .collect();
-        assert_eq!((open.len(), limits.admit(maxima).unwrap_err()), (100, ExceededLimit::All));
+        assert_eq!(open.len(), 100);
+        assert_eq!(limits.admit(maxima, || false).unwrap_err(), ExceededLimit::All);
+        assert!(limits.admit(maxima, || true).is_ok(), "another connection makes room");
     }
 }

@@ -2,13 +2,15 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::LogLimit;
+use oarlock_io::{HandshakeSlot, LogLimit};
 use oarlock_rustls::{TlsAcceptor, TlsHandshakeError};
 use rustls::server::ServerConnection;
 use rustls::{HandshakeKind, ServerConfig};
 use tokio::io::AsyncReadExt;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_rustls::server;
 use tracing::{debug, warn};
@@ -34,6 +36,11 @@ enum ConnectionError {
     Timeout,
     #[error("the client left")]
     Left,
+    #[error(
+        "evicted for a newer connection: the maximum of connections is open ([limits] max_handshakes and \
+         max_waiting_handshakes, or max_connections)"
+    )]
+    Evicted,
     #[error("{0}")]
     Header(#[from] HeaderError),
     #[error("{0}")]
@@ -50,12 +57,25 @@ static REFUSALS: LogLimit = LogLimit::new(Duration::from_secs(1));
 /// The limit of log lines about backends.
 static BACKENDS: LogLimit = LogLimit::new(Duration::from_secs(1));
 
+/// The place of a connection among those that have not finished their handshake.
+#[derive(Debug)]
+pub(crate) struct OpenHandshake {
+    pub(crate) slot: HandshakeSlot,
+    /// Ready when a newer connection takes the place.
+    pub(crate) evicted: oneshot::Receiver<()>,
+}
+
 /// Serves one connection to its end.
-pub(crate) async fn serve_connection(socket: SocketStream, counted: CountedConnection, shared: &ProxyShared) {
+pub(crate) async fn serve_connection(
+    socket: SocketStream,
+    counted: CountedConnection,
+    handshake: OpenHandshake,
+    shared: &ProxyShared,
+) {
     let state = shared.current();
     let counters = &shared.counters;
     // In a box, so that an idle connection does not keep the memory of its handshake.
-    match Box::pin(open(socket, counted, &state, shared)).await {
+    match Box::pin(open(socket, counted, handshake, &state, shared)).await {
         Err(error) => {
             counters.refuse(error.reason());
             report_refusal(&error);
@@ -73,12 +93,17 @@ pub(crate) async fn serve_connection(socket: SocketStream, counted: CountedConne
 async fn open(
     socket: SocketStream,
     mut counted: CountedConnection,
+    OpenHandshake { slot, evicted }: OpenHandshake,
     state: &Arc<ProxyState>,
     shared: &ProxyShared,
 ) -> Result<(RelayStream, RelayStream, CountedConnection), ConnectionError> {
-    let accepting = accept_client(socket, &mut counted, state, shared);
-    let accepted = timeout(state.limits.max_handshake(), accepting).await;
+    let accepting = accept_client(socket, &mut counted, &slot, state, shared);
+    let accepted = tokio::select! {
+        accepted = timeout(state.limits.max_handshake(), accepting) => accepted,
+        Ok(()) = evicted => return Err(ConnectionError::Evicted),
+    };
     let (client, header) = accepted.map_err(|_| ConnectionError::Timeout)??;
+    drop(slot);
     let alpn = header.fields.alpn.as_deref();
     let backend = state.find_backend(header.fields.authority.as_deref(), alpn);
     let backend = backend.ok_or(ConnectionError::NoRoute)?;
@@ -92,22 +117,26 @@ async fn open(
 async fn accept_client(
     mut socket: SocketStream,
     counted: &mut CountedConnection,
+    slot: &HandshakeSlot,
     state: &ProxyState,
     shared: &ProxyShared,
 ) -> Result<(RelayStream, ProxyHeader), ConnectionError> {
     let addresses = socket.addresses();
     let peer = addresses.map(|(peer, _)| peer.ip());
-    let mut header = match state.expects_header(peer) {
-        true => read_header(&mut socket).await?,
-        false => ProxyHeader::default(),
-    };
+    let mut header = ProxyHeader::default();
+    if state.expects_header(peer) {
+        hear_client(&socket, slot).await?;
+        header = read_header(&mut socket).await?;
+    }
     let own = addresses.map(|(source, destination)| ConnectionAddresses { source, destination });
     header.addresses = header.addresses.or(own);
     let address: Option<IpAddr> = header.addresses.map(|addresses| addresses.source.ip());
     if let Some(address) = address {
-        counted.set_address(address, state.maxima()).map_err(ConnectionError::Limit)?;
+        let make_room = || slot.evict_older(address);
+        counted.set_address(address, state.maxima(), make_room).map_err(ConnectionError::Limit)?;
     }
     let Some(acceptor) = &state.acceptor else { return Ok((RelayStream::Plain(socket), header)) };
+    hear_client(&socket, slot).await?;
     let stream = match &socket {
         SocketStream::Tcp(_) if shared.kernel.has_tls() => accept_with_secrets(acceptor, socket).await?,
         _ => acceptor.accept(RecordStream::from(socket)).await?,
@@ -117,6 +146,13 @@ async fn accept_client(
     shared.counters.handshake(HandshakeLabels::new(connection));
     describe_tls(connection, &mut header.fields);
     Ok((RelayStream::Accepted(Box::new(stream)), header))
+}
+
+/// Waits for the first bytes of the client. Until then its connection is the first to give way.
+async fn hear_client(socket: &SocketStream, slot: &HandshakeSlot) -> Result<(), ConnectionError> {
+    socket.readable().await.map_err(|_| ConnectionError::Left)?;
+    slot.has_spoken().store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Does a handshake, and keeps the traffic secrets for the time when the kernel has the connection.
@@ -183,6 +219,7 @@ impl ConnectionError {
             Self::Limit(limit) => (*limit).into(),
             Self::Timeout => RefusalReason::Timeout,
             Self::Left => RefusalReason::Left,
+            Self::Evicted => RefusalReason::Busy,
             Self::Header(_) => RefusalReason::Header,
             Self::Handshake(error) => RefusalReason::of_handshake(error),
             Self::NoRoute => RefusalReason::NoRoute,

@@ -21,7 +21,7 @@ pub enum RefusalReason {
     MaxConnections,
     /// The address of the client has the maximum number of connections.
     MaxConnectionsPerAddress,
-    /// Too many handshakes are under way or wait.
+    /// The connection gave way to a newer one, or too many handshakes are open.
     Busy,
     /// The PROXY header or the handshake took too long.
     Timeout,

@@ -48,6 +48,9 @@ fn write_connections(text: &mut MetricsText, shared: &ProxyShared) {
     let open = "oarlock_proxy_connections_open";
     text.gauge(open, "Connections now.");
     text.sample(open, &[], shared.connections.len());
+    let unfinished = "oarlock_proxy_handshakes_open";
+    text.gauge(unfinished, "Connections whose handshake is not finished, silent ones included.");
+    text.sample(unfinished, &[], shared.handshakes.len());
     let handed = "oarlock_proxy_connections_handed_on_total";
     write_total(text, handed, "Connections handed to a less loaded thread.", &counters.handed_on);
     let handshakes = "oarlock_proxy_handshakes_total";

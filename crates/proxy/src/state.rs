@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::{Accelerator, AcceleratorBuilder};
-use oarlock_io::{FileStamp, IpNetwork};
+use oarlock_io::{FileStamp, HandshakeAdmission, IpNetwork};
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
 use rustls::crypto::CryptoProvider;
 
@@ -53,6 +53,8 @@ pub(crate) struct ProxyShared {
     pub(crate) accelerator: Accelerator,
     pub(crate) counters: ProxyCounters,
     pub(crate) connections: Arc<ConnectionLimits>,
+    /// The connections whose client has not finished its handshake.
+    pub(crate) handshakes: Arc<HandshakeAdmission>,
     pub(crate) kernel: KernelPaths,
     current: RwLock<Arc<ProxyState>>,
 }
@@ -146,7 +148,9 @@ impl ProxyState {
             build_config(config, provider, Arc::clone(&table), self.clients.as_ref(), kept)?;
         let acceptor = match before.and_then(|before| before.acceptor.as_ref()) {
             Some(acceptor) => acceptor.with_config(server),
-            None => TlsAcceptor::new(server).with_limits(resources.handshakes),
+            // The admission of connections limits those that wait.
+            None => TlsAcceptor::new(server)
+                .with_limits(HandshakeLimits { max_waiting: usize::MAX, ..resources.handshakes }),
         };
         (self.acceptor, self.table, self.tickets) = (Some(acceptor), Some(table), tickets);
         Ok(())
@@ -185,7 +189,11 @@ impl BackendRoute {
 
 impl ProxyShared {
     pub(crate) fn new(accelerator: Accelerator, kernel: KernelPaths, state: ProxyState) -> Self {
+        let limits = &state.limits;
+        let max_open = limits.max_handshakes.saturating_add(limits.max_waiting_handshakes);
         Self {
+            // Connections of one address have a limit already.
+            handshakes: Arc::new(HandshakeAdmission::new(max_open, usize::MAX)),
             accelerator,
             kernel,
             counters: ProxyCounters::default(),

@@ -47,6 +47,14 @@ impl SocketStream {
         }
     }
 
+    /// Waits until the peer has sent something, or has ended the stream.
+    pub(crate) async fn readable(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(tcp) => tcp.readable().await,
+            Self::Unix(unix) => unix.readable().await,
+        }
+    }
+
     /// Makes the end of this stream a reset, which tells the peer that the stream is not complete.
     pub(crate) fn reset_at_end(&self) {
         if let Self::Tcp(tcp) = self {

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{error, warn};
 
 use crate::admission::CountedConnection;
-use crate::connection::serve_connection;
+use crate::connection::{OpenHandshake, serve_connection};
 use crate::counters::{EndKind, RefusalReason, count};
 use crate::listen::{ProxyListener, UnservedListener};
 use crate::state::ProxyShared;
@@ -27,6 +27,7 @@ static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 struct AcceptedSocket {
     socket: PassedSocket,
     counted: CountedConnection,
+    handshake: OpenHandshake,
 }
 
 /// A socket on its way to the thread that serves it.
@@ -139,7 +140,7 @@ impl ProxyWorker {
         };
         connections.spawn_local(async move {
             let _load = load;
-            serve_connection(socket, accepted.counted, &shared).await;
+            serve_connection(socket, accepted.counted, accepted.handshake, &shared).await;
         });
     }
 }
@@ -180,13 +181,20 @@ impl WorkerAcceptor {
     fn admit(&self, socket: SocketStream) {
         let counters = &self.shared.counters;
         count(&counters.connections);
-        match self.shared.connections.admit(self.shared.current().maxima()) {
-            Ok(counted) => self.hand_over(socket, counted),
+        let handshakes = &self.shared.handshakes;
+        let maxima = self.shared.current().maxima();
+        match self.shared.connections.admit(maxima, || handshakes.evict_silent()) {
+            Ok(counted) => {
+                let address = socket.addresses().map(|(peer, _)| peer.ip());
+                let (slot, evicted) = handshakes.begin(address);
+                report_crowd(&self.shared);
+                self.hand_over(socket, counted, OpenHandshake { slot, evicted });
+            }
             Err(limit) => counters.refuse(RefusalReason::from(limit)),
         }
     }
 
-    fn hand_over(&self, socket: SocketStream, counted: CountedConnection) {
+    fn hand_over(&self, socket: SocketStream, counted: CountedConnection, handshake: OpenHandshake) {
         let target = self.choose();
         self.workers[target].load.fetch_add(1, Ordering::Relaxed);
         let socket = if target == self.number {
@@ -201,7 +209,7 @@ impl WorkerAcceptor {
                 }
             }
         };
-        let accepted = AcceptedSocket { socket, counted };
+        let accepted = AcceptedSocket { socket, counted, handshake };
         if let Err(returned) = self.workers[target].queue.send(accepted) {
             // The other thread has drained already. The own one waits for this function.
             self.workers[target].load.fetch_sub(1, Ordering::Relaxed);
@@ -249,6 +257,23 @@ async fn draining(is_draining: &mut watch::Receiver<bool>) {
 fn lose(error: &io::Error, shared: &ProxyShared) {
     shared.counters.refuse(RefusalReason::Machine);
     report_failure(error);
+}
+
+/// The limit of log lines about many connections without a handshake.
+static CROWDS: LogLimit = LogLimit::new(Duration::from_secs(10));
+
+/// Reports that half of the maximum of handshakes is open, before any of them has to give way.
+fn report_crowd(shared: &ProxyShared) {
+    if shared.handshakes.is_crowded()
+        && let Some(suppressed) = CROWDS.admit()
+    {
+        let open = shared.handshakes.len();
+        warn!(
+            open,
+            suppressed,
+            "many connections have not finished their handshake ([limits] max_handshakes and max_waiting_handshakes)"
+        );
+    }
 }
 
 fn report_failure(error: &io::Error) {

@@ -8,7 +8,8 @@ use tokio::net::TcpStream;
 
 use crate::hello::ClientHelloBytes;
 use crate::proxied::{
-    RunningProxy, TestAuthority, backend, check_echo, closed_address, connect_over, echo_backend,
+    RunningProxy, TestAuthority, backend, check_echo, closed_address, connect_over,
+    echo_backend,
 };
 use crate::test_engine::TestEngine;
 
@@ -266,12 +267,59 @@ async fn connections_beyond_the_limits_are_refused_at_once() {
     drop(open);
     proxy.wait_for("oarlock_proxy_connections_open", 0).await;
     proxy.echo(&authority.client(), "localhost").await;
+    // The oldest connection without a handshake gives way to a new one.
     let more = "limits.max_handshakes = 1\nlimits.max_waiting_handshakes = 0\n";
     let proxy = RunningProxy::start(&authority, address, more).await;
-    let _silent = TcpStream::connect(proxy.address).await.unwrap();
-    proxy.wait_for("oarlock_proxy_connections_open", 1).await;
-    assert!(proxy.connect(&authority.client(), "localhost").await.is_err());
+    let silent = TcpStream::connect(proxy.address).await.unwrap();
+    proxy.wait_for("oarlock_proxy_handshakes_open", 1).await;
+    proxy.echo(&authority.client(), "localhost").await;
+    wait_until_closed(silent).await;
     proxy.wait_for_refusal("busy", 1).await;
+}
+
+/// Opens connections that send the start of a hello, or nothing.
+async fn crowd(proxy: &RunningProxy, from: &str, start: &[u8], len: usize) -> Vec<TcpStream> {
+    let mut streams = Vec::new();
+    for _ in 0..len {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(from.parse().unwrap()).unwrap();
+        let mut stream = socket.connect(proxy.address).await.unwrap();
+        // The proxy may have evicted it already.
+        let _ = stream.write_all(start).await;
+        streams.push(stream);
+    }
+    streams
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_without_handshakes_keeps_nobody_out() {
+    let authority = TestAuthority::new();
+    // Longer than any test: no client is served because the time of a silent connection was over.
+    let common = "limits.max_handshake_seconds = 3600\n";
+    let address = echo_backend().await;
+    let hello = ClientHelloBytes::new(b"localhost").in_records(1 << 14);
+    for limits in [
+        // More connections than may be under way, but not as many as may wait.
+        "limits.max_handshakes = 2\nlimits.max_waiting_handshakes = 1000\n",
+        // More than may be open.
+        "limits.max_handshakes = 2\nlimits.max_waiting_handshakes = 30\n",
+    ] {
+        // Silent ones, ones that stop in the middle of their hello, and ones that stop after it.
+        for start in [&[][..], &hello[..20], &hello] {
+            let proxy = RunningProxy::start(&authority, address, &format!("{common}{limits}")).await;
+            let _crowd = crowd(&proxy, "127.0.0.2:0", start, 60).await;
+            let _others = crowd(&proxy, "127.0.0.3:0", start, 10).await;
+            proxy.echo(&authority.client(), "localhost").await;
+        }
+    }
+    // Silent connections give way where all connections of the proxy, or of an address, are counted.
+    for limits in ["limits.max_connections = 20\n", "limits.max_connections_per_address = 20\n"] {
+        let proxy = RunningProxy::start(&authority, address, &format!("{common}{limits}")).await;
+        let _crowd = crowd(&proxy, "127.0.0.1:0", &[], 20).await;
+        proxy.wait_for("oarlock_proxy_handshakes_open", 20).await;
+        proxy.echo(&authority.client(), "localhost").await;
+        proxy.wait_for_refusal("busy", 1).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
