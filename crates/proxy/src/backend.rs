@@ -1,5 +1,7 @@
 //! Backends: their addresses, their TLS, and the header that they get.
 
+mod sessions;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,24 +9,27 @@ use std::time::Duration;
 use oarlock::Accelerator;
 use oarlock::keys::import;
 use oarlock_io::read_private;
-use oarlock_rustls::{HandshakeLimits, TlsConnector, TlsHandshakeError, load_signing_key};
-use rustls::client::{ResolvesClientCert, Resumption};
+use oarlock_rustls::{
+    BoundedVerifier, ChainLimit, HandshakeLimits, TlsConnector, TlsHandshakeError, load_signing_key,
+};
+use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, SignatureScheme};
+use rustls::time_provider::DefaultTimeProvider;
+use rustls::{ClientConfig, Error, HandshakeKind, SignatureScheme};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
+use tokio_rustls::client::TlsStream;
 
-use crate::clients::read_authorities;
+use self::sessions::{BackendSessions, verify_again};
+use crate::clients::{AuthorityError, read_authorities};
 use crate::config::{BackendAddress, BackendSettings, BackendTlsSettings};
 use crate::error::ProxyServiceError;
 use crate::header::{HeaderVersion, ProxyHeader};
 use crate::stream::{RelayStream, SocketStream};
-
-/// The number of sessions that are kept for a backend with TLS.
-const MAX_SESSIONS: usize = 256;
 
 /// The maximum length of a key file.
 const MAX_KEY_BYTES: usize = 1 << 20;
@@ -42,6 +47,8 @@ pub(crate) struct Backend {
 #[derive(Debug)]
 struct BackendTls {
     connector: TlsConnector,
+    verifier: Arc<dyn ServerCertVerifier>,
+    sessions: Arc<BackendSessions>,
     name: ServerName<'static>,
     /// True if the client's protocol is offered.
     follows_client: bool,
@@ -53,6 +60,8 @@ pub(crate) struct BackendContext<'a> {
     pub(crate) accelerator: &'a Accelerator,
     pub(crate) handshakes: HandshakeLimits,
     pub(crate) max_handshake: Duration,
+    /// The maximum age of a session, counted from its full handshake.
+    pub(crate) max_session_s: u64,
     pub(crate) max_connect: Duration,
 }
 
@@ -67,6 +76,8 @@ pub(crate) enum BackendError {
     Header(io::Error),
     #[error("{0}")]
     Tls(TlsHandshakeError),
+    #[error("the session cannot be resumed any more: {0}")]
+    Outdated(Error),
 }
 
 impl Backend {
@@ -91,6 +102,21 @@ impl Backend {
         header: &ProxyHeader,
         alpn: Option<&[u8]>,
     ) -> Result<RelayStream, BackendError> {
+        let socket = self.connect_with_header(header).await?;
+        let Some(tls) = &self.tls else { return Ok(RelayStream::Plain(socket)) };
+        let connected = match tls.connect(alpn, socket).await {
+            // Its certificate has ended since the session began. The backend may have a new one, which a full
+            // handshake shows.
+            Err(BackendError::Outdated(_)) => {
+                tls.sessions.clear();
+                tls.connect(alpn, self.connect_with_header(header).await?).await
+            }
+            connected => connected,
+        };
+        Ok(RelayStream::Connected(Box::new(connected?)))
+    }
+
+    async fn connect_with_header(&self, header: &ProxyHeader) -> Result<SocketStream, BackendError> {
         let connecting = timeout(self.max_connect, self.connect_socket()).await;
         let mut socket = connecting.map_err(|_| BackendError::Timeout)?.map_err(BackendError::Connect)?;
         if let Some(version) = self.header {
@@ -100,13 +126,7 @@ impl Backend {
             let written = timeout(self.max_connect, socket.write_all(&bytes)).await;
             written.map_err(|_| BackendError::Timeout)?.map_err(BackendError::Header)?;
         }
-        match &self.tls {
-            None => Ok(RelayStream::Plain(socket)),
-            Some(tls) => {
-                let connected = tls.connector(alpn).connect(tls.name.clone(), socket).await;
-                Ok(RelayStream::Connected(Box::new(connected.map_err(BackendError::Tls)?)))
-            }
-        }
+        Ok(socket)
     }
 
     async fn connect_socket(&self) -> io::Result<SocketStream> {
@@ -130,15 +150,28 @@ impl BackendTls {
     ) -> Result<Self, ProxyServiceError> {
         let (roots, _) =
             read_authorities(&settings.authorities).map_err(ProxyServiceError::BackendAuthorities)?;
+        let verifier =
+            WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(context.provider))
+                .build()
+                .map_err(|error| AuthorityError::Unusable {
+                    path: settings.authorities.clone(),
+                    reason: error.to_string(),
+                })
+                .map_err(ProxyServiceError::BackendAuthorities)?;
+        let limit = ChainLimit::new(settings.max_chain_certificates);
+        let verifier: Arc<dyn ServerCertVerifier> = Arc::new(BoundedVerifier::new(verifier, limit));
         let builder = ClientConfig::builder_with_provider(Arc::clone(context.provider))
             .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots);
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::clone(&verifier));
         let mut config = match read_certificate(settings, context)? {
             Some(certificate) => builder.with_client_cert_resolver(Arc::new(certificate)),
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = settings.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-        config.resumption = Resumption::in_memory_sessions(MAX_SESSIONS);
+        // Each connection gets its own view of the sessions.
+        config.resumption = Resumption::disabled();
+        let sessions = BackendSessions::new(context.max_session_s, Arc::new(DefaultTimeProvider));
         let connector = TlsConnector::new(Arc::new(config))
             .with_limits(context.handshakes)
             .with_timeout(context.max_handshake);
@@ -149,19 +182,34 @@ impl BackendTls {
         };
         let name =
             ServerName::try_from(name.clone()).map_err(|_| ProxyServiceError::ServerName { found: name })?;
-        Ok(Self { connector, name, follows_client: settings.alpn.is_empty() })
+        Ok(Self { connector, verifier, sessions, name, follows_client: settings.alpn.is_empty() })
     }
 
-    /// Returns a connector that offers the client's protocol, if the settings name none.
-    fn connector(&self, alpn: Option<&[u8]>) -> TlsConnector {
-        match alpn {
-            Some(protocol) if self.follows_client => {
-                let mut config = ClientConfig::clone(self.connector.config());
-                config.alpn_protocols = vec![protocol.to_vec()];
-                self.connector.with_config(Arc::new(config))
-            }
-            _ => self.connector.clone(),
+    async fn connect(
+        &self,
+        alpn: Option<&[u8]>,
+        socket: SocketStream,
+    ) -> Result<TlsStream<SocketStream>, BackendError> {
+        let connected = self.connector(alpn).connect(self.name.clone(), socket).await;
+        let connected = connected.map_err(BackendError::Tls)?;
+        let connection = connected.get_ref().1;
+        if connection.handshake_kind() == Some(HandshakeKind::Resumed) {
+            let chain = connection.peer_certificates().unwrap_or_default();
+            let verified = verify_again(&*self.verifier, &self.name, chain, UnixTime::now());
+            verified.map_err(BackendError::Outdated)?;
         }
+        Ok(connected)
+    }
+
+    /// Returns a connector with the sessions of one connection. It offers the client's protocol, if the settings name
+    /// none.
+    fn connector(&self, alpn: Option<&[u8]>) -> TlsConnector {
+        let mut config = ClientConfig::clone(self.connector.config());
+        config.resumption = Resumption::store(self.sessions.for_connection());
+        if let Some(protocol) = alpn.filter(|_| self.follows_client) {
+            config.alpn_protocols = vec![protocol.to_vec()];
+        }
+        self.connector.with_config(Arc::new(config))
     }
 }
 

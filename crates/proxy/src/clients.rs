@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use oarlock::keys::import;
+use oarlock_sockets::{BoundedVerifier, ChainLimit};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -18,6 +19,8 @@ use rustls::{
 use serde::Deserialize;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
+
+use crate::config::ClientSettings;
 
 /// An allowed name: `DNS:NAME`, `URI:TEXT` or `CN:TEXT`. `DNS:*.example.com` allows each name with one more label,
 /// `URI:spiffe://example.com/*` each URI with that beginning.
@@ -70,32 +73,45 @@ pub enum AuthorityError {
 
 /// A verifier of clients.
 pub(crate) struct ClientNameVerifier {
-    chains: Arc<dyn ClientCertVerifier>,
+    chains: BoundedVerifier<dyn ClientCertVerifier>,
     allowed: Vec<NamePattern>,
-    /// The digest of the authorities.
+    /// The digest of everything that is asked of a client.
     pub(crate) digest: [u8; 32],
 }
 
 impl ClientNameVerifier {
     /// Reads the authorities. With an empty list of names, each client of the authorities is allowed.
     pub(crate) fn read(
-        path: &Path,
-        allowed: &[NamePattern],
-        is_required: bool,
+        settings: &ClientSettings,
         provider: &Arc<CryptoProvider>,
     ) -> Result<Self, AuthorityError> {
-        let (roots, digest) = read_authorities(path)?;
+        let path = &settings.authorities;
+        let (roots, certificates) = read_authorities(path)?;
         let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
-        let builder = if is_required { builder } else { builder.allow_unauthenticated() };
+        let builder = if settings.required { builder } else { builder.allow_unauthenticated() };
         let chains = builder
             .build()
             .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
-        Ok(Self { chains, allowed: allowed.to_vec(), digest })
+        let limit = ChainLimit::new(settings.max_chain_certificates);
+        Ok(Self {
+            chains: BoundedVerifier::new(chains, limit),
+            allowed: settings.allowed_names.clone(),
+            digest: policy_digest(settings, &certificates),
+        })
     }
 
-    /// Returns true if the certificate has an allowed name. A resumed session is checked by this function too, because
-    /// the names may have changed since.
-    pub(crate) fn allows(&self, certificate: &[u8]) -> bool {
+    /// Returns true if a full handshake would accept a client now that an earlier one with these rules has accepted. An
+    /// empty chain is a client without a certificate.
+    pub(crate) fn accepts_again(&self, chain: &[CertificateDer<'_>], now: UnixTime) -> bool {
+        match chain.split_first() {
+            None => !self.chains.client_auth_mandatory(),
+            // The rules are the same and no certificate has ended, so nothing can have changed.
+            Some(_) if are_valid_at(chain, now) => true,
+            Some((own, others)) => self.verify_client_cert(own, others, now).is_ok(),
+        }
+    }
+
+    fn allows(&self, certificate: &[u8]) -> bool {
         self.allowed.is_empty() || {
             let names = ClientNames::read(certificate);
             names.is_some_and(|names| self.allowed.iter().any(|pattern| names.matches(pattern)))
@@ -103,23 +119,53 @@ impl ClientNameVerifier {
     }
 }
 
-/// Reads certificates of authorities, and their digest.
-pub(crate) fn read_authorities(path: &Path) -> Result<(RootCertStore, [u8; 32]), AuthorityError> {
+/// Reads certificates of authorities.
+pub(crate) fn read_authorities(
+    path: &Path,
+) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), AuthorityError> {
     let bytes = std::fs::read(path).map_err(|error| AuthorityError::Read { path: path.to_owned(), error })?;
-    let (mut roots, mut digest) = (RootCertStore::empty(), Context::new(&SHA256));
-    let found = import::certificates(&bytes).map_err(|_| AuthorityError::Pem { path: path.to_owned() })?;
-    for certificate in found {
-        digest.update(&certificate);
+    let found = import::certificates(&bytes).ok().filter(|all| !all.is_empty());
+    let found = found.ok_or_else(|| AuthorityError::Pem { path: path.to_owned() })?;
+    let certificates: Vec<CertificateDer<'static>> = found.into_iter().map(CertificateDer::from).collect();
+    let mut roots = RootCertStore::empty();
+    for certificate in &certificates {
         roots
-            .add(certificate.into())
+            .add(certificate.clone())
             .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
     }
-    if roots.is_empty() {
-        return Err(AuthorityError::Pem { path: path.to_owned() });
+    Ok((roots, certificates))
+}
+
+/// Returns the digest of the rules for clients, to which tickets are bound.
+fn policy_digest(settings: &ClientSettings, authorities: &[CertificateDer<'_>]) -> [u8; 32] {
+    let mut digest = Context::new(&SHA256);
+    let mut add = |bytes: &[u8]| {
+        // With its length each part has one meaning only.
+        digest.update(&(bytes.len() as u64).to_be_bytes());
+        digest.update(bytes);
+    };
+    add(&[u8::from(settings.required)]);
+    add(&(settings.max_chain_certificates as u64).to_be_bytes());
+    add(&(authorities.len() as u64).to_be_bytes());
+    authorities.iter().for_each(|certificate| add(certificate));
+    for pattern in &settings.allowed_names {
+        add(&[pattern.kind as u8]);
+        add(pattern.text.as_bytes());
     }
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest.finish().as_ref());
-    Ok((roots, bytes))
+    bytes
+}
+
+/// Returns true if every certificate of a chain is within its validity. Both ends count as valid. RFC 5280 4.1.2.5.
+pub(crate) fn are_valid_at(chain: &[CertificateDer<'_>], now: UnixTime) -> bool {
+    let now_s = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    chain.iter().all(|certificate| {
+        X509Certificate::from_der(certificate).is_ok_and(|(_, parsed)| {
+            let validity = parsed.validity();
+            (validity.not_before.timestamp()..=validity.not_after.timestamp()).contains(&now_s)
+        })
+    })
 }
 
 /// The names in a client's certificate.

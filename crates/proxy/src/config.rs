@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use oarlock::AcceleratorBuilder;
 use oarlock_io::{IpNetwork, check_key_path};
+use oarlock_sockets::ChainLimit;
 use serde::Deserialize;
 
 use crate::certificate::UnknownNamePolicy;
@@ -111,6 +112,9 @@ pub struct BackendTlsSettings {
     /// The private key of that certificate.
     #[serde(default)]
     pub private_key: Option<PathBuf>,
+    /// The maximum certificates in the backend's chain, its own one included, 1 to 32.
+    #[serde(default = "max_chain_certificates")]
+    pub max_chain_certificates: usize,
 }
 
 /// A route.
@@ -183,6 +187,14 @@ pub struct ClientSettings {
     /// True if a client without a certificate is refused.
     #[serde(default = "is_required")]
     pub required: bool,
+    /// The maximum certificates in a client's chain, its own one included, 1 to 32. Longer chains are refused before
+    /// any of their signatures is checked.
+    #[serde(default = "max_chain_certificates")]
+    pub max_chain_certificates: usize,
+}
+
+fn max_chain_certificates() -> usize {
+    ChainLimit::DEFAULT_MAX_CERTIFICATES
 }
 
 fn is_required() -> bool {
@@ -453,6 +465,8 @@ impl ProxyConfig {
         })?;
         let count = self.tickets.count;
         expect("[tickets] count", "1 to 16", (1..=16).contains(&count), || count.to_string())?;
+        let longest = self.clients.as_ref().map_or(1, |clients| clients.max_chain_certificates);
+        check_chain("[clients] max_chain_certificates", longest)?;
         let share = self.engines.cross_check.unwrap_or(0.0);
         expect("[engines] cross_check", "0 to 1", (0.0..=1.0).contains(&share), || share.to_string())
     }
@@ -547,7 +561,14 @@ fn check_backend(backend: &BackendSettings) -> Result<(), ProxyConfigError> {
         "nothing".to_owned()
     })?;
     let is_pair = tls.certificate.is_some() == tls.private_key.is_some();
-    expect("[backend.tls] certificate", "a private_key beside it", is_pair, || "only one of both".to_owned())
+    expect("[backend.tls] certificate", "a private_key beside it", is_pair, || {
+        "only one of both".to_owned()
+    })?;
+    check_chain("[backend.tls] max_chain_certificates", tls.max_chain_certificates)
+}
+
+fn check_chain(field: &'static str, longest: usize) -> Result<(), ProxyConfigError> {
+    expect(field, "1 to 32", (1..=32).contains(&longest), || longest.to_string())
 }
 
 fn expect(

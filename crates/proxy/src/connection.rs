@@ -18,7 +18,7 @@ use tracing::{debug, warn};
 use crate::admission::{CountedConnection, ExceededLimit};
 use crate::backend::BackendError;
 use crate::clients::ClientNames;
-use crate::counters::{HandshakeLabels, RefusalReason, name_not_allowed, version_name};
+use crate::counters::{HandshakeLabels, RefusalReason, version_name};
 use crate::handover::relay_connection;
 use crate::header::{
     ConnectionAddresses, HeaderError, HeaderFields, HeaderProgress, MAX_HEADER_LEN, ProxyHeader, TlsFields,
@@ -137,12 +137,8 @@ async fn accept_client(
     }
     let Some(acceptor) = &state.acceptor else { return Ok((RelayStream::Plain(socket), header)) };
     hear_client(&socket, slot).await?;
-    let stream = match &socket {
-        SocketStream::Tcp(_) if shared.kernel.has_tls() => accept_with_secrets(acceptor, socket).await?,
-        _ => acceptor.accept(RecordStream::from(socket)).await?,
-    };
+    let stream = accept_tls(acceptor, socket, state, shared).await?;
     let connection = stream.get_ref().1;
-    check_client(connection, state)?;
     shared.counters.handshake(HandshakeLabels::new(connection));
     describe_tls(connection, &mut header.fields);
     Ok((RelayStream::Accepted(Box::new(stream)), header))
@@ -155,16 +151,24 @@ async fn hear_client(socket: &SocketStream, slot: &HandshakeSlot) -> Result<(), 
     Ok(())
 }
 
-/// Does a handshake, and keeps the traffic secrets for the time when the kernel has the connection.
-async fn accept_with_secrets(
+/// Does a handshake with a configuration of its own: the tickets belong to the session of this connection, and the
+/// traffic secrets are kept for the time when the kernel has it.
+async fn accept_tls(
     acceptor: &TlsAcceptor,
     socket: SocketStream,
+    state: &ProxyState,
+    shared: &ProxyShared,
 ) -> Result<server::TlsStream<RecordStream>, TlsHandshakeError> {
-    let secrets = Arc::new(TrafficSecrets::default());
     let mut config = ServerConfig::clone(acceptor.config());
-    config.key_log = Arc::clone(&secrets) as _;
-    let stream = RecordStream { secrets: Some(secrets), ..socket.into() };
-    acceptor.with_config(Arc::new(config)).accept(stream).await
+    if let Some(tickets) = &state.tickets {
+        config.ticketer = tickets.for_connection();
+    }
+    let may_move = matches!(socket, SocketStream::Tcp(_)) && shared.kernel.has_tls();
+    let secrets = may_move.then(|| Arc::new(TrafficSecrets::default()));
+    if let Some(secrets) = &secrets {
+        config.key_log = Arc::clone(secrets) as _;
+    }
+    acceptor.with_config(Arc::new(config)).accept(RecordStream { secrets, ..socket.into() }).await
 }
 
 /// Reads a header without reading beyond its end.
@@ -179,16 +183,6 @@ async fn read_header(socket: &mut SocketStream) -> Result<ProxyHeader, Connectio
                 socket.read_exact(&mut bytes[start..]).await.map_err(|_| ConnectionError::Left)?;
             }
         }
-    }
-}
-
-/// Checks the name of a client whose session was resumed. Its certificate was verified when the session began, under
-/// settings that may have changed since.
-fn check_client(connection: &ServerConnection, state: &ProxyState) -> Result<(), ConnectionError> {
-    let certificate = connection.peer_certificates().and_then(|chain| chain.first());
-    match (&state.clients, certificate) {
-        (Some(clients), Some(certificate)) if !clients.allows(certificate) => Err(name_not_allowed().into()),
-        _ => Ok(()),
     }
 }
 

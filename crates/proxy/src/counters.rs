@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-use rustls::{AlertDescription, CertificateError, CommonState, Error, HandshakeKind, ProtocolVersion};
+use rustls::{AlertDescription, CommonState, Error, HandshakeKind, ProtocolVersion};
 
 use oarlock_rustls::TlsHandshakeError;
 
@@ -117,11 +117,6 @@ impl From<ExceededLimit> for RefusalReason {
             ExceededLimit::Address => Self::MaxConnectionsPerAddress,
         }
     }
-}
-
-/// Returns the error for a client whose name is not allowed although its session was resumed.
-pub(crate) fn name_not_allowed() -> TlsHandshakeError {
-    TlsHandshakeError::Tls(CertificateError::ApplicationVerificationFailure.into())
 }
 
 /// The way in which a connection ended after it was relayed.

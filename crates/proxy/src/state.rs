@@ -14,13 +14,13 @@ use crate::backend::{Backend, BackendContext};
 use crate::certificate::{
     CertificateFiles, CertificateKeySources, CertificateSource, CertificateTable, list_certificates,
 };
-use crate::clients::ClientNameVerifier;
 use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
 use crate::counters::ProxyCounters;
 use crate::cryptoserver::open_remote;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
-use crate::tls::{RotatingTickets, build_config, read_clients, with_settings};
+use crate::tickets::{TicketPolicy, max_session_seconds};
+use crate::tls::{RotatingTickets, build_config, build_tickets, read_clients, with_settings};
 
 /// The resources that outlive the settings.
 pub(crate) struct ProxyResources {
@@ -34,12 +34,13 @@ pub(crate) struct ProxyState {
     /// The acceptor of clients; None in the mode `client`.
     pub(crate) acceptor: Option<TlsAcceptor>,
     pub(crate) table: Option<Arc<CertificateTable>>,
-    pub(crate) clients: Option<Arc<ClientNameVerifier>>,
     pub(crate) limits: ProxyLimits,
     pub(crate) header_networks: Vec<IpNetwork>,
     default_backend: Option<Arc<Backend>>,
     routes: Vec<BackendRoute>,
-    tickets: RotatingTickets,
+    /// The tickets of clients, if they get any.
+    pub(crate) tickets: Option<Arc<TicketPolicy>>,
+    ticket_keys: RotatingTickets,
 }
 
 struct BackendRoute {
@@ -104,6 +105,7 @@ impl ProxyState {
             accelerator: &resources.keys.accelerator,
             handshakes: resources.handshakes,
             max_handshake: config.limits.max_handshake(),
+            max_session_s: max_session_seconds(config.tickets.lifetime_seconds),
             max_connect: config.limits.max_connect(),
         };
         let open = |backend| Backend::open(backend, &context).map(Arc::new);
@@ -115,12 +117,12 @@ impl ProxyState {
         let mut state = Self {
             acceptor: None,
             table: None,
-            clients: read_clients(config, &provider)?,
             limits: config.limits.clone(),
             header_networks: config.listen.proxy_protocol_from.clone(),
             default_backend: config.backend.as_ref().map(open).transpose()?,
             routes,
             tickets: None,
+            ticket_keys: None,
         };
         if config.mode == ProxyMode::Server {
             state.add_tls(config, resources, provider, before)?;
@@ -143,16 +145,17 @@ impl ProxyState {
             &resources.keys,
             before.and_then(|before| before.table.as_deref()),
         )?);
-        let kept = before.map_or(&None, |before| &before.tickets);
-        let (server, tickets) =
-            build_config(config, provider, Arc::clone(&table), self.clients.as_ref(), kept)?;
+        let clients = read_clients(config, &provider)?;
+        let kept = before.map_or(&None, |before| &before.ticket_keys);
+        (self.tickets, self.ticket_keys) = build_tickets(config, clients.as_ref(), kept)?;
+        let server = build_config(config, provider, Arc::clone(&table), clients.as_ref())?;
         let acceptor = match before.and_then(|before| before.acceptor.as_ref()) {
             Some(acceptor) => acceptor.with_config(server),
             // The admission of connections limits those that wait.
             None => TlsAcceptor::new(server)
                 .with_limits(HandshakeLimits { max_waiting: usize::MAX, ..resources.handshakes }),
         };
-        (self.acceptor, self.table, self.tickets) = (Some(acceptor), Some(table), tickets);
+        (self.acceptor, self.table) = (Some(acceptor), Some(table));
         Ok(())
     }
 

@@ -1,4 +1,7 @@
-//! Session tickets: keys that rotate, or keys of a file that several proxies share.
+//! Session tickets: keys that rotate, or keys of a file that several proxies share, and the rules for their use.
+
+mod policy;
+mod session;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,6 +15,8 @@ use rustls::crypto::GetRandomFailed;
 use rustls::server::ProducesTickets;
 use rustls::ticketer::TicketRotator;
 use zeroize::Zeroizing;
+
+pub(crate) use self::policy::{TicketPolicy, max_session_seconds};
 
 const NAME_LEN: usize = 16;
 const SECRET_LEN: usize = 32;
@@ -73,12 +78,6 @@ struct TicketKey {
 /// The keys of a file: the first seals, and all of them open.
 struct SharedTicketKeys(Vec<TicketKey>);
 
-/// Tickets that are bound to a context: a ticket of another context is not accepted.
-struct BoundTickets {
-    tickets: Arc<dyn ProducesTickets>,
-    context: [u8; 32],
-}
-
 /// Returns keys that are made at random and replaced after `lifetime_s` seconds. A replaced key opens tickets for as
 /// long again.
 pub(crate) fn rotating_tickets(lifetime_s: u32) -> Result<Arc<dyn ProducesTickets>, TicketKeyError> {
@@ -105,12 +104,6 @@ pub(crate) fn shared_tickets(
         1..=MAX_KEYS => Ok(Arc::new(SharedTicketKeys(keys))),
         found => Err(TicketKeyError::Count { path: path.to_owned(), found }),
     }
-}
-
-/// Returns tickets that are valid in one context only. The context of a proxy is the digest of the authorities of
-/// clients, because a ticket contains a client's verified chain.
-pub(crate) fn bind_tickets(tickets: Arc<dyn ProducesTickets>, context: [u8; 32]) -> Arc<dyn ProducesTickets> {
-    Arc::new(BoundTickets { tickets, context })
 }
 
 impl TicketKey {
@@ -206,26 +199,6 @@ impl ProducesTickets for SharedTicketKeys {
     }
 }
 
-impl ProducesTickets for BoundTickets {
-    fn enabled(&self) -> bool {
-        self.tickets.enabled()
-    }
-
-    fn lifetime(&self) -> u32 {
-        self.tickets.lifetime()
-    }
-
-    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        let bound = Zeroizing::new([&self.context, plain].concat());
-        self.tickets.encrypt(&bound)
-    }
-
-    fn decrypt(&self, ticket: &[u8]) -> Option<Vec<u8>> {
-        let plain = Zeroizing::new(self.tickets.decrypt(ticket)?);
-        plain.strip_prefix(&self.context).map(<[u8]>::to_vec)
-    }
-}
-
 impl fmt::Debug for TicketKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TicketKey")
@@ -235,12 +208,6 @@ impl fmt::Debug for TicketKey {
 impl fmt::Debug for SharedTicketKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SharedTicketKeys({})", self.0.len())
-    }
-}
-
-impl fmt::Debug for BoundTickets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BoundTickets({:?})", self.tickets)
     }
 }
 
@@ -283,15 +250,6 @@ mod tests {
             assert_eq!(tickets.decrypt(&ticket[..place]), None);
         }
         assert_eq!(rotating_tickets(3_600).unwrap().decrypt(&ticket), None);
-    }
-
-    #[test]
-    fn a_ticket_of_another_context_is_not_accepted() {
-        let tickets = rotating_tickets(3_600).unwrap();
-        let bound = |context: u8| bind_tickets(Arc::clone(&tickets), [context; 32]);
-        let ticket = bound(1).encrypt(b"session").unwrap();
-        assert_eq!(bound(1).decrypt(&ticket).as_deref(), Some(&b"session"[..]));
-        assert_eq!(bound(2).decrypt(&ticket), None);
     }
 
     #[test]

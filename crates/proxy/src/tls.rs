@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, ProducesTickets};
+use rustls::time_provider::DefaultTimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 
@@ -12,7 +13,7 @@ use crate::certificate::CertificateTable;
 use crate::clients::ClientNameVerifier;
 use crate::config::{HandOverRule, ProxyConfig, TlsCipher, TlsSettings, TlsVersion};
 use crate::error::ProxyServiceError;
-use crate::tickets::{bind_tickets, rotating_tickets, shared_tickets};
+use crate::tickets::{TicketPolicy, rotating_tickets, shared_tickets};
 
 /// Ticket keys that were made at random, and their lifetime. A reload with the same lifetime keeps them.
 pub(crate) type RotatingTickets = Option<(u32, Arc<dyn ProducesTickets>)>;
@@ -35,19 +36,17 @@ pub(crate) fn read_clients(
     provider: &Arc<CryptoProvider>,
 ) -> Result<Option<Arc<ClientNameVerifier>>, ProxyServiceError> {
     let Some(clients) = &config.clients else { return Ok(None) };
-    let verifier =
-        ClientNameVerifier::read(&clients.authorities, &clients.allowed_names, clients.required, provider);
+    let verifier = ClientNameVerifier::read(clients, provider);
     Ok(Some(Arc::new(verifier.map_err(ProxyServiceError::Clients)?)))
 }
 
-/// Builds the configuration. The ticket keys of `before` stay in use if the settings allow it.
+/// Builds the configuration. It has no tickets: each connection gets its own, by [`TicketPolicy::for_connection`].
 pub(crate) fn build_config(
     config: &ProxyConfig,
     provider: Arc<CryptoProvider>,
     table: Arc<CertificateTable>,
     clients: Option<&Arc<ClientNameVerifier>>,
-    before: &RotatingTickets,
-) -> Result<(Arc<ServerConfig>, RotatingTickets), ProxyServiceError> {
+) -> Result<Arc<ServerConfig>, ProxyServiceError> {
     let builder =
         ServerConfig::builder_with_provider(provider).with_protocol_versions(&versions(&config.tls))?;
     let builder = match clients {
@@ -63,25 +62,30 @@ pub(crate) fn build_config(
     server.ignore_client_order = true;
     // Early data can be replayed, and a proxy of TCP cannot know whether that is harmless. RFC 8446 8.
     server.max_early_data_size = 0;
-    server.send_tls13_tickets = 0;
+    server.send_tls13_tickets = if config.tickets.enabled { config.tickets.count } else { 0 };
     // The kernel gets the keys of long transfers.
     server.enable_secret_extraction = config.kernel.hand_over != HandOverRule::Never;
-    let mut rotating = None;
-    if config.tickets.enabled {
-        let lifetime = config.tickets.lifetime_seconds;
-        let tickets = match (&config.tickets.keys, before) {
-            (Some(path), _) => shared_tickets(path, lifetime)?,
-            (None, Some((kept, tickets))) if *kept == lifetime => Arc::clone(tickets),
-            (None, _) => rotating_tickets(lifetime)?,
-        };
-        if config.tickets.keys.is_none() {
-            rotating = Some((lifetime, Arc::clone(&tickets)));
-        }
-        // A ticket contains the verified chain of its client, so it must not outlive the authorities.
-        server.ticketer = bind_tickets(tickets, clients.map_or([0; 32], |clients| clients.digest));
-        server.send_tls13_tickets = config.tickets.count;
+    Ok(Arc::new(server))
+}
+
+/// Returns the tickets of the settings, if clients get any. The keys of `before` stay in use if the settings allow it.
+pub(crate) fn build_tickets(
+    config: &ProxyConfig,
+    clients: Option<&Arc<ClientNameVerifier>>,
+    before: &RotatingTickets,
+) -> Result<(Option<Arc<TicketPolicy>>, RotatingTickets), ProxyServiceError> {
+    if !config.tickets.enabled {
+        return Ok((None, None));
     }
-    Ok((Arc::new(server), rotating))
+    let lifetime_s = config.tickets.lifetime_seconds;
+    let keys = match (&config.tickets.keys, before) {
+        (Some(path), _) => shared_tickets(path, lifetime_s)?,
+        (None, Some((kept, keys))) if *kept == lifetime_s => Arc::clone(keys),
+        (None, _) => rotating_tickets(lifetime_s)?,
+    };
+    let rotating = config.tickets.keys.is_none().then(|| (lifetime_s, Arc::clone(&keys)));
+    let (clients, clock) = (clients.cloned(), Arc::new(DefaultTimeProvider));
+    Ok((Some(Arc::new(TicketPolicy { keys, lifetime_s, clients, clock })), rotating))
 }
 
 fn versions(tls: &TlsSettings) -> Vec<&'static SupportedProtocolVersion> {

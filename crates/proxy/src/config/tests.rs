@@ -57,6 +57,10 @@ fn faulty_settings_name_their_field() {
         ("tls.ciphers = [\"RC4\"]\n", "unknown variant `RC4`"),
         ("tls.alpn = [\"\"]\n", "names of 1 to 255 bytes"),
         ("clients.authorities = \"a\"\nclients.allowed_names = [\"x\"]\n", "expected DNS:NAME"),
+        (
+            "clients.authorities = \"a\"\nclients.max_chain_certificates = 0\n",
+            "[clients] max_chain_certificates: expected 1 to 32",
+        ),
         ("certificats.path = \"c\"\n", "unknown field `certificats`"),
     ] {
         let whole = if expected.starts_with("[backend")

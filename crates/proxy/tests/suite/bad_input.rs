@@ -1,14 +1,18 @@
 //! Bad clients, bad backends, bad engines, and ends in every state.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use rcgen::{CertifiedIssuer, KeyPair};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
 
 use crate::hello::ClientHelloBytes;
 use crate::proxied::{
-    RunningProxy, TestAuthority, backend, check_echo, closed_address, connect_over,
+    RunningProxy, TestAuthority, authority_params, backend, check_echo, closed_address, connect_over,
     echo_backend,
 };
 use crate::test_engine::TestEngine;
@@ -319,6 +323,85 @@ async fn a_crowd_without_handshakes_keeps_nobody_out() {
         proxy.wait_for("oarlock_proxy_handshakes_open", 20).await;
         proxy.echo(&authority.client(), "localhost").await;
         proxy.wait_for_refusal("busy", 1).await;
+    }
+}
+
+/// Returns authorities of a stranger, which a verifier can join in many ways.
+fn strange_authorities(
+    names: usize,
+    len: usize,
+) -> (CertifiedIssuer<'static, KeyPair>, Vec<CertificateDer<'static>>) {
+    let issuer = |name: usize| {
+        let key = KeyPair::generate().unwrap();
+        CertifiedIssuer::self_signed(authority_params(&format!("strange {name}")), key).unwrap()
+    };
+    let issuers: Vec<_> = (0..names).map(issuer).collect();
+    let pairs = (0..names).flat_map(|subject| (0..names).map(move |by| (subject, by))).cycle().take(len);
+    let all = pairs.map(|(subject, by)| {
+        let params = authority_params(&format!("strange {subject}"));
+        params.signed_by(&KeyPair::generate().unwrap(), &issuers[by]).unwrap().der().clone()
+    });
+    let all = all.collect();
+    (issuers.into_iter().next().unwrap(), all)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_chains_are_refused_before_they_are_searched() {
+    let authority = TestAuthority::new();
+    let address = echo_backend().await;
+    let settings = format!("backend.address = \"{address}\"\nclients.authorities = \"ca.pem\"\n");
+    let proxy = RunningProxy::start_with(&authority, &settings).await;
+    proxy.echo(&authority.client_of_eight(), "localhost").await;
+    // Nine, a hundred, and eight of one name.
+    for (refused, (names, len)) in (1..).zip([(1, 8), (10, 100), (1, 7)]) {
+        let (issuer, others) = strange_authorities(names, len);
+        let client = authority.client_below(&issuer, "stranger", others);
+        if let Ok(mut stream) = proxy.connect(&client, "localhost").await {
+            // In TLS 1.3 the client has finished before the server looks at the certificate.
+            assert!(stream.read_u8().await.is_err());
+        }
+        proxy.wait_for_refusal("client_certificate", refused).await;
+    }
+    let shorter = format!("{settings}clients.max_chain_certificates = 7\n");
+    let proxy = RunningProxy::start_with(&authority, &shorter).await;
+    let refused = proxy.connect(&authority.client_of_eight(), "localhost").await;
+    assert!(refused.unwrap().read_u8().await.is_err());
+    proxy.wait_for_refusal("client_certificate", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backend_with_a_long_chain_is_refused() {
+    let authority = TestAuthority::new();
+    let (pem, key) = authority.issue(&["localhost"], "backend");
+    let (_, own) = x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap();
+    let own = CertificateDer::from(own.contents);
+    for (len, is_accepted) in [(8, true), (9, false)] {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = rustls::ServerConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let chain = vec![own.clone(); len];
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        let acceptor = TlsAcceptor::from(Arc::new(builder.with_single_cert(chain, key).unwrap()));
+        let (listener, address) = backend().await;
+        tokio::spawn(async move {
+            while let Ok((tcp, _)) = listener.accept().await {
+                let Ok(stream) = acceptor.accept(tcp).await else { continue };
+                let (mut reader, mut writer) = tokio::io::split(stream);
+                let _ = tokio::io::copy(&mut reader, &mut writer).await;
+            }
+        });
+        let settings = format!(
+            "mode = \"client\"\n[backend]\naddress = \"{address}\"\n[backend.tls]\nauthorities = \"ca.pem\"\n\
+             server_name = \"localhost\"\n"
+        );
+        let proxy = RunningProxy::start_with(&authority, &settings).await;
+        let mut stream = TcpStream::connect(proxy.address).await.unwrap();
+        if is_accepted {
+            check_echo(&mut stream).await;
+        } else {
+            assert_eq!(stream.read(&mut [0; 1]).await.unwrap_or(0), 0);
+            proxy.wait_for_refusal("backend", 1).await;
+        }
     }
 }
 

@@ -228,13 +228,49 @@ async fn clients_need_an_allowed_name_even_if_they_resume() {
         assert!(stream.read_u8().await.is_err());
     }
     proxy.wait_for_refusal("client_certificate", 2).await;
-    // The same authorities, another name: the ticket is opened, and the name is refused.
+    // The same authorities, another name: the ticket is not opened, and the full handshake refuses the name.
     let changed = proxied::config(&authority, &section("DNS:other.example.com"));
     proxy.service.reconfigure(changed).await.unwrap();
     let mut stream = proxy.connect(&allowed, "localhost").await.unwrap();
-    assert_eq!(stream.get_ref().1.handshake_kind(), Some(HandshakeKind::Resumed));
+    assert_ne!(stream.get_ref().1.handshake_kind(), Some(HandshakeKind::Resumed));
     assert!(stream.read_u8().await.is_err());
     proxy.wait_for_refusal("client_certificate", 3).await;
+}
+
+/// Returns true if a client is served.
+async fn is_served(proxy: &RunningProxy, client: &ClientConfig) -> bool {
+    let Ok(mut stream) = proxy.connect(client, "localhost").await else { return false };
+    let mut echo = [0; 5];
+    stream.write_all(b"hello").await.is_ok() && stream.read_exact(&mut echo).await.is_ok()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ticket_without_a_certificate_ends_when_one_is_required() {
+    let authority = TestAuthority::new();
+    write_private(&authority.path("ticket.keys"), "5a".repeat(48));
+    let address = echo_backend().await;
+    let settings = |is_required: bool| {
+        format!(
+            "backend.address = \"{address}\"\ntickets.keys = \"ticket.keys\"\n[clients]\n\
+             authorities = \"ca.pem\"\nrequired = {is_required}\n"
+        )
+    };
+    for versions in [&[&TLS12], &[&TLS13]] {
+        let proxy = RunningProxy::start_with(&authority, &settings(false)).await;
+        let client = with_versions(&authority, versions);
+        proxy.echo(&client, "localhost").await;
+        let resumed = proxy.echo(&client, "localhost").await;
+        assert_eq!(resumed.get_ref().1.handshake_kind(), Some(HandshakeKind::Resumed));
+        proxy.service.reconfigure(proxied::config(&authority, &settings(true))).await.unwrap();
+        assert!(!is_served(&proxy, &client).await);
+        proxy.wait_for_refusal("client_certificate", 1).await;
+        // A proxy that starts with the new rule and the old keys.
+        proxy.service.reconfigure(proxied::config(&authority, &settings(false))).await.unwrap();
+        proxy.echo(&client, "localhost").await;
+        let restarted = RunningProxy::start_with(&authority, &settings(true)).await;
+        assert!(!is_served(&restarted, &client).await);
+        restarted.wait_for_refusal("client_certificate", 1).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

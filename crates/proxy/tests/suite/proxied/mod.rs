@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_proxy::{ProxyConfig, ProxyService};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, NameConstraints};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
@@ -33,9 +33,7 @@ pub(crate) struct TestAuthority {
 impl TestAuthority {
     /// Makes an authority and a certificate for `localhost`, as the first one of the directory `certificates`.
     pub(crate) fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(DnType::CommonName, "test authority");
+        let params = authority_params("test authority");
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let own = Self { directory: tempfile::tempdir().unwrap(), issuer };
         fs::write(own.path("ca.pem"), own.issuer.pem()).unwrap();
@@ -63,6 +61,49 @@ impl TestAuthority {
         write_private(&self.path("certificates").join(format!("{file}.pem")), chain + &key.serialize_pem());
     }
 
+    /// Issues an authority, which may have constraints.
+    pub(crate) fn intermediate(
+        &self,
+        name: &str,
+        constraints: Option<NameConstraints>,
+    ) -> CertifiedIssuer<'static, KeyPair> {
+        let mut params = authority_params(name);
+        params.name_constraints = constraints;
+        CertifiedIssuer::signed_by(params, KeyPair::generate().unwrap(), &self.issuer).unwrap()
+    }
+
+    /// Returns a client with a chain of eight certificates: its own, six of authorities, and the one of this authority.
+    pub(crate) fn client_of_eight(&self) -> ClientConfig {
+        let mut authorities = vec![self.intermediate("authority 1", None)];
+        for number in 2..=6 {
+            let (params, key) =
+                (authority_params(&format!("authority {number}")), KeyPair::generate().unwrap());
+            let authority = CertifiedIssuer::signed_by(params, key, authorities.last().unwrap()).unwrap();
+            authorities.push(authority);
+        }
+        let others = authorities.iter().rev().chain([&self.issuer]).map(der).collect();
+        self.client_below(authorities.last().unwrap(), "eight", others)
+    }
+
+    /// Returns a client whose certificate is issued by `issuer` and names nothing but its common name.
+    pub(crate) fn client_below(
+        &self,
+        issuer: &CertifiedIssuer<'static, KeyPair>,
+        common_name: &str,
+        others: Vec<CertificateDer<'static>>,
+    ) -> ClientConfig {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, common_name);
+        let own = params.signed_by(&key, issuer).unwrap().der().clone();
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        let chain = std::iter::once(own).chain(others).collect();
+        builder.with_root_certificates(self.roots()).with_client_auth_cert(chain, key).unwrap()
+    }
+
     pub(crate) fn roots(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from(self.issuer.der().to_vec())).unwrap();
@@ -88,6 +129,19 @@ impl TestAuthority {
         let chain = vec![CertificateDer::from(chain.contents)];
         builder.with_root_certificates(self.roots()).with_client_auth_cert(chain, key).unwrap()
     }
+}
+
+/// Returns the properties of an authority.
+pub(crate) fn authority_params(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, name);
+    params
+}
+
+/// Returns the certificate of an authority.
+pub(crate) fn der(issuer: &CertifiedIssuer<'static, KeyPair>) -> CertificateDer<'static> {
+    CertificateDer::from(issuer.der().to_vec())
 }
 
 pub(crate) fn write_private(path: &Path, text: impl AsRef<[u8]>) {

@@ -1,0 +1,274 @@
+use std::time::Duration;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::version::{TLS12, TLS13};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, ConnectionCommon, Error, HandshakeKind, RootCertStore,
+    ServerConfig, ServerConnection, SideData, SupportedProtocolVersion,
+};
+
+use super::*;
+use crate::config::ClientSettings;
+use crate::tickets::rotating_tickets;
+
+/// The time at which each test begins.
+const START_S: u64 = 1_800_000_000;
+const LIFETIME_S: u32 = 1_000;
+const VERSIONS: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
+
+/// A clock that the test sets.
+#[derive(Debug, Default)]
+struct TestClock(AtomicU64);
+
+impl TestClock {
+    /// Sets the seconds since the start.
+    fn set(&self, seconds: u64) {
+        self.0.store(seconds, Ordering::Relaxed);
+    }
+}
+
+impl TimeProvider for TestClock {
+    fn current_time(&self) -> Option<UnixTime> {
+        let seconds = START_S + self.0.load(Ordering::Relaxed);
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))
+    }
+}
+
+type TestIssuer = CertifiedIssuer<'static, KeyPair>;
+
+/// A chain and its key.
+type TestIdentity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn params(name: &str, ends_at: Option<u64>) -> CertificateParams {
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.distinguished_name.push(DnType::CommonName, name);
+    if let Some(seconds) = ends_at {
+        params.not_after = (std::time::UNIX_EPOCH + Duration::from_secs(START_S + seconds)).into();
+    }
+    params
+}
+
+fn authority_params(name: &str, ends_at: Option<u64>) -> CertificateParams {
+    let mut params = params(name, ends_at);
+    params.subject_alt_names.clear();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params
+}
+
+fn issue(issuer: &TestIssuer, others: &[&TestIssuer], ends_at: Option<u64>) -> TestIdentity {
+    let key = KeyPair::generate().unwrap();
+    let own = params("own", ends_at).signed_by(&key, issuer).unwrap().der().clone();
+    let others = others.iter().map(|other| CertificateDer::from(other.der().to_vec()));
+    (std::iter::once(own).chain(others).collect(), PrivatePkcs8KeyDer::from(key.serialize_der()).into())
+}
+
+struct TicketTest {
+    clock: Arc<TestClock>,
+    keys: Arc<dyn ProducesTickets>,
+    provider: Arc<CryptoProvider>,
+    authority: TestIssuer,
+    file: tempfile::NamedTempFile,
+}
+
+impl TicketTest {
+    fn new() -> Self {
+        let authority =
+            CertifiedIssuer::self_signed(authority_params("authority", None), KeyPair::generate().unwrap());
+        let authority: TestIssuer = authority.unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), authority.pem()).unwrap();
+        Self {
+            clock: Arc::default(),
+            keys: rotating_tickets(LIFETIME_S).unwrap(),
+            provider: Arc::new(rustls::crypto::aws_lc_rs::default_provider()),
+            authority,
+            file,
+        }
+    }
+
+    fn settings(&self) -> ClientSettings {
+        ClientSettings {
+            authorities: self.file.path().to_owned(),
+            allowed_names: Vec::new(),
+            required: true,
+            max_chain_certificates: 8,
+        }
+    }
+
+    fn policy(&self, settings: &ClientSettings) -> Arc<TicketPolicy> {
+        let clients = Some(Arc::new(ClientNameVerifier::read(settings, &self.provider).unwrap()));
+        let clock = Arc::clone(&self.clock) as Arc<dyn TimeProvider>;
+        Arc::new(TicketPolicy { keys: Arc::clone(&self.keys), lifetime_s: LIFETIME_S, clients, clock })
+    }
+
+    /// Returns an authority below the one that the settings name.
+    fn intermediate(&self, ends_at: u64) -> TestIssuer {
+        let params = authority_params("intermediate", Some(ends_at));
+        CertifiedIssuer::signed_by(params, KeyPair::generate().unwrap(), &self.authority).unwrap()
+    }
+
+    /// Returns the configuration of a client that keeps its sessions.
+    fn client(
+        &self,
+        version: &'static SupportedProtocolVersion,
+        identity: Option<&TestIdentity>,
+    ) -> Arc<ClientConfig> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from(self.authority.der().to_vec())).unwrap();
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider));
+        let builder = builder.with_protocol_versions(&[version]).unwrap().with_root_certificates(roots);
+        Arc::new(match identity {
+            Some((chain, key)) => builder.with_client_auth_cert(chain.clone(), key.clone_key()).unwrap(),
+            None => builder.with_no_client_auth(),
+        })
+    }
+
+    /// Does a handshake in memory.
+    fn connect(
+        &self,
+        policy: &Arc<TicketPolicy>,
+        client: &Arc<ClientConfig>,
+    ) -> Result<HandshakeKind, Error> {
+        let clients = policy.clients.clone().unwrap() as Arc<dyn ClientCertVerifier>;
+        let clock = Arc::clone(&self.clock) as Arc<dyn TimeProvider>;
+        let builder = ServerConfig::builder_with_details(Arc::clone(&self.provider), clock);
+        let builder = builder.with_protocol_versions(&VERSIONS)?.with_client_cert_verifier(clients);
+        let (chain, key) = issue(&self.authority, &[], None);
+        let mut config = builder.with_single_cert(chain, key)?;
+        config.ticketer = policy.for_connection();
+        config.send_tls13_tickets = 1;
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut client = ClientConnection::new(Arc::clone(client), name)?;
+        let mut server = ServerConnection::new(Arc::new(config))?;
+        while client.wants_write() || server.wants_write() {
+            transfer(&mut client, &mut server)?;
+            transfer(&mut server, &mut client)?;
+        }
+        Ok(server.handshake_kind().unwrap())
+    }
+}
+
+fn transfer<A: SideData, B: SideData>(
+    from: &mut ConnectionCommon<A>,
+    to: &mut ConnectionCommon<B>,
+) -> Result<(), Error> {
+    let mut bytes = Vec::new();
+    while from.wants_write() {
+        from.write_tls(&mut bytes).unwrap();
+    }
+    let mut rest = &*bytes;
+    while !rest.is_empty() {
+        to.read_tls(&mut rest).unwrap();
+        to.process_new_packets()?;
+    }
+    Ok(())
+}
+
+fn is_expired(result: &Result<HandshakeKind, Error>) -> bool {
+    matches!(
+        result,
+        Err(Error::InvalidCertificate(CertificateError::Expired | CertificateError::ExpiredContext { .. }))
+    )
+}
+
+#[test]
+fn a_session_ends_with_a_certificate_of_its_chain() {
+    for version in VERSIONS {
+        let test = TicketTest::new();
+        let policy = test.policy(&test.settings());
+        let intermediate = test.intermediate(300);
+        for identity in [issue(&test.authority, &[], Some(300)), issue(&intermediate, &[&intermediate], None)]
+        {
+            let client = test.client(version, Some(&identity));
+            test.clock.set(0);
+            assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Full));
+            test.clock.set(300);
+            assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Resumed));
+            // The ticket of a second ago is not opened, and the full handshake refuses the client.
+            test.clock.set(301);
+            let refused = test.connect(&policy, &client);
+            assert!(is_expired(&refused), "{refused:?}");
+        }
+    }
+}
+
+#[test]
+fn an_ended_certificate_that_no_path_needs_ends_no_session() {
+    let test = TicketTest::new();
+    let policy = test.policy(&test.settings());
+    let needless = test.intermediate(300);
+    let identity = issue(&test.authority, &[&needless], None);
+    let client = test.client(&TLS13, Some(&identity));
+    assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Full));
+    test.clock.set(301);
+    assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Resumed));
+}
+
+#[test]
+fn a_chain_of_resumptions_ends() {
+    for version in VERSIONS {
+        let test = TicketTest::new();
+        let policy = test.policy(&test.settings());
+        let identity = issue(&test.authority, &[], None);
+        let client = test.client(version, Some(&identity));
+        let at = |seconds: u64| {
+            test.clock.set(seconds);
+            test.connect(&policy, &client)
+        };
+        assert_eq!(at(0), Ok(HandshakeKind::Full));
+        assert_eq!(at(900), Ok(HandshakeKind::Resumed));
+        assert_eq!(at(1_800), Ok(HandshakeKind::Resumed));
+        // Each ticket was young, and the session was not.
+        assert_eq!(at(2_100), Ok(HandshakeKind::Full));
+        assert_eq!(at(2_101), Ok(HandshakeKind::Resumed));
+        // A ticket by itself is good for its lifetime, also if its key is kept for longer.
+        assert_eq!(at(3_102), Ok(HandshakeKind::Full));
+    }
+    assert_eq!(max_session_seconds(604_800), 604_800);
+    assert_eq!(max_session_seconds(21_600), 43_200);
+}
+
+#[test]
+fn a_ticket_is_good_for_one_policy_only() {
+    for version in VERSIONS {
+        let test = TicketTest::new();
+        let settings = test.settings();
+        let with_names =
+            ClientSettings { allowed_names: vec!["DNS:localhost".parse().unwrap()], ..settings.clone() };
+        let open = ClientSettings { required: false, ..settings.clone() };
+        let shorter = ClientSettings { max_chain_certificates: 2, ..settings.clone() };
+        let all = [settings, with_names, open, shorter].map(|settings| test.policy(&settings));
+        let identity = issue(&test.authority, &[], None);
+        for (issued, issuer) in all.iter().enumerate() {
+            for (used, policy) in all.iter().enumerate() {
+                let client = test.client(version, Some(&identity));
+                assert_eq!(test.connect(issuer, &client), Ok(HandshakeKind::Full));
+                let expected = if issued == used { HandshakeKind::Resumed } else { HandshakeKind::Full };
+                assert_eq!(test.connect(policy, &client), Ok(expected), "{issued} {used}");
+            }
+        }
+        // A client without a certificate has a ticket, and then needs a certificate.
+        let client = test.client(version, None);
+        assert_eq!(test.connect(&all[2], &client), Ok(HandshakeKind::Full));
+        assert_eq!(test.connect(&all[2], &client), Ok(HandshakeKind::Resumed));
+        assert_eq!(test.connect(&all[0], &client), Err(Error::NoCertificatesPresented));
+    }
+}
+
+#[test]
+fn a_connection_tries_few_tickets() {
+    let test = TicketTest::new();
+    let policy = test.policy(&ClientSettings { required: false, ..test.settings() });
+    // A session of a client without a name and without a certificate.
+    let session = [0, 3, 4, 0x13, 1, 1, 7, 0, 0];
+    let ticket = policy.for_connection().encrypt(&session).unwrap();
+    let tickets = policy.for_connection();
+    for _ in 0..MAX_TRIES {
+        assert_eq!(tickets.decrypt(&ticket).as_deref(), Some(&session[..]));
+    }
+    assert_eq!(tickets.decrypt(&ticket), None);
+    assert_eq!(tickets.encrypt(b"another encoding of sessions"), None);
+}
