@@ -1,5 +1,7 @@
 //! Certificates of clients: the authorities that issue them, and the names that are allowed.
 
+mod constraints;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,12 +16,14 @@ use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme,
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, RootCertStore,
+    SignatureScheme,
 };
 use serde::Deserialize;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use self::constraints::{ConstrainedAuthority, check_common_name};
 use crate::config::ClientSettings;
 
 /// An allowed name: `DNS:NAME`, `URI:TEXT` or `CN:TEXT`. `DNS:*.example.com` allows each name with one more label,
@@ -74,6 +78,7 @@ pub enum AuthorityError {
 /// A verifier of clients.
 pub(crate) struct ClientNameVerifier {
     chains: BoundedVerifier<dyn ClientCertVerifier>,
+    authorities: Vec<ConstrainedAuthority>,
     allowed: Vec<NamePattern>,
     /// The digest of everything that is asked of a client.
     pub(crate) digest: [u8; 32],
@@ -95,6 +100,7 @@ impl ClientNameVerifier {
         let limit = ChainLimit::new(settings.max_chain_certificates);
         Ok(Self {
             chains: BoundedVerifier::new(chains, limit),
+            authorities: certificates.iter().filter_map(|own| ConstrainedAuthority::read(own)).collect(),
             allowed: settings.allowed_names.clone(),
             digest: policy_digest(settings, &certificates),
         })
@@ -264,6 +270,8 @@ impl ClientCertVerifier for ClientNameVerifier {
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
         let verified = self.chains.verify_client_cert(certificate, others, now)?;
+        check_common_name(certificate, others, &self.authorities)
+            .map_err(|error| CertificateError::Other(OtherError(Arc::new(error))))?;
         if self.allows(certificate) {
             Ok(verified)
         } else {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use oarlock_proxy::ProxyReload;
 use oarlock_proxy::header::{HeaderProgress, ProxyHeader};
+use rcgen::{GeneralSubtree, NameConstraints};
 use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, ClientConfig, HandshakeKind, NamedGroup, ProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -271,6 +272,34 @@ async fn a_ticket_without_a_certificate_ends_when_one_is_required() {
         assert!(!is_served(&restarted, &client).await);
         restarted.wait_for_refusal("client_certificate", 1).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn name_constraints_hold_for_common_names() {
+    let authority = TestAuthority::new();
+    let settings =
+        format!("backend.address = \"{}\"\nclients.authorities = \"ca.pem\"\n", echo_backend().await);
+    let proxy = RunningProxy::start_with(&authority, &settings).await;
+    let subtree = |name: &str| vec![GeneralSubtree::DnsName(name.to_owned())];
+    let permits = NameConstraints {
+        permitted_subtrees: subtree("good.example"),
+        excluded_subtrees: subtree("old.good.example"),
+    };
+    let constrained = authority.intermediate("constrained", Some(permits));
+    let free = authority.intermediate("free", None);
+    // A dot is what makes a common name look like a DNS name.
+    for (issuer, name, expected) in [
+        (&constrained, "www.good.example", true),
+        (&constrained, "database", true),
+        (&constrained, "x.bad.example", false),
+        (&constrained, "X.BAD.example.", false),
+        (&constrained, "www.old.good.example", false),
+        (&free, "x.bad.example", true),
+    ] {
+        let client = authority.client_below(issuer, name, vec![proxied::der(issuer)]);
+        assert_eq!(is_served(&proxy, &client).await, expected, "{name}");
+    }
+    proxy.wait_for_refusal("client_certificate", 3).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
