@@ -11,7 +11,8 @@ pub struct MilterCounters {
     pub connections: AtomicU64,
     /// The number of open connections. It rises and falls.
     pub open_connections: AtomicU64,
-    /// The number of connections that were refused, because the limit was reached or the user is not allowed.
+    /// The number of connections that were refused, because the limit was reached or the user is not allowed, or that
+    /// were silent and gave way.
     pub refused_connections: AtomicU64,
     /// The number of connections that were closed because the MTA sent or read nothing for too long.
     pub timed_out_connections: AtomicU64,

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::{LogLimit, PassedSockets, SocketFileError, accept_next};
+use oarlock_io::{HandshakeAdmission, HandshakeSlot, LogLimit, PassedSockets, SocketFileError, accept_next};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error, info, warn};
@@ -35,8 +35,9 @@ use listen::{AcceptOutcome, MilterListener};
 /// The settings of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MilterSettings {
-    /// The maximum number of connections over all sockets, at least 1. A further connection is closed. The MTA then
-    /// does what it is configured to do without the filter, which is usually a temporary rejection.
+    /// The maximum number of connections over all sockets, at least 1. A further connection takes the place of one that
+    /// has sent nothing, or is closed. The MTA then does what it is configured to do without the filter, which is
+    /// usually a temporary rejection.
     pub max_connections: usize,
     /// The maximum time without data from the MTA, and the maximum time for it to read replies. MTAs keep connections
     /// open while their clients are idle, so it must not be shorter than the timeouts of an SMTP session. `libmilter`
@@ -122,6 +123,8 @@ struct ServerContext<F> {
     counters: Arc<MilterCounters>,
     settings: MilterSettings,
     permits: Arc<Semaphore>,
+    /// The connections that have sent nothing.
+    silent: Arc<HandshakeAdmission>,
     /// True once the server must stop.
     is_draining: watch::Receiver<bool>,
 }
@@ -180,6 +183,8 @@ impl<F: FilterFactory> MilterServer<F> {
             filters: self.filters,
             counters: self.counters,
             permits: Arc::new(Semaphore::new(self.settings.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
+            // A connection gives way only if there is no permit, so this has no limits of its own.
+            silent: Arc::new(HandshakeAdmission::new(usize::MAX, usize::MAX)),
             settings: self.settings,
             is_draining,
         });
@@ -272,7 +277,8 @@ impl AcceptLogLimits {
     }
 }
 
-/// Serves a connection, or closes it if the limit is reached.
+/// Serves a connection. At the limit it takes the place of the oldest one that has sent nothing, or else is closed: an
+/// MTA speaks at once, so a silent connection is none of an MTA.
 fn admit<F: FilterFactory>(
     stream: Box<dyn MilterStream>,
     socket: MtaSocket,
@@ -280,28 +286,47 @@ fn admit<F: FilterFactory>(
     connections: &mut JoinSet<()>,
     limit: &LogLimit,
 ) {
-    let Ok(permit) = Arc::clone(&shared.permits).try_acquire_owned() else {
+    let permit = Arc::clone(&shared.permits).try_acquire_owned();
+    if permit.is_err() {
+        // Either this connection or a silent one is not served.
         count(&shared.counters.refused_connections, 1);
         if let Some(suppressed) = limit.admit() {
             let max = shared.settings.max_connections;
             warn!(max, suppressed, "a connection was refused: the limit was reached");
         }
-        return;
-    };
-    let guard = ConnectionGuard::new(Arc::clone(&shared.counters), permit);
-    connections.spawn(serve_connection(stream, socket, Arc::clone(shared), guard));
+        if !shared.silent.evict_silent() {
+            return;
+        }
+    }
+    let (shared, newcomer) = (Arc::clone(shared), shared.silent.begin(None));
+    connections.spawn(async move {
+        let permit = match permit {
+            Ok(permit) => Ok(permit),
+            // The evicted connection gives its permit back as soon as its task has run.
+            Err(_) => Arc::clone(&shared.permits).acquire_owned().await,
+        };
+        // unreachable otherwise because nobody closes the semaphore
+        if let Ok(permit) = permit {
+            let guard = ConnectionGuard::new(Arc::clone(&shared.counters), permit);
+            serve_connection(stream, socket, shared, newcomer, guard).await;
+        }
+    });
 }
 
 async fn serve_connection<F: FilterFactory>(
     stream: Box<dyn MilterStream>,
     socket: MtaSocket,
     shared: Arc<ServerContext<F>>,
+    (slot, evicted): (HandshakeSlot, oneshot::Receiver<()>),
     _guard: ConnectionGuard,
 ) {
     let counters = &shared.counters;
-    let end = MilterConnection::new(stream, socket, &shared).run().await;
+    let end = tokio::select! {
+        end = MilterConnection::new(stream, socket, &shared, slot).run() => end,
+        Ok(()) = evicted => ConnectionEnd::Evicted,
+    };
     match &end {
-        ConnectionEnd::Done => {}
+        ConnectionEnd::Done | ConnectionEnd::Evicted => {}
         ConnectionEnd::Silent => count(&counters.timed_out_connections, 1),
         ConnectionEnd::Lost(_) => count(&counters.lost_connections, 1),
         ConnectionEnd::Protocol(error) => counters.count_error(error.kind()),
@@ -309,6 +334,7 @@ async fn serve_connection<F: FilterFactory>(
     }
     match end {
         ConnectionEnd::Done => {}
+        ConnectionEnd::Evicted => debug!("a silent connection gave way to a newer one"),
         ConnectionEnd::Silent => debug!("a connection was silent for too long"),
         ConnectionEnd::Lost(error) => debug!(%error, "a connection was lost"),
         ConnectionEnd::Protocol(error) => {

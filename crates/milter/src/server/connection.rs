@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_io::IdleTimer;
+use oarlock_io::{HandshakeSlot, IdleTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at, timeout};
@@ -20,6 +20,8 @@ use crate::session::{FilterFactory, FilterVerdict, MilterSession, MtaSocket, Nex
 pub(super) enum ConnectionEnd {
     /// The MTA ended the connection.
     Done,
+    /// A newer connection has taken its place before it sent anything.
+    Evicted,
     /// The MTA sent or read nothing for too long.
     Silent,
     Lost(io::Error),
@@ -34,6 +36,8 @@ pub(super) struct MilterConnection<S, F: FilterFactory> {
     idle: IdleTimer,
     progress: Duration,
     is_draining: watch::Receiver<bool>,
+    /// The place among the silent connections, until the first bytes.
+    silent: Option<HandshakeSlot>,
 }
 
 /// The writing half of a connection.
@@ -45,7 +49,7 @@ struct FrameWriter<S> {
 }
 
 impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
-    pub(super) fn new(stream: S, socket: MtaSocket, shared: &ServerContext<F>) -> Self {
+    pub(super) fn new(stream: S, socket: MtaSocket, shared: &ServerContext<F>, slot: HandshakeSlot) -> Self {
         let (counters, settings) = (&shared.counters, &shared.settings);
         let patience = settings.max_idle;
         Self {
@@ -55,6 +59,7 @@ impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
             idle: IdleTimer::new(patience),
             progress: settings.progress_interval.max(Duration::from_millis(1)),
             is_draining: shared.is_draining.clone(),
+            silent: Some(slot),
         }
     }
 
@@ -130,6 +135,7 @@ impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
         if read == 0 {
             return Err(ConnectionEnd::Lost(io::ErrorKind::UnexpectedEof.into()));
         }
+        self.silent = None;
         count(&self.writer.counters.received_bytes, read);
         self.decoder.filled(read);
         Ok(true)

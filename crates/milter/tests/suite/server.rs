@@ -258,6 +258,26 @@ async fn refuses_a_connection_beyond_the_limit() {
     server.stopped().await;
 }
 
+#[tokio::test]
+async fn silent_connections_give_way_to_mtas() {
+    let server = TestServer::start(
+        TCP,
+        Steps::NONE,
+        MilterSettings { max_connections: 2, ..MilterSettings::default() },
+    )
+    .await;
+    let mut first = server.client().await;
+    let mut silent = raw(&server.socket).await;
+    server.counts(|counters| read(&counters.open_connections), 2).await;
+    let mut second = server.client().await;
+    is_closed(&mut silent).await;
+    for client in [&mut first, &mut second] {
+        assert_eq!(send(client, "hello", 1).await.unwrap().reply, FilterReply::Continue);
+    }
+    assert_eq!(read(&server.counters.refused_connections), 1);
+    server.stopped().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn sends_progress_replies_while_a_filter_works() {
     let (_directory, socket, _) = directory();
