@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
+use crate::certificate::not_after;
 use crate::clock::ServerClock;
 use crate::config::ServerLimits;
 
@@ -29,7 +30,7 @@ pub(crate) struct ConnectionLifetimes {
 struct LifetimeEntry {
     /// The chain that the client sent, its own certificate first; empty on sockets without TLS.
     chain: Vec<CertificateDer<'static>>,
-    /// The end of the certificate in seconds since 1970.
+    /// The end of the first certificate of the chain that ends, in seconds since 1970.
     not_after: Option<i64>,
     /// The elapsed time at which the connection is too old.
     max_age_at: Duration,
@@ -110,7 +111,7 @@ impl ConnectionLifetimes {
         let max_age = jittered(self.max_connection_seconds.load(Ordering::Relaxed));
         let (stage, watched) = watch::channel(LifeStage::Serving);
         let entry = LifetimeEntry {
-            not_after: chain.first().and_then(|certificate| crate::certificate::not_after(certificate)),
+            not_after: first_end(&chain, self.clock.unix_seconds()),
             chain,
             max_age_at: self.clock.elapsed() + max_age,
             cut_at: None,
@@ -158,6 +159,14 @@ impl ConnectionLifetimes {
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, LifetimeEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the time at which the first certificate of a chain ends. Certificates of authorities that had ended before
+/// do not count: the chain was accepted without them. Reconnecting shows whether it is accepted without this one too.
+fn first_end(chain: &[CertificateDer<'static>], now: i64) -> Option<i64> {
+    let (own, others) = chain.split_first()?;
+    let others = others.iter().filter_map(not_after).filter(|end| *end >= now);
+    not_after(own).into_iter().chain(others).min()
 }
 
 /// Returns 90 to 100 per cent of a number of seconds, so that connections that began together do not end together.
@@ -234,6 +243,24 @@ mod tests {
         clock.advance(seconds(52));
         lifetimes.sweep();
         assert_eq!(ended(), 100);
+    }
+
+    fn ending_at(end: i64) -> CertificateDer<'static> {
+        let mut params = rcgen::CertificateParams::default();
+        params.not_after = (std::time::UNIX_EPOCH + seconds(end as u64)).into();
+        params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().der().clone()
+    }
+
+    #[test]
+    fn a_chain_ends_with_the_first_of_its_certificates() {
+        let (now, own) = (1_800_000_000, ending_at(1_800_000_900));
+        assert_eq!(first_end(&[], now), None);
+        assert_eq!(first_end(std::slice::from_ref(&own), now), Some(1_800_000_900));
+        let others = [ending_at(1_800_000_500), ending_at(1_700_000_000)];
+        let chain = [own.clone(), others[0].clone(), others[1].clone()];
+        assert_eq!(first_end(&chain, now), Some(1_800_000_500));
+        // The client's own certificate counts even if it has ended.
+        assert_eq!(first_end(&chain, 1_800_001_000), Some(1_800_000_900));
     }
 
     #[tokio::test]
