@@ -40,11 +40,12 @@ DIST_NAME = oarlock-$(VERSION)-$(TARGET)
 RUNS = unit rules
 MORE_RUNS = slow every-leaf scalar-alone narrow-leaves examples kernel-test doctest arm
 
-.PHONY: help run install uninstall deb dist build announce-build lab provider pkcs11 wheel test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
+.PHONY: help run install uninstall deb dist build built announce-build lab provider pkcs11 wheel test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
-	@echo 'make install    build, then put program, manual pages, completions, systemd units and examples under PREFIX=$(PREFIX)'
+	@echo 'make build      build the program, $(BINARY)'
+	@echo 'make install    put the program that is built, manual pages, completions, systemd units and examples under PREFIX=$(PREFIX)'
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make deb        build, then make a package for Debian and Ubuntu in target/debian (installs cargo-deb)'
 	@echo 'make dist       build with LTO, then make the files of a release in target/distribution: archive, package, SBOM, checksums'
@@ -68,8 +69,12 @@ build: announce-build setup-build
 announce-build:
 	@test -x $(BINARY) || echo 'Building oarlock: this takes 6 to 12 minutes on two cores, and only the first time.'
 
+# Installation is root's work, and building is not: build scripts of other projects would run as root.
+built:
+	@test -x $(BINARY) || { echo 'make: $(BINARY) is not there: run "make build" first, not as root' >&2; exit 1; }
+
 # The units name the installed program. Files in /etc belong to the operator, so the examples go to another directory.
-install: build
+install: built
 	install -d $(BINDIR) $(SHAREDIR)/man/man1 $(UNITDIR) $(SYSUSERSDIR) $(EXAMPLES)
 	install -d $(SHAREDIR)/bash-completion/completions $(SHAREDIR)/zsh/site-functions $(SHAREDIR)/fish/vendor_completions.d
 	install -m 755 $(BINARY) $(BINDIR)/oarlock
@@ -174,6 +179,7 @@ lint:
 deny:
 	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny check licenses bans sources
+	@.ci/advisories
 
 ci:
 	.ci/run
