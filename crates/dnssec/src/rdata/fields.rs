@@ -138,7 +138,7 @@ pub(super) fn fields(rtype: RecordType) -> Option<&'static [DataField]> {
         RecordType::CERT => &[CertKind, Short, Algorithm, Base64],
         RecordType::APL => &[Prefixes],
         RecordType::SSHFP => &[Byte, Byte, OptionalHex],
-        RecordType::IPSECKEY => &[Byte, Gateway, Base64],
+        RecordType::IPSECKEY => &[Byte, Gateway, OptionalBase64],
         RecordType::DHCID | RecordType::OPENPGPKEY | RecordType::HHIT | RecordType::BRID => &[Base64],
         RecordType::TLSA | RecordType::SMIMEA => &[Byte, Byte, Byte, Hex],
         RecordType::HIP => &[HostIdentity],

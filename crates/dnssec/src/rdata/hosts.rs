@@ -55,22 +55,44 @@ fn parse_host(
 
 pub(super) fn gateway_len(rest: &[u8]) -> Result<usize, DataError> {
     let [kind, _algorithm, host @ ..] = rest else { return Err(DataError::Short) };
-    Ok(2 + host_len(*kind, host)?)
+    Ok(2 + host_len(*kind, host)?.ok_or(NO_KIND)?)
 }
 
 pub(super) fn relay_len(rest: &[u8]) -> Result<usize, DataError> {
     let [kind, host @ ..] = rest else { return Err(DataError::Short) };
-    Ok(1 + host_len(kind & 0x7f, host)?)
+    // RFC 8777 4.2.3 leaves other kinds to later documents, so their relays are any bytes.
+    Ok(1 + host_len(kind & 0x7f, host)?.unwrap_or(host.len()))
 }
 
-fn host_len(kind: u8, host: &[u8]) -> Result<usize, DataError> {
-    match kind {
-        0 => Ok(0),
-        1 => Ok(4),
-        2 => Ok(16),
-        3 => Ok(DomainName::at_front(host)?.0.as_bytes().len()),
-        _ => Err(NO_KIND),
+/// Returns the length of a gateway, or None if the kind is unassigned.
+fn host_len(kind: u8, host: &[u8]) -> Result<Option<usize>, DataError> {
+    Ok(match kind {
+        0 => Some(0),
+        1 => Some(4),
+        2 => Some(16),
+        3 => Some(DomainName::at_front(host)?.0.as_bytes().len()),
+        _ => None,
+    })
+}
+
+/// Returns true if the kind of the relay has a text.
+pub(super) fn has_relay_text(data: &[u8]) -> bool {
+    data.get(1).is_none_or(|kind| kind & 0x7f <= 3)
+}
+
+/// Checks that an IPSECKEY has a public key, which only algorithm 0 may lack. RFC 4025 2.4.
+pub(super) fn check_gateway_key(data: &[u8]) -> Result<(), DataError> {
+    match data.get(2) {
+        Some(0) => Ok(()),
+        _ if has_gateway_key(data) => Ok(()),
+        _ => Err(DataError::Field("no public key in an IPSECKEY whose algorithm is not 0")),
     }
+}
+
+/// Returns true if an IPSECKEY has a public key.
+pub(super) fn has_gateway_key(data: &[u8]) -> bool {
+    let rest = data.get(1..).unwrap_or_default();
+    gateway_len(rest).is_ok_and(|len| rest.len() > len)
 }
 
 pub(super) fn print_gateway(part: &[u8], out: &mut Vec<u8>) {

@@ -1,5 +1,6 @@
 //! Lengths of digests, fingerprints and keys that depend on a number in the data.
 
+use super::hosts;
 use crate::data_error::DataError;
 use crate::rtype::RecordType;
 use crate::zonemd::ZONEMD_SIMPLE;
@@ -21,6 +22,7 @@ pub(super) fn check(rtype: RecordType, data: &[u8]) -> Result<(), DataError> {
             nsec3(*kind, rest.get(usize::from(*salt_len)).copied().unwrap_or(0))
         }
         (RecordType::KEY, [flags, _, _, _, key @ ..]) => key_of(*flags, key),
+        (RecordType::IPSECKEY, data) => hosts::check_gateway_key(data),
         (RecordType::RKEY, [high, low, ..]) if (*high, *low) != (0, 0) => {
             Err(DataError::Field("flags of an RKEY that are not 0"))
         }

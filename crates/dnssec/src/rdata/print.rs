@@ -16,8 +16,11 @@ use crate::rtype::RecordType;
 pub fn print(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let is_whole = lengths::check(rtype, data).is_ok();
-    // ldns and Knot DNS reject the text of a KEY without a public key, and of an SSHFP without a fingerprint.
+    // ldns and Knot DNS reject the text of a KEY without a public key, and of an SSHFP without a fingerprint. BIND and
+    // ldns reject that of an IPSECKEY without a public key.
     let has_text = match rtype {
+        RecordType::AMTRELAY => is_whole && hosts::has_relay_text(data),
+        RecordType::IPSECKEY => is_whole && hosts::has_gateway_key(data),
         RecordType::KEY => is_whole && data.len() > 4,
         RecordType::SSHFP => is_whole && data.len() > 2,
         _ => is_whole,

@@ -19,9 +19,14 @@ const ECH: u16 = 5;
 const IPV6HINT: u16 = 6;
 const DOHPATH: u16 = 7;
 const OHTTP: u16 = 8;
+const TLS_SUPPORTED_GROUPS: u16 = 9;
+const DOCPATH: u16 = 10;
+const PVD: u16 = 11;
+const OOTS: u16 = 12;
 
-/// The registered keys. RFC 9460 14.3.2, RFC 9461 section 5, RFC 9540 section 4.
-const KEYS: [(&str, u16); 9] = [
+/// The registered keys. RFC 9460 14.3.2, RFC 9461 section 5, RFC 9540 section 4, RFC 9953 3.2, and IANA's registry for
+/// those of drafts. No RFC fixes the text of `pvd` and `oots`, so their values are bytes as written.
+const KEYS: [(&str, u16); 13] = [
     ("mandatory", MANDATORY),
     ("alpn", ALPN),
     ("no-default-alpn", NO_DEFAULT_ALPN),
@@ -31,12 +36,16 @@ const KEYS: [(&str, u16); 9] = [
     ("ipv6hint", IPV6HINT),
     ("dohpath", DOHPATH),
     ("ohttp", OHTTP),
+    ("tls-supported-groups", TLS_SUPPORTED_GROUPS),
+    ("docpath", DOCPATH),
+    ("pvd", PVD),
+    ("oots", OOTS),
 ];
 
 /// The last key that BIND 9.18 and Knot DNS 3.2 know by name. Later keys are written by number.
 const LAST_WIDELY_NAMED: u16 = IPV6HINT;
 const PARAMETER: &str = "a parameter in small letters (mandatory, alpn, no-default-alpn, port, ipv4hint, ech, ipv6hint, dohpath, \
-                         ohttp, or key0 to key65534)";
+                         ohttp, tls-supported-groups, docpath, pvd, oots, or key0 to key65534)";
 
 type Value = SmallVec<[u8; 64]>;
 
@@ -117,6 +126,11 @@ fn value(key: u16, word: EntryWord<'_>, text: Option<&[u8]>) -> Read<Value> {
                 }
             }
         }
+        TLS_SUPPORTED_GROUPS => {
+            groups(text, &mut out).ok_or_else(|| bad("a list of numbers of TLS groups"))?
+        }
+        DOCPATH if text.is_empty() => {}
+        DOCPATH => alpn(text, &mut out).ok_or_else(|| bad("a list of segments of a path"))?,
         ECH => {
             let mut bytes = Vec::new();
             codec::base64_word(word, text, &mut bytes)?;
@@ -135,7 +149,17 @@ fn mandatory(text: &[u8], out: &mut Value) -> Option<()> {
     Some(())
 }
 
-/// Parses protocols between commas. A comma or backslash within a protocol has a backslash before it. RFC 9460 A.1.
+/// Parses numbers between commas. draft-ietf-tls-key-share-prediction section 3.
+fn groups(text: &[u8], out: &mut Value) -> Option<()> {
+    for number in text.split(|byte| *byte == b',') {
+        let group = digits(number).and_then(|number| u16::try_from(number).ok())?;
+        out.extend_from_slice(&group.to_be_bytes());
+    }
+    Some(())
+}
+
+/// Parses protocols, or segments of a path, between commas. A comma or backslash within one has a backslash before it.
+/// RFC 9460 A.1.
 fn alpn(text: &[u8], out: &mut Value) -> Option<()> {
     let mut length_at = out.len();
     out.push(0);
@@ -217,6 +241,12 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
             "a dohpath that is not a template in UTF-8 that begins with / and has the variable dns, such as /dns-query{?dns}",
         ),
         OHTTP => (value.is_empty(), "an ohttp with a value"),
+        TLS_SUPPORTED_GROUPS => (
+            !value.is_empty() && value.len().is_multiple_of(2),
+            "tls-supported-groups that are not a list of numbers of 16 bits",
+        ),
+        // RFC 9953 3.2: the root path has no segments.
+        DOCPATH => (value.is_empty() || is_alpn(value), "a docpath that is not a list of segments"),
         // RFC 9460 14.3.2 reserves it as an invalid key.
         u16::MAX => (false, "the key 65535"),
         _ => (true, ""),

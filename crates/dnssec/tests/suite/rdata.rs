@@ -163,6 +163,9 @@ const CASES: &[(&str, &str, &str)] = &[
     ("IPSECKEY 10 1 2 192.0.2.38 AQNR", "0a 01 02 c0000226 010351", ""),
     ("IPSECKEY 10 0 2 . AQNR", "0a 00 02 010351", ""),
     ("IPSECKEY 10 3 2 Gw AQNR", "0a 03 02 024777@ 010351", "IPSECKEY 10 3 2 Gw.example. AQNR"),
+    // RFC 4025 2.4: algorithm 0 is that of no key.
+    ("IPSECKEY 10 0 0 .", "0a 00 00", "IPSECKEY \\# 3 0A0000"),
+    ("IPSECKEY 10 1 0 192.0.2.1", "0a 01 00 c0000201", "IPSECKEY \\# 7 0A0100C0000201"),
     ("IPSECKEY 10 2 0 2001:db8::1 AQNR", "0a 02 00 20010db8000000000000000000000001 010351", ""),
     // RFC 4034 3.3, shortened.
     (
@@ -252,6 +255,21 @@ const CASES: &[(&str, &str, &str)] = &[
     // Keys that some readers do not know by name are written by number.
     ("SVCB 1 . dohpath=/q{?dns}", "0001 00 0007 0008 2f717b3f646e737d", "SVCB 1 . key7=\"/q{?dns}\""),
     ("SVCB 1 . ohttp", "0001 00 0008 0000", "SVCB 1 . key8"),
+    (
+        "SVCB 1 . tls-supported-groups=29,23",
+        "0001 00 0009 0004 001d0017",
+        "SVCB 1 . key9=\"\\000\\029\\000\\023\"",
+    ),
+    ("SVCB 1 . docpath", "0001 00 000a 0000", "SVCB 1 . key10"),
+    ("SVCB 1 . docpath=", "0001 00 000a 0000", "SVCB 1 . key10"),
+    ("SVCB 1 . docpath=dns,b", "0001 00 000a 0006 03646e73 0162", "SVCB 1 . key10=\"\\003dns\\001b\""),
+    ("SVCB 1 . pvd", "0001 00 000b 0000", "SVCB 1 . key11"),
+    ("SVCB 1 . oots=\"a b\"", "0001 00 000c 0003 612062", "SVCB 1 . key12=\"a b\""),
+    (
+        "SVCB 1 . mandatory=docpath docpath",
+        "0001 00 0000 0002 000a 000a 0000",
+        "SVCB 1 . mandatory=key10 key10",
+    ),
     ("SVCB 1 . port=00080", "0001 00 0003 0002 0050", "SVCB 1 . port=80"),
     ("DSYNC CDS NOTIFY 5359 @", "003b 01 14ef @", "DSYNC CDS 1 5359 example."),
     ("NID 10 0014:4fff:ff20:ee64", "000a 00144fffff20ee64", "NID 10 0014:4FFF:FF20:EE64"),
@@ -265,6 +283,9 @@ const CASES: &[(&str, &str, &str)] = &[
     ("AMTRELAY 10 1 3 Relay", "0a 83 0552656c6179@", "AMTRELAY 10 1 3 Relay.example."),
     ("AMTRELAY 10 0 0 .", "0a 00", ""),
     ("AMTRELAY 10 0 1 203.0.113.15", "0a 01 cb00710f", ""),
+    // Kinds of relays that RFC 8777 leaves unassigned, as BIND 9.18 takes them.
+    ("AMTRELAY \\# 2 0004", "00 04", "AMTRELAY \\# 2 0004"),
+    ("AMTRELAY \\# 4 0AFFABCD", "0a ff abcd", ""),
     // The forms of BIND 9.18.
     ("WKS 192.0.2.1 TCP smtp 21 ftp", "c0000201 06 00000440", "WKS 192.0.2.1 6 21 25"),
     ("WKS 192.0.2.1 17", "c0000201 11", ""),
@@ -495,6 +516,10 @@ fn rejects_data_that_does_not_match_its_type() {
         "NSEC \\# 3 016100",
         "NSEC3 1 0 1 - 0000 A",
         "IPSECKEY 10 0 2 .",
+        "IPSECKEY \\# 3 0a0002",
+        "IPSECKEY \\# 3 0a0400",
+        "AMTRELAY 10 0 4 .",
+        "AMTRELAY \\# 3 000000",
         "IPSECKEY 10 1 2 192.0.2.1",
         "CERT PKIX 1 RSASHA256",
         "DHCID",
@@ -552,6 +577,13 @@ fn rejects_data_that_does_not_match_its_type() {
         "SVCB 1 . port=65536",
         "SVCB 1 . port=",
         "SVCB 1 . port",
+        "SVCB 1 . tls-supported-groups",
+        "SVCB 1 . tls-supported-groups=",
+        "SVCB 1 . tls-supported-groups=29,,23",
+        "SVCB 1 . tls-supported-groups=65536",
+        "SVCB 1 . key9=a",
+        "SVCB 1 . docpath=a,,b",
+        "SVCB 1 . key10=\\002a",
         "SVCB 1 . dohpath",
         "SVCB 1 . dohpath=",
         "SVCB 1 . dohpath=/q",
