@@ -272,6 +272,79 @@ fn rejects_a_bad_zone_with_the_line() {
     assert!(found.contains(&absent), "{found}");
 }
 
+/// The programs by which BIND, Knot DNS and NSD check a zone before they load it, with BIND's defaults of a primary
+/// server.
+const LOADERS: [(&str, &[&str]); 3] = [
+    ("named-checkzone", &["-k", "fail", "-i", "local", "example.com"]),
+    ("kzonecheck", &["-o", "example.com"]),
+    ("nsd-checkzone", &["example.com"]),
+];
+
+/// Returns what the name servers that are installed say about a zone, and whether one of them refuses it.
+fn said_by_loaders(path: &Path) -> (String, bool) {
+    let (mut all, mut is_refused) = (String::new(), false);
+    for (program, arguments) in LOADERS {
+        let Ok(said) = Command::new(program).args(arguments).arg(path).output() else {
+            println!("SKIPPED: {program} is not installed");
+            continue;
+        };
+        is_refused |= !said.status.success();
+        let is_silence = |line: &&str| {
+            line.is_empty()
+                || *line == "OK"
+                || *line == "No semantic error found"
+                || line.contains("loaded serial")
+        };
+        let text = String::from_utf8_lossy(&said.stdout).into_owned() + &stderr(&said);
+        let words = text.lines().filter(|line| !is_silence(line) && !line.ends_with("(DNSSEC signed)"));
+        words.for_each(|line| all += &format!("{program}: {line}\n"));
+    }
+    (all, is_refused)
+}
+
+/// What is signed without a warning loads in silence, and what a name server refuses is not signed.
+#[test]
+fn a_signed_zone_loads_in_name_servers() {
+    let place = SigningFolder::new();
+    let key = place.key("13", &[]);
+    let digest = "00".repeat(32);
+    for (more, is_refused) in [
+        ("", false),
+        ("x AMTRELAY \\# 2 0004\n", false),
+        ("gc._msdcs A 192.0.2.1\n", false),
+        ("x SVCB 1 mail docpath tls-supported-groups=29\n", false),
+        ("_x TXT a\n_y CNAME mail\np PTR a_b\n", false),
+        ("@ CDS 0 0 0 00\n@ CDNSKEY 0 3 0 AA==\n", false),
+        ("@ NS away\n", true),
+        ("@ NS www\n", true),
+        ("_a A 192.0.2.1\n", true),
+        ("a_b MX 10 mail\n", true),
+        ("@ MX 10 a_b.example.net.\n", true),
+        ("x RP a.b_c. .\n", true),
+        ("x MD mail\n", true),
+        ("*.w NS ns1\n", true),
+        ("x.old TXT a\n", true),
+        ("old NS ns1\n", true),
+        (&format!("@ CDS 1 8 2 {digest}\n"), true),
+        ("x IPSECKEY 10 0 0 .\n", true),
+    ] {
+        fs::write(place.path("more"), format!("{ZONE}{more}")).unwrap();
+        let done = place.sign("more", "signed", &["--key", &key]);
+        assert_eq!(code(&done), if is_refused { 2 } else { 0 }, "{more}: {}", stderr(&done));
+        if is_refused {
+            assert!(stderr(&done).contains(": "), "{}", stderr(&done));
+            place.signed("more", "signed", &["--key", &key, "--load-rules", "warn"]);
+            let (said, is_others_refusal) = said_by_loaders(&place.path("signed"));
+            let is_one_here = LOADERS.iter().any(|(program, _)| Command::new(program).output().is_ok());
+            assert!(is_others_refusal || !is_one_here, "{more}: {said}");
+        } else {
+            assert!(!stderr(&done).contains("warning"), "{}", stderr(&done));
+            let (said, _) = said_by_loaders(&place.path("signed"));
+            assert_eq!(said, "", "{more}");
+        }
+    }
+}
+
 #[test]
 fn warns_about_dropped_and_changed_records() {
     let place = SigningFolder::new();

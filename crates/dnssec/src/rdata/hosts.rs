@@ -90,7 +90,7 @@ pub(super) fn check_gateway_key(data: &[u8]) -> Result<(), DataError> {
 }
 
 /// Returns true if an IPSECKEY has a public key.
-pub(super) fn has_gateway_key(data: &[u8]) -> bool {
+pub(crate) fn has_gateway_key(data: &[u8]) -> bool {
     let rest = data.get(1..).unwrap_or_default();
     gateway_len(rest).is_ok_and(|len| rest.len() > len)
 }

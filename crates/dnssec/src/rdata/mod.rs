@@ -31,6 +31,7 @@ mod time;
 mod wire;
 
 pub(crate) use self::codec::unescape_into;
+pub(crate) use self::hosts::has_gateway_key;
 pub(crate) use self::parse::parse;
 pub use self::print::print;
 pub(crate) use self::print::{digits, mnemonic, name, number_of, print_generic};

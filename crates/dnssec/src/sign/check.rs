@@ -26,10 +26,6 @@ pub(super) fn zone(
     for row in sets.duplicates() {
         changes.add(ZoneChange::Copy, || RecordLocation::at_row(records, *row as usize));
     }
-    let apex = ownerships.apex();
-    if sets.of_type(apex, RecordType::NS).is_none() {
-        changes.add_at_apex(ZoneChange::NoNameServers, sets.name(apex), RecordType::NS);
-    }
     Ok(())
 }
 

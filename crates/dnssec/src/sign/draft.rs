@@ -8,7 +8,7 @@ use super::check::{self, is_of_signing};
 use super::keys::{SignerKey, SigningKeys};
 use super::options::{DenialMethod, SignOptions};
 use super::soa::SoaData;
-use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, nsec, nsec3, seal};
+use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, load_rules, nsec, nsec3, seal};
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::Dnskey;
 use crate::name::{DomainName, DomainNameBuf};
@@ -47,6 +47,8 @@ impl ZoneDraft {
         // Checks come before copies, so that a bad zone costs little.
         let mut changes = ZoneChanges::default();
         check::zone(&sets, &source.ownerships, &mut changes)?;
+        let algorithms: Vec<u8> = ring.keys().iter().map(|key| key.algorithm().0).collect();
+        load_rules::check(&sets, &source.ownerships, &algorithms, options.load_rules, &mut changes)?;
         source.check_keys(&ring, &options, &mut changes)?;
         let serial =
             options.serial.next(source.soa.serial, previous.and_then(last_serial), options.lifetime.now);

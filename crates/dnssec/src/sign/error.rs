@@ -4,6 +4,7 @@ use std::fmt;
 
 use oarlock::JobError;
 
+use super::load_rules::LoadRule;
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::DnskeyError;
 use crate::name::{DomainName, DomainNameBuf};
@@ -65,6 +66,14 @@ pub enum ZoneSignError {
     /// A DS record stands at a name that is not delegated. RFC 4035 2.4.
     #[error("{0}: a DS record without delegation")]
     DsWithoutDelegation(RecordLocation),
+    /// A name server would not load the signed zone.
+    #[error("{location}: {rule}")]
+    Unloadable {
+        /// The first such record.
+        location: RecordLocation,
+        /// What is wrong with it.
+        rule: LoadRule,
+    },
     /// There is no key.
     #[error("no key to sign with")]
     NoKey,
@@ -174,8 +183,8 @@ pub enum ZoneChange {
     Sha1,
     /// NSEC3 has additional iterations, which validators may reject. RFC 9276 3.2.
     Iterations,
-    /// The zone has no NS records of its own.
-    NoNameServers,
+    /// A name server refuses or reports the record.
+    Load(LoadRule),
 }
 
 impl fmt::Display for ZoneChange {
@@ -189,7 +198,7 @@ impl fmt::Display for ZoneChange {
             Self::UnusedAlgorithm => "a key of an algorithm with which nothing is signed",
             Self::Sha1 => "SHA-1, which validators may no longer accept",
             Self::Iterations => "additional iterations, which validators may no longer accept",
-            Self::NoNameServers => "the zone has no NS records of its own",
+            Self::Load(rule) => return write!(f, "{rule}"),
         })
     }
 }

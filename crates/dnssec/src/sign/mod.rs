@@ -7,6 +7,7 @@
 //! | `keys` | signing keys, and the choice of keys for each set |
 //! | [`ZoneDraft`] | the zone, complete except for its signatures |
 //! | `check`, `soa` | the rules of a zone; its serial number |
+//! | `load_rules`, `host_names` | the rules of name servers; names of hosts and mailboxes |
 //! | `nsec`, `nsec3` | the chain of names, or of hashes |
 //! | [`SigningPlan`] | the sets of a draft, signed range by range, and written |
 //! | `previous` | earlier signatures that are still valid |
@@ -17,7 +18,9 @@
 mod check;
 mod draft;
 mod error;
+mod host_names;
 mod keys;
+mod load_rules;
 mod nsec;
 mod nsec3;
 mod options;
@@ -30,7 +33,9 @@ mod write;
 pub use self::draft::ZoneDraft;
 pub use self::error::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError};
 pub use self::keys::{KeyRole, SignerKey};
+pub use self::load_rules::{LoadRule, TargetFault, TargetUse};
 pub use self::options::{
-    DenialMethod, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions, SignatureLifetime,
+    DenialMethod, LoadRules, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions,
+    SignatureLifetime,
 };
 pub use self::plan::{Signatures, SigningPlan};

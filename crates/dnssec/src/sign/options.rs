@@ -29,6 +29,18 @@ pub struct SignOptions {
     pub zone_digests: Vec<u8>,
     /// The origin of ECDSA nonces.
     pub nonce: NonceRule,
+    /// The treatment of records that name servers refuse to load.
+    pub load_rules: LoadRules,
+}
+
+/// The treatment of records that name servers refuse to load, see [`LoadRule`](super::LoadRule).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadRules {
+    /// Signing fails.
+    #[default]
+    Fail,
+    /// They are reported as changes.
+    Warn,
 }
 
 /// The lifetime of signatures. Times are seconds since 1970 modulo 2^32.
@@ -89,7 +101,14 @@ impl SignOptions {
     #[must_use]
     pub fn new(lifetime: SignatureLifetime) -> Self {
         let (denial, serial) = (DenialMethod::Nsec, SerialPolicy::Keep);
-        Self { lifetime, denial, serial, zone_digests: Vec::new(), nonce: NonceRule::Hedged }
+        Self {
+            lifetime,
+            denial,
+            serial,
+            zone_digests: Vec::new(),
+            nonce: NonceRule::Hedged,
+            load_rules: LoadRules::default(),
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), ZoneSignError> {

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use oarlock::NonceRule;
 use oarlock_dnssec::DnssecAlgorithm;
 use oarlock_dnssec::sign::{
-    DenialMethod, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions, SignatureLifetime,
+    DenialMethod, LoadRules, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions,
+    SignatureLifetime,
 };
 
 use super::super::DnssecError;
@@ -36,6 +37,9 @@ pub(in super::super) struct ZoneSignArgs {
     /// Add digests of the whole zone (ZONEMD), separated by commas [default: none]
     #[arg(long, value_name = "DIGESTS", value_enum, value_delimiter = ',')]
     zonemd: Vec<ZoneDigest>,
+    /// Treatment of records that BIND, Knot DNS or NSD refuse to load
+    #[arg(long, value_name = "RULE", value_enum, default_value = "fail")]
+    load_rules: LoadRule,
     /// Serial number of the signed zone
     #[arg(long, value_name = "POLICY", value_enum, default_value = "keep")]
     serial: SerialRule,
@@ -134,6 +138,14 @@ enum SerialRule {
     Date,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LoadRule {
+    /// Do not sign the zone
+    Fail,
+    /// Report them
+    Warn,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Nsec3Salt(Vec<u8>);
 
@@ -154,6 +166,10 @@ impl ZoneSignArgs {
             serial: self.serial.policy(),
             zone_digests: self.zone_digests(),
             nonce: if self.deterministic { NonceRule::Deterministic } else { NonceRule::Hedged },
+            load_rules: match self.load_rules {
+                LoadRule::Fail => LoadRules::Fail,
+                LoadRule::Warn => LoadRules::Warn,
+            },
         }
     }
 

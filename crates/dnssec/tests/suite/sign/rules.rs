@@ -1,6 +1,6 @@
 //! The records that signing copies, changes or drops.
 
-use oarlock_dnssec::sign::{KeyRole, SerialPolicy, SignOptions, ZoneChange, ZoneDraft};
+use oarlock_dnssec::sign::{KeyRole, LoadRule, SerialPolicy, SignOptions, ZoneChange, ZoneDraft};
 use oarlock_dnssec::{Dnskey, RecordType};
 
 use super::{NOW, draft, drafted, key, lines, of_type, options, pair, scalar, zone};
@@ -88,7 +88,7 @@ fn reports_missing_name_servers_and_old_algorithms() {
     let text = "example. 60 SOA . . 7 2 3 4 5\nexample. DNSKEY 257 3 15 l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4=\n";
     let drafted =
         ZoneDraft::new(&scalar(), &zone(text), vec![key(7, KeyRole::Csk, 1)], options(), None).unwrap();
-    for change in [ZoneChange::NoNameServers, ZoneChange::Sha1, ZoneChange::UnusedAlgorithm] {
+    for change in [ZoneChange::Load(LoadRule::NoNameServers), ZoneChange::Sha1, ZoneChange::UnusedAlgorithm] {
         assert_eq!(drafted.changes().count(change), 1, "{change}");
     }
 }
