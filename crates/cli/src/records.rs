@@ -167,11 +167,11 @@ impl FileArgs {
         if let Some(rejects) = &self.rejects
             && (is_same(rejects, &self.output) || rejects == &self.output)
         {
-            return Err(RecordsError::Usage("--output and --rejects are the same file: expected two files"));
+            return Err(RecordsError::Usage("--out and --rejects are the same file: expected two files"));
         }
         if json && written.iter().any(|path| is_standard(path)) {
             return Err(RecordsError::Usage(
-                "with --json stdout has JSON only: expected --output FILE for the rows",
+                "with --json stdout has JSON only: expected --out FILE for the rows",
             ));
         }
         Ok(())

@@ -135,7 +135,7 @@ pub(super) struct InputArgs {
 #[derive(Args, Debug)]
 pub(super) struct OutputArgs {
     /// File for the result [default: stdout]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Write the result in hexadecimal digits with a line end
     #[arg(long)]
@@ -283,7 +283,7 @@ pub(super) struct PublicKeyArgs {
     #[arg(long)]
     pub(super) reference: bool,
     /// File to write [default: stdout]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }
 

@@ -223,7 +223,7 @@ pub(super) struct MailKeygenArgs {
     #[arg(long, value_name = "BITS", default_value_t = 2048, value_parser = clap::value_parser!(u16).range(1024..=4096))]
     pub(super) bits: u16,
     /// File for the private key [default: SELECTOR.DOMAIN.pem]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Encrypt the private key under the first line of this file
     #[arg(long, value_name = "FILE", value_parser = key_path())]
@@ -279,7 +279,7 @@ pub(super) struct OpendkimArgs {
     #[arg(long, value_name = "TABLE")]
     pub(super) signing_table: Option<String>,
     /// Directory for milter.toml and signing.table. It is created if it does not exist
-    #[arg(long, value_name = "DIRECTORY")]
+    #[arg(short, long, value_name = "DIRECTORY")]
     pub(super) out: Option<PathBuf>,
     /// Overwrite existing files
     #[arg(long, requires = "out")]

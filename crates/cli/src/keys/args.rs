@@ -72,7 +72,7 @@ pub(super) struct SealArgs {
     #[arg(long)]
     pub(super) armor: bool,
     /// File to write; - is stdout [default: FILE.age]
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    #[arg(short, long, value_name = "FILE", value_parser = key_path())]
     pub(super) out: Option<PathBuf>,
     /// Replace an existing file of this name
     #[arg(long)]
@@ -90,7 +90,7 @@ pub(super) struct UnsealArgs {
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) identity: PathBuf,
     /// File to write; - is stdout [default: FILE without .age]
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    #[arg(short, long, value_name = "FILE", value_parser = key_path())]
     pub(super) out: Option<PathBuf>,
     /// Replace an existing file of this name
     #[arg(long)]
@@ -117,7 +117,7 @@ pub(super) struct GenerateArgs {
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// File to write, instead of a file in a key directory
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "name"])]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["directory", "name"])]
     pub(super) out: Option<PathBuf>,
     /// File of symmetric keys that the key is added to [default: that of `oarlock serve` without --config,
     /// ~/.local/state/oarlock/records.keys]
@@ -278,7 +278,7 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,
     /// Directory in which a directory for each server is created
-    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    #[arg(short, long, value_name = "DIRECTORY", default_value = ".")]
     pub(super) out: PathBuf,
     /// File whose first line is the passphrase of the encrypted key
     #[arg(long, value_name = "FILE", value_parser = key_path())]

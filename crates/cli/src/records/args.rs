@@ -59,7 +59,7 @@ pub(super) struct FileArgs {
     #[arg(default_value = "-")]
     pub(super) input: PathBuf,
     /// File to write, which appears complete or not at all; - is stdout
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    #[arg(short, long = "out", alias = "output", value_name = "FILE", default_value = "-")]
     pub(super) output: PathBuf,
     /// File for the line numbers of rejected rows and the reasons [default: the first 5 on stderr]
     #[arg(long, value_name = "FILE")]

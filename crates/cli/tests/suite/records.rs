@@ -593,7 +593,7 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
         .current_dir(folder.0.path())
         .output()
         .unwrap();
-    assert_eq!((code(&output), stderr(&output).contains("expected --output FILE for the rows")), (2, true));
+    assert_eq!((code(&output), stderr(&output).contains("expected --out FILE for the rows")), (2, true));
 }
 
 #[test]

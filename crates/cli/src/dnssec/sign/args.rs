@@ -44,7 +44,7 @@ pub(in super::super) struct ZoneSignArgs {
     #[arg(long, value_name = "POLICY", value_enum, default_value = "keep")]
     serial: SerialRule,
     /// File for the signed zone, which appears complete or not at all [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) keys: ZoneKeyArgs,

@@ -55,7 +55,7 @@ pub(crate) struct ZonegenArgs {
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
     /// File to write [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
