@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
 use oarlock_io::KeyForPath;
 
@@ -27,9 +28,9 @@ pub fn parse<C: CommandFactory + FromArgMatches>(effects: &[CommandEffect]) -> R
     reject_keys(&arguments)?;
     screen::set_color(color_in(&arguments));
     let mut command = command::<C>(effects);
-    let matches = command.try_get_matches_from_mut(arguments).map_err(|error| report(&error))?;
+    let matches = command.try_get_matches_from_mut(arguments).map_err(report)?;
     warn_of_no_effect(&command, &matches, effects);
-    C::from_arg_matches(&matches).map_err(|error| report(&error))
+    C::from_arg_matches(&matches).map_err(report)
 }
 
 /// Rejects a key in the place of its file's name before an error could quote it. clap takes `-----BEGIN` for an
@@ -148,7 +149,8 @@ fn color_in(arguments: &[OsString]) -> ColorChoice {
 }
 
 /// Prints help on stdout, or a usage error on stderr in the form of all other errors.
-fn report(error: &clap::Error) -> ExitCode {
+fn report(error: clap::Error) -> ExitCode {
+    let error = without_escapes(error);
     let text = error.render();
     let in_colour =
         if error.use_stderr() { screen::wants_colour_on_stderr() } else { screen::wants_colour() };
@@ -160,6 +162,18 @@ fn report(error: &clap::Error) -> ExitCode {
         _ => write!(io::stderr(), "oarlock: {}", without_label(&shown, &text.to_string())),
     };
     if error.use_stderr() { usage_code() } else { ExitCode::SUCCESS }
+}
+
+/// Removes the tips to pass an unknown option as a value behind `--`. No command has values that look like options, so
+/// the next error would be about the value.
+fn without_escapes(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::StyledStrs(tips)) = error.remove(ContextKind::Suggested) else { return error };
+    let is_kept = |tip: &StyledStr| !tip.to_string().contains(" as a value, use ");
+    let tips: Vec<StyledStr> = tips.into_iter().filter(is_kept).collect();
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
 }
 
 fn usage_code() -> ExitCode {
@@ -186,6 +200,13 @@ mod tests {
     #[derive(Debug, Parser)]
     struct NoCommand {}
 
+    #[derive(Debug, Parser)]
+    struct OneValue {
+        #[arg(long)]
+        length: Option<u8>,
+        value: String,
+    }
+
     #[test]
     fn colour_is_known_before_the_command_line_is() {
         let read = |words: &[&str]| color_in(&words.iter().map(OsString::from).collect::<Vec<_>>());
@@ -193,6 +214,18 @@ mod tests {
         assert_eq!(read(&["oarlock", "--color=always", "speed"]), ColorChoice::Always);
         assert_eq!(read(&["oarlock", "--color", "purple"]), ColorChoice::Auto);
         assert_eq!(read(&["oarlock", "--", "--color", "never"]), ColorChoice::Auto);
+    }
+
+    #[test]
+    fn tips_lead_somewhere() {
+        let shown = |option: &str| {
+            let error = command::<OneValue>(&[]).try_get_matches_from(["oarlock", option, "x"]).unwrap_err();
+            without_escapes(error).render().to_string()
+        };
+        let unknown = shown("--zone");
+        assert!(unknown.contains("unexpected argument '--zone'"), "{unknown}");
+        assert!(!unknown.contains("tip"), "{unknown}");
+        assert!(shown("--lenght").contains("a similar argument exists: '--length'"));
     }
 
     #[test]
