@@ -47,6 +47,14 @@ pub enum KeyFault {
     /// The file is in UTF-16, or the line has another end than LF and CRLF.
     #[error("{}", .0.reason())]
     Text(TextFault),
+    /// The line has a field that lines of keys do not have.
+    #[error("unknown field \"{name}\": expected one of {expected}")]
+    UnknownField {
+        /// The name of the field.
+        name: String,
+        /// The known fields.
+        expected: String,
+    },
     /// The file is sealed.
     #[error(
         "this file is sealed with age: `oarlock keys unseal FILE --identity IDENTITY` opens it, and `oarlock serve` does so \
@@ -335,12 +343,22 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
     }
 }
 
+/// Names an unknown field. Of all other errors only the position is reported: serde's message may quote a value, which may
+/// be a key. So may be a name that does not look like a field.
+fn unknown_field(error: &serde_json::Error) -> Option<KeyFault> {
+    let message = error.to_string();
+    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let is_field = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    let name = names.next().filter(|name| name.len() <= 24 && name.bytes().all(is_field))?.to_owned();
+    Some(KeyFault::UnknownField { name, expected: names.collect::<Vec<_>>().join(", ") })
+}
+
 impl<'a> KeyFileLine<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, KeyFault> {
         // A byte order mark may precede the first line.
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        // Only the position is reported: serde's message may quote the value of a field, which may be a key.
-        serde_json::from_slice(line).map_err(|error| KeyFault::NotAKey { byte: error.column() })
+        serde_json::from_slice(line)
+            .map_err(|error| unknown_field(&error).unwrap_or(KeyFault::NotAKey { byte: error.column() }))
     }
 
     pub(crate) fn version_range(&self) -> Result<VersionRange, KeyFault> {
@@ -504,6 +522,16 @@ mod tests {
             _ => Err(io::ErrorKind::NotFound.into()),
         };
         load_keys(text.as_bytes(), open).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_unknown_field_is_named_unless_it_may_be_a_key() {
+        let error = load("\n{\"type\":\"aes128\",\"operation\":[\"encrypt\"]}").unwrap_err();
+        let expected = "line 2: unknown field \"operation\": expected one of name, type, hex";
+        assert!(error.starts_with(expected), "{error}");
+        let key = "95a48987c023f9951fee4ce1b0a3c0a1";
+        let error = load(&format!("{{\"{key}\":\"aes128\"}}")).unwrap_err();
+        assert!(error.starts_with("line 1: byte ") && !error.contains(&key[..8]), "{error}");
     }
 
     #[test]

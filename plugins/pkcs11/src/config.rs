@@ -105,12 +105,18 @@ pub(crate) enum ModuleConfigError {
     #[error("{}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("{}:{line}: {reason}", path.display())]
-    Syntax { path: PathBuf, line: usize, reason: &'static str },
+    Syntax { path: PathBuf, line: usize, reason: String },
     #[error("{}: {field} of slot {slot}: expected {expected}", path.display())]
     Slot { path: PathBuf, slot: usize, field: &'static str, expected: &'static str },
     #[error("{}: {field}: expected {expected}", path.display())]
     Value { path: PathBuf, field: &'static str, expected: String },
 }
+
+/// The settings outside of slots, and the slots.
+const TOP_SETTINGS: [&str; 4] = ["after_fork", "engines", "threads", "slot"];
+
+/// The maximum length of a name of the file that an error repeats.
+const MAX_NAME: usize = 24;
 
 /// The maximum number of engine threads.
 const MAX_THREADS: usize = 1024;
@@ -222,13 +228,71 @@ impl ServerSlotConfig {
 
 /// Makes an error that names the line. The parser's own message may quote words of the line.
 fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> ModuleConfigError {
-    let line = line_number(text, error.span().map_or(0, |span| span.start));
-    // A message about a field or a kind names words that the file has, which the settings of this crate allow or not.
-    // They are compared with those that exist, so that no other word is repeated.
-    let message = error.message();
-    let reason = if message.starts_with("unknown field") {
-        "an unknown setting; docs/pkcs11.md lists them"
-    } else if message.starts_with("unknown variant") {
+    let error_at = |line, message: &str, is_in_slot: bool| ModuleConfigError::Syntax {
+        path: path.to_owned(),
+        line,
+        reason: reason(message, is_in_slot),
+    };
+    // The parser loses the position of errors in a slot, because the kind that selects its settings may come last.
+    match faulty_slot(text) {
+        Some((number, message)) => error_at(line_in_slot(text, number, &message), &message, true),
+        None => {
+            let line = line_number(text, error.span().map_or(0, |span| span.start));
+            error_at(line, error.message(), false)
+        }
+    }
+}
+
+/// Returns the number of the first slot that cannot be read, from 0, and the parser's message.
+fn faulty_slot(text: &str) -> Option<(usize, String)> {
+    let table: toml::Table = toml::from_str(text).ok()?;
+    let is_known = |name: &String| TOP_SETTINGS.contains(&name.as_str());
+    if !table.keys().all(is_known) {
+        return None;
+    }
+    let mut slots = table.get("slot")?.as_array()?.iter().enumerate();
+    let fault = |slot: &toml::Value| slot.clone().try_into::<SlotConfig>().err();
+    slots.find_map(|(number, slot)| Some((number, fault(slot)?.message().to_owned())))
+}
+
+/// Returns the line of the unknown setting of a slot, or that of the slot.
+fn line_in_slot(text: &str, number: usize, message: &str) -> usize {
+    let is_section = |line: &str| line.trim_start().starts_with('[');
+    let is_slot = |line: &str| line.split_whitespace().collect::<String>().starts_with("[[slot]]");
+    let name = unknown_setting(message).map(|(name, _)| name);
+    let is_named = |line: &str| {
+        let key = line.split('=').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+        name == Some(key)
+    };
+    let lines = || text.lines().zip(1..);
+    let Some((_, slot)) = lines().filter(|(line, _)| is_slot(line)).nth(number) else { return 1 };
+    let mut own = lines().skip(slot).take_while(|(line, _)| !is_section(line));
+    own.find(|(line, _)| is_named(line)).map_or(slot, |(_, line)| line)
+}
+
+/// Splits the parser's message about an unknown setting into its name and the allowed ones.
+fn unknown_setting(message: &str) -> Option<(&str, Vec<&str>)> {
+    let mut words = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    Some((words.next()?, words.collect()))
+}
+
+/// Returns true if a word of the file can be repeated, because it looks like a setting and not like a key.
+fn is_quotable(name: &str) -> bool {
+    name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+}
+
+/// Says what is wrong, in words of this crate and the names of settings.
+fn reason(message: &str, is_in_slot: bool) -> String {
+    if let Some((name, allowed)) = unknown_setting(message) {
+        let name = if is_quotable(name) { format!("setting `{name}`") } else { "setting".to_owned() };
+        let allowed = allowed.join(", ");
+        return match is_in_slot {
+            // The parser does not list the setting that selects the others.
+            true => format!("unknown {name} in [[slot]]; of this kind are allowed: kind, {allowed}"),
+            false => format!("unknown {name}; allowed are {allowed}"),
+        };
+    }
+    let reason = if message.starts_with("unknown variant") {
         "an unknown value; expected store, keys or server for kind, and continue or reset for after_fork"
     } else if message.starts_with("missing field `kind`") {
         "expected kind = \"store\", \"keys\" or \"server\""
@@ -243,7 +307,7 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> ModuleConfigError
     } else {
         "not TOML"
     };
-    ModuleConfigError::Syntax { path: path.to_owned(), line, reason }
+    reason.to_owned()
 }
 
 #[cfg(test)]
@@ -277,7 +341,21 @@ mod tests {
     fn an_error_names_the_line_or_the_field_and_what_is_allowed() {
         for (text, expected) in [
             ("after_fork = \"never\"", "pkcs11.toml:1: an unknown value"),
-            ("thread = 2", "pkcs11.toml:1: an unknown setting"),
+            (
+                "thread = 2",
+                "pkcs11.toml:1: unknown setting `thread`; allowed are after_fork, engines, threads, slot",
+            ),
+            (
+                "[[slot]]\nkind = \"store\"\nlabel = \"x\"\npath = \"y\"\n",
+                "pkcs11.toml:3: unknown setting `label` in [[slot]]; of this kind are allowed: kind, path, description",
+            ),
+            (
+                "[[slot]]\nkind = \"store\"\npath = \"x\"\n\n\
+                 [[ slot ]]\npath = \"y\"\nkind = \"keys\"\ndirectory = \"d\"\n",
+                "pkcs11.toml:6: unknown setting `path` in [[slot]]; of this kind are allowed: kind, directory",
+            ),
+            ("threads = 2\n[[slot]]\nkind = \"store\"\n", "pkcs11.toml:2: expected path"),
+            ("[[slot]]\nkind = \"store\"\npath = 3\n", "pkcs11.toml:1: a value of a wrong type"),
             ("threads = 0", "threads: expected a number from 1 to 1024"),
             ("threads = \"two\"", "a value of a wrong type"),
             ("engines = [\"gpu\"]", "engines: expected some of"),
@@ -309,6 +387,7 @@ mod tests {
             format!("threads = \"{body}\"\n"),
             format!("[[slot]]\nkind = \"{body}\"\n"),
             format!("[{body}]\n"),
+            format!("[[slot]]\nkind = \"store\"\npath = \"x\"\n{body} = 1\n"),
         ] {
             let error = parse(&text).unwrap_err();
             let said = format!("{error} {error:?}");
