@@ -5,6 +5,7 @@
 //! | [`AtomicFile`], [`atomic_file`] | files that appear complete or not at all |
 //! | [`KeyDirectory`] | a directory of key files, read again after changes |
 //! | [`FileStamp`] | the recognition of changed files |
+//! | [`HostName`], [`HostNamePattern`] | host names as they are compared, and in settings |
 //! | [`IpNetwork`] | IP networks in settings |
 //! | [`check_secret_mode`] | the permissions of files with secrets |
 //! | [`line_number`] | the line of a fault in a settings file |
@@ -36,6 +37,7 @@ pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
 mod file_stamp;
+mod host_name;
 #[cfg(feature = "net")]
 mod handshake_admission;
 #[cfg(feature = "net")]
@@ -69,6 +71,7 @@ mod token_file;
 pub use accept::accept_next;
 pub use atomic_file::AtomicFile;
 pub use file_stamp::FileStamp;
+pub use host_name::{BadName, HostName, HostNamePattern, HostNamePatternError};
 #[cfg(feature = "net")]
 pub use handshake_admission::{HandshakeAdmission, HandshakeSlot, source_of};
 #[cfg(feature = "net")]

@@ -1,6 +1,6 @@
 //! Answers to questions for TXT records.
 
-use super::BadName;
+use crate::BadName;
 
 /// The maximum lifetime of an answer in seconds: a day.
 pub const MAX_TTL_S: u32 = 86_400;

@@ -7,7 +7,8 @@ use std::{fs, io};
 
 use oarlock::keys::text_file::{TextFault, checked_text};
 
-use super::{BadName, MAX_TTL_S, TxtAnswer, TxtRecords, ascii_name};
+use super::{MAX_TTL_S, TxtAnswer, TxtRecords, ascii_name};
+use crate::BadName;
 
 /// The default lifetime of a record in seconds.
 pub const DEFAULT_TTL_S: u32 = 3_600;

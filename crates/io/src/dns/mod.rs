@@ -17,5 +17,5 @@ mod resolver;
 pub use answer::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords};
 pub use keys_file::{DEFAULT_TTL_S, KeysFault, KeysFile, KeysFileError, KeysLineError};
 pub use lookup::{LookupFuture, TxtLookup};
-pub use name::{BadName, ascii_name};
+pub use name::ascii_name;
 pub use resolver::{ResolverError, ResolverSettings, TxtResolver, server_address};

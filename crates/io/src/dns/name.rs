@@ -1,25 +1,9 @@
 //! Names in the form of the DNS.
 
-/// An error of a malformed name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadName {
-    /// The name is empty, or nothing stands between two dots.
-    #[error("expected labels of 1 to 63 bytes, found an empty one")]
-    EmptyLabel,
-    /// A label is too long.
-    #[error("expected labels of 1 to 63 bytes, found one of {0}")]
-    LongLabel(usize),
-    /// The name is too long.
-    #[error("expected a name of at most 253 bytes, found {0}")]
-    Long(usize),
-    /// The name has a character that names of hosts, keys and policies do not have.
-    #[error("expected letters, digits, '-' and '_', found {0:?}")]
-    Character(char),
-    /// Characters beyond ASCII are not a valid internationalised name (UTS 46).
-    #[error("expected a valid internationalised name")]
-    International,
-}
+use std::borrow::Cow;
+
+use crate::host_name::check_name;
+use crate::{BadName, HostName};
 
 /// Converts a name to the form of the DNS: in lower case, without a dot at its end. Labels beyond ASCII (U-labels)
 /// become A-labels, as RFC 8616 section 4 requires for domains and selectors in header fields.
@@ -27,24 +11,13 @@ pub enum BadName {
 /// # Errors
 /// The name is malformed.
 pub fn ascii_name(name: &str) -> Result<String, BadName> {
-    let mut ascii = match name.is_ascii() {
-        true => name.to_ascii_lowercase(),
-        false => idna::domain_to_ascii(name).map_err(|_| BadName::International)?,
+    let ascii = match name.is_ascii() {
+        true => Cow::Borrowed(name),
+        false => idna::domain_to_ascii(name).map_err(|_| BadName::International)?.into(),
     };
-    if ascii.ends_with('.') {
-        ascii.pop();
-    }
-    let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
-    if let Some(other) = ascii.chars().find(|character| !is_plain(*character)) {
-        return Err(BadName::Character(other));
-    }
-    match ascii.split('.').map(str::len).find(|len| !(1..=63).contains(len)) {
-        Some(0) => Err(BadName::EmptyLabel),
-        Some(len) => Err(BadName::LongLabel(len)),
-        None if ascii.len() > 253 => Err(BadName::Long(ascii.len())),
-        None => Ok(ascii),
-    }
+    let name = HostName::new(&ascii);
+    check_name(name.as_str())?;
+    Ok(name.into())
 }
 
 #[cfg(test)]

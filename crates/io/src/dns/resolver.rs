@@ -13,7 +13,8 @@ use hickory_resolver::proto::op::{DnsRequest, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
 use hickory_resolver::{ConnectionProvider, PoolContext, Resolver};
 
-use super::{BadName, MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords, ascii_name};
+use super::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords, ascii_name};
+use crate::BadName;
 
 /// A client of name servers for TXT records. It asks by UDP, and by TCP if an answer is too long for UDP. It caches
 /// answers for their lifetime. While a question is pending, it does not ask it again. Clones share the cache and the
