@@ -24,7 +24,7 @@
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
 //! | `objects` | the objects of a token, encrypted under PINs; needs the feature `objects` |
 //! | `TokenFile` | a file of objects as a token of PKCS#11; needs the feature `token-file` |
-//! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
+//! | `accept_next`, `IdleTimer`, `linger` | accepting and ending connections, limits on silence; need the feature `net` |
 //! | `HandshakeAdmission` | limits of connections whose client is not known yet; needs the feature `net` |
 //! | `PassedSockets` | listening sockets that systemd has bound; needs the feature `net` |
 #![forbid(unsafe_code)]
@@ -47,6 +47,8 @@ mod ip_network;
 pub mod kernel_tls;
 mod key_directory;
 mod line_number;
+#[cfg(feature = "net")]
+mod linger;
 mod log_limit;
 pub mod mail;
 #[cfg(feature = "metrics")]
@@ -82,6 +84,8 @@ pub use key_directory::{
     is_key_name, read_passphrase, read_private_passphrase, read_secret,
 };
 pub use line_number::line_number;
+#[cfg(feature = "net")]
+pub use linger::linger;
 pub use log_limit::LogLimit;
 #[cfg(feature = "net")]
 pub use passed_sockets::{PassedSockets, ServiceSocket};

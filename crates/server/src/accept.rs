@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_io::{HandshakeSlot, LogLimit, accept_next};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use oarlock_io::{HandshakeSlot, LogLimit, accept_next, linger};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -93,8 +92,8 @@ impl TcpAcceptor {
             Err(HandshakeRefusal { reason, stream }) => {
                 self.report(from, &reason);
                 // The slot is kept meanwhile, so that a crowd of refused clients displaces its own connections only.
-                if let Some(stream) = stream {
-                    let _ = timeout(MAX_LINGER, linger(stream)).await;
+                if let Some(mut stream) = stream {
+                    linger(&mut stream).await;
                 }
                 drop(slot);
             }
@@ -208,26 +207,6 @@ async fn shake_hands(
     }
     Ok((Box::new(stream), client, lifetime))
 }
-
-/// Waits until the client has read the alert with the reason for the refusal. Closing at once, with unread bytes of the
-/// client, would reset the connection and lose the alert.
-async fn linger(mut stream: CountedStream<TcpStream>) {
-    let mut rest = [0; 1024];
-    let mut left = MAX_LINGER_BYTES;
-    if stream.shutdown().await.is_ok() {
-        while let Ok(read @ 1..) = stream.read(&mut rest).await
-            && left > read
-        {
-            left -= read;
-        }
-    }
-}
-
-/// The time that a refused client has to read the alert.
-const MAX_LINGER: Duration = Duration::from_secs(2);
-
-/// The maximum bytes of a refused client that are read meanwhile.
-const MAX_LINGER_BYTES: usize = 64 << 10;
 
 /// The limit of log lines about handshakes: unknown peers must not fill the disk.
 static HANDSHAKES: LogLimit = LogLimit::new(Duration::from_secs(1));
