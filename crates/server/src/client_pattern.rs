@@ -1,5 +1,7 @@
 //! The patterns of clients in grants.
 
+use oarlock_io::HostName;
+
 use crate::pattern::Pattern;
 
 /// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS
@@ -78,7 +80,7 @@ impl ClientPattern {
             ClientNameKind::Uid => prefix == "uid" && is_number(&self.pattern, rest),
             ClientNameKind::Gid => prefix == "gid" && is_number(&self.pattern, rest),
             ClientNameKind::Dns => {
-                prefix == "dns" && fits_parts(&self.pattern, &rest.to_ascii_lowercase(), '.')
+                prefix == "dns" && fits_parts(&self.pattern, HostName::new(rest).as_str(), '.')
             }
             ClientNameKind::Uri => prefix == "uri" && fits_parts(&self.pattern, rest, '/'),
             ClientNameKind::Email => prefix == "email" && fits_address(&self.pattern, rest),
@@ -89,6 +91,8 @@ impl ClientPattern {
 /// Returns the expected form if no name of this kind can fit the pattern.
 fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
     let is_dns = |text: &str| {
+        let name = HostName::new(text);
+        let text = name.as_str();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'*');
         !text.is_empty() && text.split('.').all(|label| !label.is_empty() && label.bytes().all(is_plain))
     };
@@ -115,7 +119,7 @@ fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
 /// Returns the pattern in the form in which names are compared.
 fn normal(kind: ClientNameKind, pattern: &str) -> String {
     match kind {
-        ClientNameKind::Dns => pattern.to_ascii_lowercase(),
+        ClientNameKind::Dns => HostName::new(pattern).into(),
         // The local part of an address may be case-sensitive, its domain never is. RFC 5321 2.4.
         ClientNameKind::Email => lower_domain(pattern),
         _ => pattern.to_owned(),
@@ -124,7 +128,7 @@ fn normal(kind: ClientNameKind, pattern: &str) -> String {
 
 fn lower_domain(address: &str) -> String {
     match address.rsplit_once('@') {
-        Some((local, domain)) => format!("{local}@{}", domain.to_ascii_lowercase()),
+        Some((local, domain)) => format!("{local}@{}", HostName::new(domain)),
         None => address.to_owned(),
     }
 }
@@ -187,6 +191,8 @@ mod tests {
         );
         assert!(fits("dns:mail-*.example.com", "dns:mail-1.example.com") && fits("dns:*", "dns:localhost"));
         assert!(!fits("dns:*", "dns:example.com") && fits("dns:A.Example.com", "dns:a.exaMple.COM"));
+        assert!(fits("dns:*.example.com.", "dns:mail.example.com") && fits("dns:a.test", "dns:A.test."));
+        assert!(fits("email:*@example.com.", "email:a@Example.com") && !fits("dns:*", "dns:a.."));
     }
 
     #[test]
@@ -222,6 +228,7 @@ mod tests {
             ("uid:abc", "expected a number"),
             ("uid:10*", "expected a number"),
             ("dns:", "expected a DNS name"),
+            ("dns:a..", "expected a DNS name"),
             ("dns:a@b", "expected a DNS name"),
             ("email:example.com", "expected an address"),
             ("uri:example", "expected a URI"),

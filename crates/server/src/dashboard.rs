@@ -21,6 +21,7 @@ mod totals;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
+use oarlock_io::HostName;
 use oarlock_io::metrics::{Bytes, HttpPage, HttpPages, StatusCode};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -131,5 +132,5 @@ fn is_local(host: &str) -> bool {
     };
     // All of 127.0.0.0/8 is this machine. RFC 5735 3
     let is_loopback = |address: &std::net::Ipv4Addr| address.is_loopback();
-    name.eq_ignore_ascii_case("localhost") || name == "[::1]" || name.parse().as_ref().is_ok_and(is_loopback)
+    HostName::new(name).as_str() == "localhost" || name == "[::1]" || name.parse().as_ref().is_ok_and(is_loopback)
 }

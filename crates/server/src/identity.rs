@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use oarlock_io::HostName;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
 
@@ -112,7 +113,7 @@ impl Eq for ClientIdentity {}
 
 fn prefixed_name(name: &GeneralName<'_>) -> Option<String> {
     match name {
-        GeneralName::DNSName(name) => Some(format!("dns:{name}")),
+        GeneralName::DNSName(name) => Some(format!("dns:{}", HostName::new(name))),
         GeneralName::URI(name) => Some(format!("uri:{name}")),
         GeneralName::RFC822Name(name) => Some(format!("email:{name}")),
         _ => None,
