@@ -109,6 +109,35 @@ impl CertificateTerm {
     }
 }
 
+/// A certificate of a chain that is not that of the issuer of the one before.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("certificate {number} ({subject}) is not that of the issuer of the one before: expected {issuer}")]
+pub(crate) struct UnlinkedCertificate {
+    /// The number of the certificate, from 1.
+    pub(crate) number: usize,
+    /// The subject of the certificate.
+    pub(crate) subject: String,
+    /// The issuer of the certificate before.
+    pub(crate) issuer: String,
+}
+
+/// Checks that each certificate is that of the issuer of the one before. Those that cannot be read are skipped.
+///
+/// # Errors
+/// The first certificate that is not.
+pub(crate) fn check_links(chain: &[CertificateDer<'_>]) -> Result<(), UnlinkedCertificate> {
+    let mut last: Option<String> = None;
+    for (number, certificate) in (1..).zip(chain) {
+        let Ok((_, parsed)) = X509Certificate::from_der(certificate) else { continue };
+        let subject = parsed.subject().to_string();
+        match last {
+            Some(issuer) if issuer != subject => return Err(UnlinkedCertificate { number, subject, issuer }),
+            _ => last = Some(parsed.issuer().to_string()),
+        }
+    }
+    Ok(())
+}
+
 /// Returns the end of a certificate in seconds since 1970.
 pub(crate) fn not_after(certificate: &CertificateDer<'_>) -> Option<i64> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;

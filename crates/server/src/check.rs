@@ -29,6 +29,7 @@ pub fn check(
         let state = TlsState::read(tls, &ServerClock::default(), SecretReader::Service)?;
         let faults = state.term_faults().into_iter();
         warnings.extend(faults.map(|(role, fault)| format!("[tls] {}: {fault}", role.setting())));
+        warnings.extend(state.unlinked.iter().map(|fault| format!("[tls] certificate: {fault}")));
     }
     if let Some(path) = &config.listen.unix {
         SocketFile::check(path)?;

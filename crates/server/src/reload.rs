@@ -219,7 +219,7 @@ impl Reloader {
         }
     }
 
-    /// Warns about certificates that end soon, once a day and after every reload.
+    /// Warns about certificates that end soon or do not belong to their chain, once a day and after every reload.
     fn remind(&mut self) {
         let Some(store) = &self.service.tls else { return };
         let now = self.service.lifetimes.clock().elapsed();
@@ -228,7 +228,11 @@ impl Reloader {
             return;
         }
         self.remind_at = now + DAY;
-        for (role, fault) in store.current().term_faults() {
+        let state = store.current();
+        if let Some(fault) = &state.unlinked {
+            warn!(%fault, "[tls] certificate");
+        }
+        for (role, fault) in state.term_faults() {
             match role {
                 CertificateRole::Server => warn!(%fault, "[tls] certificate"),
                 CertificateRole::ClientCa => warn!(%fault, "[tls] client_ca"),

@@ -21,7 +21,9 @@ use tokio_rustls::rustls::time_provider::TimeProvider;
 use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 
-use crate::certificate::{CertificateRole, CertificateTerm, ServerUnfit, TermFault, check_server};
+use crate::certificate::{
+    CertificateRole, CertificateTerm, ServerUnfit, TermFault, UnlinkedCertificate, check_links, check_server,
+};
 use crate::client_verifier::ClientVerifier;
 use crate::clock::ServerClock;
 use crate::config::TlsConfig;
@@ -90,6 +92,8 @@ pub(crate) struct TlsState {
     authorities: Vec<CertificateDer<'static>>,
     /// The server's certificate and the authorities of clients.
     pub(crate) terms: Vec<CertificateTerm>,
+    /// The first certificate of the server's chain that does not belong to it, if there is one.
+    pub(crate) unlinked: Option<UnlinkedCertificate>,
     clock: ServerClock,
 }
 
@@ -137,6 +141,7 @@ impl TlsState {
         // Checked here, because rustls would accept an expired certificate, and then every client would refuse it.
         check_term(&tls.certificate, own.as_ref(), clock)?;
         check_fit(&tls.certificate, &chain)?;
+        let unlinked = check_links(&chain).err();
         let key = private_key(&tls.private_key, reader)?;
         let mut config = ServerConfig::builder_with_details(provider, Arc::new(clock.clone()))
             .with_protocol_versions(&[&TLS13])
@@ -153,7 +158,7 @@ impl TlsState {
             authorities.iter().filter_map(|own| CertificateTerm::read(CertificateRole::ClientCa, own));
         let terms = own.into_iter().chain(authority_terms).collect();
         let (acceptor, clock) = (TlsAcceptor::from(Arc::new(config)), clock.clone());
-        Ok(Self { acceptor, verifier, authorities, terms, clock })
+        Ok(Self { acceptor, verifier, authorities, terms, unlinked, clock })
     }
 
     /// Returns the acceptor of TLS connections.

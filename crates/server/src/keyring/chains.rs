@@ -12,6 +12,8 @@ use oarlock_io::FileStamp;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use crate::certificate::{UnlinkedCertificate, check_links};
+
 /// The ending of a file of certificates.
 const ENDING: &str = "crt";
 
@@ -72,17 +74,8 @@ pub(crate) enum KeyChainFault {
         subject: String,
     },
     /// The certificates are not a chain.
-    #[error(
-        "certificate {number} ({subject}) is not that of the issuer of the one before: expected {issuer}"
-    )]
-    Order {
-        /// The number of the certificate, from 1.
-        number: usize,
-        /// The subject of the certificate.
-        subject: String,
-        /// The issuer of the certificate before.
-        issuer: String,
-    },
+    #[error(transparent)]
+    Order(#[from] UnlinkedCertificate),
 }
 
 /// A key whose certificates are looked for: its name, its file and its fingerprint.
@@ -208,29 +201,18 @@ fn parse_chain(content: &[u8]) -> Result<Vec<CertificateDer<'static>>, KeyChainF
 /// Checks that the first certificate is of the key, and each other of the issuer of the one before. Signatures and
 /// terms are for the peers that the certificates are shown to.
 fn check_chain(chain: &[CertificateDer<'_>], key: Fingerprint) -> Result<(), KeyChainFault> {
-    let mut issuer = None;
     for (number, certificate) in (1..).zip(chain) {
         let parsed = match X509Certificate::from_der(certificate) {
             Ok(([], parsed)) => parsed,
             _ => return Err(KeyChainFault::Unreadable { number }),
         };
-        let subject = parsed.subject().to_string();
-        match issuer {
-            // Fingerprints and not bytes are compared, because encodings of one key differ in absent parameters.
-            None => {
-                let own = import::spki_der(parsed.public_key().raw);
-                if own.map(|own| own.fingerprint()) != Ok(key) {
-                    return Err(KeyChainFault::OtherKey { subject });
-                }
-            }
-            Some(issuer) if issuer != subject => {
-                return Err(KeyChainFault::Order { number, subject, issuer });
-            }
-            Some(_) => {}
+        // Fingerprints and not bytes are compared, because encodings of one key differ in absent parameters.
+        let own = (number == 1).then(|| import::spki_der(parsed.public_key().raw));
+        if own.is_some_and(|own| own.map(|own| own.fingerprint()) != Ok(key)) {
+            return Err(KeyChainFault::OtherKey { subject: parsed.subject().to_string() });
         }
-        issuer = Some(parsed.issuer().to_string());
     }
-    Ok(())
+    Ok(check_links(chain)?)
 }
 
 #[cfg(test)]

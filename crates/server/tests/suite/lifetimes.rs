@@ -559,6 +559,25 @@ async fn accepts_group_readable_secrets_in_root_s_check_but_not_in_its_server() 
 }
 
 #[test]
+fn warns_about_a_certificate_that_does_not_belong_to_the_server_s_chain() {
+    let warnings = checked(|config, _| {
+        let path = &config.tls.as_ref().unwrap().certificate;
+        let own = std::fs::read_to_string(path).unwrap();
+        let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(rcgen::DnType::CommonName, "another authority");
+        let other = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
+        drop(write(path, &(own + &other)));
+    });
+    let warnings = warnings.unwrap();
+    let expected = "(CN=another authority) is not that of the issuer of the one before";
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with("[tls] certificate: certificate "),
+        "{warnings:?}"
+    );
+    assert!(warnings[0].contains(expected), "{warnings:?}");
+}
+
+#[test]
 fn warns_about_an_authority_that_has_expired_or_expires_soon() {
     let warned = |lasts: Duration, is_over: bool| {
         let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
