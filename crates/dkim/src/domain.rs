@@ -18,6 +18,13 @@ pub fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
     is_name(&form).then_some(Cow::Owned(form))
 }
 
+/// Returns the name of a host or of a mail domain in the form in which it is compared: that of [`ascii_form`], without
+/// the one dot at the end that marks an absolute name (RFC 1034 3.1).
+#[must_use]
+pub fn host_form(name: &str) -> Option<Cow<'_, str>> {
+    ascii_form(name.strip_suffix('.').unwrap_or(name))
+}
+
 /// Returns true if every label has 1 to 63 letters, digits, hyphens and underscores.
 fn is_name(name: &str) -> bool {
     let is_label = |label: &str| {
@@ -43,6 +50,15 @@ mod tests {
         assert_eq!(ascii_form("s1._x.example").as_deref(), Some("s1._x.example"));
         for bad in ["", ".", "a..b", "example.com.", "a b", "a;b", &"x".repeat(64), &"abc.".repeat(64)] {
             assert_eq!(ascii_form(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn one_dot_at_the_end_of_a_host_name_does_not_count() {
+        assert_eq!(host_form("Example.COM.").as_deref(), Some("example.com"));
+        assert_eq!(host_form("bücher.example.").as_deref(), Some("xn--bcher-kva.example"));
+        for bad in ["", ".", "example.com..", ".example.com."] {
+            assert_eq!(host_form(bad), None, "{bad}");
         }
     }
 

@@ -70,7 +70,7 @@ pub use self::arc::{ArcSealer, SealError, SealIntake, SealedFields, SealedResult
 pub use self::cache::{CacheLimits, KeyCache, KeyLookup};
 pub use self::canon::{BodyCanonicalizer, CanonicalForm, Canonicalization, UnknownForm};
 pub use self::chain::{ArcChain, ChainFault};
-pub use self::domain::ascii_form;
+pub use self::domain::{ascii_form, host_form};
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};
 pub use self::message::{FieldLayout, HeaderField, MailLimits, MailParseError, ParsedMail};

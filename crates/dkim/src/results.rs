@@ -205,6 +205,10 @@ mod tests {
             " (a (nested \\) one) ) mx.example.net(x);",
             " \"mx.example.net\"; dkim=pass",
             " \"mx\\.example.net\" ;",
+            " mx.example.net/1; dkim=pass",
+            " MX.example.net./1 (x); dkim=pass",
+            " mx.example.net.; dkim=pass",
+            " \"mx.example.net/2\"; dkim=pass",
             " (never closed",
             " \"never closed",
             "",
@@ -216,7 +220,13 @@ mod tests {
         }
         assert!(claims_authserv_id(b" \xff; dkim=pass", "mx.example.net"));
         assert!(claims_authserv_id("b\u{fc}cher.example; x".as_bytes(), "xn--bcher-kva.example"));
-        for value in [" other.example.net; dkim=pass", "mx.example.net.evil;", "(mx.example.net) other"] {
+        for value in [
+            " other.example.net; dkim=pass",
+            "mx.example.net.evil;",
+            "mx.example.net..;",
+            "other.example/mx.example.net;",
+            "(mx.example.net) other",
+        ] {
             assert!(!claims_authserv_id(value.as_bytes(), "mx.example.net"), "{value}");
         }
     }

@@ -1,6 +1,6 @@
 //! The author of a message: the first address of its `From`. RFC 5322 3.4.
 
-use oarlock_dkim::ascii_form;
+use oarlock_dkim::host_form;
 
 /// An address in the form in which it is looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl AuthorAddress {
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(value);
         let (local, domain) = split(&first_address(&text)?)?;
-        let domain = ascii_form(&domain)?.into_owned();
+        let domain = host_form(&domain)?.into_owned();
         Some(Self { at: local.len(), address: format!("{local}@{domain}") })
     }
 
@@ -25,7 +25,7 @@ impl AuthorAddress {
         let text = std::str::from_utf8(address).ok()?.trim();
         let bare = text.strip_prefix('<').map_or(Some(text), |rest| rest.strip_suffix('>'))?;
         let (local, domain) = split(bare)?;
-        let domain = ascii_form(&domain)?.into_owned();
+        let domain = host_form(&domain)?.into_owned();
         Some(Self { at: local.len(), address: format!("{local}@{domain}") })
     }
 
@@ -102,6 +102,7 @@ mod tests {
             "Team: joe@example.com, b@example.net;",
             "\"joe\"@example.com",
             "joe (x) @ example.com",
+            "Joe <joe@Example.com.>",
             "\"x@evil.example\" <joe@example.com>",
         ] {
             assert_eq!(of(value).as_deref(), Some("joe@example.com"), "{value}");
@@ -114,7 +115,8 @@ mod tests {
     #[test]
     fn parses_envelope_senders() {
         let of = |text: &str| AuthorAddress::parse_envelope(text.as_bytes()).map(|sender| sender.address);
-        for text in ["<Joe@Example.COM>", "joe@example.com", " <\"joe\"@example.com> "] {
+        for text in ["<Joe@Example.COM>", "<joe@example.com.>", "joe@example.com", " <\"joe\"@example.com> "]
+        {
             assert_eq!(of(text).as_deref(), Some("joe@example.com"), "{text}");
         }
         for text in ["<>", "", "<joe>", "<joe@example.com", "<joe@[192.0.2.1]>"] {
@@ -124,9 +126,17 @@ mod tests {
 
     #[test]
     fn finds_no_author_without_a_domain() {
-        for value in
-            ["", "joe", "undisclosed:;", "<>", "<joe@example.com", "joe@", "@example.com", "joe@[192.0.2.1]"]
-        {
+        for value in [
+            "",
+            "joe",
+            "undisclosed:;",
+            "<>",
+            "<joe@example.com",
+            "joe@",
+            "@example.com",
+            "joe@[192.0.2.1]",
+            "joe@example.com..",
+        ] {
             assert_eq!(of(value), None, "{value}");
         }
     }

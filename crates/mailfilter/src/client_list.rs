@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use oarlock_dkim::ascii_form;
+use oarlock_dkim::host_form;
 use oarlock_io::IpNetwork;
 use serde::Deserialize;
 
@@ -86,9 +86,9 @@ impl HostPattern {
             return Some(Self::Network(network));
         }
         if let Some(parent) = text.strip_prefix('.') {
-            return Some(Self::Below(format!(".{}", ascii_form(parent)?)));
+            return Some(Self::Below(format!(".{}", host_form(parent)?)));
         }
-        let name = ascii_form(text)?;
+        let name = host_form(text)?;
         // A name without a domain is a mistake, or the word `unknown` that MTAs write for clients without a name. A
         // name of digits alone is an address with a mistake.
         let is_name = name == "localhost"
@@ -147,8 +147,8 @@ fn parse_domain(text: &str) -> Result<String, DomainEntryError> {
     let wrong = || DomainEntryError(text.to_owned());
     let below = text.strip_prefix('*').unwrap_or(text).strip_prefix('.');
     match below {
-        Some(parent) => ascii_form(parent).map(|parent| format!(".{parent}")).ok_or_else(wrong),
-        None => ascii_form(text).map(String::from).ok_or_else(wrong),
+        Some(parent) => host_form(parent).map(|parent| format!(".{parent}")).ok_or_else(wrong),
+        None => host_form(text).map(String::from).ok_or_else(wrong),
     }
 }
 
@@ -229,16 +229,18 @@ mod tests {
             let refused = ClientList::try_from(vec![entry.to_owned()]).unwrap_err();
             assert_eq!(refused, ClientEntryError(entry.to_owned()));
         }
-        let names = list(&["LocalHost", "B\u{fc}cher.example"]);
+        let names = list(&["LocalHost", "B\u{fc}cher.example", "Relay.example.", ".below.example."]);
         assert!(
             has(&names, "127.0.0.1", Some("localhost"))
                 && has(&names, "192.0.2.1", Some("xn--bcher-kva.example"))
+                && has(&names, "192.0.2.1", Some("relay.example"))
+                && has(&names, "192.0.2.1", Some("a.below.example"))
         );
     }
 
     #[test]
     fn domains_match_alone_or_with_all_below() {
-        let entries = ["Example.com", ".lists.example", "*.other.example"].map(str::to_owned).to_vec();
+        let entries = ["Example.com.", ".lists.example", "*.other.example"].map(str::to_owned).to_vec();
         let list = DomainList::try_from(entries).unwrap();
         for inside in ["example.com", "a.lists.example", "a.b.lists.example", "a.other.example"] {
             assert!(list.contains(inside), "{inside}");

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures, ascii_form};
+use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures, host_form};
 use tracing::info;
 
 use crate::author::AuthorAddress;
@@ -196,7 +196,7 @@ impl MessageFilter for DkimFilter {
     }
 
     fn connect(&mut self, connect: &ConnectInfo<'_>, _macros: &MacroTable) -> FilterAction {
-        let name = std::str::from_utf8(connect.host).ok().and_then(ascii_form);
+        let name = std::str::from_utf8(connect.host).ok().and_then(host_form);
         self.client = SmtpClient {
             ip: connect.ip(),
             name: name.map(String::from),

@@ -21,7 +21,7 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use oarlock::Key;
-use oarlock_dkim::{DkimSigner, SignerError, ascii_form};
+use oarlock_dkim::{DkimSigner, SignerError, ascii_form, host_form};
 use smallvec::SmallVec;
 
 pub(crate) use current::TableFile;
@@ -452,7 +452,7 @@ impl FromStr for KeyState {
 /// writes `*@` before a domain.
 fn parse_pattern(text: &str) -> Result<(String, Option<String>), LineFault> {
     let wrong = || LineFault::Pattern(text.to_owned());
-    let name = |name: &str| ascii_form(name).map(String::from).ok_or_else(wrong);
+    let name = |name: &str| host_form(name).map(String::from).ok_or_else(wrong);
     let host = text.strip_prefix("*@").filter(|host| !host.contains('@')).unwrap_or(text);
     if host == "*" {
         return Ok((host.to_owned(), None));

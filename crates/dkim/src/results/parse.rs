@@ -19,9 +19,12 @@ pub fn parse_results(value: &[u8]) -> Vec<String> {
 }
 
 pub(super) fn is_same_id(claimed: &str, authserv_id: &str) -> bool {
-    let form = |name: &str| domain::ascii_form(name).map(String::from);
+    let form = |name: &str| domain::host_form(name).map(String::from);
+    // Some software writes a version behind a slash, and readers may ignore it.
+    let name = claimed.split_once('/').map_or(claimed, |(name, _)| name);
     claimed.eq_ignore_ascii_case(authserv_id)
-        || form(claimed).is_some_and(|claimed| Some(claimed) == form(authserv_id))
+        || name.eq_ignore_ascii_case(authserv_id)
+        || form(name).is_some_and(|name| Some(name) == form(authserv_id))
 }
 
 /// Splits the text at semicolons that are neither quoted nor in comments. The first part is the version after the

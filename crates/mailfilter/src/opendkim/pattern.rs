@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oarlock_dkim::ascii_form;
+use oarlock_dkim::host_form;
 
 use super::dataset::DataSetForm;
 
@@ -132,5 +132,5 @@ fn address(local: &str, host: &str) -> Result<AuthorPattern, PatternFault> {
 }
 
 fn name(text: &str) -> Result<String, PatternFault> {
-    ascii_form(text).map(String::from).ok_or(PatternFault::NoCounterpart)
+    host_form(text).map(String::from).ok_or(PatternFault::NoCounterpart)
 }
