@@ -517,8 +517,10 @@ impl FilterConfig {
             } = *limits;
             format!("{:?}", (max_connections, max_idle_seconds, max_drain_seconds, progress_seconds))
         };
+        // A reload replaces the users.
+        let listen = ListenSettings { unix_users: self.listen.unix_users.clone(), ..other.listen.clone() };
         let pairs = [
-            ("listen", format!("{:?}", self.listen), format!("{:?}", other.listen)),
+            ("listen", format!("{:?}", self.listen), format!("{listen:?}")),
             ("dns", format!("{:?}", self.dns), format!("{:?}", other.dns)),
             ("limits", fixed(&self.limits), fixed(&other.limits)),
             ("cryptoserver", format!("{:?}", self.cryptoserver), format!("{:?}", other.cryptoserver)),

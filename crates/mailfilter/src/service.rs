@@ -3,15 +3,15 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_io::PassedSockets;
 use oarlock_io::dns::TxtLookup;
 use oarlock_milter::counters::{MilterCounters, count};
-use oarlock_milter::server::MilterServer;
+use oarlock_milter::server::{MilterServer, UnixUsers, user_numbers};
 use oarlock_milter::socket::MilterSocket;
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
@@ -36,6 +36,8 @@ pub struct FilterService {
     current: Arc<CurrentState>,
     base: FilterResources,
     config: FilterConfig,
+    /// The users of the bound sockets.
+    users: Arc<Mutex<Option<UnixUsers>>>,
 }
 
 impl FilterService {
@@ -72,7 +74,7 @@ impl FilterService {
         if shared.tables.is_none() && config.mode.signs() {
             warn!("nothing is signed: [signing] table is not set");
         }
-        Ok(Self { current: Arc::new(CurrentState::new(shared)), base, config })
+        Ok(Self { current: Arc::new(CurrentState::new(shared)), base, config, users: Arc::default() })
     }
 
     /// Returns the factory of filters, for callers with a server of their own.
@@ -97,6 +99,7 @@ impl FilterService {
         let sockets = self.config.sockets().map_err(FilterConfigError::from)?;
         let settings = self.config.settings()?;
         let server = MilterServer::bind_passed(&sockets, self.filters(), settings, &mut passed).await?;
+        *self.users.lock().unwrap_or_else(PoisonError::into_inner) = Some(server.unix_users());
         for socket in server.sockets() {
             if !matches!(socket, MilterSocket::Unix(_)) {
                 warn!(%socket, "any process that reaches this TCP socket can have mail signed: prefer a UNIX socket");
@@ -160,8 +163,9 @@ impl FilterService {
         reload
     }
 
-    /// Applies new settings to messages that begin from now on. The signing table, the keys and all other files are
-    /// read again. If anything is not valid, nothing changes. Settings that need a restart are logged.
+    /// Applies new settings to messages that begin from now on, and `unix_users` to connections that do. The signing
+    /// table, the keys and all other files are read again. If anything is not valid, nothing changes. Settings that
+    /// need a restart are logged.
     ///
     /// # Errors
     /// A setting is not valid, or a file that it names cannot be used.
@@ -171,10 +175,15 @@ impl FilterService {
         let fixed = self.config.fixed_changes(&config);
         let built = spawn_blocking(move || {
             config.check()?;
-            FilterState::build(&config, &base, Some(&before))
+            let users = user_numbers(config.listen.unix_users.as_deref())?;
+            FilterState::build(&config, &base, Some(&before)).map(|shared| (shared, users))
         });
         match built.await.unwrap_or_else(|error| Err(FilterServiceError::Start(error.to_string()))) {
-            Ok(shared) => {
+            Ok((shared, users)) => {
+                if let Some(bound) = &*self.users.lock().unwrap_or_else(PoisonError::into_inner) {
+                    bound.replace(users);
+                }
+
                 let lines = shared.tables.as_ref().map_or(0, |tables| tables.current().len());
                 self.current.replace(shared);
                 count(&self.base.metrics.reloads, 1);

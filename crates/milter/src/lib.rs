@@ -19,7 +19,7 @@ pub mod socket;
 
 pub use client::MilterClient;
 pub use counters::MilterCounters;
-pub use server::{MilterServer, MilterServerError, MilterSettings};
+pub use server::{MilterServer, MilterServerError, MilterSettings, UnixUsers, user_numbers};
 pub use session::{
     AgreedOptions, FilterAction, FilterFactory, FilterVerdict, FilterWants, MacroTable, MessageFilter,
     MilterSession, MtaSocket,

@@ -31,6 +31,7 @@ use crate::session::{FilterFactory, MtaSocket};
 use crate::socket::MilterSocket;
 use connection::{ConnectionEnd, MilterConnection};
 use listen::{AcceptOutcome, MilterListener};
+pub use peers::{UnixUsers, user_numbers};
 
 /// The settings of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +107,7 @@ pub struct MilterServer<F> {
     counters: Arc<MilterCounters>,
     listeners: Vec<MilterListener>,
     settings: MilterSettings,
+    users: UnixUsers,
 }
 
 impl<F> fmt::Debug for MilterServer<F> {
@@ -156,11 +158,18 @@ impl<F: FilterFactory> MilterServer<F> {
         if sockets.is_empty() {
             return Err(MilterServerError::NoSocket);
         }
+        let users = UnixUsers::new(user_numbers(settings.unix_users.as_deref())?);
         let mut listeners = Vec::with_capacity(sockets.len());
         for socket in sockets {
-            listeners.push(MilterListener::bind(socket, &settings, passed).await?);
+            listeners.push(MilterListener::bind(socket, &settings, &users, passed).await?);
         }
-        Ok(Self { filters: Arc::new(filters), counters: Arc::default(), listeners, settings })
+        Ok(Self { filters: Arc::new(filters), counters: Arc::default(), listeners, settings, users })
+    }
+
+    /// Returns the users that may connect to UNIX sockets, which can be replaced while the server runs.
+    #[must_use]
+    pub fn unix_users(&self) -> UnixUsers {
+        self.users.clone()
     }
 
     /// Returns the addresses of the sockets. Ports that the system chose are filled in.

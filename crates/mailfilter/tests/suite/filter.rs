@@ -674,6 +674,10 @@ async fn applies_new_settings_to_the_next_message_or_not_at_all() {
     let signed = mail.changed(&receive_from(&filter, b"192.0.2.1", &mail).await);
     let selectors: Vec<&str> = signed.values("DKIM-Signature").iter().map(|value| tag(value, "s")).collect();
     assert_eq!(selectors, ["s1", "s2"]);
+    let unknown = files.config("internal_networks = []\nlisten.unix_users = [\"no such user\"]");
+    let error = filter.service.reconfigure(unknown).await.unwrap_err().to_string();
+    assert!(error.contains("unknown user \"no such user\""), "{error}");
+    assert_eq!(first(&mail).await, "DKIM-Signature");
     files.table("example.com s9 missing\n");
     let same = files.config("internal_networks = [\"192.0.2.0/24\"]");
     filter.service.reconfigure(same.clone()).await.unwrap_err();
@@ -683,7 +687,7 @@ async fn applies_new_settings_to_the_next_message_or_not_at_all() {
     let signed = mail.changed(&receive_from(&filter, b"192.0.2.1", &mail).await);
     assert_eq!(tag(signed.values("DKIM-Signature")[0], "s"), "s9");
     let metrics = filter.service.metrics();
-    assert_eq!((read(&metrics.reloads), read(&metrics.refused_reloads)), (2, 2));
+    assert_eq!((read(&metrics.reloads), read(&metrics.refused_reloads)), (2, 3));
     client.quit().await.unwrap();
     filter.stopped().await;
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use oarlock_io::{PassedSockets, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 
-use super::peers::{AllowedUsers, PeerProcess, group_number};
+use super::peers::{AllowedUsers, PeerProcess, UnixUsers, group_number};
 use super::{MilterServerError, MilterSettings, MilterStream};
 use crate::session::MtaSocket;
 use crate::socket::{MilterSocket, resolve};
@@ -32,6 +32,7 @@ impl MilterListener {
     pub(super) async fn bind(
         socket: &MilterSocket,
         settings: &MilterSettings,
+        users: &UnixUsers,
         passed: &mut PassedSockets,
     ) -> Result<Self, MilterServerError> {
         let failed = |error| MilterServerError::Listen { socket: socket.clone(), error };
@@ -48,14 +49,13 @@ impl MilterListener {
             }
             MilterSocket::Unix(path) => {
                 let group = settings.unix_group.as_deref().map(group_number).transpose()?;
-                let named = AllowedUsers::named(settings)?;
                 let (listener, file) = match passed.take_unix(path) {
                     Some(listener) => (UnixListener::from_std(listener).map_err(failed)?, None),
                     None => {
                         bind_unix(path, settings.unix_mode, group).map(|(bound, file)| (bound, Some(file)))?
                     }
                 };
-                let users = named.map_or_else(|| AllowedUsers::of_file(path), Ok).map_err(failed)?;
+                let users = AllowedUsers::new(users.clone(), path).map_err(failed)?;
                 Ok(Self::Unix { listener, path: path.clone(), _file: file, users })
             }
         }

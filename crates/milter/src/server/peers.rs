@@ -5,10 +5,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::net::UnixStream;
 
-use super::{MilterServerError, MilterSettings};
+use super::MilterServerError;
 
 /// The root user. It could connect anyway.
 const ROOT: u32 = 0;
@@ -23,13 +24,17 @@ pub(super) struct PeerProcess {
     pub(super) pid: Option<i32>,
 }
 
-/// The users that may connect to a socket, besides root and the server's own user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum AllowedUsers {
-    /// The users with these numbers.
-    Named(Vec<u32>),
-    /// The members of the socket's group.
-    OfGroup(u32),
+/// The users that the settings name for UNIX sockets. Clones share them, and they can be replaced while the server
+/// runs.
+#[derive(Clone, Debug, Default)]
+pub struct UnixUsers(Arc<RwLock<Option<Vec<u32>>>>);
+
+/// The users that may connect to a socket, besides root and the server's own user: those that are named, or the members
+/// of the socket's group if the settings name none.
+#[derive(Clone, Debug)]
+pub(super) struct AllowedUsers {
+    named: UnixUsers,
+    group: u32,
 }
 
 impl PeerProcess {
@@ -41,25 +46,39 @@ impl PeerProcess {
     }
 }
 
-impl AllowedUsers {
-    /// Returns the users that the settings name.
-    pub(super) fn named(settings: &MilterSettings) -> Result<Option<Self>, MilterServerError> {
-        let Some(users) = &settings.unix_users else { return Ok(None) };
-        let number =
-            |user: &String| number(user, "/etc/passwd").ok_or_else(|| MilterServerError::User(user.clone()));
-        users.iter().map(number).collect::<Result<_, _>>().map(Self::Named).map(Some)
+impl UnixUsers {
+    pub(super) fn new(numbers: Option<Vec<u32>>) -> Self {
+        Self(Arc::new(RwLock::new(numbers)))
     }
 
-    /// Returns the rule for the group of a socket's file.
-    pub(super) fn of_file(path: &Path) -> io::Result<Self> {
-        Ok(Self::OfGroup(fs::symlink_metadata(path)?.gid()))
+    /// Replaces the users for connections that begin from now on, by their numbers. `None` allows the members of the
+    /// socket's group.
+    pub fn replace(&self, numbers: Option<Vec<u32>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = numbers;
+    }
+}
+
+/// Returns the numbers of users, each of which is a name in `/etc/passwd` or a number.
+///
+/// # Errors
+/// [`MilterServerError::User`] if a user does not exist.
+pub fn user_numbers(users: Option<&[String]>) -> Result<Option<Vec<u32>>, MilterServerError> {
+    let number =
+        |user: &String| number(user, "/etc/passwd").ok_or_else(|| MilterServerError::User(user.clone()));
+    users.map(|users| users.iter().map(number).collect::<Result<_, _>>()).transpose()
+}
+
+impl AllowedUsers {
+    /// Returns the rule for a socket and its file.
+    pub(super) fn new(named: UnixUsers, path: &Path) -> io::Result<Self> {
+        Ok(Self { named, group: fs::symlink_metadata(path)?.gid() })
     }
 
     /// Returns true if the peer may connect to a server that runs as user `own`.
     pub(super) fn admits(&self, peer: &PeerProcess, own: u32) -> bool {
-        let is_allowed = match self {
-            Self::Named(users) => users.contains(&peer.uid),
-            Self::OfGroup(group) => peer.gid == *group || peer.groups.contains(group),
+        let is_allowed = match &*self.named.0.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(users) => users.contains(&peer.uid),
+            None => peer.gid == self.group || peer.groups.contains(&self.group),
         };
         is_allowed || peer.uid == ROOT || peer.uid == own
     }
@@ -105,23 +124,25 @@ mod tests {
     #[test]
     fn members_of_the_group_may_connect_unless_users_are_named() {
         let own = 200;
-        let of_group = AllowedUsers::OfGroup(300);
+        let rule = AllowedUsers { named: UnixUsers::default(), group: 300 };
         for allowed in [peer(0, 0, &[]), peer(200, 200, &[]), peer(101, 300, &[]), peer(101, 101, &[5, 300])]
         {
-            assert!(of_group.admits(&allowed, own), "{allowed:?}");
+            assert!(rule.admits(&allowed, own), "{allowed:?}");
         }
         for stranger in [peer(101, 101, &[]), peer(300, 101, &[5]), peer(101, 200, &[200])] {
-            assert!(!of_group.admits(&stranger, own), "{stranger:?}");
+            assert!(!rule.admits(&stranger, own), "{stranger:?}");
         }
-        let settings = |users: &[&str]| MilterSettings {
-            unix_users: Some(users.iter().map(|user| (*user).to_owned()).collect()),
-            ..MilterSettings::default()
+        // The same rule after the settings have changed.
+        let replace = |users: &[&str]| {
+            let users: Vec<String> = users.iter().map(|user| (*user).to_owned()).collect();
+            user_numbers(Some(&users)).map(|numbers| rule.named.replace(numbers))
         };
-        let named = AllowedUsers::named(&settings(&["101"])).unwrap().unwrap();
-        assert!(named.admits(&peer(101, 101, &[]), own) && named.admits(&peer(200, 7, &[]), own));
-        assert!(!named.admits(&peer(102, 300, &[300]), own));
-        assert_eq!(AllowedUsers::named(&MilterSettings::default()).unwrap(), None);
-        let unknown = AllowedUsers::named(&settings(&["no such user"]));
-        assert!(matches!(unknown, Err(MilterServerError::User(_))));
+        replace(&["101"]).unwrap();
+        assert!(rule.admits(&peer(101, 101, &[]), own) && rule.admits(&peer(200, 7, &[]), own));
+        assert!(!rule.admits(&peer(102, 300, &[300]), own));
+        assert!(matches!(replace(&["102", "no such user"]), Err(MilterServerError::User(_))));
+        assert!(rule.admits(&peer(101, 101, &[]), own) && !rule.admits(&peer(102, 102, &[]), own));
+        rule.named.replace(user_numbers(None).unwrap());
+        assert!(rule.admits(&peer(102, 300, &[]), own) && !rule.admits(&peer(101, 101, &[]), own));
     }
 }

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use oarlock_milter::client::ClientError;
 use oarlock_milter::counters::CountedOutcome;
 use oarlock_milter::protocol::{Actions, FilterReply, MilterCommand, ProtocolErrorKind as Kind, Steps};
-use oarlock_milter::{MilterClient, MilterServer, MilterServerError, MilterSettings, MilterSocket};
+use oarlock_milter::{
+    MilterClient, MilterServer, MilterServerError, MilterSettings, MilterSocket, user_numbers,
+};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
@@ -419,6 +421,12 @@ async fn refuses_users_that_are_neither_named_nor_in_the_group() {
     assert_eq!((named, other), (1, 0), "1: served, 0: closed");
     // The counter rises after the connection is closed, which the client may notice earlier.
     server.counts(|counters| read(&counters.refused_connections), 1).await;
+    // New settings of a running server.
+    server.users.replace(user_numbers(Some(&["4243".to_owned()])).unwrap());
+    let (named, other) =
+        tokio::task::block_in_place(|| (connect(&path, 4242, "4242"), connect(&path, 4243, "4243")));
+    assert_eq!((named, other), (0, 1), "after the users were replaced");
+    server.counts(|counters| read(&counters.refused_connections), 2).await;
     server.stopped().await;
     // The permissions of the socket let everyone connect, so that only the server's own rule decides.
     let settings =

@@ -11,7 +11,7 @@ use oarlock_milter::client::SentMessage;
 use oarlock_milter::protocol::{Actions, MessageChange, SmtpReply, Steps};
 use oarlock_milter::{
     FilterAction, FilterFactory, FilterVerdict, FilterWants, MacroTable, MessageFilter, MilterClient,
-    MilterCounters, MilterServer, MilterSettings, MilterSocket, MtaSocket,
+    MilterCounters, MilterServer, MilterSettings, MilterSocket, MtaSocket, UnixUsers,
 };
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
@@ -144,6 +144,7 @@ pub fn every_change(body_bytes: usize) -> Vec<MessageChange> {
 pub struct TestServer {
     pub socket: MilterSocket,
     pub counters: Arc<MilterCounters>,
+    pub users: UnixUsers,
     pub aborts: Arc<AtomicU64>,
     stop: Option<oneshot::Sender<()>>,
     running: JoinHandle<()>,
@@ -157,11 +158,11 @@ impl TestServer {
         let aborts = Arc::clone(&filters.aborts);
         let server = MilterServer::bind(&[socket.parse().unwrap()], filters, settings).await.unwrap();
         let (stop, stopped) = oneshot::channel();
-        let (socket, counters) = (server.sockets().remove(0), server.counters());
+        let (socket, counters, users) = (server.sockets().remove(0), server.counters(), server.unix_users());
         let running = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Self { socket, counters, aborts, stop: Some(stop), running, _deadline: start_deadline() }
+        Self { socket, counters, users, aborts, stop: Some(stop), running, _deadline: start_deadline() }
     }
 
     /// Starts a server with common steps and default settings.
