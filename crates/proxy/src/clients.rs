@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use oarlock::keys::import;
+use oarlock_io::HostName;
 use oarlock_sockets::{BoundedVerifier, ChainLimit};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::CryptoProvider;
@@ -191,7 +192,7 @@ impl ClientNames {
         if let Some(alternatives) = certificate.subject_alternative_name().ok()? {
             for name in &alternatives.value.general_names {
                 match name {
-                    GeneralName::DNSName(name) => names.dns.push(name.to_ascii_lowercase()),
+                    GeneralName::DNSName(name) => names.dns.push(HostName::new(name).into()),
                     GeneralName::URI(uri) => names.uris.push((*uri).to_owned()),
                     _ => {}
                 }
@@ -227,7 +228,7 @@ impl FromStr for NamePattern {
         let wrong = || NamePatternError(text.to_owned());
         let (kind, name) = text.split_once(':').filter(|(_, name)| !name.is_empty()).ok_or_else(wrong)?;
         let (kind, text) = match kind {
-            "DNS" => (NameKind::Dns, name.to_ascii_lowercase()),
+            "DNS" => (NameKind::Dns, HostName::new(name).into()),
             "URI" => (NameKind::Uri, name.to_owned()),
             "CN" => (NameKind::CommonName, name.to_owned()),
             _ => return Err(wrong()),
@@ -323,6 +324,7 @@ mod tests {
         for pattern in [
             "DNS:db.example.com",
             "DNS:DB.example.com",
+            "DNS:db.example.com.",
             "DNS:*.example.com",
             "URI:spiffe://example.com/web",
             "URI:spiffe://example.com/*",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock::AcceleratorBuilder;
-use oarlock_io::{IpNetwork, check_key_path};
+use oarlock_io::{check_key_path, HostNamePattern, IpNetwork};
 use oarlock_sockets::ChainLimit;
 use serde::Deserialize;
 
@@ -123,7 +123,7 @@ pub struct BackendTlsSettings {
 pub struct RouteSettings {
     /// The host names, exact or `*.` and a name. Default: all.
     #[serde(default)]
-    pub names: Vec<String>,
+    pub names: Vec<HostNamePattern>,
     /// The negotiated application protocols. Default: all.
     #[serde(default)]
     pub alpn: Vec<String>,
@@ -400,11 +400,6 @@ impl ProxyConfig {
         expect("[listen] threads", "1 to 1024", (1..=1_024).contains(&self.threads()), || {
             self.threads().to_string()
         })?;
-        let names = self.route.iter().flat_map(|route| &route.names);
-        for name in names {
-            let is_name = !name.is_empty() && !name.strip_prefix("*.").unwrap_or(name).contains('*');
-            expect("[[route]] names", "host names, or *. and a host name", is_name, || format!("{name:?}"))?;
-        }
         self.check_protocols()?;
         self.check_numbers()
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::{HandshakeSlot, LogLimit};
+use oarlock_io::{HandshakeSlot, HostName, LogLimit};
 use oarlock_rustls::{TlsAcceptor, TlsHandshakeError};
 use rustls::server::ServerConnection;
 use rustls::{HandshakeKind, ServerConfig};
@@ -105,7 +105,8 @@ async fn open(
     let (client, header) = accepted.map_err(|_| ConnectionError::Timeout)??;
     drop(slot);
     let alpn = header.fields.alpn.as_deref();
-    let backend = state.find_backend(header.fields.authority.as_deref(), alpn);
+    let name = header.fields.authority.as_deref().map(HostName::new);
+    let backend = state.find_backend(name.as_ref(), alpn);
     let backend = backend.ok_or(ConnectionError::NoRoute)?;
     match backend.connect(&header, alpn).await {
         Ok(connected) => Ok((client, connected, counted)),
@@ -189,7 +190,7 @@ async fn read_header(socket: &mut SocketStream) -> Result<ProxyHeader, Connectio
 /// Adds the properties of the TLS connection to the fields for the backend.
 fn describe_tls(connection: &ServerConnection, fields: &mut HeaderFields) {
     fields.alpn = connection.alpn_protocol().map(<[u8]>::to_vec);
-    fields.authority = connection.server_name().map(str::to_owned);
+    fields.authority = connection.server_name().map(|name| HostName::new(name).into());
     let certificate = connection.peer_certificates().and_then(|chain| chain.first());
     let names = certificate.and_then(|certificate| ClientNames::read(certificate));
     let is_resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::{Accelerator, AcceleratorBuilder};
-use oarlock_io::{FileStamp, HandshakeAdmission, IpNetwork};
+use oarlock_io::{FileStamp, HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
 use rustls::crypto::CryptoProvider;
 
@@ -44,7 +44,7 @@ pub(crate) struct ProxyState {
 }
 
 struct BackendRoute {
-    names: Vec<String>,
+    names: Vec<HostNamePattern>,
     alpn: Vec<String>,
     backend: Arc<Backend>,
 }
@@ -110,8 +110,8 @@ impl ProxyState {
         };
         let open = |backend| Backend::open(backend, &context).map(Arc::new);
         let routes = config.route.iter().map(|route| {
-            let names = route.names.iter().map(|name| name.to_ascii_lowercase()).collect();
-            Ok(BackendRoute { names, alpn: route.alpn.clone(), backend: open(&route.backend)? })
+            let (names, alpn) = (route.names.clone(), route.alpn.clone());
+            Ok(BackendRoute { names, alpn, backend: open(&route.backend)? })
         });
         let routes = routes.collect::<Result<Vec<_>, ProxyServiceError>>()?;
         let mut state = Self {
@@ -160,9 +160,12 @@ impl ProxyState {
     }
 
     /// Returns the backend for a name and a protocol, as the handshake has found them.
-    pub(crate) fn find_backend(&self, name: Option<&str>, alpn: Option<&[u8]>) -> Option<&Arc<Backend>> {
-        let name = name.map(str::to_ascii_lowercase);
-        let route = self.routes.iter().find(|route| route.matches(name.as_deref(), alpn));
+    pub(crate) fn find_backend(
+        &self,
+        name: Option<&HostName<'_>>,
+        alpn: Option<&[u8]>,
+    ) -> Option<&Arc<Backend>> {
+        let route = self.routes.iter().find(|route| route.matches(name, alpn));
         route.map(|route| &route.backend).or(self.default_backend.as_ref())
     }
 
@@ -178,12 +181,8 @@ impl ProxyState {
 }
 
 impl BackendRoute {
-    fn matches(&self, name: Option<&str>, alpn: Option<&[u8]>) -> bool {
-        let has_name = |wanted: &String| match (wanted.strip_prefix("*."), name) {
-            (_, None) => false,
-            (Some(rest), Some(name)) => name.split_once('.').is_some_and(|(_, own)| own == rest),
-            (None, Some(name)) => wanted == name,
-        };
+    fn matches(&self, name: Option<&HostName<'_>>, alpn: Option<&[u8]>) -> bool {
+        let has_name = |wanted: &HostNamePattern| name.is_some_and(|name| wanted.fits(name));
         let has_protocol = |wanted: &String| alpn == Some(wanted.as_bytes());
         (self.names.is_empty() || self.names.iter().any(has_name))
             && (self.alpn.is_empty() || self.alpn.iter().any(has_protocol))
