@@ -3,6 +3,7 @@
 mod sessions;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 
 use self::sessions::{BackendSessions, verify_again};
+use crate::certificate::{CertificateWarning, ChainProperties};
 use crate::clients::{AuthorityError, read_authorities};
 use crate::config::{BackendAddress, BackendSettings, BackendTlsSettings};
 use crate::error::ProxyServiceError;
@@ -52,6 +54,8 @@ struct BackendTls {
     name: ServerName<'static>,
     /// True if the client's protocol is offered.
     follows_client: bool,
+    /// The proxy's own certificate, and its file.
+    own: Option<(PathBuf, ChainProperties)>,
 }
 
 /// The resources for TLS to backends.
@@ -93,6 +97,12 @@ impl Backend {
             tls: tls.transpose()?,
             max_connect: context.max_connect,
         })
+    }
+
+    /// Returns the faults for which the backend rejects the proxy's own certificate.
+    pub(crate) fn certificate_warning(&self, now_s: i64) -> Option<CertificateWarning> {
+        let (path, properties) = self.tls.as_ref()?.own.as_ref()?;
+        properties.warning(path, now_s)
     }
 
     /// Connects, sends the header, and does the handshake if the backend has TLS. `alpn` is the protocol that the
@@ -164,7 +174,10 @@ impl BackendTls {
             .with_safe_default_protocol_versions()?
             .dangerous()
             .with_custom_certificate_verifier(Arc::clone(&verifier));
-        let mut config = match read_certificate(settings, context)? {
+        let certificate = read_certificate(settings, context)?;
+        let properties = |own: &OwnCertificate| ChainProperties::of(&own.0.cert, true);
+        let own = settings.certificate.clone().zip(certificate.as_ref().map(properties));
+        let mut config = match certificate {
             Some(certificate) => builder.with_client_cert_resolver(Arc::new(certificate)),
             None => builder.with_no_client_auth(),
         };
@@ -182,7 +195,7 @@ impl BackendTls {
         };
         let name =
             ServerName::try_from(name.clone()).map_err(|_| ProxyServiceError::ServerName { found: name })?;
-        Ok(Self { connector, verifier, sessions, name, follows_client: settings.alpn.is_empty() })
+        Ok(Self { connector, verifier, sessions, name, follows_client: settings.alpn.is_empty(), own })
     }
 
     async fn connect(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::{AlertDescription, CommonState, Error, HandshakeKind, ProtocolVersion};
 
@@ -185,6 +185,8 @@ pub(crate) struct ProxyCounters {
     /// Connections handed to the kernel.
     pub(crate) handed_over: AtomicU64,
     long_transfers: [AtomicU64; UserReason::ALL.len()],
+    /// Handshakes for which no certificate was valid.
+    pub(crate) without_valid_certificate: Arc<AtomicU64>,
     pub(crate) reloads: AtomicU64,
     pub(crate) refused_reloads: AtomicU64,
     refused: [AtomicU64; RefusalReason::ALL.len()],
@@ -193,6 +195,11 @@ pub(crate) struct ProxyCounters {
 }
 
 impl ProxyCounters {
+    /// Makes counters, of which one is counted elsewhere.
+    pub(crate) fn new(without_valid_certificate: Arc<AtomicU64>) -> Self {
+        Self { without_valid_certificate, ..Self::default() }
+    }
+
     pub(crate) fn refuse(&self, reason: RefusalReason) {
         count(&self.refused[reason as usize]);
     }

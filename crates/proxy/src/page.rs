@@ -110,6 +110,9 @@ fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
         text.gauge(end, "The earliest end of a certificate, in seconds since 1970.");
         text.sample(end, &[], table.earliest_end().unwrap_or(0));
     }
+    let without = "oarlock_proxy_handshakes_without_valid_certificate_total";
+    let help = "Handshakes for which no fitting certificate was valid at the time.";
+    write_total(text, without, help, &shared.counters.without_valid_certificate);
     let reloads = "oarlock_proxy_reloads_total";
     text.counter(reloads, "Reloads of certificates and settings.");
     text.sample(reloads, &[("result", "done")], read(&shared.counters.reloads));

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use oarlock::{Accelerator, AcceleratorBuilder};
+use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use crate::certificate::CertificateEntry;
+use crate::certificate::{CertificateEntry, CertificateWarning};
 use crate::config::ProxyConfig;
 use crate::counters::count;
 use crate::error::ProxyServiceError;
@@ -40,6 +41,9 @@ struct ReloadState {
     seen: WatchedFiles,
 }
 
+/// The maximum number of certificates about which a start or a reload warns one by one.
+const MAX_WARNINGS: usize = 20;
+
 /// The result of a look at the files.
 #[derive(Debug)]
 pub enum ProxyReload {
@@ -57,10 +61,22 @@ impl ProxyService {
     /// # Errors
     /// A setting is not valid, or a file that it names cannot be used.
     pub async fn open(config: ProxyConfig, engines: AcceleratorBuilder) -> Result<Self, ProxyServiceError> {
+        Self::open_with_clock(config, engines, Arc::new(DefaultTimeProvider)).await
+    }
+
+    /// Opens a proxy with another clock.
+    ///
+    /// # Errors
+    /// As for [`ProxyService::open`].
+    pub async fn open_with_clock(
+        config: ProxyConfig,
+        engines: AcceleratorBuilder,
+        clock: Arc<dyn TimeProvider>,
+    ) -> Result<Self, ProxyServiceError> {
         config.check()?;
         let settings = config.clone();
         let opened = spawn_blocking(move || {
-            let resources = ProxyResources::open(&settings, engines)?;
+            let resources = ProxyResources::open(&settings, engines, clock)?;
             let seen = WatchedFiles::read(&settings);
             let state = ProxyState::build(&settings, &resources, None)?;
             let kernel = KernelPaths::probe(&settings.kernel, &resources.keys.accelerator);
@@ -68,7 +84,7 @@ impl ProxyService {
         });
         let (resources, state, seen, kernel) = opened.await.map_err(failed_task)??;
         let config = Arc::new(config);
-        let shared = Arc::new(ProxyShared::new(resources.keys.accelerator.clone(), kernel, state));
+        let shared = Arc::new(ProxyShared::new(&resources, kernel, state));
         Ok(Self {
             shared,
             resources: Arc::new(resources),
@@ -83,6 +99,7 @@ impl ProxyService {
     /// A socket cannot be bound.
     pub async fn bind(&self) -> Result<BoundProxy, ProxyServiceError> {
         let sockets = BoundSockets::bind(&self.first)?;
+        self.log_certificate_warnings();
         let metrics = match self.first.listen.metrics {
             Some(address) => {
                 let listener = TcpListener::bind(address).await;
@@ -152,6 +169,7 @@ impl ProxyService {
                 count(&counters.reloads);
                 let ms = began.elapsed().as_millis();
                 info!(certificates, ms, "the settings and the certificates were read again");
+                self.log_certificate_warnings();
                 Ok(())
             }
             Err(error) => {
@@ -177,6 +195,22 @@ impl ProxyService {
     #[must_use]
     pub fn certificates(&self) -> Vec<Arc<CertificateEntry>> {
         self.shared.current().table.as_ref().map(|table| table.entries().to_vec()).unwrap_or_default()
+    }
+
+    /// Returns the certificates in use that clients or backends reject now, in the order of their files.
+    #[must_use]
+    pub fn certificate_warnings(&self) -> Vec<CertificateWarning> {
+        self.resources.certificate_warnings(&self.shared.current())
+    }
+
+    fn log_certificate_warnings(&self) {
+        let warnings = self.certificate_warnings();
+        for warning in warnings.iter().take(MAX_WARNINGS) {
+            warn!(%warning, "peers reject a certificate");
+        }
+        if let Some(more @ 1..) = warnings.len().checked_sub(MAX_WARNINGS) {
+            warn!(more, "peers reject further certificates");
+        }
     }
 
     /// Looks at the files until the future is dropped.

@@ -2,17 +2,20 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_io::{FileStamp, HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
 use rustls::crypto::CryptoProvider;
+use rustls::time_provider::TimeProvider;
 
 use crate::admission::{ConnectionLimits, ConnectionMaxima};
 use crate::backend::{Backend, BackendContext};
 use crate::certificate::{
-    CertificateFiles, CertificateKeySources, CertificateSource, CertificateTable, list_certificates,
+    CertificateFiles, CertificateKeySources, CertificateResolver, CertificateSource, CertificateTable,
+    CertificateWarning, list_certificates, seconds_now,
 };
 use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
 use crate::counters::ProxyCounters;
@@ -27,6 +30,9 @@ pub(crate) struct ProxyResources {
     pub(crate) keys: CertificateKeySources,
     provider: CryptoProvider,
     handshakes: HandshakeLimits,
+    clock: Arc<dyn TimeProvider>,
+    /// The number of handshakes for which no certificate was valid.
+    without_valid_certificate: Arc<AtomicU64>,
 }
 
 /// The settings in force. They never change: a reload builds new ones beside them.
@@ -69,7 +75,11 @@ pub(crate) struct WatchedFiles {
 
 impl ProxyResources {
     /// Tests the engines and opens the client of the cryptoserver.
-    pub(crate) fn open(config: &ProxyConfig, engines: AcceleratorBuilder) -> Result<Self, ProxyServiceError> {
+    pub(crate) fn open(
+        config: &ProxyConfig,
+        engines: AcceleratorBuilder,
+        clock: Arc<dyn TimeProvider>,
+    ) -> Result<Self, ProxyServiceError> {
         let builder = config.engines.builder(engines);
         let (accelerator, remote) = match &config.cryptoserver {
             None => (builder.build()?, None),
@@ -88,7 +98,17 @@ impl ProxyResources {
                 max_under_way: limits.max_handshakes,
                 max_waiting: limits.max_waiting_handshakes,
             },
+            clock,
+            without_valid_certificate: Arc::default(),
         })
+    }
+
+    /// Returns the certificates of a state that clients or backends reject now.
+    pub(crate) fn certificate_warnings(&self, state: &ProxyState) -> Vec<CertificateWarning> {
+        let now_s = seconds_now(&*self.clock);
+        let served = state.table.iter().flat_map(|table| table.warnings(now_s));
+        let backends = state.routes.iter().map(|route| &route.backend).chain(&state.default_backend);
+        served.chain(backends.filter_map(|backend| backend.certificate_warning(now_s))).collect()
     }
 }
 
@@ -147,8 +167,14 @@ impl ProxyState {
         )?);
         let clients = read_clients(config, &provider)?;
         let kept = before.map_or(&None, |before| &before.ticket_keys);
-        (self.tickets, self.ticket_keys) = build_tickets(config, clients.as_ref(), kept)?;
-        let server = build_config(config, provider, Arc::clone(&table), clients.as_ref())?;
+        let clock = &resources.clock;
+        (self.tickets, self.ticket_keys) = build_tickets(config, clients.as_ref(), clock, kept)?;
+        let certificates = CertificateResolver {
+            table: Arc::clone(&table),
+            clock: Arc::clone(clock),
+            without_valid: Arc::clone(&resources.without_valid_certificate),
+        };
+        let server = build_config(config, provider, certificates, clients.as_ref())?;
         let acceptor = match before.and_then(|before| before.acceptor.as_ref()) {
             Some(acceptor) => acceptor.with_config(server),
             // The admission of connections limits those that wait.
@@ -190,15 +216,15 @@ impl BackendRoute {
 }
 
 impl ProxyShared {
-    pub(crate) fn new(accelerator: Accelerator, kernel: KernelPaths, state: ProxyState) -> Self {
+    pub(crate) fn new(resources: &ProxyResources, kernel: KernelPaths, state: ProxyState) -> Self {
         let limits = &state.limits;
         let max_open = limits.max_handshakes.saturating_add(limits.max_waiting_handshakes);
         Self {
             // Connections of one address have a limit already.
             handshakes: Arc::new(HandshakeAdmission::new(max_open, usize::MAX)),
-            accelerator,
+            accelerator: resources.keys.accelerator.clone(),
             kernel,
-            counters: ProxyCounters::default(),
+            counters: ProxyCounters::new(Arc::clone(&resources.without_valid_certificate)),
             connections: Arc::default(),
             current: RwLock::new(Arc::new(state)),
         }

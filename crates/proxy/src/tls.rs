@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, ProducesTickets};
-use rustls::time_provider::DefaultTimeProvider;
+use rustls::time_provider::TimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 
-use crate::certificate::CertificateTable;
+use crate::certificate::CertificateResolver;
 use crate::clients::ClientNameVerifier;
 use crate::config::{HandOverRule, ProxyConfig, TlsCipher, TlsSettings, TlsVersion};
 use crate::error::ProxyServiceError;
@@ -44,18 +44,18 @@ pub(crate) fn read_clients(
 pub(crate) fn build_config(
     config: &ProxyConfig,
     provider: Arc<CryptoProvider>,
-    table: Arc<CertificateTable>,
+    certificates: CertificateResolver,
     clients: Option<&Arc<ClientNameVerifier>>,
 ) -> Result<Arc<ServerConfig>, ProxyServiceError> {
-    let builder =
-        ServerConfig::builder_with_provider(provider).with_protocol_versions(&versions(&config.tls))?;
+    let builder = ServerConfig::builder_with_details(provider, Arc::clone(&certificates.clock))
+        .with_protocol_versions(&versions(&config.tls))?;
     let builder = match clients {
         Some(verifier) => {
             builder.with_client_cert_verifier(Arc::clone(verifier) as Arc<dyn ClientCertVerifier>)
         }
         None => builder.with_no_client_auth(),
     };
-    let mut server = builder.with_cert_resolver(table);
+    let mut server = builder.with_cert_resolver(Arc::new(certificates));
     server.alpn_protocols = config.tls.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
     // Tickets are stateless: a session of any connection is resumed on any thread and any proxy with the same keys.
     server.session_storage = Arc::new(NoServerSessionStorage {});
@@ -72,6 +72,7 @@ pub(crate) fn build_config(
 pub(crate) fn build_tickets(
     config: &ProxyConfig,
     clients: Option<&Arc<ClientNameVerifier>>,
+    clock: &Arc<dyn TimeProvider>,
     before: &RotatingTickets,
 ) -> Result<(Option<Arc<TicketPolicy>>, RotatingTickets), ProxyServiceError> {
     if !config.tickets.enabled {
@@ -84,7 +85,7 @@ pub(crate) fn build_tickets(
         (None, _) => rotating_tickets(lifetime_s)?,
     };
     let rotating = config.tickets.keys.is_none().then(|| (lifetime_s, Arc::clone(&keys)));
-    let (clients, clock) = (clients.cloned(), Arc::new(DefaultTimeProvider));
+    let (clients, clock) = (clients.cloned(), Arc::clone(clock));
     Ok((Some(Arc::new(TicketPolicy { keys, lifetime_s, clients, clock })), rotating))
 }
 

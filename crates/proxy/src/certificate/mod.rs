@@ -7,14 +7,15 @@ mod directory;
 mod error;
 mod load;
 mod read;
+mod resolver;
+mod warning;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use oarlock_io::HostName;
 use rustls::SignatureScheme;
-use rustls::server::{ClientHello, ResolvesServerCert};
-use rustls::sign::CertifiedKey;
 use serde::Deserialize;
 use smallvec::SmallVec;
 
@@ -22,6 +23,9 @@ pub(crate) use directory::list_certificates;
 pub use directory::{CertificateFiles, CertificateSource};
 pub use error::{CertificateFault, CertificateTableError};
 pub use read::{CERTIFICATE_HOLDER, CertificateEntry, CertificateKeySources};
+pub(crate) use resolver::{CertificateResolver, seconds_now};
+pub(crate) use warning::ChainProperties;
+pub use warning::{CertificateValidity, CertificateWarning, ServedFault};
 
 /// The answer to a client that asks for an unknown name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -35,7 +39,7 @@ pub enum UnknownNamePolicy {
 }
 
 /// The certificates of one name, the preferred one first.
-type NamedCertificates = SmallVec<[Arc<CertifiedKey>; 1]>;
+type NamedCertificates = SmallVec<[Arc<CertificateEntry>; 1]>;
 
 /// An immutable table of certificates.
 pub struct CertificateTable {
@@ -72,51 +76,44 @@ impl CertificateTable {
                     Some(rest) => (&mut wildcards, rest),
                     None => (&mut exact, &**name),
                 };
-                map.entry(Box::from(name)).or_default().push(Arc::clone(&entry.key));
+                map.entry(Box::from(name)).or_default().push(Arc::clone(entry));
             }
         }
         // Certificates of other algorithms for the same names serve clients without a name, too.
         let others = preferred.iter().filter(|entry| entry.names == default_entry.names);
-        let mut default: NamedCertificates = others.map(|entry| Arc::clone(&entry.key)).collect();
+        let mut default: NamedCertificates = others.map(|entry| Arc::clone(entry)).collect();
         if default_entry.names.is_empty() {
-            default = SmallVec::from_elem(Arc::clone(&default_entry.key), 1);
+            default = SmallVec::from_elem(Arc::clone(default_entry), 1);
         }
         Ok(Self { exact, wildcards, default, unknown, entries })
     }
 
     /// Returns the certificate for a name. `None` as a name stands for a client that sends none.
     ///
-    /// An exact name precedes a wildcard, and a wildcard stands for one label. RFC 9525 6.3.
+    /// Of the certificates that fit the name and the client, those that are valid now come first, then those with the
+    /// exact name, then the preferred ones. A wildcard stands for one label. RFC 9525 6.3.
     #[must_use]
-    pub fn find(&self, name: Option<&str>, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        let certificates = match name {
-            None => Some(&self.default),
-            Some(name) => self.named(name).or(match self.unknown {
-                UnknownNamePolicy::Default => Some(&self.default),
-                UnknownNamePolicy::Refuse => None,
-            }),
-        };
-        let certificates = certificates?;
-        let fits = |own: &&Arc<CertifiedKey>| own.key.choose_scheme(schemes).is_some();
+    pub fn find(
+        &self,
+        name: Option<&HostName<'_>>,
+        schemes: &[SignatureScheme],
+        now_s: i64,
+    ) -> Option<&Arc<CertificateEntry>> {
+        let certificates = || self.certificates_for(name);
+        let fits = |entry: &&Arc<CertificateEntry>| entry.key.key.choose_scheme(schemes).is_some();
+        let valid = certificates().filter(|entry| entry.validity.contains(now_s)).find(fits);
         // If none fits, rustls ends the handshake with the right alert.
-        certificates.iter().find(fits).or(certificates.first()).cloned()
+        valid.or_else(|| certificates().find(fits)).or_else(|| certificates().next())
     }
 
-    fn named(&self, name: &str) -> Option<&NamedCertificates> {
-        let lower;
-        let name = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            lower = name.to_ascii_lowercase();
-            &*lower
-        } else {
-            name
-        };
-        self.exact.get(name).or_else(|| self.wildcards.get(name.split_once('.')?.1))
-    }
-
-    /// Returns true if a client that asks for this name gets a certificate for it, not the default.
-    #[must_use]
-    pub fn knows(&self, name: &str) -> bool {
-        self.named(name).is_some()
+    /// Returns the certificates for a name, whatever their key and their validity.
+    fn certificates_for(&self, name: Option<&HostName<'_>>) -> impl Iterator<Item = &Arc<CertificateEntry>> {
+        let exact = name.and_then(|name| self.exact.get(name.as_str()));
+        let wildcard = name.and_then(|name| self.wildcards.get(name.parent()?));
+        let is_unknown = exact.is_none() && wildcard.is_none();
+        let gets_default = name.is_none() || (is_unknown && self.unknown == UnknownNamePolicy::Default);
+        let default = gets_default.then_some(&self.default);
+        [exact, wildcard, default].into_iter().flatten().flatten()
     }
 
     /// Returns the certificates in the order of their files.
@@ -128,13 +125,12 @@ impl CertificateTable {
     /// Returns the earliest end of a certificate, in seconds since 1970.
     #[must_use]
     pub fn earliest_end(&self) -> Option<i64> {
-        self.entries.iter().map(|entry| entry.not_after).min()
+        self.entries.iter().map(|entry| entry.validity.not_after).min()
     }
-}
 
-impl ResolvesServerCert for CertificateTable {
-    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.find(hello.server_name(), hello.signature_schemes())
+    /// Returns the certificates that clients reject at a time in seconds since 1970.
+    pub fn warnings(&self, now_s: i64) -> impl Iterator<Item = CertificateWarning> {
+        self.entries.iter().filter_map(move |entry| entry.warning(now_s))
     }
 }
 

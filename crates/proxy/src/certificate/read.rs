@@ -8,8 +8,8 @@ use std::sync::Arc;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{held, import};
 use oarlock::{Accelerator, Key};
-use oarlock_io::check_secret_mode;
 use oarlock_io::sealed::is_sealed;
+use oarlock_io::{HostName, check_secret_mode};
 use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
 use oarlock_wire::RemoteHolder;
 use rustls::pki_types::CertificateDer;
@@ -21,6 +21,7 @@ use zeroize::Zeroizing;
 
 use super::directory::CertificateFiles;
 use super::error::CertificateFault;
+use super::warning::{CertificateValidity, CertificateWarning, ChainProperties};
 
 /// The name of the holder of keys at a cryptoserver.
 pub const CERTIFICATE_HOLDER: &str = "cryptoserver";
@@ -44,10 +45,11 @@ pub struct CertificateEntry {
     pub files: CertificateFiles,
     /// The chain and its key.
     pub key: Arc<CertifiedKey>,
-    /// The DNS names in lower case. A wildcard begins with `*.`.
+    /// The DNS names as they are compared. A wildcard begins with `*.`.
     pub names: Vec<Box<str>>,
-    /// The end of the certificate in seconds since 1970.
-    pub not_after: i64,
+    /// The time in which the certificate is valid.
+    pub validity: CertificateValidity,
+    pub(super) properties: ChainProperties,
     /// True if the key lives at a cryptoserver.
     pub is_held: bool,
 }
@@ -60,7 +62,7 @@ impl CertificateEntry {
     ) -> Result<Self, CertificateFault> {
         let bytes = read_file(&files.chain)?;
         let chain = parse_chain(&files.chain, &bytes)?;
-        let (names, not_after) = read_names(&files.chain, &chain[0])?;
+        let (names, validity, properties) = read_properties(&files.chain, &chain)?;
         let (key, is_held) = read_key(&files, &bytes, sources)?;
         let mut certified = CertifiedKey::new(chain, key);
         match certified.keys_match() {
@@ -77,13 +79,19 @@ impl CertificateEntry {
         if files.has_staple() {
             certified.ocsp = Some(read_staple(&files.staple)?);
         }
-        Ok(Self { files, key: Arc::new(certified), names, not_after, is_held })
+        Ok(Self { files, key: Arc::new(certified), names, validity, properties, is_held })
+    }
+
+    /// Returns the faults for which clients reject the certificate at a time in seconds since 1970.
+    #[must_use]
+    pub fn warning(&self, now_s: i64) -> Option<CertificateWarning> {
+        self.properties.warning(&self.files.chain, now_s)
     }
 
     /// Returns the order of certificates of one name: ECDSA and Ed25519 before RSA, which costs more, and of two of a
     /// kind the one that ends later.
     pub(super) fn preference(&self) -> (bool, i64) {
-        (self.key.key.algorithm() == SignatureAlgorithm::RSA, -self.not_after)
+        (self.key.key.algorithm() == SignatureAlgorithm::RSA, -self.validity.not_after)
     }
 }
 
@@ -113,22 +121,27 @@ fn parse_chain(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'static>>
     Ok(chain.into_iter().map(CertificateDer::from).collect())
 }
 
-/// Returns the DNS names of a certificate and its end.
-fn read_names(path: &Path, certificate: &[u8]) -> Result<(Vec<Box<str>>, i64), CertificateFault> {
+/// Returns the DNS names of a chain's first certificate, its validity, and the properties of the whole chain.
+fn read_properties(
+    path: &Path,
+    chain: &[CertificateDer<'_>],
+) -> Result<(Vec<Box<str>>, CertificateValidity, ChainProperties), CertificateFault> {
     let fault = |reason: String| CertificateFault::Certificate { path: path.to_owned(), reason };
-    let (_, certificate) =
-        X509Certificate::from_der(certificate).map_err(|error| fault(error.to_string()))?;
-    let alternatives = certificate.subject_alternative_name().map_err(|error| fault(error.to_string()))?;
-    let names = alternatives.iter().flat_map(|extension| &extension.value.general_names);
-    let mut names: Vec<Box<str>> = names
+    let own = &chain[0];
+    let (_, own) = X509Certificate::from_der(own).map_err(|error| fault(error.to_string()))?;
+    let alternatives = own.subject_alternative_name().map_err(|error| fault(error.to_string()))?;
+    let alternatives = alternatives.iter().flat_map(|extension| &extension.value.general_names);
+    let has_address = alternatives.clone().any(|name| matches!(name, GeneralName::IPAddress(_)));
+    let mut names: Vec<Box<str>> = alternatives
         .filter_map(|name| match name {
-            GeneralName::DNSName(name) => Some(name.to_ascii_lowercase().into_boxed_str()),
+            GeneralName::DNSName(name) => Some(String::from(HostName::new(name)).into_boxed_str()),
             _ => None,
         })
         .collect();
     names.sort_unstable();
     names.dedup();
-    Ok((names, certificate.validity().not_after.timestamp()))
+    let properties = ChainProperties::of(chain, has_address || !names.is_empty());
+    Ok((names, CertificateValidity::of(&own), properties))
 }
 
 fn key_path(files: &CertificateFiles) -> &Path {

@@ -3,7 +3,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use oarlock::keys::reference::Reference;
-use rcgen::{CertificateParams, DistinguishedName, KeyPair, PublicKeyData};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, PublicKeyData,
+    date_time_ymd,
+};
+use rustls::sign::CertifiedKey;
 
 use super::*;
 
@@ -44,13 +48,23 @@ fn chain_of(table: &CertificateTable, name: &str) -> Arc<CertifiedKey> {
     Arc::clone(&entry.key)
 }
 
+/// Returns the name of the file whose certificate a client gets that asks for `name`.
+fn found<'a>(
+    table: &'a CertificateTable,
+    name: Option<&str>,
+    schemes: &[SignatureScheme],
+    now_s: i64,
+) -> Option<&'a str> {
+    let name = name.map(HostName::new);
+    table.find(name.as_ref(), schemes, now_s).map(|entry| entry.files.name())
+}
+
+/// A time at which certificates without a validity of their own are valid.
+const NOW_S: i64 = 1_800_000_000;
+
 /// Checks that a client that asks for `name` gets the certificate of a file, or none.
 fn answers(table: &CertificateTable, name: Option<&str>, file: Option<&str>) {
-    let found = table.find(name, &SCHEMES);
-    match file {
-        None => assert!(found.is_none(), "{name:?}"),
-        Some(file) => assert!(Arc::ptr_eq(&found.unwrap(), &chain_of(table, file)), "{name:?}"),
-    }
+    assert_eq!(found(table, name, &SCHEMES, NOW_S), file, "{name:?}");
 }
 
 #[test]
@@ -63,6 +77,10 @@ fn names_are_found_exactly_and_by_wildcards_of_one_label() {
     for (name, file) in [
         ("www.example.com", "a"),
         ("WWW.Example.COM", "a"),
+        ("www.example.com.", "a"),
+        ("MAIL.example.com.", "b"),
+        // Two final dots are not a name.
+        ("www.example.com..", "a"),
         ("example.com", "a"),
         ("mail.example.com", "b"),
         ("xn--bcher-kva.example", "c"),
@@ -75,9 +93,11 @@ fn names_are_found_exactly_and_by_wildcards_of_one_label() {
         answers(&table, Some(name), Some(file));
     }
     answers(&table, None, Some("a"));
-    assert!(table.knows("mail.example.com") && !table.knows("a.mail.example.com"));
     let strict = load(directory.path(), UnknownNamePolicy::Refuse).unwrap();
     answers(&strict, Some("unknown.example"), None);
+    answers(&strict, Some("a.mail.example.com"), None);
+    answers(&strict, Some("www.example.com.."), None);
+    answers(&strict, Some("www.example.com."), Some("a"));
     answers(&strict, Some(&"a".repeat(255)), None);
     answers(&strict, Some("mail.example.com"), Some("b"));
     answers(&strict, None, Some("a"));
@@ -96,8 +116,7 @@ fn the_key_type_that_the_client_knows_is_chosen() {
     let table = load(directory.path(), UnknownNamePolicy::Default).unwrap();
     answers(&table, Some("www.example.com"), Some("a"));
     for name in [Some("www.example.com"), None] {
-        let found = table.find(name, &[SignatureScheme::RSA_PSS_SHA256]).unwrap();
-        assert!(Arc::ptr_eq(&found, &chain_of(&table, "b")), "{name:?}");
+        assert_eq!(found(&table, name, &[SignatureScheme::RSA_PSS_SHA256], NOW_S), Some("b"), "{name:?}");
     }
 }
 
@@ -222,4 +241,189 @@ fn a_reload_takes_unchanged_certificates_from_the_old_table() {
     answers(&first, Some("b.example"), Some("b"));
     fs::remove_file(directory.path().join("b.pem")).unwrap();
     assert_eq!(reload(Some(&second)).entries().len(), 1);
+}
+
+/// The position of a validity before, around or after [`NOW_S`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Time {
+    Before,
+    Valid,
+    After,
+}
+
+const TIMES: [Time; 3] = [Time::Before, Time::Valid, Time::After];
+
+fn validity(time: Time) -> CertificateValidity {
+    let (not_before, not_after) = match time {
+        Time::Before => (NOW_S + 1, NOW_S + 100),
+        Time::Valid => (NOW_S, NOW_S),
+        Time::After => (NOW_S - 100, NOW_S - 1),
+    };
+    CertificateValidity { not_before, not_after }
+}
+
+/// Returns an entry with the same key and names, and another validity.
+fn with_validity(entry: &CertificateEntry, validity: CertificateValidity) -> Arc<CertificateEntry> {
+    Arc::new(CertificateEntry {
+        files: entry.files.clone(),
+        key: Arc::clone(&entry.key),
+        names: entry.names.clone(),
+        validity,
+        properties: ChainProperties::of(&entry.key.cert, true),
+        is_held: false,
+    })
+}
+
+/// Writes certificates of both key types: `a` for an unrelated name, which is the default, `b` for `www.example.com`
+/// and `c` for `*.example.com`.
+fn write_both_types(directory: &Path) {
+    let rsa = KeyPair::generate_for(&rcgen::PKCS_RSA_SHA256).unwrap();
+    for (file, name) in [("a", "default.example"), ("b", "www.example.com"), ("c", "*.example.com")] {
+        combined(directory, &format!("{file}-ecdsa.pem"), &[name]);
+        let chain = CertificateParams::new(vec![name.to_owned()]).unwrap().self_signed(&rsa).unwrap().pem();
+        write(&directory.join(format!("{file}-rsa.pem")), chain + &rsa.serialize_pem());
+    }
+}
+
+#[test]
+fn valid_certificates_come_first_for_every_name_key_type_time_and_policy() {
+    const ECDSA: SignatureScheme = SignatureScheme::ECDSA_NISTP256_SHA256;
+    const RSA: SignatureScheme = SignatureScheme::RSA_PSS_SHA256;
+    let directory = tempfile::tempdir().unwrap();
+    write_both_types(directory.path());
+    let loaded = load(directory.path(), UnknownNamePolicy::Default).unwrap();
+    // The files in their order: each has one of three times.
+    let files = ["a-ecdsa", "a-rsa", "b-ecdsa", "b-rsa", "c-ecdsa", "c-rsa"];
+    let clients: [(&[SignatureScheme], &[&str]); 4] = [
+        (&[ECDSA, RSA], &["ecdsa", "rsa"]),
+        (&[ECDSA], &["ecdsa"]),
+        (&[RSA], &["rsa"]),
+        (&[SignatureScheme::ED25519], &[]),
+    ];
+    let mut cases = 0;
+    for number in 0..3_usize.pow(6) {
+        let times: Vec<Time> = (0..6).map(|place| TIMES[number / 3_usize.pow(place) % 3]).collect();
+        let entries: Vec<_> = loaded
+            .entries()
+            .iter()
+            .zip(&times)
+            .map(|(entry, time)| with_validity(entry, validity(*time)))
+            .collect();
+        for policy in [UnknownNamePolicy::Default, UnknownNamePolicy::Refuse] {
+            let table = CertificateTable::build(entries.clone(), None, policy).unwrap();
+            let for_unknown: &[&str] = match policy {
+                UnknownNamePolicy::Default => &["a-ecdsa", "a-rsa"],
+                UnknownNamePolicy::Refuse => &[],
+            };
+            let names: [(Option<&str>, &[&str]); 4] = [
+                (Some("www.example.com"), &["b-ecdsa", "b-rsa", "c-ecdsa", "c-rsa"]),
+                (Some("mail.example.com"), &["c-ecdsa", "c-rsa"]),
+                (None, &["a-ecdsa", "a-rsa"]),
+                (Some("unknown.example"), for_unknown),
+            ];
+            for (name, fitting) in names {
+                for (schemes, types) in clients {
+                    let is_usable = |file: &&&str| types.iter().any(|own| file.ends_with(own));
+                    let is_valid = |file: &&&str| {
+                        times[files.iter().position(|own| own == *file).unwrap()] == Time::Valid
+                    };
+                    let usable = || fitting.iter().filter(is_usable);
+                    let expected = usable().find(is_valid).or_else(|| usable().next()).or(fitting.first());
+                    let file = found(&table, name, schemes, NOW_S);
+                    assert_eq!(file, expected.copied(), "{name:?} {schemes:?} {times:?} {policy:?}");
+                    cases += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 729 * 2 * 4 * 4);
+}
+
+#[test]
+fn the_clock_changes_the_choice_without_a_reload() {
+    let directory = tempfile::tempdir().unwrap();
+    combined(directory.path(), "new.pem", &["www.example.com"]);
+    combined(directory.path(), "old.pem", &["www.example.com"]);
+    let loaded = load(directory.path(), UnknownNamePolicy::Refuse).unwrap();
+    // A renewed certificate that was put in early: it begins before the old one ends.
+    let validities = [
+        CertificateValidity { not_before: 50, not_after: 200 },
+        CertificateValidity { not_before: 0, not_after: 100 },
+    ];
+    let entries =
+        loaded.entries().iter().zip(validities).map(|(entry, validity)| with_validity(entry, validity));
+    let table = CertificateTable::build(entries.collect(), None, UnknownNamePolicy::Refuse).unwrap();
+    for (now_s, file) in [
+        (-1, "new"),
+        (0, "old"),
+        (49, "old"),
+        (50, "new"),
+        (100, "new"),
+        (101, "new"),
+        (200, "new"),
+        (201, "new"),
+    ] {
+        assert_eq!(found(&table, Some("www.example.com"), &SCHEMES, now_s), Some(file), "{now_s}");
+    }
+}
+
+/// Returns the warnings about a directory of one file, without its path.
+fn warnings(chain: &str, key: &KeyPair, now_s: i64) -> Vec<String> {
+    let directory = tempfile::tempdir().unwrap();
+    write(&directory.path().join("x.pem"), chain.to_owned() + &key.serialize_pem());
+    let table = load(directory.path(), UnknownNamePolicy::Refuse).unwrap();
+    let start = format!("{}: ", directory.path().join("x.pem").display());
+    table
+        .warnings(now_s)
+        .map(|warning| warning.to_string().strip_prefix(&start).unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn certificates_that_clients_reject_are_warned_about() {
+    let (ca_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let named = |name: &str| {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, name);
+        (params.not_before, params.not_after) = (date_time_ymd(2026, 1, 1), date_time_ymd(2026, 3, 1));
+        params
+    };
+    let mut ca = named("the authority");
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    (ca.not_before, ca.not_after) = (date_time_ymd(2025, 1, 1), date_time_ymd(2026, 2, 1));
+    let ca_pem = ca.self_signed(&ca_key).unwrap().pem();
+    let other_pem = named("another authority").self_signed(&ca_key).unwrap().pem();
+    let issuer = Issuer::from_params(&ca, &ca_key);
+    let leaf = |names: &[&str]| {
+        let mut params = named("only-cn.example");
+        params.subject_alt_names =
+            CertificateParams::new(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+                .unwrap()
+                .subject_alt_names;
+        params.signed_by(&key, &issuer).unwrap().pem()
+    };
+    let good = leaf(&["a.example"]);
+    // 1 January, 15 January, 15 February and 2 March 2026.
+    let [begin, middle, late, end] = [1_767_225_600, 1_768_435_200, 1_771_113_600, 1_772_409_600];
+    let of = |chain: &str, now_s| warnings(chain, &key, now_s);
+    assert_eq!(of(&(good.clone() + &ca_pem), middle), [""; 0]);
+    // A missing intermediate cannot be known, and clients may ask for an address.
+    assert_eq!(of(&good, middle), [""; 0]);
+    assert_eq!(of(&leaf(&["192.0.2.1"]), middle), [""; 0]);
+    for (chain, now_s, expected) in [
+        (good.clone(), begin - 1, "the certificate is not valid before Jan  1 00:00:00 2026"),
+        (good.clone(), end, "the certificate has expired at Mar  1 00:00:00 2026"),
+        (good.clone() + &ca_pem, late, "certificate 2 of the chain has expired at Feb  1"),
+        (leaf(&[]), middle, "no DNS name as subject alternative name"),
+        (leaf(&[]), middle, "the common name \"only-cn.example\""),
+        (good.clone() + &other_pem, middle, "certificate 2 (CN=another authority) is not that of the issuer"),
+        (good.clone() + &good, middle, "expected CN=the authority"),
+    ] {
+        let found = of(&chain, now_s);
+        assert!(matches!(&found[..], [only] if only.contains(expected) && !only.contains('\n')), "{found:?}");
+    }
+    // One line per file, however many faults it has.
+    let found = of(&(leaf(&[]) + &other_pem), end);
+    assert!(matches!(&found[..], [only] if only.matches("; ").count() == 3), "{found:?}");
 }

@@ -125,6 +125,13 @@ async fn odd_names_get_the_default_or_an_alert() {
             let odd = ClientHelloBytes::new(name).in_records(1 << 14);
             assert_eq!(answer(proxy.address, &odd).await, Some(ALERT), "{name:?}");
         }
+        // One final dot and the case do not count. RFC 1034 3.1.
+        for name in [&b"localhost"[..], b"localhost.", b"LocalHost", b"LOCALHOST."] {
+            let known = ClientHelloBytes::new(name).in_records(1 << 14);
+            assert_eq!(answer(proxy.address, &known).await, Some(HANDSHAKE), "{name:?}");
+        }
+        let two_dots = ClientHelloBytes::new(b"localhost..").in_records(1 << 14);
+        assert_eq!(answer(proxy.address, &two_dots).await, Some(ALERT));
         // rustls ignores an address as a name. RFC 6066 3.
         let literal = ClientHelloBytes::new(b"127.0.0.1").in_records(1 << 14);
         assert_eq!(answer(proxy.address, &literal).await, Some(HANDSHAKE));

@@ -13,7 +13,9 @@ use rustls::{CipherSuite, ClientConfig, HandshakeKind, NamedGroup, ProtocolVersi
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 
-use crate::proxied::{self, RunningProxy, TestAuthority, backend, check_echo, echo_backend, write_private};
+use crate::proxied::{
+    self, RunningProxy, TestAuthority, TestClock, backend, check_echo, echo_backend, write_private,
+};
 
 /// Returns the DNS names in the certificate that the proxy showed.
 fn shown_name(stream: &tokio_rustls::client::TlsStream<TcpStream>) -> Vec<u8> {
@@ -57,6 +59,42 @@ async fn the_name_decides_the_certificate_and_both_versions_work() {
         assert!(page.contains(&line), "{page}");
     }
     proxy.wait_for_refusal("protocol", 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_begins_or_ends_changes_the_choice_of_a_running_proxy() {
+    let authority = TestAuthority::new();
+    authority.add_with_term("b-old", &["timed.x.example"], 1..=10);
+    authority.add_with_term("c-new", &["timed.x.example"], 8..=20);
+    authority.add_with_term("d-wildcard", &["*.x.example"], 1..=25);
+    let clock = Arc::new(TestClock::default());
+    clock.set_day(1);
+    let settings = format!("backend.address = \"{}\"\n", echo_backend().await);
+    let proxy = RunningProxy::start_at(&authority, &settings, &clock).await;
+    let without_valid = "oarlock_proxy_handshakes_without_valid_certificate_total";
+    // A client with the proxy's clock, and without sessions of others.
+    let client = || {
+        let mut client = authority.client();
+        client.time_provider = Arc::clone(&clock) as _;
+        client
+    };
+    let mut shown = Vec::new();
+    for day in [1, 7, 8, 10, 11, 20, 21, 25] {
+        clock.set_day(day);
+        shown.push(shown_name(&proxy.echo(&client(), "timed.x.example").await));
+    }
+    let is_same = |days: std::ops::Range<usize>| shown[days].windows(2).all(|pair| pair[0] == pair[1]);
+    assert!(is_same(0..2) && is_same(2..6) && is_same(6..8));
+    assert!(shown[0] != shown[2] && shown[2] != shown[6] && shown[0] != shown[6]);
+    assert_eq!(proxy.metric(without_valid).await, 0);
+    clock.set_day(26);
+    let error = proxy.connect(&client(), "timed.x.example").await.unwrap_err().to_string();
+    assert!(error.contains("Expired") || error.contains("expired"), "{error}");
+    assert_eq!(proxy.metric(without_valid).await, 1);
+    let warnings: Vec<String> =
+        proxy.service.certificate_warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+    assert!(warnings[0].contains("b-old.pem: the certificate has expired at Jan 10"), "{warnings:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,15 +3,18 @@
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_proxy::{ProxyConfig, ProxyService};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, NameConstraints};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::time_provider::TimeProvider;
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -58,7 +61,22 @@ impl TestAuthority {
     /// Adds a certificate to the directory of the proxy.
     pub(crate) fn add(&self, file: &str, names: &[&str]) {
         let (chain, key) = self.issue(names, "test");
-        write_private(&self.path("certificates").join(format!("{file}.pem")), chain + &key.serialize_pem());
+        self.write(file, &(chain + &key.serialize_pem()));
+    }
+
+    /// Adds a certificate that is valid in some days of January 2026, both included.
+    pub(crate) fn add_with_term(&self, file: &str, names: &[&str], days: RangeInclusive<u8>) {
+        let key = KeyPair::generate().unwrap();
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.not_before = rcgen::date_time_ymd(2026, 1, *days.start());
+        params.not_after = rcgen::date_time_ymd(2026, 1, *days.end());
+        let chain = params.signed_by(&key, &self.issuer).unwrap().pem();
+        self.write(file, &(chain + &key.serialize_pem()));
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        write_private(&self.path("certificates").join(format!("{file}.pem")), text);
     }
 
     /// Issues an authority, which may have constraints.
@@ -144,6 +162,24 @@ pub(crate) fn der(issuer: &CertifiedIssuer<'static, KeyPair>) -> CertificateDer<
     CertificateDer::from(issuer.der().to_vec())
 }
 
+/// A clock that stands still until it is set.
+#[derive(Debug, Default)]
+pub(crate) struct TestClock(AtomicU64);
+
+impl TestClock {
+    /// Sets the clock to the beginning of a day of January 2026.
+    pub(crate) fn set_day(&self, day: u64) {
+        const YEAR_2026_S: u64 = 1_767_225_600;
+        self.0.store(YEAR_2026_S + (day - 1) * 86_400, Ordering::Relaxed);
+    }
+}
+
+impl TimeProvider for TestClock {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(self.0.load(Ordering::Relaxed))))
+    }
+}
+
 pub(crate) fn write_private(path: &Path, text: impl AsRef<[u8]>) {
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -178,7 +214,17 @@ impl RunningProxy {
         engines: AcceleratorBuilder,
     ) -> Self {
         let config = config(authority, settings);
-        let service = ProxyService::open(config, engines).await.unwrap();
+        Self::run(ProxyService::open(config, engines).await.unwrap()).await
+    }
+
+    /// Starts a proxy with a clock of the test.
+    pub(crate) async fn start_at(authority: &TestAuthority, settings: &str, clock: &Arc<TestClock>) -> Self {
+        let (config, clock) = (config(authority, settings), Arc::clone(clock));
+        let engines = Accelerator::builder().engines(["scalar"]).lazy();
+        Self::run(ProxyService::open_with_clock(config, engines, clock).await.unwrap()).await
+    }
+
+    async fn run(service: ProxyService) -> Self {
         let bound = service.bind().await.unwrap();
         let (address, metrics) = (bound.addresses()[0].parse().unwrap(), bound.metrics().unwrap());
         let (stop, stopped) = oneshot::channel();
