@@ -1,5 +1,6 @@
 //! The relay of a connection, with the hand-over to the kernel of a transfer that lasts.
 
+use std::io;
 use std::time::Duration;
 
 use oarlock_io::kernel_tls::prepare;
@@ -24,7 +25,7 @@ pub(crate) async fn relay_connection(
     loop {
         let end = relay.run(&mut client, &mut backend, pause_at, bytes).await;
         if !matches!(end, RelayEnd::Paused) {
-            return finish(&end, &client, &backend);
+            return finish(&end, client, backend).await;
         }
         let moved = relay.sent_to_client();
         pause_at = match choose_path(&client, moved, shared) {
@@ -116,12 +117,28 @@ fn end_kind(end: &RelayEnd) -> EndKind {
     kind
 }
 
-/// Ends both sockets. If one side has failed, both get a reset: an ordinary end would look like a complete stream.
-fn finish(end: &RelayEnd, client: &RelayStream, backend: &RelayStream) -> EndKind {
+/// Ends both sockets. If one side has failed, both get a reset: an ordinary end would look like a complete stream. A
+/// side that broke the protocol got an alert, which a reset could overtake.
+async fn finish(end: &RelayEnd, client: RelayStream, backend: RelayStream) -> EndKind {
     let kind = end_kind(end);
-    if matches!(kind, EndKind::Client | EndKind::Backend) {
-        client.socket().reset_at_end();
-        backend.socket().reset_at_end();
+    let (error, failed, other) = match end {
+        RelayEnd::Client(error) => (error, client, backend),
+        RelayEnd::Backend(error) => (error, backend, client),
+        RelayEnd::Complete | RelayEnd::Paused | RelayEnd::Idle => return kind,
+    };
+    other.socket().reset_at_end();
+    drop(other);
+    if has_sent_alert(error) {
+        // In a box, so that the relay of a connection does not keep memory for it.
+        Box::pin(failed.end_after_alert()).await;
+    } else {
+        failed.socket().reset_at_end();
     }
     kind
+}
+
+/// Returns true for an error of the protocol that the peer was told by an alert.
+fn has_sent_alert(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    inner.is_some_and(|error| !matches!(error, rustls::Error::AlertReceived(_)))
 }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use oarlock_io::linger;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::{client, server};
@@ -71,6 +72,38 @@ impl RelayStream {
             Self::Accepted(tls) => &tls.get_ref().0.socket,
             Self::Connected(tls) => tls.get_ref().0,
         }
+    }
+
+    fn socket_mut(&mut self) -> &mut SocketStream {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Accepted(tls) => &mut tls.get_mut().0.socket,
+            Self::Connected(tls) => tls.get_mut().0,
+        }
+    }
+
+    /// Ends the stream after an error of the peer's TLS, so that the peer reads the alert.
+    pub(crate) async fn end_after_alert(mut self) {
+        // Below TLS, which reads nothing more after an error.
+        linger(self.socket_mut()).await;
+    }
+}
+
+/// Reads, and sends at once the alert that rustls wants to send in answer, such as no_renegotiation. It would otherwise
+/// wait for bytes of the other side. rustls keeps the answer to a KeyUpdate for its next record: RFC 8446 4.6.3.
+fn poll_read_and_answer<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut S,
+    wants_write: impl FnOnce(&S) -> bool,
+    context: &mut Context<'_>,
+    bytes: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    let read = Pin::new(&mut *stream).poll_read(context, bytes);
+    if !wants_write(stream) {
+        return read;
+    }
+    match (read, Pin::new(stream).poll_flush(context)) {
+        (Poll::Pending, Poll::Ready(Err(error))) => Poll::Ready(Err(error)),
+        (read, _) => read,
     }
 }
 
@@ -196,7 +229,15 @@ impl AsyncRead for RelayStream {
         context: &mut Context<'_>,
         bytes: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        each_stream!(self, stream => stream.poll_read(context, bytes))
+        match self.get_mut() {
+            Self::Plain(socket) => Pin::new(socket).poll_read(context, bytes),
+            Self::Accepted(tls) => {
+                poll_read_and_answer(&mut **tls, |tls| tls.get_ref().1.wants_write(), context, bytes)
+            }
+            Self::Connected(tls) => {
+                poll_read_and_answer(&mut **tls, |tls| tls.get_ref().1.wants_write(), context, bytes)
+            }
+        }
     }
 }
 

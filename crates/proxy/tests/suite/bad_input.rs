@@ -230,6 +230,32 @@ async fn a_client_that_ends_without_a_close_notify_is_not_complete_for_the_backe
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_alert_reaches_a_client_that_is_still_writing() {
+    let authority = TestAuthority::new();
+    let (listener, address) = backend().await;
+    let proxy = RunningProxy::start(&authority, address, "").await;
+    let mut stream = proxy.connect(&authority.client(), "localhost").await.unwrap();
+    stream.write_all(b"hello").await.unwrap();
+    let (mut server, _) = listener.accept().await.unwrap();
+    server.read_exact(&mut [0; 5]).await.unwrap();
+    let (mut tcp, _) = stream.into_inner();
+    // Records that no key opens, and more of them than the proxy reads.
+    let record = [&[23, 3, 3, 0x10, 0][..], &[0; 1 << 12]].concat();
+    for _ in 0..8 {
+        tcp.write_all(&record).await.unwrap();
+    }
+    // Tickets, the alert, and then an ordinary end: a reset would be an error.
+    let mut rest = Vec::new();
+    tcp.read_to_end(&mut rest).await.unwrap();
+    let last = rest.len() - (5 + 2 + 1 + 16);
+    assert_eq!(rest[last..last + 5], [23, 3, 3, 0, 19], "an encrypted alert");
+    drop(tcp);
+    // The stream was cut, so the backend gets a reset.
+    assert!(server.read_u8().await.is_err());
+    proxy.wait_for("oarlock_proxy_connections_ended_total{by=\"client\"}", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_backend_that_refuses_is_counted_and_the_client_sees_no_complete_stream() {
     let authority = TestAuthority::new();
     let proxy = RunningProxy::start(&authority, closed_address().await, "").await;
