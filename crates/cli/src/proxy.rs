@@ -32,6 +32,9 @@ pub(crate) struct ProxyArgs {
     /// Address to listen at: ADDRESS:PORT, :PORT, unix:PATH or systemd; may be repeated [default: :443]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<ListenAddress>,
+    /// Listen at ports at which another proxy of the same user listens too, until it has been stopped
+    #[arg(long)]
+    share_ports: bool,
     /// Backend: HOST:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS", conflicts_with = "config")]
     backend: Option<BackendAddress>,
@@ -70,6 +73,7 @@ impl CommandError for ProxyError {
         match self {
             Self::ProxyService(
                 ProxyServiceError::Listen { .. }
+                | ProxyServiceError::PortTaken { .. }
                 | ProxyServiceError::Metrics { .. }
                 | ProxyServiceError::Remote(_)
                 | ProxyServiceError::Start(_),
@@ -128,6 +132,7 @@ fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, ProxyCo
     if !args.listen.is_empty() {
         config.listen.sockets.clone_from(&args.listen);
     }
+    config.listen.share_ports |= args.share_ports;
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     config.check()?;
     Ok(config)

@@ -67,6 +67,8 @@ pub enum ProxyMode {
 pub struct ProxySocketSettings {
     /// The addresses: `ADDRESS:PORT`, `:PORT`, `unix:PATH`, or `systemd` for the sockets of a socket unit.
     pub sockets: Vec<ListenAddress>,
+    /// True if another process may listen at the same TCP ports. The system then shares connections between both.
+    pub share_ports: bool,
     /// The permissions of UNIX sockets in octal digits.
     pub unix_mode: String,
     /// The networks whose connections begin with a PROXY header, of version 1 or 2.
@@ -295,6 +297,7 @@ impl Default for ProxySocketSettings {
     fn default() -> Self {
         Self {
             sockets: vec![ListenAddress::AnyAddress(443)],
+            share_ports: false,
             unix_mode: "0660".to_owned(),
             proxy_protocol_from: Vec::new(),
             threads: None,

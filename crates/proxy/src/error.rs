@@ -80,6 +80,15 @@ pub enum ProxyServiceError {
         /// The error of the system.
         error: io::Error,
     },
+    /// Another process listens at an address.
+    #[error(
+        "[listen] sockets: another process listens at {address}: stop it first, or let both share the port during a \
+         hand-over ([listen] share_ports or --share-ports)"
+    )]
+    PortTaken {
+        /// The address.
+        address: String,
+    },
     /// The file of a UNIX socket cannot be made.
     #[error("[listen] sockets: {0}")]
     SocketFile(#[from] SocketFileError),

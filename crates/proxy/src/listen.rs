@@ -41,6 +41,9 @@ pub(crate) struct BoundSockets {
 impl BoundSockets {
     /// Binds the sockets of the settings. It needs a tokio runtime.
     pub(crate) fn bind(config: &ProxyConfig) -> Result<Self, ProxyServiceError> {
+        if !config.listen.share_ports {
+            check_ports(&config.listen.sockets)?;
+        }
         let threads = config.threads();
         let mut sockets = Self {
             threads: std::iter::repeat_with(Vec::new).take(threads).collect(),
@@ -67,8 +70,7 @@ impl BoundSockets {
     fn bind_tcp(&mut self, address: SocketAddr) -> io::Result<()> {
         let mut address = address;
         for listeners in &mut self.threads {
-            let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-            socket.set_reuseaddr(true)?;
+            let socket = new_socket(address)?;
             socket.set_reuseport(true)?;
             socket.bind(address)?;
             let listener = socket.listen(BACKLOG)?.into_std()?;
@@ -130,6 +132,40 @@ impl BoundSockets {
     }
 }
 
+/// Returns a socket that may be bound while connections of an earlier process linger.
+fn new_socket(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    Ok(socket)
+}
+
+/// Checks that no other process listens at the addresses. The threads share their ports (SO_REUSEPORT), so the system
+/// would let another process of the same user share them too, and give it a part of the connections.
+fn check_ports(addresses: &[ListenAddress]) -> Result<(), ProxyServiceError> {
+    // All of them before the first is bound: the addresses of one process may overlap, as 0.0.0.0 and [::] do.
+    for address in addresses {
+        let is_taken = match address {
+            ListenAddress::Tcp(address) => is_taken(*address),
+            ListenAddress::AnyAddress(port) => {
+                is_taken((Ipv6Addr::UNSPECIFIED, *port).into())
+                    || is_taken((Ipv4Addr::UNSPECIFIED, *port).into())
+            }
+            ListenAddress::Unix(_) | ListenAddress::Systemd => false,
+        };
+        if is_taken {
+            return Err(ProxyServiceError::PortTaken { address: address.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if a socket that shares its port with nobody cannot be bound. Other faults are found by the binding
+/// itself.
+fn is_taken(address: SocketAddr) -> bool {
+    let bound = new_socket(address).and_then(|socket| socket.bind(address));
+    bound.is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+}
+
 impl UnservedListener {
     /// Registers the socket at the runtime of this thread.
     pub(crate) fn serve(self) -> io::Result<ProxyListener> {
@@ -158,5 +194,46 @@ impl ProxyListener {
             }
             Self::Unix(listener) => Ok(SocketStream::Unix(listener.accept().await?.0)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ProxySocketSettings;
+
+    fn bind(sockets: &[&str], share_ports: bool) -> Result<BoundSockets, ProxyServiceError> {
+        let sockets = sockets.iter().map(|socket| socket.parse().unwrap()).collect();
+        let listen =
+            ProxySocketSettings { sockets, share_ports, threads: Some(2), ..ProxySocketSettings::default() };
+        BoundSockets::bind(&ProxyConfig { listen, ..ProxyConfig::default() })
+    }
+
+    #[tokio::test]
+    async fn a_port_of_another_process_is_shared_only_if_the_settings_say_so() {
+        let first = bind(&["127.0.0.1:0"], false).unwrap();
+        let address = first.addresses[0].as_str();
+        let any = format!(":{}", address.rsplit(':').next().unwrap());
+        for taken in [address, &any] {
+            let refused = bind(&["127.0.0.1:0", taken], false).unwrap_err();
+            assert!(
+                matches!(&refused, ProxyServiceError::PortTaken { address } if address == taken),
+                "{refused}"
+            );
+        }
+        let shared = bind(&[address], true).unwrap();
+        drop(first);
+        assert!(bind(&[&shared.addresses[0]], false).is_err());
+        let address = shared.addresses[0].clone();
+        drop(shared);
+        bind(&[&address], false).unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_addresses_of_one_process_may_overlap() {
+        let free = bind(&["0.0.0.0:0"], false).unwrap();
+        let port = free.addresses[0].rsplit(':').next().unwrap().to_owned();
+        drop(free);
+        bind(&[&format!("0.0.0.0:{port}"), &format!("127.0.0.1:{port}")], false).unwrap();
     }
 }
