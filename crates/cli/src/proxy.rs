@@ -27,7 +27,7 @@ use crate::serve::{LogFormat, harden, keep_user_signals, log, report_state, stop
 )]
 pub(crate) struct ProxyArgs {
     /// Configuration file; docs/proxy.toml is an example
-    #[arg(long, value_name = "FILE", required_unless_present = "backend")]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Address to listen at: ADDRESS:PORT, :PORT, unix:PATH or systemd; may be repeated [default: :443]
     #[arg(long, value_name = "ADDRESS")]
@@ -62,6 +62,11 @@ pub(crate) enum ProxyError {
     ProxyConfig(#[from] ProxyConfigError),
     #[error(transparent)]
     ProxyService(#[from] ProxyServiceError),
+    #[error(
+        "found neither --config nor both --backend and --certificates: expected --config FILE, or \
+         --backend ADDRESS and --certificates DIRECTORY"
+    )]
+    NoSettings,
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
@@ -79,24 +84,30 @@ impl CommandError for ProxyError {
                 | ProxyServiceError::Start(_),
             )
             | Self::Runtime(_) => FailureKind::Machine,
-            Self::ProxyConfig(_) | Self::ProxyService(_) => FailureKind::Usage,
+            Self::ProxyConfig(_) | Self::ProxyService(_) | Self::NoSettings => FailureKind::Usage,
             Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyError> {
+    if args.config.is_none() && (args.backend.is_none() || args.certificates.is_none()) {
+        return Err(ProxyError::NoSettings);
+    }
     let config = read(global, args)?;
     log(args.log, global.verbose);
     // A connection has two sockets. A few files are not connections.
     raise_open_files(config.limits.max_connections.saturating_mul(2).saturating_add(64));
     oarlock_server::keep_little_memory();
-    harden();
+    harden(args.check);
     let runtime = Runtime::new().map_err(ProxyError::Runtime)?;
     run_future(&runtime, async {
         if args.check {
             let service = ProxyService::open(config.clone(), global.builder()).await?;
             let addresses: Vec<String> = config.listen.sockets.iter().map(ToString::to_string).collect();
+            for warning in service.certificate_warnings() {
+                eprintln!("oarlock: warning: {warning}");
+            }
             return Ok(say(global, args, &service, &config, &addresses, config.listen.metrics)?);
         }
         // From now on the signals are handled: before, they would end the process, whose self tests take some seconds.
@@ -190,10 +201,13 @@ fn say(
     let certificates = service.certificates().len();
     let backends: Vec<String> = config.backend_addresses().map(ToString::to_string).collect();
     if global.json {
-        let value = serde_json::json!({
+        let mut value = serde_json::json!({
             "config": args.config, "sockets": addresses, "backends": backends, "certificates": certificates,
             "metrics": metrics,
         });
+        if args.check {
+            value["warnings"] = service.certificate_warnings().iter().map(ToString::to_string).collect();
+        }
         writeln!(out, "{value}")?;
         return out.flush();
     }

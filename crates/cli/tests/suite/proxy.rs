@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::Receiver;
 
 use crate::program::printed::{PrintedLines, announcement};
 use crate::program::{code, command, oarlock, passing, stderr};
@@ -173,9 +174,127 @@ fn check_reads_all_certificates_and_reports_their_faults() {
         assert!(stderr(&bad).contains(fault), "{}", stderr(&bad));
         fs::write(files.path("proxy.toml"), &settings).unwrap();
     }
-    let nothing = oarlock(&["proxy"]);
-    assert_eq!(code(&nothing), 2);
-    assert!(stderr(&nothing).contains("--config"), "{}", stderr(&nothing));
+}
+
+#[test]
+fn check_warns_about_certificates_that_clients_reject_in_one_line_per_file() {
+    let files = ProxyFiles::new("127.0.0.1:1", "");
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let old = params.self_signed(&key).unwrap().pem() + &key.serialize_pem();
+    write_private(&files.path("certificates/old.pem"), &old);
+    let checked = oarlock(&["proxy", "--config", &files.config(), "--check"]);
+    assert_eq!(code(&checked), 0, "{}", stderr(&checked));
+    let said = stderr(&checked);
+    let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("oarlock: warning: ")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    for expected in ["old.pem: the certificate has expired at Jan  1", "no DNS name"] {
+        assert!(lines[0].contains(expected), "{said}");
+    }
+    // The memory of a check does not matter.
+    assert!(!said.contains("memory is"), "{said}");
+    let checked = oarlock(&["--json", "proxy", "--config", &files.config(), "--check"]);
+    let said: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    assert!(said["warnings"][0].as_str().unwrap().contains("has expired"), "{said}");
+    let mut proxy = RunningProxy::of(&files);
+    let line = proxy.log.wait_for("peers reject a certificate");
+    assert!(line.contains("old.pem"), "{line}");
+    proxy.signal("-HUP");
+    proxy.log.wait_for("peers reject a certificate");
+    // Without connections, the end needs no time.
+    proxy.signal("-TERM");
+    assert!(proxy.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_start_without_settings_says_which_options_it_needs() {
+    for arguments in [&["proxy"][..], &["proxy", "--listen", ":1"], &["proxy", "--backend", "127.0.0.1:1"]] {
+        let refused = oarlock(arguments);
+        assert_eq!(code(&refused), 2);
+        let said = stderr(&refused);
+        assert!(said.contains("--config FILE, or --backend ADDRESS and --certificates DIRECTORY"), "{said}");
+    }
+}
+
+#[test]
+fn a_second_proxy_at_the_same_port_starts_only_if_it_may_share_it() {
+    let files = ProxyFiles::new("127.0.0.1:1", "");
+    let first = RunningProxy::of(&files);
+    let second = ["--json", "proxy", "--config", &files.config(), "--listen", first.address()];
+    let refused = oarlock(&second);
+    assert_eq!(code(&refused), 3);
+    let said = stderr(&refused);
+    assert!(said.contains("another process listens at") && said.contains("--share-ports"), "{said}");
+    let sharing = RunningProxy::start(&[&second[..], &["--share-ports"]].concat());
+    assert_eq!(sharing.address(), first.address());
+}
+
+#[test]
+fn a_final_dot_and_capitals_lead_to_the_same_certificate_route_and_authority() {
+    if !has("openssl") {
+        return;
+    }
+    let (backend, headers) = header_backend();
+    let more = format!(
+        "certificates.unknown_names = \"refuse\"\n[[route]]\nnames = [\"LocalHost.\"]\n\
+         backend.address = \"{backend}\"\nbackend.proxy_protocol = \"v2\"\n"
+    );
+    let files = ProxyFiles::new("127.0.0.1:1", &more);
+    let proxy = RunningProxy::of(&files);
+    for name in ["localhost", "localhost.", "LOCALHOST", "LocalHost."] {
+        let said = openssl_client(proxy.address(), &files, &["-servername", name]);
+        // The backend closes its connection later, and only then the client ends.
+        let header =
+            headers.try_recv().unwrap_or_else(|_| panic!("{name} did not reach the backend: {said}"));
+        // PP2_TYPE_AUTHORITY.
+        let authority = [&[2, 0, 9][..], b"localhost"].concat();
+        assert!(header.windows(authority.len()).any(|window| window == authority), "{name}: {header:?}");
+    }
+}
+
+/// Starts a backend that takes the PROXY header of version 2 of each connection, and then closes it.
+fn header_backend() -> (SocketAddr, Receiver<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, headers) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut start = [0; 16];
+            stream.read_exact(&mut start).unwrap();
+            let mut rest = vec![0; usize::from(u16::from_be_bytes([start[14], start[15]]))];
+            stream.read_exact(&mut rest).unwrap();
+            if sender.send(rest).is_err() {
+                return;
+            }
+        }
+    });
+    (address, headers)
+}
+
+#[test]
+fn a_renegotiation_is_refused_at_once_while_the_backend_is_silent() {
+    if !has("openssl") {
+        return;
+    }
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    // Without the alert, the connection ends by this limit, and not the test.
+    let more = "limits.max_idle_seconds = 5\n";
+    let files = ProxyFiles::new(&silent.local_addr().unwrap().to_string(), more);
+    let proxy = RunningProxy::of(&files);
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-connect", proxy.address(), "-servername", "localhost", "-tls1_2", "-quiet"])
+        .args(["-no_ign_eof"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = client.stdin.take().unwrap();
+    stdin.write_all(b"R\n").unwrap();
+    let said = client.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&said.stderr).contains("no renegotiation"), "{}", stderr(&said));
+    drop(stdin);
 }
 
 #[test]
