@@ -1,5 +1,8 @@
 //! Cipher contexts: RSA decryption and encryption.
 
+use std::ffi::c_int;
+use std::sync::Arc;
+
 use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OAEP_SHA384_MGF1SHA384, OAEP_SHA512_MGF1SHA512,
     OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey, PublicEncryptingKey,
@@ -12,8 +15,11 @@ use zeroize::Zeroizing;
 
 use crate::digest::NamedDigest;
 use crate::error::ProviderError;
-use crate::ffi::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
-use crate::key::ProviderKey;
+use crate::ffi::libcrypto::abi::asym_cipher;
+use crate::ffi::libcrypto::fallback::{ASYM_CIPHER, FallbackContext, FallbackKey};
+use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWord, ParamWriter};
+use crate::handover::OwnContext;
+use crate::key::{KeyFamily, ProviderKey};
 use crate::provider::LoadedProvider;
 
 /// Names of parameters: `core_names.h`.
@@ -36,7 +42,15 @@ const PREMASTER_LEN: usize = 48;
 #[derive(Clone)]
 pub(crate) struct CipherContext {
     provider: LoadedProvider,
+    /// The number of the function that began the operation.
+    operation: c_int,
     key: Option<Key>,
+    settings: CipherSettings,
+}
+
+/// The parameters of a cipher context.
+#[derive(Clone)]
+struct CipherSettings {
     padding: CipherPadding,
     digest: Option<&'static NamedDigest>,
     mgf: Option<&'static NamedDigest>,
@@ -58,35 +72,37 @@ impl CipherContext {
     pub(crate) fn new(provider: LoadedProvider) -> Self {
         Self {
             provider,
+            operation: asym_cipher::ENCRYPT_INIT,
             key: None,
-            padding: CipherPadding::Pkcs1,
-            digest: None,
-            mgf: None,
-            label: Vec::new(),
-            client_version: None,
-            negotiated_version: None,
+            settings: CipherSettings {
+                padding: CipherPadding::Pkcs1,
+                digest: None,
+                mgf: None,
+                label: Vec::new(),
+                client_version: None,
+                negotiated_version: None,
+            },
         }
     }
 
-    pub(crate) fn provider(&self) -> &LoadedProvider {
-        &self.provider
-    }
-
+    /// Begins the operation of this initialisation function.
     pub(crate) fn init(
         &mut self,
+        operation: c_int,
         key: Option<&ProviderKey>,
         params: ParamReader<'_>,
     ) -> Result<(), ProviderError> {
         if let Some(given) = key {
             self.key = Some(given.get().ok_or(ProviderError::NoKey)?);
         }
-        self.key()?;
+        self.operation = operation;
+        self.key_or_error()?;
         self.set(params)
     }
 
     /// Returns the length of a ciphertext in bytes. No message is longer.
     pub(crate) fn modulus_len(&self) -> Result<usize, ProviderError> {
-        match self.key()?.kind() {
+        match self.key_or_error()?.kind() {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => Ok(usize::from(bits).div_ceil(8)),
             _ => Err(ProviderError::NoKey),
         }
@@ -95,31 +111,45 @@ impl CipherContext {
     /// Returns the size of a buffer for any decrypted message.
     pub(crate) fn max_message_len(&self) -> Result<usize, ProviderError> {
         let len = self.modulus_len()?;
-        Ok(if self.padding == CipherPadding::Tls { PREMASTER_LEN } else { len })
+        Ok(if self.settings.padding == CipherPadding::Tls { PREMASTER_LEN } else { len })
     }
 
     /// Decrypts a message. The result does not reveal whether the padding of a PKCS#1 v1.5 ciphertext was valid: an
     /// invalid padding yields a message that depends only on key and ciphertext.
     pub(crate) fn decrypt(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-        let key = self.key()?;
-        match self.padding {
+        let key = self.key_or_error()?;
+        // Some writers leave out leading zeros. OpenSSL reads what they write.
+        let mut whole = vec![0; self.modulus_len()?.saturating_sub(ciphertext.len())];
+        whole.extend_from_slice(ciphertext);
+        let ciphertext = &whole[..];
+        match self.settings.padding {
             CipherPadding::Pkcs1 => self.provider.run(&Job::decrypt_pkcs1(key, ciphertext)),
             CipherPadding::Tls => {
                 // RFC 5246 7.4.7.1: the random secret is chosen before the ciphertext is read.
                 let mut other = Zeroizing::new([0; PREMASTER_LEN]);
                 aws_lc_rs::rand::fill(&mut *other)
                     .map_err(|_| ProviderError::Accelerator("no random bytes".to_owned()))?;
-                let client_version = self.client_version.ok_or_else(|| ProviderError::Parameter {
-                    what: "tls-client-version",
-                    expected: "the version of the client's hello".to_owned(),
-                })?;
+                let client_version =
+                    self.settings.client_version.ok_or_else(|| ProviderError::Parameter {
+                        what: "tls-client-version",
+                        expected: "the version of the client's hello".to_owned(),
+                    })?;
                 let message = self.provider.run(&Job::decrypt_pkcs1(key, ciphertext))?;
-                Ok(select_premaster(&message, other, [client_version, self.negotiated_version.unwrap_or(0)]))
+                Ok(select_premaster(
+                    &message,
+                    other,
+                    [client_version, self.settings.negotiated_version.unwrap_or(0)],
+                ))
             }
             CipherPadding::Oaep => {
                 let (digest, mgf) = self.oaep_digests()?;
                 let scheme = Scheme::RsaOaepDecrypt { digest, mgf };
-                self.provider.run(&Job::with_scheme(scheme, key, Input::Message(ciphertext), &self.label))
+                self.provider.run(&Job::with_scheme(
+                    scheme,
+                    key,
+                    Input::Message(ciphertext),
+                    &self.settings.label,
+                ))
             }
         }
     }
@@ -130,7 +160,7 @@ impl CipherContext {
             |_| ProviderError::Unsupported { what: format!("encryption of {} bytes", message.len()) };
         let key = self.public_key()?;
         let mut ciphertext = vec![0; self.modulus_len()?];
-        let len = match self.padding {
+        let len = match self.settings.padding {
             CipherPadding::Pkcs1 | CipherPadding::Tls => {
                 let key = Pkcs1PublicEncryptingKey::new(key).map_err(refused)?;
                 key.encrypt(message, &mut ciphertext).map_err(refused)?.len()
@@ -147,7 +177,7 @@ impl CipherContext {
                     }
                 };
                 let key = OaepPublicEncryptingKey::new(key).map_err(refused)?;
-                let label = Some(&self.label[..]);
+                let label = Some(&self.settings.label[..]);
                 key.encrypt(algorithm, message, &mut ciphertext, label).map_err(refused)?.len()
             }
         };
@@ -155,8 +185,26 @@ impl CipherContext {
         Ok(ciphertext)
     }
 
-    /// Sets parameters. Unknown parameters are ignored.
-    pub(crate) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+    fn key_or_error(&self) -> Result<&Key, ProviderError> {
+        self.key.as_ref().ok_or(ProviderError::NoKey)
+    }
+
+    fn public_key(&self) -> Result<PublicEncryptingKey, ProviderError> {
+        let key = self.key_or_error()?;
+        PublicEncryptingKey::from_der(&export::spki_der(key)?)
+            .map_err(|_| ProviderError::Unsupported { what: format!("encryption with {:?}", key.kind()) })
+    }
+
+    /// Returns the digests of OAEP. The default is SHA-1. RFC 8017 A.2.1.
+    fn oaep_digests(&self) -> Result<(DigestAlg, DigestAlg), ProviderError> {
+        let digest = self.settings.digest.map_or_else(|| NamedDigest::named("SHA1"), Ok)?;
+        let mgf = self.settings.mgf.unwrap_or(digest);
+        Ok((digest.accelerated_for("OAEP")?, mgf.accelerated_for("MGF1")?))
+    }
+}
+
+impl CipherSettings {
+    fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         if let Some(word) = params.word(name::PAD_MODE) {
             self.padding = parse_padding(word)?;
         }
@@ -170,11 +218,10 @@ impl CipherContext {
             self.label = label.to_vec();
         }
         // Without implicit rejection a program would see whether a padding is valid, which reveals plaintexts to an
-        // attacker who sends many ciphertexts (Bleichenbacher 1998).
+        // attacker who sends many ciphertexts (Bleichenbacher 1998). So this is refused and not passed on.
         if params.number(name::IMPLICIT_REJECTION) == Some(0) {
-            return Err(ProviderError::Unsupported {
-                what: "decryption without implicit rejection".to_owned(),
-            });
+            let expected = "1: decryption without implicit rejection is refused".to_owned();
+            return Err(ProviderError::Parameter { what: "implicit-rejection", expected });
         }
         let version = |name| params.number(name).and_then(|number| u16::try_from(number).ok());
         self.client_version = version(name::TLS_CLIENT_VERSION).or(self.client_version);
@@ -182,41 +229,93 @@ impl CipherContext {
         Ok(())
     }
 
-    /// Writes the parameters that are asked for. False if a buffer is too small.
-    pub(crate) fn get(&self, wanted: &mut ParamWriter<'_>) -> bool {
-        let (number, text) = match self.padding {
-            CipherPadding::Pkcs1 => (1, c"pkcs1"),
-            CipherPadding::Oaep => (4, c"oaep"),
-            CipherPadding::Tls => (7, c"tls"),
+    /// Returns the parameters that make another context the same.
+    fn to_params(&self) -> ParamList {
+        let mut params = ParamList::default();
+        params.number(name::PAD_MODE, self.padding.number());
+        let digests = [(name::OAEP_DIGEST, self.digest), (name::MGF1_DIGEST, self.mgf)];
+        for (name, digest) in digests {
+            if let Some(digest) = digest {
+                params.text(name, digest.canonical.to_str().unwrap_or_default());
+            }
+        }
+        if !self.label.is_empty() {
+            params.octets(name::OAEP_LABEL, &self.label);
+        }
+        let versions = [
+            (name::TLS_CLIENT_VERSION, self.client_version),
+            (name::TLS_NEGOTIATED_VERSION, self.negotiated_version),
+        ];
+        for (name, version) in versions {
+            if let Some(version) = version {
+                params.integer(name, &version.to_be_bytes());
+            }
+        }
+        params
+    }
+}
+
+impl CipherPadding {
+    /// Returns OpenSSL's number.
+    fn number(self) -> c_int {
+        match self {
+            Self::Pkcs1 => 1,
+            Self::Oaep => 4,
+            Self::Tls => 7,
+        }
+    }
+}
+
+impl OwnContext for CipherContext {
+    fn provider(&self) -> &LoadedProvider {
+        &self.provider
+    }
+
+    fn family(&self) -> KeyFamily {
+        KeyFamily::Rsa
+    }
+
+    fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    fn needs_private(&self) -> bool {
+        self.operation == asym_cipher::DECRYPT_INIT
+    }
+
+    fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+        let mut settings = self.settings.clone();
+        settings.set(params)?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    fn get(&self, wanted: &mut ParamWriter<'_>) -> Result<bool, ProviderError> {
+        let number = i64::from(self.settings.padding.number());
+        let text = match self.settings.padding {
+            CipherPadding::Pkcs1 => c"pkcs1",
+            CipherPadding::Oaep => c"oaep",
+            CipherPadding::Tls => c"tls",
         };
         let mut is_written = match wanted.wants_text(name::PAD_MODE) {
             Some(true) => wanted.text(name::PAD_MODE, text),
             _ => wanted.number(name::PAD_MODE, number),
         };
-        if let Some(digest) = self.digest {
+        if let Some(digest) = self.settings.digest {
             is_written &= wanted.text(name::OAEP_DIGEST, digest.canonical);
         }
-        if let Some(mgf) = self.mgf.or(self.digest) {
+        if let Some(mgf) = self.settings.mgf.or(self.settings.digest) {
             is_written &= wanted.text(name::MGF1_DIGEST, mgf.canonical);
         }
-        is_written & wanted.octets(name::OAEP_LABEL, &self.label)
+        Ok(is_written & wanted.octets(name::OAEP_LABEL, &self.settings.label))
     }
 
-    fn key(&self) -> Result<&Key, ProviderError> {
-        self.key.as_ref().ok_or(ProviderError::NoKey)
+    fn new_fallback(&self, key: Arc<FallbackKey>) -> Option<FallbackContext> {
+        FallbackContext::new(&ASYM_CIPHER, "RSA", key, None)
     }
 
-    fn public_key(&self) -> Result<PublicEncryptingKey, ProviderError> {
-        let key = self.key()?;
-        PublicEncryptingKey::from_der(&export::spki_der(key)?)
-            .map_err(|_| ProviderError::Unsupported { what: format!("encryption with {:?}", key.kind()) })
-    }
-
-    /// Returns the digests of OAEP. The default is SHA-1. RFC 8017 A.2.1.
-    fn oaep_digests(&self) -> Result<(DigestAlg, DigestAlg), ProviderError> {
-        let digest = self.digest.map_or_else(|| NamedDigest::named("SHA1"), Ok)?;
-        let mgf = self.mgf.unwrap_or(digest);
-        Ok((digest.accelerated_for("OAEP")?, mgf.accelerated_for("MGF1")?))
+    fn replay(&self, fallback: &mut FallbackContext) -> bool {
+        self.settings.to_params().with(|params| fallback.init(self.operation, params)) == 1
     }
 }
 

@@ -15,12 +15,14 @@ pub(crate) const INSECURE_FORK: &str = " (HAProxy: insecure-fork-wanted allows t
 pub(crate) enum ProviderError {
     #[error("{name} = {value:?}: expected {expected}")]
     Setting { name: &'static str, value: String, expected: &'static str },
-    #[error("digest {0} is not offered by oarlock (property provider=default has it)")]
+    #[error("digest {0} is not offered by oarlock")]
     Digest(String),
-    #[error("{what} is not offered by oarlock (property provider=default has it)")]
+    #[error("{what} is not offered by oarlock")]
     Unsupported { what: String },
     #[error("{what}: expected {expected}")]
     Parameter { what: &'static str, expected: String },
+    #[error("the provider that does what oarlock does not offer has refused")]
+    Fallback,
     #[error("no key was given")]
     NoKey,
     #[error("no digest was given, or no init function was called")]
@@ -58,6 +60,11 @@ pub(crate) const REASONS: [(c_uint, &CStr); 7] = [
 ];
 
 impl ProviderError {
+    /// True if another provider may offer what this one lacks.
+    pub(crate) fn is_not_offered(&self) -> bool {
+        matches!(self, Self::Digest(_) | Self::Unsupported { .. })
+    }
+
     /// Returns the number of the error in [`REASONS`].
     pub(crate) fn reason(&self) -> c_uint {
         match self {
@@ -65,7 +72,7 @@ impl ProviderError {
             Self::Digest(_) | Self::Unsupported { .. } => 2,
             Self::Parameter { .. } | Self::NotInitialised | Self::OutputTooSmall { .. } => 3,
             Self::NoKey | Self::Key(_) | Self::Reference(_) => 4,
-            Self::Job(_) => 5,
+            Self::Job(_) | Self::Fallback => 5,
             Self::Service(_) => 6,
             Self::Descriptor(_) | Self::NoThread(_) | Self::Accelerator(_) => 7,
         }

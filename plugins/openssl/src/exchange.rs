@@ -1,13 +1,17 @@
 //! Exchange contexts: X25519 and ECDH.
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
 use oarlock::{Job, Key};
 use zeroize::Zeroizing;
 
 use crate::digest::NamedDigest;
 use crate::error::ProviderError;
-use crate::ffi::libcrypto::params::{ParamReader, ParamWriter};
+use crate::ffi::libcrypto::abi::keyexch;
+use crate::ffi::libcrypto::fallback::{FallbackContext, FallbackKey, KEYEXCH};
+use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWriter};
+use crate::handover::OwnContext;
 use crate::key::{KeyFamily, ProviderKey};
 use crate::provider::LoadedProvider;
 
@@ -36,9 +40,16 @@ pub(crate) struct ExchangeContext {
     provider: LoadedProvider,
     family: KeyFamily,
     key: Option<Key>,
-    /// The peer's public key as the job takes it: a u-coordinate or an uncompressed point.
-    peer: Option<Vec<u8>>,
+    peer: Option<PeerKey>,
     kdf: SecretDerivation,
+}
+
+/// The peer's public key.
+#[derive(Clone)]
+struct PeerKey {
+    key: Key,
+    /// As the job takes it: a u-coordinate or an uncompressed point.
+    encoded: Vec<u8>,
 }
 
 /// The derivation of a key from a shared secret by ANSI X9.63, which CMS uses (RFC 5753 7.2).
@@ -55,10 +66,6 @@ struct SecretDerivation {
 impl ExchangeContext {
     pub(crate) fn new(provider: LoadedProvider, family: KeyFamily) -> Self {
         Self { provider, family, key: None, peer: None, kdf: SecretDerivation::default() }
-    }
-
-    pub(crate) fn provider(&self) -> &LoadedProvider {
-        &self.provider
     }
 
     /// Begins an exchange with an own key.
@@ -79,6 +86,9 @@ impl ExchangeContext {
     pub(crate) fn set_peer(&mut self, key: Option<&ProviderKey>) -> Result<(), ProviderError> {
         self.peer = None;
         let own = self.key.as_ref().ok_or(ProviderError::NoKey)?;
+        if key.is_some_and(|key| key.foreign().is_some()) {
+            return Err(ProviderError::Unsupported { what: "agreement with this kind of key".to_owned() });
+        }
         let peer = self.key_of_family(key).ok_or(ProviderError::NoKey)?;
         let public = match (own.ec_public(), peer.ec_public()) {
             (Some((own, _)), Some((curve, point))) if own == curve => Some(point),
@@ -88,7 +98,8 @@ impl ExchangeContext {
             }
             _ => peer.x25519_public().map(|public| &public[..]),
         };
-        self.peer = Some(public.ok_or(ProviderError::NoKey)?.to_vec());
+        let encoded = public.ok_or(ProviderError::NoKey)?.to_vec();
+        self.peer = Some(PeerKey { key: peer, encoded });
         Ok(())
     }
 
@@ -110,7 +121,7 @@ impl ExchangeContext {
     pub(crate) fn derive(&self, len: usize) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let (Some(key), Some(peer)) = (&self.key, &self.peer) else { return Err(ProviderError::NoKey) };
         // A peer of small order (RFC 7748 6.1) or off the curve (NIST SP 800-56A 5.6.2.3) is an error of the engine.
-        let mut secret = self.provider.run(&Job::agree(key, peer))?;
+        let mut secret = self.provider.run(&Job::agree(key, &peer.encoded))?;
         if self.kdf.is_wanted {
             return self.kdf.derive(&secret, len);
         }
@@ -118,11 +129,64 @@ impl ExchangeContext {
         Ok(secret)
     }
 
-    /// Sets parameters. Unknown parameters are ignored.
-    pub(crate) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+    fn key_of_family(&self, key: Option<&ProviderKey>) -> Option<Key> {
+        key.filter(|key| key.family == self.family)?.get()
+    }
+}
+
+impl OwnContext for ExchangeContext {
+    fn provider(&self) -> &LoadedProvider {
+        &self.provider
+    }
+
+    fn family(&self) -> KeyFamily {
+        self.family
+    }
+
+    fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    fn needs_private(&self) -> bool {
+        true
+    }
+
+    fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         if self.family != KeyFamily::Ec {
             return Ok(());
         }
+        let mut kdf = self.kdf.clone();
+        kdf.set(params)?;
+        self.kdf = kdf;
+        Ok(())
+    }
+
+    fn get(&self, wanted: &mut ParamWriter<'_>) -> Result<bool, ProviderError> {
+        let kdf = if self.kdf.is_wanted { X963 } else { c"" };
+        let digest = self.kdf.digest.map_or(c"", |digest| digest.canonical);
+        Ok(wanted.number(name::COFACTOR_MODE, 0)
+            & wanted.text(name::KDF_TYPE, kdf)
+            & wanted.text(name::KDF_DIGEST, digest)
+            & wanted.number(name::KDF_LEN, i64::try_from(self.kdf.len).unwrap_or(i64::MAX)))
+    }
+
+    fn new_fallback(&self, key: Arc<FallbackKey>) -> Option<FallbackContext> {
+        let name = if self.family == KeyFamily::Ec { "ECDH" } else { self.family.name() };
+        FallbackContext::new(&KEYEXCH, name, key, None)
+    }
+
+    fn replay(&self, fallback: &mut FallbackContext) -> bool {
+        if self.kdf.to_params().with(|params| fallback.init(keyexch::INIT, params)) != 1 {
+            return false;
+        }
+        let Some(peer) = &self.peer else { return true };
+        let peer = ProviderKey::new(&self.provider, self.family, Some(peer.key.clone())).to_fallback();
+        peer.is_some_and(|peer| fallback.set_peer(&peer) == 1)
+    }
+}
+
+impl SecretDerivation {
+    fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         if let Some(mode) = params.number(name::COFACTOR_MODE)
             && !(-1..=1).contains(&mode)
         {
@@ -131,7 +195,7 @@ impl ExchangeContext {
             return Err(ProviderError::Parameter { what: "ecdh-cofactor-mode", expected });
         }
         if let Some(kdf) = params.text(name::KDF_TYPE) {
-            self.kdf.is_wanted = match kdf {
+            self.is_wanted = match kdf {
                 "" => false,
                 _ if X963.to_bytes() == kdf.as_bytes() => true,
                 other => {
@@ -141,7 +205,7 @@ impl ExchangeContext {
             };
         }
         if let Some(name) = params.text(name::KDF_DIGEST) {
-            self.kdf.digest = Some(NamedDigest::named(name)?);
+            self.digest = Some(NamedDigest::named(name)?);
         }
         if let Some(len) = params.number(name::KDF_LEN) {
             let too_long = || ProviderError::Parameter {
@@ -149,30 +213,31 @@ impl ExchangeContext {
                 expected: format!("at most {MAX_DERIVED}"),
             };
             let len = usize::try_from(len).ok().filter(|len| *len <= MAX_DERIVED);
-            self.kdf.len = len.ok_or_else(too_long)?;
+            self.len = len.ok_or_else(too_long)?;
         }
         if let Some(info) = params.octets(name::KDF_UKM) {
-            self.kdf.info = info.to_vec();
+            self.info = info.to_vec();
         }
         Ok(())
     }
 
-    /// Writes the parameters that are asked for. False if a buffer is too small.
-    pub(crate) fn get(&self, wanted: &mut ParamWriter<'_>) -> bool {
-        let kdf = if self.kdf.is_wanted { X963 } else { c"" };
-        let digest = self.kdf.digest.map_or(c"", |digest| digest.canonical);
-        wanted.number(name::COFACTOR_MODE, 0)
-            & wanted.text(name::KDF_TYPE, kdf)
-            & wanted.text(name::KDF_DIGEST, digest)
-            & wanted.number(name::KDF_LEN, i64::try_from(self.kdf.len).unwrap_or(i64::MAX))
+    /// Returns the parameters that make another context the same.
+    fn to_params(&self) -> ParamList {
+        let mut params = ParamList::default();
+        if !self.is_wanted {
+            return params;
+        }
+        params.text(name::KDF_TYPE, X963.to_str().unwrap_or_default());
+        if let Some(digest) = self.digest {
+            params.text(name::KDF_DIGEST, digest.canonical.to_str().unwrap_or_default());
+        }
+        params.integer(name::KDF_LEN, &self.len.to_be_bytes());
+        if !self.info.is_empty() {
+            params.octets(name::KDF_UKM, &self.info);
+        }
+        params
     }
 
-    fn key_of_family(&self, key: Option<&ProviderKey>) -> Option<Key> {
-        key.filter(|key| key.family == self.family)?.get()
-    }
-}
-
-impl SecretDerivation {
     /// Hashes the secret, a counter from 1 and the shared information, as often as the output needs. SEC 1 3.6.1.
     fn derive(&self, secret: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let digest = self.digest.ok_or(ProviderError::NotInitialised)?;

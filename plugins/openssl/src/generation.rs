@@ -1,11 +1,14 @@
 //! New keys.
 
+use std::ffi::{CStr, c_void};
+
 use oarlock::Curve;
 use oarlock::keys::generate;
 
 use crate::error::ProviderError;
-use crate::ffi::libcrypto::params::ParamReader;
-use crate::key::{KeyFamily, KeySelection, ProviderKey, curve_by_name, name};
+use crate::ffi::libcrypto::fallback::FallbackGeneration;
+use crate::ffi::libcrypto::params::{ParamList, ParamReader};
+use crate::key::{KeyFamily, KeySelection, ProviderKey, curve_by_name, group_name, name};
 use crate::provider::{LoadedProvider, with_large_stack};
 
 /// The parameters of a new key.
@@ -16,6 +19,8 @@ pub(crate) struct KeyGeneration {
     /// The length of an RSA modulus.
     bits: u16,
     curve: Option<Curve>,
+    /// The generation at the fallback, after a parameter that is not offered here.
+    fallback: Option<FallbackGeneration>,
 }
 
 /// The supported lengths of new RSA keys.
@@ -24,40 +29,78 @@ const GENERATED_BITS: [u16; 5] = [1024, 2048, 3072, 4096, 8192];
 /// The default length in OpenSSL.
 const DEFAULT_BITS: u16 = 2048;
 
+/// The parameters of new keys that do not change what is generated here.
+const NEUTRAL: [&CStr; 2] = [name::GROUP, c"properties"];
+
 impl KeyGeneration {
-    pub(crate) fn new(provider: LoadedProvider, family: KeyFamily, selection: KeySelection) -> Self {
-        Self { provider, family, selection, bits: DEFAULT_BITS, curve: None }
+    /// Begins to generate a key.
+    pub(crate) fn begin(
+        provider: &LoadedProvider,
+        family: KeyFamily,
+        selection: KeySelection,
+        params: ParamReader<'_>,
+    ) -> Result<Self, ProviderError> {
+        let (provider, bits) = (provider.clone(), DEFAULT_BITS);
+        let mut generation = Self { provider, family, selection, bits, curve: None, fallback: None };
+        generation.set(params)?;
+        Ok(generation)
     }
 
-    /// Sets parameters. Parameters of other families are ignored.
+    /// Sets parameters. The fallback generates the key if a parameter is not offered here.
     pub(crate) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
-        if params.has(c"dhkem-ikm") {
-            return Err(ProviderError::Unsupported {
-                what: "generation from input keying material".to_owned(),
-            });
-        }
-        match self.family {
-            KeyFamily::Rsa => self.set_rsa(params),
-            KeyFamily::Ec => match params.text(name::GROUP) {
-                Some(group) => {
-                    let unknown = || ProviderError::Unsupported { what: format!("group {group}") };
-                    self.curve = Some(curve_by_name(group).ok_or_else(unknown)?);
-                    Ok(())
+        if self.fallback.is_none() {
+            let (bits, curve) = (self.bits, self.curve);
+            match self.set_own(params) {
+                Err(error) if error.is_not_offered() => {
+                    (self.bits, self.curve) = (bits, curve);
+                    self.hand_over(error)?;
                 }
-                None => Ok(()),
-            },
-            KeyFamily::X25519 => match params.text(name::GROUP) {
-                Some(group) if !group.eq_ignore_ascii_case("x25519") => Err(ProviderError::Parameter {
-                    what: "group",
-                    expected: format!("x25519, found {group}"),
-                }),
-                _ => Ok(()),
-            },
-            KeyFamily::Ed25519 => Ok(()),
+                result => return result,
+            }
         }
+        let is_set = self.fallback.as_mut().is_some_and(|fallback| fallback.set(params));
+        if is_set { Ok(()) } else { Err(ProviderError::Fallback) }
+    }
+
+    fn set_own(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+        if self.family == KeyFamily::Rsa {
+            return self.set_rsa(params);
+        }
+        if params.has_other_than(&NEUTRAL) {
+            return Err(ProviderError::Unsupported { what: "a parameter of the new key".to_owned() });
+        }
+        match (self.family, params.text(name::GROUP)) {
+            (KeyFamily::Ec, Some(group)) => {
+                let unknown = || ProviderError::Unsupported { what: format!("group {group}") };
+                self.curve = Some(curve_by_name(group).ok_or_else(unknown)?);
+                Ok(())
+            }
+            (KeyFamily::X25519, Some(group)) if !group.eq_ignore_ascii_case("x25519") => {
+                Err(ProviderError::Parameter { what: "group", expected: format!("x25519, found {group}") })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins the same generation at the fallback. The error is returned if there is none.
+    fn hand_over(&mut self, error: ProviderError) -> Result<(), ProviderError> {
+        let Some(fallback) = self.provider.fallback() else { return Err(error) };
+        let mut params = ParamList::default();
+        if self.family == KeyFamily::Rsa {
+            params.integer(name::BITS, &self.bits.to_be_bytes());
+        }
+        if let Some(curve) = self.curve {
+            params.text(name::GROUP, group_name(curve).to_str().unwrap_or_default());
+        }
+        let (family, selection) = (self.family.name(), self.selection.0);
+        self.fallback = params.with(|params| FallbackGeneration::new(fallback, family, selection, params));
+        if self.fallback.is_some() { Ok(()) } else { Err(ProviderError::Fallback) }
     }
 
     fn set_rsa(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+        if params.has_other_than(&[name::BITS, name::PRIMES, name::E, c"properties"]) {
+            return Err(ProviderError::Unsupported { what: "a parameter of the new key".to_owned() });
+        }
         if let Some(bits) = params.number(name::BITS) {
             let other = || ProviderError::Unsupported { what: format!("a new RSA key of {bits} bits") };
             self.bits =
@@ -77,18 +120,38 @@ impl KeyGeneration {
 
     /// Copies the parameters of another key. False if it belongs to another family.
     pub(crate) fn take_template(&mut self, key: &ProviderKey) -> bool {
-        // TLS generates its own key share from the parameters of the peer's key.
-        self.curve = key.curve().or(self.curve);
-        key.family == self.family
+        if key.family != self.family {
+            return false;
+        }
+        if self.fallback.is_none() && !key.is_foreign() {
+            // TLS generates its own key share from the parameters of the peer's key.
+            self.curve = key.curve().or(self.curve);
+            return true;
+        }
+        if self.fallback.is_none() && self.hand_over(ProviderError::Fallback).is_err() {
+            return false;
+        }
+        let template = key.to_fallback();
+        self.fallback.as_mut().zip(template).is_some_and(|(fallback, key)| fallback.take_template(&key))
     }
 
-    /// Generates a key, or only its parameters if no key is selected.
-    pub(crate) fn generate(&self) -> Result<ProviderKey, ProviderError> {
-        let no_curve = || ProviderError::Parameter { what: "group", expected: "P-256 or P-384".to_owned() };
+    /// Generates a key, or only its parameters if no key is selected. `report` and `argument` are the callback of
+    /// OpenSSL for reports of progress, which the fallback calls.
+    pub(crate) fn generate(
+        &mut self,
+        report: *const c_void,
+        argument: *mut c_void,
+    ) -> Result<ProviderKey, ProviderError> {
+        if let Some(fallback) = &mut self.fallback {
+            let key = fallback.generate(report, argument).ok_or(ProviderError::Fallback)?;
+            return Ok(ProviderKey::of_foreign(&self.provider, self.family, key));
+        }
+        let no_curve =
+            || ProviderError::Parameter { what: "group", expected: "the name of a curve".to_owned() };
         if !self.selection.keypair() {
             return match self.family {
-                KeyFamily::Ec => Ok(ProviderKey::of_curve(self.curve.ok_or_else(no_curve)?)),
-                family => Ok(ProviderKey::new(family, None)),
+                KeyFamily::Ec => Ok(ProviderKey::of_curve(&self.provider, self.curve.ok_or_else(no_curve)?)),
+                family => Ok(ProviderKey::new(&self.provider, family, None)),
             };
         }
         let key = match self.family {
@@ -97,6 +160,6 @@ impl KeyGeneration {
             KeyFamily::Ed25519 => generate::ed25519()?,
             KeyFamily::X25519 => generate::x25519()?,
         };
-        Ok(ProviderKey::new(self.family, Some(key)))
+        Ok(ProviderKey::new(&self.provider, self.family, Some(key)))
     }
 }

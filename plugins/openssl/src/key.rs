@@ -3,18 +3,20 @@
 mod import;
 mod sizes;
 
-use std::ffi::{CStr, c_int};
-use std::sync::{PoisonError, RwLock};
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::Key;
 use oarlock::engine_api::{KeyParts, RsaPrivateParts};
 use oarlock::keys::{self, raw, rsa};
-use oarlock::{Curve, KeyHome, KeyKind};
+use oarlock::{Curve, KeyKind};
 
 use self::import::{import_ec, import_edwards, import_rsa};
 use self::sizes::KeySizes;
 use crate::error::ProviderError;
-use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWriter};
+use crate::ffi::libcrypto::fallback::FallbackKey;
+use crate::ffi::libcrypto::params::{Callback, ParamList, ParamReader, ParamWriter};
+use crate::provider::{LoadedProvider, held_name};
 
 /// The families of keys. Each has a key manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,11 @@ impl KeySelection {
         self.0 & 3 != 0
     }
 
+    /// Everything that a public key has, with the private half or without it.
+    pub(crate) fn all(has_private: bool) -> Self {
+        Self(if has_private { 0x87 } else { 0x86 })
+    }
+
     /// True if the parameters are selected that keys of one group share.
     pub(crate) fn domain(self) -> bool {
         self.0 & 4 != 0
@@ -93,47 +100,120 @@ pub(crate) mod name {
     pub(crate) const MANDATORY_DIGEST: &CStr = c"mandatory-digest";
     pub(crate) const POINT_FORMAT: &CStr = c"point-format";
     pub(crate) const ENCODING: &CStr = c"encoding";
+    pub(crate) const INCLUDE_PUBLIC: &CStr = c"include-public";
+    pub(crate) const COFACTOR_FLAG: &CStr = c"use-cofactor-flag";
+    pub(crate) const GROUP_CHECK: &CStr = c"group-check";
+    pub(crate) const DECODED_FROM_EXPLICIT: &CStr = c"decoded-from-explicit";
+    pub(crate) const QX: &CStr = c"qx";
+    pub(crate) const QY: &CStr = c"qy";
+    pub(crate) const FIELD_TYPE: &CStr = c"field-type";
+    pub(crate) const P: &CStr = c"p";
+    pub(crate) const A: &CStr = c"a";
+    pub(crate) const B: &CStr = c"b";
+    pub(crate) const GENERATOR: &CStr = c"generator";
+    pub(crate) const ORDER: &CStr = c"order";
+    pub(crate) const COFACTOR: &CStr = c"cofactor";
+    pub(crate) const SEED: &CStr = c"seed";
 }
 
+/// The attributes of EC keys that only the fallback keeps: they change encodings and no operation.
+const ATTRIBUTES: [&CStr; 5] =
+    [name::ENCODING, name::POINT_FORMAT, name::INCLUDE_PUBLIC, name::COFACTOR_FLAG, name::GROUP_CHECK];
+
+/// The parameters of EC keys that only the fallback knows.
+const CURVE_NUMBERS: [&CStr; 13] = [
+    name::QX,
+    name::QY,
+    name::FIELD_TYPE,
+    name::P,
+    name::A,
+    name::B,
+    name::GENERATOR,
+    name::ORDER,
+    name::COFACTOR,
+    name::SEED,
+    name::INCLUDE_PUBLIC,
+    name::COFACTOR_FLAG,
+    name::GROUP_CHECK,
+];
+
 /// A key of a key manager. It starts empty, and an import or a parameter fills it.
-#[derive(Debug)]
 pub(crate) struct ProviderKey {
+    provider: LoadedProvider,
     pub(crate) family: KeyFamily,
     // OpenSSL lends a key to several threads at once, and fills it through a pointer that others may share.
     content: RwLock<KeyContent>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum KeyContent {
     Empty,
     /// The parameters of a key without the key.
     Curve(Curve),
     Key(Key),
+    /// A key or parameters at the fallback. `own` is the same key if this provider computes with it.
+    Foreign {
+        own: Option<Key>,
+        foreign: Arc<FallbackKey>,
+    },
 }
 
 impl ProviderKey {
-    pub(crate) fn new(family: KeyFamily, key: Option<Key>) -> Self {
-        Self { family, content: RwLock::new(key.map_or(KeyContent::Empty, KeyContent::Key)) }
+    pub(crate) fn new(provider: &LoadedProvider, family: KeyFamily, key: Option<Key>) -> Self {
+        Self::with(provider, family, key.map_or(KeyContent::Empty, KeyContent::Key))
     }
 
     /// Makes the parameters of EC keys without a key.
-    pub(crate) fn of_curve(curve: Curve) -> Self {
-        Self { family: KeyFamily::Ec, content: RwLock::new(KeyContent::Curve(curve)) }
+    pub(crate) fn of_curve(provider: &LoadedProvider, curve: Curve) -> Self {
+        Self::with(provider, KeyFamily::Ec, KeyContent::Curve(curve))
     }
 
+    /// Takes a key that the fallback has made.
+    pub(crate) fn of_foreign(provider: &LoadedProvider, family: KeyFamily, foreign: FallbackKey) -> Self {
+        let key = Self::with(provider, family, KeyContent::Empty);
+        key.adopt(Arc::new(foreign));
+        key
+    }
+
+    fn with(provider: &LoadedProvider, family: KeyFamily, content: KeyContent) -> Self {
+        Self { provider: provider.clone(), family, content: RwLock::new(content) }
+    }
+
+    /// Returns the key that this provider computes with.
     pub(crate) fn get(&self) -> Option<Key> {
         match self.content() {
-            KeyContent::Key(key) => Some(key),
-            KeyContent::Empty | KeyContent::Curve(_) => None,
+            KeyContent::Key(key) | KeyContent::Foreign { own: Some(key), .. } => Some(key),
+            KeyContent::Empty | KeyContent::Curve(_) | KeyContent::Foreign { own: None, .. } => None,
         }
+    }
+
+    /// Returns the key if only the fallback computes with it.
+    pub(crate) fn foreign(&self) -> Option<Arc<FallbackKey>> {
+        match self.content() {
+            KeyContent::Foreign { own: None, foreign } => Some(foreign),
+            _ => None,
+        }
+    }
+
+    /// Returns the key as one of the fallback, without the private half of a held key. None if there is no fallback.
+    pub(crate) fn to_fallback(&self) -> Option<Arc<FallbackKey>> {
+        let selection = match self.content() {
+            KeyContent::Foreign { foreign, .. } => return Some(foreign),
+            KeyContent::Empty => return None,
+            KeyContent::Curve(_) => KeySelection(4),
+            KeyContent::Key(key) => KeySelection::all(is_private(&key) && held_name(&key).is_none()),
+        };
+        self.export(selection)?.with(|params| self.import_foreign(params, selection))
     }
 
     /// Returns the curve of an EC key or of EC parameters.
     pub(crate) fn curve(&self) -> Option<Curve> {
         match self.content() {
-            KeyContent::Empty => None,
             KeyContent::Curve(curve) => Some(curve),
-            KeyContent::Key(key) => key.ec_public().map(|(curve, _)| curve),
+            KeyContent::Key(key) | KeyContent::Foreign { own: Some(key), .. } => {
+                key.ec_public().map(|(curve, _)| curve)
+            }
+            KeyContent::Empty | KeyContent::Foreign { own: None, .. } => None,
         }
     }
 
@@ -148,6 +228,9 @@ impl ProviderKey {
 
     /// True if it has all selected parts. Only EC keys have parameters that may be missing.
     pub(crate) fn has(&self, selection: KeySelection) -> bool {
+        if let KeyContent::Foreign { foreign, .. } = self.content() {
+            return foreign.has(selection.0);
+        }
         if selection.domain() && self.family == KeyFamily::Ec && self.curve().is_none() {
             return false;
         }
@@ -160,13 +243,34 @@ impl ProviderKey {
 
     /// True if the selected parts of both keys are equal. Fingerprints compare public halves.
     pub(crate) fn matches(&self, other: &Self, selection: KeySelection) -> bool {
-        if self.family != other.family || selection.domain() && self.curve() != other.curve() {
+        if self.family != other.family {
+            return false;
+        }
+        if self.is_foreign() || other.is_foreign() {
+            let both = self.to_fallback().zip(other.to_fallback());
+            return both.is_some_and(|(own, other)| own.matches(&other, selection.0));
+        }
+        if selection.domain() && self.curve() != other.curve() {
             return false;
         }
         match (self.get(), other.get()) {
             (Some(own), Some(other)) if selection.keypair() => own.fingerprint() == other.fingerprint(),
             (own, other) => !selection.keypair() || (own.is_none() && other.is_none()),
         }
+    }
+
+    /// True if the selected parts are valid. `kind` is `OSSL_KEYMGMT_VALIDATE_*`.
+    pub(crate) fn is_valid(&self, selection: KeySelection, kind: c_int) -> bool {
+        match self.content() {
+            KeyContent::Foreign { foreign, .. } => foreign.is_valid(selection.0, kind),
+            // Import validates keys, so that every other key of this provider is valid.
+            _ => self.has(selection),
+        }
+    }
+
+    /// True for a key of the fallback, also if this provider computes with it.
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self.content(), KeyContent::Foreign { .. })
     }
 
     /// Copies the selected parts. None if the public half is selected alone and is not a valid key.
@@ -177,21 +281,42 @@ impl ProviderKey {
                 curve.map_or(KeyContent::Empty, KeyContent::Curve)
             }
             KeyContent::Key(key) if !selection.private() => KeyContent::Key(public_half(&key)?),
+            KeyContent::Foreign { foreign, .. } => {
+                return Some(Self::of_foreign(
+                    &self.provider,
+                    self.family,
+                    foreign.copy_selected(selection.0)?,
+                ));
+            }
             content => content,
         };
-        Some(Self { family: self.family, content: RwLock::new(content) })
+        Some(Self::with(&self.provider, self.family, content))
     }
 
-    /// Imports a key from the numbers of another provider. False if this provider does not support the key, so that the
-    /// other provider keeps it.
+    /// Imports a key from the numbers of another provider. False if neither this provider nor the fallback supports it.
     pub(crate) fn import(&self, params: ParamReader<'_>, selection: KeySelection) -> bool {
+        let content = match self.import_own(params, selection) {
+            Some(content) if !has_attributes(params) => Some(content),
+            own => {
+                let foreign = self.import_foreign(params, selection);
+                let key = match &own {
+                    Some(KeyContent::Key(key)) => Some(key.clone()),
+                    _ => None,
+                };
+                foreign.map(|foreign| KeyContent::Foreign { own: key, foreign }).or(own)
+            }
+        };
+        content.map(|content| self.replace(content)).is_some()
+    }
+
+    /// Returns the content that an import makes. None if this provider does not support the key.
+    fn import_own(&self, params: ParamReader<'_>, selection: KeySelection) -> Option<KeyContent> {
         if !selection.keypair() {
             return match self.family {
                 KeyFamily::Ec if selection.domain() => {
-                    let curve = params.text(name::GROUP).and_then(curve_by_name);
-                    curve.map(|curve| self.replace(KeyContent::Curve(curve))).is_some()
+                    params.text(name::GROUP).and_then(curve_by_name).map(KeyContent::Curve)
                 }
-                _ => true,
+                _ => Some(self.content()),
             };
         }
         let key = match self.family {
@@ -202,14 +327,51 @@ impl ProviderKey {
             }
             KeyFamily::X25519 => import_edwards(params, selection, raw::x25519_private, raw::x25519_public),
         };
-        key.map(|key| self.replace(KeyContent::Key(key))).is_some()
+        key.map(KeyContent::Key)
+    }
+
+    fn import_foreign(&self, params: ParamReader<'_>, selection: KeySelection) -> Option<Arc<FallbackKey>> {
+        let fallback = self.provider.fallback()?;
+        FallbackKey::import(fallback, self.family.name(), selection.0, params).map(Arc::new)
+    }
+
+    /// Takes a key of the fallback, as an own one if this provider computes with it.
+    fn adopt(&self, foreign: Arc<FallbackKey>) {
+        let selection = [KeySelection::all(true), KeySelection::all(false), KeySelection(4)]
+            .into_iter()
+            .find(|selection| foreign.has(selection.0));
+        let own = selection.and_then(|selection| {
+            let read = |params: ParamReader<'_>| {
+                self.import_own(params, selection).map(|content| (content, has_attributes(params)))
+            };
+            foreign.with_numbers(selection.0, read).flatten()
+        });
+        self.replace(match own {
+            Some((content, false)) => content,
+            Some((KeyContent::Key(key), true)) => KeyContent::Foreign { own: Some(key), foreign },
+            _ => KeyContent::Foreign { own: None, foreign },
+        });
+    }
+
+    /// Passes the selected parts to a callback. False without a key, or if the callback fails.
+    pub(crate) fn export_to(
+        &self,
+        selection: KeySelection,
+        callback: Option<Callback>,
+        argument: *mut c_void,
+    ) -> bool {
+        match self.content() {
+            KeyContent::Foreign { foreign, .. } => foreign.export(selection.0, callback, argument),
+            _ => self.export(selection).is_some_and(|mut made| made.pass_to(callback, argument)),
+        }
     }
 
     /// Exports the selected parts, or only the public half of a key that lives elsewhere. None without a key.
-    pub(crate) fn export(&self, selection: KeySelection) -> Option<ParamList> {
+    fn export(&self, selection: KeySelection) -> Option<ParamList> {
         let mut made = ParamList::default();
         let key = match self.content() {
             KeyContent::Key(key) => key,
+            KeyContent::Foreign { .. } => return None,
             _ if selection.keypair() => return None,
             KeyContent::Empty => return Some(made),
             KeyContent::Curve(curve) => {
@@ -252,8 +414,25 @@ impl ProviderKey {
 
     /// Writes the parameters that are asked for. False if a buffer is too small.
     pub(crate) fn describe(&self, wanted: &mut ParamWriter<'_>) -> bool {
+        let is_written = self.describe_own(wanted);
+        if self.family != KeyFamily::Ec || !wanted.lacks_any_of(&CURVE_NUMBERS) {
+            return is_written;
+        }
+        self.to_fallback().map_or(is_written, |foreign| foreign.describe(wanted))
+    }
+
+    fn describe_own(&self, wanted: &mut ParamWriter<'_>) -> bool {
         let key = match self.content() {
-            KeyContent::Empty => return true,
+            KeyContent::Foreign { foreign, .. } => return foreign.describe(wanted),
+            // OpenSSL keeps the sizes that it gets first, and these do not depend on the key.
+            KeyContent::Empty => {
+                let kind = match self.family {
+                    KeyFamily::Ed25519 => KeyKind::Ed25519Public,
+                    KeyFamily::X25519 => KeyKind::X25519Public,
+                    KeyFamily::Rsa | KeyFamily::Ec => return true,
+                };
+                return KeySizes::of_kind(kind).describe(wanted);
+            }
             KeyContent::Curve(curve) => {
                 return KeySizes::of_kind(KeyKind::EcPublic(curve)).describe(wanted)
                     & wanted.text(name::GROUP, group_name(curve));
@@ -272,6 +451,7 @@ impl ProviderKey {
                     & wanted.text(name::GROUP, group_name(curve))
                     & wanted.text(name::POINT_FORMAT, c"uncompressed")
                     & wanted.text(name::ENCODING, c"named_curve")
+                    & wanted.number(name::DECODED_FROM_EXPLICIT, 0)
                     & wanted.octets(name::PUBLIC, point)
                     & wanted.octets(name::ENCODED_PUBLIC, point)
             }),
@@ -290,14 +470,35 @@ impl ProviderKey {
             Some(KeyParts::X25519Private(parts)) => wanted.octets(name::PRIVATE, parts.scalar.expose()),
             Some(KeyParts::Ed25519Private(parts)) => wanted.octets(name::PRIVATE, parts.seed.expose()),
             Some(KeyParts::EcPrivate(parts)) => wanted.integer(name::PRIVATE, parts.scalar.expose()),
-            Some(KeyParts::RsaPrivate(parts)) => wanted.integer(name::D, parts.d.expose()),
+            Some(KeyParts::RsaPrivate(parts)) => {
+                wanted.integer(name::D, parts.d.expose())
+                    & wanted.integer(name::FACTOR1, parts.p.expose())
+                    & wanted.integer(name::FACTOR2, parts.q.expose())
+                    & wanted.integer(name::EXPONENT1, parts.dp.expose())
+                    & wanted.integer(name::EXPONENT2, parts.dq.expose())
+                    & wanted.integer(name::COEFFICIENT1, parts.qinv.expose())
+            }
             _ => true,
         };
         is_written & is_own_written & private
     }
 
+    /// Sets parameters. Unknown parameters are ignored: OSSL_PARAM(3).
+    pub(crate) fn set(&self, params: ParamReader<'_>) -> bool {
+        let has_attributes = self.family == KeyFamily::Ec && ATTRIBUTES.iter().any(|name| params.has(name));
+        if !self.is_foreign() && !has_attributes {
+            let encoded = params.octets(name::ENCODED_PUBLIC);
+            return encoded.is_none_or(|bytes| self.set_encoded_public(bytes).is_ok());
+        }
+        // Without a fallback nothing would read these attributes.
+        let Some(foreign) = self.to_fallback() else { return true };
+        let is_set = foreign.set(params);
+        self.adopt(foreign);
+        is_set
+    }
+
     /// Sets a peer's public key as TLS encodes it. RFC 8446 4.2.8.2.
-    pub(crate) fn set_encoded_public(&self, bytes: &[u8]) -> Result<(), ProviderError> {
+    fn set_encoded_public(&self, bytes: &[u8]) -> Result<(), ProviderError> {
         let key = match self.family {
             KeyFamily::X25519 => raw::x25519_public(bytes)?,
             KeyFamily::Ed25519 => raw::ed25519_public(bytes)?,
@@ -314,8 +515,17 @@ impl ProviderKey {
 
 impl Clone for ProviderKey {
     fn clone(&self) -> Self {
-        Self { family: self.family, content: RwLock::new(self.content()) }
+        Self::with(&self.provider, self.family, self.content())
     }
+}
+
+/// True if an EC key has attributes that its own form here does not keep.
+fn has_attributes(params: ParamReader<'_>) -> bool {
+    let is_other = |name, usual: &str| params.text(name).is_some_and(|value| value != usual);
+    is_other(name::ENCODING, "named_curve")
+        || is_other(name::POINT_FORMAT, "uncompressed")
+        || params.number(name::INCLUDE_PUBLIC) == Some(0)
+        || params.number(name::COFACTOR_FLAG).is_some_and(|flag| flag != 0)
 }
 
 /// True if the key allows private operations, in this process or in a cryptoserver.
@@ -333,14 +543,6 @@ fn public_half(key: &Key) -> Option<Key> {
         KeyFamily::Ec => key.ec_public().and_then(|(curve, point)| raw::ec_public(curve, point).ok()),
         KeyFamily::Ed25519 => raw::ed25519_public(key.ed25519_public()?).ok(),
         KeyFamily::X25519 => raw::x25519_public(key.x25519_public()?).ok(),
-    }
-}
-
-/// Returns the name of a key that a cryptoserver holds.
-pub(crate) fn held_name(key: &Key) -> Option<&str> {
-    match key.home() {
-        KeyHome::Held { reference, .. } => Some(reference),
-        KeyHome::Local => None,
     }
 }
 
@@ -387,10 +589,11 @@ mod tests {
 
     #[test]
     fn a_copy_has_the_selected_parts_and_no_others() {
+        let provider = LoadedProvider::detached();
         let keys = [generate::rsa(1024), generate::ec(Curve::P256), generate::ed25519(), generate::x25519()];
         for key in keys.map(Result::unwrap) {
             let family = KeyFamily::of_key(&key).unwrap();
-            let key = ProviderKey::new(family, Some(key));
+            let key = ProviderKey::new(&provider, family, Some(key));
             let parameters = key.copy_selected(DOMAIN).unwrap();
             assert!(!parameters.has(PUBLIC) && parameters.matches(&key, DOMAIN), "{family:?}");
             let public = key.copy_selected(KeySelection(PUBLIC.0 | DOMAIN.0)).unwrap();
@@ -398,7 +601,7 @@ mod tests {
             let all = key.copy_selected(KeySelection(7)).unwrap();
             assert!(all.has(PRIVATE) && all.matches(&key, PUBLIC), "{family:?}");
         }
-        let empty = ProviderKey::new(KeyFamily::Ec, None).copy_selected(KeySelection(7)).unwrap();
+        let empty = ProviderKey::new(&provider, KeyFamily::Ec, None).copy_selected(KeySelection(7)).unwrap();
         assert!(!empty.has(DOMAIN));
     }
 }

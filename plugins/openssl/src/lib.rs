@@ -10,6 +10,7 @@
 //! | `pending` | an operation that has been submitted and not answered yet |
 //! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
 //! | `generation` | new keys |
+//! | `handover` | operations that the fallback, another provider, goes on with |
 //! | `signature`, `cipher`, `exchange` | contexts between initialisation and result |
 //! | `digest`, `der` | digests by name; DigestInfo and AlgorithmIdentifier |
 //! | `error` | the reasons why an operation fails |
@@ -23,6 +24,7 @@ mod error;
 mod exchange;
 mod ffi;
 mod generation;
+mod handover;
 mod key;
 mod pending;
 mod provider;

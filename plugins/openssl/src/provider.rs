@@ -1,5 +1,6 @@
 //! The choice between the engines of this process and a cryptoserver.
 
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use oarlock::engine_api::{Jobs, Operation, OperationSet, SecondInput};
 use oarlock::schemes::{compute_on, raw_result, shape_of};
 use oarlock::selftest::{prove, representative};
-use oarlock::{Accelerator, Job, JobError, Key, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
+use oarlock::{Accelerator, Job, JobError, Key, KeyHome, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
 use oarlock_wire::proto::{Code, KeyInfo};
 use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError};
 use zeroize::Zeroizing;
@@ -16,7 +17,7 @@ use crate::config::{Config, OperationMode, VerifyAt};
 use crate::error::{INSECURE_FORK, ProviderError, print_warning};
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
-use crate::key::held_name;
+use crate::ffi::libcrypto::fallback::FallbackProvider;
 use crate::pending::PendingOperation;
 
 /// A loaded provider. Clones share its state.
@@ -27,6 +28,7 @@ struct ProviderState {
     core: CoreHandle,
     config: Config,
     async_jobs: AsyncJobs,
+    fallback: OnceLock<Arc<FallbackProvider>>,
     engines: OnceLock<Result<Arc<Accelerator>, String>>,
     verifier: OnceLock<Result<Arc<Accelerator>, String>>,
     pool: OnceLock<ConnectionPool>,
@@ -55,6 +57,7 @@ impl LoadedProvider {
             async_jobs: AsyncJobs::find(&core, config.mode == OperationMode::Service, config.patience),
             core,
             config,
+            fallback: OnceLock::new(),
             engines: OnceLock::new(),
             verifier: OnceLock::new(),
             pool: OnceLock::new(),
@@ -65,8 +68,38 @@ impl LoadedProvider {
         }))
     }
 
+    /// Returns a provider that no library has loaded, with default settings.
+    #[cfg(test)]
+    pub(crate) fn detached() -> Self {
+        let (config, _) = Config::read(|_| None, |_| None).unwrap();
+        Self::new(CoreHandle::detached(), config)
+    }
+
     pub(crate) fn core(&self) -> &CoreHandle {
         &self.0.core
+    }
+
+    /// Returns the answer to a question as OpenSSL's 1 or 0. Only an error goes to the error queue.
+    pub(crate) fn report(&self, result: Result<bool, ProviderError>) -> c_int {
+        // A bad signature is an answer. An entry for it in the queue would look like an error of a later call to
+        // programs that read the queue to learn whether a call failed: SSL_get_error(3).
+        result.map_or_else(
+            |error| {
+                self.core().raise(&error);
+                0
+            },
+            c_int::from,
+        )
+    }
+
+    /// Returns the provider that computes what this one does not offer, or None if no other one is active.
+    pub(crate) fn fallback(&self) -> Option<&Arc<FallbackProvider>> {
+        if let Some(fallback) = self.0.fallback.get() {
+            return Some(fallback);
+        }
+        // Found before the cell is locked, for the reason that `engines` gives. It may become active later.
+        let found = Arc::new(FallbackProvider::find(self.core())?);
+        Some(self.0.fallback.get_or_init(|| found))
     }
 
     /// True if this is the fibre of an `ASYNC_JOB`, whose stack is small.
@@ -337,6 +370,14 @@ impl LoadedProvider {
         if before.is_some() {
             print_warning("the cryptoserver answers again");
         }
+    }
+}
+
+/// Returns the name of a key that a cryptoserver holds.
+pub(crate) fn held_name(key: &Key) -> Option<&str> {
+    match key.home() {
+        KeyHome::Held { reference, .. } => Some(reference),
+        KeyHome::Local => None,
     }
 }
 

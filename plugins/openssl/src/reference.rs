@@ -20,7 +20,7 @@ pub(crate) fn check_uri(uri: &str) -> Result<(), ProviderError> {
 pub(crate) fn load_uri(provider: &LoadedProvider, uri: &str) -> Result<ProviderKey, ProviderError> {
     let name = Reference::parse_uri(uri)?.name;
     let info = provider.key_info(&name)?;
-    provider_key(held_key(&name, &info.public_key)?)
+    provider_key(provider, held_key(&name, &info.public_key)?)
 }
 
 /// The maximum length of a reference in DER.
@@ -46,15 +46,15 @@ pub(crate) fn load_der(
         Some(spki) => held_key(&reference.name, spki)?,
         None => held_key(&reference.name, &provider.key_info(&reference.name)?.public_key)?,
     };
-    let key = provider_key(key)?;
+    let key = provider_key(provider, key)?;
     Ok((key.family == family).then_some(key))
 }
 
-fn provider_key(key: Key) -> Result<ProviderKey, ProviderError> {
+fn provider_key(provider: &LoadedProvider, key: Key) -> Result<ProviderKey, ProviderError> {
     let family = KeyFamily::of_key(&key).ok_or_else(|| {
         ProviderError::Reference(format!("{:?} keys are not offered by oarlock", key.kind()))
     })?;
-    Ok(ProviderKey::new(family, Some(key)))
+    Ok(ProviderKey::new(provider, family, Some(key)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 mod scheme;
 
+use std::ffi::{CString, c_int};
+use std::sync::Arc;
+
 use aws_lc_rs::digest::Context as Hasher;
 use oarlock::{Curve, Job, JobError, Key, KeyKind, NonceRule};
 use zeroize::Zeroizing;
@@ -10,7 +13,10 @@ use self::scheme::SignInput;
 use crate::der;
 use crate::digest::NamedDigest;
 use crate::error::ProviderError;
-use crate::ffi::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
+use crate::ffi::libcrypto::abi::signature;
+use crate::ffi::libcrypto::fallback::{FallbackContext, FallbackKey, SIGNATURE};
+use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWord, ParamWriter};
+use crate::handover::OwnContext;
 use crate::key::{KeyFamily, ProviderKey};
 use crate::provider::LoadedProvider;
 
@@ -34,9 +40,21 @@ pub(crate) mod name {
 pub(crate) struct SignatureContext {
     provider: LoadedProvider,
     family: KeyFamily,
+    /// The property query for the digests of the fallback.
+    properties: Option<CString>,
+    /// The number of the function that began the operation.
+    operation: c_int,
     key: Option<Key>,
-    digest: Option<&'static NamedDigest>,
     hasher: Option<Hasher>,
+    /// True after the first part of a message.
+    is_hashing: bool,
+    settings: SignatureSettings,
+}
+
+/// The parameters of a signature context.
+#[derive(Clone, Copy)]
+struct SignatureSettings {
+    digest: Option<&'static NamedDigest>,
     padding: SignaturePadding,
     mgf: Option<&'static NamedDigest>,
     salt: PssSalt,
@@ -63,44 +81,51 @@ enum PssSalt {
 }
 
 impl SignatureContext {
-    pub(crate) fn new(provider: LoadedProvider, family: KeyFamily) -> Self {
+    pub(crate) fn new(provider: LoadedProvider, family: KeyFamily, properties: Option<CString>) -> Self {
         Self {
             provider,
             family,
+            properties,
+            operation: signature::SIGN_INIT,
             key: None,
-            digest: None,
             hasher: None,
-            padding: SignaturePadding::Pkcs1,
-            mgf: None,
-            // The default of OpenSSL since 3.1: FIPS 186-5 5.4 forbids longer salts.
-            salt: PssSalt::AutoDigestMax,
-            nonce: NonceRule::Hedged,
+            is_hashing: false,
+            settings: SignatureSettings {
+                digest: None,
+                padding: SignaturePadding::Pkcs1,
+                mgf: None,
+                // The default of OpenSSL since 3.1: FIPS 186-5 5.4 forbids longer salts.
+                salt: PssSalt::AutoDigestMax,
+                nonce: NonceRule::Hedged,
+            },
         }
     }
 
-    pub(crate) fn provider(&self) -> &LoadedProvider {
-        &self.provider
-    }
-
-    /// Begins to sign or verify a digest.
+    /// Begins the operation of this initialisation function, which signs or verifies a digest.
     pub(crate) fn init(
         &mut self,
+        operation: c_int,
         key: Option<&ProviderKey>,
         params: ParamReader<'_>,
     ) -> Result<(), ProviderError> {
         self.set_key(key)?;
-        self.hasher = None;
+        self.operation = operation;
+        (self.hasher, self.is_hashing) = (None, false);
         self.set(params)
     }
 
-    /// Begins to sign or verify a message. Without a name the former digest stays.
+    /// Begins the operation of this initialisation function, which signs or verifies a message. Without a name the former
+    /// digest stays.
     pub(crate) fn digest_init(
         &mut self,
+        operation: c_int,
         digest: Option<&str>,
         key: Option<&ProviderKey>,
         params: ParamReader<'_>,
     ) -> Result<(), ProviderError> {
         self.set_key(key)?;
+        self.operation = operation;
+        (self.hasher, self.is_hashing) = (None, false);
         let named = digest.filter(|name| !name.is_empty());
         if self.family == KeyFamily::Ed25519 {
             // RFC 8032 5.1: Ed25519 signs the message itself.
@@ -110,23 +135,23 @@ impl SignatureContext {
             return self.set(params);
         }
         if let Some(name) = named {
-            self.digest = Some(NamedDigest::named(name)?);
+            self.settings.digest = Some(NamedDigest::named(name)?);
         }
-        let digest = self.digest.ok_or(ProviderError::NotInitialised)?;
-        self.set(params)?;
+        let digest = self.settings.digest.ok_or(ProviderError::NotInitialised)?;
         self.hasher = Some(digest.hasher());
-        Ok(())
+        self.set(params)
     }
 
     /// Hashes the next part of the message.
     pub(crate) fn update(&mut self, data: &[u8]) -> Result<(), ProviderError> {
         self.hasher.as_mut().ok_or(ProviderError::NotInitialised)?.update(data);
+        self.is_hashing = true;
         Ok(())
     }
 
     /// Returns the maximum length of a signature in bytes.
     pub(crate) fn max_len(&self) -> Result<usize, ProviderError> {
-        Ok(match self.key()?.kind() {
+        Ok(match self.key_or_error()?.kind() {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => usize::from(bits).div_ceil(8),
             // DER of two integers, each with a byte for the sign: RFC 3279 2.2.3.
             KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => 104,
@@ -170,84 +195,20 @@ impl SignatureContext {
     /// Recovers the content of a PKCS#1 v1.5 signature: the hash, or everything behind the padding if no digest is set.
     /// RFC 8017 8.2.2.
     pub(crate) fn recover(&self, signature: &[u8]) -> Result<Vec<u8>, ProviderError> {
-        if self.family != KeyFamily::Rsa || self.padding != SignaturePadding::Pkcs1 {
+        if self.family != KeyFamily::Rsa || self.settings.padding != SignaturePadding::Pkcs1 {
             return Err(ProviderError::Unsupported {
                 what: "recovery from any but PKCS#1 v1.5 signatures".into(),
             });
         }
         // Everything here is public, so the checks may end early.
-        let encoded = self.provider.rsa_public(self.key()?, signature)?;
+        let encoded = self.provider.rsa_public(self.key_or_error()?, signature)?;
         let behind = strip_padding(&encoded).ok_or(JobError::Rejected)?;
-        let Some(digest) = self.digest else { return Ok(behind.to_vec()) };
+        let Some(digest) = self.settings.digest else { return Ok(behind.to_vec()) };
         let hash = behind.get(behind.len().saturating_sub(digest.len())..).unwrap_or_default();
         if der::digest_info(digest, hash) != behind {
             return Err(JobError::Rejected.into());
         }
         Ok(hash.to_vec())
-    }
-
-    /// Sets parameters. Unknown parameters are ignored.
-    pub(crate) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
-        if self.family == KeyFamily::Ed25519 {
-            return check_plain_ed25519(params);
-        }
-        if let Some(name) = params.text(name::DIGEST).filter(|name| !name.is_empty()) {
-            let digest = NamedDigest::named(name)?;
-            // Part of the message may be hashed already.
-            if self.hasher.is_some() && self.digest != Some(digest) {
-                return Err(ProviderError::Parameter {
-                    what: "digest",
-                    expected: "that of initialisation".into(),
-                });
-            }
-            self.digest = Some(digest);
-        }
-        if self.family == KeyFamily::Ec {
-            if let Some(number) = params.number(name::NONCE_TYPE) {
-                self.nonce = if number == 1 { NonceRule::Deterministic } else { NonceRule::Hedged };
-            }
-            return Ok(());
-        }
-        if let Some(word) = params.word(name::PAD_MODE) {
-            self.padding = parse_padding(word)?;
-        }
-        if let Some(word) = params.word(name::SALT_LEN) {
-            self.salt = parse_salt(word)?;
-        }
-        if let Some(name) = params.text(name::MGF1_DIGEST).filter(|name| !name.is_empty()) {
-            self.mgf = Some(NamedDigest::named(name)?);
-        }
-        Ok(())
-    }
-
-    /// Writes the parameters that are asked for. False if a buffer is too small.
-    pub(crate) fn get(&self, wanted: &mut ParamWriter<'_>) -> Result<bool, ProviderError> {
-        let mut is_written = true;
-        if let Some(id) = self.algorithm_id()? {
-            is_written &= wanted.octets(name::ALGORITHM_ID, &id);
-        }
-        if let Some(digest) = self.digest {
-            is_written &= wanted.text(name::DIGEST, digest.canonical);
-        }
-        if self.family == KeyFamily::Rsa {
-            let (number, text) = match self.padding {
-                SignaturePadding::Pkcs1 => (1, c"pkcs1"),
-                SignaturePadding::Pss => (6, c"pss"),
-            };
-            is_written &= match wanted.wants_text(name::PAD_MODE) {
-                Some(true) => wanted.text(name::PAD_MODE, text),
-                _ => wanted.number(name::PAD_MODE, number),
-            };
-            let (number, text) = self.salt.as_openssl();
-            is_written &= match wanted.wants_text(name::SALT_LEN) {
-                Some(true) => text.is_some_and(|text| wanted.text(name::SALT_LEN, text)),
-                _ => wanted.number(name::SALT_LEN, number),
-            };
-            if let Some(mgf) = self.mgf.or(self.digest) {
-                is_written &= wanted.text(name::MGF1_DIGEST, mgf.canonical);
-            }
-        }
-        Ok(is_written)
     }
 
     fn set_key(&mut self, key: Option<&ProviderKey>) -> Result<(), ProviderError> {
@@ -261,22 +222,22 @@ impl SignatureContext {
             }
             self.key = Some(given.get().ok_or(ProviderError::NoKey)?);
         }
-        self.key().map(|_| ())
+        self.key_or_error().map(|_| ())
     }
 
-    fn key(&self) -> Result<&Key, ProviderError> {
+    fn key_or_error(&self) -> Result<&Key, ProviderError> {
         self.key.as_ref().ok_or(ProviderError::NoKey)
     }
 
     fn sign_input(&self, input: SignInput<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-        let key = self.key()?;
+        let key = self.key_or_error()?;
         let mut encoded = Vec::new();
         let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
         self.provider.run(&Job::with_scheme(scheme, key, input, &[]))
     }
 
     fn verify_input(&self, input: SignInput<'_>, signature: &[u8]) -> Result<bool, ProviderError> {
-        let key = self.key()?;
+        let key = self.key_or_error()?;
         let mut encoded = Vec::new();
         let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
         let scheme = self.verifying_scheme(scheme);
@@ -288,9 +249,166 @@ impl SignatureContext {
     }
 }
 
+impl OwnContext for SignatureContext {
+    fn provider(&self) -> &LoadedProvider {
+        &self.provider
+    }
+
+    fn family(&self) -> KeyFamily {
+        self.family
+    }
+
+    fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    fn needs_private(&self) -> bool {
+        matches!(self.operation, signature::SIGN_INIT | signature::DIGEST_SIGN_INIT)
+    }
+
+    fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+        if self.family == KeyFamily::Ed25519 {
+            return check_plain_ed25519(params);
+        }
+        let mut settings = self.settings;
+        settings.set(self.family, params)?;
+        // Part of the message may be hashed already.
+        if self.hasher.is_some() && settings.digest != self.settings.digest {
+            let expected = "that of initialisation".to_owned();
+            return Err(ProviderError::Parameter { what: "digest", expected });
+        }
+        self.settings = settings;
+        Ok(())
+    }
+
+    fn get(&self, wanted: &mut ParamWriter<'_>) -> Result<bool, ProviderError> {
+        let mut is_written = true;
+        if let Some(id) = self.algorithm_id()? {
+            is_written &= wanted.octets(name::ALGORITHM_ID, &id);
+        }
+        if let Some(digest) = self.settings.digest {
+            is_written &= wanted.text(name::DIGEST, digest.canonical);
+        }
+        if self.family == KeyFamily::Rsa {
+            let text = match self.settings.padding {
+                SignaturePadding::Pkcs1 => c"pkcs1",
+                SignaturePadding::Pss => c"pss",
+            };
+            is_written &= match wanted.wants_text(name::PAD_MODE) {
+                Some(true) => wanted.text(name::PAD_MODE, text),
+                _ => wanted.number(name::PAD_MODE, self.settings.padding.number().into()),
+            };
+            let (number, text) = self.settings.salt.as_openssl();
+            is_written &= match wanted.wants_text(name::SALT_LEN) {
+                Some(true) => text.is_some_and(|text| wanted.text(name::SALT_LEN, text)),
+                _ => wanted.number(name::SALT_LEN, number.into()),
+            };
+            if let Some(mgf) = self.settings.mgf.or(self.settings.digest) {
+                is_written &= wanted.text(name::MGF1_DIGEST, mgf.canonical);
+            }
+        }
+        Ok(is_written)
+    }
+
+    fn new_fallback(&self, key: Arc<FallbackKey>) -> Option<FallbackContext> {
+        let name = if self.family == KeyFamily::Ec { "ECDSA" } else { self.family.name() };
+        FallbackContext::new(&SIGNATURE, name, key, self.properties.as_deref())
+    }
+
+    fn replay(&self, fallback: &mut FallbackContext) -> bool {
+        // What is hashed here cannot go on there.
+        if self.is_hashing {
+            return false;
+        }
+        let digest = self.settings.digest.and_then(|digest| digest.canonical.to_str().ok());
+        let mut params = self.settings.to_params(self.family);
+        let begun = if matches!(self.operation, signature::DIGEST_SIGN_INIT | signature::DIGEST_VERIFY_INIT) {
+            params.with(|params| fallback.digest_init(self.operation, digest, params))
+        } else {
+            if let Some(name) = digest {
+                params.text(name::DIGEST, name);
+            }
+            params.with(|params| fallback.init(self.operation, params))
+        };
+        begun == 1
+    }
+}
+
+impl SignatureSettings {
+    fn set(&mut self, family: KeyFamily, params: ParamReader<'_>) -> Result<(), ProviderError> {
+        if let Some(name) = params.text(name::DIGEST).filter(|name| !name.is_empty()) {
+            self.digest = Some(NamedDigest::named(name)?);
+        }
+        if family == KeyFamily::Ec {
+            if let Some(number) = params.number(name::NONCE_TYPE) {
+                self.nonce = if number == 1 { NonceRule::Deterministic } else { NonceRule::Hedged };
+            }
+            return Ok(());
+        }
+        if let Some(word) = params.word(name::PAD_MODE) {
+            self.padding = parse_padding(word)?;
+        }
+        let is_pss = self.padding == SignaturePadding::Pss;
+        let misplaced =
+            |what| ProviderError::Parameter { what, expected: "the padding PSS before it".to_owned() };
+        if let Some(word) = params.word(name::SALT_LEN) {
+            self.salt = parse_salt(word)?;
+            if !is_pss {
+                return Err(misplaced("saltlen"));
+            }
+        }
+        if let Some(name) = params.text(name::MGF1_DIGEST).filter(|name| !name.is_empty()) {
+            if !is_pss {
+                return Err(misplaced("mgf1-digest"));
+            }
+            self.mgf = Some(NamedDigest::named(name)?);
+        }
+        if is_pss {
+            let (digest, mgf) = self.pss_digests()?;
+            digest.accelerated_for("PSS")?;
+            mgf.accelerated_for("MGF1")?;
+        }
+        Ok(())
+    }
+
+    /// Returns the parameters, except the digest, that make another context the same.
+    fn to_params(self, family: KeyFamily) -> ParamList {
+        let mut params = ParamList::default();
+        match family {
+            KeyFamily::Rsa => {
+                params.number(name::PAD_MODE, self.padding.number());
+                if self.padding == SignaturePadding::Pss {
+                    // OpenSSL 3.0 does not know the usual salt.
+                    if self.salt != PssSalt::AutoDigestMax {
+                        params.number(name::SALT_LEN, self.salt.as_openssl().0);
+                    }
+                    if let Some(mgf) = self.mgf {
+                        params.text(name::MGF1_DIGEST, mgf.canonical.to_str().unwrap_or_default());
+                    }
+                }
+            }
+            KeyFamily::Ec if self.nonce == NonceRule::Deterministic => {
+                params.integer(name::NONCE_TYPE, &[0, 0, 0, 1]);
+            }
+            _ => {}
+        }
+        params
+    }
+}
+
+impl SignaturePadding {
+    /// Returns OpenSSL's number.
+    fn number(self) -> c_int {
+        match self {
+            Self::Pkcs1 => 1,
+            Self::Pss => 6,
+        }
+    }
+}
+
 impl PssSalt {
     /// Returns the number of `RSA_PSS_SALTLEN_*`, and OpenSSL's name if there is one.
-    fn as_openssl(self) -> (i64, Option<&'static std::ffi::CStr>) {
+    fn as_openssl(self) -> (c_int, Option<&'static std::ffi::CStr>) {
         match self {
             Self::Digest => (-1, Some(c"digest")),
             Self::Auto => (-2, Some(c"auto")),

@@ -2,7 +2,7 @@
 
 use oarlock::{Curve, DigestAlg, EcdsaEncoding, Input, Key, KeyKind, SaltLength, Scheme};
 
-use super::{PssSalt, SignatureContext, SignaturePadding};
+use super::{PssSalt, SignatureContext, SignaturePadding, SignatureSettings};
 use crate::der;
 use crate::digest::NamedDigest;
 use crate::error::ProviderError;
@@ -24,7 +24,7 @@ impl SignatureContext {
         input: SignInput<'a>,
         encoded: &'a mut Vec<u8>,
     ) -> Result<(Scheme, Input<'a>), ProviderError> {
-        match (self.family, self.padding) {
+        match (self.family, self.settings.padding) {
             (KeyFamily::Rsa, SignaturePadding::Pkcs1) => self.pkcs1(input, encoded),
             (KeyFamily::Rsa, SignaturePadding::Pss) => self.pss(key, input),
             (KeyFamily::Ec, _) => self.ecdsa(key, input, encoded),
@@ -41,7 +41,7 @@ impl SignatureContext {
         encoded: &'a mut Vec<u8>,
     ) -> Result<(Scheme, Input<'a>), ProviderError> {
         // Without a digest the caller has encoded the input, as `openssl pkeyutl -sign` does.
-        let Some(digest) = self.digest else {
+        let Some(digest) = self.settings.digest else {
             let (SignInput::Message(bytes) | SignInput::Hash(bytes)) = input;
             return Ok((Scheme::RsaPkcs1SignEncoded, Input::Message(bytes)));
         };
@@ -55,7 +55,7 @@ impl SignatureContext {
     }
 
     fn pss<'a>(&self, key: &Key, input: SignInput<'a>) -> Result<(Scheme, Input<'a>), ProviderError> {
-        let (digest, mgf) = self.pss_digests()?;
+        let (digest, mgf) = self.settings.pss_digests()?;
         let salt_len = self.salt_len(key, digest.len());
         let scheme = Scheme::RsaPssSign {
             digest: digest.accelerated_for("PSS")?,
@@ -65,18 +65,12 @@ impl SignatureContext {
         Ok((scheme, input.into_input()))
     }
 
-    /// Returns the digest and the digest of mask generation. The default is SHA-1. RFC 8017 A.2.3.
-    fn pss_digests(&self) -> Result<(&'static NamedDigest, &'static NamedDigest), ProviderError> {
-        let digest = self.digest.map_or_else(|| NamedDigest::named("SHA1"), Ok)?;
-        Ok((digest, self.mgf.unwrap_or(digest)))
-    }
-
     fn salt_len(&self, key: &Key, digest_len: usize) -> u16 {
         let bits = key.rsa_public().map_or(0, |public| public.bits()).saturating_sub(1);
         // RFC 8017 9.1.1 step 3.
         let max = usize::from(bits).div_ceil(8).saturating_sub(digest_len + 2) as u16;
         let digest_len = digest_len as u16;
-        match self.salt {
+        match self.settings.salt {
             PssSalt::Digest => digest_len,
             PssSalt::Max | PssSalt::Auto => max,
             PssSalt::AutoDigestMax => digest_len.min(max),
@@ -93,9 +87,13 @@ impl SignatureContext {
         let (KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve)) = key.kind() else {
             return Err(ProviderError::NoKey);
         };
-        let scheme =
-            |digest| Scheme::EcdsaSign { curve, digest, encoding: EcdsaEncoding::Der, nonce: self.nonce };
-        match (self.digest, input) {
+        let scheme = |digest| Scheme::EcdsaSign {
+            curve,
+            digest,
+            encoding: EcdsaEncoding::Der,
+            nonce: self.settings.nonce,
+        };
+        match (self.settings.digest, input) {
             (Some(NamedDigest { accelerated: Some(alg), .. }), SignInput::Message(message)) => {
                 Ok((scheme(*alg), Input::Message(message)))
             }
@@ -124,7 +122,7 @@ impl SignatureContext {
             Scheme::RsaPkcs1SignEncoded => Scheme::RsaPkcs1VerifyEncoded,
             Scheme::RsaPssSign { digest, mgf, salt_len } => {
                 // The length that was chosen for signing need not be that of the signature at hand.
-                let salt = match self.salt {
+                let salt = match self.settings.salt {
                     PssSalt::Auto | PssSalt::AutoDigestMax => SaltLength::Any,
                     _ => SaltLength::Exactly(salt_len),
                 };
@@ -139,16 +137,24 @@ impl SignatureContext {
 
     /// Encodes the identifier of the scheme in certificates and messages, or None before the digest is known.
     pub(super) fn algorithm_id(&self) -> Result<Option<Vec<u8>>, ProviderError> {
-        Ok(match (self.family, self.digest, &self.key) {
+        Ok(match (self.family, self.settings.digest, &self.key) {
             (KeyFamily::Ed25519, ..) => Some(der::ed25519()),
             (KeyFamily::Ec, Some(digest), _) => Some(der::ecdsa(digest)),
-            (KeyFamily::Rsa, Some(digest), Some(key)) if self.padding == SignaturePadding::Pss => {
-                let (_, mgf) = self.pss_digests()?;
+            (KeyFamily::Rsa, Some(digest), Some(key)) if self.settings.padding == SignaturePadding::Pss => {
+                let (_, mgf) = self.settings.pss_digests()?;
                 Some(der::rsa_pss(digest, mgf, self.salt_len(key, digest.len())))
             }
             (KeyFamily::Rsa, Some(digest), _) => Some(der::rsa_pkcs1(digest)),
             _ => None,
         })
+    }
+}
+
+impl SignatureSettings {
+    /// Returns the digest and the digest of mask generation. The default is SHA-1. RFC 8017 A.2.3.
+    pub(super) fn pss_digests(&self) -> Result<(&'static NamedDigest, &'static NamedDigest), ProviderError> {
+        let digest = self.digest.map_or_else(|| NamedDigest::named("SHA1"), Ok)?;
+        Ok((digest, self.mgf.unwrap_or(digest)))
     }
 }
 

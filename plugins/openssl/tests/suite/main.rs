@@ -8,6 +8,7 @@
 //! | `service` | a cryptoserver behind the provider, and its failures |
 //! | `security` | outputs that do not fit, and an environment of another user |
 //! | `conformance` | helpers: the tests that every version of OpenSSL must pass |
+//! | `comparison` | helpers: the table of operations that are compared with and without the provider |
 //! | `common` | helpers: directories, programs, and a cryptoserver |
 //! | `lives` | helpers: a program that uses libcrypto as libraries and servers do |
 //! | `filter` | helpers: filters of system calls |
@@ -16,6 +17,7 @@
 #![allow(unreachable_pub, reason = "a program of tests exports nothing")]
 
 mod common;
+mod comparison;
 mod conformance;
 #[path = "../../../../crates/cli/tests/suite/program/filter.rs"]
 mod filter;

@@ -1,8 +1,8 @@
 //! `openssl` with the provider against `openssl` without it: the whole suite for Debian's libraries.
 
 use crate::common::{TestDirectory, program};
-use crate::conformance;
 use crate::lives;
+use crate::{comparison, conformance};
 
 /// The sections of the provider: all engines, and the scalar engine alone.
 const SECTIONS: [&str; 2] = ["mode = local", "mode = local\nengines = scalar\nthreads = 1"];
@@ -69,6 +69,30 @@ fn keys_of_both_key_managers_work() {
 fn leaves_unsupported_operations_to_the_default_provider() {
     for dir in test_directories() {
         conformance::left_alone(&dir);
+    }
+}
+
+#[test]
+fn takes_no_operation_away() {
+    if program("openssl").is_some() {
+        comparison::operations(&TestDirectory::new(""));
+    }
+}
+
+#[test]
+fn programs_use_what_only_the_default_provider_has() {
+    if program("openssl").is_some() {
+        let dir = TestDirectory::new("");
+        comparison::configure(&dir);
+        dir.key("rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048");
+        lives::use_others(&dir, &comparison::CONFIGURATIONS.map(|(name, _, _)| name), "rsa");
+    }
+}
+
+#[test]
+fn takes_no_version_of_tls_away() {
+    if program("openssl").is_some() {
+        comparison::handshakes(&TestDirectory::new(""));
     }
 }
 

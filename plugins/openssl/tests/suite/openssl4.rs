@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use crate::common::{ProgramResult, TestDirectory, program};
-use crate::conformance;
+use crate::{comparison, conformance};
 
 /// Features that no test uses.
 const LEFT_OUT: [&str; 36] = [
@@ -116,6 +116,18 @@ fn keys_of_both_key_managers_work() {
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn leaves_unsupported_operations_to_the_default_provider() {
     test_directory().iter().for_each(conformance::left_alone);
+}
+
+#[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
+fn takes_no_operation_away() {
+    test_directory().iter().for_each(comparison::operations);
+}
+
+#[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
+fn takes_no_version_of_tls_away() {
+    test_directory().iter().for_each(comparison::handshakes);
 }
 
 #[test]

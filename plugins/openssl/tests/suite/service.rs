@@ -65,6 +65,11 @@ fn held_keys_decrypt_and_export_only_their_public_half() {
         assert_eq!(dir.read("shown.pub"), dir.read(&format!("{key}.pub")));
         dir.openssl(&format!("pkey -in oarlock:{key} -out shown")).failed();
     }
+    // What only the default provider computes needs the key in this process.
+    let said = dir.openssl("dgst -md5 -sign oarlock:rsa -out signature message").failed();
+    assert!(said.contains("digest md5 is not offered by oarlock"), "{said}");
+    dir.plain("dgst -md5 -sign rsa -out signature message").ok();
+    dir.openssl("dgst -md5 -prverify oarlock:rsa -signature signature message").ok();
 }
 
 #[test]

@@ -5,10 +5,11 @@ use std::ffi::{c_int, c_void};
 use oarlock_ffi::bytes;
 use zeroize::Zeroizing;
 
-use super::{OutputBuffer, context_entries, describe, dispatch, entry, report_result};
+use super::{OutputBuffer, context_entries, describe, dispatch, entry};
 use crate::cipher::{CipherContext, name};
 use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, asym_cipher, kind};
 use crate::ffi::libcrypto::params::{ParamReader, ParamWriter};
+use crate::handover::OperationContext;
 use crate::key::ProviderKey;
 use crate::provider::LoadedProvider;
 
@@ -16,9 +17,9 @@ pub(super) static RSA: StaticTable<OsslDispatch> = dispatch! {
     asym_cipher::NEWCTX => newctx,
     asym_cipher::FREECTX => freectx,
     asym_cipher::DUPCTX => dupctx,
-    asym_cipher::ENCRYPT_INIT => init,
+    asym_cipher::ENCRYPT_INIT => encrypt_init,
     asym_cipher::ENCRYPT => encrypt,
-    asym_cipher::DECRYPT_INIT => init,
+    asym_cipher::DECRYPT_INIT => decrypt_init,
     asym_cipher::DECRYPT => decrypt,
     asym_cipher::GET_CTX_PARAMS => get_params,
     asym_cipher::GETTABLE_CTX_PARAMS => gettable_params,
@@ -47,22 +48,27 @@ static SETTABLE: StaticTable<OsslParam> = describe! {
     name::IMPLICIT_REJECTION => kind::UNSIGNED,
 };
 
-type OwnedContext = Option<Box<CipherContext>>;
-type LentContext<'a> = Option<&'a mut CipherContext>;
+type Context = OperationContext<CipherContext>;
+type OwnedContext = Option<Box<Context>>;
+type LentContext<'a> = Option<&'a mut Context>;
 
 entry! {
     fn newctx(provider: Option<&LoadedProvider>) -> OwnedContext, or None; {
-        provider.map(|provider| Box::new(CipherContext::new(provider.clone())))
+        provider.map(|provider| Box::new(OperationContext::new(CipherContext::new(provider.clone()))))
     }
 }
 
-context_entries!(CipherContext, gettable GETTABLE, settable SETTABLE);
+context_entries!(Context, gettable GETTABLE, settable SETTABLE);
 
 entry! {
-    fn init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
-        let Some(context) = context else { return 0 };
-        let result = context.init(key, params);
-        report_result(context.provider(), result)
+    fn encrypt_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        init(context, asym_cipher::ENCRYPT_INIT, key, params)
+    }
+}
+
+entry! {
+    fn decrypt_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        init(context, asym_cipher::DECRYPT_INIT, key, params)
     }
 }
 
@@ -79,11 +85,16 @@ entry! {
         let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes for the call.
         let message = unsafe { bytes(message, message_len) };
-        let result = context.modulus_len().and_then(|max| {
+        let output = OutputBuffer::new(address, len, size);
+        context.call(
+            |own| {
+                let max = own.modulus_len()?;
+                // SAFETY: a buffer of this size.
+                unsafe { output.write(max, || own.encrypt(message).map(Zeroizing::new)) }
+            },
             // SAFETY: a buffer of this size.
-            unsafe { OutputBuffer { address, len, size }.write(max, || context.encrypt(message).map(Zeroizing::new)) }
-        });
-        report_result(context.provider(), result)
+            |fallback| unsafe { fallback.transform(asym_cipher::ENCRYPT, output.parts(), message) },
+        )
     }
 }
 
@@ -100,26 +111,27 @@ entry! {
         let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes for the call.
         let ciphertext = unsafe { bytes(ciphertext, ciphertext_len) };
-        // The maximum, and not the length of this message, decides whether a buffer is large enough: see `write`.
-        let result = context.max_message_len().and_then(|max| {
+        let output = OutputBuffer::new(address, len, size);
+        context.call(
+            |own| {
+                // The maximum, and not the length of this message, decides whether a buffer is large enough: see
+                // `write`.
+                let max = own.max_message_len()?;
+                // SAFETY: a buffer of this size.
+                unsafe { output.write(max, || own.decrypt(ciphertext)) }
+            },
             // SAFETY: a buffer of this size.
-            unsafe { OutputBuffer { address, len, size }.write(max, || context.decrypt(ciphertext)) }
-        });
-        report_result(context.provider(), result)
+            |fallback| unsafe { fallback.transform(asym_cipher::DECRYPT, output.parts(), ciphertext) },
+        )
     }
 }
 
-entry! {
-    fn get_params(context: Option<&CipherContext>, wanted: ParamWriter<'_>) -> c_int, or 0; {
-        let mut wanted = wanted;
-        context.is_some_and(|context| context.get(&mut wanted)).into()
-    }
-}
-
-entry! {
-    fn set_params(context: LentContext<'_>, params: ParamReader<'_>) -> c_int, or 0; {
-        let Some(context) = context else { return 0 };
-        let result = context.set(params);
-        report_result(context.provider(), result)
-    }
+fn init(
+    context: LentContext<'_>,
+    operation: c_int,
+    key: Option<&ProviderKey>,
+    params: ParamReader<'_>,
+) -> c_int {
+    let Some(context) = context else { return 0 };
+    context.begin(key, |own| own.init(operation, key, params), |fallback| fallback.init(operation, params))
 }

@@ -3,10 +3,11 @@
 use std::ffi::{c_int, c_void};
 
 use super::keymgmt::{EcFamily, FamilyMarker, X25519Family};
-use super::{OutputBuffer, context_entries, describe, dispatch, entry, report_result};
+use super::{OutputBuffer, context_entries, describe, dispatch, entry};
 use crate::exchange::{ExchangeContext, name};
 use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, keyexch, kind};
 use crate::ffi::libcrypto::params::{ParamReader, ParamWriter};
+use crate::handover::OperationContext;
 use crate::key::ProviderKey;
 use crate::provider::LoadedProvider;
 
@@ -50,54 +51,46 @@ static SETTABLE: StaticTable<OsslParam> = describe! {
     name::KDF_UKM => kind::OCTETS,
 };
 
-type LentContext<'a> = Option<&'a mut ExchangeContext>;
+type Context = OperationContext<ExchangeContext>;
+type LentContext<'a> = Option<&'a mut Context>;
 
 entry! {
-    fn newctx<F: FamilyMarker>(provider: Option<&LoadedProvider>) -> Option<Box<ExchangeContext>>, or None; {
-        provider.map(|provider| Box::new(ExchangeContext::new(provider.clone(), F::FAMILY)))
+    fn newctx<F: FamilyMarker>(provider: Option<&LoadedProvider>) -> Option<Box<Context>>, or None; {
+        provider.map(|provider| Box::new(OperationContext::new(ExchangeContext::new(provider.clone(), F::FAMILY))))
     }
 }
 
-context_entries!(ExchangeContext, gettable GETTABLE, settable SETTABLE);
+context_entries!(Context, gettable GETTABLE, settable SETTABLE);
 
 entry! {
     fn init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        let result = context.init(key, params);
-        report_result(context.provider(), result)
+        context.begin(key, |own| own.init(key, params), |fallback| fallback.init(keyexch::INIT, params))
     }
 }
 
 entry! {
     fn set_peer(context: LentContext<'_>, key: Option<&ProviderKey>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        let result = context.set_peer(key);
-        report_result(context.provider(), result)
+        context.call(
+            |own| own.set_peer(key).map(|()| true),
+            |fallback| key.and_then(ProviderKey::to_fallback).map_or(0, |peer| fallback.set_peer(&peer)),
+        )
     }
 }
 
 entry! {
     fn derive(context: LentContext<'_>, address: *mut u8, len: Option<&mut usize>, size: usize) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        let result = context.output_len((!address.is_null()).then_some(size)).and_then(|needed| {
+        let output = OutputBuffer::new(address, len, size);
+        context.call(
+            |own| {
+                let needed = own.output_len((!address.is_null()).then_some(size))?;
+                // SAFETY: a buffer of this size.
+                unsafe { output.write(needed, || own.derive(needed)) }
+            },
             // SAFETY: a buffer of this size.
-            unsafe { OutputBuffer { address, len, size }.write(needed, || context.derive(needed)) }
-        });
-        report_result(context.provider(), result)
-    }
-}
-
-entry! {
-    fn get_params(context: Option<&ExchangeContext>, wanted: ParamWriter<'_>) -> c_int, or 0; {
-        let mut wanted = wanted;
-        context.is_some_and(|context| context.get(&mut wanted)).into()
-    }
-}
-
-entry! {
-    fn set_params(context: LentContext<'_>, params: ParamReader<'_>) -> c_int, or 0; {
-        let Some(context) = context else { return 0 };
-        let result = context.set(params);
-        report_result(context.provider(), result)
+            |fallback| unsafe { fallback.finish(keyexch::DERIVE, output.parts()) },
+        )
     }
 }

@@ -90,6 +90,19 @@ static TYPES: StaticTable<OsslParam> = describe! {
     name::GROUP => kind::UTF8,
     name::PUBLIC => kind::OCTETS,
     name::PRIVATE => kind::OCTETS,
+    name::ENCODING => kind::UTF8,
+    name::POINT_FORMAT => kind::UTF8,
+    name::INCLUDE_PUBLIC => kind::INTEGER,
+    name::COFACTOR_FLAG => kind::INTEGER,
+    name::GROUP_CHECK => kind::UTF8,
+    name::FIELD_TYPE => kind::UTF8,
+    name::P => kind::UNSIGNED,
+    name::A => kind::UNSIGNED,
+    name::B => kind::UNSIGNED,
+    name::GENERATOR => kind::OCTETS,
+    name::ORDER => kind::UNSIGNED,
+    name::COFACTOR => kind::UNSIGNED,
+    name::SEED => kind::OCTETS,
 };
 
 static GETTABLE: StaticTable<OsslParam> = describe! {
@@ -104,29 +117,54 @@ static GETTABLE: StaticTable<OsslParam> = describe! {
     name::N => kind::UNSIGNED,
     name::E => kind::UNSIGNED,
     name::D => kind::UNSIGNED,
+    name::FACTOR1 => kind::UNSIGNED,
+    name::FACTOR2 => kind::UNSIGNED,
+    name::EXPONENT1 => kind::UNSIGNED,
+    name::EXPONENT2 => kind::UNSIGNED,
+    name::COEFFICIENT1 => kind::UNSIGNED,
     name::PUBLIC => kind::OCTETS,
     name::PRIVATE => kind::OCTETS,
     name::ENCODED_PUBLIC => kind::OCTETS,
+    name::QX => kind::UNSIGNED,
+    name::QY => kind::UNSIGNED,
+    name::DECODED_FROM_EXPLICIT => kind::INTEGER,
+    name::INCLUDE_PUBLIC => kind::INTEGER,
+    name::COFACTOR_FLAG => kind::INTEGER,
+    name::FIELD_TYPE => kind::UTF8,
+    name::P => kind::UNSIGNED,
+    name::A => kind::UNSIGNED,
+    name::B => kind::UNSIGNED,
+    name::GENERATOR => kind::OCTETS,
+    name::ORDER => kind::UNSIGNED,
+    name::COFACTOR => kind::UNSIGNED,
+    name::SEED => kind::OCTETS,
 };
 
-static SETTABLE: StaticTable<OsslParam> = describe! { name::ENCODED_PUBLIC => kind::OCTETS };
+static SETTABLE: StaticTable<OsslParam> = describe! {
+    name::ENCODED_PUBLIC => kind::OCTETS,
+    name::ENCODING => kind::UTF8,
+    name::POINT_FORMAT => kind::UTF8,
+    name::INCLUDE_PUBLIC => kind::INTEGER,
+    name::COFACTOR_FLAG => kind::INTEGER,
+    name::GROUP_CHECK => kind::UTF8,
+};
 
-/// The parameters of new RSA keys.
+/// The parameters of new RSA keys without a fallback.
 static RSA_GENERATION: StaticTable<OsslParam> = describe! {
     name::BITS => kind::UNSIGNED,
     name::PRIMES => kind::UNSIGNED,
     name::E => kind::UNSIGNED,
 };
 
-/// The parameters of all other new keys.
+/// The parameters of all other new keys without a fallback.
 static GENERATION: StaticTable<OsslParam> = describe! { name::GROUP => kind::UTF8 };
 
 /// A key whose ownership passes to or from OpenSSL.
 type OwnedKey = Option<Box<ProviderKey>>;
 
 entry! {
-    fn new<F: FamilyMarker>(_provider: *const c_void) -> OwnedKey, or None; {
-        Some(Box::new(ProviderKey::new(F::FAMILY, None)))
+    fn new<F: FamilyMarker>(provider: Option<&LoadedProvider>) -> OwnedKey, or None; {
+        provider.map(|provider| Box::new(ProviderKey::new(provider, F::FAMILY, None)))
     }
 }
 
@@ -163,9 +201,8 @@ entry! {
 }
 
 entry! {
-    /// Import validates keys, so that every key of this provider is valid.
-    fn validate(key: Option<&ProviderKey>, selection: c_int, _kind: c_int) -> c_int, or 0; {
-        key.is_some_and(|key| key.has(KeySelection(selection))).into()
+    fn validate(key: Option<&ProviderKey>, selection: c_int, kind: c_int) -> c_int, or 0; {
+        key.is_some_and(|key| key.is_valid(KeySelection(selection), kind)).into()
     }
 }
 
@@ -183,8 +220,7 @@ entry! {
         argument: *mut c_void,
     ) -> c_int, or 0;
     {
-        let made = key.and_then(|key| key.export(KeySelection(selection)));
-        made.is_some_and(|mut made| made.pass_to(callback, argument)).into()
+        key.is_some_and(|key| key.export_to(KeySelection(selection), callback, argument)).into()
     }
 }
 
@@ -209,9 +245,7 @@ entry! {
 
 entry! {
     fn set_params(key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
-        // Unknown parameters are ignored: OSSL_PARAM(3).
-        let encoded = params.octets(name::ENCODED_PUBLIC);
-        key.is_some_and(|key| encoded.is_none_or(|bytes| key.set_encoded_public(bytes).is_ok())).into()
+        key.is_some_and(|key| key.set(params)).into()
     }
 }
 
@@ -234,10 +268,15 @@ entry! {
     fn gen_init<F: FamilyMarker>(provider: Option<&LoadedProvider>, selection: c_int, params: ParamReader<'_>)
         -> Option<Box<KeyGeneration>>, or None;
     {
-        let mut generation = KeyGeneration::new(provider?.clone(), F::FAMILY, KeySelection(selection));
+        let provider = provider?;
         // Null ends the generation, so a parameter that is not offered must not be ignored here.
-        let is_taken = answer_setting(&mut generation, params) == 1;
-        is_taken.then(|| Box::new(generation))
+        match KeyGeneration::begin(provider, F::FAMILY, KeySelection(selection), params) {
+            Ok(generation) => Some(Box::new(generation)),
+            Err(failure) => {
+                provider.core().raise(&failure);
+                None
+            }
+        }
     }
 }
 
@@ -249,21 +288,26 @@ entry! {
 
 entry! {
     fn gen_set_params(generation: Option<&mut KeyGeneration>, params: ParamReader<'_>) -> c_int, or 0; {
-        generation.map_or(0, |generation| answer_setting(generation, params))
+        let Some(generation) = generation else { return 0 };
+        let done = generation.set(params);
+        report_result(&generation.provider, done)
     }
 }
 
 entry! {
-    fn gen_settable_params<F: FamilyMarker>(_generation: *const c_void, _provider: *const c_void) -> *const OsslParam,
-        or std::ptr::null();
-    { if F::FAMILY == KeyFamily::Rsa { RSA_GENERATION.as_ptr() } else { GENERATION.as_ptr() } }
+    fn gen_settable_params<F: FamilyMarker>(_generation: *const c_void, provider: Option<&LoadedProvider>)
+        -> *const OsslParam, or std::ptr::null();
+    {
+        let own = if F::FAMILY == KeyFamily::Rsa { RSA_GENERATION.as_ptr() } else { GENERATION.as_ptr() };
+        let fallback = provider.and_then(LoadedProvider::fallback);
+        fallback.and_then(|fallback| fallback.generation_params(F::FAMILY.name())).unwrap_or(own)
+    }
 }
 
 entry! {
-    fn generate_key(generation: Option<&KeyGeneration>, _callback: *const c_void, _argument: *mut c_void) -> OwnedKey, or None; {
+    fn generate_key(generation: Option<&mut KeyGeneration>, report: *const c_void, argument: *mut c_void) -> OwnedKey, or None; {
         let generation = generation?;
-        // Reports of progress are optional, so the callback is not called: provider-keymgmt(7).
-        match generation.generate() {
+        match generation.generate(report, argument) {
             Ok(key) => Some(Box::new(key)),
             Err(failure) => {
                 generation.provider.core().raise(&failure);
@@ -275,9 +319,4 @@ entry! {
 
 entry! {
     fn gen_cleanup(generation: Option<Box<KeyGeneration>>) -> (), or (); { drop(generation); }
-}
-
-fn answer_setting(generation: &mut KeyGeneration, params: ParamReader<'_>) -> c_int {
-    let done = generation.set(params);
-    report_result(&generation.provider, done)
 }

@@ -30,7 +30,7 @@ macro_rules! entry {
 }
 use entry;
 
-/// Defines the functions that free and copy a context, and those that list its parameters.
+/// Defines the functions that free and copy a context, and those of its parameters.
 macro_rules! context_entries {
     ($context:ty, gettable $gettable:expr, settable $settable:expr) => {
         entry! {
@@ -39,7 +39,19 @@ macro_rules! context_entries {
 
         entry! {
             fn dupctx(context: Option<&$context>) -> Option<Box<$context>>, or None; {
-                context.map(|context| Box::new(context.clone()))
+                context?.duplicate().map(Box::new)
+            }
+        }
+
+        entry! {
+            fn get_params(context: Option<&$context>, wanted: ParamWriter<'_>) -> c_int, or 0; {
+                context.map_or(0, |context| context.get(wanted))
+            }
+        }
+
+        entry! {
+            fn set_params(context: Option<&mut $context>, params: ParamReader<'_>) -> c_int, or 0; {
+                context.map_or(0, |context| context.set(params))
             }
         }
 
@@ -82,32 +94,29 @@ use describe;
 
 /// Returns OpenSSL's 1 or 0. An error goes to the error queue.
 fn report_result(provider: &LoadedProvider, result: Result<(), ProviderError>) -> c_int {
-    report_answer(provider, result.map(|()| true))
-}
-
-/// Returns the answer to a question as OpenSSL's 1 or 0. Only an error goes to the error queue.
-fn report_answer(provider: &LoadedProvider, result: Result<bool, ProviderError>) -> c_int {
-    // A bad signature is an answer. An entry for it in the queue would look like an error of a later call to programs
-    // that read the queue to learn whether a call failed: SSL_get_error(3).
-    result.map_or_else(
-        |error| {
-            provider.core().raise(&error);
-            0
-        },
-        c_int::from,
-    )
+    provider.report(result.map(|()| true))
 }
 
 /// A buffer of C for an output: its address, a place for the output's length, and the size of the buffer.
 ///
 /// A null address asks only for the length.
-struct OutputBuffer<'a> {
+#[derive(Clone, Copy)]
+struct OutputBuffer {
     address: *mut u8,
-    len: Option<&'a mut usize>,
+    len: *mut usize,
     size: usize,
 }
 
-impl OutputBuffer<'_> {
+impl OutputBuffer {
+    fn new(address: *mut u8, len: Option<&mut usize>, size: usize) -> Self {
+        Self { address, len: len.map_or(std::ptr::null_mut(), std::ptr::from_mut), size }
+    }
+
+    /// Returns the buffer as the fallback takes it.
+    fn parts(self) -> (*mut u8, *mut usize, usize) {
+        (self.address, self.len, self.size)
+    }
+
     /// Computes an output of at most `max_len` bytes and writes it.
     ///
     /// A buffer that could be too small is rejected before anything is computed, whatever the length of the output
@@ -115,13 +124,14 @@ impl OutputBuffer<'_> {
     /// of a decrypted message by success or failure, and with it whether the padding was valid.
     ///
     /// # Safety
-    /// If `address` is not null, `size` bytes may be written there.
+    /// If `address` is not null, `size` bytes may be written there. `len` is null or a place for a length.
     unsafe fn write(
         self,
         max_len: usize,
         compute: impl FnOnce() -> Result<zeroize::Zeroizing<Vec<u8>>, ProviderError>,
-    ) -> Result<(), ProviderError> {
-        let Some(len) = self.len else {
+    ) -> Result<bool, ProviderError> {
+        // SAFETY: as the caller promises.
+        let Some(len) = (unsafe { self.len.as_mut() }) else {
             return Err(ProviderError::Parameter {
                 what: "length of the output",
                 expected: "a place for it".to_owned(),
@@ -131,7 +141,7 @@ impl OutputBuffer<'_> {
             // The same operation is called again with a buffer: EVP_DigestSignFinal(3). So nothing is computed yet, and
             // the context keeps its state.
             *len = max_len;
-            return Ok(());
+            return Ok(true);
         }
         if self.size < max_len {
             return Err(ProviderError::OutputTooSmall { needed: max_len, available: self.size });
@@ -143,6 +153,6 @@ impl OutputBuffer<'_> {
             return Err(ProviderError::OutputTooSmall { needed: output.len(), available: self.size });
         }
         *len = output.len();
-        Ok(())
+        Ok(true)
     }
 }

@@ -9,7 +9,7 @@ use crate::ffi::libcrypto::abi::{
     OsslAlgorithm, OsslDispatch, OsslItem, OsslParam, StaticTable, kind, operation, provider,
 };
 use crate::ffi::libcrypto::core::CoreHandle;
-use crate::ffi::libcrypto::params::{Callback, ParamList, ParamWriter};
+use crate::ffi::libcrypto::params::{Callback, ParamList, ParamReader, ParamWriter};
 use crate::provider::LoadedProvider;
 
 /// The property that selects these algorithms, as in `default_properties = ?provider=oarlock`.
@@ -206,7 +206,12 @@ entry! {
 
 entry! {
     /// Lists the TLS groups. TLS uses a group only from the provider that its key manager comes from: provider-base(7).
-    fn get_capabilities(_provider: *const c_void, wanted: Name, callback: Option<Callback>, argument: *mut c_void)
+    fn get_capabilities(
+        provider: Option<&LoadedProvider>,
+        wanted: Name,
+        callback: Option<Callback>,
+        argument: *mut c_void,
+    )
         -> c_int, or 0;
     {
         // SAFETY: OpenSSL passes a name that ends with zero, or null.
@@ -215,7 +220,43 @@ entry! {
             // OpenSSL counts a provider without this function as successful, so an unknown capability is success too.
             return 1;
         }
-        GROUPS.iter().all(|group| group.params().pass_to(callback, argument)).into()
+        let is_passed = GROUPS.iter().all(|group| group.params().pass_to(callback, argument));
+        (is_passed && pass_other_curves(provider, callback, argument)).into()
+    }
+}
+
+/// Passes the fallback's groups on other curves. They are this provider's groups if OpenSSL has chosen its manager of EC
+/// keys, which has keys on all curves.
+fn pass_other_curves(
+    provider: Option<&LoadedProvider>,
+    callback: Option<Callback>,
+    argument: *mut c_void,
+) -> bool {
+    let Some(fallback) = provider.and_then(LoadedProvider::fallback) else { return true };
+    let Some(callback) = callback else { return false };
+    let mut caller = GroupCaller { callback, argument };
+    fallback.capabilities(c"TLS-GROUP", pass_other_curve, (&raw mut caller).cast())
+}
+
+/// The argument of [`pass_other_curve`].
+struct GroupCaller {
+    callback: Callback,
+    argument: *mut c_void,
+}
+
+entry! {
+    fn pass_other_curve(group: *const OsslParam, caller: *mut c_void) -> c_int, or 0; {
+        // SAFETY: the argument of `pass_other_curves`, which waits for this call.
+        let Some(caller) = (unsafe { caller.cast::<GroupCaller>().as_ref() }) else { return 0 };
+        // SAFETY: the parameters of a group, which live as long as this call.
+        let params = unsafe { ParamReader::new(group) };
+        let name = params.text(c"tls-group-name");
+        let is_own = name.is_some_and(|name| GROUPS.iter().any(|group| group.name.eq_ignore_ascii_case(name)));
+        if is_own || params.text(c"tls-group-alg") != Some("EC") {
+            return 1;
+        }
+        // SAFETY: the callback of OpenSSL, with its argument.
+        unsafe { (caller.callback)(group, caller.argument) }
     }
 }
 

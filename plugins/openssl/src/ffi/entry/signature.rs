@@ -1,15 +1,16 @@
 //! Signatures. provider-signature(7).
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 use oarlock_ffi::{bytes, text};
 use zeroize::Zeroizing;
 
 use super::keymgmt::{EcFamily, Ed25519Family, FamilyMarker, RsaFamily};
-use super::{OutputBuffer, context_entries, describe, dispatch, entry, report_answer, report_result};
+use super::{OutputBuffer, context_entries, describe, dispatch, entry};
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, signature};
 use crate::ffi::libcrypto::params::{ParamReader, ParamWriter};
+use crate::handover::OperationContext;
 use crate::key::ProviderKey;
 use crate::provider::LoadedProvider;
 use crate::signature::{SignatureContext, name};
@@ -21,9 +22,9 @@ macro_rules! signature_table {
             signature::NEWCTX => newctx::<$family>,
             signature::FREECTX => freectx,
             signature::DUPCTX => dupctx,
-            signature::DIGEST_SIGN_INIT => digest_init,
+            signature::DIGEST_SIGN_INIT => digest_sign_init,
             signature::DIGEST_SIGN => digest_sign,
-            signature::DIGEST_VERIFY_INIT => digest_init,
+            signature::DIGEST_VERIFY_INIT => digest_verify_init,
             signature::DIGEST_VERIFY => digest_verify,
             signature::GET_CTX_PARAMS => get_params,
             signature::GETTABLE_CTX_PARAMS => gettable_params,
@@ -39,13 +40,13 @@ macro_rules! digest_signature_table {
     ($family:ty $(, $id:path => $function:expr)* $(,)?) => {
         signature_table! {
             $family,
-            signature::SIGN_INIT => init,
+            signature::SIGN_INIT => sign_init,
             signature::SIGN => sign,
-            signature::VERIFY_INIT => init,
+            signature::VERIFY_INIT => verify_init,
             signature::VERIFY => verify,
-            signature::DIGEST_SIGN_UPDATE => update,
+            signature::DIGEST_SIGN_UPDATE => sign_update,
             signature::DIGEST_SIGN_FINAL => digest_sign_final,
-            signature::DIGEST_VERIFY_UPDATE => update,
+            signature::DIGEST_VERIFY_UPDATE => verify_update,
             signature::DIGEST_VERIFY_FINAL => digest_verify_final
             $(, $id => $function)*
         }
@@ -54,7 +55,7 @@ macro_rules! digest_signature_table {
 
 pub(super) static RSA: StaticTable<OsslDispatch> = digest_signature_table! {
     RsaFamily,
-    signature::VERIFY_RECOVER_INIT => init,
+    signature::VERIFY_RECOVER_INIT => recover_init,
     signature::VERIFY_RECOVER => recover,
 };
 
@@ -84,43 +85,76 @@ static SETTABLE: StaticTable<OsslParam> = describe! {
     name::CONTEXT_STRING => kind::OCTETS,
 };
 
-type OwnedContext = Option<Box<SignatureContext>>;
-type LentContext<'a> = Option<&'a mut SignatureContext>;
+type Context = OperationContext<SignatureContext>;
+type OwnedContext = Option<Box<Context>>;
+type LentContext<'a> = Option<&'a mut Context>;
 
 entry! {
-    fn newctx<F: FamilyMarker>(provider: Option<&LoadedProvider>, _properties: *const c_char) -> OwnedContext, or None; {
-        provider.map(|provider| Box::new(SignatureContext::new(provider.clone(), F::FAMILY)))
+    fn newctx<F: FamilyMarker>(provider: Option<&LoadedProvider>, properties: *const c_char) -> OwnedContext, or None; {
+        // SAFETY: a query that ends with zero, or null.
+        let properties = (!properties.is_null()).then(|| unsafe { CStr::from_ptr(properties) }.to_owned());
+        let own = SignatureContext::new(provider?.clone(), F::FAMILY, properties);
+        Some(Box::new(OperationContext::new(own)))
     }
 }
 
-context_entries!(SignatureContext, gettable GETTABLE, settable SETTABLE);
+context_entries!(Context, gettable GETTABLE, settable SETTABLE);
 
 entry! {
-    fn init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
-        run_with(context, |context| context.init(key, params))
+    fn sign_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        init(context, signature::SIGN_INIT, key, params)
     }
 }
 
 entry! {
-    fn digest_init(
+    fn verify_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        init(context, signature::VERIFY_INIT, key, params)
+    }
+}
+
+entry! {
+    fn recover_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        init(context, signature::VERIFY_RECOVER_INIT, key, params)
+    }
+}
+
+entry! {
+    fn digest_sign_init(
         context: LentContext<'_>,
         digest: *const c_char,
         key: Option<&ProviderKey>,
         params: ParamReader<'_>,
     ) -> c_int, or 0;
     {
-        // Null asks for the default digest, or for the digest of an earlier initialisation: provider-signature(7).
         // SAFETY: a name that ends with zero, or null.
-        let digest = unsafe { text(digest) };
-        run_with(context, |context| context.digest_init(digest, key, params))
+        digest_init(context, signature::DIGEST_SIGN_INIT, unsafe { text(digest) }, key, params)
     }
 }
 
 entry! {
-    fn update(context: LentContext<'_>, data: *const u8, len: usize) -> c_int, or 0; {
+    fn digest_verify_init(
+        context: LentContext<'_>,
+        digest: *const c_char,
+        key: Option<&ProviderKey>,
+        params: ParamReader<'_>,
+    ) -> c_int, or 0;
+    {
+        // SAFETY: a name that ends with zero, or null.
+        digest_init(context, signature::DIGEST_VERIFY_INIT, unsafe { text(digest) }, key, params)
+    }
+}
+
+entry! {
+    fn sign_update(context: LentContext<'_>, data: *const u8, len: usize) -> c_int, or 0; {
         // SAFETY: C lends this many bytes for the call.
-        let data = unsafe { bytes(data, len) };
-        run_with(context, |context| context.update(data))
+        update(context, signature::DIGEST_SIGN_UPDATE, unsafe { bytes(data, len) })
+    }
+}
+
+entry! {
+    fn verify_update(context: LentContext<'_>, data: *const u8, len: usize) -> c_int, or 0; {
+        // SAFETY: C lends this many bytes for the call.
+        update(context, signature::DIGEST_VERIFY_UPDATE, unsafe { bytes(data, len) })
     }
 }
 
@@ -134,11 +168,16 @@ entry! {
         digest_len: usize,
     ) -> c_int, or 0;
     {
+        let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes for the call.
         let digest = unsafe { bytes(digest, digest_len) };
-        let output = OutputBuffer { address, len, size };
-        // SAFETY: a buffer of this size.
-        unsafe { write_signature(context, output, |context| context.sign(digest)) }
+        let output = OutputBuffer::new(address, len, size);
+        context.call(
+            // SAFETY: a buffer of this size.
+            |own| unsafe { write_signature(own, output, |own| own.sign(digest)) },
+            // SAFETY: as above.
+            |fallback| unsafe { fallback.transform(signature::SIGN, output.parts(), digest) },
+        )
     }
 }
 
@@ -152,27 +191,41 @@ entry! {
         message_len: usize,
     ) -> c_int, or 0;
     {
+        let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes for the call.
         let message = unsafe { bytes(message, message_len) };
-        let output = OutputBuffer { address, len, size };
-        // SAFETY: a buffer of this size.
-        unsafe { write_signature(context, output, |context| context.sign_message(message)) }
+        let output = OutputBuffer::new(address, len, size);
+        context.call(
+            // SAFETY: a buffer of this size.
+            |own| unsafe { write_signature(own, output, |own| own.sign_message(message)) },
+            // SAFETY: as above.
+            |fallback| unsafe { fallback.digest_sign(output.parts(), message) },
+        )
     }
 }
 
 entry! {
     fn digest_sign_final(context: LentContext<'_>, address: *mut u8, len: Option<&mut usize>, size: usize) -> c_int, or 0; {
-        let output = OutputBuffer { address, len, size };
-        // SAFETY: a buffer of this size.
-        unsafe { write_signature(context, output, SignatureContext::finish) }
+        let Some(context) = context else { return 0 };
+        let output = OutputBuffer::new(address, len, size);
+        context.call(
+            // SAFETY: a buffer of this size.
+            |own| unsafe { write_signature(own, output, SignatureContext::finish) },
+            // SAFETY: as above.
+            |fallback| unsafe { fallback.finish(signature::DIGEST_SIGN_FINAL, output.parts()) },
+        )
     }
 }
 
 entry! {
     fn verify(context: LentContext<'_>, signature: *const u8, len: usize, digest: *const u8, digest_len: usize) -> c_int, or 0; {
+        let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes each for the call.
         let (signature, digest) = unsafe { (bytes(signature, len), bytes(digest, digest_len)) };
-        answer_with(context, |context| context.verify(digest, signature))
+        context.call(
+            |own| own.verify(digest, signature),
+            |fallback| fallback.verify(signature::VERIFY, signature, digest),
+        )
     }
 }
 
@@ -185,17 +238,25 @@ entry! {
         message_len: usize,
     ) -> c_int, or 0;
     {
+        let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes each for the call.
         let (signature, message) = unsafe { (bytes(signature, len), bytes(message, message_len)) };
-        answer_with(context, |context| context.verify_message(message, signature))
+        context.call(
+            |own| own.verify_message(message, signature),
+            |fallback| fallback.digest_verify(signature, message),
+        )
     }
 }
 
 entry! {
     fn digest_verify_final(context: LentContext<'_>, signature: *const u8, len: usize) -> c_int, or 0; {
+        let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes for the call.
         let signature = unsafe { bytes(signature, len) };
-        answer_with(context, |context| context.finish_verify(signature))
+        context.call(
+            |own| own.finish_verify(signature),
+            |fallback| fallback.update(signature::DIGEST_VERIFY_FINAL, signature),
+        )
     }
 }
 
@@ -209,43 +270,49 @@ entry! {
         signature_len: usize,
     ) -> c_int, or 0;
     {
+        let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes for the call.
         let signature = unsafe { bytes(signature, signature_len) };
-        let output = OutputBuffer { address, len, size };
-        // SAFETY: a buffer of this size.
-        unsafe { write_signature(context, output, |context| context.recover(signature).map(Zeroizing::new)) }
+        let output = OutputBuffer::new(address, len, size);
+        context.call(
+            // SAFETY: a buffer of this size.
+            |own| unsafe { write_signature(own, output, |own| own.recover(signature).map(Zeroizing::new)) },
+            // SAFETY: as above.
+            |fallback| unsafe { fallback.transform(signature::VERIFY_RECOVER, output.parts(), signature) },
+        )
     }
 }
 
-entry! {
-    fn get_params(context: Option<&SignatureContext>, wanted: ParamWriter<'_>) -> c_int, or 0; {
-        let mut wanted = wanted;
-        context.map_or(0, |context| report_answer(context.provider(), context.get(&mut wanted)))
-    }
-}
-
-entry! {
-    fn set_params(context: LentContext<'_>, params: ParamReader<'_>) -> c_int, or 0; {
-        run_with(context, |context| context.set(params))
-    }
-}
-
-fn run_with(
+fn init(
     context: LentContext<'_>,
-    action: impl FnOnce(&mut SignatureContext) -> Result<(), ProviderError>,
+    operation: c_int,
+    key: Option<&ProviderKey>,
+    params: ParamReader<'_>,
 ) -> c_int {
     let Some(context) = context else { return 0 };
-    let result = action(context);
-    report_result(context.provider(), result)
+    context.begin(key, |own| own.init(operation, key, params), |fallback| fallback.init(operation, params))
 }
 
-fn answer_with(
+/// Begins to sign or verify a message. None asks for the default digest, or for the digest of an earlier
+/// initialisation: provider-signature(7).
+fn digest_init(
     context: LentContext<'_>,
-    action: impl FnOnce(&mut SignatureContext) -> Result<bool, ProviderError>,
+    operation: c_int,
+    digest: Option<&str>,
+    key: Option<&ProviderKey>,
+    params: ParamReader<'_>,
 ) -> c_int {
     let Some(context) = context else { return 0 };
-    let result = action(context);
-    report_answer(context.provider(), result)
+    context.begin(
+        key,
+        |own| own.digest_init(operation, digest, key, params),
+        |fallback| fallback.digest_init(operation, digest, params),
+    )
+}
+
+fn update(context: LentContext<'_>, operation: c_int, data: &[u8]) -> c_int {
+    let Some(context) = context else { return 0 };
+    context.call(|own| own.update(data).map(|()| true), |fallback| fallback.update(operation, data))
 }
 
 /// Writes the signature that `compute` makes.
@@ -253,15 +320,12 @@ fn answer_with(
 /// # Safety
 /// As for [`OutputBuffer::write`].
 unsafe fn write_signature(
-    context: LentContext<'_>,
-    output: OutputBuffer<'_>,
+    own: &mut SignatureContext,
+    output: OutputBuffer,
     compute: impl FnOnce(&mut SignatureContext) -> Result<Zeroizing<Vec<u8>>, ProviderError>,
-) -> c_int {
-    let Some(context) = context else { return 0 };
+) -> Result<bool, ProviderError> {
     // The maximum is known without the signature, so a call for the length alone costs nothing.
-    let result = context.max_len().and_then(|max_len| {
-        // SAFETY: as the caller promises.
-        unsafe { output.write(max_len, || compute(context)) }
-    });
-    report_result(context.provider(), result)
+    let max_len = own.max_len()?;
+    // SAFETY: as the caller promises.
+    unsafe { output.write(max_len, || compute(own)) }
 }

@@ -121,6 +121,13 @@ pub(crate) mod core {
     pub(crate) const VSET_ERROR: c_int = 7;
     pub(crate) const BIO_READ_EX: c_int = 42;
     pub(crate) const BIO_GETS: c_int = 49;
+    pub(crate) const REGISTER_CHILD_CB: c_int = 105;
+    pub(crate) const DEREGISTER_CHILD_CB: c_int = 106;
+    pub(crate) const PROVIDER_NAME: c_int = 107;
+    pub(crate) const PROVIDER_CONTEXT: c_int = 108;
+    pub(crate) const PROVIDER_DISPATCH: c_int = 109;
+    pub(crate) const PROVIDER_UP_REF: c_int = 110;
+    pub(crate) const PROVIDER_FREE: c_int = 111;
 }
 
 pub(crate) mod provider {

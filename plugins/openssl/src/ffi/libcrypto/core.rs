@@ -1,4 +1,5 @@
-//! The functions that OpenSSL's core lends to a provider: the error queue, the configuration, streams.
+//! The functions that OpenSSL's core lends to a provider: the error queue, the configuration, streams, and the other
+//! providers of the library context.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
@@ -13,6 +14,7 @@ pub(crate) struct CoreHandle {
     errors: Option<ErrorFunctions>,
     bio_gets: Option<BioGets>,
     bio_read: Option<BioRead>,
+    providers: Option<ProviderFunctions>,
     /// A function of the library that loaded this provider. Its address identifies the library.
     pub(crate) some_function: *const c_void,
 }
@@ -32,6 +34,28 @@ struct ErrorFunctions {
     vset: unsafe extern "C" fn(*const c_void, c_uint, *const c_char, *mut c_void),
 }
 
+/// The functions that reach other providers, in the order of their numbers.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ProviderFunctions {
+    register_child: unsafe extern "C" fn(
+        *const c_void,
+        VisitProvider,
+        VisitProvider,
+        VisitProperties,
+        *mut c_void,
+    ) -> c_int,
+    deregister_child: unsafe extern "C" fn(*const c_void),
+    name: unsafe extern "C" fn(*const c_void) -> *const c_char,
+    context: unsafe extern "C" fn(*const c_void) -> *mut c_void,
+    dispatch: unsafe extern "C" fn(*const c_void) -> *const OsslDispatch,
+    up_ref: unsafe extern "C" fn(*const c_void, c_int) -> c_int,
+    free: unsafe extern "C" fn(*const c_void, c_int) -> c_int,
+}
+
+type VisitProvider = unsafe extern "C" fn(*const c_void, *mut c_void) -> c_int;
+type VisitProperties = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int;
+
 type GetParams = unsafe extern "C" fn(*const c_void, *mut OsslParam) -> c_int;
 type BioRead = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
 type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
@@ -48,8 +72,8 @@ impl CoreHandle {
     /// `functions` is null or the array of `OSSL_provider_init`, ended by number 0, with functions of the types that
     /// `core_dispatch.h` gives their numbers.
     pub(crate) unsafe fn new(handle: *const c_void, mut functions: *const OsslDispatch) -> Self {
-        // The numbers that a provider uses here end at 49. Newer cores pass larger numbers too, which are ignored.
-        let mut found = [std::ptr::null::<()>(); 64];
+        // The numbers that a provider uses here end at 111. Cores pass larger numbers too, which are ignored.
+        let mut found = [std::ptr::null::<()>(); 112];
         // SAFETY: the pointer is not behind the array's end, which number 0 marks.
         while let Some(entry) = unsafe { functions.as_ref() }.filter(|entry| entry.id != 0) {
             if let Some(slot) = usize::try_from(entry.id).ok().and_then(|id| found.get_mut(id)) {
@@ -60,9 +84,19 @@ impl CoreHandle {
         }
         let at = |id: c_int| found[id as usize];
         // SAFETY: the types are those of `core_dispatch.h`; null becomes None, and `repr(C)` keeps the order of the
-        // three.
+        // fields.
         unsafe {
             let errors = [core::NEW_ERROR, core::SET_ERROR_DEBUG, core::VSET_ERROR].map(at);
+            let providers = [
+                core::REGISTER_CHILD_CB,
+                core::DEREGISTER_CHILD_CB,
+                core::PROVIDER_NAME,
+                core::PROVIDER_CONTEXT,
+                core::PROVIDER_DISPATCH,
+                core::PROVIDER_UP_REF,
+                core::PROVIDER_FREE,
+            ]
+            .map(at);
             Self {
                 handle,
                 get_params: std::mem::transmute::<*const (), Option<GetParams>>(at(core::GET_PARAMS)),
@@ -70,9 +104,18 @@ impl CoreHandle {
                     .then(|| std::mem::transmute::<[*const (); 3], ErrorFunctions>(errors)),
                 bio_read: std::mem::transmute::<*const (), Option<BioRead>>(at(core::BIO_READ_EX)),
                 bio_gets: std::mem::transmute::<*const (), Option<BioGets>>(at(core::BIO_GETS)),
+                providers: (!providers.contains(&std::ptr::null()))
+                    .then(|| std::mem::transmute::<[*const (); 7], ProviderFunctions>(providers)),
                 some_function: at(core::NEW_ERROR).cast(),
             }
         }
+    }
+
+    /// Returns a handle without functions.
+    #[cfg(test)]
+    pub(crate) fn detached() -> Self {
+        // SAFETY: null is an empty array.
+        unsafe { Self::new(std::ptr::null(), std::ptr::null()) }
     }
 
     /// Puts an error on the calling thread's error queue. Programs write the queue to logs, so no error quotes bytes of
@@ -150,4 +193,88 @@ impl CoreHandle {
             }
         }
     }
+
+    /// Returns the active providers of the library context except this one, in the order of their activation.
+    pub(crate) fn other_providers(&self) -> Vec<ProviderReference> {
+        let Some(functions) = self.providers else { return Vec::new() };
+        let mut visit = ProviderVisit { core: *self, functions, found: Vec::new() };
+        let argument = (&raw mut visit).cast();
+        // The registration calls back for each provider, and nothing here wants to hear of later ones.
+        // SAFETY: the core's own functions and handle; the argument lives until the registration has ended.
+        unsafe {
+            if (functions.register_child)(self.handle, visit_provider, ignore_provider, ignore_text, argument)
+                == 1
+            {
+                (functions.deregister_child)(self.handle);
+            }
+        }
+        visit.found
+    }
+}
+
+/// Another provider of the library context. It is not freed while this reference exists.
+pub(crate) struct ProviderReference {
+    functions: ProviderFunctions,
+    handle: *const c_void,
+}
+
+// SAFETY: as for `CoreHandle`.
+unsafe impl Send for ProviderReference {}
+// SAFETY: as above.
+unsafe impl Sync for ProviderReference {}
+
+impl ProviderReference {
+    /// Returns the name under which the configuration loads the provider.
+    pub(crate) fn name(&self) -> Option<&str> {
+        // SAFETY: the core's own function, on a provider that this reference keeps; the name lives as long.
+        unsafe { oarlock_ffi::text((self.functions.name)(self.handle)) }
+    }
+
+    /// Returns the context that the provider's functions take.
+    pub(crate) fn context(&self) -> *mut c_void {
+        // SAFETY: the core's own function, on a provider that this reference keeps.
+        unsafe { (self.functions.context)(self.handle) }
+    }
+
+    /// Returns the provider's functions.
+    pub(crate) fn dispatch(&self) -> *const OsslDispatch {
+        // SAFETY: as above.
+        unsafe { (self.functions.dispatch)(self.handle) }
+    }
+}
+
+impl Drop for ProviderReference {
+    fn drop(&mut self) {
+        // SAFETY: the reference that `visit_provider` took, given back once.
+        unsafe { (self.functions.free)(self.handle, 0) };
+    }
+}
+
+/// The argument of [`visit_provider`].
+struct ProviderVisit {
+    core: CoreHandle,
+    functions: ProviderFunctions,
+    found: Vec<ProviderReference>,
+}
+
+/// Keeps a provider. The core holds a lock meanwhile, so that nothing else may be called here.
+unsafe extern "C" fn visit_provider(handle: *const c_void, visit: *mut c_void) -> c_int {
+    let kept = oarlock_ffi::guard(|| {
+        // SAFETY: the argument of `other_providers`, which waits for this call.
+        let Some(visit) = (unsafe { visit.cast::<ProviderVisit>().as_mut() }) else { return };
+        // Without activation (0) the call takes no lock.
+        // SAFETY: the core's own function, on a provider that it lends.
+        if handle != visit.core.handle && unsafe { (visit.functions.up_ref)(handle, 0) } > 0 {
+            visit.found.push(ProviderReference { functions: visit.functions, handle });
+        }
+    });
+    c_int::from(kept.is_some())
+}
+
+unsafe extern "C" fn ignore_provider(_handle: *const c_void, _visit: *mut c_void) -> c_int {
+    1
+}
+
+unsafe extern "C" fn ignore_text(_properties: *const c_char, _visit: *mut c_void) -> c_int {
+    1
 }

@@ -30,6 +30,14 @@ impl fmt::Display for ParamWord<'_> {
 }
 
 impl<'a> ParamReader<'a> {
+    /// Reads an array that C lends.
+    ///
+    /// # Safety
+    /// `params` is null or points at an array that ends with a parameter without name, and that lives as long as `'a`.
+    pub(crate) unsafe fn new(params: *const OsslParam) -> Self {
+        Self(params, PhantomData)
+    }
+
     /// Returns the value of `name` as text.
     pub(crate) fn text(self, name: &CStr) -> Option<&'a str> {
         let param = self.find(name)?;
@@ -79,9 +87,20 @@ impl<'a> ParamReader<'a> {
         self.find(name).is_some()
     }
 
+    /// True if there is a parameter under another name than these.
+    pub(crate) fn has_other_than(self, names: &[&CStr]) -> bool {
+        // SAFETY: as for `find`.
+        unsafe { !find_by(self.0, |_, name| !names.contains(&name)).is_null() }
+    }
+
+    /// Returns the array for a call of C.
+    pub(crate) fn as_ptr(self) -> *const OsslParam {
+        self.0
+    }
+
     fn find(self, name: &CStr) -> Option<&'a OsslParam> {
         // SAFETY: null, or an array that ends with a parameter without name and lives as long as `'a`: OSSL_PARAM(3).
-        unsafe { find(self.0, name).as_ref() }
+        unsafe { find_by(self.0, |_, found| found == name).as_ref() }
     }
 }
 
@@ -144,31 +163,41 @@ impl ParamWriter<'_> {
 
     fn find(&mut self, name: &CStr) -> Option<&mut OsslParam> {
         // SAFETY: null, or an array that ends with a parameter without name, lent to this call alone: OSSL_PARAM(3).
-        unsafe { find(self.0, name).cast_mut().as_mut() }
+        unsafe { find_by(self.0, |_, found| found == name).cast_mut().as_mut() }
+    }
+
+    /// True if one of these parameters is asked for and nothing has answered it.
+    pub(crate) fn lacks_any_of(&self, names: &[&CStr]) -> bool {
+        // SAFETY: as for `find`.
+        let found =
+            unsafe { find_by(self.0, |param, name| param.returned == UNMODIFIED && names.contains(&name)) };
+        !found.is_null()
+    }
+
+    /// Returns the array for a call of C.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut OsslParam {
+        self.0
     }
 }
 
-/// Returns the parameter of this name, or null.
+/// Returns the first parameter that is wanted, by itself and its name, or null.
 ///
 /// # Safety
 /// `at` is null or points at an array that ends with a parameter without name.
-unsafe fn find(mut at: *const OsslParam, name: &CStr) -> *const OsslParam {
-    if at.is_null() {
-        return at;
-    }
-    loop {
-        // SAFETY: not behind the array's end, which has no name and ends the loop.
-        let key = unsafe { (*at).key };
-        if key.is_null() {
-            return std::ptr::null();
-        }
+unsafe fn find_by(
+    mut at: *const OsslParam,
+    is_wanted: impl Fn(&OsslParam, &CStr) -> bool,
+) -> *const OsslParam {
+    // SAFETY: not behind the array's end, which has no name and ends the loop.
+    while let Some(param) = unsafe { at.as_ref() }.filter(|param| !param.key.is_null()) {
         // SAFETY: names end with a zero byte.
-        if unsafe { CStr::from_ptr(key) } == name {
+        if is_wanted(param, unsafe { CStr::from_ptr(param.key) }) {
             return at;
         }
         // SAFETY: `at` is not the end of the array.
         at = unsafe { at.add(1) };
     }
+    std::ptr::null()
 }
 
 impl OsslParam {
@@ -254,6 +283,14 @@ impl ParamList {
 
     /// Passes the parameters to a callback. False if there is no callback or it fails.
     pub(crate) fn pass_to(&mut self, callback: Option<Callback>, argument: *mut c_void) -> bool {
+        // The callback copies what it needs, and the values are wiped when this list is dropped.
+        // SAFETY: the array ends with a parameter without name, and lives as long as the call.
+        callback
+            .is_some_and(|callback| self.with(|params| unsafe { callback(params.as_ptr(), argument) } == 1))
+    }
+
+    /// Lends the parameters as an array of C.
+    pub(crate) fn with<T>(&mut self, read: impl FnOnce(ParamReader<'_>) -> T) -> T {
         let mut params: Vec<OsslParam> = self
             .values
             .iter_mut()
@@ -266,9 +303,7 @@ impl ParamList {
             })
             .collect();
         params.push(OsslParam::END);
-        // The callback copies what it needs, and the values are wiped when this list is dropped.
-        // SAFETY: the array ends with a parameter without name, and lives as long as the call.
-        callback.is_some_and(|callback| unsafe { callback(params.as_ptr(), argument) } == 1)
+        read(ParamReader(params.as_ptr(), PhantomData))
     }
 }
 

@@ -26,6 +26,23 @@ extern int EVP_DigestSignInit_ex(Handle, Handle *, const char *, Handle, const c
 extern int EVP_DigestSign(Handle, unsigned char *, size_t *, const unsigned char *, size_t);
 extern int EVP_DigestVerifyInit_ex(Handle, Handle *, const char *, Handle, const char *, Handle, Handle);
 extern int EVP_DigestVerify(Handle, const unsigned char *, size_t, const unsigned char *, size_t);
+extern int EVP_DigestUpdate(Handle, const void *, size_t);
+extern int EVP_DigestSignFinal(Handle, unsigned char *, size_t *);
+extern int EVP_MD_CTX_copy_ex(Handle, Handle);
+extern int EVP_PKEY_CTX_set_rsa_padding(Handle, int);
+extern Handle EVP_PKEY_Q_keygen(Handle, const char *, const char *, ...);
+extern Handle EVP_PKEY_dup(Handle);
+extern int EVP_PKEY_eq(Handle, Handle);
+extern int EVP_PKEY_get_bn_param(Handle, const char *, Handle *);
+extern int EVP_PKEY_set_utf8_string_param(Handle, const char *, const char *);
+extern int EVP_PKEY_todata(Handle, int, Handle *);
+extern void OSSL_PARAM_free(Handle);
+extern Handle EVP_PKEY_CTX_new_from_name(Handle, const char *, const char *);
+extern void EVP_PKEY_CTX_free(Handle);
+extern int EVP_PKEY_fromdata_init(Handle);
+extern int EVP_PKEY_fromdata(Handle, Handle *, int, Handle);
+extern int i2d_PUBKEY(Handle, unsigned char **);
+extern void BN_free(Handle);
 extern void ERR_print_errors_fp(FILE *);
 
 static void expect(int is_so, const char *what) {
@@ -135,11 +152,93 @@ static void forks(const char *configuration, const char *key) {
     /* Neither key nor context is freed: the process ends with them. */
 }
 
+static void has_number(Handle key, const char *name) {
+    Handle number = NULL;
+    expect(EVP_PKEY_get_bn_param(key, name, &number) == 1, name);
+    BN_free(number);
+}
+
+/* Signs in parts, and again with a copy of the context; the default provider verifies both. A padding of 0 is the usual one. */
+static void sign_in_parts(Handle library, Handle key, const char *digest, int padding) {
+    unsigned char signatures[2][1024];
+    size_t lens[2] = {sizeof signatures[0], sizeof signatures[1]};
+    Handle contexts[2] = {EVP_MD_CTX_new(), EVP_MD_CTX_new()}, used = NULL;
+    expect(EVP_DigestSignInit_ex(contexts[0], &used, digest, library, NULL, key, NULL) == 1, "signing begins");
+    if (padding != 0) expect(EVP_PKEY_CTX_set_rsa_padding(used, padding) == 1, "the padding is set");
+    expect(EVP_DigestUpdate(contexts[0], "mess", 4) == 1, "the first part");
+    expect(EVP_MD_CTX_copy_ex(contexts[1], contexts[0]) == 1, "the context is copied");
+    for (int at = 0; at < 2; at++) {
+        size_t len = 0;
+        expect(EVP_DigestUpdate(contexts[at], "age", 3) == 1, "the second part");
+        expect(EVP_DigestSignFinal(contexts[at], NULL, &len) == 1 && len <= lens[at], "the length");
+        expect(EVP_DigestSignFinal(contexts[at], signatures[at], &lens[at]) == 1, "a signature is made");
+        EVP_MD_CTX_free(contexts[at]);
+    }
+    for (int at = 0; at < 2; at++) {
+        Handle context = EVP_MD_CTX_new();
+        const char *properties = at == 0 ? "provider=default" : NULL;
+        expect(EVP_DigestVerifyInit_ex(context, &used, digest, library, properties, key, NULL) == 1, "verifying begins");
+        if (padding != 0) expect(EVP_PKEY_CTX_set_rsa_padding(used, padding) == 1, "the padding is set");
+        expect(EVP_DigestVerify(context, signatures[at], lens[at], (const unsigned char *)"message", 7) == 1,
+               "the signature verifies");
+        expect(EVP_DigestVerify(context, signatures[at], lens[at], (const unsigned char *)"messagf", 7) != 1,
+               "another message does not");
+        EVP_MD_CTX_free(context);
+    }
+}
+
+/* Keys, digests and paddings that only the default provider has. */
+static void others(const char *configuration, const char *key) {
+    struct life life = begin(configuration, key);
+    static const char *const curves[] = {"P-256", "P-384", "P-521", "secp256k1", "brainpoolP256r1"};
+    for (int at = 0; at < 5; at++) {
+        Handle made = EVP_PKEY_Q_keygen(life.context, NULL, "EC", curves[at]);
+        expect(made != NULL, curves[at]);
+        sign_in_parts(life.context, made, at % 2 ? "MD5" : "SHA256", 0);
+        has_number(made, "qx");
+        has_number(made, "order");
+        has_number(made, "p");
+        has_number(made, "priv");
+        /* Made of numbers again, as programs make keys that they do not read from files. 0x87 is EVP_PKEY_KEYPAIR. */
+        Handle numbers = NULL, again = NULL, context = EVP_PKEY_CTX_new_from_name(life.context, "EC", NULL);
+        expect(EVP_PKEY_todata(made, 0x87, &numbers) == 1, "the numbers of the key");
+        expect(EVP_PKEY_fromdata_init(context) == 1 && EVP_PKEY_fromdata(context, &again, 0x87, numbers) == 1,
+               "a key is made of numbers");
+        expect(EVP_PKEY_eq(made, again) == 1, "it is the same key");
+        OSSL_PARAM_free(numbers);
+        EVP_PKEY_CTX_free(context);
+        /* A shorter form of the point: 8 or more bytes less. */
+        int len = i2d_PUBKEY(again, NULL);
+        expect(EVP_PKEY_set_utf8_string_param(again, "point-format", "compressed") == 1, "the form of points is set");
+        expect(i2d_PUBKEY(again, NULL) <= len - 8, "the point is compressed");
+        Handle copy = EVP_PKEY_dup(again);
+        expect(copy != NULL && EVP_PKEY_eq(copy, made) == 1, "a copy is the same key");
+        sign_in_parts(life.context, copy, "SHA256", 0);
+        EVP_PKEY_free(copy);
+        EVP_PKEY_free(again);
+        EVP_PKEY_free(made);
+    }
+    static const char *const digests[] = {"SHA256", "MD5", "SHA512-256", "MD5-SHA1"};
+    for (int at = 0; at < 4; at++) sign_in_parts(life.context, life.key, digests[at], 0);
+    sign_in_parts(life.context, life.key, "SHA256", 5); /* RSA_X931_PADDING */
+    sign_in_parts(life.context, life.key, "MD5", 6);    /* RSA_PKCS1_PSS_PADDING */
+    sign_in_parts(life.context, life.key, "SHA256", 6);
+    Handle made = EVP_PKEY_Q_keygen(life.context, NULL, "RSA", (size_t)1032);
+    expect(made != NULL, "a new RSA key");
+    has_number(made, "rsa-factor1");
+    has_number(made, "rsa-coefficient1");
+    sign_in_parts(life.context, made, "SHA256", 0);
+    EVP_PKEY_free(made);
+    end(life);
+    expect(threads() == 1, "no thread is left");
+}
+
 int main(int count, char **words) {
     expect(count == 4, "usage: lives WHAT CONFIGURATION KEY");
     if (strcmp(words[1], "loading") == 0) loading(words[2], words[3]);
     else if (strcmp(words[1], "contexts") == 0) contexts(words[2], words[3]);
     else if (strcmp(words[1], "forks") == 0) forks(words[2], words[3]);
-    else expect(0, "WHAT is loading, contexts or forks");
+    else if (strcmp(words[1], "others") == 0) others(words[2], words[3]);
+    else expect(0, "WHAT is loading, contexts, forks or others");
     return 0;
 }
