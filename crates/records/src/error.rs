@@ -93,7 +93,7 @@ pub enum RunError {
 /// The reason why nothing of a file can be used. The last rejected row of the chunk says more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum FileFault {
+pub enum RowFileFault {
     /// The file ends with an incomplete row, without an end of line.
     Truncated,
     /// A line ends with neither LF nor CRLF. No row of the chunk was computed.

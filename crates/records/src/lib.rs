@@ -71,7 +71,7 @@ mod write;
 pub use self::buffer::SecretBuffer;
 pub use self::chunks::{ChunkError, ChunkReader, RowChunk, fill_buffer};
 pub use self::encoding::Encoding;
-pub use self::error::{FileFault, PlanError, RejectReason, RunError, UnknownName};
+pub use self::error::{PlanError, RejectReason, RowFileFault, RunError, UnknownName};
 pub use self::job::{
     AeadColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, TOKEN_ALGS, TweakFrom, key_type_of_mac,
     key_type_of_tokens, usual_mac,

@@ -12,8 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::columns::Columns;
 use crate::error::RejectReason;
-use crate::row::{CellKind, CellSpan, MAX_COLUMNS, RowSpan, line_end};
-use crate::text::foreign_line_ends;
+use crate::row::{CellKind, CellSpan, MAX_COLUMNS, RowSpan, foreign_line_ends, line_end};
 
 /// Returns the length of the whole lines at the front of `buffer`.
 pub(crate) fn whole_rows(buffer: &[u8]) -> usize {

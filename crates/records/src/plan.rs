@@ -11,8 +11,7 @@ use crate::error::{PlanError, RunError};
 use crate::job::RecordJob;
 use crate::key_file::KeyNames;
 use crate::reject::{self, RejectedRow};
-use crate::row::{CellSpan, MAX_COLUMNS, RowSpan};
-use crate::text::bom_len;
+use crate::row::{CellSpan, MAX_COLUMNS, RowSpan, bom_len};
 use crate::{SecretBuffer, csv, ndjson};
 
 /// The format of a file.

@@ -1,6 +1,9 @@
-//! The positions of a row's parts in its chunk.
+//! The positions of a row's parts in its chunk, and the ends of lines.
 
 use std::ops::Range;
+
+use memchr::memchr2_iter;
+use oarlock::keys::text_file::{BYTE_ORDER_MARK, ForeignLineEnd};
 
 use crate::error::RejectReason;
 
@@ -68,4 +71,24 @@ pub(crate) fn line_end(chunk: &[u8], start: usize, feed: Option<usize>) -> (usiz
     let (end, next) = feed.map_or((chunk.len(), chunk.len()), |feed| (feed, feed + 1));
     let is_crlf = feed.is_some() && end > start && chunk[end - 1] == b'\r';
     (end - usize::from(is_crlf), next)
+}
+
+/// Returns the positions of all line ends that are neither LF nor CRLF, inside of quotes too.
+pub(crate) fn foreign_line_ends(text: &[u8]) -> impl Iterator<Item = (usize, ForeignLineEnd)> {
+    // The first bytes of both kinds.
+    memchr2_iter(b'\r', 0xC2, text).filter_map(|at| Some((at, ForeignLineEnd::at(text, at)?)))
+}
+
+/// Returns the length of the byte order mark at the front of a text.
+pub(crate) fn bom_len(text: &[u8]) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+}
+
+/// Returns the length of the empty lines at the front of a text.
+pub(crate) fn empty_lines(text: &[u8]) -> usize {
+    let mut len = 0;
+    while let Some(end) = [&b"\n"[..], b"\r\n"].iter().find(|end| text[len..].starts_with(end)) {
+        len += end.len();
+    }
+    len
 }

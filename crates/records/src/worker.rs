@@ -8,7 +8,7 @@ use oarlock::table::KeyTable;
 use oarlock::{Blame, Status};
 
 use crate::SecretBuffer;
-use crate::error::{FileFault, RejectReason, RunError};
+use crate::error::{RejectReason, RowFileFault, RunError};
 use crate::gather::{GatheredColumns, ResultSpans};
 use crate::plan::{FilePlan, count_lines};
 use crate::reject::RejectedRow;
@@ -47,7 +47,7 @@ pub struct ChunkResult {
     /// The number of line ends in the chunk.
     pub lines: u64,
     /// The reason why nothing of the file can be used, if there is one. The last of `rejects` is the row.
-    pub file_fault: Option<FileFault>,
+    pub file_fault: Option<RowFileFault>,
 }
 
 /// The position of a row that may have a result, and of the columns that are written to. Chunks are far below 4 GiB,
@@ -109,7 +109,7 @@ impl<'w> ChunkWorker<'w> {
         if let Some((at, end)) = self.plan.foreign_line_end(chunk) {
             // The row that has it may have swallowed others, whose values would stay as they are.
             done.rejects.push(reject(self.plan, chunk, at..at, RejectReason::LineEnd(end)));
-            done.file_fault = Some(FileFault::LineEnd);
+            done.file_fault = Some(RowFileFault::LineEnd);
             number_lines(chunk, &mut done.rejects);
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'w> ChunkWorker<'w> {
             RejectReason::OpenQuote => true,
             _ => is_cut && last.reason.may_be_truncation(),
         });
-        done.file_fault = is_truncated.then_some(FileFault::Truncated);
+        done.file_fault = is_truncated.then_some(RowFileFault::Truncated);
         number_lines(chunk, &mut done.rejects);
         Ok(())
     }

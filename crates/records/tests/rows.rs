@@ -8,8 +8,8 @@ use oarlock::format::{Alphabet, TokenFormat};
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock::{AeadAlg, BlockCipher, FpeAlg, MacAlg};
 use oarlock_records::{
-    AeadColumns, ChunkResult, ChunkWorker, Encoding, FileFault, FileFormat, FilePlan, IvFrom, KeyFrom,
-    KeyNames, Padding, PlanError, RecordJob, RowCipher, RowOperation, SecretBuffer, TweakFrom,
+    AeadColumns, ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames,
+    Padding, PlanError, RecordJob, RowCipher, RowFileFault, RowOperation, SecretBuffer, TweakFrom,
 };
 
 static ACCELERATOR: LazyLock<Accelerator> =
@@ -276,7 +276,7 @@ fn the_end_of_a_file_tells_truncation() {
             FilePlan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
         let mut done = ChunkResult::default();
         ChunkWorker::new(&plan, &ACCELERATOR, &table).run(&file.as_bytes()[header..], &mut done).unwrap();
-        done.file_fault == Some(FileFault::Truncated)
+        done.file_fault == Some(RowFileFault::Truncated)
     };
     let csv = format!("id,v\n1,{value}\n2,{value}");
     assert!(!is_truncated(FileFormat::CSV, &csv) && !is_truncated(FileFormat::CSV, &format!("{csv}\n")));
@@ -385,7 +385,7 @@ fn text_comes_back_byte_for_byte() {
     }
 }
 
-/// Where a row begins, a line end that is not read would hide rows. Inside of quotes and strings it is text.
+/// A line end that is not read would hide rows. Inside of quotes and strings it is text.
 #[test]
 fn other_line_ends_than_lf_and_crlf_are_faults_of_the_file() {
     let table = table(KeyType::Aes128, NIST_KEY);
@@ -395,7 +395,7 @@ fn other_line_ends_than_lf_and_crlf_are_faults_of_the_file() {
         let mut done = ChunkResult::default();
         ChunkWorker::new(&plan, &ACCELERATOR, &table).run(&file.as_bytes()[header..], &mut done).unwrap();
         assert!(done.file_fault.is_none() || (done.output.is_empty() && done.rows == 0), "{file:?}");
-        let fault = done.file_fault.filter(|fault| *fault == FileFault::LineEnd);
+        let fault = done.file_fault.filter(|fault| *fault == RowFileFault::LineEnd);
         Ok(fault.map(|_| (done.rejects[0].line, plan.reason(&done.rejects[0]))))
     };
     let numbered = FileFormat::Csv { delimiter: b',', has_header: false };

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
 use oarlock_io::output::OutputFile;
-use oarlock_records::{ChunkResult, FileFault, FilePlan, SecretBuffer};
+use oarlock_records::{ChunkResult, FilePlan, RowFileFault, SecretBuffer};
 
 use super::RecordsError;
 use super::source::FileHeader;
@@ -153,7 +153,7 @@ impl<'o> ChunkOrder<'o> {
         if let (Some(last), Some(fault)) = (done.rejects.last(), done.file_fault) {
             let (name, line, reason) = (self.name.clone(), first_line + last.line, self.plan.reason(last));
             return Err(match fault {
-                FileFault::Truncated => RecordsError::Truncated { name, line, reason },
+                RowFileFault::Truncated => RecordsError::Truncated { name, line, reason },
                 _ => RecordsError::Line { name, line, reason },
             });
         }

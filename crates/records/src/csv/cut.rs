@@ -6,7 +6,7 @@ use memchr::{memchr, memrchr};
 use oarlock::keys::text_file::{BYTE_ORDER_MARK, ForeignLineEnd};
 
 use super::read::closing_quote;
-use crate::text::foreign_line_ends;
+use crate::row::foreign_line_ends;
 
 /// Returns the length of the whole rows at the front of `buffer`, up to its last line feed outside of quotes. A
 /// doubled quote that is cut in two by the buffer's end looks like a closing quote. That is harmless, since no line

@@ -9,8 +9,8 @@ use super::{Field, RowFields, foreign_line_end};
 use crate::columns::Columns;
 use crate::error::{PlanError, RejectReason};
 use crate::reject::describe;
-use crate::row::{CellSpan, MAX_COLUMNS, RowSpan};
-use crate::text::{bom_len, empty_lines, foreign_line_ends, unescaped};
+use crate::row::{CellSpan, MAX_COLUMNS, RowSpan, bom_len, empty_lines, foreign_line_ends};
+use crate::text::unescaped;
 use crate::{SecretBuffer, count_lines};
 
 /// The columns of a file.
