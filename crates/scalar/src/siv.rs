@@ -38,8 +38,8 @@ impl PrepareKey for SivKeys {
 }
 
 impl SivKeys {
-    /// Returns the synthetic IV of a record: S2V of the associated data and the IV, if there are any, and the plaintext.
-    /// RFC 5297 2.4 and 3.
+    /// Returns the synthetic IV of a record: S2V of the associated data and the IV, if there are any, and the
+    /// plaintext. RFC 5297 2.4 and 3.
     fn synthetic_iv(&self, aad: Option<&[u8]>, iv: &[u8], plaintext: &[u8]) -> Zeroizing<[u8; BLOCK]> {
         let iv = Some(iv).filter(|iv| !iv.is_empty());
         let mut sum = self.start.clone();

@@ -232,7 +232,7 @@ struct RecordTokenArgs {
     tweak_column: Option<String>,
 }
 
-/// The beginning of an alphabet that is in a file. Linux limits one argument to 128 KiB, and a large alphabet is longer.
+/// The beginning of an alphabet that is in a file: a large one is longer than the 128 KiB of one argument of Linux.
 const ALPHABET_FILE: &str = "file:";
 
 fn alphabet(text: &str) -> Result<Alphabet, String> {

@@ -1,5 +1,5 @@
-//! Every reader of text with every end of lines that other systems write. A file is read as the same file with LF is, or
-//! it is refused and nothing is written.
+//! Every reader of text with every end of lines that other systems write. A file is read as the same file with LF is,
+//! or it is refused and nothing is written.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

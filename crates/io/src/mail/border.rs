@@ -112,8 +112,8 @@ fn begins_with_field(text: &[u8], is_at_end: bool) -> Option<bool> {
 /// The maximum number of words of a date: weekday, month, day, time, year, and two forms of a time zone.
 const MAX_DATE_WORDS: usize = 7;
 
-/// Returns true if a line ends in a date with a year, as `From jo@example.com Sat Nov 28 10:00:00 2026` does. Time zones
-/// may be before or behind the year, and `remote from HOST` behind it (RFC 976).
+/// Returns true if a line ends in a date with a year, as `From jo@example.com Sat Nov 28 10:00:00 2026` does. Time
+/// zones may be before or behind the year, and `remote from HOST` behind it (RFC 976).
 pub(super) fn ends_in_date(line: &[u8]) -> bool {
     let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
     let words = match &words[..] {

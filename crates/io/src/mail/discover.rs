@@ -71,8 +71,8 @@ pub(super) enum MailEntry {
 ///   that are Maildirs too, such as `.Sent`, are also read.
 /// - Any other directory is read with everything below it, in the order of names. Hidden entries and special files
 ///   are skipped.
-/// - A file is an mbox if it begins with `From `, perhaps after a byte order mark and empty lines, or is empty. Otherwise
-///   it is one message.
+/// - A file is an mbox if it begins with `From `, perhaps after a byte order mark and empty lines, or is empty.
+///   Otherwise it is one message.
 ///
 /// Links are followed, but each directory is read once. Outside Maildirs each file is opened to read its first bytes.
 /// The reader returns an error for an unreadable path.

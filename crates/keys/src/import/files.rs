@@ -57,9 +57,9 @@ pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
     structure(found, bytes, passphrase)
 }
 
-/// Reads the certificates of a text in PEM, in order, as DER. There may be none. The labels are `CERTIFICATE`, `X509
-/// CERTIFICATE` and `TRUSTED CERTIFICATE`, whose trust settings are left out. PEM is read as leniently as for keys. Other
-/// blocks are passed over and not decoded.
+/// Reads the certificates of a text in PEM, in order, as DER. There may be none. The labels are `CERTIFICATE`,
+/// `X509 CERTIFICATE` and `TRUSTED CERTIFICATE`, whose trust settings are left out. PEM is read as leniently as for
+/// keys. Other blocks are passed over and not decoded.
 ///
 /// # Errors
 /// [`KeyError::PemMalformed`], and [`KeyError::Foreign`] for UTF-16.
