@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn only_silent_connections_make_room_for_others() {
+    fn only_silent_connections_make_space_for_others() {
         let admission = Arc::new(HandshakeAdmission::new(100, 100));
         let mut first = admission.begin(address("192.0.2.1"));
         let mut second = admission.begin(address("192.0.2.2"));

@@ -37,9 +37,9 @@ pub mod compressed;
 #[cfg(feature = "dns")]
 pub mod dns;
 mod file_stamp;
-mod host_name;
 #[cfg(feature = "net")]
 mod handshake_admission;
+mod host_name;
 #[cfg(feature = "net")]
 mod idle_timer;
 mod ip_network;
@@ -73,9 +73,9 @@ mod token_file;
 pub use accept::accept_next;
 pub use atomic_file::AtomicFile;
 pub use file_stamp::FileStamp;
-pub use host_name::{BadName, HostName, HostNamePattern, HostNamePatternError};
 #[cfg(feature = "net")]
 pub use handshake_admission::{HandshakeAdmission, HandshakeSlot, source_of};
+pub use host_name::{BadName, HostName, HostNamePattern, HostNamePatternError};
 #[cfg(feature = "net")]
 pub use idle_timer::IdleTimer;
 pub use ip_network::{IpNetwork, NetworkError};

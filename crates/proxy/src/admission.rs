@@ -42,15 +42,15 @@ pub(crate) struct CountedConnection {
 }
 
 impl ConnectionLimits {
-    /// Counts a connection. Its address is counted by [`CountedConnection::set_address`], once it is known. At the limit
-    /// `make_room` may end another connection, which counts until its task has run.
+    /// Counts a connection. Its address is counted by [`CountedConnection::set_address`], once it is known. At the
+    /// limit `make_space` may end another connection, which counts until its task has run.
     pub(crate) fn admit(
         self: &Arc<Self>,
         maxima: ConnectionMaxima,
-        make_room: impl FnOnce() -> bool,
+        make_space: impl FnOnce() -> bool,
     ) -> Result<CountedConnection, ExceededLimit> {
         let mut open = self.lock();
-        if open.len >= maxima.all && !make_room() {
+        if open.len >= maxima.all && !make_space() {
             return Err(ExceededLimit::All);
         }
         open.len += 1;
@@ -68,18 +68,18 @@ impl ConnectionLimits {
 }
 
 impl CountedConnection {
-    /// Counts the connection for the address of its client. At the limit `make_room` may end another connection of the
+    /// Counts the connection for the address of its client. At the limit `make_space` may end another connection of the
     /// address.
     pub(crate) fn set_address(
         &mut self,
         address: IpAddr,
         maxima: ConnectionMaxima,
-        make_room: impl FnOnce() -> bool,
+        make_space: impl FnOnce() -> bool,
     ) -> Result<(), ExceededLimit> {
         let source = source_of(address);
         let mut open = self.limits.lock();
         let count = open.by_source.entry(source).or_insert(0);
-        if maxima.by_address > 0 && *count >= maxima.by_address && !make_room() {
+        if maxima.by_address > 0 && *count >= maxima.by_address && !make_space() {
             // The entry exists, because the maximum is at least 1.
             return Err(ExceededLimit::Address);
         }
@@ -153,6 +153,6 @@ mod tests {
             .collect();
         assert_eq!(open.len(), 100);
         assert_eq!(limits.admit(maxima, || false).unwrap_err(), ExceededLimit::All);
-        assert!(limits.admit(maxima, || true).is_ok(), "another connection makes room");
+        assert!(limits.admit(maxima, || true).is_ok(), "another connection makes space");
     }
 }

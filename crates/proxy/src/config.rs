@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock::AcceleratorBuilder;
-use oarlock_io::{check_key_path, HostNamePattern, IpNetwork};
+use oarlock_io::{HostNamePattern, IpNetwork, check_key_path};
 use oarlock_sockets::ChainLimit;
 use serde::Deserialize;
 

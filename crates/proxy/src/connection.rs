@@ -133,8 +133,8 @@ async fn accept_client(
     header.addresses = header.addresses.or(own);
     let address: Option<IpAddr> = header.addresses.map(|addresses| addresses.source.ip());
     if let Some(address) = address {
-        let make_room = || slot.evict_older(address);
-        counted.set_address(address, state.maxima(), make_room).map_err(ConnectionError::Limit)?;
+        let make_space = || slot.evict_older(address);
+        counted.set_address(address, state.maxima(), make_space).map_err(ConnectionError::Limit)?;
     }
     let Some(acceptor) = &state.acceptor else { return Ok((RelayStream::Plain(socket), header)) };
     hear_client(&socket, slot).await?;

@@ -12,7 +12,7 @@ use oarlock::table::{KeyWeakness, TableError, WeakKeyRule};
 use serde::{Deserialize, Serialize};
 
 use crate::key_version::{KeyVersions, VersionRange, split_version};
-use crate::same_key::{KeyLine, LineEncryption, SameKeyDanger, SameKeys};
+use crate::same_key::{LineEncryption, SameKeyDanger, SameKeyLine, SameKeys};
 use crate::{Encoding, SecretBuffer};
 
 /// The names of keys in a table.
@@ -289,7 +289,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         let added = table.insert(name.as_str(), key_type, &secret[..], policy)?;
         if let Some(info) = table.info(added.index)
             && let Some((line, danger)) =
-                self.same.add(info.identity, KeyLine { number, policy: info.policy, encryption })
+                self.same.add(info.identity, SameKeyLine { number, policy: info.policy, encryption })
         {
             return Err(match danger {
                 SameKeyDanger::Encryption => KeyFault::SameKey { line },
@@ -343,8 +343,8 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
     }
 }
 
-/// Names an unknown field. Of all other errors only the position is reported: serde's message may quote a value, which may
-/// be a key. So may be a name that does not look like a field.
+/// Names an unknown field. Of all other errors only the position is reported: serde's message may quote a value, which
+/// may be a key. So may be a name that does not look like a field.
 fn unknown_field(error: &serde_json::Error) -> Option<KeyFault> {
     let message = error.to_string();
     let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);

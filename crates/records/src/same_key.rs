@@ -7,7 +7,7 @@ use oarlock::table::{KeyAlgorithm, KeyIdentity, KeyOperation, KeyPolicy};
 
 /// A line with the rights that it gives its key.
 #[derive(Debug)]
-pub(crate) struct KeyLine {
+pub(crate) struct SameKeyLine {
     /// The line, from 1.
     pub(crate) number: usize,
     pub(crate) policy: Arc<KeyPolicy>,
@@ -36,9 +36,9 @@ pub(crate) enum SameKeyDanger {
 
 /// The lines by the key that they hold.
 #[derive(Debug, Default)]
-pub(crate) struct SameKeys(HashMap<KeyIdentity, Vec<KeyLine>>);
+pub(crate) struct SameKeys(HashMap<KeyIdentity, Vec<SameKeyLine>>);
 
-impl KeyLine {
+impl SameKeyLine {
     fn danger_beside(&self, other: &Self) -> Option<SameKeyDanger> {
         let breach = self.policy.breaks(&other.policy).or_else(|| other.policy.breaks(&self.policy));
         if let Some(breach) = breach {
@@ -78,7 +78,7 @@ impl LineEncryption {
 
 impl SameKeys {
     /// Adds a line. Returns an earlier line that must not be used together with it, and why.
-    pub(crate) fn add(&mut self, key: KeyIdentity, own: KeyLine) -> Option<(usize, SameKeyDanger)> {
+    pub(crate) fn add(&mut self, key: KeyIdentity, own: SameKeyLine) -> Option<(usize, SameKeyDanger)> {
         let known = self.0.entry(key).or_default();
         let danger = known.iter().find_map(|other| Some((other.number, own.danger_beside(other)?)));
         known.push(own);

@@ -58,7 +58,7 @@ pub(crate) fn refuse_headers(status: Status) -> Response<Body> {
     CallRefusal { http, ..status.into() }.into_response()
 }
 
-/// What the calls of one client share.
+/// The context that the calls of one client share.
 pub(crate) struct ConnectCaller<'c> {
     pub(crate) service: &'c SharedService,
     pub(crate) account: &'c ClientAccount,

@@ -132,5 +132,7 @@ fn is_local(host: &str) -> bool {
     };
     // All of 127.0.0.0/8 is this machine. RFC 5735 3
     let is_loopback = |address: &std::net::Ipv4Addr| address.is_loopback();
-    HostName::new(name).as_str() == "localhost" || name == "[::1]" || name.parse().as_ref().is_ok_and(is_loopback)
+    HostName::new(name).as_str() == "localhost"
+        || name == "[::1]"
+        || name.parse().as_ref().is_ok_and(is_loopback)
 }

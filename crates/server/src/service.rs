@@ -18,7 +18,6 @@ use crate::key_uses::KeyUseCounters;
 use crate::keyring::Keyring;
 use crate::lifetime::ConnectionLifetimes;
 use crate::metrics::ServerMetrics;
-use crate::session::refusal;
 use crate::tls::TlsStore;
 
 /// The engines, the keys, the limits and the counters of a server.
@@ -93,8 +92,12 @@ impl SharedService {
         let submitted = self.accelerator.diagnostics().dispatcher().submit_task(tenant, predicted, task);
         // Dropping the ticket removes a task that has not begun.
         let _ticket = submitted.map_err(|error| fault_of(0, &error))?;
-        let not_done = "the request was not read";
-        result.await.map_err(|_| refusal(Code::Failed, not_done, Blame::Machine))
+        result.await.map_err(|_| Fault {
+            code: Code::Failed.into(),
+            message: "the request was not read".to_owned(),
+            blame: Blame::Machine.into(),
+            ..Fault::default()
+        })
     }
 
     /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing

@@ -40,13 +40,13 @@ pub(crate) struct ExchangeContext {
     provider: LoadedProvider,
     family: KeyFamily,
     key: Option<Key>,
-    peer: Option<PeerKey>,
+    peer: Option<ExchangePeer>,
     kdf: SecretDerivation,
 }
 
 /// The peer's public key.
 #[derive(Clone)]
-struct PeerKey {
+struct ExchangePeer {
     key: Key,
     /// As the job takes it: a u-coordinate or an uncompressed point.
     encoded: Vec<u8>,
@@ -99,7 +99,7 @@ impl ExchangeContext {
             _ => peer.x25519_public().map(|public| &public[..]),
         };
         let encoded = public.ok_or(ProviderError::NoKey)?.to_vec();
-        self.peer = Some(PeerKey { key: peer, encoded });
+        self.peer = Some(ExchangePeer { key: peer, encoded });
         Ok(())
     }
 

@@ -114,8 +114,8 @@ impl SignatureContext {
         self.set(params)
     }
 
-    /// Begins the operation of this initialisation function, which signs or verifies a message. Without a name the former
-    /// digest stays.
+    /// Begins the operation of this initialisation function, which signs or verifies a message. Without a name the
+    /// former digest stays.
     pub(crate) fn digest_init(
         &mut self,
         operation: c_int,

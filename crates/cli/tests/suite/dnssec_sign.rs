@@ -302,7 +302,7 @@ fn said_by_loaders(path: &Path) -> (String, bool) {
     (all, is_refused)
 }
 
-/// What is signed without a warning loads in silence, and what a name server refuses is not signed.
+/// Name servers load in silence what is signed without a warning, and what they refuse is not signed.
 #[test]
 fn a_signed_zone_loads_in_name_servers() {
     let place = SigningFolder::new();

@@ -71,7 +71,7 @@ pub enum ZoneSignError {
     Unloadable {
         /// The first such record.
         location: RecordLocation,
-        /// What is wrong with it.
+        /// The rule that it violates.
         rule: LoadRule,
     },
     /// There is no key.

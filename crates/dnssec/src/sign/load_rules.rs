@@ -46,7 +46,7 @@ pub enum LoadRule {
     OldDnssec,
 }
 
-/// What a host of the zone is named as.
+/// The use that records make of a host of the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetUse {
     /// A name server of the zone itself.
@@ -59,7 +59,7 @@ pub enum TargetUse {
     Service,
 }
 
-/// Why a host of the zone cannot be reached.
+/// The reason why a host of the zone cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetFault {
     /// It has no address.

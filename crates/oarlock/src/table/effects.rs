@@ -1,10 +1,9 @@
 //! The effects of one use of a key on its other uses.
 //!
 //! Some uses show single blocks of the key's cipher. Whoever has them can read or forge what the same key does by other
-//! algorithms, so no policy allows both. [`EFFECTS`] is the whole table; keys that wrap, and algorithms that stand alone,
-//! have no second use at all. A right to compare codes is no right to make them, but policies know only
-//! [`KeyOperation::Mac`]: whoever compares codes for others compares whole ones
-//! ([`KeyPolicy::verifies_mac_len`]).
+//! algorithms, so no policy allows both. [`EFFECTS`] is the whole table; keys that wrap, and algorithms that stand
+//! alone, have no second use at all. A right to compare codes is no right to make them, but policies know only
+//! [`KeyOperation::Mac`]: whoever compares codes for others compares whole ones ([`KeyPolicy::verifies_mac_len`]).
 
 use super::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
 
@@ -32,8 +31,8 @@ const EFFECTS: [(BlockOracle, &[KeyAlgorithm]); 2] = [
 ];
 
 impl BlockOracle {
-    /// Returns what an operation with an algorithm shows. `foresees_ivs` is true if an IV is known before the plaintext is
-    /// chosen.
+    /// Returns what an operation with an algorithm shows. `foresees_ivs` is true if an IV is known before the plaintext
+    /// is chosen.
     fn of(operation: KeyOperation, algorithm: KeyAlgorithm, foresees_ivs: bool) -> Option<Self> {
         use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
         match (operation, algorithm) {

@@ -205,8 +205,8 @@ impl KeyPolicy {
         self
     }
 
-    /// Lets codes of this length, at least [`MIN_MAC_LEN`] bytes, pass for whole ones where codes of others are compared
-    /// ([`verifies_mac_len`](Self::verifies_mac_len)).
+    /// Lets codes of this length, at least [`MIN_MAC_LEN`] bytes, pass for whole ones where codes of others are
+    /// compared ([`verifies_mac_len`](Self::verifies_mac_len)).
     ///
     /// There is one such length. If codes could be cut anywhere, a short one that was guessed or seen would grow to a
     /// whole one, with 256 guesses for each byte.

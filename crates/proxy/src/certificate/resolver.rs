@@ -1,7 +1,7 @@
 //! The choice of a certificate at each handshake.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use oarlock_io::{HostName, LogLimit};
@@ -11,7 +11,6 @@ use rustls::time_provider::TimeProvider;
 use tracing::warn;
 
 use super::CertificateTable;
-use crate::counters::count;
 
 /// Limits the log lines about handshakes without a valid certificate: each client causes one.
 static INVALID: LogLimit = LogLimit::new(Duration::from_secs(10));
@@ -32,7 +31,7 @@ impl ResolvesServerCert for CertificateResolver {
         let now_s = seconds_now(&*self.clock);
         let entry = self.table.find(name.as_ref(), hello.signature_schemes(), now_s)?;
         if !entry.validity.contains(now_s) {
-            count(&self.without_valid);
+            self.without_valid.fetch_add(1, Ordering::Relaxed);
             if let Some(suppressed) = INVALID.admit() {
                 let file = entry.files.chain().display();
                 warn!(%file, suppressed, "no certificate that fits a client is valid now: this one was sent");

@@ -124,8 +124,8 @@ impl DnsConstraints {
     }
 }
 
-/// Returns true if a name is a constraint's name or has more labels before it. A dot at the start of the constraint asks
-/// for at least one.
+/// Returns true if a name is a constraint's name or has more labels before it. A dot at the start of the constraint
+/// asks for at least one.
 fn is_below(name: &str, base: &str) -> bool {
     let rest = name.strip_suffix(base);
     rest.is_some_and(|rest| {

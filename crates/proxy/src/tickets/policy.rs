@@ -1,10 +1,10 @@
 //! The rules for tickets: each is good for one policy of clients and for some time, and a session does not go on for
 //! ever.
 //!
-//! A resumed connection has the rights of the client's certificate, and rustls asks nothing of it. So a ticket is opened
-//! only if a full handshake would accept its client now; otherwise there is a full handshake, which asks everything.
-//! Authorities, names and the rule whether a certificate is required are compared as one digest. Certificates may have
-//! ended since, so the chain in the ticket is looked at each time.
+//! A resumed connection has the rights of the client's certificate, and rustls asks nothing of it. So a ticket is
+//! opened only if a full handshake would accept its client now; otherwise there is a full handshake, which asks
+//! everything. Authorities, names and the rule whether a certificate is required are compared as one digest.
+//! Certificates may have ended since, so the chain in the ticket is looked at each time.
 
 use std::fmt;
 use std::sync::Arc;

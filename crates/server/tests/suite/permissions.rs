@@ -1,4 +1,5 @@
-//! Tests of what operations amount to: a client gets nothing by one operation that another would have to be granted for.
+//! Tests of what operations amount to: a client gets nothing by one operation that another would have to be granted
+//! for.
 
 use bytes::Bytes;
 use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, KeyWrap};

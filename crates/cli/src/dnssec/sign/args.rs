@@ -39,7 +39,7 @@ pub(in super::super) struct ZoneSignArgs {
     zonemd: Vec<ZoneDigest>,
     /// Treatment of records that BIND, Knot DNS or NSD refuse to load
     #[arg(long, value_name = "RULE", value_enum, default_value = "fail")]
-    load_rules: LoadRule,
+    load_rules: LoadRuleChoice,
     /// Serial number of the signed zone
     #[arg(long, value_name = "POLICY", value_enum, default_value = "keep")]
     serial: SerialRule,
@@ -139,7 +139,7 @@ enum SerialRule {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum LoadRule {
+enum LoadRuleChoice {
     /// Do not sign the zone
     Fail,
     /// Report them
@@ -167,8 +167,8 @@ impl ZoneSignArgs {
             zone_digests: self.zone_digests(),
             nonce: if self.deterministic { NonceRule::Deterministic } else { NonceRule::Hedged },
             load_rules: match self.load_rules {
-                LoadRule::Fail => LoadRules::Fail,
-                LoadRule::Warn => LoadRules::Warn,
+                LoadRuleChoice::Fail => LoadRules::Fail,
+                LoadRuleChoice::Warn => LoadRules::Warn,
             },
         }
     }

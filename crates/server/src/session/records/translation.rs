@@ -14,7 +14,7 @@ use crate::keyring::ResidentKey;
 use crate::session::faults::refusal;
 use crate::session::opened_key::{OpenedKey, OpenedSource};
 
-/// What a client can do with data under one key.
+/// The operations that a client can do with data under one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct KeyReach {
     encrypts: bool,

@@ -225,8 +225,8 @@ entry! {
     }
 }
 
-/// Passes the fallback's groups on other curves. They are this provider's groups if OpenSSL has chosen its manager of EC
-/// keys, which has keys on all curves.
+/// Passes the fallback's groups on other curves. They are this provider's groups if OpenSSL has chosen its manager of
+/// EC keys, which has keys on all curves.
 fn pass_other_curves(
     provider: Option<&LoadedProvider>,
     callback: Option<Callback>,
