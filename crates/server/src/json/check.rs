@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_list_ends_the_check_where_it_becomes_too_long() {
-        let list = |len: usize| format!(r#"{{"plaintexts":[{}""#, r#""","#.repeat(len - 1));
+        let list = |len: usize| format!(r#"{{"plaintexts":[{}"""#, r#""","#.repeat(len - 1));
         let whole = list(MAX_ELEMENTS) + "]}";
         assert_eq!(check(whole.as_bytes(), &message("EncryptRequest")), Ok(()));
         // The rest is no JSON, and is not read.
