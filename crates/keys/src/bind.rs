@@ -14,7 +14,7 @@ use oarlock_core::{Curve, Key, KeyHome, KeyParts, RsaPrivateParts};
 use zeroize::Zeroizing;
 
 use crate::rsa::PrivateNumbers;
-use crate::{KeyError, ec, edwards, fingerprint, rsa};
+use crate::{KeyError, ec, edwards, fingerprint, rsa, text_file};
 
 /// The maximum length of a file in bytes. A file of an RSA key of 8192 bits has about 6 KiB.
 pub const MAX_BIND_LEN: usize = 64 << 10;
@@ -59,7 +59,7 @@ type Values = [Option<Zeroizing<Vec<u8>>>; FIELDS.len()];
 /// True if the text begins as such a file does.
 #[must_use]
 pub fn is_bind(text: &[u8]) -> bool {
-    text.trim_ascii_start().starts_with(FORMAT.as_bytes())
+    text_file::without_mark(text).trim_ascii_start().starts_with(FORMAT.as_bytes())
 }
 
 /// Parses a file and validates its key as every key is validated.
@@ -72,6 +72,7 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
     if text.len() > MAX_BIND_LEN {
         return Err(KeyError::InputTooLong { limit: MAX_BIND_LEN, found: text.len() });
     }
+    let text = text_file::without_mark(text);
     let mut algorithm = None;
     let mut values = Values::default();
     let mut lines =

@@ -72,13 +72,17 @@ pub fn checked_text(text: &[u8]) -> Result<&[u8], TextFault> {
     if is_utf16(text) {
         return Err(TextFault::Utf16);
     }
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let text = without_mark(text);
     let line = |at: usize| 1 + text[..at].iter().filter(|byte| **byte == b'\n').count();
     if let Some(at) = text.iter().position(|byte| *byte == 0) {
         return Err(TextFault::Nul { line: line(at) });
     }
     let found = (0..text.len()).find_map(|at| Some((at, ForeignLineEnd::at(text, at)?)));
     found.map_or(Ok(text), |(at, end)| Err(TextFault::LineEnd { line: line(at), end }))
+}
+
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 /// True for UTF-16 with a byte order mark, and for two ASCII characters of UTF-16 without one.

@@ -6,7 +6,6 @@ mod translation;
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::iter;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -200,7 +199,7 @@ impl RecordBatchTask {
             .run_batch_into(table, &batch, &mut outcome)
             .map_err(|error| fault::fault_of(0, &error))?;
         let results = write_results(table, &batch, &outcome, &authorized.denials);
-        self.count(&batch, &results.codes);
+        self.count(&batch, &results);
         let counts = named.map(|named| self.tally(named, &batch, &results)).unwrap_or_default();
         let entries: Vec<AuditedOperation<'_>> = counts.iter().map(RecordTally::entry).collect();
         match reservation {
@@ -243,22 +242,23 @@ impl RecordBatchTask {
             .for_each(|(handle, own)| count(handle, own));
     }
 
-    /// Counts records by task and code. No codes mean that every record was done.
-    fn count(&self, batch: &Batch<'_>, codes: &[u8]) {
+    /// Counts records by task and code.
+    fn count(&self, batch: &Batch<'_>, results: &RecordResults) {
         let metrics = &self.service.metrics;
         let mut tally = CodeTally::default();
-        if let (Column::One(task), []) = (&batch.task, codes) {
+        if let (Column::One(task), []) = (&batch.task, &results.codes[..]) {
             tally.note(Code::Done as u8, batch.records.len as u32);
             return metrics.tasks.get(task).add(&tally);
         }
         let mut last = None;
-        let codes = codes.iter().copied().chain(iter::repeat(Code::Done as u8));
+        // The server itself wrote the codes, so they fit the number of records.
+        let codes = records::codes(results, batch.records.len).into_iter().flatten();
         for (task, code) in batch.task.cursor().take(batch.records.len).zip(codes) {
             // The counters of a task are looked up once for each run of equal tasks.
             if let Some(before) = last.replace(task).filter(|before| *before != task) {
                 metrics.tasks.get(&before).add(&std::mem::take(&mut tally));
             }
-            tally.note(code, 1);
+            tally.note(code as u8, 1);
         }
         if let Some(task) = last {
             metrics.tasks.get(&task).add(&tally);

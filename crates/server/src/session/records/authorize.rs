@@ -42,11 +42,10 @@ pub(super) fn authorize_records(
     let (tasks, len) = (batch.task.borrowed(), batch.records.len);
     let key = authorizer.authorize_column(&batch.records.key, &tasks, len);
     let mut columns = vec![key];
-    let is_translation = |task: BatchTask| matches!(task, BatchTask::Do(Shape::Translate { .. }));
     // One task of all records is looked at once.
     let tasks_len = if matches!(tasks, Column::One(_)) { len.min(1) } else { len };
     if tasks.cursor().take(tasks_len).any(is_translation) {
-        columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
+        columns.push(authorizer.authorize_second(&batch.records.second_key, &tasks, len));
         let keys = [&batch.records.key, &batch.records.second_key];
         let denials = TranslationJudge::new(handles, table).denials(keys, &tasks, len);
         if !denials.is_empty() {
@@ -139,6 +138,24 @@ impl<'s> RecordAuthorizer<'s> {
         Column::Each(each.map(|(index, (source, task))| self.authorize(source, task, index)).collect())
     }
 
+    /// Authorizes the second keys of translations. Other records have none, whatever stands in their place.
+    fn authorize_second(
+        &mut self,
+        column: &Column<'_, KeySource>,
+        tasks: &Column<'_, BatchTask>,
+        len: usize,
+    ) -> Column<'static, KeySource> {
+        if matches!(tasks, Column::One(_)) {
+            return self.authorize_column(column, tasks, len);
+        }
+        let each = column.cursor().zip(tasks.cursor()).take(len).enumerate();
+        let key = |(index, (source, task))| match is_translation(task) {
+            true => self.authorize(source, task, index),
+            false => KeySource::Table(NO_KEY),
+        };
+        Column::Each(each.map(key).collect())
+    }
+
     /// Authorizes a column of records with one task. A handle that is allowed, and that no grant counts, has the same
     /// key wherever it occurs.
     fn authorize_column_of_one_task(
@@ -226,6 +243,11 @@ fn task_name(names: &mut Vec<(BatchTask, String)>, task: BatchTask) -> &str {
         names.len() - 1
     });
     &names[at].1
+}
+
+/// True if a task decrypts under one key and encrypts under another.
+fn is_translation(task: BatchTask) -> bool {
+    matches!(task, BatchTask::Do(Shape::Translate { .. }))
 }
 
 /// True if a task makes message authentication codes.
