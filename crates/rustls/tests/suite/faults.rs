@@ -12,6 +12,7 @@ use oarlock_rustls::{
     BoundedVerifier, ChainLimit, HandshakeLimits, Handshakes, TlsAcceptor, TlsConnector, TlsHandshakeError,
     signing_key,
 };
+use rustls::pki_types::CertificateDer;
 use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{AlertDescription, Error, InvalidMessage, ServerConfig};
@@ -118,7 +119,7 @@ fn a_long_chain_is_rejected_without_a_search() {
         let builder = builder.unwrap().with_client_cert_verifier(bounded);
         let config = builder.with_single_cert(server.chain.clone(), server.key()).unwrap();
         // Certificates that nobody can read, and that no path needs.
-        let mut chain = vec![vec![0].into(); len];
+        let mut chain = vec![CertificateDer::from(vec![0]); len];
         chain[0] = client.chain[0].clone();
         let key_der = client.key_der.clone();
         let long = Identity { chain, key_der, ..Identity::new(KeyChoice::P256) };
