@@ -13,10 +13,10 @@
 //! | `check` | any of these |
 //!
 //! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
-//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes
-//! the code. `cargo xtask sbom [--target TARGET]` prints the bill of materials of the program. `cargo xtask fma` and
-//! `cargo xtask fields --update` make the kernels of doubles. `cargo xtask kernel-test` tests the kernel's TLS in a
-//! guest.
+//! the language of each crate. `cargo xtask sboxes [--inputs 2|3] [--rounds N] [--seed N]` searches for smaller
+//! circuits and makes the code. `cargo xtask sbom [--target TARGET]` prints the bill of materials of the program.
+//! `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles. `cargo xtask kernel-test` tests the
+//! kernel's TLS in a guest.
 #![forbid(unsafe_code)]
 
 mod checks;
@@ -47,7 +47,7 @@ const USAGE: &str =
        cargo xtask language --update|--list [--manifest-path PATH]
        cargo xtask fields --update [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
-       cargo xtask sboxes [--rounds N] [--seed N]
+       cargo xtask sboxes [--inputs 2|3] [--rounds N] [--seed N]
        cargo xtask fma
        cargo xtask sbom [--target TARGET]
        cargo xtask kernel-test";
@@ -77,7 +77,7 @@ enum XtaskCommand {
     ListLanguage { manifest: Option<PathBuf> },
     UpdateFields { manifest: Option<PathBuf> },
     Counts { manifest: Option<PathBuf> },
-    Sboxes { rounds: usize, seed: u64 },
+    Sboxes { inputs: Option<u64>, rounds: usize, seed: u64 },
     Fma,
     Sbom { target: Option<String> },
     KernelTest,
@@ -180,17 +180,19 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
 }
 
 fn parse_search(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand, String> {
-    let (mut rounds, mut seed) = (0, 1);
+    let (mut inputs, mut rounds, mut seed) = (None, 0, 1);
     while let Some(word) = words.next() {
         let number = words.next().and_then(|number| number.parse().ok());
         let number: u64 = number.ok_or_else(|| format!("`{word}` needs a number"))?;
         match word.as_str() {
             "--rounds" => rounds = usize::try_from(number).map_err(|_| "too many rounds")?,
             "--seed" => seed = number,
+            "--inputs" if matches!(number, 2 | 3) => inputs = Some(number),
+            "--inputs" => return Err(format!("`--inputs` is 2 or 3, not {number}")),
             _ => return Err(format!("unexpected `{word}`")),
         }
     }
-    Ok(XtaskCommand::Sboxes { rounds, seed })
+    Ok(XtaskCommand::Sboxes { inputs, rounds, seed })
 }
 
 /// Runs a command. False if a check fails.
@@ -223,8 +225,8 @@ fn run(command: XtaskCommand) -> Result<bool, Box<dyn Error>> {
             println!("{}", counts::table(&Workspace::load(manifest)?)?);
             Ok(true)
         }
-        XtaskCommand::Sboxes { rounds, seed } => {
-            sboxes::search(&Workspace::load(None)?, rounds, seed)?;
+        XtaskCommand::Sboxes { inputs, rounds, seed } => {
+            sboxes::search(&Workspace::load(None)?, inputs, rounds, seed)?;
             Ok(true)
         }
         XtaskCommand::Fma => {
@@ -265,7 +267,10 @@ mod tests {
         let target = Some("aarch64-unknown-linux-gnu".to_owned());
         assert_eq!(parsed("sbom --target aarch64-unknown-linux-gnu"), Ok(XtaskCommand::Sbom { target }));
         assert_eq!(parsed("kernel-test"), Ok(XtaskCommand::KernelTest));
-        assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));
+        let all = XtaskCommand::Sboxes { inputs: None, rounds: 0, seed: 7 };
+        assert_eq!(parsed("sboxes --seed 7"), Ok(all));
+        let two = XtaskCommand::Sboxes { inputs: Some(2), rounds: 3, seed: 1 };
+        assert_eq!(parsed("sboxes --inputs 2 --rounds 3"), Ok(two));
     }
 
     #[test]
@@ -281,6 +286,7 @@ mod tests {
             "sbom --target a b",
             "sbom x",
             "sboxes -x 1",
+            "sboxes --inputs 4",
         ] {
             assert!(parsed(line).is_err(), "{line}");
         }

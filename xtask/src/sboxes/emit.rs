@@ -12,7 +12,8 @@ use crate::simd::Vector;
 ";
 
 /// Returns the Rust file of all S-boxes, made from the file `table` of gates with `inputs` inputs.
-pub(super) fn rust(circuits: &[Circuit], table: &str, inputs: &str) -> String {
+pub(super) fn rust(circuits: &[Circuit], table: &str, inputs: u64) -> String {
+    let inputs = if inputs == 3 { "three" } else { "two" };
     let mut text = format!(
         "//! The S-boxes of DES as {inputs}-input gates, one bit of each lane at a time. `cargo xtask sboxes` makes this\n\
          //! file from `{table}`, and `cargo xtask check` rejects other changes.\n"

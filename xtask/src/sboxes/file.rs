@@ -2,18 +2,26 @@
 
 use super::circuit::{Circuit, CircuitGate, INPUTS, NAMED, OUTPUTS};
 
-const HEAD: &str = "\
-# Circuits of three-input gates for the S-boxes of DES, found by `cargo xtask sboxes`.
-#
+const THREE: &str = "\
 # A line `table a b c` is a gate: bit 4a + 2b + c of the table, in hexadecimal, for operands a, b, c. Signals 0 to 5 are the
 # inputs b1 to b6 of FIPS 46-3, 6 and up the gates of the box in order. A line `out` names the four outputs, the most
 # significant first.
 ";
 
-/// Returns the file of these circuits.
-pub(super) fn text(circuits: &[Circuit]) -> String {
+const TWO: &str = "\
+# A line `name a b` is a gate: `and`, `or`, `xor`, `andn` (a and not b) or `not` (of a alone) of operands a and b. Signals 0
+# to 5 are the inputs b1 to b6 of FIPS 46-3, 6 and up the gates of the box in order. A line `out` names the four outputs, the
+# most significant first.
+";
+
+/// Returns the file of these circuits, whose gates have this number of inputs.
+pub(super) fn text(circuits: &[Circuit], inputs: u64) -> String {
+    let (name, format) = if inputs == 3 { ("three", THREE) } else { ("two", TWO) };
+    let head = format!(
+        "# Circuits of {name}-input gates for the S-boxes of DES, found by `cargo xtask sboxes`.\n#\n{format}"
+    );
     let boxes = (1..).zip(circuits).map(|(number, circuit): (usize, _)| format!("\ns{number}\n{circuit}"));
-    HEAD.to_owned() + &boxes.collect::<String>()
+    head + &boxes.collect::<String>()
 }
 
 /// Parses the circuits of a file. Returns the number of the invalid line as an error.

@@ -1,5 +1,5 @@
-//! The order of a circuit's gates. `vpternlog` overwrites one of its operands, so an operand that is needed again has
-//! to be copied first. Each signal that is still needed occupies a register.
+//! The order of a circuit's gates. Some instructions, as `vpternlog`, overwrite one of their operands, so an operand
+//! that is needed again has to be copied first. Each signal that is still needed occupies a register.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,33 @@ const WIDTH: usize = 4096;
 
 /// The cost of an order: the gates of which no operand is used for the last time, and the maximum number of live
 /// signals.
-type OrderCost = (usize, usize);
+pub(super) type OrderCost = (usize, usize);
 
 /// The sets of computed gates, each with its cost and order.
 type Followed = BTreeMap<u64, (OrderCost, Vec<usize>)>;
 
-/// Returns the circuit in the cheapest order found.
-pub(super) fn ordered(circuit: &Circuit) -> Circuit {
+/// Returns the circuit in the cheapest order found. `is_overwriting`: the instructions overwrite an operand.
+pub(super) fn ordered(circuit: &Circuit, is_overwriting: bool) -> Circuit {
     let mut followed = Followed::from([(0, ((0, INPUTS), Vec::new()))]);
     for _ in &circuit.gates {
-        followed = longer(circuit, followed);
+        followed = longer(circuit, is_overwriting, followed);
     }
     let order = followed.into_values().next().map(|(_, order)| order).unwrap_or_default();
     renumbered(circuit, &order)
 }
 
 /// Returns the cost of the current order.
-pub(super) fn cost(circuit: &Circuit) -> OrderCost {
-    (0..circuit.gates.len()).fold((0, INPUTS), |cost, gate| after(circuit, cost, (1 << gate) - 1, gate))
+pub(super) fn cost(circuit: &Circuit, is_overwriting: bool) -> OrderCost {
+    let after = |cost, gate| after(circuit, is_overwriting, cost, (1_u64 << gate) - 1, gate);
+    (0..circuit.gates.len()).fold((0, INPUTS), after)
 }
 
 /// Extends every set by one gate, at its minimum cost.
-fn longer(circuit: &Circuit, followed: Followed) -> Followed {
+fn longer(circuit: &Circuit, is_overwriting: bool, followed: Followed) -> Followed {
     let mut next = Followed::new();
     for (done, (cost, order)) in followed {
         for gate in (0..circuit.gates.len()).filter(|gate| is_ready(circuit, done, *gate)) {
-            let cost = after(circuit, cost, done, gate);
+            let cost = after(circuit, is_overwriting, cost, done, gate);
             let known = next.get(&(done | 1 << gate));
             if known.is_none_or(|(min, _)| cost < *min) {
                 let order = order.iter().copied().chain([gate]).collect();
@@ -57,7 +58,13 @@ fn is_ready(circuit: &Circuit, done: u64, gate: usize) -> bool {
 }
 
 /// Returns the cost with one more gate.
-fn after(circuit: &Circuit, (copies, max): OrderCost, done: u64, gate: usize) -> OrderCost {
+fn after(
+    circuit: &Circuit,
+    is_overwriting: bool,
+    (copies, max): OrderCost,
+    done: u64,
+    gate: usize,
+) -> OrderCost {
     let then = done | 1 << gate;
     let has_last_use =
         circuit.gates[gate].operands.into_iter().any(|operand| !is_needed(circuit, then, operand));
@@ -65,7 +72,7 @@ fn after(circuit: &Circuit, (copies, max): OrderCost, done: u64, gate: usize) ->
         (*signal < INPUTS || then >> (signal - INPUTS) & 1 == 1) && is_needed(circuit, then, *signal)
     };
     let live = (0..INPUTS + circuit.gates.len()).filter(is_live).count();
-    (copies + usize::from(!has_last_use), max.max(live))
+    (copies + usize::from(is_overwriting && !has_last_use), max.max(live))
 }
 
 /// True if the signal is an output or an operand of a gate that is not computed.

@@ -1,5 +1,6 @@
-use super::build::SearchEffort;
 use super::circuit::{CircuitGate, VARIABLES};
+use super::three::build::{self, SearchEffort};
+use super::three::walk;
 use super::*;
 
 const QUICK: SearchEffort = SearchEffort { width: 1, tries: [1; 4] };
@@ -38,9 +39,11 @@ fn every_stage_of_the_search_computes_the_s_box() {
     (0..20).for_each(|_| walk::step(&mut walked, &mut random));
     assert_eq!(walked.truths(), truths);
     assert!(walked.gates.len() <= built.gates.len());
-    let ordered = order::ordered(&walked);
-    assert_eq!(ordered.truths(), truths);
-    assert!(order::cost(&ordered) <= order::cost(&walked));
+    for is_overwriting in [false, true] {
+        let ordered = order::ordered(&walked, is_overwriting);
+        assert_eq!(ordered.truths(), truths);
+        assert!(order::cost(&ordered, is_overwriting) <= order::cost(&walked, is_overwriting));
+    }
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn the_table_of_circuits_survives_writing_and_parsing() {
     let mut random = SearchRandom::new(1);
     let circuits: Vec<Circuit> =
         S_BOXES[..2].iter().map(|s_box| build::build(&truths_of(s_box), QUICK, &mut random)).collect();
-    assert_eq!(file::parse(&file::text(&circuits)), Ok(circuits));
+    assert_eq!(file::parse(&file::text(&circuits, 3)), Ok(circuits));
 }
 
 #[test]
@@ -58,7 +61,7 @@ fn named_gates_compute_what_their_names_say() {
     let [a, b, ..] = VARIABLES;
     assert_eq!(circuits[0].signals()[6..], [a & b, a | b, a ^ b, a & !b, !a]);
     assert_eq!(format!("s1\n{}", circuits[0]), text);
-    let code = emit::rust(&circuits, "table", "two");
+    let code = emit::rust(&circuits, "table", 2);
     for line in ["g1 = b1 & b2;", "g2 = b1 | b2;", "g3 = b1 ^ b2;", "g4 = b2.and_not(b1);", "g5 = !b1;"] {
         assert!(code.contains(line), "{line} in {code}");
     }

@@ -1,6 +1,6 @@
 //! Gates of existing signals that agree with a function where it matters.
 
-use super::circuit::{CircuitGate, Truth};
+use crate::sboxes::circuit::{CircuitGate, Truth};
 
 /// Finds every three signals of which some function agrees with `truth` where `care` is set.
 pub(super) fn fits(signals: &[Truth], truth: Truth, care: Truth) -> Vec<[usize; 3]> {

@@ -1,17 +1,17 @@
 //! Circuits built output by output from existing signals, in the manner of Kwan ("Reducing the gate count of bitslice
 //! DES", 2000) with gates of three inputs.
 
-use super::circuit::{Circuit, CircuitGate, OUTPUTS, Truth, VARIABLES};
 use super::fit::{fit, fits};
 use super::pair::PairSearch;
-use super::random::SearchRandom;
+use crate::sboxes::circuit::{Circuit, CircuitGate, OUTPUTS, Truth, VARIABLES};
+use crate::sboxes::random::SearchRandom;
 
 /// The existing signals: inputs and gates.
 #[derive(Clone)]
-pub(super) struct GateSignals {
-    pub(super) signals: Vec<Truth>,
+pub(in crate::sboxes) struct GateSignals {
+    pub(in crate::sboxes) signals: Vec<Truth>,
     /// The most recent signals.
-    pub(super) gates: Vec<CircuitGate>,
+    pub(in crate::sboxes) gates: Vec<CircuitGate>,
 }
 
 /// `yes` where the first operand is one and `no` elsewhere.
@@ -23,7 +23,7 @@ const CHAINS: usize = 12;
 
 impl GateSignals {
     /// Finds a signal that agrees with `truth` where `care` is set, for at most `budget` more gates.
-    pub(super) fn make(
+    pub(in crate::sboxes) fn make(
         &self,
         truth: Truth,
         care: Truth,
@@ -116,18 +116,22 @@ struct PartialCircuit {
 
 /// The effort of a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SearchEffort {
+pub(in crate::sboxes) struct SearchEffort {
     /// The number of parts that are followed at once.
-    pub(super) width: usize,
+    pub(in crate::sboxes) width: usize,
     /// The number of tries for each missing output, if the part has none, one, two or three outputs.
-    pub(super) tries: [usize; OUTPUTS],
+    pub(in crate::sboxes) tries: [usize; OUTPUTS],
 }
 
 /// The effort of about ten seconds for an S-box.
-pub(super) const FULL: SearchEffort = SearchEffort { width: 6, tries: [12, 2, 3, 6] };
+pub(in crate::sboxes) const FULL: SearchEffort = SearchEffort { width: 6, tries: [12, 2, 3, 6] };
 
 /// Builds a circuit for these outputs. Another state of `random` gives another circuit.
-pub(super) fn build(truths: &[Truth; OUTPUTS], effort: SearchEffort, random: &mut SearchRandom) -> Circuit {
+pub(in crate::sboxes) fn build(
+    truths: &[Truth; OUTPUTS],
+    effort: SearchEffort,
+    random: &mut SearchRandom,
+) -> Circuit {
     let SearchEffort { width, tries } = effort;
     let none = GateSignals { signals: VARIABLES.to_vec(), gates: Vec::new() };
     let mut parts = vec![PartialCircuit { built: none, outputs: [None; OUTPUTS] }];

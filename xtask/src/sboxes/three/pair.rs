@@ -1,7 +1,7 @@
 //! Pairs of gates that agree with a function where it matters. The inner gate is an operand of the outer one.
 
-use super::circuit::{CircuitGate, Truth};
 use super::fit::fit;
+use crate::sboxes::circuit::{CircuitGate, Truth};
 
 /// The signals that are one at an input, or that differ at two inputs: bit `i` for signal `i`.
 type Point = u64;
