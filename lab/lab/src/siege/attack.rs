@@ -1,8 +1,8 @@
 //! The actions of attackers. Each attacker has threads of its own and acts until the attack is over.
 
-use std::io;
+use std::io::{self, Read};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -14,10 +14,16 @@ use oarlock::Key;
 use oarlock::keys::{export, generate};
 use oarlock_wire::Message;
 use oarlock_wire::proto::{self, Request, open_key, request, scheme};
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
+use tokio_rustls::rustls::version::TLS13;
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 
 use super::frames::{FrameConnection, jobs, open, resident, scheme};
 use super::http2::Http2Connection;
-use super::server::BesiegedServer;
+use super::server::{BesiegedServer, Front};
 use super::{SiegeError, pause};
 
 /// An attack.
@@ -49,10 +55,16 @@ pub(super) enum Attack {
     ManyLengths,
     /// Batches of records that take long
     Records,
+    /// Handshakes with 144 authorities that issue each other, and a certificate of nobody known
+    LongChains,
+    /// 5,000 connections to a proxy in front of the server that say nothing
+    ProxySilence,
+    /// The handshakes of `long-chains` with that proxy
+    ProxyLongChains,
 }
 
 impl Attack {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::SilentConnections,
         Self::FewDescriptors,
         Self::StalledCalls,
@@ -66,6 +78,9 @@ impl Attack {
         Self::ManyConnections,
         Self::ManyLengths,
         Self::Records,
+        Self::LongChains,
+        Self::ProxySilence,
+        Self::ProxyLongChains,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -83,6 +98,17 @@ impl Attack {
             Self::ManyConnections => "many-connections",
             Self::ManyLengths => "many-lengths",
             Self::Records => "records",
+            Self::LongChains => "long-chains",
+            Self::ProxySilence => "proxy-silence",
+            Self::ProxyLongChains => "proxy-long-chains",
+        }
+    }
+
+    /// Returns the listener that is attacked, and to which the honest client connects.
+    pub(super) fn front(self) -> Front {
+        match self {
+            Self::ProxySilence | Self::ProxyLongChains => Front::Proxy,
+            _ => Front::Server,
         }
     }
 
@@ -94,7 +120,8 @@ impl Attack {
     /// Starts the attackers.
     pub(super) fn start(self, besieged: &BesiegedServer) -> Result<Attackers, SiegeError> {
         let target = SiegeTarget {
-            tcp: besieged.address("tcp"),
+            tcp: besieged.front(),
+            server_ca: besieged.server_ca(),
             plaintext: besieged.address("plaintext"),
             socket: besieged.socket(),
             is_over: Arc::default(),
@@ -103,7 +130,10 @@ impl Attack {
             (0..threads).map(|_| target.again_and_again(attack)).collect()
         };
         let threads = match self {
-            Self::SilentConnections | Self::FewDescriptors => crowd(1, silent_connections),
+            Self::SilentConnections | Self::FewDescriptors | Self::ProxySilence => {
+                crowd(1, silent_connections)
+            }
+            Self::LongChains | Self::ProxyLongChains => crowd(2, long_chains),
             Self::StalledCalls => crowd(4, stalled_calls),
             Self::UnreadAnswers => crowd(2, unread_answers),
             Self::UnreadStreams => crowd(4, unread_streams),
@@ -124,6 +154,7 @@ impl Attack {
 #[derive(Clone)]
 struct SiegeTarget {
     tcp: String,
+    server_ca: PathBuf,
     plaintext: String,
     socket: PathBuf,
     is_over: Arc<AtomicBool>,
@@ -183,6 +214,54 @@ fn silent_connections(target: &SiegeTarget) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn long_chains(target: &SiegeTarget) -> io::Result<()> {
+    let config = stranger(&target.server_ca)?;
+    while target.goes_on() {
+        let mut tcp = TcpStream::connect(&target.tcp)?;
+        tcp.set_read_timeout(Some(Duration::from_secs(20)))?;
+        let name = ServerName::from(std::net::Ipv4Addr::LOCALHOST);
+        let mut tls = ClientConnection::new(Arc::clone(&config), name).map_err(io::Error::other)?;
+        // The answer is an alert.
+        let _ = Stream::new(&mut tls, &mut tcp).read(&mut [0; 1]);
+    }
+    Ok(())
+}
+
+/// Returns a client whose chain costs a verifier most: 144 certificates of twelve names, each issued by each.
+fn stranger(server_ca: &Path) -> io::Result<Arc<ClientConfig>> {
+    const NAMES: usize = 12;
+    let params = |name: usize| {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, format!("strange {name}"));
+        params
+    };
+    let key = KeyPair::generate().map_err(io::Error::other)?;
+    let issue = |params: CertificateParams, by: CertificateParams| {
+        params.signed_by(&key, &Issuer::new(by, &key)).map(|own| own.der().clone()).map_err(io::Error::other)
+    };
+    let mut leaf = CertificateParams::new(vec!["strange.test".to_owned()]).map_err(io::Error::other)?;
+    leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    let mut chain = vec![issue(leaf, params(0))?];
+    for subject in 0..NAMES {
+        for by in 0..NAMES {
+            chain.push(issue(params(subject), params(by))?);
+        }
+    }
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_file(server_ca).map_err(io::Error::other)?;
+    roots.add(authority).map_err(io::Error::other)?;
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let mut config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_protocol_versions(&[&TLS13])
+        .map_err(io::Error::other)?
+        .with_root_certificates(roots)
+        .with_client_auth_cert(chain, key)
+        .map_err(io::Error::other)?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(Arc::new(config))
 }
 
 fn stalled_calls(target: &SiegeTarget) -> io::Result<()> {

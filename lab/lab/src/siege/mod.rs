@@ -1,8 +1,8 @@
 //! An honest client beside attackers: its latency, its failures, and the memory of the server.
 //!
-//! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. The honest client
-//! signs with Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over
-//! plaintext, or without any certificate.
+//! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. Some run against a
+//! proxy in front of it, in the same process. The honest client signs with Ed25519 on connections of its own, under its
+//! own certificate. Attackers come over the UNIX socket, over plaintext, or without a certificate of a known authority.
 //!
 //! | module | content |
 //! |---|---|
@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use oarlock_proxy::{ProxyConfigError, ProxyServiceError};
 use oarlock_server::development::DevelopmentError;
 use oarlock_server::{CryptoserverError, config::ConfigError};
 use oarlock_terminal::report::print_report;
@@ -72,6 +73,10 @@ pub(crate) enum SiegeError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Server(#[from] CryptoserverError),
+    #[error("the proxy: {0}")]
+    Proxy(#[from] ProxyServiceError),
+    #[error("the proxy: {0}")]
+    ProxyConfig(#[from] ProxyConfigError),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
     #[error("the honest client: {0}")]
@@ -118,7 +123,8 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
 
 /// Runs one attack on a new server.
 fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
-    let mut besieged = BesiegedServer::start(attack.open_files(), args.program.as_deref())?;
+    let program = args.program.as_deref();
+    let mut besieged = BesiegedServer::start(attack.front(), attack.open_files(), program)?;
     let honest = HonestClient::start(&besieged)?;
     let before = honest.wait_for(CALM_REQUESTS);
     let start_kb = besieged.resident_kb()?;

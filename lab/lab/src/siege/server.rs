@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::Accelerator;
+use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyService};
 use oarlock_server::development::Development;
 use oarlock_server::{BoundServer, CryptoserverConfig};
 use oarlock_wire::{Credentials, Endpoint};
@@ -22,6 +24,9 @@ pub(crate) const ROLE: &str = "besieged";
 pub(crate) struct BesiegedArgs {
     #[arg(long)]
     config: PathBuf,
+    /// Directory of the certificate of a proxy in front of the plaintext listener
+    #[arg(long)]
+    proxy: Option<PathBuf>,
 }
 
 /// The honest client has every key; attackers have the one that costs most, or bring their own.
@@ -60,16 +65,29 @@ may_bring_keys = true
 keys = ["*"]
 clients = ["dns:developer.oarlock.test"]
 
+# A client of the proxy is known as `loopback`.
 [[grant]]
-keys = ["rsa2048"]
+keys = ["rsa2048", "ed25519"]
 clients = ["uid:*", "loopback"]
 "#;
 
 /// The maximum of audit entries that may wait in memory: `max_queue_bytes` of the configuration.
 const AUDIT_KB: u64 = 4 << 10;
 
+/// The memory of the handshakes that a proxy with default limits may have open.
+const PROXY_KB: u64 = (1_024 + 4_096) * 40;
+
+/// The listener that is attacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Front {
+    Server,
+    /// A proxy in the same process, which needs certificates of clients, too.
+    Proxy,
+}
+
 /// A server at work.
 pub(super) struct BesiegedServer {
+    front: Front,
     process: BenchProcess,
     development: Development,
     max_memory_kb: u64,
@@ -78,7 +96,11 @@ pub(super) struct BesiegedServer {
 
 impl BesiegedServer {
     /// Starts a server with a limit of open files: `oarlock serve` of `program`, or this program in the role.
-    pub(super) fn start(open_files: Option<u32>, program: Option<&Path>) -> Result<Self, SiegeError> {
+    pub(super) fn start(
+        front: Front,
+        open_files: Option<u32>,
+        program: Option<&Path>,
+    ) -> Result<Self, SiegeError> {
         let directory = tempfile::tempdir()?;
         let development = Development::at(directory.path());
         development.prepare()?;
@@ -86,13 +108,22 @@ impl BesiegedServer {
         // The limit to check comes from the server's own calculation, and not from a copy of it here.
         let limits = CryptoserverConfig::read(&development.config())?.limits;
         let config = ["--config".to_owned(), development.config().display().to_string()];
-        let (program, role) = match program {
+        let (program, mut role) = match program.filter(|_| front == Front::Server) {
             None => (std::env::current_exe()?, vec![ROLE.to_owned()]),
             Some(program) => (program.to_owned(), vec!["--json".to_owned(), "serve".to_owned()]),
         };
+        let mut max_memory_kb = limits.max_memory_bytes() as u64 / 1024 + AUDIT_KB;
+        if front == Front::Proxy {
+            let certificates = directory.path().join("certificates");
+            fs::create_dir(&certificates)?;
+            for (from, to) in [("server.pem", "server.crt"), ("server-key.pem", "server.key")] {
+                fs::copy(directory.path().join(from), certificates.join(to))?;
+            }
+            role.extend(["--proxy".to_owned(), certificates.display().to_string()]);
+            max_memory_kb += PROXY_KB;
+        }
         let process = BenchProcess::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
-        let max_memory_kb = limits.max_memory_bytes() as u64 / 1024 + AUDIT_KB;
-        Ok(Self { process, development, max_memory_kb, _directory: directory })
+        Ok(Self { front, process, development, max_memory_kb, _directory: directory })
     }
 
     /// Returns the maximum memory that clients can make the server use beyond that at its start.
@@ -113,7 +144,19 @@ impl BesiegedServer {
         self.process.check_alive()
     }
 
-    /// Returns the address of a listener, `tcp` or `plaintext`.
+    /// Returns the address of the listener that is attacked.
+    pub(super) fn front(&self) -> String {
+        self.address(match self.front {
+            Front::Server => "tcp",
+            Front::Proxy => "proxy",
+        })
+    }
+
+    pub(super) fn server_ca(&self) -> PathBuf {
+        self.development.ca()
+    }
+
+    /// Returns the address of a listener, `tcp`, `plaintext` or `proxy`.
     pub(super) fn address(&self, name: &str) -> String {
         self.process.said[name].as_str().unwrap_or_default().to_owned()
     }
@@ -129,7 +172,7 @@ impl BesiegedServer {
             certificate: fs::read(self.development.client_certificate())?,
             private_key: fs::read(self.development.client_key())?.into(),
         };
-        let url = format!("https://{}", self.address("tcp"));
+        let url = format!("https://{}", self.front());
         Ok(Endpoint::Grpc { url, credentials: Some(credentials) })
     }
 }
@@ -147,9 +190,39 @@ pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
         )
         .await?;
         let addresses = server.addresses();
+        let proxy = match (&args.proxy, addresses.plaintext) {
+            (Some(certificates), Some(backend)) => Some(bind_proxy(certificates, backend).await?),
+            _ => None,
+        };
         answer(&serde_json::json!({
             "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,
+            "proxy": proxy.as_ref().map(|proxy| proxy.addresses()[0].clone()),
         }))?;
-        Ok(server.run(std::future::pending()).await?)
+        let proxied = async {
+            match proxy {
+                Some(proxy) => Ok::<_, SiegeError>(proxy.run(std::future::pending()).await?),
+                None => std::future::pending().await,
+            }
+        };
+        let served = async { Ok(server.run(std::future::pending()).await?) };
+        tokio::select! {
+            ended = proxied => ended,
+            ended = served => ended,
+        }
     })
+}
+
+/// Binds a proxy in front of the plaintext listener, with default limits and the clients of the server.
+async fn bind_proxy(certificates: &Path, backend: SocketAddr) -> Result<BoundProxy, SiegeError> {
+    let authorities = certificates.with_file_name("ca.pem");
+    let text = format!(
+        "listen.sockets = [\"127.0.0.1:0\"]\nbackend.address = \"{backend}\"\ntls.alpn = [\"h2\"]\n\
+         certificates.path = \"{}\"\nclients.authorities = \"{}\"\n",
+        certificates.display(),
+        authorities.display()
+    );
+    let path = certificates.with_file_name("proxy.toml");
+    fs::write(&path, text)?;
+    let service = ProxyService::open(ProxyConfig::read(&path)?, Accelerator::builder().environment(true));
+    Ok(service.await?.bind().await?)
 }
