@@ -20,7 +20,7 @@ use crate::common::*;
 
 const SUBMITTERS: usize = 3;
 const ROUNDS: usize = sized(1_000, 4);
-const HANGS: usize = sized(4, 1);
+const HANGS: usize = sized(2, 1);
 const SHAPES: [Shape; 3] = [DERIVE, PRIVATE, SIGN];
 
 /// An engine that computes correctly or fails in one of many ways, at random.

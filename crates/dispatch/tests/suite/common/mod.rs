@@ -22,7 +22,7 @@ pub const LANES: usize = 8;
 pub const SPINS: u32 = if cfg!(miri) { 5 } else { 2_000 };
 
 /// The time after which a batch counts as hung: longer than a thread waits for a core of a loaded machine.
-pub const HANG_AFTER: Duration = Duration::from_millis(if cfg!(miri) { 5_000 } else { 500 });
+pub const HANG_AFTER: Duration = Duration::from_millis(if cfg!(miri) { 5_000 } else { 2_000 });
 
 /// Returns one size for machines and a smaller one for interpreters.
 pub const fn sized(full: usize, interpreted: usize) -> usize {
