@@ -53,6 +53,7 @@ use self::client::TlsClients;
 pub(crate) use self::error::BenchError;
 use self::handshake::{ClientTlsGroup, HandshakeKind};
 use self::libssl::{OpensslVersion, ServerLibssl};
+pub(crate) use self::milter::AcceptingFilters;
 use self::place::{BenchDirectory, ProviderLibrary};
 use self::plan::TlsRowName;
 use self::report::TlsRow;

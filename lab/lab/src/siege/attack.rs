@@ -22,7 +22,7 @@ use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 
 use super::frames::{FrameConnection, jobs, open, resident, scheme};
-use super::http2::Http2Connection;
+use super::http2::{self, Http2Connection};
 use super::server::{BesiegedServer, Front};
 use super::{SiegeError, pause};
 
@@ -55,16 +55,20 @@ pub(super) enum Attack {
     ManyLengths,
     /// Batches of records that take long
     Records,
+    /// Lists of 350,000 empty values as JSON
+    LongLists,
     /// Handshakes with 144 authorities that issue each other, and a certificate of nobody known
     LongChains,
     /// 5,000 connections to a proxy in front of the server that say nothing
     ProxySilence,
     /// The handshakes of `long-chains` with that proxy
     ProxyLongChains,
+    /// 5,000 connections to a mail filter that say nothing
+    FilterSilence,
 }
 
 impl Attack {
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 18] = [
         Self::SilentConnections,
         Self::FewDescriptors,
         Self::StalledCalls,
@@ -78,9 +82,11 @@ impl Attack {
         Self::ManyConnections,
         Self::ManyLengths,
         Self::Records,
+        Self::LongLists,
         Self::LongChains,
         Self::ProxySilence,
         Self::ProxyLongChains,
+        Self::FilterSilence,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -98,9 +104,11 @@ impl Attack {
             Self::ManyConnections => "many-connections",
             Self::ManyLengths => "many-lengths",
             Self::Records => "records",
+            Self::LongLists => "long-lists",
             Self::LongChains => "long-chains",
             Self::ProxySilence => "proxy-silence",
             Self::ProxyLongChains => "proxy-long-chains",
+            Self::FilterSilence => "filter-silence",
         }
     }
 
@@ -108,6 +116,7 @@ impl Attack {
     pub(super) fn front(self) -> Front {
         match self {
             Self::ProxySilence | Self::ProxyLongChains => Front::Proxy,
+            Self::FilterSilence => Front::Filter,
             _ => Front::Server,
         }
     }
@@ -120,7 +129,7 @@ impl Attack {
     /// Starts the attackers.
     pub(super) fn start(self, besieged: &BesiegedServer) -> Result<Attackers, SiegeError> {
         let target = SiegeTarget {
-            tcp: besieged.front(),
+            front: besieged.front(),
             server_ca: besieged.server_ca(),
             plaintext: besieged.address("plaintext"),
             socket: besieged.socket(),
@@ -130,9 +139,10 @@ impl Attack {
             (0..threads).map(|_| target.again_and_again(attack)).collect()
         };
         let threads = match self {
-            Self::SilentConnections | Self::FewDescriptors | Self::ProxySilence => {
+            Self::SilentConnections | Self::FewDescriptors | Self::ProxySilence | Self::FilterSilence => {
                 crowd(1, silent_connections)
             }
+            Self::LongLists => crowd(4, long_lists),
             Self::LongChains | Self::ProxyLongChains => crowd(2, long_chains),
             Self::StalledCalls => crowd(4, stalled_calls),
             Self::UnreadAnswers => crowd(2, unread_answers),
@@ -153,7 +163,8 @@ impl Attack {
 /// The addresses of the server.
 #[derive(Clone)]
 struct SiegeTarget {
-    tcp: String,
+    /// The listener that is attacked, if the attack needs TCP.
+    front: String,
     server_ca: PathBuf,
     plaintext: String,
     socket: PathBuf,
@@ -207,7 +218,7 @@ impl Drop for Attackers {
 fn silent_connections(target: &SiegeTarget) -> io::Result<()> {
     let mut connections = std::collections::VecDeque::new();
     while target.goes_on() {
-        connections.push_back(TcpStream::connect(&target.tcp)?);
+        connections.push_back(TcpStream::connect(&target.front)?);
         // The oldest are closed, because this process too has a limit of open files.
         if connections.len() > 5000 {
             connections.pop_front();
@@ -219,7 +230,7 @@ fn silent_connections(target: &SiegeTarget) -> io::Result<()> {
 fn long_chains(target: &SiegeTarget) -> io::Result<()> {
     let config = stranger(&target.server_ca)?;
     while target.goes_on() {
-        let mut tcp = TcpStream::connect(&target.tcp)?;
+        let mut tcp = TcpStream::connect(&target.front)?;
         tcp.set_read_timeout(Some(Duration::from_secs(20)))?;
         let name = ServerName::from(std::net::Ipv4Addr::LOCALHOST);
         let mut tls = ClientConnection::new(Arc::clone(&config), name).map_err(io::Error::other)?;
@@ -262,6 +273,12 @@ fn stranger(server_ca: &Path) -> io::Result<Arc<ClientConfig>> {
         .map_err(io::Error::other)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(Arc::new(config))
+}
+
+fn long_lists(target: &SiegeTarget) -> io::Result<()> {
+    let values = vec!["\"\""; 350_000].join(",");
+    let text = Bytes::from(format!("{{\"key\":\"nothing\",\"plaintexts\":[{values}]}}"));
+    http2::call_again_and_again(&target.plaintext, "Encrypt", &text, || target.goes_on())
 }
 
 fn stalled_calls(target: &SiegeTarget) -> io::Result<()> {

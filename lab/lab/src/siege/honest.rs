@@ -1,4 +1,5 @@
-//! The client with a small load: one signature at a time, with a pause after each, some of them on new connections.
+//! The client with a small load: one signature or mail at a time, with a pause after each, some of them on new
+//! connections.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use oarlock::keys::generate;
 use oarlock::{Input, Job, SigningScheme};
+use oarlock_milter::client::SentMessage;
+use oarlock_milter::protocol::FilterReply;
+use oarlock_milter::{MilterClient, MilterSocket};
 use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
 use oarlock_wire::{Endpoint, ServerLink, jobs};
 
@@ -29,6 +33,18 @@ pub(super) struct HonestClient {
     thread: Option<JoinHandle<()>>,
 }
 
+/// The place to which the honest client connects.
+pub(super) enum HonestTarget {
+    Keys(Endpoint),
+    Filter(MilterSocket),
+}
+
+/// A connection of the honest client.
+enum HonestLink {
+    Keys(ServerLink),
+    Filter(MilterClient),
+}
+
 #[derive(Default)]
 struct HonestState {
     latencies: Mutex<Vec<Duration>>,
@@ -39,12 +55,12 @@ struct HonestState {
 impl HonestClient {
     /// Starts a client and connects it.
     pub(super) fn start(besieged: &BesiegedServer) -> Result<Self, SiegeError> {
-        let (endpoint, shared) = (besieged.honest()?, Arc::new(HonestState::default()));
+        let (target, shared) = (besieged.honest()?, Arc::new(HonestState::default()));
         let job = signature()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let link = runtime.block_on(connect(&endpoint)).map_err(SiegeError::Honest)?;
+        let link = runtime.block_on(target.connect()).map_err(SiegeError::Honest)?;
         let own = Arc::clone(&shared);
-        let thread = std::thread::spawn(move || runtime.block_on(own.work(link, &endpoint, &job)));
+        let thread = std::thread::spawn(move || runtime.block_on(own.work(link, &target, &job)));
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -90,14 +106,14 @@ impl Drop for HonestClient {
 }
 
 impl HonestState {
-    async fn work(&self, mut link: ServerLink, endpoint: &Endpoint, job: &proto::Jobs) {
+    async fn work(&self, mut link: HonestLink, target: &HonestTarget, job: &proto::Jobs) {
         let mut requests = 0_usize;
         while !self.is_over.load(Ordering::Relaxed) {
             requests += 1;
             // The time of a new connection counts too.
             let began = Instant::now();
             if requests.is_multiple_of(NEW_CONNECTION) {
-                match timed(connect(endpoint)).await {
+                match timed(target.connect()).await {
                     Ok(new) => link = new,
                     Err(error) => {
                         self.fail(format!("a new connection: {error}"));
@@ -105,7 +121,7 @@ impl HonestState {
                     }
                 }
             }
-            match timed(sign(&link, job)).await {
+            match timed(link.ask(job)).await {
                 Ok(()) => self.lock().push(began.elapsed()),
                 Err(error) => self.fail(error),
             }
@@ -133,12 +149,46 @@ async fn timed<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, St
     }
 }
 
-async fn connect(endpoint: &Endpoint) -> Result<ServerLink, String> {
-    let link = ServerLink::open(endpoint).await.map_err(|error| error.to_string())?;
-    let source = Some(open_key::Source::Resident("ed25519".to_owned()));
-    let open = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
-    link.call(open).await.map_err(|error| error.to_string())?;
-    Ok(link)
+impl HonestTarget {
+    async fn connect(&self) -> Result<HonestLink, String> {
+        match self {
+            Self::Keys(endpoint) => {
+                let link = ServerLink::open(endpoint).await.map_err(|error| error.to_string())?;
+                let source = Some(open_key::Source::Resident("ed25519".to_owned()));
+                let open = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
+                link.call(open).await.map_err(|error| error.to_string())?;
+                Ok(HonestLink::Keys(link))
+            }
+            Self::Filter(socket) => {
+                let mut mta = MilterClient::connect(socket).await.map_err(|error| error.to_string())?;
+                mta.negotiate().await.map_err(|error| error.to_string())?;
+                mta.greet(b"").await.map_err(|error| error.to_string())?;
+                Ok(HonestLink::Filter(mta))
+            }
+        }
+    }
+}
+
+impl HonestLink {
+    /// Has a message signed, or a mail accepted.
+    async fn ask(&mut self, job: &proto::Jobs) -> Result<(), String> {
+        match self {
+            Self::Keys(link) => sign(link, job).await,
+            Self::Filter(mta) => {
+                let mail = SentMessage {
+                    from: b"<sender@example.com>",
+                    recipients: &[b"<receiver@example.net>"],
+                    headers: &[(b"Subject", b"siege")],
+                    body: b"message\r\n",
+                    ..SentMessage::default()
+                };
+                match mta.send(&mail).await.map_err(|error| error.to_string())?.reply {
+                    FilterReply::Continue | FilterReply::Accept => Ok(()),
+                    reply => Err(format!("the filter answered {reply:?}")),
+                }
+            }
+        }
+    }
 }
 
 async fn sign(link: &ServerLink, job: &proto::Jobs) -> Result<(), String> {

@@ -4,6 +4,8 @@
 use std::io::{self, Write};
 use std::net::TcpStream;
 
+use bytes::Bytes;
+
 /// A connection over plaintext.
 pub(super) struct Http2Connection {
     stream: TcpStream,
@@ -60,6 +62,32 @@ impl Http2Connection {
         bytes.extend_from_slice(payload);
         self.stream.write_all(&bytes)
     }
+}
+
+/// Sends a call with a message in JSON, reads the answer, and begins again while `goes_on` says so.
+pub(super) fn call_again_and_again(
+    address: &str,
+    method: &str,
+    text: &Bytes,
+    goes_on: impl Fn() -> bool,
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(address).await?;
+        let (mut calls, connection) = h2::client::handshake(stream).await.map_err(io::Error::other)?;
+        tokio::spawn(connection);
+        while goes_on() {
+            let request = http::Request::post(format!("http://siege/oarlock.v1.Cryptoserver/{method}"))
+                .header("content-type", "application/json")
+                .body(())
+                .map_err(io::Error::other)?;
+            calls = calls.ready().await.map_err(io::Error::other)?;
+            let (answer, mut body) = calls.send_request(request, false).map_err(io::Error::other)?;
+            body.send_data(text.clone(), true).map_err(io::Error::other)?;
+            answer.await.map_err(io::Error::other)?;
+        }
+        Ok(())
+    })
 }
 
 /// Appends a header without indexing and without Huffman codes. RFC 7541 6.2.2.

@@ -1,8 +1,9 @@
 //! An honest client beside attackers: its latency, its failures, and the memory of the server.
 //!
 //! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. Some run against a
-//! proxy in front of it, in the same process. The honest client signs with Ed25519 on connections of its own, under its
-//! own certificate. Attackers come over the UNIX socket, over plaintext, or without a certificate of a known authority.
+//! proxy in front of it, or against a mail filter, in the same process. The honest client signs with Ed25519 on
+//! connections of its own, under its own certificate, or sends mail to the filter. Attackers come over the UNIX socket,
+//! over plaintext, or without a certificate of a known authority.
 //!
 //! | module | content |
 //! |---|---|
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use oarlock_milter::MilterServerError;
 use oarlock_proxy::{ProxyConfigError, ProxyServiceError};
 use oarlock_server::development::DevelopmentError;
 use oarlock_server::{CryptoserverError, config::ConfigError};
@@ -77,6 +79,8 @@ pub(crate) enum SiegeError {
     Proxy(#[from] ProxyServiceError),
     #[error("the proxy: {0}")]
     ProxyConfig(#[from] ProxyConfigError),
+    #[error("the mail filter: {0}")]
+    Filter(#[from] MilterServerError),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
     #[error("the honest client: {0}")]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::Accelerator;
+use oarlock_milter::{MilterServer, MilterSettings};
 use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyService};
 use oarlock_server::development::Development;
 use oarlock_server::{BoundServer, CryptoserverConfig};
@@ -14,6 +15,8 @@ use oarlock_wire::{Credentials, Endpoint};
 use tempfile::TempDir;
 
 use super::SiegeError;
+use super::honest::HonestTarget;
+use crate::bench::AcceptingFilters;
 use crate::role_process::{BenchProcess, answer};
 
 /// The name with which a process of this role is called.
@@ -27,6 +30,9 @@ pub(crate) struct BesiegedArgs {
     /// Directory of the certificate of a proxy in front of the plaintext listener
     #[arg(long)]
     proxy: Option<PathBuf>,
+    /// Starts a mail filter, too
+    #[arg(long)]
+    filter: bool,
 }
 
 /// The honest client has every key; attackers have the one that costs most, or bring their own.
@@ -77,12 +83,17 @@ const AUDIT_KB: u64 = 4 << 10;
 /// The memory of the handshakes that a proxy with default limits may have open.
 const PROXY_KB: u64 = (1_024 + 4_096) * 40;
 
+/// The memory of the connections that a filter with default limits may have, each with a frame on its way.
+const FILTER_KB: u64 = 1_024 * 64;
+
 /// The listener that is attacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Front {
     Server,
     /// A proxy in the same process, which needs certificates of clients, too.
     Proxy,
+    /// A mail filter in the same process that accepts everything.
+    Filter,
 }
 
 /// A server at work.
@@ -122,6 +133,10 @@ impl BesiegedServer {
             role.extend(["--proxy".to_owned(), certificates.display().to_string()]);
             max_memory_kb += PROXY_KB;
         }
+        if front == Front::Filter {
+            role.push("--filter".to_owned());
+            max_memory_kb += FILTER_KB;
+        }
         let process = BenchProcess::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
         Ok(Self { front, process, development, max_memory_kb, _directory: directory })
     }
@@ -149,6 +164,7 @@ impl BesiegedServer {
         self.address(match self.front {
             Front::Server => "tcp",
             Front::Proxy => "proxy",
+            Front::Filter => "filter",
         })
     }
 
@@ -156,7 +172,7 @@ impl BesiegedServer {
         self.development.ca()
     }
 
-    /// Returns the address of a listener, `tcp`, `plaintext` or `proxy`.
+    /// Returns the address of a listener, `tcp`, `plaintext`, `proxy` or `filter`.
     pub(super) fn address(&self, name: &str) -> String {
         self.process.said[name].as_str().unwrap_or_default().to_owned()
     }
@@ -165,15 +181,18 @@ impl BesiegedServer {
         self.development.socket()
     }
 
-    /// Returns the endpoint to which the honest client connects.
-    pub(super) fn honest(&self) -> io::Result<Endpoint> {
+    /// Returns the place to which the honest client connects.
+    pub(super) fn honest(&self) -> io::Result<HonestTarget> {
+        if self.front == Front::Filter {
+            return Ok(HonestTarget::Filter(self.front().parse().map_err(io::Error::other)?));
+        }
         let credentials = Credentials {
             server_ca: fs::read(self.development.ca())?,
             certificate: fs::read(self.development.client_certificate())?,
             private_key: fs::read(self.development.client_key())?.into(),
         };
         let url = format!("https://{}", self.front());
-        Ok(Endpoint::Grpc { url, credentials: Some(credentials) })
+        Ok(HonestTarget::Keys(Endpoint::Grpc { url, credentials: Some(credentials) }))
     }
 }
 
@@ -194,9 +213,14 @@ pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
             (Some(certificates), Some(backend)) => Some(bind_proxy(certificates, backend).await?),
             _ => None,
         };
+        let filter = match args.filter {
+            true => Some(bind_filter().await?),
+            false => None,
+        };
         answer(&serde_json::json!({
             "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,
             "proxy": proxy.as_ref().map(|proxy| proxy.addresses()[0].clone()),
+            "filter": filter.as_ref().map(|filter| filter.sockets()[0].to_string()),
         }))?;
         let proxied = async {
             match proxy {
@@ -204,9 +228,16 @@ pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
                 None => std::future::pending().await,
             }
         };
+        let filtered = async {
+            match filter {
+                Some(filter) => filter.run(std::future::pending()).await,
+                None => std::future::pending().await,
+            }
+        };
         let served = async { Ok(server.run(std::future::pending()).await?) };
         tokio::select! {
             ended = proxied => ended,
+            () = filtered => Ok(()),
             ended = served => ended,
         }
     })
@@ -225,4 +256,10 @@ async fn bind_proxy(certificates: &Path, backend: SocketAddr) -> Result<BoundPro
     fs::write(&path, text)?;
     let service = ProxyService::open(ProxyConfig::read(&path)?, Accelerator::builder().environment(true));
     Ok(service.await?.bind().await?)
+}
+
+/// Binds a mail filter with default limits.
+async fn bind_filter() -> Result<MilterServer<AcceptingFilters>, SiegeError> {
+    let socket = "inet:0@127.0.0.1".parse().map_err(io::Error::other)?;
+    Ok(MilterServer::bind(&[socket], AcceptingFilters, MilterSettings::default()).await?)
 }

@@ -16,7 +16,7 @@ fn no_attack_locks_an_honest_client_out() {
     let output = siege(&["--seconds", "1", "--max-p99-ms", "3600", "--max-recovery-seconds", "3600"]);
     let rows: Vec<Value> =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
-    assert_eq!(rows.len(), 16);
+    assert_eq!(rows.len(), 18);
     for row in &rows {
         assert!(row["faults"].as_array().is_some_and(Vec::is_empty), "{row}");
         assert!(row["answers"].as_u64().is_some_and(|answers| answers > 0), "{row}");

@@ -56,8 +56,9 @@ fn serve(sender: &mpsc::Sender<Result<MilterSocket, String>>, stopped: oneshot::
     });
 }
 
-struct AcceptingFilters;
-struct AcceptingFilter;
+/// Filters that accept everything.
+pub(crate) struct AcceptingFilters;
+pub(crate) struct AcceptingFilter;
 
 impl FilterFactory for AcceptingFilters {
     type Filter = AcceptingFilter;

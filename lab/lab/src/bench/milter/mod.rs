@@ -24,6 +24,7 @@ use oarlock_terminal::report::print_report;
 use oarlock_terminal::{GlobalOptions, progress};
 use tempfile::TempDir;
 
+pub(crate) use self::acceptor::AcceptingFilters;
 use self::acceptor::AcceptingServer;
 use self::filters::OwnFilter;
 use self::mails::MtaMailSet;
