@@ -26,6 +26,7 @@ use crate::header::{
 use crate::kernel::TrafficSecrets;
 use crate::state::{ProxyShared, ProxyState};
 use crate::stream::{RecordStream, RelayStream, SocketStream};
+use crate::term::ConnectionTerm;
 
 /// The reason why a connection was refused.
 #[derive(Debug, thiserror::Error)]
@@ -82,9 +83,10 @@ pub(crate) async fn serve_connection(
         }
         Ok((client, backend, _counted)) => {
             let max_idle = state.limits.max_idle();
+            let term = ConnectionTerm::new(&client, &backend, &state.clock);
             // A long connection must not keep the certificates of replaced settings in memory.
             drop(state);
-            counters.end(relay_connection(client, backend, max_idle, shared).await);
+            counters.end(relay_connection(client, backend, max_idle, term, shared).await);
         }
     }
 }

@@ -126,13 +126,15 @@ pub(crate) enum EndKind {
     Idle,
     Client,
     Backend,
+    /// A certificate of a peer ended.
+    Certificate,
     /// The proxy stopped.
     Drained,
 }
 
 impl EndKind {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Complete, Self::Idle, Self::Client, Self::Backend, Self::Drained];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Complete, Self::Idle, Self::Client, Self::Backend, Self::Certificate, Self::Drained];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -140,6 +142,7 @@ impl EndKind {
             Self::Idle => "idle",
             Self::Client => "client",
             Self::Backend => "backend",
+            Self::Certificate => "certificate",
             Self::Drained => "drained",
         }
     }

@@ -11,25 +11,32 @@ use crate::kernel::{HandOver, KernelRelay, TransferPath, UserReason};
 use crate::relay::{ByteRelay, RelayEnd};
 use crate::state::ProxyShared;
 use crate::stream::{RelayStream, SocketStream};
+use crate::term::ConnectionTerm;
 
 /// Relays a connection to its end.
 pub(crate) async fn relay_connection(
     mut client: RelayStream,
     mut backend: RelayStream,
     max_idle: Duration,
+    mut term: ConnectionTerm,
     shared: &ProxyShared,
 ) -> EndKind {
     let (bytes, kernel) = (&shared.counters.bytes, &shared.kernel);
     let mut relay = ByteRelay::new(max_idle);
     let mut pause_at = if can_be_handed_over(&client, &backend) { kernel.after_bytes } else { u64::MAX };
     loop {
-        let end = relay.run(&mut client, &mut backend, pause_at, bytes).await;
+        let end = tokio::select! {
+            end = relay.run(&mut client, &mut backend, pause_at, bytes) => end,
+            () = term.over() => RelayEnd::Certificate,
+        };
         if !matches!(end, RelayEnd::Paused) {
             return finish(&end, client, backend).await;
         }
         let moved = relay.sent_to_client();
         pause_at = match choose_path(&client, moved, shared) {
-            TransferPath::Kernel => return hand_over(client, backend, &relay, max_idle, shared).await,
+            TransferPath::Kernel => {
+                return hand_over(client, backend, &relay, (max_idle, term), shared).await;
+            }
             // The rest of the record arrives soon, so the next bytes decide again.
             TransferPath::User(UserReason::Record) => moved + 1,
             TransferPath::User(reason) => {
@@ -75,7 +82,7 @@ async fn hand_over(
     client: RelayStream,
     backend: RelayStream,
     relay: &ByteRelay,
-    max_idle: Duration,
+    limits: (Duration, ConnectionTerm),
     shared: &ProxyShared,
 ) -> EndKind {
     let (RelayStream::Accepted(tls), RelayStream::Plain(SocketStream::Tcp(backend))) = (client, backend)
@@ -95,7 +102,7 @@ async fn hand_over(
     match KernelRelay::attach(hand_over, &shared.accelerator) {
         Ok(kernel) => {
             count(&shared.counters.handed_over);
-            let end = kernel.run(max_idle, &shared.counters.bytes).await;
+            let end = kernel.run(limits, &shared.counters.bytes).await;
             end_kind(&end)
         }
         Err(error) => {
@@ -110,6 +117,7 @@ fn end_kind(end: &RelayEnd) -> EndKind {
     let (kind, error) = match end {
         RelayEnd::Complete | RelayEnd::Paused => return EndKind::Complete,
         RelayEnd::Idle => return EndKind::Idle,
+        RelayEnd::Certificate => return EndKind::Certificate,
         RelayEnd::Client(error) => (EndKind::Client, error),
         RelayEnd::Backend(error) => (EndKind::Backend, error),
     };
@@ -117,14 +125,19 @@ fn end_kind(end: &RelayEnd) -> EndKind {
     kind
 }
 
-/// Ends both sockets. If one side has failed, both get a reset: an ordinary end would look like a complete stream. A
-/// side that broke the protocol got an alert, which a reset could overtake.
+/// Ends both sockets. If one side has failed, or may not go on, both get a reset: an ordinary end would look like a
+/// complete stream. A side that broke the protocol got an alert, which a reset could overtake.
 async fn finish(end: &RelayEnd, client: RelayStream, backend: RelayStream) -> EndKind {
     let kind = end_kind(end);
     let (error, failed, other) = match end {
         RelayEnd::Client(error) => (error, client, backend),
         RelayEnd::Backend(error) => (error, backend, client),
         RelayEnd::Complete | RelayEnd::Paused | RelayEnd::Idle => return kind,
+        RelayEnd::Certificate => {
+            client.socket().reset_at_end();
+            backend.socket().reset_at_end();
+            return kind;
+        }
     };
     other.socket().reset_at_end();
     drop(other);

@@ -10,7 +10,7 @@
 //! | `cryptoserver` | the client of the server that holds keys |
 //! | `listen`, `worker` | listening sockets, and a thread for each core |
 //! | `admission` | the limits of connections |
-//! | `connection` | the path of a connection from its first byte to its end |
+//! | `connection`, `term` | the path of a connection from its first byte to its end |
 //! | [`header`] | the PROXY protocol |
 //! | `backend` | backends and their TLS |
 //! | `relay`, `buffers`, `stream` | bytes both ways |
@@ -37,6 +37,7 @@ mod relay;
 mod service;
 mod state;
 mod stream;
+mod term;
 mod tickets;
 mod tls;
 mod worker;

@@ -35,6 +35,8 @@ pub(crate) enum RelayEnd {
     Paused,
     /// Nothing was relayed for too long.
     Idle,
+    /// A certificate of a peer has ended.
+    Certificate,
     /// The client's side failed, or ended without a close_notify.
     Client(io::Error),
     /// The backend's side failed, or ended without a close_notify.

@@ -42,6 +42,7 @@ pub(crate) struct ProxyState {
     pub(crate) table: Option<Arc<CertificateTable>>,
     pub(crate) limits: ProxyLimits,
     pub(crate) header_networks: Vec<IpNetwork>,
+    pub(crate) clock: Arc<dyn TimeProvider>,
     default_backend: Option<Arc<Backend>>,
     routes: Vec<BackendRoute>,
     /// The tickets of clients, if they get any.
@@ -139,6 +140,7 @@ impl ProxyState {
             table: None,
             limits: config.limits.clone(),
             header_networks: config.listen.proxy_protocol_from.clone(),
+            clock: Arc::clone(&resources.clock),
             default_backend: config.backend.as_ref().map(open).transpose()?,
             routes,
             tickets: None,

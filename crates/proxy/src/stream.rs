@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use oarlock_io::linger;
+use rustls::pki_types::CertificateDer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::{client, server};
@@ -71,6 +72,15 @@ impl RelayStream {
             Self::Plain(socket) => socket,
             Self::Accepted(tls) => &tls.get_ref().0.socket,
             Self::Connected(tls) => tls.get_ref().0,
+        }
+    }
+
+    /// Returns the certificates of the peer, its own first. None without TLS or without certificates.
+    pub(crate) fn peer_chain(&self) -> Option<&[CertificateDer<'static>]> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Accepted(tls) => tls.get_ref().1.peer_certificates(),
+            Self::Connected(tls) => tls.get_ref().1.peer_certificates(),
         }
     }
 

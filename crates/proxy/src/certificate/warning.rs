@@ -83,7 +83,7 @@ pub(crate) struct ChainProperties {
 }
 
 impl CertificateValidity {
-    pub(super) fn of(certificate: &X509Certificate<'_>) -> Self {
+    pub(crate) fn of(certificate: &X509Certificate<'_>) -> Self {
         let validity = certificate.validity();
         Self { not_before: validity.not_before.timestamp(), not_after: validity.not_after.timestamp() }
     }

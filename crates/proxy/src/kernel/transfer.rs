@@ -24,6 +24,7 @@ use tracing::debug;
 use super::direction::DirectionKeys;
 use super::secrets::{SealingSide, TrafficSecrets};
 use crate::relay::{RelayEnd, RelayedBytes};
+use crate::term::ConnectionTerm;
 
 /// The bytes of one `splice`, which is the capacity of a pipe.
 const SPLICE_BYTES: usize = 64 << 10;
@@ -121,11 +122,18 @@ impl KernelRelay {
         Ok(Self { client, backend, sending, receiving, close: close_by_kernel })
     }
 
-    /// Relays until both sides have ended. If one of them has failed, both get a reset.
-    pub(crate) async fn run(mut self, max_idle: Duration, bytes: &RelayedBytes) -> RelayEnd {
+    /// Relays until both sides have ended. If one of them has failed, or may not go on, both get a reset.
+    pub(crate) async fn run(
+        mut self,
+        (max_idle, mut term): (Duration, ConnectionTerm),
+        bytes: &RelayedBytes,
+    ) -> RelayEnd {
         let receiving = std::mem::replace(&mut self.receiving, Receiving::Ended);
-        let end = self.relay(receiving, max_idle, bytes).await;
-        if matches!(end, RelayEnd::Client(_) | RelayEnd::Backend(_)) {
+        let end = tokio::select! {
+            end = self.relay(receiving, max_idle, bytes) => end,
+            () = term.over() => RelayEnd::Certificate,
+        };
+        if matches!(end, RelayEnd::Client(_) | RelayEnd::Backend(_) | RelayEnd::Certificate) {
             for socket in [&self.client, &self.backend] {
                 // A failure leaves an ordinary end.
                 let _ = socket.set_zero_linger();

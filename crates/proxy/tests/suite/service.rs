@@ -98,6 +98,27 @@ async fn a_certificate_that_begins_or_ends_changes_the_choice_of_a_running_proxy
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_connection_ends_with_a_certificate_of_its_client() {
+    let authority = TestAuthority::new();
+    let clock = Arc::new(TestClock::default());
+    clock.set_before_day(2, 1);
+    let settings =
+        format!("backend.address = \"{}\"\nclients.authorities = \"ca.pem\"\n", echo_backend().await);
+    let proxy = RunningProxy::start_at(&authority, &settings, &clock).await;
+    let mut streams = Vec::new();
+    for days in [1..=2, 1..=20] {
+        let mut client = authority.client_with_term(days);
+        client.time_provider = Arc::clone(&clock) as _;
+        streams.push(proxy.echo(&client, "localhost").await);
+    }
+    clock.set_day(3);
+    proxy.wait_for("oarlock_proxy_connections_ended_total{by=\"certificate\"}", 1).await;
+    let error = streams[0].read_u8().await.unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+    check_echo(&mut streams[1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_settings_limit_versions_groups_and_protocols() {
     let authority = TestAuthority::new();
     let more = "tls.min_version = \"1.3\"\ntls.groups = [\"P-384\"]\ntls.alpn = [\"h2\", \"http/1.1\"]\n\

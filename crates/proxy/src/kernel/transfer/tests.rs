@@ -33,7 +33,7 @@ async fn start_with(
     let relay = KernelRelay { client, backend, sending, receiving, close: shut_down };
     let task = tokio::task::spawn_local(async move {
         let bytes = RelayedBytes::default();
-        let end = relay.run(Duration::from_secs(60), &bytes).await;
+        let end = relay.run((Duration::from_secs(60), ConnectionTerm::default()), &bytes).await;
         (end, bytes.to_backends.into_inner(), bytes.to_clients_by_kernel.into_inner())
     });
     (far_client, far_backend, task)

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_proxy::{ProxyConfig, ProxyService};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, NameConstraints};
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, NameConstraints,
+};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::time_provider::TimeProvider;
 use rustls::{ClientConfig, RootCertStore};
@@ -64,15 +66,19 @@ impl TestAuthority {
         self.write(file, &(chain + &key.serialize_pem()));
     }
 
-    /// Adds a certificate that is valid in some days of January 2026, both included.
+    /// Adds a certificate that is valid from the beginning of a day of January 2026 to that of another.
     pub(crate) fn add_with_term(&self, file: &str, names: &[&str], days: RangeInclusive<u8>) {
+        let (chain, key) = self.issue_with_term(names, days);
+        self.write(file, &(chain.pem() + &key.serialize_pem()));
+    }
+
+    fn issue_with_term(&self, names: &[&str], days: RangeInclusive<u8>) -> (Certificate, KeyPair) {
         let key = KeyPair::generate().unwrap();
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut params = CertificateParams::new(names).unwrap();
         params.not_before = rcgen::date_time_ymd(2026, 1, *days.start());
         params.not_after = rcgen::date_time_ymd(2026, 1, *days.end());
-        let chain = params.signed_by(&key, &self.issuer).unwrap().pem();
-        self.write(file, &(chain + &key.serialize_pem()));
+        (params.signed_by(&key, &self.issuer).unwrap(), key)
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -114,11 +120,15 @@ impl TestAuthority {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, common_name);
         let own = params.signed_by(&key, issuer).unwrap().der().clone();
+        self.client_with(std::iter::once(own).chain(others).collect(), &key)
+    }
+
+    /// Returns a client's configuration with this chain.
+    fn client_with(&self, chain: Vec<CertificateDer<'static>>, key: &KeyPair) -> ClientConfig {
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = ClientConfig::builder_with_provider(provider);
         let builder = builder.with_safe_default_protocol_versions().unwrap();
-        let chain = std::iter::once(own).chain(others).collect();
         builder.with_root_certificates(self.roots()).with_client_auth_cert(chain, key).unwrap()
     }
 
@@ -140,12 +150,13 @@ impl TestAuthority {
     pub(crate) fn client_named(&self, names: &[&str], common_name: &str) -> ClientConfig {
         let (chain, key) = self.issue(names, common_name);
         let (_, chain) = x509_parser::pem::parse_x509_pem(chain.as_bytes()).unwrap();
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider);
-        let builder = builder.with_safe_default_protocol_versions().unwrap();
-        let chain = vec![CertificateDer::from(chain.contents)];
-        builder.with_root_certificates(self.roots()).with_client_auth_cert(chain, key).unwrap()
+        self.client_with(vec![CertificateDer::from(chain.contents)], &key)
+    }
+
+    /// Returns a client's configuration with a certificate of the term of [`Self::add_with_term`].
+    pub(crate) fn client_with_term(&self, days: RangeInclusive<u8>) -> ClientConfig {
+        let (chain, key) = self.issue_with_term(&["client.test"], days);
+        self.client_with(vec![chain.der().clone()], &key)
     }
 }
 
@@ -169,8 +180,13 @@ pub(crate) struct TestClock(AtomicU64);
 impl TestClock {
     /// Sets the clock to the beginning of a day of January 2026.
     pub(crate) fn set_day(&self, day: u64) {
+        self.set_before_day(day, 0);
+    }
+
+    /// Sets the clock to some seconds before the beginning of a day of January 2026.
+    pub(crate) fn set_before_day(&self, day: u64, seconds: u64) {
         const YEAR_2026_S: u64 = 1_767_225_600;
-        self.0.store(YEAR_2026_S + (day - 1) * 86_400, Ordering::Relaxed);
+        self.0.store(YEAR_2026_S + (day - 1) * 86_400 - seconds, Ordering::Relaxed);
     }
 }
 
