@@ -211,8 +211,8 @@ fn files_of_asymmetric_keys_and_passphrases() {
     });
     fs::create_dir(folder.path("bind")).unwrap();
     folder.ok("dnssec keygen example.com --algorithm ECDSAP256SHA256 --format bind --out-dir bind");
-    let bind = fs::read_dir(folder.path("bind")).unwrap().map(|entry| entry.unwrap().path());
-    let bind = bind.filter(|path| path.extension().is_some_and(|ending| ending == "private")).next().unwrap();
+    let mut bind = fs::read_dir(folder.path("bind")).unwrap().map(|entry| entry.unwrap().path());
+    let bind = bind.find(|path| path.extension().is_some_and(|ending| ending == "private")).unwrap();
     folder.try_forms("a key of BIND", &fs::read_to_string(bind).unwrap(), &[], |bytes| {
         folder.put("key.private", bytes);
         folder.result("keys show key.private --pem", None)

@@ -127,7 +127,7 @@ fn value(key: u16, word: EntryWord<'_>, text: Option<&[u8]>) -> Read<Value> {
             }
         }
         TLS_SUPPORTED_GROUPS => {
-            groups(text, &mut out).ok_or_else(|| bad("a list of numbers of TLS groups"))?
+            groups(text, &mut out).ok_or_else(|| bad("a list of numbers of TLS groups"))?;
         }
         DOCPATH if text.is_empty() => {}
         DOCPATH => alpn(text, &mut out).ok_or_else(|| bad("a list of segments of a path"))?,

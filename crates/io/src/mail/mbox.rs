@@ -262,7 +262,8 @@ mod tests {
     #[test]
     fn a_date_or_an_empty_line_and_a_header_field_begin_a_message() {
         use BorderReading::{NoDate, NoEmptyLine, Text};
-        let cases: [(String, &[&str], &[(u64, BorderReading)]); 9] = [
+        type MboxCase = (String, &'static [&'static str], &'static [(u64, BorderReading)]);
+        let cases: [MboxCase; 9] = [
             (format!("{DATED}\nA: 1\n\nx\n{DATED}\nB: 2\n"), &["A: 1\n\nx\n", "B: 2\n"], &[(5, NoEmptyLine)]),
             (
                 format!("{DATED}\nA: 1\n\nx\n \n{DATED}\nB: 2\n"),

@@ -41,7 +41,7 @@ fn table(gate: &CircuitGate, truths: &[Truth]) -> u8 {
 /// Returns the table of a gate of two inputs whose operands are inverted as given. The result is zero where both
 /// operands are.
 pub(super) fn with_signs(table: u8, [a, b]: [bool; 2]) -> u8 {
-    let table = if a { table >> 4 | table << 4 } else { table };
+    let table = if a { table.rotate_left(4) } else { table };
     let table = if b { (table & 0xCC) >> 2 | (table & 0x33) << 2 } else { table };
     if table & 1 == 1 { !table } else { table }
 }
