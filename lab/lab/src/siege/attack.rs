@@ -1,7 +1,8 @@
 //! The actions of attackers. Each attacker has threads of its own and acts until the attack is over.
 
 use std::io::{self, Read};
-use std::net::TcpStream;
+use std::net::{SocketAddrV4, TcpStream};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +11,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clap::ValueEnum;
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, setsockopt, socket, sockopt,
+};
 use oarlock::Key;
 use oarlock::keys::{export, generate};
 use oarlock_wire::Message;
@@ -59,7 +63,7 @@ pub(super) enum Attack {
     LongLists,
     /// Handshakes with 144 authorities that issue each other, and a certificate of nobody known
     LongChains,
-    /// 5,000 connections to a proxy in front of the server that say nothing
+    /// 5,000 connections from another address to a proxy in front of the server that say nothing
     ProxySilence,
     /// The handshakes of `long-chains` with that proxy
     ProxyLongChains,
@@ -139,8 +143,11 @@ impl Attack {
             (0..threads).map(|_| target.again_and_again(attack)).collect()
         };
         let threads = match self {
-            Self::SilentConnections | Self::FewDescriptors | Self::ProxySilence | Self::FilterSilence => {
-                crowd(1, silent_connections)
+            Self::SilentConnections | Self::FewDescriptors | Self::FilterSilence => {
+                crowd(1, |target| silent_connections(target, || TcpStream::connect(&target.front)))
+            }
+            Self::ProxySilence => {
+                crowd(1, |target| silent_connections(target, || from_elsewhere(&target.front)))
             }
             Self::LongLists => crowd(4, long_lists),
             Self::LongChains | Self::ProxyLongChains => crowd(2, long_chains),
@@ -215,10 +222,21 @@ impl Drop for Attackers {
     }
 }
 
-fn silent_connections(target: &SiegeTarget) -> io::Result<()> {
+/// Connects from an address that the honest client does not have.
+fn from_elsewhere(target: &str) -> io::Result<TcpStream> {
+    let target: SocketAddrV4 = target.parse().map_err(io::Error::other)?;
+    let stream = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    // A port that is busy with another target does not matter. ip(7).
+    setsockopt(&stream, sockopt::IpBindAddressNoPort, &true)?;
+    bind(stream.as_raw_fd(), &SockaddrIn::new(127, 0, 0, 2, 0))?;
+    connect(stream.as_raw_fd(), &SockaddrIn::from(target))?;
+    Ok(stream.into())
+}
+
+fn silent_connections(target: &SiegeTarget, connect: impl Fn() -> io::Result<TcpStream>) -> io::Result<()> {
     let mut connections = std::collections::VecDeque::new();
     while target.goes_on() {
-        connections.push_back(TcpStream::connect(&target.front)?);
+        connections.push_back(connect()?);
         // The oldest are closed, because this process too has a limit of open files.
         if connections.len() > 5000 {
             connections.pop_front();
