@@ -62,6 +62,8 @@ static BACKENDS: LogLimit = LogLimit::new(Duration::from_secs(1));
 #[derive(Debug)]
 pub(crate) struct OpenHandshake {
     pub(crate) slot: HandshakeSlot,
+    /// The addresses of both ends, of TCP only.
+    pub(crate) addresses: Option<ConnectionAddresses>,
     /// Ready when a newer connection takes the place.
     pub(crate) evicted: oneshot::Receiver<()>,
 }
@@ -95,11 +97,11 @@ pub(crate) async fn serve_connection(
 async fn open(
     socket: SocketStream,
     mut counted: CountedConnection,
-    OpenHandshake { slot, evicted }: OpenHandshake,
+    OpenHandshake { slot, addresses, evicted }: OpenHandshake,
     state: &Arc<ProxyState>,
     shared: &ProxyShared,
 ) -> Result<(RelayStream, RelayStream, CountedConnection), ConnectionError> {
-    let accepting = accept_client(socket, &mut counted, &slot, state, shared);
+    let accepting = accept_client(socket, addresses, &mut counted, &slot, state, shared);
     let accepted = tokio::select! {
         accepted = timeout(state.limits.max_handshake(), accepting) => accepted,
         Ok(()) = evicted => return Err(ConnectionError::Evicted),
@@ -119,20 +121,19 @@ async fn open(
 /// Reads the PROXY header, if the client's network sends one, and does the handshake.
 async fn accept_client(
     mut socket: SocketStream,
+    addresses: Option<ConnectionAddresses>,
     counted: &mut CountedConnection,
     slot: &HandshakeSlot,
     state: &ProxyState,
     shared: &ProxyShared,
 ) -> Result<(RelayStream, ProxyHeader), ConnectionError> {
-    let addresses = socket.addresses();
-    let peer = addresses.map(|(peer, _)| peer.ip());
+    let peer = addresses.map(|addresses| addresses.source.ip());
     let mut header = ProxyHeader::default();
     if state.expects_header(peer) {
         hear_client(&socket, slot).await?;
         header = read_header(&mut socket).await?;
     }
-    let own = addresses.map(|(source, destination)| ConnectionAddresses { source, destination });
-    header.addresses = header.addresses.or(own);
+    header.addresses = header.addresses.or(addresses);
     let address: Option<IpAddr> = header.addresses.map(|addresses| addresses.source.ip());
     if let Some(address) = address {
         let make_space = || slot.evict_older(address);

@@ -1,7 +1,6 @@
 //! The streams of both sides of a connection.
 
 use std::io::{self, IoSlice};
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::{client, server};
 
+use crate::header::ConnectionAddresses;
 use crate::kernel::{RecordPosition, TrafficSecrets};
 
 /// A stream of the operating system.
@@ -42,9 +42,12 @@ pub(crate) enum RelayStream {
 
 impl SocketStream {
     /// Returns the addresses of both ends, of TCP only.
-    pub(crate) fn addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
+    pub(crate) fn addresses(&self) -> Option<ConnectionAddresses> {
         match self {
-            Self::Tcp(tcp) => Some((tcp.peer_addr().ok()?, tcp.local_addr().ok()?)),
+            Self::Tcp(tcp) => Some(ConnectionAddresses {
+                source: tcp.peer_addr().ok()?,
+                destination: tcp.local_addr().ok()?,
+            }),
             Self::Unix(_) => None,
         }
     }

@@ -185,10 +185,10 @@ impl WorkerAcceptor {
         let maxima = self.shared.current().maxima();
         match self.shared.connections.admit(maxima, || handshakes.evict_silent()) {
             Ok(counted) => {
-                let address = socket.addresses().map(|(peer, _)| peer.ip());
-                let (slot, evicted) = handshakes.begin(address);
+                let addresses = socket.addresses();
+                let (slot, evicted) = handshakes.begin(addresses.map(|addresses| addresses.source.ip()));
                 report_crowd(&self.shared);
-                self.hand_over(socket, counted, OpenHandshake { slot, evicted });
+                self.hand_over(socket, counted, OpenHandshake { slot, addresses, evicted });
             }
             Err(limit) => counters.refuse(RefusalReason::from(limit)),
         }
