@@ -25,7 +25,7 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
-# The files of `make install` that `make deb` packs. crates/cli/Cargo.toml names the directory.
+# The files of `make install` that `make deb` packs. crates/program/cli/Cargo.toml names the directory.
 DEB_TREE = $(CURDIR)/target/deb
 # The package: a file or a directory for it. DEB_FLAGS are options of cargo-deb.
 DEB ?= $(CURDIR)/target/debian/
@@ -105,7 +105,7 @@ deb: build
 	rm -rf $(DEB_TREE)
 	$(MAKE) --old-file=build install PREFIX=/usr DESTDIR=$(DEB_TREE)
 	mkdir -p $(dir $(DEB))
-	$(CARGO) deb --quiet --manifest-path crates/cli/Cargo.toml --no-build --no-strip --output $(DEB) $(DEB_FLAGS)
+	$(CARGO) deb --quiet --manifest-path crates/program/cli/Cargo.toml --no-build --no-strip --output $(DEB) $(DEB_FLAGS)
 
 # The archive has no times and owners of this machine, so the same program makes the same archive. It unpacks below a directory of its
 # own: usr/bin, usr/share and usr/lib.

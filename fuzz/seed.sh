@@ -3,7 +3,7 @@
 # a start for each shape; and corpus/records_*, mail_mbox, dns_keys_file and sealed_file with small files. Needs openssl.
 set -eu
 cd "$(dirname "$0")"
-data=../crates/keys/tests/data
+data=../crates/engine/keys/tests/data
 
 for name in any pem pkcs8 encrypted_pkcs8 pkcs1 sec1 spki raw; do mkdir -p corpus/keys_$name; done
 
@@ -77,7 +77,7 @@ printf '{"type":"aes128","base64":"AAECAwQFBgcICQoLDA0ODw==","operations":["mac"
 
 # Files sealed with age: those of the published vectors that are stored as they are, without their heads.
 mkdir -p corpus/sealed_file
-for file in ../crates/io/tests/data/age/*; do
+for file in ../crates/io/io/tests/data/age/*; do
     grep -aq '^compressed: ' "$file" || sed '1,/^$/d' "$file" > "corpus/sealed_file/$(basename "$file")"
 done
 printf '# server 1\nage1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj\n' > corpus/sealed_file/recipients
@@ -172,7 +172,7 @@ printf '\000\035\000\022\026\023\200\000\000\000\200\000\000\000\000\230\226\200
 
 # Signed zones, and zones with digests, as RFCs print them.
 mkdir -p corpus/dnssec_verify
-cp ../crates/dnssec/tests/rfc/*.zone corpus/dnssec_verify/
+cp ../crates/format/dnssec/tests/rfc/*.zone corpus/dnssec_verify/
 
 # A start for each suite. The first byte names the suite, the second the length of pieces, the third the byte that is
 # changed; then the header of a record, or the length of a packet, and content, which the target also seals itself.

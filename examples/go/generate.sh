@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 module=example.com/oarlock-client
 file=oarlock/v1/cryptoserver.proto
-protoc -I ../../crates/wire/proto \
+protoc -I ../../crates/io/wire/proto \
   --plugin=protoc-gen-go="$(go tool -n protoc-gen-go)" \
   --plugin=protoc-gen-go-grpc="$(go tool -n protoc-gen-go-grpc)" \
   --go_out=. --go_opt=module=$module --go_opt=M$file=$module/oarlockv1 \

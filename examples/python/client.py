@@ -1,7 +1,7 @@
 """A client of the cryptoserver: signs, encrypts, and authenticates single values.
 
     $ pip install grpcio grpcio-tools
-    $ python3 -m grpc_tools.protoc -I crates/wire/proto --python_out=. --grpc_python_out=. oarlock/v1/cryptoserver.proto
+    $ python3 -m grpc_tools.protoc -I crates/io/wire/proto --python_out=. --grpc_python_out=. oarlock/v1/cryptoserver.proto
     $ python3 examples/python/client.py ~/.local/state/oarlock localhost:7443
 
 The directory has the certificates of the development set-up, which `oarlock serve` makes.

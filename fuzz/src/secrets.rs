@@ -20,7 +20,7 @@ const SYMMETRIC: [&str; 2] = ["0123456789abcdeffedcba9876543210", "0001020304050
 
 macro_rules! fixture {
     ($name:literal) => {
-        include_bytes!(concat!("../../crates/keys/tests/data/", $name)).as_slice()
+        include_bytes!(concat!("../../crates/engine/keys/tests/data/", $name)).as_slice()
     };
 }
 

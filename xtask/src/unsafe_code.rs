@@ -15,7 +15,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
     let mut faults = Vec::new();
     let mut addresses = Vec::new();
     for member in &workspace.packages {
-        let allowed = crate_plan(&member.name).and_then(|plan| plan.unsafe_address);
+        let allowed = crate_plan(&member.name).unsafe_address;
         let found = member_faults(member, allowed, &mut faults)?;
         if let Some(address) = allowed.filter(|_| found > 0) {
             addresses.push(format!("{} {address} ({found})", member.name));

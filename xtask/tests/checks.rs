@@ -17,19 +17,22 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// A workspace of (package, dependency section) pairs, each with an empty library.
+/// A workspace of (folder, dependency section) pairs, each with an empty library.
 fn planted(packages: &[(&str, &str)]) -> (TempDir, PathBuf) {
-    let folder = TempDir::new().unwrap();
-    let manifest = folder.path().join("Cargo.toml");
-    fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*-crate\"]\n").unwrap();
-    for (name, dependencies) in packages {
-        let package_folder = folder.path().join(format!("{name}-crate"));
+    let root = TempDir::new().unwrap();
+    let manifest = root.path().join("Cargo.toml");
+    let members: Vec<&str> = packages.iter().map(|(folder, _)| *folder).collect();
+    fs::write(&manifest, format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n")).unwrap();
+    for (folder, dependencies) in packages {
+        let package_folder = root.path().join(folder);
         fs::create_dir_all(package_folder.join("src")).unwrap();
         fs::write(package_folder.join("src/lib.rs"), "").unwrap();
-        let package = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        let name = folder.rsplit('/').next().unwrap();
+        let package =
+            format!("[package]\nname = \"oarlock-{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
         fs::write(package_folder.join("Cargo.toml"), package + dependencies).unwrap();
     }
-    (folder, manifest)
+    (root, manifest)
 }
 
 #[test]
@@ -42,28 +45,23 @@ fn this_workspace_keeps_its_own_rules() {
 #[test]
 fn reports_forbidden_arrows_between_crates() {
     let (_folder, manifest) = planted(&[
-        ("oarlock-core", ""),
-        ("oarlock-scalar", "[dependencies]\noarlock-core = { path = \"../oarlock-core-crate\" }\n"),
+        ("crates/core/core", ""),
+        ("crates/engine/scalar", "[dependencies]\noarlock-core = { path = \"../../core/core\" }\n"),
         // Hidden behind a target, a feature and another name: still an arrow.
         (
-            "oarlock-lanes",
+            "crates/engine/lanes",
             "[target.'cfg(windows)'.dependencies]\n\
-             other = { package = \"oarlock-scalar\", path = \"../oarlock-scalar-crate\", optional = true }\n",
+             other = { package = \"oarlock-scalar\", path = \"../scalar\", optional = true }\n",
         ),
-        ("oarlock-dkim", "[build-dependencies]\noarlock-core = { path = \"../oarlock-core-crate\" }\n"),
-        ("oarlock-keys", "[dev-dependencies]\noarlock-scalar = { path = \"../oarlock-scalar-crate\" }\n"),
+        ("crates/format/dkim", "[build-dependencies]\noarlock-core = { path = \"../../core/core\" }\n"),
+        ("crates/engine/keys", "[dev-dependencies]\noarlock-scalar = { path = \"../scalar\" }\n"),
     ]);
     let output = xtask("structure", &manifest);
     let shown = text(&output);
     assert_eq!(output.status.code(), Some(1), "{shown}");
+    assert!(shown.contains("oarlock-lanes -> oarlock-scalar: an arrow never goes sideways"), "{shown}");
     assert!(
-        shown.contains("oarlock-lanes -> oarlock-scalar: a crate of layer 1 depends on the contract only"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains(
-            "oarlock-dkim -> oarlock-core: the row of this crate in xtask/src/plan.rs does not allow it"
-        ),
+        shown.contains("oarlock-dkim -> oarlock-core: only the facade names what is below it"),
         "{shown}"
     );
     assert!(!shown.contains("oarlock-keys"), "{shown}");
@@ -71,20 +69,21 @@ fn reports_forbidden_arrows_between_crates() {
 }
 
 #[test]
-fn reports_a_crate_that_the_plan_does_not_have() {
-    let (_folder, manifest) = planted(&[("oarlock-stranger", "")]);
+fn reports_a_crate_outside_of_the_layers() {
+    let (_folder, manifest) = planted(&[("crates/stranger", "")]);
     let output = xtask("structure", &manifest);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output).contains("oarlock-stranger: the plan has no row for this crate"));
+    assert!(text(&output).contains("oarlock-stranger: no layer has the folder of this crate"));
 }
 
 #[test]
 fn reports_unsafe_code_and_long_files() {
-    let (folder, manifest) = planted(&[("oarlock-core", ""), ("oarlock-scalar", "")]);
-    let sources = |name: &str| folder.path().join(format!("{name}-crate/src"));
-    fs::write(sources("oarlock-core").join("lib.rs"), "pub unsafe fn f() {}\n").unwrap();
-    fs::write(sources("oarlock-core").join("tables.rs"), "//\n".repeat(900)).unwrap();
-    fs::write(sources("oarlock-scalar").join("lib.rs"), "//\n".repeat(900)).unwrap();
+    let (folder, manifest) = planted(&[("crates/core/core", ""), ("crates/engine/scalar", "")]);
+    let (core, scalar) =
+        (folder.path().join("crates/core/core/src"), folder.path().join("crates/engine/scalar/src"));
+    fs::write(core.join("lib.rs"), "pub unsafe fn f() {}\n").unwrap();
+    fs::write(core.join("tables.rs"), "//\n".repeat(900)).unwrap();
+    fs::write(scalar.join("lib.rs"), "//\n".repeat(900)).unwrap();
 
     let output = xtask("unsafe", &manifest);
     assert_eq!(output.status.code(), Some(1));
@@ -97,8 +96,8 @@ fn reports_unsafe_code_and_long_files() {
 
 #[test]
 fn reports_a_cycle_of_modules_with_the_lines_that_close_it() {
-    let (folder, manifest) = planted(&[("oarlock-records", "")]);
-    let sources = folder.path().join("oarlock-records-crate/src");
+    let (folder, manifest) = planted(&[("crates/format/records", "")]);
+    let sources = folder.path().join("crates/format/records/src");
     let names = ["a", "b", "c", "d", "e"];
     fs::write(sources.join("lib.rs"), names.map(|name| format!("mod {name};\n")).concat()).unwrap();
     for (from, to) in names.iter().zip(names.iter().cycle().skip(1)) {
@@ -113,9 +112,9 @@ fn reports_a_cycle_of_modules_with_the_lines_that_close_it() {
 
 #[test]
 fn reports_findings_of_every_language_rule_beyond_the_baseline() {
-    let (folder, manifest) = planted(&[("oarlock-keys", ""), ("oarlock-scalar", "")]);
-    let sources = folder.path().join("oarlock-keys-crate/src");
-    let twin = folder.path().join("oarlock-scalar-crate/src/lib.rs");
+    let (folder, manifest) = planted(&[("crates/engine/keys", ""), ("crates/engine/scalar", "")]);
+    let sources = folder.path().join("crates/engine/keys/src");
+    let twin = folder.path().join("crates/engine/scalar/src/lib.rs");
     // The words are put together here, because this file is checked too.
     let (word, name) = (["ha", "ll"].concat(), ["Pla", "ce"].concat());
     let lines = [
@@ -131,14 +130,14 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
     let output = xtask("language", &manifest);
     let shown = text(&output);
     assert_eq!(output.status.code(), Some(1), "{shown}");
-    let file = "oarlock-keys-crate/src/lib.rs";
+    let file = "crates/engine/keys/src/lib.rs";
     for (rule, site) in [
         ("word", format!("{file}:1:")),
         ("type-name", format!("{file}:2:")),
         ("max-min", format!("{file}:4:")),
         ("doc-opening", format!("{file}:1:")),
         ("doc-width", format!("{file}:3:")),
-        ("duplicate-type", "oarlock-scalar-crate/src/lib.rs:1:".to_owned()),
+        ("duplicate-type", "crates/engine/scalar/src/lib.rs:1:".to_owned()),
     ] {
         assert!(shown.contains(&format!("of the rule `{rule}`")) && shown.contains(&site), "{rule}: {shown}");
     }
@@ -172,7 +171,7 @@ fn update(manifest: &Path) -> Output {
 
 #[test]
 fn counts_has_a_row_for_each_crate_and_their_sum() {
-    let (_folder, manifest) = planted(&[("oarlock-core", ""), ("oarlock-scalar", "")]);
+    let (_folder, manifest) = planted(&[("crates/core/core", ""), ("crates/engine/scalar", "")]);
     let output = xtask("counts", &manifest);
     assert!(output.status.success());
     let shown = text(&output);

@@ -1,6 +1,6 @@
 //! Tests of the command line as a whole.
 
-#[path = "../../../crates/terminal/tests/shared/laws.rs"]
+#[path = "../../../crates/program/terminal/tests/shared/laws.rs"]
 mod laws;
 
 use clap::{Command, CommandFactory};

@@ -3,10 +3,10 @@
 //! | module | content |
 //! |---|---|
 //! | `shapes` | the sizes of numbers, which the kernels share with their twin in Rust |
-//! | `emit` | the assembly, `crates/lanes/src/simd/fma/rsa_kernels.s` |
+//! | `emit` | the assembly, `crates/engine/lanes/src/simd/fma/rsa_kernels.s` |
 
 mod emit;
-#[path = "../../../crates/lanes/src/simd/doubles/shapes.rs"]
+#[path = "../../../crates/engine/lanes/src/simd/doubles/shapes.rs"]
 mod shapes;
 
 use std::path::PathBuf;

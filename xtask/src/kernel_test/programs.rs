@@ -39,12 +39,12 @@ impl GuestPrograms {
                 .ok_or_else(|| KernelTestError::Build(format!("cargo built no `{name}` of {folder}")))
         };
         Ok(Self {
-            oarlock: path("crates/cli", "oarlock", &TargetKind::Bin)?,
-            io_tests: path("crates/io", "suite", &TargetKind::Test)?,
-            proxy_tests: path("crates/proxy", "suite", &TargetKind::Test)?,
+            oarlock: path("crates/program/cli", "oarlock", &TargetKind::Bin)?,
+            io_tests: path("crates/io/io", "suite", &TargetKind::Test)?,
+            proxy_tests: path("crates/service/proxy", "suite", &TargetKind::Test)?,
             lab: path("lab/lab", "oarlock-lab", &TargetKind::Bin)?,
             lab_tests: path("lab/lab", "suite", &TargetKind::Test)?,
-            serve_file: path("crates/io", "serve_file_tls", &TargetKind::Example)?,
+            serve_file: path("crates/io/io", "serve_file_tls", &TargetKind::Example)?,
         })
     }
 }

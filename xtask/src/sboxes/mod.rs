@@ -7,8 +7,8 @@
 //! | `three`, `two` | the searches |
 //! | `replace` | the replacement of a part of a circuit, which both use |
 //! | `order` | the order of gates that spares copies and registers |
-//! | `file` | a table of circuits, such as `crates/lanes/src/des/circuits.txt` |
-//! | `emit` | Rust made of it, such as `crates/lanes/src/des/sboxes.rs` |
+//! | `file` | a table of circuits, such as `crates/engine/lanes/src/des/circuits.txt` |
+//! | `emit` | Rust made of it, such as `crates/engine/lanes/src/des/sboxes.rs` |
 //!
 //! A search starts from the circuits in its table, if there is one, and never makes them worse. The same seed and
 //! number of rounds give the same circuits. Each circuit is proved: it is compared with the standard's table for all 64
@@ -20,7 +20,7 @@ mod file;
 mod order;
 mod random;
 mod replace;
-#[path = "../../../crates/lanes/src/des/standard.rs"]
+#[path = "../../../crates/engine/lanes/src/des/standard.rs"]
 mod standard;
 mod three;
 mod two;

@@ -12,7 +12,7 @@ mod dnssec_bench;
 mod documents;
 mod hand_over;
 mod peers;
-#[path = "../../../../crates/cli/tests/suite/program/printed.rs"]
+#[path = "../../../../crates/program/cli/tests/suite/program/printed.rs"]
 mod printed;
 mod program;
 mod served;

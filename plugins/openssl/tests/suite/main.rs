@@ -19,7 +19,7 @@
 mod common;
 mod comparison;
 mod conformance;
-#[path = "../../../../crates/cli/tests/suite/program/filter.rs"]
+#[path = "../../../../crates/program/cli/tests/suite/program/filter.rs"]
 mod filter;
 mod lives;
 mod openssl;

@@ -1,0 +1,187 @@
+//! Signs, verifies, encrypts and hashes many things at once, on the fastest engine that this machine has.
+//!
+//! An [`Accelerator`] takes jobs from any number of threads and computes jobs of one kind side by side, in the lanes of
+//! vector instructions if the processor has them. A job that arrives alone is computed at once.
+//!
+//! # Sign and verify
+//!
+//! ```
+//! use oarlock::{Accelerator, Input, Job, SigningScheme, SubmitOptions, VerifyingScheme};
+//!
+//! let accelerator = Accelerator::new()?;
+//! let key = oarlock::keys::generate::ed25519()?;
+//! let message = Input::Message(b"a message");
+//!
+//! let job = Job::sign(SigningScheme::ED25519, &key, message);
+//! let signature = accelerator.submit(&job, SubmitOptions::default()).wait()?;
+//!
+//! let check = Job::verify(VerifyingScheme::ED25519, &key, message, &signature);
+//! assert!(accelerator.run_all(&[check]).verified(0)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Read a key from a file
+//!
+//! [`keys::import`] reads DER. With the feature `key-files`, `keys::import::any` also reads PEM, encrypted PKCS#8 and
+//! BIND's private keys. The crate opens no files: the caller passes the bytes.
+//!
+//! ```
+//! # #[cfg(feature = "key-files")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let pem = b"-----BEGIN PUBLIC KEY-----
+//! MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+//! -----END PUBLIC KEY-----
+//! ";
+//! let key = oarlock::keys::import::any(pem, None)?;
+//! assert_eq!(key.kind(), oarlock::KeyKind::Ed25519Public);
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "key-files"))]
+//! # fn main() {}
+//! ```
+//!
+//! # Encrypt a column
+//!
+//! [`Records`] are a structure of arrays. A value that all records share is written once, and values that lie side by
+//! side are written as a stride:
+//!
+//! ```
+//! use std::borrow::Cow;
+//!
+//! use oarlock::{
+//!     Accelerator, BlockCipher, CipherMode, Column, Direction, InputSource, OutputSink, Records, Shape, Span, Status,
+//! };
+//!
+//! let accelerator = Accelerator::new()?;
+//! let key = oarlock::keys::raw::secret(vec![7; 16])?;
+//!
+//! // An IV of 16 bytes, and behind it three rows of 32 bytes each.
+//! let data = [vec![1; 16], vec![2; 3 * 32]].concat();
+//! let row = |start| Span { start, len: 32 };
+//! let records = Records {
+//!     len: 3,
+//!     keys: Cow::Owned(vec![key]),
+//!     data: Cow::Borrowed(&data),
+//!     output_len: 3 * 32,
+//!     iv: Column::One(Span { start: 0, len: 16 }),
+//!     input: Column::Stride { first: InputSource::Data(row(16)), stride: 32 },
+//!     output: Column::Stride { first: OutputSink::Output(row(0)), stride: 32 },
+//!     ..Records::default()
+//! };
+//! let shape = Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
+//! let outcomes = accelerator.run_records(shape, &records)?;
+//! assert_eq!(outcomes.statuses(), [Status::Done; 3]);
+//! assert_eq!(outcomes.bytes().len(), 3 * 32);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Use a key that arrives wrapped
+//!
+//! A [`KeyTable`](table::KeyTable) holds named keys with policies, and a [`batch`] mixes tasks. Here one record unwraps a
+//! key into a secret slot, and the records behind it encrypt under it. The slot ends with the call. Every record has a
+//! status of its own, so the last one fails alone:
+//!
+//! ```
+//! use oarlock::batch::{BatchBuilder, BatchEntry, KeyWrap, EntryIv, EntryOutput, BatchTask};
+//! use oarlock::table::{IvRule, KeyAlgorithm, KeyTable, KeyType, KeyOperation, KeyPolicy};
+//! use oarlock::{Accelerator, BlockCipher, KeySource, Status, WrapAlg};
+//!
+//! let table = KeyTable::new();
+//! let session = KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Cbc]).ivs([IvRule::Random]);
+//! let session = session.max_uses(1_000);
+//! let policy = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Tdes2, session).allow([KeyOperation::WrapInClear]);
+//! let master = table.insert("master", KeyType::Aes128, &[7; 16][..], policy)?.index;
+//!
+//! let accelerator = Accelerator::new()?;
+//! let mut batch = BatchBuilder::new();
+//! batch.add(BatchEntry::new(BatchTask::wrap(WrapAlg::Aes128Kw)).key(master).input(b"a session's key!"))?;
+//! let wrapped = accelerator.run_batch(&table, &batch.batch())?.output().to_vec();
+//!
+//! batch.clear();
+//! let slot = batch.slot(16);
+//! let unwrap = BatchTask::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
+//! batch.add(BatchEntry::new(unwrap).key(master).input(&wrapped).output(EntryOutput::Slot(slot)))?;
+//! let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot));
+//! let encrypt = encrypt.iv(EntryIv::Generated);
+//! batch.add(encrypt.input(b"12345678"))?;
+//! batch.add(encrypt.input(b"half a block"))?;
+//! let outcome = accelerator.run_batch(&table, &batch.batch())?;
+//! assert_eq!(outcome.statuses(), [Status::Done, Status::Done, Status::BadLength]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Map of the crate
+//!
+//! | module | content |
+//! |---|---|
+//! | [`accelerator`](Accelerator) | the entry point: self-tested engines joined to the dispatcher |
+//! | [`job`](Job) | the request of a caller: a scheme, a key and borrowed inputs |
+//! | [`schemes`] | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
+//! | [`table`] | named, indexed keys of stated types, each with a policy |
+//! | [`batch`] | records of mixed tasks under the table's keys, in one call |
+//! | [`format`](mod@format) | tokens that keep the format of a text: alphabets, kept characters, check digits |
+//! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
+//! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
+//! | [`selftest`] | known answers for every shape, and sample workloads made from them |
+//! | `detect`, [`calibrate`](CostFit) | the engines of this machine, and what they cost |
+//! | [`engine_api`] | the traits and types for authors of engines and key holders |
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `lanes` | yes | the vector engine; without it the scalar engine serves alone |
+//! | `key-files` | no | PEM, encrypted PKCS#8, BIND's private keys and references to keys at a server, in [`keys`] |
+//! | `threshold` | no | the module `threshold`, and `keys::threshold`; turns `key-files` on |
+//! | `random-batches` | no | `batch::agreement`, random batches on which all paths must agree, for tests |
+//! | `corruption-hook` | no | `selftest::CorruptEngine`, an engine that spoils one lane, for tests |
+#![forbid(unsafe_code)]
+
+mod accelerator;
+pub mod batch;
+mod calibrate;
+mod detect;
+mod digest_chain;
+pub mod engine_api;
+pub mod format;
+mod job;
+pub mod schemes;
+pub mod selftest;
+pub mod table;
+#[cfg(feature = "threshold")]
+pub mod threshold;
+
+pub use accelerator::{
+    Accelerator, AcceleratorBuilder, AnswerBytes, Answers, BuildError, Diagnostics, EngineReport,
+    PendingAnswer, PendingAnswers, ShapeReport,
+};
+pub use calibrate::{BatchTiming, Calibration, CostFit, TimingGrid, default_cost_cache};
+pub use detect::{
+    AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, known_leaves, proved_shapes,
+};
+pub use digest_chain::DigestChain;
+pub use job::{Input, Job};
+
+pub use oarlock_core::{
+    AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
+    EcdsaEncoding, Fingerprint, FpeAlg, InputSource, JobError, Key, KeyHome, KeyKind, KeySource,
+    MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding,
+    NonceRule, Outcomes, OutputSink, Records, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots,
+    Shape, SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len,
+    mte_sealed_len,
+};
+pub use oarlock_dispatch::{
+    AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, ProcessMark,
+    Quarantined, Recorder, Results, SchedulerConfig, SubmitOptions, Ticket,
+};
+pub use oarlock_keys as keys;
+
+/// The example of the README, kept true by the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../README.md")]
+pub struct Readme;
+
+/// The examples of the guide to the library, run by the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/guides/library.md")]
+pub struct LibraryGuide;
