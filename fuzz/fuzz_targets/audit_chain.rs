@@ -14,12 +14,15 @@ fuzz_target!(|input: &[u8]| {
         let report = verify(files, None, None);
         assert_eq!(report.is_whole, report.fault_count == 0);
         assert!(report.faults.len() as u64 <= report.fault_count);
-        assert!(report.faults.len() <= ChainReport::MAX_LISTED && report.notes.len() <= ChainReport::MAX_LISTED);
+        assert!(
+            report.faults.len() <= ChainReport::MAX_LISTED && report.notes.len() <= ChainReport::MAX_LISTED
+        );
     }
     let (mut log, mut last) = (Vec::new(), LineHash::NONE);
     for (number, bytes) in one.split(|byte| *byte == b'\n').enumerate() {
         let text = bytes.escape_ascii().to_string();
-        last = append_chained(&mut log, format!("{{\"time_ms\":{number},\"key\":{text:?}}}").as_bytes(), last);
+        last =
+            append_chained(&mut log, format!("{{\"time_ms\":{number},\"key\":{text:?}}}").as_bytes(), last);
     }
     assert!(verify(&[&log], Some(LineHash::NONE), Some(last)).is_whole);
     if *flip != 0 {

@@ -51,7 +51,9 @@ fn case(shape: Shape, bytes: &mut Bytes<'_>) -> RecordCase {
     let (mut key, mut second_key, mut iv, mut aad, mut tag, mut output) = (0, 0, 0, 0, 0, len);
     match shape {
         Shape::Cipher { alg, .. } => (key, iv) = (alg.key_len(), alg.block_len()),
-        Shape::Aead { alg, .. } => (key, iv, aad, tag) = (alg.key_len(), alg.usual_iv_len(), bytes.below(40), 16),
+        Shape::Aead { alg, .. } => {
+            (key, iv, aad, tag) = (alg.key_len(), alg.usual_iv_len(), bytes.below(40), 16)
+        }
         Shape::Fpe { alg, .. } => (key, iv, aad) = (alg.key_len(), 4, bytes.below(40)),
         Shape::Mac { alg } => (key, output) = (alg.key_len().unwrap_or(usize::from(seed)), alg.tag_len()),
         Shape::Digest { alg } => output = alg.output_len(),
@@ -65,7 +67,8 @@ fn case(shape: Shape, bytes: &mut Bytes<'_>) -> RecordCase {
         }
         Shape::Chain { cipher, mac, order, direction } => {
             (key, second_key, iv) = (cipher.alg.key_len(), mac.tag_len(), cipher.alg.block_len());
-            (aad, tag) = if order.has_detached_tag() { (bytes.below(40), mac.tag_len()) } else { (MTE_AAD_LEN, 0) };
+            (aad, tag) =
+                if order.has_detached_tag() { (bytes.below(40), mac.tag_len()) } else { (MTE_AAD_LEN, 0) };
             if !order.has_detached_tag() && direction == Direction::Encrypt {
                 output = mte_sealed_len(cipher.alg, mac, len);
             }

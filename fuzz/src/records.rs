@@ -6,8 +6,8 @@ use oarlock::Accelerator;
 use oarlock::BlockCipher;
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock_records::{
-    AeadColumns, ChunkResult, ChunkWorker, FileFault, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames, Padding,
-    RecordJob, RowCipher, RowOperation,
+    AeadColumns, ChunkResult, ChunkWorker, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames, Padding,
+    RecordJob, RowCipher, RowFileFault, RowOperation,
 };
 
 static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
@@ -35,7 +35,7 @@ pub fn check_file(format: FileFormat, text: &[u8]) {
     let Ok((plan, header)) = FilePlan::new(job(true), KeyNames::default(), format, text) else { return };
     let rows = &text[header..];
     let whole = run(&plan, rows);
-    if whole.file_fault == Some(FileFault::LineEnd) {
+    if whole.file_fault == Some(RowFileFault::LineEnd) {
         assert!(whole.output.is_empty());
         return;
     }

@@ -2,7 +2,7 @@
 
 use oarlock::Accelerator;
 use oarlock_sockets::{
-    ExposedKeys, Keys, OpeningError, OpenFlight, Opened, Opener, PlannedRecord, Protocol, Sealer, Suite,
+    ExposedKeys, Keys, OpenFlight, Opened, Opener, OpeningError, PlannedRecord, Protocol, Sealer, Suite,
 };
 
 /// Returns the suites of the protocols that `is_wanted` names.
@@ -12,9 +12,11 @@ pub fn suites(is_wanted: impl Fn(Protocol) -> bool) -> Vec<Suite> {
 
 fn keys(suite: Suite) -> Keys {
     if suite.protocol() == Protocol::Tls13 {
-        return Keys::tls13(suite, &vec![7; suite.digest().output_len()]).expect("a secret of the right length");
+        return Keys::tls13(suite, &vec![7; suite.digest().output_len()])
+            .expect("a secret of the right length");
     }
-    let (key, mac_key, iv) = (vec![1; suite.key_len()], vec![2; suite.mac_key_len()], vec![3; suite.iv_len()]);
+    let (key, mac_key, iv) =
+        (vec![1; suite.key_len()], vec![2; suite.mac_key_len()], vec![3; suite.iv_len()]);
     let material = ExposedKeys { key: &key, mac_key: &mac_key, iv: &iv, sequence: 0 };
     Keys::new(suite, &material).expect("keys of the right length")
 }
