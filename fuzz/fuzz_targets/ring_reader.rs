@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use bytes::BytesMut;
 use libfuzzer_sys::fuzz_target;
-use oarlock_ring::{RingPair, RingSizes};
+use oarlock_shared_memory::{RingPair, RingSizes};
 
 const SIZES: RingSizes = RingSizes { requests: 4096, answers: 4096 };
 

@@ -90,7 +90,7 @@ const CRATES: &[CratePlan] = &[
     plan("dkim").without_cycles(),
     plan("dnssec").without_cycles(),
     plan("ffi").unsafe_at("src/boundary.rs"),
-    plan("ring").unsafe_at("src/memory").without_cycles(),
+    plan("shared-memory").unsafe_at("src/memory").without_cycles(),
     plan("io").row(1),
     plan("wire").row(1),
     plan("columns").row(2).without_cycles(),

@@ -175,7 +175,7 @@ mod tests {
             ("crates/facade/oarlock", "crates/core/core"),
             ("crates/format/dnssec", "crates/facade/oarlock"),
             ("crates/io/io", "crates/format/cryptoki"),
-            ("crates/io/wire", "crates/io/ring"),
+            ("crates/io/wire", "crates/io/shared-memory"),
             ("crates/service/server", "crates/format/records"),
             ("crates/program/cli", "crates/program/terminal"),
             ("plugins/pkcs11", "crates/io/ffi"),
@@ -196,13 +196,13 @@ mod tests {
     fn crates_outside_of_the_layers_and_published_development_crates_are_found() {
         let mut bench = member("lab/lab", &[]);
         bench.is_published = true;
-        let lost = member("crates/io/wire", &[("crates/io/ring", false)]);
+        let lost = member("crates/io/wire", &[("crates/io/shared-memory", false)]);
         let expected = [
             ArrowFault::NoLayer("oarlock-stranger".into()),
             ArrowFault::PublishedDevelopment("oarlock-lab".into()),
             ArrowFault::ForbiddenArrow {
                 from: "oarlock-wire".into(),
-                to: "oarlock-ring".into(),
+                to: "oarlock-shared-memory".into(),
                 rule: LayerRule::NotInWorkspace,
             },
         ];

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::os::fd::OwnedFd;
 
-use oarlock_ring::{RingError, RingPair, RingReader, RingSizes, RingWriter};
+use oarlock_shared_memory::{RingError, RingPair, RingReader, RingSizes, RingWriter};
 
 use crate::proto::{Blame, Fault, OpenRing, Ring, request};
 

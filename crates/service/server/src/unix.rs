@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use oarlock_io::IdleTimer;
-use oarlock_ring::{RingError, send_with_file};
+use oarlock_shared_memory::{RingError, send_with_file};
 use oarlock_wire::proto::{Blame, Code, OpenRing, Request, Response, request, response};
 use oarlock_wire::{Message, WireError, frame};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};

@@ -12,7 +12,7 @@ use bytes::BytesMut;
 use oarlock::batch::BatchOutcome;
 use oarlock::table::KeyTable;
 use oarlock::{Accelerator, Direction, KeySource, Status};
-use oarlock_ring::{RingError, RingPair, RingReader, RingSizes, RingWriter};
+use oarlock_shared_memory::{RingError, RingPair, RingReader, RingSizes, RingWriter};
 use oarlock_wire::append::{AppendLayout, AppendSizes, RecordAppender};
 use oarlock_wire::proto::{AppendRecords, IvRule, OpenRecords, RecordResults};
 use oarlock_wire::{Message, MessageLimits, WireError, task};

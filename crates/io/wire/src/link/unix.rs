@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::BytesMut;
-use oarlock_ring::{RingReader, RingSizes, RingWriter, receive_with_file};
+use oarlock_shared_memory::{RingReader, RingSizes, RingWriter, receive_with_file};
 use prost::Message;
 use rustix::net::{SendFlags, send};
 use tokio::io::{AsyncWriteExt, Interest};

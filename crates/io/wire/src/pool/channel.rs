@@ -9,7 +9,7 @@ use oarlock::Fingerprint;
 use oarlock::Key;
 use oarlock::engine_api::HeldJob;
 use oarlock::keys::export;
-use oarlock_ring::{RingError, RingSizes};
+use oarlock_shared_memory::{RingError, RingSizes};
 use prost::Message;
 use zeroize::{Zeroize, Zeroizing};
 

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use oarlock_ring::receive_with_file;
+use oarlock_shared_memory::receive_with_file;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};

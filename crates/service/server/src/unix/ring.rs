@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use oarlock_io::LogLimit;
-use oarlock_ring::{RingError, RingPair, RingReader, RingSizes, RingWriter};
+use oarlock_shared_memory::{RingError, RingPair, RingReader, RingSizes, RingWriter};
 use oarlock_wire::Message;
 use oarlock_wire::proto::{Blame, Code, Fault, OpenRing, Request, Response, Ring, response};
 

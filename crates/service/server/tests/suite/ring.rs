@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use oarlock::keys::generate;
 use oarlock::{Accelerator, Input, Job, Key, SigningScheme};
-use oarlock_ring::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file};
+use oarlock_shared_memory::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file};
 use oarlock_wire::proto::{self, Code, OpenKey, OpenRing, Response, open_key, request, response};
 use oarlock_wire::{
     ConnectionPool, JobKeySource, LinkTransport, Message, NoRing, PoolConfig, ServerLink, frame, jobs,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::{Buf, BytesMut};
 use oarlock::keys::{export, generate, held};
 use oarlock::{Input, Job, Key, SigningScheme};
-use oarlock_ring::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file, send_with_file};
+use oarlock_shared_memory::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file, send_with_file};
 use oarlock_wire::proto::{self, OpenKey, OpenRing, Request, Response, open_key, request, response};
 use oarlock_wire::{
     ConnectionPool, Endpoint, JobKeySource, LinkError, LinkTransport, Message, PoolConfig, PoolError,

@@ -29,9 +29,9 @@ const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlag
 pub(crate) fn create_file(len: usize) -> Result<OwnedFd, RingError> {
     let failed = |what| move |errno: Errno| RingError::System { what, error: errno.into() };
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let file = match memfd_create(c"oarlock-ring", flags | MemfdFlags::NOEXEC_SEAL) {
+    let file = match memfd_create(c"oarlock-shared-memory", flags | MemfdFlags::NOEXEC_SEAL) {
         // Kernels before 6.3 do not know the flag.
-        Err(Errno::INVAL) => memfd_create(c"oarlock-ring", flags),
+        Err(Errno::INVAL) => memfd_create(c"oarlock-shared-memory", flags),
         created => created,
     };
     let file = file.map_err(failed("memfd_create"))?;

@@ -5,7 +5,7 @@
 use std::os::fd::AsFd;
 
 use bytes::{BufMut, BytesMut};
-use oarlock_ring::{RingError, RingPair, RingSizes, receive_with_file, send_with_file};
+use oarlock_shared_memory::{RingError, RingPair, RingSizes, receive_with_file, send_with_file};
 
 const SIZES: RingSizes = RingSizes { requests: 4096, answers: 8192 };
 
