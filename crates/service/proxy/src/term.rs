@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_secs(60);
 
 /// The end of a connection's certificates. It takes memory only if there is one.
 #[derive(Default)]
-pub(crate) struct ConnectionTerm(Option<Pin<Box<dyn Future<Output = ()>>>>);
+pub(crate) struct ConnectionTerm(pub(crate) Option<Pin<Box<dyn Future<Output = ()>>>>);
 
 impl ConnectionTerm {
     /// Reads the certificates of both peers.
@@ -44,9 +44,9 @@ fn first_end(chain: &[CertificateDer<'_>], now_s: i64) -> Option<i64> {
         let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
         Some(CertificateValidity::of(&certificate).not_after)
     };
-    let (own, others) = chain.split_first()?;
-    let others = others.iter().filter_map(end).filter(|end_s| *end_s >= now_s);
-    end(own).into_iter().chain(others).min()
+    let (peer, authorities) = chain.split_first()?;
+    let ends = authorities.iter().filter_map(end).filter(|end_s| *end_s >= now_s);
+    end(peer).into_iter().chain(ends).min()
 }
 
 /// Returns after a second, in seconds since 1970.

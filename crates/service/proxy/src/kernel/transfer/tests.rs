@@ -19,11 +19,12 @@ fn keys() -> Keys {
 /// Returns the far ends of client and backend, and a relay between them. The kernel seals nothing here, so the client
 /// gets the bytes as they are. What a kernel with TLS does is tested where `attach_sending` is.
 async fn start() -> (TcpStream, TcpStream, tokio::task::JoinHandle<(RelayEnd, u64, u64)>) {
-    start_with(MAX_RECORDS).await
+    start_with(MAX_RECORDS, ConnectionTerm::default()).await
 }
 
 async fn start_with(
     max_records: u64,
+    term: ConnectionTerm,
 ) -> (TcpStream, TcpStream, tokio::task::JoinHandle<(RelayEnd, u64, u64)>) {
     let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let (far_client, client) = pair().await;
@@ -33,7 +34,7 @@ async fn start_with(
     let relay = KernelRelay { client, backend, sending, receiving, close: shut_down };
     let task = tokio::task::spawn_local(async move {
         let bytes = RelayedBytes::default();
-        let end = relay.run((Duration::from_secs(60), ConnectionTerm::default()), &bytes).await;
+        let end = relay.run((Duration::from_secs(60), term), &bytes).await;
         (end, bytes.to_backends.into_inner(), bytes.to_clients_by_kernel.into_inner())
     });
     (far_client, far_backend, task)
@@ -47,6 +48,20 @@ fn sealed(pieces: &[(Content, &[u8])]) -> Vec<u8> {
         sealer.seal(*content, &[data], &mut out).unwrap();
     }
     out
+}
+
+#[tokio::test]
+async fn both_sides_get_a_reset_when_a_certificate_has_ended() {
+    tokio::task::LocalSet::new()
+        .run_until(async {
+            let over = ConnectionTerm(Some(Box::pin(std::future::ready(()))));
+            let (mut client, mut backend, task) = start_with(MAX_RECORDS, over).await;
+            assert!(matches!(task.await.unwrap().0, RelayEnd::Certificate));
+            for side in [&mut client, &mut backend] {
+                assert_eq!(side.read_u8().await.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+            }
+        })
+        .await;
 }
 
 #[tokio::test]
@@ -149,7 +164,7 @@ async fn the_opener_follows_a_client_with_new_keys() {
 async fn keys_without_a_successor_end_the_connection_at_their_limit() {
     tokio::task::LocalSet::new()
         .run_until(async {
-            let (client, mut backend, task) = start_with(3).await;
+            let (client, mut backend, task) = start_with(3, ConnectionTerm::default()).await;
             // The relay stops reading, so some of it may find no place.
             let sent = backend.write_all(&vec![7; 20 << 20]).await;
             let (end, _, down) = task.await.unwrap();
