@@ -187,16 +187,16 @@ impl OpenHandshakes {
 
     /// Evicts the oldest silent connection of a source, if it has begun before the one with the number `before`.
     fn evict_silent(&mut self, source: Option<IpAddr>, before: u64) -> bool {
-        let own = self.by_source.get(&source);
-        // The queue is in the order of arrival, so the first match is the oldest.
+        let queue = self.by_source.get(&source);
+        // It is in the order of arrival, so the first match is the oldest.
         let is_older = |handshake: &Handshake| handshake.is_silent() && handshake.id < before;
-        let oldest = own.and_then(|own| own.iter().position(is_older));
+        let oldest = queue.and_then(|queue| queue.iter().position(is_older));
         oldest.is_some_and(|index| self.evict_at(source, index))
     }
 
     fn evict_at(&mut self, source: Option<IpAddr>, index: usize) -> bool {
-        let own = self.by_source.get_mut(&source);
-        let Some(handshake) = own.and_then(|own| own.remove(index)) else { return false };
+        let queue = self.by_source.get_mut(&source);
+        let Some(handshake) = queue.and_then(|queue| queue.remove(index)) else { return false };
         // An error means that the connection has ended already.
         let _ = handshake.evict.send(());
         self.remove_source_if_empty(source);
@@ -204,10 +204,10 @@ impl OpenHandshakes {
     }
 
     fn remove(&mut self, source: Option<IpAddr>, id: u64) {
-        let Some(own) = self.by_source.get_mut(&source) else { return };
+        let Some(queue) = self.by_source.get_mut(&source) else { return };
         // An evicted connection was removed before.
-        if let Some(index) = own.iter().position(|handshake| handshake.id == id) {
-            own.remove(index);
+        if let Some(index) = queue.iter().position(|handshake| handshake.id == id) {
+            queue.remove(index);
             self.remove_source_if_empty(source);
         }
     }

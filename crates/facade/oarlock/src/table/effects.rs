@@ -1,9 +1,10 @@
 //! The effects of one use of a key on its other uses.
 //!
-//! Some uses show single blocks of the key's cipher. Whoever has them can read or forge what the same key does by other
-//! algorithms, so no policy allows both. [`EFFECTS`] is the whole table; keys that wrap, and algorithms that stand
-//! alone, have no second use at all. A right to compare codes is no right to make them, but policies know only
-//! [`KeyOperation::Mac`]: whoever compares codes for others compares whole ones ([`KeyPolicy::verifies_mac_len`]).
+//! Some uses show single blocks of the key's cipher. With these blocks a caller can read or forge what the same key
+//! does by other algorithms, so no policy allows both. [`EFFECTS`] is the whole table. Keys that wrap have no second
+//! use, and neither have algorithms that stand alone. The right to verify a code does not include the right to make
+//! one, but policies know only [`KeyOperation::Mac`]. So a service that verifies for its clients compares whole codes
+//! ([`KeyPolicy::verifies_mac_len`]).
 
 use super::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
 

@@ -239,8 +239,8 @@ impl LoadCheck<'_> {
 
     /// Returns true if the zone has a key of each algorithm, or if the only record asks for no DS records.
     fn has_keys_of(&self, set: &RecordSet<'_>) -> bool {
-        let place = if set.rtype == RecordType::CDS { 2 } else { 3 };
-        let algorithms = || set.data().filter_map(|data| data.get(place));
+        let offset = if set.rtype == RecordType::CDS { 2 } else { 3 };
+        let algorithms = || set.data().filter_map(|data| data.get(offset));
         // RFC 8078 section 4: algorithm 0 asks the parent to delete the DS records.
         if algorithms().any(|algorithm| *algorithm == 0) {
             return algorithms().all(|algorithm| *algorithm == 0);

@@ -31,9 +31,9 @@ pub enum ChainError {
     /// The chain has too many certificates.
     #[error("the chain has {found} certificates, at most {max} are allowed")]
     TooLong {
-        /// The number of certificates, the peer's own one included.
+        /// The number of certificates, with that of the peer.
         found: usize,
-        /// The maximum.
+        /// The number that [`ChainLimit::new`] was given.
         max: usize,
     },
     /// The certificates issue each other in too many ways.
