@@ -77,7 +77,7 @@ printf '{"type":"aes128","base64":"AAECAwQFBgcICQoLDA0ODw==","operations":["mac"
 
 # Files sealed with age: those of the published vectors that are stored as they are, without their heads.
 mkdir -p corpus/sealed_file
-for file in ../crates/io/io/tests/data/age/*; do
+for file in ../crates/io/key-files/tests/data/age/*; do
     grep -aq '^compressed: ' "$file" || sed '1,/^$/d' "$file" > "corpus/sealed_file/$(basename "$file")"
 done
 printf '# server 1\nage1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj\n' > corpus/sealed_file/recipients

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::dns::{KeysFile, TxtAnswer};
+use oarlock_mail_files::dns::{KeysFile, TxtAnswer};
 
 fuzz_target!(|text: &[u8]| {
     let Ok(file) = KeysFile::parse(text) else { return };

@@ -5,7 +5,7 @@
 use std::io::{BufReader, Read};
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::mail::{CrlfReader, MailOptions, MboxMessage, MboxQuoting, MboxReader, to_crlf, write_mbox};
+use oarlock_mail_files::mail::{CrlfReader, MailOptions, MboxMessage, MboxQuoting, MboxReader, to_crlf, write_mbox};
 
 fuzz_target!(|text: &[u8]| {
     check_lines(text);

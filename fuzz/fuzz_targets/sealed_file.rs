@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::sealed::{AgeIdentities, AgeRecipient, SealArmor, open_sealed, parse_recipients, seal};
+use oarlock_key_files::sealed::{AgeIdentities, AgeRecipient, SealArmor, open_sealed, parse_recipients, seal};
 
 /// The identity of the published vectors, which are the seeds.
 const IDENTITY: &[u8] = b"AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0";

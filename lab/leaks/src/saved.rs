@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::atomic_file::{WriteOptions, write};
+use oarlock_files::atomic_file::{WriteOptions, write};
 
 use crate::LeakError;
 use crate::welch::CroppedTests;

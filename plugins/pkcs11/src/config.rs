@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock_io::line_number;
+use oarlock_files::line_number;
 use serde::Deserialize;
 
 use crate::fork::AfterFork;
@@ -130,7 +130,7 @@ impl ModuleConfig {
     /// # Errors
     /// The file cannot be read, or a setting is invalid.
     pub(crate) fn read(path: &Path) -> Result<Self, ModuleConfigError> {
-        let text = oarlock_io::read_text(path)
+        let text = oarlock_files::read_text(path)
             .map_err(|error| ModuleConfigError::Read { path: path.to_owned(), error })?;
         Self::parse(path, &text)
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, BuildError};
 use oarlock_cryptoki::{SlotId, SlotSettings, TokenObjects};
-use oarlock_io::sealed::AgeIdentities;
-use oarlock_io::{SecretReader, TokenFile, read_private_passphrase};
+use oarlock_key_files::sealed::AgeIdentities;
+use oarlock_key_files::{SecretReader, TokenFile, read_private_passphrase};
 
 use crate::config::{KeySlotConfig, ModuleConfig, ServerSlotConfig, SlotConfig, StoreSlotConfig};
 use crate::message::print_line;

@@ -12,7 +12,7 @@ use oarlock_dkim::{
     DkimVerdict, KeyAnswer, KeyName, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake,
     VerifyPolicy, best_verdict,
 };
-use oarlock_io::mail::to_crlf;
+use oarlock_mail_files::mail::to_crlf;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 

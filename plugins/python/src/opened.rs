@@ -8,7 +8,7 @@ use std::time::Duration;
 use oarlock::table::{CounterStore, FileCounter};
 use oarlock::{Accelerator, keys};
 use oarlock_columns::{ColumnError, ColumnKeys, LocalKeys, ServerKeys};
-use oarlock_io::read_private;
+use oarlock_key_files::read_private;
 use oarlock_records::load_keys;
 use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 
@@ -116,7 +116,7 @@ fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Box<dy
         let key = keys::import::any(&bytes, None).map_err(|error| bad(path, &error))?;
         if key.parts().is_some_and(|_| is_private(key.kind())) {
             let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
-            oarlock_io::check_private(path, &file).map_err(|error| unreadable(path, &error))?;
+            oarlock_key_files::check_private(path, &file).map_err(|error| unreadable(path, &error))?;
         }
         own = own.with_signature_key(name, key);
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use oarlock_io::check_key_path;
+use oarlock_key_files::check_key_path;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

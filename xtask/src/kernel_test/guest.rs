@@ -91,7 +91,7 @@ impl Guest {
             ("BUSYBOX", &*self.busybox),
             ("OUT", out),
             ("OARLOCK", &programs.oarlock),
-            ("IO_TESTS", &programs.io_tests),
+            ("KERNEL_TLS_TESTS", &programs.kernel_tls_tests),
             ("PROXY_TESTS", &programs.proxy_tests),
             ("LAB", &programs.lab),
             ("LAB_TESTS", &programs.lab_tests),

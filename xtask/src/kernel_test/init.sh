@@ -34,7 +34,7 @@ for module in libchacha libpoly1305 chacha_generic poly1305_generic chacha20poly
   load "$module" 2>/dev/null
 done
 
-step tests "$IO_TESTS" kernel_tls:: --test-threads 2
+step tests "$KERNEL_TLS_TESTS" --test-threads 2
 step proxy "$PROXY_TESTS" kernel_hand_over:: --nocapture
 step probe "$OARLOCK" sockets probe
 "$LAB" --json sockets bench --ways plain,user,device,kernel,sendfile --bytes 8M --turns 1 \

@@ -13,8 +13,8 @@ use super::KernelTestError;
 pub(super) struct GuestPrograms {
     /// The program `oarlock`.
     pub(super) oarlock: PathBuf,
-    /// The tests of `oarlock-io`, which has those of the kernel's TLS.
-    pub(super) io_tests: PathBuf,
+    /// The tests of `oarlock-kernel-tls`.
+    pub(super) kernel_tls_tests: PathBuf,
     /// The tests of the proxy, which has those with records of the kernel.
     pub(super) proxy_tests: PathBuf,
     /// The program `oarlock-lab`.
@@ -40,11 +40,11 @@ impl GuestPrograms {
         };
         Ok(Self {
             oarlock: path("crates/program/cli", "oarlock", &TargetKind::Bin)?,
-            io_tests: path("crates/io/io", "suite", &TargetKind::Test)?,
+            kernel_tls_tests: path("crates/io/kernel-tls", "suite", &TargetKind::Test)?,
             proxy_tests: path("crates/service/proxy", "suite", &TargetKind::Test)?,
             lab: path("lab/lab", "oarlock-lab", &TargetKind::Bin)?,
             lab_tests: path("lab/lab", "suite", &TargetKind::Test)?,
-            serve_file: path("crates/io/io", "serve_file_tls", &TargetKind::Example)?,
+            serve_file: path("crates/io/kernel-tls", "serve_file_tls", &TargetKind::Example)?,
         })
     }
 }

@@ -18,7 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::{HandshakeAdmission, HandshakeSlot, LogLimit, PassedSockets, SocketFileError, accept_next};
+use oarlock_network::{
+    HandshakeAdmission, HandshakeSlot, LogLimit, PassedSockets, SocketFileError, accept_next,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};

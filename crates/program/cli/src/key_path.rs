@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use oarlock_io::check_key_path;
+use oarlock_key_files::check_key_path;
 
 /// A parser of values that rejects every value which looks like a key.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use oarlock_io::dns::{
+use oarlock_mail_files::dns::{
     KeysFile, KeysFileError, ResolverError, ResolverSettings, TxtLookup, TxtResolver, server_address,
 };
 use oarlock_terminal::{CommandError, FailureKind};

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use oarlock_io::PassedSockets;
-use oarlock_io::service_manager::ServiceState;
 use oarlock_mailfilter::{
     FilterConfig, FilterConfigError, FilterService, FilterServiceError, RotationWarning, SigningKeyFault,
 };
 use oarlock_milter::MilterSocket;
+use oarlock_network::PassedSockets;
+use oarlock_service_kit::service_manager::ServiceState;
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use tokio::runtime::Runtime;

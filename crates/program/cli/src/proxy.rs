@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oarlock_io::service_manager::ServiceState;
 use oarlock_proxy::config::{BackendAddress, BackendSettings, ListenAddress};
 use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyConfigError, ProxyService, ProxyServiceError};
+use oarlock_service_kit::service_manager::ServiceState;
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use tokio::runtime::Runtime;

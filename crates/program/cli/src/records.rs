@@ -29,7 +29,7 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
-use oarlock_io::output::OutputFile;
+use oarlock_files::output::OutputFile;
 use oarlock_records::{FileFormat, FilePlan};
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::count;

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use oarlock_io::service_manager::{ServiceState, notify};
-use oarlock_io::{PassedSockets, SocketFileError};
+use oarlock_network::{PassedSockets, SocketFileError};
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
 use oarlock_server::{
     Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
 };
+use oarlock_service_kit::service_manager::{ServiceState, notify};
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, screen};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};

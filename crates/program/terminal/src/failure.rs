@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use oarlock::Blame;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
-use oarlock_io::output::OutputError;
+use oarlock_files::output::OutputError;
 
 /// The side that a failure is due to. It decides the exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

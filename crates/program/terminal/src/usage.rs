@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
-use oarlock_io::KeyForPath;
+use oarlock_key_files::KeyForPath;
 
 use crate::failure::FailureKind;
 use crate::screen::{self, ColorChoice};

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use oarlock_dkim::host_form;
-use oarlock_io::IpNetwork;
+use oarlock_network::IpNetwork;
 use serde::Deserialize;
 
 /// Clients of the MTA by address, network, name or domain.

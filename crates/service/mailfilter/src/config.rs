@@ -9,8 +9,10 @@ use oarlock_dkim::{
     CacheLimits, Canonicalization, HeaderCoverage, MailLimits, SignedFields, SignerError, UnknownForm,
     VerifyPolicy,
 };
-use oarlock_io::dns::{ResolverError, server_address};
-use oarlock_io::{IpNetwork, check_key_path, line_number};
+use oarlock_files::line_number;
+use oarlock_key_files::check_key_path;
+use oarlock_mail_files::dns::{ResolverError, server_address};
+use oarlock_network::IpNetwork;
 use serde::Deserialize;
 
 use crate::client_list::{ClientList, DomainList};
@@ -433,7 +435,7 @@ impl FilterConfig {
     /// # Errors
     /// The file cannot be read, or a setting is not valid.
     pub fn read(path: &Path) -> Result<Self, FilterConfigError> {
-        let text = oarlock_io::read_text(path)
+        let text = oarlock_files::read_text(path)
             .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| FilterConfigError::syntax(path, &text, &error))?;

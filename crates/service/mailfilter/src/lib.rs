@@ -61,4 +61,4 @@ pub use self::outcome::{FaultResponse, FaultResponses, MessageFault, MessageOutc
 pub use self::rotation::RotationWarning;
 pub use self::service::{BoundService, FilterService};
 pub use self::table::{KeyState, LineDate, LineFault, SigningTable, SigningTableError, TableReload};
-pub use oarlock_io::{IpNetwork, NetworkError};
+pub use oarlock_network::{IpNetwork, NetworkError};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyLookup, KeyName};
-use oarlock_io::dns::{TxtAnswer, TxtLookup};
+use oarlock_mail_files::dns::{TxtAnswer, TxtLookup};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 

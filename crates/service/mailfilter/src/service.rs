@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
-use oarlock_io::PassedSockets;
-use oarlock_io::dns::TxtLookup;
+use oarlock_mail_files::dns::TxtLookup;
 use oarlock_milter::counters::{MilterCounters, count};
 use oarlock_milter::server::{MilterServer, UnixUsers, user_numbers};
 use oarlock_milter::socket::MilterSocket;
+use oarlock_network::PassedSockets;
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
@@ -312,7 +312,7 @@ impl BoundService {
         });
         let shown = async {
             match metrics {
-                Some(listener) => oarlock_io::metrics::serve(listener, Arc::clone(&status)).await,
+                Some(listener) => oarlock_service_kit::metrics::serve(listener, Arc::clone(&status)).await,
                 None => std::future::pending().await,
             }
         };

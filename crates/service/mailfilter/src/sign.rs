@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_dkim::{DkimSigner, HeaderField, MailSignError, SignIntake, SignOutcome, SignerError};
-use oarlock_io::LogLimit;
+use oarlock_network::LogLimit;
 use tracing::warn;
 
 use crate::author::AuthorAddress;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
-use oarlock_io::dns::TxtLookup;
+use oarlock_mail_files::dns::TxtLookup;
 use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use oarlock_dkim::{claims_authserv_id, is_from_authserv_id};
-use oarlock_io::IpNetwork;
+use oarlock_network::IpNetwork;
 
 /// The names under which results are written at this site, and the hosts that may write them.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use oarlock_io::source_of;
+use oarlock_network::source_of;
 
 /// The connections that count against the limits.
 #[derive(Debug, Default)]

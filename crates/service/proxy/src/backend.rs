@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use oarlock::Accelerator;
 use oarlock::keys::import;
-use oarlock_io::read_private;
+use oarlock_key_files::read_private;
 use oarlock_rustls::{
     BoundedVerifier, ChainLimit, HandshakeLimits, TlsConnector, TlsHandshakeError, load_signing_key,
 };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use oarlock::keys::import;
-use oarlock_io::HostName;
+use oarlock_network::HostName;
 use oarlock_sockets::{BoundedVerifier, ChainLimit};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::CryptoProvider;

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock::AcceleratorBuilder;
-use oarlock_io::{HostNamePattern, IpNetwork, check_key_path};
+use oarlock_key_files::check_key_path;
+use oarlock_network::{HostNamePattern, IpNetwork};
 use oarlock_sockets::ChainLimit;
 use serde::Deserialize;
 
@@ -357,7 +358,7 @@ impl ProxyConfig {
     /// # Errors
     /// The file cannot be read, or a setting is not valid.
     pub fn read(path: &Path) -> Result<Self, ProxyConfigError> {
-        let text = oarlock_io::read_text(path)
+        let text = oarlock_files::read_text(path)
             .map_err(|error| ProxyConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| ProxyConfigError::syntax(path, &text, &error))?;

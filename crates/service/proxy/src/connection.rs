@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::{HandshakeSlot, HostName, LogLimit};
+use oarlock_network::{HandshakeSlot, HostName, LogLimit};
 use oarlock_rustls::{TlsAcceptor, TlsHandshakeError};
 use rustls::server::ServerConnection;
 use rustls::{HandshakeKind, ServerConfig};

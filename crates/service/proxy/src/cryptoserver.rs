@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock::Accelerator;
-use oarlock_io::read_private;
+use oarlock_key_files::read_private;
 use oarlock_wire::{ConnectObserver, Credentials, Endpoint, LinkTransport, RemoteConfig, RemoteHolder};
 use tracing::{debug, warn};
 use zeroize::Zeroizing;

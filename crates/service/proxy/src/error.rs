@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
-use oarlock_io::SocketFileError;
+use oarlock_network::SocketFileError;
 use oarlock_rustls::TlsKeyError;
 use oarlock_wire::RemoteError;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use oarlock_io::kernel_tls::prepare;
+use oarlock_kernel_tls::prepare;
 use tracing::debug;
 
 use crate::counters::{EndKind, count};

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use oarlock_io::{PassedSockets, ServiceSocket, SocketFile};
+use oarlock_network::{PassedSockets, ServiceSocket, SocketFile};
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
 use crate::config::{ListenAddress, ProxyConfig};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock_io::metrics::{MetricsPage, MetricsText, append_engine_metrics, append_process_metrics};
+use oarlock_service_kit::metrics::{MetricsPage, MetricsText, append_engine_metrics, append_process_metrics};
 
 use crate::counters::read;
 use crate::state::ProxyShared;

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use oarlock_io::IdleTimer;
+use oarlock_network::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::buffers::LentBuffer;

@@ -268,7 +268,7 @@ impl BoundProxy {
             Arc::new(ProxyPage { shared: Arc::clone(&service.shared), is_draining: AtomicBool::new(false) });
         let shown = async {
             match metrics {
-                Some(listener) => oarlock_io::metrics::serve(listener, Arc::clone(&page)).await,
+                Some(listener) => oarlock_service_kit::metrics::serve(listener, Arc::clone(&page)).await,
                 None => std::future::pending().await,
             }
         };

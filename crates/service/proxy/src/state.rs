@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::{Accelerator, AcceleratorBuilder};
-use oarlock_io::{FileStamp, HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
+use oarlock_files::FileStamp;
+use oarlock_network::{HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
 use rustls::crypto::CryptoProvider;
 use rustls::time_provider::TimeProvider;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_io::{HandshakeSlot, LogLimit, accept_next, linger};
+use oarlock_network::{HandshakeSlot, LogLimit, accept_next, linger};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

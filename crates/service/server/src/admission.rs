@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use oarlock_io::HandshakeAdmission;
+use oarlock_network::HandshakeAdmission;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clients::ClientAccount;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use oarlock_io::atomic_file::{self, WriteOptions};
+use oarlock_files::atomic_file::{self, WriteOptions};
 
 pub use self::report::{BreakKind, ChainBreak, ChainFile, ChainNote, ChainReport, NoteKind};
 pub use self::verify::{ChainVerifier, MAX_LINE_BYTES};

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use oarlock::AcceleratorBuilder;
-use oarlock_io::{SecretReader, SocketFile, secret_group};
+use oarlock_key_files::{SecretReader, secret_group};
+use oarlock_network::SocketFile;
 
 use crate::clock::ServerClock;
 use crate::config::CryptoserverConfig;

@@ -1,6 +1,6 @@
 //! The patterns of clients in grants.
 
-use oarlock_io::HostName;
+use oarlock_network::HostName;
 
 use crate::pattern::Pattern;
 

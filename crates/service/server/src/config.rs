@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock_io::{KeyForPath, check_key_path, line_number};
+use oarlock_files::line_number;
+use oarlock_key_files::{KeyForPath, check_key_path};
 use oarlock_sockets::ChainLimit;
 use oarlock_wire::MessageLimits;
 use serde::Deserialize;
@@ -446,7 +447,7 @@ impl CryptoserverConfig {
     /// # Errors
     /// The file cannot be read, or a setting is invalid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = oarlock_io::read_text(path)
+        let text = oarlock_files::read_text(path)
             .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;

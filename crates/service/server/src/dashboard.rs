@@ -21,8 +21,8 @@ mod totals;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use oarlock_io::HostName;
-use oarlock_io::metrics::{Bytes, HttpPage, HttpPages, StatusCode};
+use oarlock_network::HostName;
+use oarlock_service_kit::metrics::{Bytes, HttpPage, HttpPages, StatusCode};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use self::document::{EngineVerdict, engine_rows};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::{KeyError, export, generate};
-use oarlock_io::atomic_file::{self, WriteOptions};
+use oarlock_files::atomic_file::{self, WriteOptions};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,

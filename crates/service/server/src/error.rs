@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
-use oarlock_io::SocketFileError;
+use oarlock_network::SocketFileError;
 
 use crate::config::ConfigError;
 use crate::keyring::ResidentKeysError;

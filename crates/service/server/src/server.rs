@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
-use oarlock_io::{PassedSockets, SecretReader, SocketFile};
+use oarlock_key_files::SecretReader;
+use oarlock_network::{PassedSockets, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -201,11 +202,11 @@ impl BoundServer {
         // Metrics are served until the very end, because operators watch the draining.
         let mut watched = JoinSet::new();
         if let Some(listener) = listeners.metrics {
-            watched.spawn(oarlock_io::metrics::serve(listener, Arc::clone(&service)));
+            watched.spawn(oarlock_service_kit::metrics::serve(listener, Arc::clone(&service)));
         }
         if let Some(listener) = listeners.dashboard {
             let dashboard = Arc::new(Dashboard::new(Arc::clone(&service)));
-            watched.spawn(oarlock_io::metrics::serve_pages(listener, Arc::clone(&dashboard)));
+            watched.spawn(oarlock_service_kit::metrics::serve_pages(listener, Arc::clone(&dashboard)));
             watched.spawn(dashboard.run());
         }
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);

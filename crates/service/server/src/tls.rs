@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::keys::import;
-use oarlock_io::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
+use oarlock_files::FileStamp;
+use oarlock_key_files::{ExposedSecret, SecretReader, check_secret_mode_for};
 use oarlock_sockets::{BoundedVerifier, ChainLimit};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use oarlock_io::IdleTimer;
+use oarlock_network::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::admission::ConnectionSlot;

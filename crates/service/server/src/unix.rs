@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
-use oarlock_io::IdleTimer;
+use oarlock_network::IdleTimer;
 use oarlock_shared_memory::{RingError, send_with_file};
 use oarlock_wire::proto::{Blame, Code, OpenRing, Request, Response, request, response};
 use oarlock_wire::{Message, WireError, frame};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, Args, Subcommand};
-use oarlock_io::mail::{self, MboxQuoting};
+use oarlock_mail_files::mail::{self, MboxQuoting};
 
 use super::task::MailTask;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use oarlock_io::kernel_tls::{KernelKeys, KernelTlsVersion, RecordOwner, attach};
+use oarlock_kernel_tls::{KernelKeys, KernelTlsVersion, RecordOwner, attach};
 use oarlock_measure::sockets::{SocketSuite, StreamKeys};
 
 use super::args::SocketFrames;

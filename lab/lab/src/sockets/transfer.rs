@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
-use oarlock_io::kernel_tls::connected_pair;
+use oarlock_kernel_tls::connected_pair;
 use oarlock_measure::sockets::MAX_CONTENT;
 use rustix::net::{RecvFlags, recv};
 

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
-use oarlock_io::kernel_tls::send_file;
+use oarlock_kernel_tls::send_file;
 use rustix::net::{SendFlags, send};
 use serde::Serialize;
 

@@ -8,8 +8,8 @@ use oarlock::keys::Passphrase;
 use oarlock_cryptoki::{
     AttributeSet, ReturnCode, TokenDescription, TokenObject, TokenObjectId, TokenObjects,
 };
-use oarlock_io::sealed::AgeIdentities;
-use oarlock_io::{KeyDirectory, KeyMaterial, SecretReader};
+use oarlock_key_files::sealed::AgeIdentities;
+use oarlock_key_files::{KeyDirectory, KeyMaterial, SecretReader};
 use x509_parser::pem::Pem;
 
 use super::key_objects::{PrivateUses, ShownKey, show};

@@ -1,4 +1,4 @@
-//! Tokens that are never written. Token files, which programs read and write, are in `oarlock-io`.
+//! Tokens that are never written. Token files, which programs read and write, are in `oarlock-key-files`.
 //!
 //! | module | content |
 //! |---|---|

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oarlock::engine_api::{Completion, Holder, OwnedJobs, RecordHolder};
 use oarlock::{Accelerator, BuildError, JobError, Outcomes, Records, Shape};
-use oarlock_io::read_private;
+use oarlock_key_files::read_private;
 use oarlock_wire::{
     ConnectObserver, Credentials, Endpoint, LinkTransport, RemoteConfig, RemoteError, RemoteHolder,
 };

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::{PassedSockets, SocketFile};
+use oarlock_network::{PassedSockets, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 
 use super::peers::{AllowedUsers, PeerProcess, UnixUsers, group_number};

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oarlock_io::compressed::{self, STDIN};
+use oarlock_mail_files::compressed::{self, STDIN};
 use oarlock_server::audit_chain::{ChainFile, ChainReport, ChainVerifier, LineHash, read_chain_end};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use oarlock_dkim::{Canonicalization, MailLimits, VerifyPolicy};
-use oarlock_io::mail::{self, MboxQuoting};
+use oarlock_mail_files::mail::{self, MboxQuoting};
 
 use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
-use oarlock_io::mail::{self, MailError, MailReader, StoredMail};
+use oarlock_mail_files::mail::{self, MailError, MailReader, StoredMail};
 use oarlock_terminal::table::count;
 use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::atomic_file::{self, WriteOptions};
+use oarlock_files::atomic_file::{self, WriteOptions};
 use oarlock_mailfilter::opendkim::{ImportSources, ImportWarning, ImportedFilter, import};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
@@ -52,7 +52,7 @@ pub(super) fn run(global: &GlobalOptions, args: &OpendkimArgs) -> Result<(), Dki
     if let (Some((settings, table)), false) = (&files, args.force) {
         [settings, table].into_iter().try_for_each(|path| refuse_existing(path))?;
     }
-    let imported = import(&sources, &oarlock_io::read_text)?;
+    let imported = import(&sources, &oarlock_files::read_text)?;
     if let Some((settings, table)) = &files {
         write(table, &imported.table)?;
         write(settings, &imported.settings)?;

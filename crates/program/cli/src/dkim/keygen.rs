@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use oarlock::keys::generate;
 use oarlock_dkim::{DkimSigner, RecordOptions, record_text, zone_line};
-use oarlock_io::output::Overwrite;
+use oarlock_files::output::Overwrite;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyLookup, KeyName};
-use oarlock_io::dns::TxtLookup;
+use oarlock_mail_files::dns::TxtLookup;
 use oarlock_mailfilter::key_answer;
 use tokio::runtime::Runtime;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use oarlock_dkim::{DkimSigner, HeaderField, TagList, ascii_form};
-use oarlock_io::mail::{StoredMail, to_crlf};
+use oarlock_mail_files::mail::{StoredMail, to_crlf};
 
 const FIELD: &[u8] = b"DKIM-Signature";
 

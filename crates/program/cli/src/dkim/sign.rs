@@ -7,7 +7,7 @@ use oarlock::Accelerator;
 use oarlock_dkim::{
     DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm,
 };
-use oarlock_io::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
+use oarlock_mail_files::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::table::count;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use oarlock_dkim::{
     ArcChain, DkimVerdict, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
     best_verdict,
 };
-use oarlock_io::mail::to_crlf;
+use oarlock_mail_files::mail::to_crlf;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::table::count;
 use serde::Serialize;

@@ -8,7 +8,7 @@ use oarlock::Accelerator;
 use oarlock_dnssec::{
     DigestType, Dnskey, DnssecAlgorithm, DomainNameBuf, RecordType, ZoneRecord, ZoneRecords, ds_rdata,
 };
-use oarlock_io::compressed;
+use oarlock_mail_files::compressed;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::count;

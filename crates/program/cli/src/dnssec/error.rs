@@ -7,7 +7,7 @@ use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dnssec::sign::ZoneSignError;
 use oarlock_dnssec::{DnskeyError, DsError};
-use oarlock_io::output::OutputError;
+use oarlock_files::output::OutputError;
 use oarlock_measure::capacity::CapacityError;
 use oarlock_terminal::{CommandError, FailureKind};
 

@@ -15,7 +15,7 @@ use oarlock_dnssec::{
     Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
     ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
-use oarlock_io::{check_private, read_secret};
+use oarlock_key_files::{check_private, read_secret};
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use oarlock_wire::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder};
 

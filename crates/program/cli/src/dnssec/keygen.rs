@@ -12,7 +12,7 @@ use oarlock::keys::{KeyError, bind, generate};
 use oarlock_dnssec::{
     DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
 };
-use oarlock_io::output::Overwrite;
+use oarlock_files::output::Overwrite;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use serde::Serialize;

@@ -11,7 +11,7 @@ use clap::Args;
 use cpu_time::ProcessTime;
 use oarlock::{Accelerator, JobError};
 use oarlock_dnssec::{RecordSets, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneVerifier};
-use oarlock_io::compressed::TextLimit;
+use oarlock_mail_files::compressed::TextLimit;
 use oarlock_terminal::{GlobalOptions, progress};
 
 use super::report::{self, VerifiedZone};

@@ -8,8 +8,8 @@ use clap::Args;
 use indicatif::ProgressBar;
 use oarlock_dnssec::zone::{FaultyEntry, ZoneReader};
 use oarlock_dnssec::{DomainName, ZoneRecords};
-use oarlock_io::TextBlocks;
-use oarlock_io::compressed::{
+use oarlock_files::TextBlocks;
+use oarlock_mail_files::compressed::{
     self, DamagedError, DecompressedInput, IncludeError, IncludedFiles, StreamDamage, TextLimit,
 };
 use oarlock_terminal::progress;

@@ -7,7 +7,7 @@ use oarlock::Key;
 use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyType;
-use oarlock_io::KeyMaterial;
+use oarlock_key_files::KeyMaterial;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use serde::Serialize;

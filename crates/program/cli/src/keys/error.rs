@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use oarlock::keys::KeyError;
-use oarlock_io::output::OutputError;
-use oarlock_io::sealed::{IdentityReadFault, RecipientFault, SealFault};
+use oarlock_files::output::OutputError;
+use oarlock_key_files::sealed::{IdentityReadFault, RecipientFault, SealFault};
 use oarlock_records::{KeyFault, KeyFileError, RotationError};
 use oarlock_server::development::DevelopmentError;
 use oarlock_terminal::{CommandError, FailureKind};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use oarlock_io::output::Overwrite;
+use oarlock_files::output::Overwrite;
 use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use oarlock_io::KeyDirectory;
-use oarlock_io::sealed::AgeIdentities;
+use oarlock_key_files::KeyDirectory;
+use oarlock_key_files::sealed::AgeIdentities;
 use oarlock_server::development::Development;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;

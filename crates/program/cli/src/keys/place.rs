@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
-use oarlock_io::output::{OutputError, Overwrite, private_permissions, write_file};
-use oarlock_io::sealed::{self, AgeIdentities, AgeRecipient, SealArmor};
-use oarlock_io::{ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret};
+use oarlock_files::output::{OutputError, Overwrite, private_permissions, write_file};
+use oarlock_key_files::sealed::{self, AgeIdentities, AgeRecipient, SealArmor};
+use oarlock_key_files::{
+    ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret,
+};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 

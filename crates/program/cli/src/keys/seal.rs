@@ -5,12 +5,12 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::output::{Overwrite, checked_path, private_permissions, write_file};
-use oarlock_io::sealed::{
+use oarlock_files::output::{Overwrite, checked_path, private_permissions, write_file};
+use oarlock_key_files::sealed::{
     AgeIdentities, AgeRecipient, KeyFileContent, KeyFileReadFault, SEALED_ENDING, SealArmor, is_sealed,
     parse_recipients, read_key_file, seal,
 };
-use oarlock_io::{SecretReader, check_private, read_secret};
+use oarlock_key_files::{SecretReader, check_private, read_secret};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export};
-use oarlock_io::KeyMaterial;
+use oarlock_key_files::KeyMaterial;
 use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
@@ -52,7 +52,7 @@ fn key_of(material: &KeyMaterial) -> &Key {
 impl ShowArgs {
     /// Returns the file of the key. With --directory it is the name of a key there, else a file if one exists.
     fn path(&self) -> Result<PathBuf, KeysError> {
-        let is_name = self.key.to_str().filter(|name| oarlock_io::is_key_name(name));
+        let is_name = self.key.to_str().filter(|name| oarlock_key_files::is_key_name(name));
         let is_file = self.key == Path::new("-") || (self.key.exists() && !self.key.is_dir());
         match is_name {
             Some(name) if self.directory.is_some() || !is_file => {

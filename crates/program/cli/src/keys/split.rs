@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use oarlock::keys::export::Protection;
 use oarlock::keys::threshold::{self, Share};
 use oarlock::keys::{KeyError, Passphrase};
-use oarlock_io::KeyMaterial;
-use oarlock_io::atomic_file::folder_of;
-use oarlock_io::output::{Overwrite, checked_path, private_permissions, write_file};
+use oarlock_files::atomic_file::folder_of;
+use oarlock_files::output::{Overwrite, checked_path, private_permissions, write_file};
+use oarlock_key_files::KeyMaterial;
 use oarlock_terminal::GlobalOptions;
 use zeroize::Zeroizing;
 

@@ -240,7 +240,7 @@ fn alphabet(text: &str) -> Result<Alphabet, String> {
         return text.parse().map_err(|error: FormatError| error.to_string());
     };
     let fault = |reason: String| format!("{path}: {reason}");
-    let characters = oarlock_io::read_text(Path::new(path)).map_err(|error| fault(error.to_string()))?;
+    let characters = oarlock_files::read_text(Path::new(path)).map_err(|error| fault(error.to_string()))?;
     let characters = characters.strip_suffix('\n').unwrap_or(&characters);
     let characters = characters.strip_suffix('\r').unwrap_or(characters);
     Alphabet::new(characters).map_err(|error| fault(error.to_string()))

@@ -17,7 +17,7 @@ use arrow_ipc::{Block, Footer, root_as_footer};
 use arrow_schema::ArrowError;
 use indicatif::ProgressBar;
 use oarlock_columns::LocalKeys;
-use oarlock_io::output::{OutputError, OutputFile};
+use oarlock_files::output::{OutputError, OutputFile};
 use oarlock_records::KeyFrom;
 use oarlock_terminal::GlobalOptions;
 

@@ -8,7 +8,7 @@ use oarlock::keys::text_file::TextFault;
 use oarlock::table::TableError;
 use oarlock::{Blame, BuildError};
 use oarlock_columns::ColumnError;
-use oarlock_io::output::OutputError;
+use oarlock_files::output::OutputError;
 use oarlock_records::{ChunkError, KeyFileError, PlanError, RunError};
 use oarlock_terminal::{CommandError, FailureKind};
 

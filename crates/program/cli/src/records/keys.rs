@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use oarlock::keys::text_file::checked_text;
 use oarlock::table::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
-use oarlock_io::check_private;
-use oarlock_io::sealed::is_sealed;
+use oarlock_key_files::check_private;
+use oarlock_key_files::sealed::is_sealed;
 use oarlock_records::{Encoding, KeyFrom, KeyNames, SecretBuffer, fill_buffer, load_keys};
 
 use super::args::{RecordKeyArgs, RecordsArgs};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
-use oarlock_io::output::OutputFile;
+use oarlock_files::output::OutputFile;
 use oarlock_records::{ChunkResult, FilePlan, RowFileFault, SecretBuffer};
 
 use super::RecordsError;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use oarlock::BuildError;
 use oarlock::keys::KeyError;
 use oarlock_cryptoki::ReturnCode;
-use oarlock_io::objects::{ObjectStoreError, StoreFault};
+use oarlock_key_files::objects::{ObjectStoreError, StoreFault};
 use oarlock_terminal::{CommandError, FailureKind};
 
 use crate::keys::KeysError;

@@ -9,8 +9,8 @@ use oarlock_cryptoki::{
     AttributeType as A, Cryptoki, ObjectHandle, ReturnCode, SessionHandle, SlotId, SlotSettings,
     TemplateEntry, UserType, session_flags,
 };
-use oarlock_io::TokenFile;
-use oarlock_io::objects::{ObjectStore, PinRole};
+use oarlock_key_files::TokenFile;
+use oarlock_key_files::objects::{ObjectStore, PinRole};
 use oarlock_terminal::GlobalOptions;
 
 use super::TokenError;
@@ -154,7 +154,7 @@ mod tests {
     use oarlock::Curve;
     use oarlock::keys::generate;
     use oarlock_cryptoki::{CallOutput, Mechanism, MechanismType, ObjectClass};
-    use oarlock_io::objects::PinRules;
+    use oarlock_key_files::objects::PinRules;
 
     use super::super::args::ObjectIdBytes;
     use super::*;

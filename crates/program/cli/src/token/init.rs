@@ -1,6 +1,6 @@
 //! `oarlock token init`.
 
-use oarlock_io::objects::{ObjectStore, ObjectStoreError, PinRole, PinRules, StoreFault};
+use oarlock_key_files::objects::{ObjectStore, ObjectStoreError, PinRole, PinRules, StoreFault};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 

@@ -4,8 +4,8 @@ use oarlock::keys::import;
 use oarlock_cryptoki::{
     AttributeSet, AttributeType as A, KeyTypeNumber, ObjectClass, TokenObjects, UserType,
 };
-use oarlock_io::TokenFile;
-use oarlock_io::objects::{ObjectStore, ObjectStoreError, PinLevel, PinRole, PinState};
+use oarlock_key_files::TokenFile;
+use oarlock_key_files::objects::{ObjectStore, ObjectStoreError, PinLevel, PinRole, PinState};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::{CellAlign, TableCell, TextTable};

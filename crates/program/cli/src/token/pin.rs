@@ -1,6 +1,6 @@
 //! `oarlock token pin`.
 
-use oarlock_io::objects::{ObjectStore, PinRole};
+use oarlock_key_files::objects::{ObjectStore, PinRole};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
-use oarlock_io::{first_line, read_private};
+use oarlock_files::first_line;
+use oarlock_key_files::read_private;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 

@@ -16,7 +16,7 @@ use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::threshold::{Share, ThresholdKey};
 use oarlock::keys::{KeyError, Passphrase, WorkLimits, bind, import};
-use oarlock_io::{KeyDirectory, KeyMaterial};
+use oarlock_key_files::{KeyDirectory, KeyMaterial};
 use oarlock_server::development::Development;
 
 /// The right passphrase and a wrong one.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::program::{code, command, stderr};
-use oarlock_io::objects::{ObjectStore, PinRole, StoredValue};
+use oarlock_key_files::objects::{ObjectStore, PinRole, StoredValue};
 use serde_json::Value;
 use tempfile::TempDir;
 

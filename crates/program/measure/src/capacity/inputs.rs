@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use oarlock_capacity::capture::{self, CaptureError, CaptureEvent, CaptureFormat, ResolverSide, SkipCounts};
 use oarlock_capacity::{Traffic, TrafficLimits};
-use oarlock_io::compressed::{self, ConsumedBytes, DecompressedInput};
+use oarlock_mail_files::compressed::{self, ConsumedBytes, DecompressedInput};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::progress::bar;
 

@@ -5,9 +5,7 @@ use std::time::Instant;
 
 use cpu_time::ThreadTime;
 use oarlock::{Accelerator, BuildError};
-use oarlock_io::kernel_tls::{
-    CipherReport, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe,
-};
+use oarlock_kernel_tls::{CipherReport, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe};
 use oarlock_sockets::{
     Content, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
 };

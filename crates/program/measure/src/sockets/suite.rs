@@ -1,7 +1,7 @@
 //! The suites of measured records.
 
 use clap::ValueEnum;
-use oarlock_io::kernel_tls::KernelCipher;
+use oarlock_kernel_tls::KernelCipher;
 use oarlock_sockets::Suite;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use oarlock_io::FileStamp;
+use oarlock_files::FileStamp;
 use tracing::warn;
 
 use super::{KeyReader, SigningKeyFault, SigningTable, SigningTableError, text};

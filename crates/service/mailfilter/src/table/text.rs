@@ -7,7 +7,7 @@ use super::{LineFault, SigningTable, SigningTableError, TableRow};
 
 /// Reads a file.
 pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, SigningTableError> {
-    let text = oarlock_io::read_text(path)
+    let text = oarlock_files::read_text(path)
         .map_err(|error| SigningTableError::Read { path: path.to_owned(), reason: error.to_string() })?;
     parse(&text, path, before)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::keys::generate;
-use oarlock_io::dns::{LookupFuture, TempReason, TxtAnswer, TxtLookup};
+use oarlock_mail_files::dns::{LookupFuture, TempReason, TxtAnswer, TxtLookup};
 use oarlock_mailfilter::{FilterService, MessageFault, MessageOutcome, TableReload};
 use oarlock_milter::client::FilterAnswer;
 use oarlock_milter::protocol::{

@@ -85,7 +85,7 @@ async fn a_message_in_progress_at_the_date_keeps_the_selector_of_its_header() {
 
 /// Opens a filter at a date and returns its warnings.
 async fn warnings(files: &FilterFiles, records: &str, now_s: u64) -> Vec<RotationWarning> {
-    let dns = oarlock_io::dns::KeysFile::parse(records.as_bytes()).unwrap();
+    let dns = oarlock_mail_files::dns::KeysFile::parse(records.as_bytes()).unwrap();
     let clock = FilterClock::standing_at(now_s);
     let service = FilterService::open_with_clock(files.config(""), scalar(), std::sync::Arc::new(dns), clock)
         .await

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::FileStamp;
+use oarlock_files::FileStamp;
 
 use super::error::CertificateFault;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use oarlock_io::ExposedSecret;
+use oarlock_key_files::ExposedSecret;
 use oarlock_rustls::TlsKeyError;
 
 /// The reason why a certificate cannot be used. No reason quotes the bytes of a file.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use oarlock_io::HostName;
+use oarlock_network::HostName;
 use rustls::SignatureScheme;
 use serde::Deserialize;
 use smallvec::SmallVec;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{held, import};
 use oarlock::{Accelerator, Key};
-use oarlock_io::sealed::is_sealed;
-use oarlock_io::{HostName, check_secret_mode};
+use oarlock_key_files::check_secret_mode;
+use oarlock_key_files::sealed::is_sealed;
+use oarlock_network::HostName;
 use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
 use oarlock_wire::RemoteHolder;
 use rustls::pki_types::CertificateDer;
@@ -104,7 +105,7 @@ impl fmt::Debug for CertificateKeySources {
 /// Reads a file that may contain a key.
 fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, CertificateFault> {
     let failed = |error| CertificateFault::Read { path: path.to_owned(), error };
-    let bytes = oarlock_io::read_secret(path, MAX_FILE_BYTES + 1).map_err(failed)?;
+    let bytes = oarlock_key_files::read_secret(path, MAX_FILE_BYTES + 1).map_err(failed)?;
     if bytes.len() > MAX_FILE_BYTES {
         return Err(CertificateFault::TooLong { path: path.to_owned(), max: MAX_FILE_BYTES });
     }

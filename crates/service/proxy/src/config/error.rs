@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use oarlock_io::line_number;
+use oarlock_files::line_number;
 
 /// An error in the settings.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The choice between user space and the kernel, by costs that are measured at the start.
 
 use oarlock::Accelerator;
-use oarlock_io::kernel_tls::{
+use oarlock_kernel_tls::{
     CipherReport, KernelCipher, KernelSupport, KernelTlsVersion, ProbeReport, TransferCosts, probe,
 };
 use oarlock_sockets::{

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use oarlock_io::kernel_tls::{KernelCipher, KernelKeys, KernelTlsVersion};
+use oarlock_kernel_tls::{KernelCipher, KernelKeys, KernelTlsVersion};
 use oarlock_sockets::{DerivationError, ExposedKeys, Keys, Suite};
 use rustls::ConnectionTrafficSecrets;
 

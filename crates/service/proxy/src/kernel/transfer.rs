@@ -9,11 +9,11 @@ use std::task::Poll;
 use std::time::Duration;
 
 use oarlock::Accelerator;
-use oarlock_io::IdleTimer;
-use oarlock_io::kernel_tls::{
+use oarlock_kernel_tls::{
     KernelTlsError, KernelTlsVersion, ReceivedRecord, SplicePipe, TlsRecordKind, attach_receiving,
     attach_sending, receive_record, send_close_notify, send_key_update, update_receiving,
 };
+use oarlock_network::IdleTimer;
 use oarlock_sockets::{Content, KeyUpdate, Opened, Opener, Suite};
 use rustix::io::Errno;
 use rustls::{ProtocolVersion, ServerConnection};

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use oarlock::Accelerator;
-use oarlock_io::kernel_tls::{probe, rekey_support};
+use oarlock_kernel_tls::{probe, rekey_support};
 use oarlock_sockets::{Content, Keys, Opened, Opener, Sealer, Suite};
 use rustls::crypto::aws_lc_rs::{self, cipher_suite};
 use rustls::{ClientConfig, KeyLog, SupportedCipherSuite};

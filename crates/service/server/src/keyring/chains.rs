@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use oarlock::Fingerprint;
 use oarlock::keys::import;
-use oarlock_io::FileStamp;
+use oarlock_files::FileStamp;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{FromDer, X509Certificate};
 

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use oarlock_io::sealed::{AgeIdentities, IdentityReadFault};
-use oarlock_io::{FileStamp, SecretReader};
+use oarlock_files::FileStamp;
+use oarlock_key_files::SecretReader;
+use oarlock_key_files::sealed::{AgeIdentities, IdentityReadFault};
 
 use super::ResidentKeysError;
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use oarlock::keys::Passphrase;
 use oarlock::table::{CounterStore, FileCounter, KeyTable};
-use oarlock_io::sealed::{
+use oarlock_files::FileStamp;
+use oarlock_key_files::sealed::{
     AgeIdentities, IdentityReadFault, KeyFileReadFault, SEALED_ENDING, SealFault, read_key_file,
 };
-use oarlock_io::{
-    ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
+use oarlock_key_files::{
+    ExposedSecret, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     SecretReader, check_secret_mode_for, read_passphrase,
 };
 use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, VersionRange, load_keys_at, split_version};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use oarlock_io::LogLimit;
+use oarlock_network::LogLimit;
 use oarlock_shared_memory::{RingError, RingPair, RingReader, RingSizes, RingWriter};
 use oarlock_wire::Message;
 use oarlock_wire::proto::{Blame, Code, Fault, OpenRing, Request, Response, Ring, response};

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use oarlock_io::metrics::{HttpPage, HttpPages, StatusCode, serve_pages};
+use oarlock_service_kit::metrics::{HttpPage, HttpPages, StatusCode, serve_pages};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 

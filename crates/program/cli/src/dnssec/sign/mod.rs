@@ -20,8 +20,8 @@ use indicatif::ProgressBar;
 use oarlock::Accelerator;
 use oarlock_dnssec::sign::{Signatures, SigningPlan, ZoneDraft, ZoneSignError};
 use oarlock_dnssec::{DomainNameBuf, RecordType};
-use oarlock_io::compressed::TextLimit;
-use oarlock_io::output::OutputFile;
+use oarlock_files::output::OutputFile;
+use oarlock_mail_files::compressed::TextLimit;
 use oarlock_terminal::table::count;
 use oarlock_terminal::{GlobalOptions, progress};
 

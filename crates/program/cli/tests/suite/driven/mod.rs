@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use oarlock_io::objects::{ObjectStore, PinRules};
+use oarlock_key_files::objects::{ObjectStore, PinRules};
 use serde_json::Value;
 use tempfile::TempDir;
 

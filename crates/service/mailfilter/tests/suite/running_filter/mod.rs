@@ -12,7 +12,7 @@ use std::time::Duration;
 use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_dkim::{RecordOptions, record_text};
-use oarlock_io::dns::{KeysFile, TxtLookup};
+use oarlock_mail_files::dns::{KeysFile, TxtLookup};
 use oarlock_mailfilter::{FilterClock, FilterConfig, FilterService};
 use oarlock_milter::client::{FilterAnswer, SentMessage};
 use oarlock_milter::protocol::{
