@@ -224,6 +224,7 @@ impl Key {
 
     /// Returns all parts of a local key, or the public half of a held key if it is known.
     #[must_use]
+    #[inline]
     pub fn parts(&self) -> Option<&KeyParts> {
         self.0.parts.as_ref()
     }
@@ -278,6 +279,7 @@ impl Key {
 
     /// Returns the bytes of a symmetric key.
     #[must_use]
+    #[inline]
     pub fn secret(&self) -> Option<&SecretBytes> {
         match self.parts()? {
             KeyParts::Secret(secret) => Some(secret),

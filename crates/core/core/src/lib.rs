@@ -8,12 +8,9 @@
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
-//! | [`accept`](RecordPart) | for engines: the acceptance of many records with few comparisons |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
-//! | [`ff1`](Ff1Sizes) | for engines: FF1 of any length, in constant time |
-//! | [`mte_opening`](MteOpening) | for engines: the end of a TLS record in CBC mode, in constant time |
+//! | [`ff1`](Ff1Radix) | the limits of FF1 |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
-//! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
 //! | [`holder`](Holder) | a unit that performs whole schemes with keys that live elsewhere |
 //! | [`scheme`](Scheme) | padding, encoding and nonce rules, as a job states them |
 //! | [`error`](JobError) | typed errors that name the party at fault |
@@ -25,15 +22,13 @@
 //! oracle for every scheme.
 #![forbid(unsafe_code)]
 
-mod accept;
 mod column;
 mod engine;
 mod error;
-pub mod ff1;
+mod ff1;
 mod holder;
 mod jobs;
 mod key;
-mod mte_opening;
 mod operation;
 mod outcome;
 mod records;
@@ -43,23 +38,20 @@ mod shape;
 mod slots;
 mod span;
 mod status;
-mod verify_table;
 
-pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
 pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
-pub use ff1::{FF1_ROUNDS, Ff1Sizes, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, ff1_radix};
+pub use ff1::{Ff1Radix, MAX_FF1_NUMERALS, MAX_FF1_TWEAK};
 pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
 pub use jobs::Jobs;
 pub use key::{
     EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
     RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
-pub use mte_opening::MteOpening;
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
-pub use records::{Records, ResolvedRecord};
+pub use records::{RecordRow, Records, ResolvedRecord};
 pub use scheme::{
     EcdsaEncoding, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme, WrongSchemeKind,
 };
@@ -72,4 +64,3 @@ pub use shape::{
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};
 pub use status::Status;
-pub use verify_table::{DEFAULT_TABLE_BYTES, VerifyTable, VerifyTableCache, VerifyTables};

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::{
-    AeadAlg, BlockCipher, ChainOrder, CipherSpec, Column, ColumnCursor, Direction, Ff1Sizes, InputSource,
+    AeadAlg, BlockCipher, ChainOrder, CipherSpec, Column, ColumnCursor, Direction, Ff1Radix, InputSource,
     Key, KeySource, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, OutputSink, SecretSlots, Shape,
-    Span, Status, WrapAlg, ff1_radix, mte_sealed_len,
+    Span, Status, WrapAlg, mte_sealed_len,
 };
 
 /// Records of one shape.
@@ -163,26 +163,11 @@ impl<'a> Records<'a> {
         RecordCursor::of(self).map(move |row| self.resolve_row(shape, row))
     }
 
-    /// Returns the record at `index`, resolved against `shape`. [`Records::resolve`] reads in order.
+    /// Resolves the values of one record against `shape`. [`Records::resolve`] reads them from the columns in order.
     ///
     /// # Errors
     /// The status of a record that is not valid.
-    pub fn record(&self, shape: Shape, index: usize) -> Result<ResolvedRecord<'_>, Status> {
-        let row = RecordRow {
-            key: self.key.get(index).ok_or(Status::Malformed)?,
-            second_key: self.second_key.get(index).ok_or(Status::Malformed)?,
-            iv: self.iv.get(index).ok_or(Status::Malformed)?,
-            second_iv: self.second_iv.get(index).ok_or(Status::Malformed)?,
-            aad: self.aad.get(index).ok_or(Status::Malformed)?,
-            input: self.input.get(index).ok_or(Status::Malformed)?,
-            output: self.output.get(index).ok_or(Status::Malformed)?,
-            tag: self.tag.get(index).ok_or(Status::Malformed)?,
-        };
-        self.resolve_row(shape, row)
-    }
-
-    /// Resolves the values of one record against `shape`.
-    pub(crate) fn resolve_row(&self, shape: Shape, row: RecordRow) -> Result<ResolvedRecord<'_>, Status> {
+    pub fn resolve_row(&self, shape: Shape, row: RecordRow) -> Result<ResolvedRecord<'_>, Status> {
         // Places come before lengths: a slot that an earlier record failed to fill must give `DependencyFailed`, and
         // not the error of an empty input.
         let (key, key_bytes) = match LengthRule::key_len(shape) {
@@ -278,16 +263,18 @@ impl fmt::Debug for Records<'_> {
     }
 }
 
-/// The values of all columns for one record.
-pub(crate) struct RecordRow {
-    pub(crate) key: KeySource,
-    pub(crate) second_key: KeySource,
-    pub(crate) iv: Span,
-    pub(crate) second_iv: Span,
-    pub(crate) aad: Span,
-    pub(crate) input: InputSource,
-    pub(crate) output: OutputSink,
-    pub(crate) tag: Span,
+/// The values of all columns for one record, named as the columns of [`Records`].
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "`Records` documents its columns")]
+pub struct RecordRow {
+    pub key: KeySource,
+    pub second_key: KeySource,
+    pub iv: Span,
+    pub second_iv: Span,
+    pub aad: Span,
+    pub input: InputSource,
+    pub output: OutputSink,
+    pub tag: Span,
 }
 
 /// An iterator over all columns in step. Nested `zip`s would copy their tuples for every record.
@@ -400,7 +387,7 @@ impl LengthRule {
                     && output.takes(len)
             }
             Shape::Fpe { .. } => {
-                ff1_radix(record.iv).is_some_and(|radix| Ff1Sizes::exist(radix, len, record.aad.len()))
+                Ff1Radix::from_iv(record.iv).is_some_and(|radix| radix.takes(len, record.aad.len()))
                     && output.takes(len)
             }
             Shape::Chain { cipher, mac, order: ChainOrder::MacThenEncrypt, direction } => {

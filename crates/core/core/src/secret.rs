@@ -18,12 +18,14 @@ impl SecretBytes {
 
     /// Returns the secret itself. Keep it out of branches, indices, logs and errors.
     #[must_use]
+    #[inline]
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
 
     /// Returns the length in bytes, which is public.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -39,6 +39,7 @@ impl SecretSlots {
 
     /// True if there is no slot.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -51,6 +52,7 @@ impl SecretSlots {
 
     /// Returns the secret in a slot, or `None` if nothing has filled it.
     #[must_use]
+    #[inline]
     pub fn get(&self, slot: u32) -> Option<&[u8]> {
         let len = (*self.filled.get(slot as usize)?)?;
         Span { len, ..*self.places.get(slot as usize)? }.of(&self.arena)

@@ -1,9 +1,10 @@
 //! The engine: the shapes that it offers, and the module and leaf that compute each.
 
 use oarlock_core::{
-    BatchSize, BlockCipher, Curve, DEFAULT_TABLE_BYTES, DigestAlg, Engine, EngineFault, EngineLeaf, Jobs,
-    LeafAbsence, MacAlg, Operation, Outcomes, Records, Shape, TableUsage, VerifyTableCache,
+    BatchSize, BlockCipher, Curve, DigestAlg, Engine, EngineFault, EngineLeaf, Jobs, LeafAbsence, MacAlg,
+    Operation, Outcomes, Records, Shape, TableUsage,
 };
+use oarlock_engine_kit::{DEFAULT_TABLE_BYTES, VerifyTableCache};
 
 use crate::aes;
 use crate::chacha;

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use oarlock_core::{
-    EngineFault, OrderedRecords, OutputSink, PartMut, RecordPart, RecordRef, Shape, Span, Status, StepRule,
-};
+use oarlock_core::{EngineFault, OutputSink, PartMut, Shape, Span, Status};
+use oarlock_engine_kit::{OrderedRecords, RecordPart, RecordRef, StepRule};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;

@@ -1,9 +1,9 @@
 //! A cipher and an HMAC over one record, in the three orders of TLS, SSH and ESP.
 
 use oarlock_core::{
-    BlockCipher, ChainOrder, CipherMode, CipherSpec, Direction, EngineFault, MacAlg, MteOpening, Status,
-    mte_sealed_len,
+    BlockCipher, ChainOrder, CipherMode, CipherSpec, Direction, EngineFault, MacAlg, Status, mte_sealed_len,
 };
+use oarlock_engine_kit::MteOpening;
 use zeroize::Zeroizing;
 
 use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use oarlock_core::{
-    BatchSize, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Outcomes, Shape, TableUsage, VerifyTableCache,
-};
+use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, Outcomes, Shape, TableUsage};
+use oarlock_engine_kit::{DEFAULT_TABLE_BYTES, VerifyTableCache};
 
 use crate::fault::{NAME, failed, not_offered};
 use crate::{operations, records, tables};

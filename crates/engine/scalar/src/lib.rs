@@ -44,3 +44,4 @@ mod translate;
 mod wrap;
 
 pub use engine::ScalarEngine;
+pub use oarlock_engine_kit::DEFAULT_TABLE_BYTES;

@@ -1,6 +1,7 @@
 //! Prepared keys: cached with a key's handle, or made for the records of a part if the key comes from a slot.
 
-use oarlock_core::{KeySource, RecordPart, RecordRef, Status};
+use oarlock_core::{KeySource, Status};
+use oarlock_engine_kit::{RecordPart, RecordRef};
 
 use crate::ffi::{AesDecrypt, AesEncrypt, DesKey, TdesKey};
 use crate::op_error::OpError;

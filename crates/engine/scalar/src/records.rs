@@ -1,6 +1,7 @@
 //! The dispatch of record batches to the module of their shape.
 
-use oarlock_core::{CipherSpec, EngineFault, Outcomes, RecordPart, Records, Shape, Status};
+use oarlock_core::{CipherSpec, EngineFault, Outcomes, Records, Shape, Status};
+use oarlock_engine_kit::RecordPart;
 
 use crate::batch::RecordBatch;
 use crate::fault::failed;

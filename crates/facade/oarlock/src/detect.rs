@@ -7,13 +7,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oarlock_core::{
-    BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault,
-    EngineLeaf, EngineLocation, Jobs, Outcomes, Shape, TableUsage,
+    BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, Engine, EngineFault, EngineLeaf, EngineLocation,
+    Jobs, Outcomes, Shape, TableUsage,
 };
 use oarlock_dispatch::EngineCost;
 #[cfg(feature = "lanes")]
 use oarlock_lanes::{LaneEngine, Leaf};
-use oarlock_scalar::ScalarEngine;
+use oarlock_scalar::{DEFAULT_TABLE_BYTES, ScalarEngine};
 
 use crate::calibrate::FirstUseCosts;
 use crate::selftest::{SelfTestFailure, SelfTestProof, prove, representative};

@@ -4,8 +4,9 @@ use std::hint::black_box;
 
 use oarlock_core::{
     Curve as CurveName, EcPrivateParts, Engine, Fingerprint, Jobs, Key, KeyParts, NonceInput, Operation,
-    Outcomes, SecondInput, Shape, VerifyTable, VerifyTableCache,
+    Outcomes, SecondInput, Shape,
 };
+use oarlock_engine_kit::{VerifyTable, VerifyTableCache};
 
 use super::KernelBench;
 use super::counting::CountingSimd;
@@ -238,7 +239,7 @@ impl EngineJobs {
         let jobs = Jobs::Operations(shape, &operations);
         let (mut out, mut counted) = (Outcomes::for_jobs(&jobs), Outcomes::for_jobs(&jobs));
         let (Some(engine), key_table) =
-            (LaneEngine::detect(), VerifyTableCache::new(oarlock_core::DEFAULT_TABLE_BYTES))
+            (LaneEngine::detect(), VerifyTableCache::new(oarlock_engine_kit::DEFAULT_TABLE_BYTES))
         else {
             return;
         };

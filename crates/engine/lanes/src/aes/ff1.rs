@@ -7,7 +7,8 @@
 
 use std::ptr;
 
-use oarlock_core::{Direction, FF1_ROUNDS, Ff1Sizes, Status, ff1, ff1_radix};
+use oarlock_core::{Direction, Ff1Radix, Status};
+use oarlock_engine_kit::ff1::{self, FF1_ROUNDS, Ff1Sizes};
 
 use super::half::{Half, NarrowHalf, WideHalf};
 use super::one_block::encrypted;
@@ -59,7 +60,7 @@ enum PlanWay {
 
 impl Ff1Plan {
     fn of(record: &Ff1Record<'_>) -> Option<Self> {
-        let sizes = Ff1Sizes::new(ff1_radix(record.radix)?, record.input.len(), record.tweak.len())?;
+        let sizes = Ff1Sizes::new(Ff1Radix::from_iv(record.radix)?, record.input.len(), record.tweak.len())?;
         let way = match sizes.number_len() {
             0..=4 => PlanWay::Narrow(NarrowHalf::of(&sizes)?),
             5..=12 => PlanWay::Wide(WideHalf::of(&sizes)?),

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use oarlock_core::Ff1Sizes;
+use oarlock_engine_kit::ff1::Ff1Sizes;
 
 use crate::simd::{BLOCK, BlockBytes};
 
@@ -330,6 +330,8 @@ impl Half for WideHalf {
 
 #[cfg(test)]
 mod tests {
+    use oarlock_core::Ff1Radix;
+
     use super::*;
 
     #[test]
@@ -358,8 +360,9 @@ mod tests {
     #[test]
     fn numbers_of_numerals_come_back() {
         for (radix, len) in [(10, 8), (10, 9), (2, 32), (65_536, 2), (256, 4), (257, 3), (36, 6), (3, 20)] {
-            let bytes = if radix <= 256 { 1 } else { 2 };
-            let sizes = Ff1Sizes::new(radix, 2 * len * bytes, 0).unwrap();
+            let named = Ff1Radix::new(radix).unwrap();
+            let bytes = named.numeral_bytes();
+            let sizes = Ff1Sizes::new(named, 2 * len * bytes, 0).unwrap();
             let half = NarrowHalf::of(&sizes).unwrap();
             let modulus = u64::from(radix).pow(len as u32);
             for number in [0, 1, u64::from(radix) - 1, radix.into(), modulus / 2, modulus - 2, modulus - 1] {

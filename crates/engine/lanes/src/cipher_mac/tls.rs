@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use oarlock_core::{
-    Column, InputSource, KeySource, MteOpening, OutputSink, PartMut, Records, Span, Status, mte_sealed_len,
+    Column, InputSource, KeySource, OutputSink, PartMut, Records, Span, Status, mte_sealed_len,
 };
+use oarlock_engine_kit::MteOpening;
 use zeroize::Zeroizing;
 
 use super::passes::ChainPasses;

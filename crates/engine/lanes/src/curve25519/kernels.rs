@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use oarlock_core::VerifyTable;
+use oarlock_engine_kit::VerifyTable;
 
 use super::base;
 use super::comb::double_times;

@@ -1,6 +1,7 @@
 //! Tables of public keys that recur. With a table, `[S]B - [h]A` takes no doubling. All values are public.
 
-use oarlock_core::{Key, VerifyTable};
+use oarlock_core::Key;
+use oarlock_engine_kit::VerifyTable;
 
 use super::comb::{CombRows, load_niels};
 use super::encoding::decode_opposites;

@@ -1,7 +1,8 @@
 //! Ed25519 verification: S is below L, A decodes, and `encode([S]B - [h]A)` equals R byte by byte. RFC 8032 5.1.7,
 //! cofactorless. All values are public, so branches and indices may depend on them.
 
-use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status, VerifyTableCache};
+use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status};
+use oarlock_engine_kit::VerifyTableCache;
 
 use super::constants::ORDER_BYTES;
 use super::encoding::{decode_opposites, encode};

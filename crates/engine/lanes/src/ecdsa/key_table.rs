@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use oarlock_core::{Key, VerifyTable};
+use oarlock_core::Key;
+use oarlock_engine_kit::VerifyTable;
 
 use super::comb::PublicComb;
 use super::complete::{CurveGroup, ProjectivePoint};

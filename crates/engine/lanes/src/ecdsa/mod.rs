@@ -46,7 +46,8 @@ pub(crate) mod verify;
 #[cfg(test)]
 mod tests;
 
-use oarlock_core::{BatchSize, Curve, Operation, Outcomes, VerifyTableCache};
+use oarlock_core::{BatchSize, Curve, Operation, Outcomes};
+use oarlock_engine_kit::VerifyTableCache;
 
 use self::field::CurveSimd;
 pub(crate) use self::p256::P256;

@@ -1,7 +1,7 @@
 //! Tests of arithmetic against big integers and of formulas against complete additions, on both leaves.
 
 use num_bigint::BigUint;
-use oarlock_core::VerifyTable;
+use oarlock_engine_kit::VerifyTable;
 
 use super::comb::base;
 use super::complete::CurveGroup;

@@ -9,7 +9,8 @@ mod read;
 mod table_digits;
 mod verdict;
 
-use oarlock_core::{Operation, Outcomes, Shape, Status, VerifyTableCache, VerifyTables};
+use oarlock_core::{Operation, Outcomes, Shape, Status};
+use oarlock_engine_kit::{VerifyTableCache, VerifyTables};
 
 pub(crate) use self::read::read_point;
 use self::read::{EcdsaVerifyJob, keys, read};

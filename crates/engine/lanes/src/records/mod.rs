@@ -3,8 +3,9 @@
 //! [`RecordPart`] of the contract reads the columns and accepts records. This module divides them into windows, in
 //! order of length, and gives each window to a kernel.
 
-use oarlock_core::{EngineFault, OrderedRecords, Outcomes, PartMut, Records, Shape};
-pub(crate) use oarlock_core::{RecordPart, RecordRef, StepRule};
+use oarlock_core::{EngineFault, Outcomes, PartMut, Records, Shape};
+use oarlock_engine_kit::OrderedRecords;
+pub(crate) use oarlock_engine_kit::{RecordPart, RecordRef, StepRule};
 
 use crate::fault::failed;
 use crate::scratch::{ThreadScratch, WipePolicy};

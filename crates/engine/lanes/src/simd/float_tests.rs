@@ -177,6 +177,7 @@ fn kernels_in_assembly_give_the_limbs_of_those_in_rust() {
 fn shared_secret(simd: FmaSimd) -> Vec<u8> {
     use crate::engine::{ShapeFamily, compute_curves};
     use oarlock_core::*;
+    use oarlock_engine_kit::VerifyTableCache;
     let parts = X25519PrivateParts { scalar: vec![0x77; 32].into(), public: [0; 32] };
     let key = Key::local(KeyParts::X25519Private(parts), Fingerprint::new([0; 32]));
     let operations = [Operation::new(Shape::X25519, &key, &[0x35; 32], SecondInput::None).unwrap()];

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use crrl::ed25519::{Point, Scalar};
 use crrl::field::GF25519;
-use oarlock_core::{Key, VerifyTable};
+use oarlock_core::Key;
+use oarlock_engine_kit::VerifyTable;
 
 use super::SignedInput;
 use super::comb::{PointComb, built_once};

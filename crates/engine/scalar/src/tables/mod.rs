@@ -17,7 +17,8 @@ mod p256;
 #[cfg(test)]
 mod tests;
 
-use oarlock_core::{Curve, Operation, SecondInput, Shape, VerifyTable, VerifyTableCache};
+use oarlock_core::{Curve, Operation, SecondInput, Shape};
+use oarlock_engine_kit::{VerifyTable, VerifyTableCache};
 
 /// Verifies the signatures whose keys have tables. Returns one entry per operation, None if no table decided; or an
 /// empty list if no key has a table. Counts the uses of keys that have no table yet.

@@ -137,7 +137,7 @@ fn combinations_without_a_protocol_are_refused_and_never_computed() {
         let jobs = Jobs::Records(shape, &parts);
         let found = common::scalar().run(&jobs, &mut Outcomes::for_jobs(&jobs));
         assert_eq!(found, Err(EngineFault::NotOffered { engine: "scalar", shape }));
-        assert!(one.record(shape, 0).is_err());
+        assert!(one.resolve(shape).all(|record| record.is_err()));
     }
 }
 

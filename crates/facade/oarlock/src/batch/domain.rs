@@ -1,6 +1,6 @@
 //! The number of texts that a record of FF1 may have: with few, tokens can be guessed.
 
-use oarlock_core::{InputSource, Records, Shape, Span, ff1_radix};
+use oarlock_core::{Ff1Radix, InputSource, Records, Shape, Span};
 
 use super::BatchTask;
 use crate::format::MIN_TOKEN_TEXTS;
@@ -27,23 +27,23 @@ pub(super) fn are_large_enough(task: BatchTask, records: &Records<'_>) -> bool {
 /// The sizes that the number of texts depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct TextSizes {
-    radix: u32,
-    input_len: u32,
+    radix: Ff1Radix,
+    input_len: usize,
 }
 
 /// Returns the sizes of a record's texts. `None` if its input is in a slot, or if its radix does not exist, which is
 /// the engine's to refuse.
 fn text_sizes(records: &Records<'_>, iv: Span, input: InputSource) -> Option<TextSizes> {
-    let InputSource::Data(Span { len: input_len, .. }) = input else { return None };
-    let radix = iv.of(&records.data).and_then(ff1_radix)?;
-    Some(TextSizes { radix, input_len })
+    let InputSource::Data(Span { len, .. }) = input else { return None };
+    let radix = iv.of(&records.data).and_then(Ff1Radix::from_iv)?;
+    Some(TextSizes { radix, input_len: len as usize })
 }
 
 impl TextSizes {
     fn are_large_enough(self) -> bool {
-        let numerals = self.input_len / if self.radix <= 256 { 1 } else { 2 };
-        let texts = (0..numerals)
-            .try_fold(1_u64, |texts, _| (texts < MIN_TOKEN_TEXTS).then(|| texts * u64::from(self.radix)));
+        let (radix, numerals) = (u64::from(self.radix.get()), self.input_len / self.radix.numeral_bytes());
+        let texts =
+            (0..numerals).try_fold(1_u64, |texts, _| (texts < MIN_TOKEN_TEXTS).then(|| texts * radix));
         texts.is_none_or(|texts| texts >= MIN_TOKEN_TEXTS)
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of the group law against affine addition.
 
 use num_bigint::BigUint;
-use oarlock_core::VerifyTable;
+use oarlock_engine_kit::VerifyTable;
 
 use super::super::base;
 use super::super::constants::{BASE_X, BASE_Y, D};

@@ -16,7 +16,8 @@ use std::sync::OnceLock;
 
 use crrl::field::GFp256;
 use crrl::p256::{Point, Scalar};
-use oarlock_core::{Curve, Key, VerifyTable};
+use oarlock_core::{Curve, Key};
+use oarlock_engine_kit::VerifyTable;
 
 use self::inverse::invert_all;
 use self::multiples::multiples;

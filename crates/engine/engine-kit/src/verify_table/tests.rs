@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use oarlock_core::{Fingerprint, KeyParts};
+
 use super::*;
-use crate::{Fingerprint, KeyParts};
 
 const KILO: usize = 1024;
 

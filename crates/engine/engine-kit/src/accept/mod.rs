@@ -8,7 +8,7 @@
 //! | `fast_rule` | a fast check with a few comparisons |
 //!
 //! Reading parameters is a large part of the cost of a short operation. So a few comparisons accept ordinary
-//! records, and the check of [`Records::record`], which knows every rule, decides about the others.
+//! records, and the check of [`Records::resolve_row`], which knows every rule, decides about the others.
 
 mod columns;
 mod fast_rule;
@@ -20,16 +20,17 @@ use std::fmt;
 use std::iter::repeat_n;
 use std::ops::Range;
 
-use crate::records::RecordRow;
-use crate::{
-    InputSource, Key, KeySource, OutputSink, PartMut, Records, SecretBytes, SecretSlots, Shape, Span, Status,
+use oarlock_core::{
+    InputSource, Key, KeySource, OutputSink, PartMut, RecordRow, Records, SecretBytes, SecretSlots, Shape,
+    Span, Status,
 };
+
 use columns::FlatColumn;
 use fast_rule::FastRule;
 use order::StepCounts;
 pub use order::{OrderedRecords, StepRule};
 
-/// A reference to a record that was accepted. For engines.
+/// A reference to a record that was accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordRef {
     /// The index in the part.
@@ -58,7 +59,7 @@ impl RecordRef {
 /// Marks an input, output or key in a slot. No span with a byte starts at this offset.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// The records of one part, with random access to each column. For engines.
+/// The records of one part, with random access to each column.
 ///
 /// An engine accepts the records of one window after the other with [`RecordPart::accept`]. Then it computes the
 /// accepted ones and reads their values by index. A record that was not accepted has its status already.
@@ -93,7 +94,7 @@ struct EqualRecords {
     strides: Strides,
 }
 
-/// The bytes from one record to the next. For engines.
+/// The bytes from one record to the next.
 #[derive(Clone, Copy, Debug)]
 pub struct Strides {
     /// The distance between inputs.

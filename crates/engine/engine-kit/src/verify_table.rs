@@ -22,9 +22,10 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
+use oarlock_core::{Key, TableUsage};
+
 use self::builder::TableBuilder;
 use self::store::{TableLookup, TableName, TableStore};
-use crate::{Key, TableUsage};
 
 /// The number of bytes of tables that an engine keeps by default.
 pub const DEFAULT_TABLE_BYTES: usize = 64 << 20;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::slice;
 
-use crate::{Column, ColumnValue};
+use oarlock_core::{Column, ColumnValue};
 
 /// A column as a slice, or as a first value and a stride. Runs are expanded.
 pub(super) struct FlatColumn<'a, T: ColumnValue> {

@@ -1,4 +1,4 @@
-//! The end of a TLS record in CBC mode, found in constant time. For engines.
+//! The end of a TLS record in CBC mode, found in constant time.
 //!
 //! The length of the padding must not decide a branch, an address or the number of hashed blocks: AlFardan and
 //! Paterson, "Lucky Thirteen", 2013. So an engine hashes as many blocks as the shortest padding asks for, and masks
@@ -8,9 +8,8 @@
 use std::fmt;
 use std::hint::black_box;
 
+use oarlock_core::{MTE_AAD_LEN, MacAlg};
 use zeroize::{Zeroize, ZeroizeOnDrop};
-
-use crate::{MTE_AAD_LEN, MacAlg};
 
 /// The bytes of the MAC's header: associated data and the length of the fragment. RFC 5246 6.2.3.1.
 const HEADER: usize = MTE_AAD_LEN + 2;

@@ -7,12 +7,11 @@
 mod number;
 mod sizes;
 
+use oarlock_core::{Direction, Status};
 use zeroize::Zeroizing;
 
 use self::number::Modulus;
-pub(crate) use self::sizes::numeral_bytes;
-pub use self::sizes::{Ff1Sizes, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, ff1_radix};
-use crate::{Direction, Status};
+pub use self::sizes::Ff1Sizes;
 
 /// The bytes of an AES block.
 const BLOCK: usize = 16;

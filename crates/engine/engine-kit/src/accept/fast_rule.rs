@@ -3,10 +3,7 @@
 //! The check may refuse a record that the contract allows, never the reverse. The contract's own check decides about
 //! refused records.
 
-use crate::ff1::numeral_bytes;
-use crate::{
-    AeadAlg, CipherSpec, Column, Direction, Ff1Sizes, MAX_FF1_TWEAK, Records, Shape, Span, ff1_radix,
-};
+use oarlock_core::{AeadAlg, CipherSpec, Column, Direction, Ff1Radix, MAX_FF1_TWEAK, Records, Shape, Span};
 
 /// The conditions of the fast check for a shape.
 #[derive(Clone, Copy, Debug)]
@@ -82,10 +79,10 @@ impl FastRule {
             // Records with different radixes take the full check.
             Shape::Fpe { alg, .. } => {
                 let radix = common_radix(records)?;
-                let lens = Ff1Sizes::input_lens(radix);
+                let lens = radix.input_lens();
                 tag = TagRule::Tweak;
                 let output = OutputRule::AsLongAsInputOf(*lens.start() as u32, *lens.end() as u32);
-                (KeyLenRule::Exactly(alg.key_len()), 4..=4, numeral_bytes(radix), output)
+                (KeyLenRule::Exactly(alg.key_len()), 4..=4, radix.numeral_bytes(), output)
             }
             _ => return None,
         };
@@ -208,8 +205,8 @@ impl OutputRule {
 }
 
 /// Returns the radix of FF1 if all records have the same.
-fn common_radix(records: &Records<'_>) -> Option<u32> {
-    let radix_of = |iv: Span| iv.of(&records.data).and_then(ff1_radix);
+fn common_radix(records: &Records<'_>) -> Option<Ff1Radix> {
+    let radix_of = |iv: Span| iv.of(&records.data).and_then(Ff1Radix::from_iv);
     if let Column::One(iv) = records.iv {
         return radix_of(iv);
     }

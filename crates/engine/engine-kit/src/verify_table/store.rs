@@ -6,8 +6,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use oarlock_core::Fingerprint;
+
 use super::{KeyUse, VerifyTable};
-use crate::Fingerprint;
 
 /// The largest number of entries. Beyond it, the older half of the keys without a table is forgotten. An entry takes
 /// about 200 bytes.

@@ -8,7 +8,7 @@ use super::RecordRef;
 /// comparison.
 const BUCKETS: usize = 96;
 
-/// The number of steps that an engine takes for a record of some length: `(len + added) / 2^shift`. For engines.
+/// The number of steps that an engine takes for a record of some length: `(len + added) / 2^shift`.
 #[derive(Clone, Copy, Debug)]
 pub struct StepRule {
     added: usize,
@@ -39,7 +39,7 @@ impl Default for StepRule {
     }
 }
 
-/// The accepted records of a window. For engines.
+/// The accepted records of a window.
 #[derive(Debug, Default)]
 pub struct OrderedRecords {
     rule: StepRule,

@@ -1,0 +1,20 @@
+//! Algorithms that engines share. They know the contract of `oarlock-core` and nothing of an engine.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`accept`](RecordPart) | the acceptance of many records with few comparisons |
+//! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
+//! | [`ff1`] | FF1 of any length, in constant time |
+//! | [`mte_opening`](MteOpening) | the end of a TLS record in CBC mode, in constant time |
+//!
+//! The crate is internal: its interface changes without notice.
+#![forbid(unsafe_code)]
+
+mod accept;
+pub mod ff1;
+mod mte_opening;
+mod verify_table;
+
+pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
+pub use mte_opening::MteOpening;
+pub use verify_table::{DEFAULT_TABLE_BYTES, VerifyTable, VerifyTableCache, VerifyTables};
