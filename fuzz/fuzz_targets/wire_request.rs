@@ -6,9 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use oarlock::KeySource;
 use oarlock_fuzz::check_error;
 use oarlock_keys::{import, raw};
-use oarlock_wire::append::AppendLayout;
-use oarlock_wire::proto::task::Kind;
-use oarlock_wire::proto::{IvRule, OpenRecords, Request, Task, open_key, request};
+use oarlock_wire::proto::{Request, open_key, request};
 use oarlock_wire::{Message, MessageLimits, frame, jobs, records, task};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -44,20 +42,6 @@ fn judge(message: &[u8], limits: &MessageLimits) {
                 }
             }
         }
-        Some(request::Body::OpenRecords(message)) => {
-            check_error(AppendLayout::read(&message, limits));
-        }
-        Some(request::Body::AppendRecords(message)) => layouts().iter().for_each(|layout| {
-            let Ok(sizes) = layout.check(&message, limits) else { return };
-            // Two appends are as good as one, and have twice its sizes.
-            let both = layout.merge(&[message.clone(), message.clone()]).into_owned();
-            for (message, sizes) in [(&message, sizes), (&both, sizes.with(sizes))] {
-                let batch = layout.batch(message, &[], KeySource::Table).expect("it was checked");
-                assert!(batch.is_complete());
-                assert_eq!(batch.records.len, sizes.records);
-                assert_eq!(batch.records.output_len, sizes.output);
-            }
-        }),
         Some(request::Body::OpenKey(message)) => match message.source {
             Some(open_key::Source::Asymmetric(bytes)) => drop(check_error(import::any(&bytes, None))),
             Some(open_key::Source::Symmetric(symmetric)) => {
@@ -68,28 +52,4 @@ fn judge(message: &[u8], limits: &MessageLimits) {
         },
         _ => {}
     }
-}
-
-/// Returns open requests with every source of IVs, and with and without associated data.
-fn layouts() -> Vec<AppendLayout> {
-    let tasks = |names: &[(Kind, &str)]| -> Vec<Task> {
-        let task = |(kind, name): &(Kind, &str)| Task {
-            kind: (*kind).into(),
-            algorithm: (*name).into(),
-            ..Task::default()
-        };
-        names.iter().map(task).collect()
-    };
-    let ciphers = [(Kind::Encrypt, "tdes2"), (Kind::Decrypt, "des"), (Kind::Digest, "sha1")];
-    let aeads = [(Kind::Seal, "aes128-gcm"), (Kind::Open, "aes256-gcm"), (Kind::Mac, "hmac-sha256")];
-    let mut layouts = Vec::new();
-    for names in [ciphers, aeads] {
-        for iv_rule in [IvRule::IvGiven, IvRule::IvZero, IvRule::IvKey, IvRule::IvGenerated] {
-            for aad_len in [0, 3] {
-                let open = OpenRecords { tasks: tasks(&names), iv_rule: iv_rule.into(), aad_len };
-                layouts.push(AppendLayout::read(&open, &MessageLimits::default()).expect("known names"));
-            }
-        }
-    }
-    layouts
 }

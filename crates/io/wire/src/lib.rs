@@ -5,7 +5,6 @@
 //! | [`proto`] | the messages and the gRPC service of `proto/oarlock/v1/cryptoserver.proto` |
 //! | [`jobs`] | public-key operations as columns |
 //! | [`records`] | short symmetric operations as columns |
-//! | [`append`] | records that are appended to an open request |
 //! | [`scheme`], [`task`] | schemes and tasks as messages |
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
@@ -21,7 +20,6 @@
 
 #[cfg(feature = "grpc")]
 mod alert;
-pub mod append;
 mod check;
 mod column;
 #[cfg(feature = "grpc")]
@@ -53,7 +51,7 @@ pub use endpoint::{ConnectError, Credentials, Endpoint};
 pub use error::WireError;
 pub use limits::MessageLimits;
 #[cfg(feature = "grpc")]
-pub use link::{LinkError, LinkTransport, OpenRequest, ServerLink};
+pub use link::{LinkError, LinkTransport, ServerLink};
 pub use pool::{ConnectionPool, JobKeySource, PendingJob, PoolAnswer, PoolConfig, PoolError};
 pub use prost::Message;
 #[cfg(feature = "grpc")]

@@ -1,6 +1,5 @@
 //! A stream of requests to one server.
 
-mod open_request;
 mod unix;
 
 use std::collections::HashMap;
@@ -13,7 +12,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-pub use self::open_request::OpenRequest;
 use self::unix::RingSender;
 use crate::endpoint::{PATIENCE, status_reason};
 use crate::proto::cryptoserver_client::CryptoserverClient;
@@ -57,18 +55,9 @@ pub enum LinkTransport {
 
 #[derive(Debug, Default)]
 struct LinkState {
-    /// The receivers of the answers that are waited for; `None` once the stream has ended.
-    waiting: Mutex<Option<HashMap<u64, LinkWaiter>>>,
+    /// The senders of the answers that are waited for; `None` once the stream has ended.
+    waiting: Mutex<Option<HashMap<u64, oneshot::Sender<Response>>>>,
     end: OnceLock<String>,
-}
-
-/// The receiver of what the server answers to one number.
-#[derive(Debug)]
-enum LinkWaiter {
-    /// One answer.
-    Call(oneshot::Sender<Response>),
-    /// The answers to an open request. Their number is bounded by what its client appends.
-    Open(mpsc::UnboundedSender<Response>),
 }
 
 /// An error of a request without an answer.
@@ -170,9 +159,9 @@ impl ServerLink {
     /// The stream ended, or the server refused the request.
     pub async fn call(&self, body: request::Body) -> Result<response::Body, LinkError> {
         // Ids start at 1, because zero marks faults of the stream.
-        let id = self.next_id();
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, answer) = oneshot::channel();
-        let is_taken = self.shared.enter(id, LinkWaiter::Call(sender));
+        let is_taken = self.shared.enter(id, sender);
         let mut entry = WaiterEntry { shared: &self.shared, id, is_taken };
         let request = Request { id, body: Some(body) };
         if !entry.is_taken || !self.send(request).await {
@@ -193,10 +182,6 @@ impl ServerLink {
             LinkSender::Queue(queue) => queue.send(request).await.is_ok(),
             LinkSender::Ring(ring) => ring.send(request).await,
         }
-    }
-
-    fn next_id(&self) -> u64 {
-        self.last_id.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Returns the way of the messages.
@@ -223,7 +208,6 @@ async fn refusal_error(url: &str, credentials: Option<&Credentials>, status: &to
 }
 
 /// An entry among the waiting requests, removed when the request is abandoned.
-#[derive(Debug)]
 struct WaiterEntry<'l> {
     shared: &'l LinkState,
     id: u64,
@@ -251,13 +235,13 @@ impl LinkState {
         Arc::new(Self { waiting: Mutex::new(Some(HashMap::new())), end: OnceLock::new() })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<HashMap<u64, LinkWaiter>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Response>>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds the sender of an answer. Returns false if the stream has ended.
-    fn enter(&self, id: u64, waiter: LinkWaiter) -> bool {
-        self.lock().as_mut().map(|waiting| waiting.insert(id, waiter)).is_some()
+    fn enter(&self, id: u64, sender: oneshot::Sender<Response>) -> bool {
+        self.lock().as_mut().map(|waiting| waiting.insert(id, sender)).is_some()
     }
 
     fn answer(&self, response: Response) {
@@ -268,17 +252,10 @@ impl LinkState {
             }
             return;
         }
-        let mut guard = self.lock();
-        let Some(waiting) = guard.as_mut() else { return };
-        // An error of a sender means that the request was abandoned.
-        match waiting.get(&response.id) {
-            Some(LinkWaiter::Open(sender)) => drop(sender.send(response)),
-            Some(LinkWaiter::Call(_)) => {
-                if let Some(LinkWaiter::Call(sender)) = waiting.remove(&response.id) {
-                    let _ = sender.send(response);
-                }
-            }
-            None => {}
+        let sender = self.lock().as_mut().and_then(|waiting| waiting.remove(&response.id));
+        if let Some(sender) = sender {
+            // An error means that the request was abandoned.
+            let _ = sender.send(response);
         }
     }
 

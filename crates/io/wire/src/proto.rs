@@ -33,7 +33,6 @@ debug_by_length!(
     Jobs,
     Results,
     Records,
-    AppendRecords,
     RecordResults,
     SignRequest,
     SignResponse,

@@ -294,7 +294,6 @@ pub fn write_outcome(
         output: Bytes::copy_from_slice(outcome.output()),
         fault_of: write_bytes(&fault_of),
         faults: faults.into_faults(),
-        ..proto::RecordResults::default()
     }
 }
 

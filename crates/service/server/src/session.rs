@@ -9,7 +9,6 @@
 //! | `session/authorization` | the schemes that a client may use with its keys |
 //! | `session/jobs`, `session/shares` | public-key operations, and partial signatures by shares |
 //! | `session/records` | short symmetric operations |
-//! | `session/open_requests` | requests for records that stay open |
 //! | `session/audit_trail` | the audit entries and the metrics of a batch of jobs |
 //! | `session/faults` | the faults that requests are refused with |
 
@@ -18,7 +17,6 @@ mod authorization;
 mod driver;
 mod faults;
 mod jobs;
-mod open_requests;
 mod opened_key;
 mod own_keys;
 mod records;
@@ -40,7 +38,6 @@ pub(crate) use self::driver::{HeldRequest, RequestDriver, RequestSource};
 pub(crate) use self::faults::refusal;
 use self::faults::{bad_key, no_key, replaced_key, too_many_bytes};
 use self::jobs::{PendingJobs, run_long};
-use self::open_requests::OpenRequests;
 use self::opened_key::{MAX_NAME_BYTES, OpenedKey, OpenedSource, audit_refusal, is_expected};
 use self::own_keys::{OwnKeys, count_brought_key, import_client_key, no_brought_keys};
 use self::records::PendingRecords;
@@ -64,7 +61,6 @@ pub(crate) struct ClientSession {
     /// A reference that each batch that may use own keys shares.
     batches: Arc<()>,
     authorizations: AuthorizationCache,
-    open: OpenRequests,
     /// The bytes that handles hold.
     held: HeldBytes,
     /// True if the session lasts for one call, whose keys and grants are of one generation.
@@ -113,7 +109,6 @@ impl ClientSession {
             closed: Vec::new(),
             batches: Arc::default(),
             authorizations: AuthorizationCache::default(),
-            open: OpenRequests::default(),
             is_one_call: false,
             verifies: false,
         }
@@ -184,11 +179,6 @@ impl ClientSession {
                 Err(refusal(Code::Unsupported, NO_SHARED_MEMORY, Blame::Caller))
             }
             Some(request::Body::ListEngines(_)) => ready(response::Body::Engines(self.service.engines())),
-            Some(request::Body::OpenRecords(open)) => self.open_records(id, &open),
-            Some(request::Body::CloseRecords(_)) => self.close_records(id),
-            Some(request::Body::AppendRecords(_)) => {
-                Err(refusal(Code::Unsupported, "records are appended on a stream only", Blame::Caller))
-            }
         }
     }
 
@@ -388,8 +378,7 @@ impl Future for PendingWork {
 /// The refusal of a request without a body. A message of a newer protocol decodes as one without this field, which must
 /// not pass for an empty value.
 const NO_BODY: &str = "body is missing or not known here: expected open_key, close_key, jobs, records, list_keys, \
-                       get_public_key, list_engines, open_ring, open_records, append_records or \
-                       close_records";
+                       get_public_key, list_engines or open_ring";
 
 /// The refusal of an [`proto::OpenRing`] on a stream of gRPC. A connection of the UNIX socket handles its first itself.
 const NO_SHARED_MEMORY: &str =

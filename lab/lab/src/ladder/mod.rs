@@ -11,7 +11,6 @@
 //! | `bench`, `workload` | engines, keys and operations that the steps share |
 //! | `frame`, `message`, `columns` | the forms of operations: on a socket, in a stream, in columns |
 //! | `peer`, `cards` | steps 1 to 4: a thread behind a socket, and its work |
-//! | `open_request` | step 7i: operations that are appended to a request that stays open |
 //! | `direct`, `known` | steps 5 to 8: calls in this process, and known answers |
 //! | `measure`, `report` | turns, comparison; tables, JSON and picture |
 
@@ -24,7 +23,6 @@ mod frame;
 mod known;
 mod measure;
 mod message;
-mod open_request;
 mod peer;
 mod report;
 mod steps;

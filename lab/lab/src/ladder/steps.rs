@@ -8,7 +8,6 @@ use super::frame::FrameList;
 use super::known::KnownAnswers;
 use super::measure::LadderContender;
 use super::message;
-use super::open_request::OpenRequestHost;
 use super::peer::CardHost;
 use super::workload::{KeyOrder, Workload};
 
@@ -42,8 +41,6 @@ pub(super) enum StepMeans {
     OneKey { rebuilds: bool },
     /// Columns through a socket.
     ColumnsSent,
-    /// Columns that are appended to an open request in shared memory.
-    Appended,
     /// A stream that is lent.
     Stream,
     /// Columns that are lent.
@@ -92,7 +89,6 @@ impl LadderStep {
                 let message = one_message(|out| message::write_columns(workload, out))?;
                 Box::new(CardHost::new(message, Box::new(card))?)
             }
-            StepMeans::Appended => Box::new(OpenRequestHost::new(ring, accelerator, table, workload)?),
             StepMeans::Stream => Box::new(Streamed::new(ring, accelerator, table, workload)),
             StepMeans::Columns { has_key_runs } => {
                 let lent = LentColumns::new(ring, accelerator, table, workload)?;
@@ -156,7 +152,7 @@ const fn step(
 }
 
 /// Every step, in the paper's order, each followed by its controls.
-pub(super) const STEPS: [LadderStep; 17] = {
+pub(super) const STEPS: [LadderStep; 16] = {
     use EngineCalls::{OneEach, OneForAll};
     use KeyOrder::{BatchRuns, OneDirection, OneKey, Random, Sorted};
     use ServedBy::{All, AllChecked, Referee};
@@ -220,7 +216,6 @@ pub(super) const STEPS: [LadderStep; 17] = {
         step("7k", "  keys in runs", BatchRuns, All, key_runs, no_figure("proposed")),
         step("7o", "  sorted", Sorted, All, columns, no_figure("proposed")),
         step("7s", "  through the socket", Random, All, StepMeans::ColumnsSent, up_to("under 2500", 2500)),
-        step("7i", "  appended to an open request", Random, All, StepMeans::Appended, no_figure("proposed")),
         step(
             "8",
             "known answers checked",

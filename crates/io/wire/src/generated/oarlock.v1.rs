@@ -6,7 +6,7 @@ pub struct Request {
     /// A number that the client chooses. The answer has the same number. Requests under way should have different numbers.
     #[prost(uint64, tag = "1")]
     pub id: u64,
-    #[prost(oneof = "request::Body", tags = "2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12")]
+    #[prost(oneof = "request::Body", tags = "2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: ::core::option::Option<request::Body>,
 }
 /// Nested message and enum types in `Request`.
@@ -31,13 +31,6 @@ pub mod request {
         /// On a UNIX socket only.
         #[prost(message, tag = "9")]
         OpenRing(super::OpenRing),
-        /// These three have the number of the open request that they belong to.
-        #[prost(message, tag = "10")]
-        OpenRecords(super::OpenRecords),
-        #[prost(message, tag = "11")]
-        AppendRecords(super::AppendRecords),
-        #[prost(message, tag = "12")]
-        CloseRecords(super::CloseRecords),
     }
 }
 /// An answer on a stream.
@@ -47,7 +40,7 @@ pub struct Response {
     /// The number of the request; zero if the fault concerns the connection.
     #[prost(uint64, tag = "1")]
     pub id: u64,
-    #[prost(oneof = "response::Body", tags = "2, 3, 4, 5, 6, 7, 8, 9, 10")]
+    #[prost(oneof = "response::Body", tags = "2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: ::core::option::Option<response::Body>,
 }
 /// Nested message and enum types in `Response`.
@@ -69,15 +62,12 @@ pub mod response {
         Keys(super::KeyList),
         #[prost(message, tag = "7")]
         Engines(super::EngineList),
-        /// The confirmation that the key, or the request for records, was closed.
+        /// The confirmation that the key was closed.
         #[prost(message, tag = "8")]
         Closed(super::Closed),
         /// The rings that were opened.
         #[prost(message, tag = "9")]
         Ring(super::Ring),
-        /// The confirmation that a request for records is open.
-        #[prost(message, tag = "10")]
-        Opened(super::Opened),
     }
 }
 /// Asks for two rings of shared memory, once per connection.
@@ -493,50 +483,6 @@ pub mod task {
         }
     }
 }
-/// Opens a request for records that stays open. The client appends records to it, and the server computes whatever has
-/// come at each of its turns, as one batch. Answered with Opened, and from then on with RecordResults, until it is
-/// closed. Their number is the server's choice: an answer may cover records of several appends.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct OpenRecords {
-    /// The tasks of its records: ENCRYPT, DECRYPT, SEAL, OPEN, MAC and DIGEST. If they have IVs, these have one length.
-    #[prost(message, repeated, tag = "1")]
-    pub tasks: ::prost::alloc::vec::Vec<Task>,
-    /// The source of all IVs: IV_GIVEN, IV_ZERO, IV_KEY or IV_GENERATED.
-    #[prost(enumeration = "IvRule", tag = "2")]
-    pub iv_rule: i32,
-    /// The length of the associated data of each record.
-    #[prost(uint32, tag = "3")]
-    pub aad_len: u32,
-}
-/// Appends records to an open request. Not answered by itself: the results of all records come in their order of
-/// appending, if RecordResults are ordered by `first`. A fault with the request's number ends the open request.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-#[prost(skip_debug)]
-pub struct AppendRecords {
-    /// The number of records, at least one.
-    #[prost(uint32, tag = "1")]
-    pub count: u32,
-    /// One byte per record, the index of its task; empty if all records have the first task.
-    #[prost(bytes = "bytes", tag = "2")]
-    pub task_of: ::prost::bytes::Bytes,
-    /// The handles of keys, four bytes each: one for all records, or one per record.
-    #[prost(bytes = "bytes", tag = "3")]
-    pub key_of: ::prost::bytes::Bytes,
-    /// The lengths of the inputs, four bytes each: one for all records, or one per record. The input of OPEN ends with the
-    /// tag.
-    #[prost(bytes = "bytes", tag = "4")]
-    pub input_lens: ::prost::bytes::Bytes,
-    /// First the IVs of all records if they are IV_GIVEN, then the associated data of all, and then the inputs of all. An
-    /// IV has as many bytes as a block of the cipher or, for SEAL and OPEN, as the algorithm's usual IV.
-    #[prost(bytes = "bytes", tag = "5")]
-    pub data: ::prost::bytes::Bytes,
-}
-/// Closes an open request. The records that were appended before are still answered.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CloseRecords {}
-/// The confirmation that a request for records is open.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Opened {}
 /// Answers to records as columns.
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
@@ -544,8 +490,7 @@ pub struct RecordResults {
     /// One byte per record, its Code; empty if all records are done.
     #[prost(bytes = "bytes", tag = "1")]
     pub codes: ::prost::bytes::Bytes,
-    /// The output. The span of a record that is not done contains zeros. For an open request the outputs of the records,
-    /// one after the other: the IV if it is IV_GENERATED, the result, and for SEAL the tag.
+    /// The output. The span of a record that is not done contains zeros.
     #[prost(bytes = "bytes", tag = "2")]
     pub output: ::prost::bytes::Bytes,
     /// The distinct faults of records that are not done, at most 255. A record whose fault has no space here has only its
@@ -555,12 +500,6 @@ pub struct RecordResults {
     /// One byte per record, as in Results.
     #[prost(bytes = "bytes", tag = "4")]
     pub fault_of: ::prost::bytes::Bytes,
-    /// For an open request: the number of records that were appended before the first of this answer, and the number of
-    /// records in this answer.
-    #[prost(uint64, tag = "5")]
-    pub first: u64,
-    #[prost(uint32, tag = "6")]
-    pub count: u32,
 }
 /// The fault of a job, a record or a request.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

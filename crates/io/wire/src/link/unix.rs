@@ -13,7 +13,7 @@ use prost::Message;
 use rustix::net::{SendFlags, send};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{LinkSender, LinkState, LinkTransport, QUEUE, ServerLink};
@@ -73,13 +73,9 @@ pub(super) async fn open(
     let ring = answers.as_ref().map(|(_, ring)| Arc::clone(ring));
     let mut input = LinkInput { socket: Arc::clone(&socket), received, answers, frames: BytesMut::new() };
     let state = Arc::clone(&shared);
-    let waiting_ring = ring.clone();
     let reader = tokio::spawn(async move {
         let end = input.run(&state).await;
         state.close(end.map_or_else(|error| error.to_string(), |()| "the server closed it".to_owned()));
-        if let Some(ring) = waiting_ring {
-            ring.progress.notify_waiters();
-        }
     });
     let writer = tokio::spawn(async move { write_frames(waiting, &socket, ring.as_deref()).await });
     let tasks = vec![reader.abort_handle(), writer.abort_handle()];
@@ -138,43 +134,9 @@ impl RingSender {
         if self.ring.write(&request) {
             return true;
         }
-        self.send_by_socket(request).await
-    }
-
-    async fn send_by_socket(&self, request: Request) -> bool {
         let mut unsent = UnsentRequest { ring: &self.ring, id: request.id, is_sent: false };
         unsent.is_sent = self.queue.send(request).await.is_ok();
         unsent.is_sent
-    }
-
-    /// Sends an append to an open request, after all before it. Waits for space in the ring. Returns false if the link
-    /// has ended, or if the append does not fit the ring at all.
-    pub(super) async fn append(&self, request: &Request, state: &LinkState) -> bool {
-        loop {
-            // Begun before the look at the ring, so that an answer in between is not missed.
-            let progress = self.ring.progress.notified();
-            match self.ring.write_in_order(request) {
-                Some(is_written) if is_written => return true,
-                None => return false,
-                _ => {}
-            }
-            if state.end.get().is_some() {
-                return false;
-            }
-            progress.await;
-        }
-    }
-
-    /// Sends an append through the socket, because it is longer than the ring. The caller waits until all records
-    /// before it have their results: later appends could pass it, and results of earlier ones would pass for its.
-    pub(super) async fn append_by_socket(&self, request: Request) -> bool {
-        self.ring.lock().on_socket.insert(request.id);
-        self.send_by_socket(request).await
-    }
-
-    /// Returns the maximum length of a message in the ring.
-    pub(super) fn max_len(&self) -> usize {
-        self.ring.lock().writer.max_len()
     }
 }
 
@@ -199,8 +161,6 @@ impl Drop for UnsentRequest<'_> {
 struct RingRequests {
     state: Mutex<RingState>,
     socket: Arc<UnixStream>,
-    /// Notified when an answer has come, or none comes any more: then the ring may have space.
-    progress: Notify,
 }
 
 #[derive(Debug)]
@@ -218,7 +178,7 @@ struct RingState {
 impl RingRequests {
     fn new(writer: RingWriter, socket: &Arc<UnixStream>) -> Self {
         let state = RingState { writer, on_socket: HashSet::new(), is_streaming: false, must_wake: false };
-        Self { state: Mutex::new(state), socket: Arc::clone(socket), progress: Notify::new() }
+        Self { state: Mutex::new(state), socket: Arc::clone(socket) }
     }
 
     /// Writes a request to the ring. Returns false if it must go through the socket.
@@ -231,27 +191,6 @@ impl RingRequests {
             state.on_socket.insert(request.id);
             return false;
         }
-        self.announce(&mut state);
-        true
-    }
-
-    /// Writes a request to the ring if it cannot pass another one there. Returns false if it must wait, and `None` if
-    /// it is longer than the ring or the server has broken it.
-    fn write_in_order(&self, request: &Request) -> Option<bool> {
-        let mut state = self.lock();
-        if !state.on_socket.is_empty() {
-            return Some(false);
-        }
-        let written = state.writer.encode(request.encoded_len(), |frame| request.encode_raw(frame));
-        let is_written = written.ok()?;
-        if is_written {
-            self.announce(&mut state);
-        }
-        Some(is_written)
-    }
-
-    /// Wakes the server if it sleeps.
-    fn announce(&self, state: &mut RingState) {
         if state.writer.take_sleeper() {
             if state.is_streaming {
                 state.must_wake = true;
@@ -259,6 +198,7 @@ impl RingRequests {
                 self.wake_server();
             }
         }
+        true
     }
 
     /// Notes that a request has its answer, or gets none.
@@ -267,8 +207,6 @@ impl RingRequests {
         if !state.on_socket.is_empty() {
             state.on_socket.remove(&id);
         }
-        drop(state);
-        self.progress.notify_waiters();
     }
 
     /// Notes that frames are written to the socket, or that all have been.

@@ -75,8 +75,6 @@ pub(crate) enum LoadTransport {
     Plaintext,
     /// Shared memory beside a UNIX socket
     Ring,
-    /// Records appended to an open request, by shared memory
-    Open,
     /// Frames on a UNIX socket
     Unix,
     /// No server: the same work in this process, for comparison
@@ -138,13 +136,6 @@ impl LoadArgs {
             if op == "null" { Ok(LoadOp::Null) } else { Ok::<_, LoadError>(LoadOp::Real(op.parse()?)) }
         };
         let ops = self.op.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        if self.by.contains(&LoadTransport::Open) {
-            let are_records = ops.iter().all(|op| matches!(op, LoadOp::Real(op) if op.record().is_some()));
-            if !are_records || self.rate.is_some() || self.keys_at != [LoadKeyHome::Stream] {
-                let message = "--by open: expected --op of records, --keys-at stream and no --rate";
-                return Err(LoadError::Usage(message));
-            }
-        }
         let rows = if self.mix { vec![ops] } else { ops.into_iter().map(|op| vec![op]).collect() };
         let mut plans = Vec::new();
         for ops in rows {
@@ -238,7 +229,6 @@ impl LoadTransport {
             Self::Tls => "tls",
             Self::Plaintext => "plaintext",
             Self::Ring => "ring",
-            Self::Open => "open",
             Self::Unix => "unix",
             Self::Local => "local",
         }

@@ -1,7 +1,6 @@
 //! Clients of a server.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -204,7 +203,7 @@ async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<S
 async fn connect(way: LoadTransport, endpoint: &Endpoint) -> Result<ServerLink, LoadError> {
     match way {
         LoadTransport::Unix => Ok(ServerLink::open_without_ring(endpoint, "--by unix").await?),
-        LoadTransport::Ring | LoadTransport::Open => {
+        LoadTransport::Ring => {
             let link = ServerLink::open(endpoint).await?;
             match link.transport() {
                 LinkTransport::Socket { no_ring } => Err(LoadError::NoRing(no_ring.to_string())),
@@ -232,9 +231,6 @@ async fn client(
     span: &CountedSpan,
     seed: u64,
 ) -> ClientResults {
-    if plan.way == LoadTransport::Open {
-        return appending_client(plan, work, link, span).await;
-    }
     let ask = |due: Instant| -> PendingCall<'_> {
         Box::pin(async move { (due, answer(plan, work, link).await.map_err(|error| error.to_string())) })
     };
@@ -271,63 +267,6 @@ async fn client(
                 None if next_due.is_some() => until(next_due).await,
                 None => return seen,
             },
-        }
-    }
-}
-
-/// Runs one client that appends its batches to an open request.
-async fn appending_client(
-    plan: &LoadPlan,
-    work: &LoadWork,
-    link: &ServerLink,
-    span: &CountedSpan,
-) -> ClientResults {
-    let mut seen = ClientResults::default();
-    if let Err(error) = append_until_end(plan, work, link, span, &mut seen).await {
-        seen.fail(work.operations as u64, error.to_string());
-    }
-    seen
-}
-
-async fn append_until_end(
-    plan: &LoadPlan,
-    work: &LoadWork,
-    link: &ServerLink,
-    span: &CountedSpan,
-    seen: &mut ClientResults,
-) -> Result<(), LinkError> {
-    let Some((open, append)) = &work.open else { return Err(LinkError::Unexpected("records")) };
-    let mut request = link.open_records(open.clone()).await?;
-    let max_under_way = (plan.in_flight * work.operations) as u64;
-    // The times of the appends that have no answer yet, and the answered records of the first.
-    let (mut begun, mut answered) = (VecDeque::new(), 0);
-    loop {
-        let now = Instant::now();
-        if now < span.end && seen.errors == 0 && request.under_way() < max_under_way {
-            begun.push_back(now);
-            request.append(append.clone()).await?;
-            continue;
-        }
-        let Some(results) = request.results().await? else { return Ok(()) };
-        let now = Instant::now();
-        let count = u64::from(results.count);
-        seen.answered += count;
-        answered += results.count as usize;
-        let counts = span.counts(now);
-        if counts {
-            span.count();
-            seen.operations += count;
-        }
-        if let Some((wrong, reason)) = work.judge_appended(&results) {
-            seen.fail(wrong as u64, reason);
-        }
-        while answered >= work.operations
-            && let Some(began) = begun.pop_front()
-        {
-            answered -= work.operations;
-            if counts {
-                seen.latencies.record(now - began);
-            }
         }
     }
 }

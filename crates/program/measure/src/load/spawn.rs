@@ -116,7 +116,7 @@ impl SpawnedServer {
                 }),
             },
             LoadTransport::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
-            LoadTransport::Ring | LoadTransport::Open | LoadTransport::Unix | LoadTransport::Local => {
+            LoadTransport::Ring | LoadTransport::Unix | LoadTransport::Local => {
                 Endpoint::Unix(self.files.socket.clone())
             }
         })

@@ -11,7 +11,7 @@ use oarlock::engine_api::ColumnValue;
 use oarlock::keys::export;
 use oarlock::{Accelerator, Input, Job, Key, Records};
 use oarlock::{Column, Direction, InputSource, KeySource, OutputSink, Shape, SigningScheme, Span};
-use oarlock_wire::proto::{self, IvRule, RecordResults, open_key, request, response};
+use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{Message, jobs, records};
 use zeroize::Zeroizing;
 
@@ -25,8 +25,6 @@ pub(super) struct LoadWork {
     /// The keys, in the order of their handles.
     pub(super) keys: Vec<open_key::Source>,
     pub(super) request: request::Body,
-    /// The same records for a request that stays open.
-    pub(super) open: Option<(proto::OpenRecords, proto::AppendRecords)>,
     /// The answer that is right, if there is only one.
     expected: Option<Bytes>,
     pub(super) operations: usize,
@@ -64,7 +62,6 @@ impl LoadWork {
         Ok(Self {
             keys: vec![open_key::Source::Resident("null".into())],
             request: request::Body::Jobs(message),
-            open: None,
             expected: Some(vec![0; 64 * count].into()),
             operations: count,
             local: LocalWork::Nothing,
@@ -80,7 +77,6 @@ impl LoadWork {
         Ok(Self {
             keys: sources?,
             request: request::Body::Jobs(message),
-            open: None,
             expected: None,
             operations: plan.batch,
             local: LocalWork::Jobs(work),
@@ -131,7 +127,6 @@ impl LoadWork {
         };
         Ok(Self {
             keys: secrets.iter().map(source).collect(),
-            open: Some(open_request(&records, &message, iv_len)),
             request: request::Body::Records(message),
             expected: Some(expected),
             operations: count,
@@ -159,31 +154,6 @@ impl LoadWork {
     /// Returns the length of the request in bytes, without framing.
     pub(super) fn request_bytes(&self) -> usize {
         proto::Request { id: 1, body: Some(self.request.clone()) }.encoded_len()
-    }
-
-    /// Judges results of an open request, to which the same records are appended again and again.
-    pub(super) fn judge_appended(&self, results: &RecordResults) -> Option<(usize, String)> {
-        let count = results.count as usize;
-        if let Some(fault) = results.faults.first() {
-            return Some((count, fault.message.clone()));
-        }
-        let expected = self.expected.as_deref().unwrap_or_default();
-        let each = expected.len() / self.operations.max(1);
-        let mut at = results.first as usize % self.operations.max(1) * each;
-        let mut rest = &results.output[..];
-        let is_right = rest.len() == count * each && {
-            loop {
-                let (own, later) = rest.split_at(rest.len().min(expected.len() - at));
-                if own != &expected[at..at + own.len()] {
-                    break false;
-                }
-                if later.is_empty() {
-                    break true;
-                }
-                (at, rest) = (0, later);
-            }
-        };
-        (!is_right).then(|| (count, "a wrong answer".into()))
     }
 
     /// Returns the number of operations that got a wrong answer, and the reason of the first. None if all are right.
@@ -223,26 +193,6 @@ fn source(key: &Key) -> Result<open_key::Source, LoadError> {
         Err(_) => export::spki_der(key).map_err(key_error)?,
     };
     Ok(open_key::Source::Asymmetric(der.into()))
-}
-
-/// Returns records of one task and length for an open request: IVs come before inputs there.
-fn open_request(
-    records: &Records<'_>,
-    message: &proto::Records,
-    iv_len: usize,
-) -> (proto::OpenRecords, proto::AppendRecords) {
-    let (inputs, ivs) = records.data.split_at(records.data.len() - records.len * iv_len);
-    let len = inputs.len() / records.len.max(1);
-    let open =
-        proto::OpenRecords { tasks: message.tasks.clone(), iv_rule: IvRule::IvGiven.into(), aad_len: 0 };
-    let append = proto::AppendRecords {
-        count: message.count,
-        task_of: Bytes::new(),
-        key_of: message.key_of.clone(),
-        input_lens: Bytes::copy_from_slice(&(len as u32).to_le_bytes()),
-        data: [ivs, inputs].concat().into(),
-    };
-    (open, append)
 }
 
 fn key_error(error: oarlock::keys::KeyError) -> LoadError {

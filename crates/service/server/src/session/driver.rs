@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::stream::{FuturesUnordered, Stream};
-use oarlock_wire::proto::{Request, request};
+use oarlock_wire::proto::Request;
 
-use super::open_requests::BegunAppends;
 use super::{ClientSession, HeldAnswer, PendingResponse};
 use crate::budget::HeldBytes;
 use crate::clients::{ClientAccount, KnownClient};
@@ -99,7 +98,7 @@ impl RequestDriver {
                 self.end_message = Some(message);
                 self.is_closed = true;
             }
-            if self.is_closed && self.pending.is_empty() && !self.session.has_appends() {
+            if self.is_closed && self.pending.is_empty() {
                 return Poll::Ready(Ok(None));
             }
             match self.next_request(source, context) {
@@ -107,8 +106,6 @@ impl RequestDriver {
                 Poll::Ready(Ok(None)) => self.is_closed = true,
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => {
-                    // Whatever has been appended until now is one batch.
-                    self.begin_appends(BegunAppends::WithinMaximum);
                     // New requests are polled after the last one was begun: a job is computed at once if it is alone.
                     self.must_poll = std::mem::take(&mut self.has_begun);
                     if !self.must_poll {
@@ -138,33 +135,14 @@ impl RequestDriver {
 
     fn begin(&mut self, request: Request, held: HeldBytes) {
         (self.begun, self.has_begun) = (self.begun + 1, true);
-        let id = request.id;
-        if let Some(request::Body::AppendRecords(message)) = request.body {
-            if let Err(fault) = self.session.append(id, message, held) {
-                // What was appended before has its results.
-                self.begin_appends(BegunAppends::All);
-                self.pending.push(self.session.end_records(id, fault));
-            }
-            return;
-        }
-        // Requests are begun in their order: a key may be closed after its use.
-        self.begin_appends(BegunAppends::All);
         // `start` may compute a cheap job at once, which is why the number per turn is limited.
         self.pending.push(self.session.start(request, held));
-    }
-
-    /// Begins appended records.
-    fn begin_appends(&mut self, begun: BegunAppends) {
-        let before = self.pending.len();
-        self.session.begin_appends(begun, |response| self.pending.push(response));
-        self.has_begun |= self.pending.len() > before;
     }
 
     /// Returns true while no further request is read, because the client has the maximum under way.
     fn has_enough(&self, needed_bytes: usize) -> bool {
         let is_full = self.account.bytes.left() < needed_bytes;
-        let is_idle = self.pending.is_empty() && !self.session.has_appends();
-        self.pending.len() >= self.max_in_flight || (is_full && !is_idle)
+        self.pending.len() >= self.max_in_flight || (is_full && !self.pending.is_empty())
     }
 
     /// Reads no further request. The requests under way are still answered.

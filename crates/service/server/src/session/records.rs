@@ -1,7 +1,6 @@
 //! The short symmetric operations of a session.
 
 mod authorize;
-mod message;
 mod translation;
 
 use std::collections::HashMap;
@@ -16,12 +15,10 @@ use oarlock::table::KeyTable;
 use oarlock::{self, Column, KeySource};
 use oarlock::{Accelerator, Ticket};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
-use oarlock_wire::{fault, records};
+use oarlock_wire::{fault, records, task};
 use tokio::sync::oneshot;
 
 use self::authorize::{Denials, authorize_records, has_key, operation_name};
-pub(super) use self::message::AppendedRecords;
-use self::message::RecordMessage;
 use super::faults::{refusal, too_many_bytes, unaudited};
 use super::opened_key::OpenedKey;
 use super::own_keys::OwnKeys;
@@ -42,11 +39,17 @@ pub(crate) struct PendingRecords {
     _ticket: Ticket,
 }
 
+/// The maximum bytes of a batch that is computed on the thread that reads it.
+const MAX_BYTES_AT_ONCE: usize = 4096;
+
+/// The maximum number of records of such a batch.
+const MAX_AT_ONCE: u32 = 256;
+
 /// The bytes that a record holds beside its data: its columns, its state and its status.
 const RECORD_BYTES: usize = 64;
 
 /// The minimum bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
-pub(super) const MIN_MESSAGE_BYTES: usize = 64 << 10;
+const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
 impl ClientSession {
     pub(super) fn start_records(
@@ -56,41 +59,10 @@ impl ClientSession {
         message: proto::Records,
         held: &mut HeldBytes,
     ) -> Result<PendingWork, Fault> {
-        let held_by_message = held.len().max(MIN_MESSAGE_BYTES);
-        self.hold_batch(held, held_by_message, message.count as usize, message.output_len as usize)?;
-        self.start_batch(id, number, RecordMessage::Whole(Box::new(message)))
-    }
-
-    /// Begins records of an open request. If they are refused as a whole, each of them has the fault.
-    pub(super) fn start_appended(
-        &self,
-        id: u64,
-        number: u64,
-        appended: AppendedRecords,
-        held: &mut HeldBytes,
-    ) -> PendingWork {
-        let sizes = appended.sizes;
-        let refused = appended.without_messages();
-        self.hold_batch(held, held.len(), sizes.records, sizes.output)
-            .and_then(|()| self.start_batch(id, number, RecordMessage::Appended(appended)))
-            .unwrap_or_else(|fault| {
-                self.service.metrics.rejections.count(fault.code(), 1);
-                PendingWork::ready(id, response::Body::RecordResults(refused.failed(fault)))
-            })
-    }
-
-    /// Counts columns, output and statuses before any of them is allocated.
-    fn hold_batch(
-        &self,
-        held: &mut HeldBytes,
-        message: usize,
-        records: usize,
-        output: usize,
-    ) -> Result<(), Fault> {
-        held.resize(message + records.saturating_mul(RECORD_BYTES) + output).map_err(too_many_bytes)
-    }
-
-    fn start_batch(&self, id: u64, number: u64, message: RecordMessage) -> Result<PendingWork, Fault> {
+        let (records, output) = (message.count as usize, message.output_len as usize);
+        let needed = held.len().max(MIN_MESSAGE_BYTES) + records.saturating_mul(RECORD_BYTES) + output;
+        // Columns, output and statuses are counted before any of them is allocated.
+        held.resize(needed).map_err(too_many_bytes)?;
         let batch = RecordBatchTask {
             service: Arc::clone(&self.service),
             client: self.client.clone(),
@@ -104,7 +76,7 @@ impl ClientSession {
             message,
             began: Instant::now(),
         };
-        if batch.message.is_small() {
+        if is_small(&batch.message) {
             return Ok(PendingWork::ready(id, batch.run()));
         }
         let predicted = predict_time(&self.service.accelerator, &batch.message);
@@ -121,11 +93,21 @@ impl ClientSession {
     }
 }
 
+/// Returns true if computing a batch takes less time than handing it to another thread.
+fn is_small(message: &proto::Records) -> bool {
+    message.count <= MAX_AT_ONCE && message.data.len() + message.output_len as usize <= MAX_BYTES_AT_ONCE
+}
+
 /// Predicts how long a batch takes. Each task is assumed to have the same share of the records.
-fn predict_time(accelerator: &Accelerator, message: &RecordMessage) -> Duration {
-    let tasks = message.tasks();
-    let tasks_len = tasks.len().max(1);
-    let (records, bytes) = (message.count().div_ceil(tasks_len), message.input_bytes().div_ceil(tasks_len));
+fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration {
+    let tasks: Vec<BatchTask> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
+    let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
+    // Records may all read the same data, so the length of the data alone says little.
+    let bytes = match &message.input {
+        Some(input) if input.each.is_empty() => count.saturating_mul(input.len as usize),
+        _ => message.data.len(),
+    };
+    let (records, bytes) = (count.div_ceil(tasks_len), bytes.div_ceil(tasks_len));
     tasks
         .iter()
         .map(|task| accelerator.diagnostics().dispatcher().predict(task.shape(), records, bytes))
@@ -156,13 +138,13 @@ struct RecordBatchTask {
     verifies: bool,
     /// The server's number of the request.
     number: u64,
-    message: RecordMessage,
+    message: proto::Records,
     began: Instant,
 }
 
 impl RecordBatchTask {
     fn run(self) -> response::Body {
-        match self.results().or_else(|fault| self.message.failed(fault)) {
+        match self.results() {
             Ok(results) => response::Body::RecordResults(results),
             Err(fault) => {
                 self.service.metrics.rejections.count(fault.code(), 1);
@@ -173,8 +155,8 @@ impl RecordBatchTask {
 
     fn results(&self) -> Result<RecordResults, Fault> {
         let limits = self.service.limits.wire();
-        let message = self.message.merged();
-        let mut batch = message.batch(&limits, &self.own_keys.keys).map_err(|error| error.fault())?;
+        let mut batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
+            .map_err(|error| error.fault())?;
         // Authorization replaces handles by keys, but audit entries name handles.
         let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
         self.count_keys(&batch);
@@ -211,7 +193,7 @@ impl RecordBatchTask {
         if !is_refused {
             time(&self.service.metrics.records_ns, self.began);
         }
-        Ok(self.message.numbered(results))
+        Ok(results)
     }
 
     /// Counts the records of each key of the server, those that will be refused among them.

@@ -5,7 +5,6 @@
 //! | `service` | answers over gRPC, plaintext and the UNIX socket |
 //! | `values` | calls with one value or a few, and versions of keys |
 //! | `gcm` | resident AES-GCM keys |
-//! | `open_requests` | requests for records that stay open |
 //! | `plain_http` | single calls over plain HTTP |
 //! | `pool` | the synchronous connection pool for other programs |
 //! | `remote` | servers as a holder of keys: balanced, replaced, compared |
@@ -41,7 +40,6 @@ mod lifetimes;
 mod limits;
 mod metrics;
 mod monitoring;
-mod open_requests;
 mod permissions;
 mod pins;
 mod plain_http;
