@@ -92,11 +92,6 @@ impl Caller<'_> {
         self.flags & session_flags::RW_SESSION != 0
     }
 
-    /// True if functions of the session return `CKR_PENDING`.
-    pub(super) fn is_asynchronous(&self) -> bool {
-        self.flags & session_flags::ASYNC_SESSION != 0
-    }
-
     pub(super) fn context(&self) -> TemplateContext {
         TemplateContext {
             is_compatible: self.slot.settings.is_compatible,

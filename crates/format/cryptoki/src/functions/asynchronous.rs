@@ -1,100 +1,136 @@
 //! Asynchronous sessions: calls that are submitted and completed later. PKCS#11 3.2 5.21.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::task::{Context, Poll, Waker};
 
+use oarlock::Key;
+use zeroize::Zeroizing;
+
 use super::access::Caller;
+use super::steps::StepEnd;
 use super::{AsyncAnswer, Cryptoki};
-use crate::constants::ReturnCode;
+use crate::constants::{ReturnCode, session_flags};
 use crate::handle::SessionHandle;
-use crate::operation::{CipherDirection, ComputeRoute, compute_here};
+use crate::operation::{CipherDirection, Computation, NewKey, submit_task};
 use crate::output::CallOutput;
-use crate::session::{CallResult, PendingCall, PendingState, Session};
+use crate::session::{CallResult, PendingCall, Session};
 
-/// The computation of a call that needs nothing of its caller's memory.
-pub(super) trait CallComputation: Send + Sized + 'static {
-    /// Computes the result.
-    fn compute(self, route: ComputeRoute<'_>) -> impl Future<Output = Result<CallResult, ReturnCode>> + Send;
-}
-
-/// The place of a call that waits for `C_AsyncComplete`.
+/// A call of a function that is pending in an asynchronous session.
 #[derive(Clone, Copy)]
-pub(super) struct PendingPlace {
-    pub(super) session: SessionHandle,
+pub(super) struct FunctionCall {
+    session: SessionHandle,
+    is_asynchronous: bool,
     /// The name of the function.
-    pub(super) function: &'static str,
+    function: &'static str,
     /// The bytes of the caller's buffer.
-    pub(super) max_len: usize,
-    /// The cipher that goes on after the call.
-    pub(super) next_piece_of: Option<CipherDirection>,
+    max_len: usize,
 }
 
-impl PendingPlace {
-    pub(super) fn new(session: SessionHandle, function: &'static str, output: &CallOutput<'_>) -> Self {
-        Self { session, function, max_len: output.space(), next_piece_of: None }
+impl FunctionCall {
+    /// Makes the call in a session with these flags.
+    pub(super) fn new(
+        (session, flags): (SessionHandle, u64),
+        function: &'static str,
+        output: Option<&CallOutput<'_>>,
+    ) -> Self {
+        let is_asynchronous = flags & session_flags::ASYNC_SESSION != 0;
+        Self { session, is_asynchronous, function, max_len: output.map_or(0, CallOutput::space) }
+    }
+}
+
+impl Caller<'_> {
+    /// Returns the call of a function.
+    pub(super) fn call(&self, function: &'static str, output: Option<&CallOutput<'_>>) -> FunctionCall {
+        FunctionCall::new((self.session, self.flags), function, output)
     }
 }
 
 impl Cryptoki {
-    /// Computes the result of a call at once, or submits it in an asynchronous session.
+    /// Computes the result of a call at once, or submits it in an asynchronous session. `finish` makes the result of
+    /// the bytes that were computed.
     ///
     /// # Errors
     /// [`ReturnCode::Pending`] if it was submitted, [`ReturnCode::OperationActive`] if a call of the function waits
     /// already.
     pub(super) fn compute(
         &self,
-        caller: &Caller<'_>,
-        function: &'static str,
-        max_len: usize,
-        computation: impl CallComputation,
+        call: FunctionCall,
+        computation: Result<Computation<'_>, ReturnCode>,
+        finish: impl FnOnce(Result<Zeroizing<Vec<u8>>, ReturnCode>) -> Result<CallResult, ReturnCode>
+        + Send
+        + 'static,
     ) -> Result<CallResult, ReturnCode> {
-        if !caller.is_asynchronous() {
-            return compute_here(computation.compute(ComputeRoute::Here(&self.accelerator)));
+        let computation = computation.unwrap_or_else(|code| Computation::done(Err(code)));
+        if !call.is_asynchronous {
+            return finish(computation.run(&self.accelerator));
         }
-        self.check_none_pending(caller.session, function)?;
-        let accelerator = self.accelerator.clone();
-        let place = PendingPlace { session: caller.session, function, max_len, next_piece_of: None };
-        let computation = async move { computation.compute(ComputeRoute::Queue(&accelerator)).await };
-        Err(self.submit_pending(place, computation))
+        self.check_none_pending(call)?;
+        let submitted = computation.submit(&self.accelerator);
+        Err(self.submit_pending(call, None, async move { finish(submitted.await) }))
     }
 
-    /// Checks that no call of a function waits for `C_AsyncComplete`.
+    /// Computes the last output of an operation as [`compute`](Self::compute) does, and writes it.
+    pub(super) fn compute_output(
+        &self,
+        call: FunctionCall,
+        computation: Result<Computation<'_>, ReturnCode>,
+        output: &mut CallOutput<'_>,
+    ) -> Result<StepEnd<()>, ReturnCode> {
+        let result = self.compute(call, computation, |bytes| bytes.map(CallResult::of_bytes))?;
+        output.write(&result.bytes)?;
+        Ok(StepEnd::Done(()))
+    }
+
+    /// Generates a key as [`compute`](Self::compute) computes bytes.
+    pub(super) fn generate(
+        &self,
+        call: FunctionCall,
+        new: NewKey,
+        finish: impl FnOnce(Key) -> Result<CallResult, ReturnCode> + Send + 'static,
+    ) -> Result<CallResult, ReturnCode> {
+        let task = move || finish(new.generate()?);
+        if !call.is_asynchronous {
+            return task();
+        }
+        self.check_none_pending(call)?;
+        let submitted = submit_task(&self.accelerator, new.usual_time(), task);
+        Err(self.submit_pending(call, None, submitted))
+    }
+
+    /// Checks that no call of the function waits for `C_AsyncComplete`, if the session is asynchronous.
     ///
     /// # Errors
     /// [`ReturnCode::OperationActive`].
-    pub(super) fn check_none_pending(
-        &self,
-        session: SessionHandle,
-        function: &str,
-    ) -> Result<(), ReturnCode> {
-        let waits = |found: &mut Session| Ok(found.pending.iter().any(|call| call.function == function));
-        if self.sessions.with(session, waits)? { Err(ReturnCode::OperationActive) } else { Ok(()) }
+    pub(super) fn check_none_pending(&self, call: FunctionCall) -> Result<(), ReturnCode> {
+        let waits =
+            |found: &mut Session| Ok(found.pending.iter().any(|pending| pending.function == call.function));
+        let waits = call.is_asynchronous && self.sessions.with(call.session, waits)?;
+        if waits { Err(ReturnCode::OperationActive) } else { Ok(()) }
     }
 
-    /// Submits a computation whose result `C_AsyncComplete` takes. Returns [`ReturnCode::Pending`], or the reason why
-    /// nobody can take the result.
+    /// Keeps a submitted computation whose result `C_AsyncComplete` takes. Returns [`ReturnCode::Pending`], or the
+    /// reason why nobody can take the result.
     pub(super) fn submit_pending(
         &self,
-        place: PendingPlace,
+        call: FunctionCall,
+        next_piece_of: Option<CipherDirection>,
         computation: impl Future<Output = Result<CallResult, ReturnCode>> + Send + 'static,
     ) -> ReturnCode {
-        let PendingPlace { session, function, max_len, next_piece_of } = place;
-        let mut computation = Box::pin(computation);
-        // The first look submits it, and tells the dispatcher that somebody waits.
+        let FunctionCall { session, function, max_len, .. } = call;
+        let mut pending =
+            PendingCall { function, computation: Box::pin(computation), max_len, next_piece_of };
+        // The first look tells the dispatcher that somebody waits.
         let waker = self.sessions.with(session, |found| Ok(found.waker.clone()));
         let waker = waker.ok().flatten();
         let mut context = Context::from_waker(waker.as_ref().unwrap_or(Waker::noop()));
-        let state = match computation.as_mut().poll(&mut context) {
-            Poll::Pending => PendingState::Running(computation),
-            Poll::Ready(result) => {
-                // Nobody else would tell an event loop that the answer is there.
-                if let Some(waker) = &waker {
-                    waker.wake_by_ref();
-                }
-                PendingState::Finished(result)
+        if let Poll::Ready(result) = pending.computation.as_mut().poll(&mut context) {
+            pending.computation = Box::pin(ready(result));
+            // Nobody else would tell an event loop that the answer is there.
+            if let Some(waker) = &waker {
+                waker.wake_by_ref();
             }
-        };
-        match self.keep_pending(session, PendingCall { function, state, max_len, next_piece_of }) {
+        }
+        match self.keep_pending(session, pending) {
             Ok(()) => ReturnCode::Pending,
             Err(code) => code,
         }
@@ -120,18 +156,10 @@ impl Cryptoki {
             let index = index.ok_or(ReturnCode::OperationNotInitialized)?;
             Ok((found.pending.swap_remove(index), found.waker.clone()))
         })?;
-        let result = match &mut call.state {
-            PendingState::Finished(result) => std::mem::replace(result, Err(ReturnCode::GeneralError)),
-            PendingState::Running(computation) => {
-                let mut context = Context::from_waker(waker.as_ref().unwrap_or(Waker::noop()));
-                match computation.as_mut().poll(&mut context) {
-                    Poll::Ready(result) => result,
-                    Poll::Pending => {
-                        self.keep_pending(session, call)?;
-                        return Err(ReturnCode::Pending);
-                    }
-                }
-            }
+        let mut context = Context::from_waker(waker.as_ref().unwrap_or(Waker::noop()));
+        let Poll::Ready(result) = call.computation.as_mut().poll(&mut context) else {
+            self.keep_pending(session, call)?;
+            return Err(ReturnCode::Pending);
         };
         self.finish_pending(session, &call, result)
     }
@@ -140,16 +168,10 @@ impl Cryptoki {
         &self,
         session: SessionHandle,
         call: &PendingCall,
-        result: Result<CallResult, ReturnCode>,
+        mut result: Result<CallResult, ReturnCode>,
     ) -> Result<AsyncAnswer, ReturnCode> {
-        let (result, cipher) = match result {
-            Ok(mut result) => {
-                let cipher = result.cipher.take();
-                (Ok(result), cipher)
-            }
-            Err(code) => (Err(code), None),
-        };
         if let Some(direction) = call.next_piece_of {
+            let cipher = result.as_mut().ok().and_then(|result| result.cipher.take());
             self.sessions.with(session, |found| {
                 found.cipher(direction).put_back(cipher);
                 Ok(())

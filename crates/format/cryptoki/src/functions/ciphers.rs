@@ -1,18 +1,13 @@
 //! Encryption and decryption.
 
-use zeroize::Zeroizing;
-
 use super::Cryptoki;
 use super::access::KeyFaults;
-use super::asynchronous::PendingPlace;
+use super::asynchronous::FunctionCall;
 use super::steps::StepEnd;
 use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags, session_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::Mechanism;
-use crate::operation::{
-    CipherDirection, CipherOperation, ComputeRoute, ManyAnswers, ManyInputs, ManyIvs, cipher_many,
-    compute_here,
-};
+use crate::operation::{CipherDirection, CipherOperation, ManyAnswers, ManyInputs, ManyIvs, cipher_many};
 use crate::output::CallOutput;
 use crate::session::{ActiveOperation, CallResult, Session};
 
@@ -184,22 +179,11 @@ impl Cryptoki {
                 return Err(ReturnCode::OperationActive);
             }
             check_turn(operation)?;
-            let len = operation.whole_len(data.len())?;
-            if !has_space(output, len)? {
+            if !has_space(output, operation.whole_len(data.len())?)? {
                 return Ok(StepEnd::More(()));
             }
-            if flags & session_flags::ASYNC_SESSION != 0 {
-                self.check_none_pending(session, function)?;
-                let pending = PendingPlace::new(session, function, output);
-                let (operation, data) = (operation.clone(), Zeroizing::new(data.to_vec()));
-                let accelerator = self.accelerator.clone();
-                return Err(self.submit_pending(pending, async move {
-                    let output = operation.whole(ComputeRoute::Queue(&accelerator), &data).await;
-                    output.map(CallResult::of_bytes)
-                }));
-            }
-            output.write(&compute_here(operation.whole(ComputeRoute::Here(&self.accelerator), data))?)?;
-            Ok(StepEnd::Done(()))
+            let call = FunctionCall::new((session, flags), function, Some(output));
+            self.compute_output(call, operation.plan_whole(data), output)
         })
     }
 
@@ -219,29 +203,26 @@ impl Cryptoki {
                 return Ok(StepEnd::More(()));
             }
             // A piece that only fills a block up has nothing to compute.
-            if let Some(function) = function.filter(|_| len > 0 && flags & session_flags::ASYNC_SESSION != 0)
-            {
-                self.check_none_pending(session, function)?;
-                let pending = PendingPlace::new(session, function, output);
-                let pending = PendingPlace { next_piece_of: Some(direction), ..pending };
-                let (operation, data) = (operation.clone(), Zeroizing::new(data.to_vec()));
-                return Ok(StepEnd::Waits(self.submit_piece(pending, operation, data)));
-            }
-            output.write(&compute_here(operation.update(ComputeRoute::Here(&self.accelerator), data))?)?;
-            Ok(StepEnd::More(()))
+            let is_asynchronous = len > 0 && flags & session_flags::ASYNC_SESSION != 0;
+            let Some(function) = function.filter(|_| is_asynchronous) else {
+                let bytes = operation.plan_update(data)?.run(&self.accelerator)?;
+                operation.chain(&bytes);
+                output.write(&bytes)?;
+                return Ok(StepEnd::More(()));
+            };
+            let call = FunctionCall::new((session, flags), function, Some(output));
+            self.check_none_pending(call)?;
+            Ok(StepEnd::Waits(self.submit_piece(call, operation, data)))
         })
     }
 
-    fn submit_piece(
-        &self,
-        place: PendingPlace,
-        mut operation: CipherOperation,
-        data: Zeroizing<Vec<u8>>,
-    ) -> ReturnCode {
-        let accelerator = self.accelerator.clone();
-        self.submit_pending(place, async move {
-            let bytes = operation.update(ComputeRoute::Queue(&accelerator), &data).await?;
-            Ok(CallResult { bytes, cipher: Some(Box::new(operation)), ..CallResult::default() })
+    fn submit_piece(&self, call: FunctionCall, operation: &mut CipherOperation, data: &[u8]) -> ReturnCode {
+        let submitted = operation.plan_update(data).map(|computation| computation.submit(&self.accelerator));
+        let mut operation = Box::new(operation.clone());
+        self.submit_pending(call, Some(operation.direction()), async move {
+            let bytes = submitted?.await?;
+            operation.chain(&bytes);
+            Ok(CallResult { bytes, cipher: Some(operation), ..CallResult::default() })
         })
     }
 
@@ -258,17 +239,10 @@ impl Cryptoki {
             if !has_space(output, (max_len, is_exact))? {
                 return Ok(StepEnd::More(()));
             }
-            if flags & session_flags::ASYNC_SESSION != 0 && max_len > 0 {
-                self.check_none_pending(session, function)?;
-                let pending = PendingPlace::new(session, function, output);
-                let (operation, accelerator) = (operation.clone(), self.accelerator.clone());
-                return Err(self.submit_pending(pending, async move {
-                    let output = operation.finish(ComputeRoute::Queue(&accelerator)).await;
-                    output.map(CallResult::of_bytes)
-                }));
-            }
-            output.write(&compute_here(operation.finish(ComputeRoute::Here(&self.accelerator)))?)?;
-            Ok(StepEnd::Done(()))
+            // An end without output has nothing to compute.
+            let flags = if max_len > 0 { flags } else { 0 };
+            let call = FunctionCall::new((session, flags), function, Some(output));
+            self.compute_output(call, operation.plan_end(), output)
         })
     }
 
@@ -287,7 +261,7 @@ impl Cryptoki {
             return Err(ReturnCode::KeyFunctionNotPermitted);
         }
         let operation = CipherOperation::new(usable.key, usable.facts, mechanism, direction)?;
-        compute_here(cipher_many(ComputeRoute::Here(&self.accelerator), &operation, inputs, ivs))
+        cipher_many(&self.accelerator, &operation, inputs, ivs)
     }
 }
 

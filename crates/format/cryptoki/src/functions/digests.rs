@@ -1,17 +1,16 @@
 //! Digests, and functions that digest or sign beside a cipher.
 
 use oarlock::SecretBytes;
-use zeroize::Zeroizing;
 
 use super::Cryptoki;
-use super::asynchronous::PendingPlace;
+use super::asynchronous::FunctionCall;
 use super::steps::StepEnd;
 use crate::constants::{ObjectClass, ReturnCode, session_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
-use crate::operation::{CipherDirection, ComputeRoute, DigestOperation, run_digest};
+use crate::operation::{CipherDirection, DigestOperation};
 use crate::output::CallOutput;
-use crate::session::{ActiveOperation, CallResult, Session};
+use crate::session::{ActiveOperation, Session};
 
 impl Cryptoki {
     /// `C_DigestInit`.
@@ -43,15 +42,9 @@ impl Cryptoki {
                 return Ok(StepEnd::More(()));
             }
             let is_asynchronous = flags & session_flags::ASYNC_SESSION != 0;
-            if let Some(alg) = operation.alg().filter(|_| is_asynchronous) {
-                self.check_none_pending(session, "C_Digest")?;
-                let place = PendingPlace::new(session, "C_Digest", output);
-                let data = Zeroizing::new(data.to_vec());
-                let accelerator = self.accelerator.clone();
-                return Err(self.submit_pending(place, async move {
-                    let digest = run_digest(ComputeRoute::Queue(&accelerator), alg, &data).await;
-                    digest.map(CallResult::of_bytes)
-                }));
+            if let Some(computation) = operation.plan(data).filter(|_| is_asynchronous) {
+                let call = FunctionCall::new((session, flags), "C_Digest", Some(output));
+                return self.compute_output(call, computation, output);
             }
             operation.update(data);
             output.write(&operation.clone().finish())?;

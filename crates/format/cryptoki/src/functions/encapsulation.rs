@@ -6,15 +6,14 @@ use zeroize::Zeroizing;
 
 use super::Cryptoki;
 use super::access::{Caller, KeyFaults, UsableKey};
-use super::asynchronous::CallComputation;
 use super::creation::check_key_type;
 use super::keys::{expect, fixed_len, new_secret_object, wanted_len};
 use crate::attribute::{AttributeSet, TemplateEntry, parse};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters};
-use crate::object::{CreationKind, complete, public_point};
-use crate::operation::{CipherDirection, CipherOperation, ComputeRoute, Derivation};
+use crate::object::{CreationKind, NewObject, complete, public_point};
+use crate::operation::{CipherDirection, CipherOperation, Derivation};
 use crate::output::CallOutput;
 use crate::session::CallResult;
 
@@ -44,14 +43,65 @@ impl Cryptoki {
             return Err(ReturnCode::KeyTypeInconsistent);
         }
         let secret = SharedSecret::new(&caller, template)?;
-        let method = KeyEncapsulation::new(&usable, mechanism, secret.len)?;
-        if !output.has_space(method.ciphertext_len()?)? {
-            return Ok(None);
-        }
-        let encapsulation = Encapsulation { method, secret };
-        let result = self.compute(&caller, "C_EncapsulateKey", output.space(), encapsulation)?;
+        let result = match usable.facts.family {
+            MechanismFamily::RsaOaep => self.encrypt_secret(&caller, usable, mechanism, secret, output)?,
+            _ => self.agree_on_secret(&caller, &usable.key, mechanism, secret, output)?,
+        };
+        let Some(result) = result else { return Ok(None) };
         output.write(&result.bytes)?;
         self.add_first(&caller, result).map(Some)
+    }
+
+    /// Encrypts a random secret. `None` if the caller asks for the length.
+    fn encrypt_secret(
+        &self,
+        caller: &Caller<'_>,
+        usable: UsableKey,
+        mechanism: &Mechanism<'_>,
+        secret: SharedSecret,
+        output: &mut CallOutput<'_>,
+    ) -> Result<Option<CallResult>, ReturnCode> {
+        let operation = CipherOperation::new(usable.key, usable.facts, mechanism, CipherDirection::Encrypt)?;
+        let len = secret.len.ok_or(ReturnCode::TemplateIncomplete)?;
+        if !output.has_space(operation.whole_len(len)?.0)? {
+            return Ok(None);
+        }
+        let random = generate::secret(len).map_err(|_| ReturnCode::RandomNoRng)?;
+        let value = random.secret().map(SecretBytes::expose).ok_or(ReturnCode::GeneralError)?;
+        let object = secret.into_object(value);
+        let call = caller.call("C_EncapsulateKey", Some(output));
+        let result = self.compute(call, operation.plan_whole(value), |ciphertext| {
+            Ok(CallResult { bytes: ciphertext?, ..CallResult::of_object(object?) })
+        });
+        result.map(Some)
+    }
+
+    /// Agrees on a secret by a new key pair, whose public key is the ciphertext. `None` if the caller asks for the
+    /// length.
+    fn agree_on_secret(
+        &self,
+        caller: &Caller<'_>,
+        public: &Key,
+        mechanism: &Mechanism<'_>,
+        secret: SharedSecret,
+        output: &mut CallOutput<'_>,
+    ) -> Result<Option<CallResult>, ReturnCode> {
+        let derivation = agreement(mechanism, public_point(public))?;
+        if !output.has_space(public_point(public).len())? {
+            return Ok(None);
+        }
+        let ephemeral = match public.kind() {
+            KeyKind::EcPublic(curve) => generate::ec(curve),
+            KeyKind::X25519Public => generate::x25519(),
+            _ => return Err(ReturnCode::KeyTypeInconsistent),
+        };
+        let ephemeral = ephemeral.map_err(|_| ReturnCode::RandomNoRng)?;
+        let bytes = Zeroizing::new(public_point(&ephemeral).to_vec());
+        let call = caller.call("C_EncapsulateKey", Some(output));
+        let result = self.compute(call, derivation.plan(&ephemeral, secret.len), |value| {
+            Ok(CallResult { bytes, ..CallResult::of_object(secret.into_object(&value?)?) })
+        });
+        result.map(Some)
     }
 
     /// `C_DecapsulateKey`. Makes the secret key of a ciphertext of [`encapsulate_key`](Self::encapsulate_key). Every
@@ -77,22 +127,30 @@ impl Cryptoki {
             return Err(ReturnCode::UserNotLoggedIn);
         }
         let secret = SharedSecret::new(&caller, template)?;
-        let method = match usable.facts.family {
-            MechanismFamily::RsaOaep => KeyDecapsulation::Rsa {
-                operation: CipherOperation::new(
-                    usable.key,
-                    usable.facts,
-                    mechanism,
-                    CipherDirection::Decrypt,
-                )?,
-                ciphertext: ciphertext.to_vec(),
-            },
+        let (operation, derivation);
+        let value = match usable.facts.family {
+            MechanismFamily::RsaOaep => {
+                let direction = CipherDirection::Decrypt;
+                operation = CipherOperation::new(usable.key, usable.facts, mechanism, direction)?;
+                operation.plan_whole(ciphertext)
+            }
             _ => {
-                let derivation = agreement(mechanism, ciphertext)?;
-                KeyDecapsulation::Ecdh { derivation, own: usable.key }
+                derivation = agreement(mechanism, ciphertext)?;
+                derivation.plan(&usable.key, secret.len)
             }
         };
-        let result = self.compute(&caller, "C_DecapsulateKey", 0, Decapsulation { method, secret })?;
+        let result = self.compute(caller.call("C_DecapsulateKey", None), value, |value| {
+            let value = value.map_err(|code| match code {
+                ReturnCode::DeviceError | ReturnCode::TokenResourceExceeded | ReturnCode::KeySizeRange => {
+                    code
+                }
+                _ => ReturnCode::WrappedKeyInvalid,
+            })?;
+            if secret.len.is_some_and(|len| len != value.len()) {
+                return Err(ReturnCode::WrappedKeyInvalid);
+            }
+            secret.into_object(&value).map(CallResult::of_object)
+        })?;
         self.add_first(&caller, result)
     }
 }
@@ -119,103 +177,18 @@ impl SharedSecret {
         caller.check_write(&attributes)?;
         Ok(Self { attributes, key_type, len })
     }
-}
 
-/// The way to make a secret and its ciphertext.
-enum KeyEncapsulation {
-    /// A random secret of this length is encrypted.
-    Rsa { operation: CipherOperation, len: usize },
-    /// A new key pair agrees with the public key.
-    Ecdh { derivation: Derivation, public: Key },
-}
-
-impl KeyEncapsulation {
-    fn new(usable: &UsableKey, mechanism: &Mechanism<'_>, len: Option<usize>) -> Result<Self, ReturnCode> {
-        let key = usable.key.clone();
-        if usable.facts.family == MechanismFamily::RsaOaep {
-            let operation = CipherOperation::new(key, usable.facts, mechanism, CipherDirection::Encrypt)?;
-            return Ok(Self::Rsa { operation, len: len.ok_or(ReturnCode::TemplateIncomplete)? });
-        }
-        let derivation = agreement(mechanism, public_point(&key))?;
-        Ok(Self::Ecdh { derivation, public: key })
-    }
-
-    fn ciphertext_len(&self) -> Result<usize, ReturnCode> {
-        match self {
-            Self::Rsa { operation, len } => operation.whole_len(*len).map(|(len, _)| len),
-            Self::Ecdh { public, .. } => Ok(public_point(public).len()),
-        }
+    fn into_object(self, value: &[u8]) -> Result<NewObject, ReturnCode> {
+        new_secret_object(self.attributes, self.key_type, value)
     }
 }
 
 /// Returns the derivation of an agreement with a peer that the mechanism does not name.
-fn agreement(mechanism: &Mechanism<'_>, peer: &[u8]) -> Result<Derivation, ReturnCode> {
+fn agreement<'a>(mechanism: &Mechanism<'a>, peer: &'a [u8]) -> Result<Derivation<'a>, ReturnCode> {
     match mechanism.parameters {
         MechanismParameters::Ecdh { kdf, shared, public: [] } => {
-            Ok(Derivation::Ecdh { kdf, shared: shared.to_vec(), public: peer.to_vec() })
+            Ok(Derivation::Ecdh { kdf, shared, public: peer })
         }
         _ => Err(ReturnCode::MechanismParamInvalid),
-    }
-}
-
-/// The computation of `C_EncapsulateKey`.
-struct Encapsulation {
-    method: KeyEncapsulation,
-    secret: SharedSecret,
-}
-
-impl CallComputation for Encapsulation {
-    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
-        let SharedSecret { attributes, key_type, len } = self.secret;
-        let (value, bytes) = match self.method {
-            KeyEncapsulation::Rsa { operation, len } => {
-                let secret = generate::secret(len).map_err(|_| ReturnCode::RandomNoRng)?;
-                let value = secret.secret().map(SecretBytes::expose).ok_or(ReturnCode::GeneralError)?;
-                let value = Zeroizing::new(value.to_vec());
-                let ciphertext = operation.whole(route, &value).await?;
-                (value, ciphertext)
-            }
-            KeyEncapsulation::Ecdh { derivation, public } => {
-                let ephemeral = match public.kind() {
-                    KeyKind::EcPublic(curve) => generate::ec(curve),
-                    KeyKind::X25519Public => generate::x25519(),
-                    _ => return Err(ReturnCode::KeyTypeInconsistent),
-                };
-                let ephemeral = ephemeral.map_err(|_| ReturnCode::RandomNoRng)?;
-                let value = derivation.derive(route, &ephemeral, len).await?;
-                (value, Zeroizing::new(public_point(&ephemeral).to_vec()))
-            }
-        };
-        let object = new_secret_object(attributes, key_type, &value)?;
-        Ok(CallResult { bytes, ..CallResult::of_object(object) })
-    }
-}
-
-enum KeyDecapsulation {
-    Rsa { operation: CipherOperation, ciphertext: Vec<u8> },
-    Ecdh { derivation: Derivation, own: Key },
-}
-
-/// The computation of `C_DecapsulateKey`.
-struct Decapsulation {
-    method: KeyDecapsulation,
-    secret: SharedSecret,
-}
-
-impl CallComputation for Decapsulation {
-    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
-        let SharedSecret { attributes, key_type, len } = self.secret;
-        let value = match self.method {
-            KeyDecapsulation::Rsa { operation, ciphertext } => operation.whole(route, &ciphertext).await,
-            KeyDecapsulation::Ecdh { derivation, own } => derivation.derive(route, &own, len).await,
-        };
-        let value = value.map_err(|code| match code {
-            ReturnCode::DeviceError | ReturnCode::TokenResourceExceeded | ReturnCode::KeySizeRange => code,
-            _ => ReturnCode::WrappedKeyInvalid,
-        })?;
-        if len.is_some_and(|len| len != value.len()) {
-            return Err(ReturnCode::WrappedKeyInvalid);
-        }
-        new_secret_object(attributes, key_type, &value).map(CallResult::of_object)
     }
 }

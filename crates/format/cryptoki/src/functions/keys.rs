@@ -6,7 +6,6 @@ use oarlock::{Curve, Key};
 
 use super::Cryptoki;
 use super::access::{Caller, KeyFaults};
-use super::asynchronous::CallComputation;
 use super::creation::check_key_type;
 use crate::attribute::{AttributeSet, TemplateEntry, parse};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
@@ -16,7 +15,7 @@ use crate::object::{
     CreationKind, NamedCurve, NewObject, apply_template, complete, complete_derived, is_readable,
     is_secret_len, new_key_object,
 };
-use crate::operation::{ComputeRoute, Derivation, NewKey, new_pair, new_secret};
+use crate::operation::{Derivation, new_pair, new_secret};
 use crate::session::CallResult;
 
 /// The fewest bytes of a derived or agreed key that nobody may read. Shorter ones could be guessed, and after them byte
@@ -47,8 +46,10 @@ impl Cryptoki {
         let kind = CreationKind::Generated(mechanism.kind);
         let attributes = complete(template, class, Some(key_type), kind, caller.context())?;
         caller.check_write(&attributes)?;
-        let generation = SecretGeneration { new: new_secret(key_type, len)?, attributes };
-        let generated = self.compute(&caller, "C_GenerateKey", 0, generation)?;
+        let generated =
+            self.generate(caller.call("C_GenerateKey", None), new_secret(key_type, len)?, move |key| {
+                new_key_object(attributes, key, class).map(CallResult::of_object)
+            })?;
         self.add_first(&caller, generated)
     }
 
@@ -81,8 +82,11 @@ impl Cryptoki {
         let curve = wanted_curve(&public, key_type)?;
         let bits = public.number(A::MODULUS_BITS);
         let new = new_pair(key_type, curve, bits, public.bytes(A::PUBLIC_EXPONENT))?;
-        let generation = PairGeneration { new, public, private };
-        let generated = self.compute(&caller, "C_GenerateKeyPair", 0, generation)?;
+        let generated = self.generate(caller.call("C_GenerateKeyPair", None), new, move |key| {
+            let public = new_key_object(public, public_half(&key)?, ObjectClass::PUBLIC_KEY)?;
+            let private = new_key_object(private, key, ObjectClass::PRIVATE_KEY)?;
+            Ok(CallResult { objects: vec![public, private], ..CallResult::default() })
+        })?;
         match self.add(&caller, generated.objects)?[..] {
             [public, private] => Ok((public, private)),
             _ => Err(ReturnCode::GeneralError),
@@ -133,8 +137,10 @@ impl Cryptoki {
         }
         complete_derived(&mut attributes, &usable.object.attributes);
         let len = len.or(fixed_len(key_type));
-        let derivation = DerivedKeyCall { derivation, base: usable.key, len, key_type, attributes };
-        let derived = self.compute(&caller, "C_DeriveKey", 0, derivation)?;
+        let call = caller.call("C_DeriveKey", None);
+        let derived = self.compute(call, derivation.plan(&usable.key, len), move |value| {
+            new_secret_object(attributes, key_type, &value?).map(CallResult::of_object)
+        })?;
         self.add_first(&caller, derived)
     }
 
@@ -154,52 +160,6 @@ impl Cryptoki {
     pub fn generate_random(&self, session: SessionHandle, out: &mut [u8]) -> Result<(), ReturnCode> {
         self.caller(session)?;
         rand::fill(out).map_err(|_| ReturnCode::RandomNoRng)
-    }
-}
-
-/// The computation of `C_GenerateKey`.
-struct SecretGeneration {
-    new: NewKey,
-    attributes: AttributeSet,
-}
-
-/// The computation of `C_GenerateKeyPair`.
-struct PairGeneration {
-    new: NewKey,
-    public: AttributeSet,
-    private: AttributeSet,
-}
-
-/// The computation of `C_DeriveKey`.
-struct DerivedKeyCall {
-    derivation: Derivation,
-    base: Key,
-    /// The number of bytes, or `None` for the natural number.
-    len: Option<usize>,
-    key_type: KeyTypeNumber,
-    attributes: AttributeSet,
-}
-
-impl CallComputation for SecretGeneration {
-    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
-        let key = self.new.generate(route).await?;
-        new_key_object(self.attributes, key, ObjectClass::SECRET_KEY).map(CallResult::of_object)
-    }
-}
-
-impl CallComputation for PairGeneration {
-    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
-        let key = self.new.generate(route).await?;
-        let public = new_key_object(self.public, public_half(&key)?, ObjectClass::PUBLIC_KEY)?;
-        let private = new_key_object(self.private, key, ObjectClass::PRIVATE_KEY)?;
-        Ok(CallResult { objects: vec![public, private], ..CallResult::default() })
-    }
-}
-
-impl CallComputation for DerivedKeyCall {
-    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
-        let value = self.derivation.derive(route, &self.base, self.len).await?;
-        new_secret_object(self.attributes, self.key_type, &value).map(CallResult::of_object)
     }
 }
 

@@ -9,10 +9,7 @@ use super::steps::StepEnd;
 use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismParameters, MessageParameters};
-use crate::operation::{
-    CipherDirection, ComputeRoute, MessageCipher, MessageSignature, SignatureOperation, SigningStep,
-    compute_here,
-};
+use crate::operation::{CipherDirection, MessageCipher, MessageSignature, SignatureOperation};
 use crate::output::CallOutput;
 use crate::session::{ActiveOperation, Session};
 
@@ -176,8 +173,7 @@ impl Cryptoki {
             operation.check_between_messages()?;
             if output.has_space(operation.fresh.len())? {
                 let mut signature = operation.fresh.clone();
-                let step = SigningStep::Whole(data);
-                output.write(&compute_here(signature.sign(ComputeRoute::Here(&self.accelerator), step))?)?;
+                output.write(&signature.plan_signature(Some(data))?.run(&self.accelerator)?)?;
             }
             Ok(())
         })
@@ -209,8 +205,7 @@ impl Cryptoki {
             if output.has_space(operation.fresh.len())? {
                 operation.add_piece(data)?;
                 let mut signature = operation.take_current()?;
-                let step = SigningStep::Pieces;
-                output.write(&compute_here(signature.sign(ComputeRoute::Here(&self.accelerator), step))?)?;
+                output.write(&signature.plan_signature(None)?.run(&self.accelerator)?)?;
             }
             Ok(())
         })
@@ -250,8 +245,8 @@ impl Cryptoki {
     ) -> Result<(), ReturnCode> {
         self.message_step(session, verify_place, |operation| {
             operation.check_between_messages()?;
-            let (mut verification, step) = (operation.fresh.clone(), SigningStep::Whole(data));
-            compute_here(verification.verify(ComputeRoute::Here(&self.accelerator), step, signature))
+            let mut verification = operation.fresh.clone();
+            verification.plan_verification(Some(data), signature)?.run(&self.accelerator).map(drop)
         })
     }
 
@@ -276,8 +271,8 @@ impl Cryptoki {
         self.message_step(session, verify_place, |operation| {
             operation.add_piece(data)?;
             let Some(signature) = signature else { return Ok(()) };
-            let (mut verification, step) = (operation.take_current()?, SigningStep::Pieces);
-            compute_here(verification.verify(ComputeRoute::Here(&self.accelerator), step, signature))
+            let mut verification = operation.take_current()?;
+            verification.plan_verification(None, signature)?.run(&self.accelerator).map(drop)
         })
     }
 
@@ -347,8 +342,7 @@ impl Cryptoki {
             operation.check_between_messages()?;
             operation.check(parameters)?;
             if output.has_space(data.len())? {
-                let message = operation.whole(ComputeRoute::Here(&self.accelerator), parameters, aad, data);
-                output.write(&compute_here(message)?)?;
+                output.write(&operation.whole(&self.accelerator, parameters, aad, data)?)?;
             }
             Ok(())
         })
@@ -384,8 +378,7 @@ impl Cryptoki {
             operation.check(parameters)?;
             if output.has_space(len)? {
                 operation.add_piece(data)?;
-                let message = operation.finish(ComputeRoute::Here(&self.accelerator), parameters);
-                output.write(&compute_here(message)?)?;
+                output.write(&operation.finish(&self.accelerator, parameters)?)?;
             }
             Ok(())
         })

@@ -4,15 +4,12 @@ use std::borrow::Cow;
 
 use super::Cryptoki;
 use super::access::KeyFaults;
-use super::asynchronous::PendingPlace;
+use super::asynchronous::FunctionCall;
 use super::steps::StepEnd;
-use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags, session_flags};
+use crate::constants::{AttributeType as A, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::Mechanism;
-use crate::operation::{
-    ComputeRoute, ManyAnswers, ManyInputs, SignatureOperation, SigningStep, compute_here, sign_many,
-    verify_many,
-};
+use crate::operation::{ManyAnswers, ManyInputs, SignatureOperation, sign_many, verify_many};
 use crate::output::CallOutput;
 use crate::session::CallResult;
 
@@ -52,7 +49,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.finish_signature(session, "C_Sign", SigningStep::Whole(data), output)
+        self.finish_signature(session, "C_Sign", Some(data), output)
     }
 
     /// `C_SignUpdate`.
@@ -75,50 +72,29 @@ impl Cryptoki {
     /// # Errors
     /// As [`sign`](Self::sign).
     pub fn sign_final(&self, session: SessionHandle, output: &mut CallOutput<'_>) -> Result<(), ReturnCode> {
-        self.finish_signature(session, "C_SignFinal", SigningStep::Pieces, output)
+        self.finish_signature(session, "C_SignFinal", None, output)
     }
 
     fn finish_signature(
         &self,
         session: SessionHandle,
         function: &'static str,
-        step: SigningStep<'_>,
+        whole: Option<&[u8]>,
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(
             session,
             |found| &mut found.sign,
             |operation, flags| {
-                check_step(operation, &step)?;
+                check_step(operation, whole)?;
                 check_login(operation)?;
                 if !output.has_space(operation.len())? {
                     return Ok(StepEnd::More(()));
                 }
-                if flags & session_flags::ASYNC_SESSION != 0 {
-                    // Before the operation ends.
-                    self.check_none_pending(session, function)?;
-                    let place = PendingPlace::new(session, function, output);
-                    return Err(self.submit_signature(place, operation.clone(), &step));
-                }
-                let signature = operation.sign(ComputeRoute::Here(&self.accelerator), step);
-                output.write(&compute_here(signature)?)?;
-                Ok(StepEnd::Done(()))
+                let call = FunctionCall::new((session, flags), function, Some(output));
+                self.compute_output(call, operation.plan_signature(whole), output)
             },
         )
-    }
-
-    fn submit_signature(
-        &self,
-        place: PendingPlace,
-        mut operation: SignatureOperation,
-        step: &SigningStep<'_>,
-    ) -> ReturnCode {
-        let (accelerator, message) = (self.accelerator.clone(), step.message_copy());
-        self.submit_pending(place, async move {
-            let step = SigningStep::from_copy(message.as_deref());
-            let signature = operation.sign(ComputeRoute::Queue(&accelerator), step).await;
-            signature.map(CallResult::of_bytes)
-        })
     }
 
     /// `C_VerifyInit`.
@@ -155,7 +131,7 @@ impl Cryptoki {
     /// [`ReturnCode::SignatureInvalid`], [`ReturnCode::SignatureLenRange`],
     /// [`ReturnCode::OperationNotInitialized`], [`ReturnCode::DataLenRange`].
     pub fn verify(&self, session: SessionHandle, data: &[u8], signature: &[u8]) -> Result<(), ReturnCode> {
-        self.finish_verification(session, "C_Verify", SigningStep::Whole(data), Some(signature))
+        self.finish_verification(session, "C_Verify", Some(data), Some(signature))
     }
 
     /// `C_VerifyUpdate`, and `C_VerifySignatureUpdate`.
@@ -175,7 +151,7 @@ impl Cryptoki {
     /// # Errors
     /// As [`verify`](Self::verify).
     pub fn verify_final(&self, session: SessionHandle, signature: &[u8]) -> Result<(), ReturnCode> {
-        self.finish_verification(session, "C_VerifyFinal", SigningStep::Pieces, Some(signature))
+        self.finish_verification(session, "C_VerifyFinal", None, Some(signature))
     }
 
     /// `C_VerifySignatureInit` of PKCS#11 3.2.
@@ -197,7 +173,7 @@ impl Cryptoki {
     /// # Errors
     /// As [`verify`](Self::verify).
     pub fn verify_signature(&self, session: SessionHandle, data: &[u8]) -> Result<(), ReturnCode> {
-        self.finish_verification(session, "C_VerifySignature", SigningStep::Whole(data), None)
+        self.finish_verification(session, "C_VerifySignature", Some(data), None)
     }
 
     /// `C_VerifySignatureFinal` of PKCS#11 3.2.
@@ -205,25 +181,23 @@ impl Cryptoki {
     /// # Errors
     /// As [`verify`](Self::verify).
     pub fn verify_signature_final(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.finish_verification(session, "C_VerifySignatureFinal", SigningStep::Pieces, None)
+        self.finish_verification(session, "C_VerifySignatureFinal", None, None)
     }
 
     fn finish_verification(
         &self,
         session: SessionHandle,
         function: &'static str,
-        step: SigningStep<'_>,
+        whole: Option<&[u8]>,
         signature: Option<&[u8]>,
     ) -> Result<(), ReturnCode> {
         self.step(
             session,
             |found| &mut found.verify,
             |operation, flags| {
-                check_step(operation, &step)?;
-                let is_asynchronous = flags & session_flags::ASYNC_SESSION != 0;
-                if is_asynchronous {
-                    self.check_none_pending(session, function)?;
-                }
+                check_step(operation, whole)?;
+                let call = FunctionCall::new((session, flags), function, None);
+                self.check_none_pending(call)?;
                 // An operation has its signature from the start or gets it at the end, never both.
                 let own = operation.signature.take();
                 let signature = match (signature, own) {
@@ -231,34 +205,11 @@ impl Cryptoki {
                     (None, Some(own)) => Cow::Owned(own),
                     _ => return Err(ReturnCode::OperationNotInitialized),
                 };
-                if is_asynchronous {
-                    let place = PendingPlace::new(session, function, &CallOutput::length_only());
-                    return Err(self.submit_verification(
-                        place,
-                        operation.clone(),
-                        &step,
-                        signature.into_owned(),
-                    ));
-                }
-                compute_here(operation.verify(ComputeRoute::Here(&self.accelerator), step, &signature))?;
+                let verification = operation.plan_verification(whole, &signature);
+                self.compute(call, verification, |verified| verified.map(|_| CallResult::default()))?;
                 Ok(StepEnd::Done(()))
             },
         )
-    }
-
-    fn submit_verification(
-        &self,
-        place: PendingPlace,
-        mut operation: SignatureOperation,
-        step: &SigningStep<'_>,
-        signature: Vec<u8>,
-    ) -> ReturnCode {
-        let (accelerator, message) = (self.accelerator.clone(), step.message_copy());
-        self.submit_pending(place, async move {
-            let step = SigningStep::from_copy(message.as_deref());
-            operation.verify(ComputeRoute::Queue(&accelerator), step, &signature).await?;
-            Ok(CallResult::default())
-        })
     }
 
     /// Signs many inputs under one key: `O_SignMany`, and `O_MacMany` for MACs. No operation of the session is used.
@@ -277,7 +228,7 @@ impl Cryptoki {
             return Err(ReturnCode::KeyFunctionNotPermitted);
         }
         let operation = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
-        compute_here(sign_many(ComputeRoute::Here(&self.accelerator), &operation, inputs))
+        sign_many(&self.accelerator, &operation, inputs)
     }
 
     /// Verifies many signatures under one key: `O_VerifyMany`.
@@ -295,13 +246,13 @@ impl Cryptoki {
     ) -> Result<ManyAnswers, ReturnCode> {
         let usable = self.caller(session)?.usable_key(key, mechanism, VERIFY, KeyFaults::USUAL)?;
         let operation = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
-        compute_here(verify_many(ComputeRoute::Here(&self.accelerator), &operation, inputs, signatures))
+        verify_many(&self.accelerator, &operation, inputs, signatures)
     }
 }
 
 /// A call in one step takes no message in pieces. PKCS#11 3.2 5.13.2.
-fn check_step(operation: &SignatureOperation, step: &SigningStep<'_>) -> Result<(), ReturnCode> {
-    let is_mixed = matches!(step, SigningStep::Whole(_)) && operation.is_in_pieces();
+fn check_step(operation: &SignatureOperation, whole: Option<&[u8]>) -> Result<(), ReturnCode> {
+    let is_mixed = whole.is_some() && operation.is_in_pieces();
     if is_mixed { Err(ReturnCode::OperationActive) } else { Ok(()) }
 }
 

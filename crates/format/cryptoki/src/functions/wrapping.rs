@@ -6,17 +6,16 @@ use zeroize::Zeroizing;
 
 use super::Cryptoki;
 use super::access::KeyFaults;
-use super::asynchronous::CallComputation;
 use super::creation::check_key_type;
 use super::keys::expect;
-use crate::attribute::{AttributeSet, TemplateEntry, parse, peek_number};
+use crate::attribute::{TemplateEntry, parse, peek_number};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily};
 use crate::object::{
     CreationKind, Object, apply_template, complete, curve_key_type_fits, is_secret_len, new_key_object,
 };
-use crate::operation::{CipherDirection, CipherOperation, ComputeRoute};
+use crate::operation::{CipherDirection, CipherOperation};
 use crate::output::CallOutput;
 use crate::session::CallResult;
 
@@ -50,8 +49,11 @@ impl Cryptoki {
             CipherOperation::new(wrapping.key, wrapping.facts, mechanism, CipherDirection::Encrypt)?;
         let (len, _) = operation.whole_len(value.len())?;
         if output.has_space(len)? {
-            let space = output.space();
-            let wrapped = self.compute(&caller, "C_WrapKey", space, KeyWrapping { operation, value })?;
+            let call = caller.call("C_WrapKey", Some(output));
+            let wrapped = self.compute(call, operation.plan_whole(&value), |wrapped| match wrapped {
+                Err(ReturnCode::DataLenRange) => Err(ReturnCode::KeySizeRange),
+                wrapped => wrapped.map(CallResult::of_bytes),
+            })?;
             output.write(&wrapped.bytes)?;
         }
         Ok(())
@@ -94,55 +96,18 @@ impl Cryptoki {
         caller.check_write(&attributes)?;
         let operation =
             CipherOperation::new(unwrapping.key, unwrapping.facts, mechanism, CipherDirection::Decrypt)?;
-        let target = UnwrappedTarget { attributes, class, key_type, wanted_len };
-        let unwrapping = KeyUnwrapping { operation, wrapped: wrapped.to_vec(), target };
-        let unwrapped = self.compute(&caller, "C_UnwrapKey", 0, unwrapping)?;
-        self.add_first(&caller, unwrapped)
-    }
-}
-
-/// The computation of `C_WrapKey`.
-struct KeyWrapping {
-    operation: CipherOperation,
-    value: Zeroizing<Vec<u8>>,
-}
-
-/// The computation of `C_UnwrapKey`.
-struct KeyUnwrapping {
-    operation: CipherOperation,
-    wrapped: Vec<u8>,
-    target: UnwrappedTarget,
-}
-
-/// The key that shall come out of a wrapped one.
-struct UnwrappedTarget {
-    attributes: AttributeSet,
-    class: ObjectClass,
-    key_type: KeyTypeNumber,
-    wanted_len: Option<u64>,
-}
-
-impl CallComputation for KeyWrapping {
-    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
-        let wrapped = self.operation.whole(route, &self.value).await;
-        wrapped.map(CallResult::of_bytes).map_err(|code| match code {
-            ReturnCode::DataLenRange => ReturnCode::KeySizeRange,
-            code => code,
-        })
-    }
-}
-
-impl CallComputation for KeyUnwrapping {
-    async fn compute(self, route: ComputeRoute<'_>) -> Result<CallResult, ReturnCode> {
-        // One code for a bad length, a bad padding, a bad tag and a value that is not a key: the difference would help
-        // to decrypt (Bleichenbacher 1998, Bardou et al. 2012).
-        let value = self.operation.whole(route, &self.wrapped).await.map_err(|code| match code {
-            ReturnCode::DeviceError | ReturnCode::TokenResourceExceeded => code,
-            _ => ReturnCode::WrappedKeyInvalid,
+        let call = caller.call("C_UnwrapKey", None);
+        let unwrapped = self.compute(call, operation.plan_whole(wrapped), move |value| {
+            // One code for a bad length, a bad padding, a bad tag and a value that is not a key: the difference would
+            // help to decrypt (Bleichenbacher 1998, Bardou et al. 2012).
+            let value = value.map_err(|code| match code {
+                ReturnCode::DeviceError | ReturnCode::TokenResourceExceeded => code,
+                _ => ReturnCode::WrappedKeyInvalid,
+            })?;
+            let key = unwrapped_key(&value, class, key_type, wanted_len)?;
+            new_key_object(attributes, key, class).map(CallResult::of_object)
         })?;
-        let UnwrappedTarget { attributes, class, key_type, wanted_len } = self.target;
-        let key = unwrapped_key(&value, class, key_type, wanted_len)?;
-        new_key_object(attributes, key, class).map(CallResult::of_object)
+        self.add_first(&caller, unwrapped)
     }
 }
 

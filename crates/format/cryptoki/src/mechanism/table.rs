@@ -24,13 +24,13 @@ pub struct MechanismFacts {
 /// The steps that mechanisms of one kind share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MechanismFamily {
-    /// RSASSA and RSAES PKCS#1 v1.5.
-    RsaPkcs1(DigestRule),
-    RsaPss(DigestRule),
+    /// RSASSA and RSAES PKCS#1 v1.5. Here and below, `None` if the caller gives the digest, or the encoded digest.
+    RsaPkcs1(Option<DigestAlg>),
+    RsaPss(Option<DigestAlg>),
     RsaOaep,
     /// Bare RSA.
     RsaRaw,
-    Ecdsa(DigestRule),
+    Ecdsa(Option<DigestAlg>),
     Eddsa,
     Digest(DigestAlg),
     /// SHA-3, which no engine has a shape for.
@@ -69,15 +69,6 @@ pub(crate) enum Sha3Width {
     Bits256,
     Bits384,
     Bits512,
-}
-
-/// The input of a signature mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DigestRule {
-    /// The mechanism hashes the message.
-    Message(DigestAlg),
-    /// The caller gives the digest, or the encoded digest.
-    Given,
 }
 
 /// Returns the facts about a mechanism, or `None` if it is unknown.
@@ -172,15 +163,15 @@ const SECRET: (u64, u64) = (1, 65_535);
 const NO_KEY: (u64, u64) = (0, 0);
 
 const fn rsa_pkcs1(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
-    row(kind, RSA, SIGN, ParameterForm::None, MechanismFamily::RsaPkcs1(DigestRule::Message(alg)))
+    row(kind, RSA, SIGN, ParameterForm::None, MechanismFamily::RsaPkcs1(Some(alg)))
 }
 
 const fn rsa_pss(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
-    row(kind, RSA, SIGN, ParameterForm::Pss, MechanismFamily::RsaPss(DigestRule::Message(alg)))
+    row(kind, RSA, SIGN, ParameterForm::Pss, MechanismFamily::RsaPss(Some(alg)))
 }
 
 const fn ecdsa(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
-    row(kind, EC, SIGN | CURVE, ParameterForm::None, MechanismFamily::Ecdsa(DigestRule::Message(alg)))
+    row(kind, EC, SIGN | CURVE, ParameterForm::None, MechanismFamily::Ecdsa(Some(alg)))
 }
 
 const fn digest(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
@@ -214,20 +205,14 @@ const MECHANISMS: &[MechanismFacts] = &[
         RSA,
         SIGN | CRYPT | WRAP,
         ParameterForm::None,
-        MechanismFamily::RsaPkcs1(DigestRule::Given),
+        MechanismFamily::RsaPkcs1(None),
     ),
     rsa_pkcs1(MechanismType::SHA1_RSA_PKCS, DigestAlg::Sha1),
     rsa_pkcs1(MechanismType::SHA224_RSA_PKCS, DigestAlg::Sha224),
     rsa_pkcs1(MechanismType::SHA256_RSA_PKCS, DigestAlg::Sha256),
     rsa_pkcs1(MechanismType::SHA384_RSA_PKCS, DigestAlg::Sha384),
     rsa_pkcs1(MechanismType::SHA512_RSA_PKCS, DigestAlg::Sha512),
-    row(
-        MechanismType::RSA_PKCS_PSS,
-        RSA,
-        SIGN,
-        ParameterForm::Pss,
-        MechanismFamily::RsaPss(DigestRule::Given),
-    ),
+    row(MechanismType::RSA_PKCS_PSS, RSA, SIGN, ParameterForm::Pss, MechanismFamily::RsaPss(None)),
     rsa_pss(MechanismType::SHA1_RSA_PKCS_PSS, DigestAlg::Sha1),
     rsa_pss(MechanismType::SHA224_RSA_PKCS_PSS, DigestAlg::Sha224),
     rsa_pss(MechanismType::SHA256_RSA_PKCS_PSS, DigestAlg::Sha256),
@@ -242,13 +227,7 @@ const MECHANISMS: &[MechanismFacts] = &[
     ),
     row(MechanismType::RSA_X_509, RSA, SIGN | CRYPT, ParameterForm::None, MechanismFamily::RsaRaw),
     pair(MechanismType::EC_KEY_PAIR_GEN, EC, CURVE, KeyTypeNumber::EC),
-    row(
-        MechanismType::ECDSA,
-        EC,
-        SIGN | CURVE,
-        ParameterForm::None,
-        MechanismFamily::Ecdsa(DigestRule::Given),
-    ),
+    row(MechanismType::ECDSA, EC, SIGN | CURVE, ParameterForm::None, MechanismFamily::Ecdsa(None)),
     ecdsa(MechanismType::ECDSA_SHA1, DigestAlg::Sha1),
     ecdsa(MechanismType::ECDSA_SHA224, DigestAlg::Sha224),
     ecdsa(MechanismType::ECDSA_SHA256, DigestAlg::Sha256),

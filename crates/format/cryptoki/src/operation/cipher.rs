@@ -1,19 +1,18 @@
 //! Encryption and decryption in one step or in pieces.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use oarlock::{CipherMode, Direction, Input, Job, Key, ProcessMark, Scheme, Shape};
+use oarlock::{CipherMode, Direction, Key, ProcessMark, Scheme, Shape};
 use zeroize::Zeroizing;
 
 use super::cipher_method::CipherMethod;
-use super::compute::ComputeRoute;
+use super::compute::{Computation, Finish, PlannedJob};
 use super::counter::ctr_shape;
-use super::failure::{FailureRule, to_return_code};
-use super::padding::{BLOCK, pkcs7, unpadded_len};
-use super::record::{RecordInputs, run_blocks, run_record};
+use super::failure::FailureRule;
+use super::padding::{BLOCK, pkcs7};
+use super::pieces::{Message, append};
+use super::record::{RecordInputs, plan_blocks, plan_gathered_record, plan_record};
 use super::rsa::{self, BareRsa};
-use super::signature::append;
 use crate::constants::ReturnCode;
 use crate::mechanism::{Mechanism, MechanismFacts};
 
@@ -28,7 +27,7 @@ pub(crate) enum CipherDirection {
     Decrypt,
 }
 
-/// An encryption or decryption under way.
+/// An encryption or decryption that has begun.
 #[derive(Clone)]
 pub(crate) struct CipherOperation {
     key: Key,
@@ -85,12 +84,12 @@ impl CipherOperation {
     }
 
     /// Returns the IV, which is empty if the mechanism has none.
-    pub(crate) fn iv(&self) -> Cow<'_, [u8]> {
+    pub(crate) fn iv(&self) -> &[u8] {
         match &self.method {
-            CipherMethod::Cbc { iv, .. } => Cow::Borrowed(iv),
-            CipherMethod::Ctr { counter, .. } => Cow::Owned(counter.block().to_vec()),
-            CipherMethod::Aead { iv, .. } => Cow::Borrowed(iv),
-            _ => Cow::Borrowed(&[]),
+            CipherMethod::Cbc { iv, .. } => iv,
+            CipherMethod::Ctr { counter, .. } => counter.block(),
+            CipherMethod::Aead { iv, .. } => iv,
+            _ => &[],
         }
     }
 
@@ -153,26 +152,18 @@ impl CipherOperation {
         })
     }
 
-    /// Computes everything in one step.
+    /// Plans everything in one step.
     ///
     /// # Errors
     /// The return codes of the function for bad inputs.
-    pub(crate) async fn whole(
-        &self,
-        route: ComputeRoute<'_>,
-        data: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    pub(crate) fn plan_whole<'a>(&'a self, data: &'a [u8]) -> Result<Computation<'a>, ReturnCode> {
         let rule = self.rule();
-        let Some(shape) = self.shape() else { return self.rsa(route, data).await };
+        let Some(shape) = self.shape() else { return self.plan_rsa(data) };
         if let CipherMethod::Ecb(_) = self.method {
-            return run_blocks(route, shape, &self.key, data, rule).await;
+            return plan_blocks(shape, &self.key, data, rule);
         }
-        let iv = self.iv();
-        let inputs = self.record(&iv, data)?;
-        let mut output = run_record(route, shape, &self.key, &inputs, rule).await?;
-        let len = self.unpadded_len(&output)?;
-        output.truncate(len);
-        Ok(output)
+        let computation = plan_record(shape, &self.key, &self.record(self.iv(), data)?, rule)?;
+        Ok(if self.removes_padding() { computation.with_finish(Finish::Unpad) } else { computation })
     }
 
     /// Returns the record of a whole input. RSA and ECB have none.
@@ -219,31 +210,18 @@ impl CipherOperation {
         }
     }
 
-    /// Returns the length of an output without its padding.
-    ///
-    /// # Errors
-    /// [`ReturnCode::EncryptedDataInvalid`] for a bad padding.
-    pub(crate) fn unpadded_len(&self, output: &[u8]) -> Result<usize, ReturnCode> {
-        if !self.removes_padding() {
-            return Ok(output.len());
-        }
-        let len = output.last_chunk().and_then(unpadded_len).ok_or(ReturnCode::EncryptedDataInvalid)?;
-        Ok(output.len() - BLOCK + len)
-    }
-
-    fn removes_padding(&self) -> bool {
+    /// True if the output of the engine ends with a padding.
+    pub(crate) fn removes_padding(&self) -> bool {
         self.direction == CipherDirection::Decrypt
             && matches!(self.method, CipherMethod::Cbc { is_padded: true, .. })
     }
 
-    async fn rsa(&self, route: ComputeRoute<'_>, data: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    fn plan_rsa<'a>(&'a self, data: &'a [u8]) -> Result<Computation<'a>, ReturnCode> {
         let rule = self.rule();
-        if let Some(operation) = self.bare_rsa() {
-            let input = self.rsa_input(data)?;
-            return rsa::operate(route, operation, &self.key, &input, rule).await;
+        match self.bare_rsa() {
+            Some(operation) => rsa::plan(operation, &self.key, &self.rsa_input(data)?, rule),
+            None => Ok(Computation::job(self.job(data)?, rule)),
         }
-        let job = self.job(data)?;
-        route.job(&job).await.map_err(|error| to_return_code(&error, rule))
     }
 
     /// Returns the bare operation of RSA that computes this one, if no scheme does.
@@ -278,8 +256,8 @@ impl CipherOperation {
     ///
     /// # Errors
     /// [`ReturnCode::EncryptedDataLenRange`] unless the ciphertext is as long as the modulus.
-    pub(crate) fn job<'a>(&'a self, data: &'a [u8]) -> Result<Job<'a>, ReturnCode> {
-        let (scheme, label): (_, &[u8]) = match &self.method {
+    pub(crate) fn job<'a>(&'a self, data: &'a [u8]) -> Result<PlannedJob<'a>, ReturnCode> {
+        let (scheme, second): (_, &[u8]) = match &self.method {
             CipherMethod::RsaPkcs1 => (Scheme::RsaPkcs1Decrypt, &[]),
             CipherMethod::RsaOaep { digest, mgf, label } => {
                 (Scheme::RsaOaepDecrypt { digest: *digest, mgf: *mgf }, label)
@@ -289,7 +267,7 @@ impl CipherOperation {
         if data.len() != rsa::modulus_len(&self.key)? {
             return Err(ReturnCode::EncryptedDataLenRange);
         }
-        Ok(Job::with_scheme(scheme, &self.key, Input::Message(data), label))
+        Ok(PlannedJob { scheme, key: &self.key, input: Message::Lent(data), is_digest: false, second })
     }
 
     /// Returns the bytes that the next piece yields.
@@ -307,32 +285,43 @@ impl CipherOperation {
         }
     }
 
-    /// Takes the next piece and returns [`update_len`](Self::update_len) bytes.
-    pub(crate) async fn update(
-        &mut self,
-        route: ComputeRoute<'_>,
-        data: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    /// Plans the next piece, which yields [`update_len`](Self::update_len) bytes. They go to
+    /// [`chain`](Self::chain) before the piece behind it.
+    pub(crate) fn plan_update(&mut self, data: &[u8]) -> Result<Computation<'_>, ReturnCode> {
         self.is_in_pieces = true;
-        match &mut self.method {
-            CipherMethod::Ctr { alg, counter } => {
-                return counter.apply(route, *alg, &self.key, data).await;
-            }
-            CipherMethod::Ecb(_) | CipherMethod::Cbc { .. } => {}
-            _ => {
-                let too_long = self.rule().length;
-                return gather(&mut self.waiting, data, too_long).map(|()| Zeroizing::default());
+        let (rule, shape, len) = (self.rule(), self.shape(), self.update_len(data.len()));
+        let Self { key, method, waiting, direction, .. } = self;
+        let iv = match method {
+            CipherMethod::Ctr { alg, counter } => return counter.plan(*alg, key, data),
+            CipherMethod::Ecb(_) => None,
+            CipherMethod::Cbc { iv, .. } => Some(iv),
+            _ => return gather(waiting, data, rule.length).map(|()| Computation::nothing()),
+        };
+        let all = Zeroizing::new([&waiting[..], data].concat());
+        let (now, later) = all.split_at(len);
+        *waiting = Zeroizing::new(later.to_vec());
+        let shape = shape.ok_or(ReturnCode::GeneralError)?;
+        match iv {
+            _ if now.is_empty() => Ok(Computation::nothing()),
+            None => plan_blocks(shape, key, now, rule),
+            Some(iv) => {
+                let inputs = RecordInputs { iv, input: now, output_len: len, ..RecordInputs::default() };
+                let computation = plan_gathered_record(shape, key, &inputs, rule);
+                if let (CipherDirection::Decrypt, Some(last)) = (direction, now.last_chunk()) {
+                    *iv = *last;
+                }
+                computation
             }
         }
-        let len = self.update_len(data.len());
-        let mut all = Zeroizing::new(Vec::with_capacity(self.waiting.len() + data.len()));
-        all.extend_from_slice(&self.waiting);
-        all.extend_from_slice(data);
-        let (now, later) = all.split_at(len);
-        let later = Zeroizing::new(later.to_vec());
-        let output = if now.is_empty() { Zeroizing::default() } else { self.blocks(route, now).await? };
-        self.waiting = later;
-        Ok(output)
+    }
+
+    /// Takes the output of a piece: the last block that CBC encrypts is the IV of the next piece.
+    pub(crate) fn chain(&mut self, output: &[u8]) {
+        if let (CipherMethod::Cbc { iv, .. }, CipherDirection::Encrypt, Some(last)) =
+            (&mut self.method, self.direction, output.last_chunk())
+        {
+            *iv = *last;
+        }
     }
 
     /// Returns the largest output of the end, and whether every output is as long.
@@ -345,39 +334,19 @@ impl CipherOperation {
         }
     }
 
-    /// Computes the end.
-    pub(crate) async fn finish(&self, route: ComputeRoute<'_>) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    /// Plans the end.
+    pub(crate) fn plan_end(&self) -> Result<Computation<'_>, ReturnCode> {
         match &self.method {
-            CipherMethod::Ctr { .. } => Ok(Zeroizing::default()),
+            CipherMethod::Ctr { .. } => Ok(Computation::nothing()),
             CipherMethod::Ecb(_) | CipherMethod::Cbc { is_padded: false, .. } => {
                 if self.waiting.is_empty() {
-                    Ok(Zeroizing::default())
+                    Ok(Computation::nothing())
                 } else {
                     Err(self.rule().length)
                 }
             }
-            _ => self.whole(route, &self.waiting).await,
+            _ => self.plan_whole(&self.waiting),
         }
-    }
-
-    /// Computes whole blocks of ECB or CBC, and moves the IV on.
-    async fn blocks(
-        &mut self,
-        route: ComputeRoute<'_>,
-        data: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let (rule, shape) = (self.rule(), self.shape().ok_or(ReturnCode::GeneralError)?);
-        let CipherMethod::Cbc { iv, .. } = &mut self.method else {
-            return run_blocks(route, shape, &self.key, data, rule).await;
-        };
-        let inputs = RecordInputs { iv, input: data, output_len: data.len(), ..RecordInputs::default() };
-        let output = run_record(route, shape, &self.key, &inputs, rule).await?;
-        let is_encryption = self.direction == CipherDirection::Encrypt;
-        let ciphertext = if is_encryption { &output } else { data };
-        if let Some(last) = ciphertext.last_chunk() {
-            *iv = *last;
-        }
-        Ok(output)
     }
 }
 

@@ -5,7 +5,7 @@ use oarlock::{AeadAlg, BlockCipher, DigestAlg, Key, KeyKind, WrapAlg};
 use super::counter::CounterState;
 use super::padding::{BLOCK, digest_of, digest_of_mgf};
 use crate::constants::{MechanismType, ReturnCode, parameter_values};
-use crate::mechanism::{DigestRule, MechanismFamily, MechanismParameters};
+use crate::mechanism::{MechanismFamily, MechanismParameters};
 
 /// A cipher with its parameters.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl CipherMethod {
     ) -> Result<Self, ReturnCode> {
         let invalid = ReturnCode::MechanismParamInvalid;
         Ok(match (family, *parameters) {
-            (MechanismFamily::RsaPkcs1(DigestRule::Given), MechanismParameters::None) => Self::RsaPkcs1,
+            (MechanismFamily::RsaPkcs1(None), MechanismParameters::None) => Self::RsaPkcs1,
             (MechanismFamily::RsaRaw, MechanismParameters::None) => Self::RsaRaw,
             (MechanismFamily::RsaOaep, MechanismParameters::Oaep { hash, mgf, source, label }) => {
                 Self::oaep(hash, mgf, source, label)?
@@ -63,7 +63,7 @@ impl CipherMethod {
                 Self::Wrap { alg: key_wrap(key, true)?, is_padded: true }
             }
             (
-                MechanismFamily::RsaPkcs1(DigestRule::Given)
+                MechanismFamily::RsaPkcs1(None)
                 | MechanismFamily::RsaRaw
                 | MechanismFamily::RsaOaep
                 | MechanismFamily::Ecb

@@ -1,146 +1,322 @@
-//! The route of a computation: at once on this thread, or through the queue of the accelerator.
+//! The computation of a step: planned as a value, and then computed on this thread or through the queue.
 
+use std::borrow::Cow;
 use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use oarlock::engine_api::{ColumnValue, OperationSet};
+use oarlock::engine_api::{ColumnValue, OperationSet, erase};
 use oarlock::{
-    Accelerator, AnswerBytes, Column, InputSource, Job, JobError, KeyHome, Outcomes, Records, Results,
-    SecretSlots, Shape, SubmitOptions,
+    Accelerator, Column, Input, InputSource, Job, JobError, Key, KeyHome, Outcomes, PendingAnswer, Records,
+    Results, Scheme, SecretSlots, Shape, SubmitOptions, Ticket,
 };
-use zeroize::Zeroize;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
 
+use super::derive::KeyStretch;
+use super::failure::{FailureRule, to_return_code};
+use super::padding::unpadded_len;
+use super::pieces::Message;
+use super::record::check_status;
 use crate::constants::ReturnCode;
 
-/// The route of a computation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ComputeRoute<'a> {
-    /// On this thread, for a caller that waits. Only the holder of a held key is waited for, and that by blocking.
-    Here(&'a Accelerator),
-    /// Through the queue, for an asynchronous session: computations of many sessions share a batch.
-    Queue(&'a Accelerator),
+/// The bytes that a computation yields.
+type Output = Result<Zeroizing<Vec<u8>>, ReturnCode>;
+
+/// The computation of one step. Nothing is computed until [`run`](Self::run) or [`submit`](Self::submit).
+pub(crate) struct Computation<'a> {
+    work: Work<'a>,
+    rule: FailureRule,
+    finish: Finish,
 }
 
-impl<'a> ComputeRoute<'a> {
-    /// Returns the accelerator.
-    pub(crate) fn accelerator(self) -> &'a Accelerator {
+/// The work for an engine or a holder.
+enum Work<'a> {
+    /// None: the output is known.
+    Done(Output),
+    Job(PlannedJob<'a>),
+    /// One raw operation.
+    Operation(OperationSet),
+    Records(Shape, SecretRecords<'a>),
+}
+
+/// A scheme with its inputs.
+pub(crate) struct PlannedJob<'a> {
+    pub(crate) scheme: Scheme,
+    pub(crate) key: &'a Key,
+    pub(crate) input: Message<'a>,
+    /// True if the input is the digest of a message.
+    pub(crate) is_digest: bool,
+    /// The signature to verify or the OAEP label, else empty.
+    pub(crate) second: &'a [u8],
+}
+
+/// Records whose data are overwritten on drop if they are not the caller's.
+pub(crate) struct SecretRecords<'a>(pub(crate) Records<'a>);
+
+/// The step from the bytes of an engine or a holder to those of the function.
+pub(crate) enum Finish {
+    /// They are the same.
+    Whole,
+    /// `len` bytes from `start` on.
+    Cut { start: usize, len: usize },
+    /// The bytes before the padding of PKCS#7.
+    Unpad,
+    /// A MAC that must begin with this one. No bytes are left.
+    CompareMac(Vec<u8>),
+    /// The message of a signature of bare RSA, which must be this one. No bytes are left.
+    CompareMessage(Zeroizing<Vec<u8>>),
+    /// A key of the secret that was agreed on.
+    Stretch(KeyStretch),
+}
+
+/// A computation in the queue.
+enum Queued {
+    Done(Output),
+    Job(PendingAnswer),
+    Operation(Ticket),
+    Records { shape: Shape, len: usize, ticket: Ticket },
+}
+
+impl<'a> Computation<'a> {
+    /// Returns a computation that has its output already.
+    pub(crate) fn done(output: Output) -> Self {
+        Self { work: Work::Done(output), rule: FailureRule::SIGN, finish: Finish::Whole }
+    }
+
+    /// Returns a computation without any output.
+    pub(crate) fn nothing() -> Self {
+        Self::done(Ok(Zeroizing::default()))
+    }
+
+    pub(crate) fn job(job: PlannedJob<'a>, rule: FailureRule) -> Self {
+        Self { work: Work::Job(job), rule, finish: Finish::Whole }
+    }
+
+    pub(crate) fn operation(set: OperationSet, rule: FailureRule) -> Self {
+        Self { work: Work::Operation(set), rule, finish: Finish::Whole }
+    }
+
+    pub(crate) fn records(shape: Shape, records: Records<'a>, rule: FailureRule) -> Self {
+        Self { work: Work::Records(shape, SecretRecords(records)), rule, finish: Finish::Whole }
+    }
+
+    pub(crate) fn with_finish(self, finish: Finish) -> Self {
+        Self { finish, ..self }
+    }
+
+    /// Computes on this thread, for a caller that waits. The holder of a held key is waited for.
+    pub(crate) fn run(self, accelerator: &Accelerator) -> Output {
+        let Self { work, rule, finish } = self;
+        finish.apply(work.run(accelerator, rule))
+    }
+
+    /// Submits to the queue, where computations of many sessions share a batch. The inputs are copied.
+    pub(crate) fn submit(self, accelerator: &Accelerator) -> impl Future<Output = Output> + Send + use<> {
+        let Self { work, rule, finish } = self;
+        let queued = work.submit(accelerator, rule).unwrap_or_else(|code| Queued::Done(Err(code)));
+        async move { finish.apply(queued.output(rule).await) }
+    }
+}
+
+impl Work<'_> {
+    fn run(self, accelerator: &Accelerator, rule: FailureRule) -> Output {
+        let failed = |error: JobError| to_return_code(&error, rule);
         match self {
-            Self::Here(accelerator) | Self::Queue(accelerator) => accelerator,
+            Self::Done(output) => output,
+            Self::Job(job) => {
+                accelerator.submit(&job.as_job(), SubmitOptions::default()).wait().map_err(failed)
+            }
+            Self::Operation(set) => first_result(&accelerator.run_operations(&set), rule),
+            Self::Records(shape, records) => {
+                all_outputs(&accelerator.run_records(shape, &records.0).map_err(failed)?, shape, rule)
+            }
         }
     }
 
-    /// Computes a job.
-    pub(crate) async fn job(self, job: &Job<'_>) -> Result<AnswerBytes, JobError> {
+    fn submit(self, accelerator: &Accelerator, rule: FailureRule) -> Result<Queued, ReturnCode> {
+        let failed = |error: JobError| to_return_code(&error, rule);
+        // Computing on the caller's thread would make it wait for one computation after the other.
+        let options = SubmitOptions::default().with_never_on_caller_thread(true).with_coalesce(true);
         match self {
-            Self::Here(accelerator) => accelerator.submit(job, SubmitOptions::default()).wait(),
-            Self::Queue(accelerator) => accelerator.submit(job, queue_options()).await,
-        }
-    }
-
-    /// Computes raw operations of one shape.
-    pub(crate) async fn operations(self, set: OperationSet) -> Result<Results, JobError> {
-        match self {
-            Self::Here(accelerator) => Ok(accelerator.run_operations(&set)),
-            Self::Queue(accelerator) => Ok(accelerator.submit_operations(set, queue_options())?.await),
-        }
-    }
-
-    /// Computes records of one shape.
-    pub(crate) async fn records(self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
-        match self {
-            Self::Here(accelerator) => accelerator.run_records(shape, records),
+            Self::Job(job) => Ok(Queued::Job(accelerator.submit(&job.as_job(), options))),
+            Self::Operation(set) => {
+                accelerator.submit_operations(set, options).map(Queued::Operation).map_err(failed)
+            }
+            Self::Records(shape, records) if records.are_local() => {
+                let len = records.0.len;
+                let records = records.detach().ok_or(ReturnCode::FunctionFailed)?;
+                let ticket = accelerator.submit_records(shape, records, options).map_err(failed)?;
+                Ok(Queued::Records { shape, len, ticket })
+            }
             // Records at a server have no queue here, so an asynchronous session waits for them too.
-            Self::Queue(accelerator) if records.keys.iter().any(|key| key.home() != &KeyHome::Local) => {
-                accelerator.run_records(shape, records)
-            }
-            Self::Queue(accelerator) => {
-                let len = records.len;
-                let owned =
-                    detach(records).ok_or(JobError::Malformed { what: "a record is not in its buffer" })?;
-                let results = accelerator.submit_records(shape, owned, queue_options())?.await;
-                if results.outcomes().len() == len {
-                    Ok(results.into_outcomes())
-                } else {
+            work => Ok(Queued::Done(work.run(accelerator, rule))),
+        }
+    }
+}
+
+impl Queued {
+    async fn output(self, rule: FailureRule) -> Output {
+        match self {
+            Self::Done(output) => output,
+            Self::Job(answer) => answer.await.map_err(|error| to_return_code(&error, rule)),
+            Self::Operation(ticket) => first_result(&ticket.await, rule),
+            Self::Records { shape, len, ticket } => {
+                let results = ticket.await;
+                if results.outcomes().len() != len {
                     // No record was computed, and each has the same error.
-                    Err(results.get(0).err().unwrap_or(JobError::Cancelled))
+                    return Err(to_return_code(&refusal(&results), rule));
                 }
+                all_outputs(results.outcomes(), shape, rule)
             }
         }
     }
+}
 
-    /// Runs a task that uses no engine, such as the generation of a key. `predicted` is its usual time.
-    pub(crate) async fn task<T: Send + 'static>(
-        self,
-        predicted: Duration,
-        task: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, JobError> {
-        let Self::Queue(accelerator) = self else { return Ok(task()) };
-        let answer = Arc::new(Mutex::new(None));
-        let own = Arc::clone(&answer);
-        let run = move || *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(task());
-        let results = accelerator.submit_task(0, predicted, run)?.await;
-        let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.ok_or_else(|| results.get(0).err().unwrap_or(JobError::Cancelled))
+impl Finish {
+    fn apply(self, output: Output) -> Output {
+        match self {
+            Self::Whole => output,
+            Self::Cut { start, len } => output.map(|mut bytes| {
+                bytes.truncate(start + len);
+                bytes.drain(..start);
+                bytes
+            }),
+            Self::Unpad => {
+                let mut bytes = output?;
+                let len = unpadded_len(&bytes)?;
+                bytes.truncate(len);
+                Ok(bytes)
+            }
+            Self::CompareMac(expected) => compare_mac(&output?, &expected).map(|()| Zeroizing::default()),
+            Self::CompareMessage(message) => compare_message(output, &message).map(|()| Zeroizing::default()),
+            Self::Stretch(stretch) => stretch.apply(output),
+        }
     }
 }
 
-/// Returns the result of a computation on the route [`ComputeRoute::Here`].
-pub(crate) fn compute_here<T>(
-    computation: impl Future<Output = Result<T, ReturnCode>>,
-) -> Result<T, ReturnCode> {
-    match pin!(computation).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        // Nothing on that route awaits.
-        Poll::Pending => Err(ReturnCode::GeneralError),
+/// Compares a MAC, which may be longer than the mechanism's, with that of the caller.
+///
+/// # Errors
+/// [`ReturnCode::SignatureInvalid`].
+pub(crate) fn compare_mac(found: &[u8], expected: &[u8]) -> Result<(), ReturnCode> {
+    let is_equal = found.get(..expected.len()).is_some_and(|found| found.ct_eq(expected).into());
+    if is_equal { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
+}
+
+/// Compares a message with the one that a signature of bare RSA contains.
+///
+/// # Errors
+/// [`ReturnCode::SignatureInvalid`].
+pub(crate) fn compare_message(found: Output, message: &[u8]) -> Result<(), ReturnCode> {
+    let found = found.map_err(|code| match code {
+        // A signature that is not below the modulus is a bad one.
+        ReturnCode::DataInvalid => ReturnCode::SignatureInvalid,
+        code => code,
+    })?;
+    let zeros = found.len().checked_sub(message.len()).ok_or(ReturnCode::DataLenRange)?;
+    compare_mac(&found, &[&vec![0; zeros][..], message].concat())
+}
+
+fn first_result(results: &Results, rule: FailureRule) -> Output {
+    let result = results.get(0).map_err(|error| to_return_code(&error, rule))?;
+    Ok(Zeroizing::new(result.to_vec()))
+}
+
+/// Returns the outputs of all records, side by side.
+fn all_outputs(outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> Output {
+    outcomes.statuses().iter().try_for_each(|status| check_status(*status, shape, rule))?;
+    // Only a lone record has an output that is shorter than its place.
+    let len = outcomes.short_len(0, 0).unwrap_or(outcomes.bytes().len());
+    Ok(Zeroizing::new(outcomes.bytes().get(..len).unwrap_or_default().to_vec()))
+}
+
+fn refusal(results: &Results) -> JobError {
+    results.get(0).err().unwrap_or(JobError::Cancelled)
+}
+
+impl PlannedJob<'_> {
+    pub(crate) fn as_job(&self) -> Job<'_> {
+        let input = if self.is_digest { Input::Digest(&self.input) } else { Input::Message(&self.input) };
+        Job::with_scheme(self.scheme, self.key, input, self.second)
     }
 }
 
-fn queue_options() -> SubmitOptions {
-    // Computing on the caller's thread would make it wait for one computation after the other.
-    SubmitOptions::default().with_never_on_caller_thread(true).with_coalesce(true)
-}
-
-/// Returns records that own everything. Their inputs move to secret slots, because the queue does not zeroize data.
-fn detach(records: &Records<'_>) -> Option<Records<'static>> {
-    let len = records.len;
-    let spans: Vec<_> = records.input.cursor().take(len).map(span_of).collect::<Option<_>>()?;
-    let lens: Vec<u32> = spans.iter().map(|span| span.len).collect();
-    let mut slots = SecretSlots::with_capacities(&lens)?;
-    let mut data = records.data.to_vec();
-    for (slot, span) in (0..).zip(&spans) {
-        let input = span.of_mut(&mut data)?;
-        slots.fill(slot, input.len())?.copy_from_slice(input);
-        input.zeroize();
+impl SecretRecords<'_> {
+    fn are_local(&self) -> bool {
+        self.0.keys.iter().all(|key| key.home() == &KeyHome::Local)
     }
-    let inputs: Vec<_> = (0..).take(len).map(InputSource::Slot).collect();
-    Some(Records {
-        len,
-        keys: records.keys.to_vec().into(),
-        data: data.into(),
-        output_len: records.output_len,
-        slots: std::borrow::Cow::Owned(slots),
-        iv: own(&records.iv, len),
-        aad: own(&records.aad, len),
-        input: Column::from(inputs),
-        output: own(&records.output, len),
-        tag: own(&records.tag, len),
-        ..Records::default()
-    })
-}
 
-fn span_of(input: InputSource) -> Option<oarlock::Span> {
-    match input {
-        InputSource::Data(span) => Some(span),
-        InputSource::Slot(_) => None,
+    /// Returns records that own everything, or `None` if an input is not in the data. Inputs move to secret slots,
+    /// because the queue does not zeroize data.
+    fn detach(mut self) -> Option<Records<'static>> {
+        let mut data = std::mem::take(&mut self.0.data).into_owned();
+        let records = &self.0;
+        let len = records.len;
+        let spans = records.input.cursor().take(len).map(|input| match input {
+            InputSource::Data(span) => Some(span),
+            InputSource::Slot(_) => None,
+        });
+        let spans: Vec<_> = spans.collect::<Option<_>>()?;
+        let lens: Vec<u32> = spans.iter().map(|span| span.len).collect();
+        let mut slots = SecretSlots::with_capacities(&lens)?;
+        for (slot, span) in (0..).zip(&spans) {
+            let input = span.of_mut(&mut data)?;
+            slots.fill(slot, input.len())?.copy_from_slice(input);
+            input.zeroize();
+        }
+        let inputs: Vec<_> = (0..).take(len).map(InputSource::Slot).collect();
+        Some(Records {
+            len,
+            keys: records.keys.to_vec().into(),
+            data: data.into(),
+            output_len: records.output_len,
+            slots: Cow::Owned(slots),
+            iv: detach_column(&records.iv, len),
+            aad: detach_column(&records.aad, len),
+            input: Column::from(inputs),
+            output: detach_column(&records.output, len),
+            tag: detach_column(&records.tag, len),
+            ..Records::default()
+        })
     }
 }
 
-fn own<T: ColumnValue + PartialEq>(column: &Column<'_, T>, len: usize) -> Column<'static, T> {
+impl Drop for SecretRecords<'_> {
+    fn drop(&mut self) {
+        if let Cow::Owned(data) = &mut self.0.data {
+            // `Zeroizing` writes byte by byte, which costs as much as the encryption.
+            erase(data);
+        }
+    }
+}
+
+fn detach_column<T: ColumnValue + PartialEq>(column: &Column<'_, T>, len: usize) -> Column<'static, T> {
     match column {
         Column::One(value) => Column::One(*value),
         other => other.cursor().take(len).collect::<Vec<_>>().into(),
+    }
+}
+
+/// Submits a task that uses no engine, such as the generation of a key, to the threads for tasks. `predicted` is its
+/// usual time.
+pub(crate) fn submit_task<T, F>(
+    accelerator: &Accelerator,
+    predicted: Duration,
+    task: F,
+) -> impl Future<Output = Result<T, ReturnCode>> + Send + use<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, ReturnCode> + Send + 'static,
+{
+    let answer = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&answer);
+    let run = move || *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(task());
+    let ticket = accelerator.submit_task(0, predicted, run);
+    async move {
+        let failed = |error| to_return_code(&error, FailureRule::SIGN);
+        let results = ticket.map_err(failed)?.await;
+        let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        answer.unwrap_or_else(|| Err(failed(refusal(&results))))
     }
 }

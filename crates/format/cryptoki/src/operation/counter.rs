@@ -1,12 +1,11 @@
 //! Counter mode in pieces of any length.
 
 use oarlock::{BlockCipher, CipherMode, Direction, Key, Shape};
-use zeroize::Zeroizing;
 
-use super::compute::ComputeRoute;
+use super::compute::{Computation, Finish};
 use super::failure::FailureRule;
 use super::padding::BLOCK;
-use super::record::{RecordInputs, run_record};
+use super::record::{RecordInputs, plan_gathered_record};
 use crate::constants::ReturnCode;
 
 /// The state of counter mode between pieces.
@@ -15,7 +14,7 @@ pub(crate) struct CounterState {
     /// The number of low bits that count.
     bits: u32,
     /// The counter block of the next byte.
-    block: u128,
+    block: [u8; BLOCK],
     /// The bytes of that block that are used already.
     used: usize,
     /// The blocks that may still come before the counter repeats.
@@ -40,15 +39,15 @@ impl CounterState {
     }
 
     fn start(bits: u32, block: [u8; BLOCK]) -> Self {
-        let block = u128::from_be_bytes(block);
         // With 128 bits the shift has no result, and the number of blocks has no end that anybody reaches.
-        let left = 1_u128.checked_shl(bits).map_or(u128::MAX, |size| size - block % size);
+        let left =
+            1_u128.checked_shl(bits).map_or(u128::MAX, |size| size - u128::from_be_bytes(block) % size);
         Self { bits, block, used: 0, left }
     }
 
     /// Returns the counter block of the next byte, which is the IV of a message.
-    pub(crate) fn block(&self) -> [u8; BLOCK] {
-        self.block.to_be_bytes()
+    pub(crate) fn block(&self) -> &[u8; BLOCK] {
+        &self.block
     }
 
     /// Checks that the counter does not repeat within the next bytes.
@@ -60,36 +59,31 @@ impl CounterState {
         if blocks > self.left { Err(ReturnCode::DataLenRange) } else { Ok(()) }
     }
 
-    /// Encrypts or decrypts the next bytes.
+    /// Plans the encryption or decryption of the next bytes, and goes on to the bytes behind them.
     ///
     /// # Errors
     /// [`ReturnCode::DataLenRange`] if the counter would repeat.
-    pub(crate) async fn apply(
+    pub(crate) fn plan<'a>(
         &mut self,
-        route: ComputeRoute<'_>,
         alg: BlockCipher,
-        key: &Key,
+        key: &'a Key,
         data: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    ) -> Result<Computation<'a>, ReturnCode> {
         self.check_len(data.len())?;
-        let end = self.used + data.len();
-        let (whole, used) = (end / BLOCK, end % BLOCK);
-        // Zeros stand for the bytes of the first block that are used already. Their output is dropped.
-        let mut input = Zeroizing::new(Vec::with_capacity(end));
-        input.resize(self.used, 0);
-        input.extend_from_slice(data);
+        let (start, end) = (self.used, self.used + data.len());
         let inputs = RecordInputs {
-            iv: &self.block.to_be_bytes(),
-            input: &input,
+            iv: &self.block,
+            // Zeros stand for the bytes of the first block that are used already. Their output is dropped.
+            input: [0; BLOCK].get(..start).unwrap_or_default(),
+            suffix: data,
             output_len: end,
             ..RecordInputs::default()
         };
-        let mut output = run_record(route, ctr_shape(alg), key, &inputs, FailureRule::ENCRYPT).await?;
-        let skipped = std::mem::replace(&mut self.used, used);
-        self.block = self.block.wrapping_add(whole as u128);
-        self.left -= whole as u128;
-        output.drain(..skipped);
-        Ok(output)
+        let computation = plan_gathered_record(ctr_shape(alg), key, &inputs, FailureRule::ENCRYPT)?;
+        let whole = (end / BLOCK) as u128;
+        self.block = u128::from_be_bytes(self.block).wrapping_add(whole).to_be_bytes();
+        (self.used, self.left) = (end % BLOCK, self.left - whole);
+        Ok(computation.with_finish(Finish::Cut { start, len: data.len() }))
     }
 }
 

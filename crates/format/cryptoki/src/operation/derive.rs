@@ -1,23 +1,32 @@
 //! Derivation of keys: key agreement with a key derivation function, and keys joined with data.
 
-use oarlock::{DigestAlg, Input, Job, Key, KeyKind, Scheme, SecretBytes};
+use oarlock::{DigestAlg, Key, KeyKind, Scheme, SecretBytes};
 use zeroize::Zeroizing;
 
-use super::compute::ComputeRoute;
+use super::compute::{Computation, Finish, PlannedJob};
 use super::digest::hash;
-use super::failure::{FailureRule, to_return_code};
+use super::failure::FailureRule;
+use super::pieces::Message;
 use crate::constants::{ReturnCode, parameter_values as value};
 use crate::mechanism::{MechanismFamily, MechanismParameters};
 
 /// The source of a derived key.
-pub(crate) enum Derivation {
+pub(crate) enum Derivation<'a> {
     /// A key agreement with a peer, and a key derivation function.
-    Ecdh { kdf: u64, shared: Vec<u8>, public: Vec<u8> },
+    Ecdh { kdf: u64, shared: &'a [u8], public: &'a [u8] },
     /// Bytes that are known already: keys joined with data.
     Joined(Zeroizing<Vec<u8>>),
 }
 
-impl Derivation {
+/// The way from the secret of an agreement to the bytes of a key.
+pub(crate) struct KeyStretch {
+    kdf: u64,
+    shared: Vec<u8>,
+    /// The number of bytes, or `None` for the natural number.
+    len: Option<usize>,
+}
+
+impl<'a> Derivation<'a> {
     /// Checks the parameters. `second` is the other key of a concatenation.
     ///
     /// # Errors
@@ -25,14 +34,14 @@ impl Derivation {
     pub(crate) fn new(
         base: &Key,
         family: MechanismFamily,
-        parameters: &MechanismParameters<'_>,
+        parameters: &MechanismParameters<'a>,
         second: Option<&Key>,
     ) -> Result<Self, ReturnCode> {
         let secret = || base.secret().map(SecretBytes::expose).ok_or(ReturnCode::KeyTypeInconsistent);
         let joined = |first: &[u8], last: &[u8]| Self::Joined(Zeroizing::new([first, last].concat()));
         Ok(match (family, *parameters) {
             (MechanismFamily::Ecdh, MechanismParameters::Ecdh { kdf, shared, public }) => {
-                Self::Ecdh { kdf, shared: shared.to_vec(), public: public.to_vec() }
+                Self::Ecdh { kdf, shared, public }
             }
             (MechanismFamily::ConcatenateKey, MechanismParameters::KeyHandle(_)) => {
                 let second = second.and_then(Key::secret).ok_or(ReturnCode::KeyTypeInconsistent)?;
@@ -57,41 +66,28 @@ impl Derivation {
         matches!(self, Self::Joined(_))
     }
 
-    /// Derives the bytes of a key of `len` bytes, or of the natural length. A surplus is cut: at the start of an agreed
+    /// Plans the bytes of a key of `len` bytes, or of the natural length. A surplus is cut: at the start of an agreed
     /// secret, and at the end of everything else. PKCS#11 3.2 6.3.17 and 6.43.
     ///
     /// # Errors
-    /// [`ReturnCode::MechanismParamInvalid`] for a bad point or an unknown function, [`ReturnCode::KeySizeRange`] if
-    /// too few bytes come out.
-    pub(crate) async fn derive(
-        self,
-        route: ComputeRoute<'_>,
-        base: &Key,
-        len: Option<usize>,
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let surplus = |bytes: &[u8]| match len {
-            Some(len) => bytes.len().checked_sub(len).ok_or(ReturnCode::KeySizeRange),
-            None => Ok(0),
-        };
+    /// [`ReturnCode::KeyTypeInconsistent`]; [`ReturnCode::KeySizeRange`] if too few bytes come out.
+    pub(crate) fn plan(&'a self, base: &'a Key, len: Option<usize>) -> Result<Computation<'a>, ReturnCode> {
         match self {
             Self::Ecdh { kdf, shared, public } => {
-                let agreed = agree(route, base, &public).await?;
-                let mut bytes = stretch(agreed, kdf, &shared, len)?;
-                let surplus = surplus(&bytes)?;
-                bytes.drain(..surplus);
-                Ok(bytes)
+                let stretch = KeyStretch { kdf: *kdf, shared: shared.to_vec(), len };
+                let agreement = Computation::job(agreement(base, public)?, FailureRule::DERIVE);
+                Ok(agreement.with_finish(Finish::Stretch(stretch)))
             }
-            Self::Joined(mut bytes) => {
-                let end = bytes.len() - surplus(&bytes)?;
-                bytes.truncate(end);
-                Ok(bytes)
+            Self::Joined(bytes) => {
+                let end = bytes.len() - surplus(bytes, len)?;
+                Ok(Computation::done(Ok(Zeroizing::new(bytes.get(..end).unwrap_or_default().to_vec()))))
             }
         }
     }
 }
 
-/// Agrees on a secret with the peer's point.
-async fn agree(route: ComputeRoute<'_>, base: &Key, public: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+/// Returns the job that agrees on a secret with the peer's point.
+fn agreement<'a>(base: &'a Key, public: &'a [u8]) -> Result<PlannedJob<'a>, ReturnCode> {
     let (scheme, lens): (_, &[usize]) = match base.kind() {
         KeyKind::EcPrivate(curve) => (Scheme::Ecdh { curve }, &[65, 97]),
         KeyKind::X25519Private => (Scheme::X25519, &[32]),
@@ -100,12 +96,33 @@ async fn agree(route: ComputeRoute<'_>, base: &Key, public: &[u8]) -> Result<Zer
     // The point comes bare, or in an octet string as PKCS#11 2.40 and 3.0 allow.
     let is_bare = lens.contains(&public.len());
     let public = if is_bare { public } else { crate::object::unwrap_octets(public).unwrap_or(public) };
-    let job = Job::with_scheme(scheme, base, Input::Message(public), &[]);
-    route.job(&job).await.map_err(|error| match to_return_code(&error, FailureRule::DERIVE) {
-        // Everything that the caller can do wrong here is in the parameter.
-        ReturnCode::DataInvalid | ReturnCode::FunctionFailed => ReturnCode::MechanismParamInvalid,
-        code => code,
-    })
+    Ok(PlannedJob { scheme, key: base, input: Message::Lent(public), is_digest: false, second: &[] })
+}
+
+impl KeyStretch {
+    /// Returns the bytes of the key.
+    ///
+    /// # Errors
+    /// [`ReturnCode::MechanismParamInvalid`] for a bad point or an unknown function, [`ReturnCode::KeySizeRange`] if
+    /// too few bytes come out.
+    pub(crate) fn apply(
+        self,
+        agreed: Result<Zeroizing<Vec<u8>>, ReturnCode>,
+    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+        let agreed = agreed.map_err(|code| match code {
+            // Everything that the caller can do wrong here is in the parameter.
+            ReturnCode::DataInvalid | ReturnCode::FunctionFailed => ReturnCode::MechanismParamInvalid,
+            code => code,
+        })?;
+        let mut bytes = stretch(agreed, self.kdf, &self.shared, self.len)?;
+        let surplus = surplus(&bytes, self.len)?;
+        bytes.drain(..surplus);
+        Ok(bytes)
+    }
+}
+
+fn surplus(bytes: &[u8], len: Option<usize>) -> Result<usize, ReturnCode> {
+    len.map_or(Ok(0), |len| bytes.len().checked_sub(len).ok_or(ReturnCode::KeySizeRange))
 }
 
 /// Applies a key derivation function: none, or ANSI X9.63.

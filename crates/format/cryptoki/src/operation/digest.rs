@@ -1,15 +1,19 @@
 //! Digests of messages that come in pieces.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use aws_lc_rs::{digest, hmac};
-use oarlock::DigestAlg;
+use oarlock::{DigestAlg, Shape};
 use zeroize::Zeroizing;
 
+use super::compute::Computation;
+use super::failure::FailureRule;
+use super::record::plan_bare_record;
 use crate::constants::ReturnCode;
 use crate::mechanism::Sha3Width;
 
-/// A digest under way.
+/// A digest that has begun.
 #[derive(Clone)]
 pub(crate) struct DigestOperation {
     context: digest::Context,
@@ -33,9 +37,11 @@ impl DigestOperation {
         Self { context: digest::Context::new(algorithm), alg: None, is_in_pieces: false }
     }
 
-    /// Returns the digest, if engines compute it.
-    pub(crate) fn alg(&self) -> Option<DigestAlg> {
-        self.alg
+    /// Plans the digest of a whole message, or returns `None` if no engine computes it.
+    pub(crate) fn plan<'a>(&self, message: &'a [u8]) -> Option<Result<Computation<'a>, ReturnCode>> {
+        let alg = self.alg?;
+        let message = Cow::Borrowed(message);
+        Some(plan_bare_record(Shape::Digest { alg }, &[], message, alg.output_len(), FailureRule::SIGN))
     }
 
     pub(crate) fn output_len(&self) -> usize {
@@ -64,7 +70,7 @@ impl fmt::Debug for DigestOperation {
 }
 
 /// Returns the algorithm of a digest.
-pub(crate) fn algorithm(alg: DigestAlg) -> Result<&'static digest::Algorithm, ReturnCode> {
+fn algorithm(alg: DigestAlg) -> Result<&'static digest::Algorithm, ReturnCode> {
     match alg {
         DigestAlg::Sha1 => Ok(&digest::SHA1_FOR_LEGACY_USE_ONLY),
         DigestAlg::Sha224 => Ok(&digest::SHA224),

@@ -5,8 +5,6 @@ use std::time::Duration;
 use oarlock::keys::{KeyError, generate};
 use oarlock::{Curve, Key};
 
-use super::compute::ComputeRoute;
-use super::failure::{FailureRule, to_return_code};
 use crate::constants::{KeyTypeNumber, ReturnCode};
 use crate::object::is_secret_len;
 
@@ -70,20 +68,19 @@ impl NewKey {
     ///
     /// # Errors
     /// [`ReturnCode::KeySizeRange`] for a size that is not made, [`ReturnCode::RandomNoRng`].
-    pub(crate) async fn generate(self, route: ComputeRoute<'_>) -> Result<Key, ReturnCode> {
-        let generated = route.task(self.usual_time(), move || match self {
+    pub(crate) fn generate(self) -> Result<Key, ReturnCode> {
+        let generated = match self {
             Self::Secret { len } => generate::secret(len),
             Self::Rsa { bits } => generate::rsa(bits),
             Self::Ec(curve) => generate::ec(curve),
             Self::Ed25519 => generate::ed25519(),
             Self::X25519 => generate::x25519(),
-        });
-        let generated = generated.await.map_err(|error| to_return_code(&error, FailureRule::SIGN))?;
+        };
         generated.map_err(from_key_error)
     }
 
     /// Returns the usual time of the generation, by which the dispatcher shares its threads between tasks.
-    fn usual_time(self) -> Duration {
+    pub(crate) fn usual_time(self) -> Duration {
         match self {
             // The search for primes takes about 80 ms for 2048 bits, and 16 times as long for twice as many.
             Self::Rsa { bits } => Duration::from_millis(5) * u32::from(bits / 1024).pow(4),

@@ -2,36 +2,33 @@
 
 use std::borrow::Cow;
 
-use oarlock::engine_api::erase;
-use oarlock::{
-    Accelerator, Column, InputSource, Job, Key, Outcomes, OutputSink, Records, Shape, Span, Status,
-};
-use subtle::ConstantTimeEq;
+use oarlock::{Accelerator, Column, InputSource, Key, Outcomes, OutputSink, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
 use super::cipher::{CipherDirection, CipherOperation};
 use super::cipher_method::CipherMethod;
-use super::compute::ComputeRoute;
+use super::compute::{PlannedJob, SecretRecords, compare_mac, compare_message};
 use super::failure::{FailureRule, to_return_code};
 use super::mac::MacRule;
 use super::many::{AnswerBytes, AnswerPlaces, EqualPlaces, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
-use super::padding::BLOCK;
-use super::record::{CipherBatch, check_status, run_blocks};
+use super::padding::{BLOCK, unpadded_len};
+use super::pieces::Message;
+use super::record::{CipherBatch, check_status, plan_blocks};
 use super::rsa::{self, BareRsa};
-use super::signature::{JobInput, SignatureOperation, check_recovered};
+use super::signature::SignatureOperation;
 use crate::constants::ReturnCode;
 
 /// Signs many messages, or computes many MACs.
-pub(crate) async fn sign_many(
-    route: ComputeRoute<'_>,
+pub(crate) fn sign_many(
+    accelerator: &Accelerator,
     operation: &SignatureOperation,
     inputs: ManyInputs<'_>,
 ) -> Result<ManyAnswers, ReturnCode> {
     if let Some(mac) = operation.mac() {
-        return compute_macs(route, operation.key(), mac, inputs).await;
+        return compute_macs(accelerator, operation.key(), mac, inputs);
     }
     if operation.is_job() {
-        return run_jobs(route.accelerator(), operation, inputs, None);
+        return Ok(run_signature_jobs(accelerator, operation, inputs, None));
     }
     let messages = (0..inputs.len()).map(|index| {
         let message = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
@@ -39,12 +36,12 @@ pub(crate) async fn sign_many(
         Ok(message)
     });
     let signed =
-        rsa::operate_many(route, BareRsa::Private, operation.key(), messages, FailureRule::SIGN).await?;
+        rsa::operate_many(accelerator, BareRsa::Private, operation.key(), messages, FailureRule::SIGN)?;
     Ok(collect_bare(&signed))
 }
 
-async fn compute_macs(
-    route: ComputeRoute<'_>,
+fn compute_macs(
+    accelerator: &Accelerator,
     key: &Key,
     mac: MacRule,
     inputs: ManyInputs<'_>,
@@ -52,14 +49,14 @@ async fn compute_macs(
     let len = mac.alg.tag_len();
     let shape = Shape::Mac { alg: mac.alg };
     let column = RecordColumn::new(inputs, 0, |_| len)?;
-    let mut answers = column.run(route, shape, key, inputs.data, FailureRule::SIGN).await?;
+    let mut answers = column.run(accelerator, shape, key, Cow::Borrowed(inputs.data), FailureRule::SIGN)?;
     answers.cut(mac.len);
     Ok(answers)
 }
 
 /// Verifies many signatures or MACs.
-pub(crate) async fn verify_many(
-    route: ComputeRoute<'_>,
+pub(crate) fn verify_many(
+    accelerator: &Accelerator,
     operation: &SignatureOperation,
     inputs: ManyInputs<'_>,
     signatures: ManyInputs<'_>,
@@ -68,7 +65,7 @@ pub(crate) async fn verify_many(
         return Err(ReturnCode::ArgumentsBad);
     }
     if operation.is_job() {
-        return run_jobs(route.accelerator(), operation, inputs, Some(signatures));
+        return Ok(run_signature_jobs(accelerator, operation, inputs, Some(signatures)));
     }
     let signature = |index| {
         let signature = signatures.get(index).ok_or(ReturnCode::ArgumentsBad)?;
@@ -76,20 +73,17 @@ pub(crate) async fn verify_many(
         Ok::<_, ReturnCode>(signature)
     };
     let verified: Vec<Result<(), ReturnCode>> = if let Some(mac) = operation.mac() {
-        let macs = compute_macs(route, operation.key(), mac, inputs).await?;
-        let verify = |(index, mac): (usize, Result<&[u8], ReturnCode>)| {
-            let is_equal = mac?.ct_eq(signature(index)?);
-            if bool::from(is_equal) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
-        };
+        let macs = compute_macs(accelerator, operation.key(), mac, inputs)?;
+        let verify = |(index, mac): (usize, Result<&[u8], ReturnCode>)| compare_mac(mac?, signature(index)?);
         macs.iter().enumerate().map(verify).collect()
     } else {
         let all = (0..inputs.len()).map(signature);
         let rule = FailureRule::VERIFY;
-        let recovered = rsa::operate_many(route, BareRsa::Public, operation.key(), all, rule).await?;
+        let recovered = rsa::operate_many(accelerator, BareRsa::Public, operation.key(), all, rule)?;
         let verify = |(index, found)| {
             let message = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
             operation.check_bare_len(message)?;
-            check_recovered(found, message)
+            compare_message(found, message)
         };
         recovered.into_iter().enumerate().map(verify).collect()
     };
@@ -98,32 +92,31 @@ pub(crate) async fn verify_many(
 }
 
 /// Encrypts or decrypts many inputs.
-pub(crate) async fn cipher_many(
-    route: ComputeRoute<'_>,
+pub(crate) fn cipher_many(
+    accelerator: &Accelerator,
     operation: &CipherOperation,
     inputs: ManyInputs<'_>,
     ivs: ManyIvs<'_>,
 ) -> Result<ManyAnswers, ReturnCode> {
-    let own_iv = operation.iv();
-    let ivs = RecordIvs::new(operation, &own_iv, ivs, inputs.len())?;
-    let Some(shape) = operation.shape() else { return rsa_many(route, operation, inputs).await };
+    let ivs = RecordIvs::new(operation, ivs, inputs.len())?;
+    let Some(shape) = operation.shape() else { return rsa_many(accelerator, operation, inputs) };
     let has_equal_blocks = matches!(inputs.spans, ManySpans::Stride { len: BLOCK, .. });
     match operation.method() {
         CipherMethod::Cbc { is_padded: false, .. } => {
-            run_columns(route, shape, operation, inputs, ivs.all, ivs.column(BLOCK)?).await
+            run_columns(accelerator, shape, operation, inputs, ivs.all, ivs.column(BLOCK)?)
         }
         CipherMethod::Ecb(_) if has_equal_blocks => {
             let first = Span::new(0, BLOCK).ok_or(ReturnCode::ArgumentsBad)?;
-            run_columns(route, shape, operation, inputs, &[0; BLOCK], Column::One(first)).await
+            run_columns(accelerator, shape, operation, inputs, &[0; BLOCK], Column::One(first))
         }
-        CipherMethod::Ecb(_) => ecb_many(route, shape, operation, inputs).await,
-        _ => record_many(route, shape, operation, inputs, ivs).await,
+        CipherMethod::Ecb(_) => ecb_many(accelerator, shape, operation, inputs),
+        _ => record_many(accelerator, shape, operation, inputs, ivs),
     }
 }
 
 /// Computes records whose inputs and IVs lie as the caller gave them, without an own copy of each.
-async fn run_columns(
-    route: ComputeRoute<'_>,
+fn run_columns(
+    accelerator: &Accelerator,
     shape: Shape,
     operation: &CipherOperation,
     inputs: ManyInputs<'_>,
@@ -133,13 +126,13 @@ async fn run_columns(
     let mut column = RecordColumn::new(inputs, ivs.len(), |len| len)?;
     column.iv = iv_column;
     // One buffer has the IVs and the inputs: a record names both by offsets into it.
-    let data = ErasedBytes([ivs, inputs.data].concat());
-    column.run(route, shape, operation.key(), &data.0, operation.rule()).await
+    let data = Cow::Owned([ivs, inputs.data].concat());
+    column.run(accelerator, shape, operation.key(), data, operation.rule())
 }
 
 /// Computes inputs that need a padding, associated data or a tag: one record each, all in one batch.
-async fn record_many(
-    route: ComputeRoute<'_>,
+fn record_many(
+    accelerator: &Accelerator,
     shape: Shape,
     operation: &CipherOperation,
     inputs: ManyInputs<'_>,
@@ -152,13 +145,13 @@ async fn record_many(
     let bytes = records.clone().flatten().map(|record| record.input_bytes()).sum();
     let mut batch = CipherBatch::new(shape, operation.rule(), inputs.len(), bytes);
     records.for_each(|record| batch.push(record));
-    let answers = batch.run(route, operation.key()).await?;
-    Ok(answers.map_lens(|output| operation.unpadded_len(output)))
+    let answers = batch.run(accelerator, operation.key())?;
+    Ok(if operation.removes_padding() { answers.map_lens(unpadded_len) } else { answers })
 }
 
 /// Computes the blocks of all inputs together.
-async fn ecb_many(
-    route: ComputeRoute<'_>,
+fn ecb_many(
+    accelerator: &Accelerator,
     shape: Shape,
     operation: &CipherOperation,
     inputs: ManyInputs<'_>,
@@ -169,7 +162,7 @@ async fn ecb_many(
         if data.len().is_multiple_of(BLOCK) { Ok(data) } else { Err(rule.length) }
     });
     let all = Zeroizing::new(pieces.clone().flatten().collect::<Vec<_>>().concat());
-    let bytes = run_blocks(route, shape, operation.key(), &all, rule).await?;
+    let bytes = plan_blocks(shape, operation.key(), &all, rule)?.run(accelerator)?;
     let mut start = 0;
     let answers = pieces.map(|piece| {
         let len = piece?.len();
@@ -179,19 +172,21 @@ async fn ecb_many(
     Ok(ManyAnswers::of_bytes(bytes, answers.collect()))
 }
 
-async fn rsa_many(
-    route: ComputeRoute<'_>,
+fn rsa_many(
+    accelerator: &Accelerator,
     operation: &CipherOperation,
     inputs: ManyInputs<'_>,
 ) -> Result<ManyAnswers, ReturnCode> {
     let Some(bare) = operation.bare_rsa() else {
-        return Ok(run_decryption_jobs(route.accelerator(), operation, inputs));
+        let jobs =
+            (0..inputs.len()).map(|index| operation.job(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?));
+        return Ok(run_jobs(accelerator, &jobs.collect::<Vec<_>>(), operation.rule()));
     };
     let integers = (0..inputs.len()).map(|index| {
         let data = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
         operation.rsa_input(data)
     });
-    let results = rsa::operate_many(route, bare, operation.key(), integers, operation.rule()).await?;
+    let results = rsa::operate_many(accelerator, bare, operation.key(), integers, operation.rule())?;
     Ok(collect_bare(&results))
 }
 
@@ -209,13 +204,9 @@ impl<'a> RecordIvs<'a> {
     ///
     /// # Errors
     /// [`ReturnCode::MechanismParamInvalid`] if they do not fit, or if one would be used for several encryptions.
-    fn new(
-        operation: &CipherOperation,
-        own: &'a [u8],
-        given: ManyIvs<'a>,
-        count: usize,
-    ) -> Result<Self, ReturnCode> {
+    fn new(operation: &'a CipherOperation, given: ManyIvs<'a>, count: usize) -> Result<Self, ReturnCode> {
         let is_encryption = operation.direction() == CipherDirection::Encrypt;
+        let own = operation.iv();
         let len = own.len();
         match given {
             ManyIvs::Each(all) if len > 0 && Some(all.len()) == len.checked_mul(count) => {
@@ -341,25 +332,26 @@ impl RecordColumn {
         })
     }
 
-    async fn run(
+    fn run(
         self,
-        route: ComputeRoute<'_>,
+        accelerator: &Accelerator,
         shape: Shape,
         key: &Key,
-        data: &[u8],
+        data: Cow<'_, [u8]>,
         rule: FailureRule,
     ) -> Result<ManyAnswers, ReturnCode> {
-        let records = Records {
+        let records = SecretRecords(Records {
             len: self.len,
             keys: Cow::Borrowed(std::slice::from_ref(key)),
-            data: Cow::Borrowed(data),
+            data,
             output_len: self.output_len,
             iv: self.iv,
             input: self.input,
             output: self.output,
             ..Records::default()
-        };
-        let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
+        });
+        let outcomes =
+            accelerator.run_records(shape, &records.0).map_err(|error| to_return_code(&error, rule))?;
         let places = self.places.answers(&outcomes, shape, rule);
         Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), places))
     }
@@ -394,95 +386,57 @@ impl RecordOutputs {
     }
 }
 
-/// Bytes that are overwritten on drop. `Zeroizing` writes byte by byte, which costs as much as the encryption.
-struct ErasedBytes(Vec<u8>);
-
-impl Drop for ErasedBytes {
-    fn drop(&mut self) {
-        erase(&mut self.0);
-    }
-}
-
-fn run_jobs(
+fn run_signature_jobs(
     accelerator: &Accelerator,
     operation: &SignatureOperation,
     inputs: ManyInputs<'_>,
     signatures: Option<ManyInputs<'_>>,
-) -> Result<ManyAnswers, ReturnCode> {
-    let is_signing = signatures.is_none();
-    let rule = if is_signing { FailureRule::SIGN } else { FailureRule::VERIFY };
-    let shaped: Vec<Result<JobInput<'_>, ReturnCode>> = (0..inputs.len())
-        .map(|index| operation.job_input(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?))
-        .collect();
-    let mut answers: Vec<Result<(usize, usize), ReturnCode>> = Vec::with_capacity(shaped.len());
-    let mut jobs: Vec<Job<'_>> = Vec::with_capacity(shaped.len());
-    for (index, input) in shaped.iter().enumerate() {
-        let job = input.as_ref().map_err(|code| *code).and_then(|input| {
-            let signature = match &signatures {
-                None => &[][..],
-                Some(signatures) => signatures.get(index).ok_or(ReturnCode::ArgumentsBad)?,
-            };
-            if !is_signing && signature.len() != operation.len() {
-                return Err(ReturnCode::SignatureLenRange);
-            }
-            operation.job(input, signature, is_signing)
-        });
-        answers.push(job.map(|job| {
-            jobs.push(job);
-            (0, 0)
-        }));
-    }
-    let results = accelerator.run_all(&jobs);
-    Ok(place(
-        answers,
-        results.iter().map(|result| result.map_err(|error| to_return_code(&error, rule))).collect(),
-    ))
+) -> ManyAnswers {
+    let jobs = (0..inputs.len()).map(|index| {
+        let message = Message::Lent(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?);
+        let mut job = operation.job(message, &[], signatures.is_none())?;
+        if let Some(signatures) = &signatures {
+            job.second = signatures.get(index).ok_or(ReturnCode::ArgumentsBad)?;
+            operation.check_signature_len(job.second)?;
+        }
+        Ok(job)
+    });
+    let rule = if signatures.is_none() { FailureRule::SIGN } else { FailureRule::VERIFY };
+    run_jobs(accelerator, &jobs.collect::<Vec<_>>(), rule)
 }
 
-/// Decrypts with an RSA padding.
-fn run_decryption_jobs(
+/// Runs jobs together. One that is an error stays one.
+fn run_jobs(
     accelerator: &Accelerator,
-    operation: &CipherOperation,
-    inputs: ManyInputs<'_>,
+    planned: &[Result<PlannedJob<'_>, ReturnCode>],
+    rule: FailureRule,
 ) -> ManyAnswers {
-    let mut jobs: Vec<Job<'_>> = Vec::with_capacity(inputs.len());
-    let mut answers: Vec<Result<(usize, usize), ReturnCode>> = Vec::with_capacity(inputs.len());
-    for index in 0..inputs.len() {
-        let job = inputs.get(index).ok_or(ReturnCode::ArgumentsBad).and_then(|data| operation.job(data));
-        answers.push(job.map(|job| {
-            jobs.push(job);
-            (0, 0)
-        }));
-    }
-    let rule = operation.rule();
-    let results = accelerator.run_all(&jobs);
-    place(
-        answers,
-        results.iter().map(|result| result.map_err(|error| to_return_code(&error, rule))).collect(),
-    )
+    let jobs: Vec<_> = planned.iter().flatten().map(PlannedJob::as_job).collect();
+    let answers = accelerator.run_all(&jobs);
+    let mut results = answers.iter().map(|answer| answer.map_err(|error| to_return_code(&error, rule)));
+    let results = planned.iter().map(|planned| {
+        planned.as_ref().map_err(|code| *code)?;
+        results.next().unwrap_or(Err(ReturnCode::GeneralError))
+    });
+    collect_answers(results.collect())
+}
+
+/// Puts results side by side.
+fn collect_answers(results: Vec<Result<&[u8], ReturnCode>>) -> ManyAnswers {
+    let total = results.iter().flatten().map(|bytes| bytes.len()).sum();
+    // Never grows, so that no copy stays behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(total));
+    let places = results.into_iter().map(|result| {
+        let (start, result) = (bytes.len(), result?);
+        bytes.extend_from_slice(result);
+        Ok((start, result.len()))
+    });
+    let places = places.collect();
+    ManyAnswers::of_bytes(bytes, places)
 }
 
 /// Returns the results of bare operations of RSA.
 fn collect_bare(results: &[Result<Zeroizing<Vec<u8>>, ReturnCode>]) -> ManyAnswers {
     let all = results.iter().map(|result| result.as_deref().map(Vec::as_slice).map_err(|code| *code));
-    place(vec![Ok((0, 0)); results.len()], all.collect())
-}
-
-/// Puts results into the places of the inputs that have one.
-fn place(
-    mut answers: Vec<Result<(usize, usize), ReturnCode>>,
-    results: Vec<Result<&[u8], ReturnCode>>,
-) -> ManyAnswers {
-    let total = results.iter().flatten().map(|bytes| bytes.len()).sum();
-    // Never grows, so that no copy stays behind.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(total));
-    let mut results = results.into_iter();
-    for answer in answers.iter_mut().filter(|answer| answer.is_ok()) {
-        *answer = results.next().unwrap_or(Err(ReturnCode::GeneralError)).map(|result| {
-            let start = bytes.len();
-            bytes.extend_from_slice(result);
-            (start, result.len())
-        });
-    }
-    ManyAnswers::of_bytes(bytes, answers)
+    collect_answers(all.collect())
 }

@@ -3,12 +3,11 @@
 use std::fmt;
 
 use aws_lc_rs::rand;
-use oarlock::{AeadAlg, Key, ProcessMark};
+use oarlock::{Accelerator, AeadAlg, Key, ProcessMark};
 use zeroize::Zeroizing;
 
 use super::cipher::{CipherDirection, CipherOperation, gather};
 use super::cipher_method::{CipherMethod, gcm_alg};
-use super::compute::ComputeRoute;
 use super::signature::SignatureOperation;
 use crate::constants::ReturnCode;
 use crate::mechanism::{IvGenerator, MechanismFamily, MessageParameters};
@@ -24,10 +23,10 @@ pub(crate) struct MessageCipher {
     /// The next number of the generator that counts, and the process in which it counts.
     counter: Option<(ProcessMark, u128)>,
     /// The message whose pieces come.
-    current: Option<MessageUnderWay>,
+    current: Option<PartialMessage>,
 }
 
-struct MessageUnderWay {
+struct PartialMessage {
     /// The process that began the message. Its forked child must not end it too, with other pieces under one IV.
     process: ProcessMark,
     iv: Vec<u8>,
@@ -93,9 +92,9 @@ impl MessageCipher {
     ///
     /// # Errors
     /// [`ReturnCode::AeadDecryptFailed`], and those of [`check`](Self::check).
-    pub(crate) async fn whole(
+    pub(crate) fn whole(
         &mut self,
-        route: ComputeRoute<'_>,
+        accelerator: &Accelerator,
         parameters: &mut MessageParameters<'_>,
         aad: &[u8],
         data: &[u8],
@@ -103,7 +102,7 @@ impl MessageCipher {
         self.check(parameters)?;
         self.choose_iv(parameters)?;
         let iv = parameters.iv.to_vec();
-        self.compute(route, (iv, aad.to_vec()), data, parameters).await
+        self.compute(accelerator, (iv, aad.to_vec()), data, parameters)
     }
 
     /// Begins a message that comes in pieces, and writes its IV to the parameters of an encryption.
@@ -118,7 +117,7 @@ impl MessageCipher {
         self.check(parameters)?;
         self.choose_iv(parameters)?;
         let (iv, data) = (parameters.iv.to_vec(), Zeroizing::default());
-        self.current = Some(MessageUnderWay { process: ProcessMark::current(), iv, aad: aad.to_vec(), data });
+        self.current = Some(PartialMessage { process: ProcessMark::current(), iv, aad: aad.to_vec(), data });
         Ok(())
     }
 
@@ -151,23 +150,23 @@ impl MessageCipher {
     /// # Errors
     /// As [`whole`](Self::whole), and [`ReturnCode::OperationNotInitialized`] if no message has begun, or if the parent
     /// of this process has begun its encryption.
-    pub(crate) async fn finish(
+    pub(crate) fn finish(
         &mut self,
-        route: ComputeRoute<'_>,
+        accelerator: &Accelerator,
         parameters: &mut MessageParameters<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         self.check(parameters)?;
-        let is_ours = |message: &MessageUnderWay| {
+        let is_ours = |message: &PartialMessage| {
             self.direction == CipherDirection::Decrypt || message.process == ProcessMark::current()
         };
-        let MessageUnderWay { iv, aad, data, .. } =
+        let PartialMessage { iv, aad, data, .. } =
             self.current.take().filter(is_ours).ok_or(ReturnCode::OperationNotInitialized)?;
-        self.compute(route, (iv, aad), &data, parameters).await
+        self.compute(accelerator, (iv, aad), &data, parameters)
     }
 
-    async fn compute(
+    fn compute(
         &self,
-        route: ComputeRoute<'_>,
+        accelerator: &Accelerator,
         (iv, aad): (Vec<u8>, Vec<u8>),
         data: &[u8],
         parameters: &mut MessageParameters<'_>,
@@ -176,9 +175,9 @@ impl MessageCipher {
         let operation = CipherOperation::with_method(self.key.clone(), method, self.direction);
         if self.direction == CipherDirection::Decrypt {
             let sealed = [data, parameters.tag].concat();
-            return operation.whole(route, &sealed).await;
+            return operation.plan_whole(&sealed)?.run(accelerator);
         }
-        let mut sealed = operation.whole(route, data).await?;
+        let mut sealed = operation.plan_whole(data)?.run(accelerator)?;
         let tag = sealed.get(data.len()..).filter(|tag| tag.len() == parameters.tag.len());
         parameters.tag.copy_from_slice(tag.ok_or(ReturnCode::GeneralError)?);
         sealed.truncate(data.len());

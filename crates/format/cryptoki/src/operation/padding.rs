@@ -23,17 +23,25 @@ pub(crate) fn pkcs7(len: usize) -> &'static [u8] {
     PADDINGS.get(count - 1).and_then(|padding| padding.get(..count)).unwrap_or_default()
 }
 
-/// Returns the length of the data before the padding in the last block, or `None` if the padding is bad.
+/// Returns the length of the data before the padding, which is in the last block.
 ///
-/// All bytes are read, whatever they are. Only the answer depends on them.
-pub(crate) fn unpadded_len(last: &[u8; BLOCK]) -> Option<usize> {
+/// All bytes of the block are read, whatever they are. Only the answer depends on them.
+///
+/// # Errors
+/// [`ReturnCode::EncryptedDataInvalid`] for a bad padding.
+pub(crate) fn unpadded_len(output: &[u8]) -> Result<usize, ReturnCode> {
+    let last: &[u8; BLOCK] = output.last_chunk().ok_or(ReturnCode::EncryptedDataInvalid)?;
     let count = last[BLOCK - 1];
     let mut is_good = !count.ct_eq(&0) & !count.ct_gt(&(BLOCK as u8));
     for (index, byte) in (1_u8..).zip(last.iter().rev()) {
         let is_padding = !index.ct_gt(&count);
         is_good &= Choice::conditional_select(&Choice::from(1), &byte.ct_eq(&count), is_padding);
     }
-    bool::from(is_good).then(|| BLOCK - usize::from(count))
+    if bool::from(is_good) {
+        Ok(output.len() - usize::from(count))
+    } else {
+        Err(ReturnCode::EncryptedDataInvalid)
+    }
 }
 
 /// Returns the digest of a digest mechanism in a parameter.
@@ -87,14 +95,16 @@ mod tests {
             let mut block = [0xEE; BLOCK];
             let start = BLOCK - usize::from(count);
             block[start..].fill(count);
-            assert_eq!(unpadded_len(&block), Some(start));
+            assert_eq!(unpadded_len(&block), Ok(start));
+            assert_eq!(unpadded_len(&[[7; BLOCK], block].concat()), Ok(BLOCK + start));
             if count > 1 {
                 block[start] ^= 0x40;
-                assert_eq!(unpadded_len(&block), None);
+                assert_eq!(unpadded_len(&block), Err(ReturnCode::EncryptedDataInvalid));
             }
         }
-        assert_eq!(unpadded_len(&[0; BLOCK]), None);
-        assert_eq!(unpadded_len(&[17; BLOCK]), None);
+        for bad in [&[0; BLOCK][..], &[17; BLOCK], &[1; BLOCK - 1]] {
+            assert_eq!(unpadded_len(bad), Err(ReturnCode::EncryptedDataInvalid));
+        }
         assert_eq!(pkcs7(16), [16; 16]);
         assert_eq!(pkcs7(15), [1]);
     }

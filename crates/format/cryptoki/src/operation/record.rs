@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use oarlock::{Column, DigestAlg, InputSource, Key, Outcomes, OutputSink, Records, Shape, Span, Status};
+use oarlock::{Accelerator, Column, InputSource, Key, Outcomes, OutputSink, Records, Shape, Span, Status};
 use zeroize::Zeroizing;
 
-use super::compute::ComputeRoute;
+use super::compute::Computation;
 use super::failure::{FailureRule, to_return_code};
 use super::many::{AnswerBytes, AnswerPlaces, ManyAnswers};
 use super::padding::BLOCK;
@@ -39,29 +39,35 @@ impl RecordInputs<'_> {
     }
 }
 
-/// Computes one record and returns its output and its tag.
+/// Plans one record, whose output has its tag behind it.
 ///
 /// # Errors
-/// A return code of `rule` for bad inputs, [`ReturnCode::DeviceError`] if no engine could compute it.
-pub(crate) async fn run_record(
-    route: ComputeRoute<'_>,
+/// A return code of `rule` for bad inputs.
+pub(crate) fn plan_record<'a>(
     shape: Shape,
-    key: &Key,
+    key: &'a Key,
+    inputs: &RecordInputs<'a>,
+    rule: FailureRule,
+) -> Result<Computation<'a>, ReturnCode> {
+    if inputs.input_bytes() == inputs.input.len() {
+        let keys = std::slice::from_ref(key);
+        return plan_bare_record(shape, keys, Cow::Borrowed(inputs.input), inputs.output_len, rule);
+    }
+    plan_gathered_record(shape, key, inputs, rule)
+}
+
+/// Plans a record as [`plan_record`] does, with a copy of its inputs.
+pub(crate) fn plan_gathered_record<'a>(
+    shape: Shape,
+    key: &'a Key,
     inputs: &RecordInputs<'_>,
     rule: FailureRule,
-) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+) -> Result<Computation<'a>, ReturnCode> {
     let spans = RecordSpans::new(inputs, 0, 0).ok_or(rule.length)?;
-    let gathered;
-    let data = if inputs.input_bytes() == inputs.input.len() {
-        inputs.input
-    } else {
-        gathered = Zeroizing::new(inputs.pieces().concat());
-        &gathered[..]
-    };
     let records = Records {
         len: 1,
         keys: Cow::Borrowed(std::slice::from_ref(key)),
-        data: Cow::Borrowed(data),
+        data: Cow::Owned(inputs.pieces().concat()),
         output_len: inputs.output_len + inputs.tag_len,
         iv: Column::One(spans.iv),
         aad: Column::One(spans.aad),
@@ -70,66 +76,58 @@ pub(crate) async fn run_record(
         tag: Column::One(spans.tag(shape)),
         ..Records::default()
     };
-    let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
-    let status = outcomes.statuses().first().copied().unwrap_or_default();
-    check_status(status, shape, rule)?;
-    let len = outcomes.short_len(0, 0).unwrap_or(outcomes.bytes().len());
-    Ok(Zeroizing::new(outcomes.bytes().get(..len).unwrap_or_default().to_vec()))
+    Ok(Computation::records(shape, records, rule))
 }
 
-/// Computes the digest of a whole message.
+/// Plans a record that has nothing but its input: a digest, which has no key, or a MAC.
 ///
 /// # Errors
-/// [`ReturnCode::DeviceError`] if no engine could compute it.
-pub(crate) async fn run_digest(
-    route: ComputeRoute<'_>,
-    alg: DigestAlg,
-    message: &[u8],
-) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let (shape, rule, len) = (Shape::Digest { alg }, FailureRule::SIGN, alg.output_len());
+/// The length of `rule` for 4 GiB and more.
+pub(crate) fn plan_bare_record<'a>(
+    shape: Shape,
+    keys: &'a [Key],
+    data: Cow<'a, [u8]>,
+    output_len: usize,
+    rule: FailureRule,
+) -> Result<Computation<'a>, ReturnCode> {
     let span = |len| Span::new(0, len).ok_or(rule.length);
     let records = Records {
         len: 1,
-        data: Cow::Borrowed(message),
-        output_len: len,
-        input: Column::One(InputSource::Data(span(message.len())?)),
-        output: Column::One(OutputSink::Output(span(len)?)),
+        keys: Cow::Borrowed(keys),
+        output_len,
+        input: Column::One(InputSource::Data(span(data.len())?)),
+        output: Column::One(OutputSink::Output(span(output_len)?)),
+        data,
         ..Records::default()
     };
-    let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
-    check_status(outcomes.statuses().first().copied().unwrap_or_default(), shape, rule)?;
-    Ok(Zeroizing::new(outcomes.bytes().to_vec()))
+    Ok(Computation::records(shape, records, rule))
 }
 
-/// Computes whole blocks of one cipher, each under a zero IV, which is ECB.
+/// Plans whole blocks of one cipher, each under a zero IV, which is ECB.
 ///
 /// # Errors
-/// As [`run_record`].
-pub(crate) async fn run_blocks(
-    route: ComputeRoute<'_>,
+/// As [`plan_record`].
+pub(crate) fn plan_blocks<'a>(
     shape: Shape,
-    key: &Key,
+    key: &'a Key,
     blocks: &[u8],
     rule: FailureRule,
-) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+) -> Result<Computation<'a>, ReturnCode> {
     if !blocks.len().is_multiple_of(BLOCK) {
         return Err(rule.length);
     }
-    let data = Zeroizing::new([&[0; BLOCK], blocks].concat());
     let first = |start| Span::new(start, BLOCK).ok_or(rule.length);
     let records = Records {
         len: blocks.len() / BLOCK,
         keys: Cow::Borrowed(std::slice::from_ref(key)),
-        data: Cow::Borrowed(&data),
+        data: Cow::Owned([&[0; BLOCK], blocks].concat()),
         output_len: blocks.len(),
         iv: Column::One(first(0)?),
         input: Column::Stride { first: InputSource::Data(first(BLOCK)?), stride: BLOCK as u32 },
         output: Column::Stride { first: OutputSink::Output(first(0)?), stride: BLOCK as u32 },
         ..Records::default()
     };
-    let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
-    outcomes.statuses().iter().try_for_each(|status| check_status(*status, shape, rule))?;
-    Ok(Zeroizing::new(outcomes.bytes().to_vec()))
+    Ok(Computation::records(shape, records, rule))
 }
 
 /// Many records of one shape under one key. They are one batch.
@@ -170,7 +168,7 @@ impl CipherBatch {
     }
 
     /// Computes the batch. Each answer is an output with its tag behind it.
-    pub(crate) async fn run(self, route: ComputeRoute<'_>, key: &Key) -> Result<ManyAnswers, ReturnCode> {
+    pub(crate) fn run(self, accelerator: &Accelerator, key: &Key) -> Result<ManyAnswers, ReturnCode> {
         let (shape, rule) = (self.shape, self.rule);
         let column = |span: fn(&RecordSpans) -> Span| self.records.iter().map(span).collect::<Vec<_>>();
         let tags: Vec<_> = self.records.iter().map(|spans| spans.tag(shape)).collect();
@@ -188,7 +186,8 @@ impl CipherBatch {
             tag: Column::from(tags),
             ..Records::default()
         };
-        let outcomes = route.records(shape, &records).await.map_err(|error| to_return_code(&error, rule))?;
+        let outcomes =
+            accelerator.run_records(shape, &records).map_err(|error| to_return_code(&error, rule))?;
         let answers = self.places.iter().map(|place| self.answer((*place)?, &outcomes)).collect();
         Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), AnswerPlaces::Each(answers)))
     }

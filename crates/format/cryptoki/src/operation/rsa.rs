@@ -2,10 +2,10 @@
 
 use aws_lc_rs::rand;
 use oarlock::engine_api::{OperationSet, SecondInput};
-use oarlock::{DigestAlg, JobError, Key, KeyKind, Shape};
+use oarlock::{Accelerator, DigestAlg, Key, KeyKind, Shape};
 use zeroize::Zeroizing;
 
-use super::compute::ComputeRoute;
+use super::compute::Computation;
 use super::digest::hash;
 use super::failure::{FailureRule, to_return_code};
 use crate::constants::ReturnCode;
@@ -41,48 +41,46 @@ impl BareRsa {
     }
 }
 
-/// Computes a bare operation over an integer of at most the modulus's length.
+/// Plans a bare operation over an integer of at most the modulus's length.
 ///
 /// # Errors
 /// [`ReturnCode::DataLenRange`] for a longer one, [`ReturnCode::DataInvalid`] if it is not below the modulus.
-pub(crate) async fn operate(
-    route: ComputeRoute<'_>,
+pub(crate) fn plan<'a>(
     operation: BareRsa,
     key: &Key,
     input: &[u8],
     rule: FailureRule,
-) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let mut results = operate_many(route, operation, key, [Ok(input)].into_iter(), rule).await?;
-    results.pop().unwrap_or(Err(ReturnCode::GeneralError))
+) -> Result<Computation<'a>, ReturnCode> {
+    let mut set = OperationSet::with_capacity(operation.shape(key)?, 1, modulus_len(key)?);
+    push(&mut set, key, input, rule)?;
+    Ok(Computation::operation(set, rule))
 }
 
-/// Computes bare operations as [`operate`] does, in one batch. An input that is an error stays one.
-pub(crate) async fn operate_many<B: AsRef<[u8]>>(
-    route: ComputeRoute<'_>,
+/// Computes bare operations in one batch. An input that is an error stays one.
+pub(crate) fn operate_many<B: AsRef<[u8]>>(
+    accelerator: &Accelerator,
     operation: BareRsa,
     key: &Key,
     inputs: impl ExactSizeIterator<Item = Result<B, ReturnCode>>,
     rule: FailureRule,
 ) -> Result<Vec<Result<Zeroizing<Vec<u8>>, ReturnCode>>, ReturnCode> {
-    let (shape, len) = (operation.shape(key)?, modulus_len(key)?);
-    let failed = |error: JobError| to_return_code(&error, rule);
-    let mut set = OperationSet::with_capacity(shape, inputs.len(), inputs.len() * len);
-    let mut places = Vec::with_capacity(inputs.len());
-    for input in inputs {
-        let pushed = input.and_then(|input| {
-            let integer = widened(input.as_ref(), len).ok_or(rule.length)?;
-            set.push(key, &integer, SecondInput::None).map_err(failed)
-        });
-        places.push(pushed);
-    }
-    let results = route.operations(set).await.map_err(failed)?;
+    let count = inputs.len();
+    let mut set = OperationSet::with_capacity(operation.shape(key)?, count, count * modulus_len(key)?);
+    let pushed: Vec<_> = inputs.map(|input| push(&mut set, key, input?.as_ref(), rule)).collect();
+    let results = accelerator.run_operations(&set);
     let mut indices = 0..;
-    let answers = places.into_iter().map(|place| {
-        place?;
-        let result = results.get(indices.next().unwrap_or(usize::MAX)).map_err(failed)?;
-        Ok(Zeroizing::new(result.to_vec()))
+    let answers = pushed.into_iter().map(|pushed| {
+        pushed?;
+        let result = results.get(indices.next().unwrap_or(usize::MAX));
+        Ok(Zeroizing::new(result.map_err(|error| to_return_code(&error, rule))?.to_vec()))
     });
     Ok(answers.collect())
+}
+
+/// Adds an operation to a set.
+fn push(set: &mut OperationSet, key: &Key, input: &[u8], rule: FailureRule) -> Result<(), ReturnCode> {
+    let integer = widened(input, modulus_len(key)?).ok_or(rule.length)?;
+    set.push(key, &integer, SecondInput::None).map_err(|error| to_return_code(&error, rule))
 }
 
 /// Puts zeros before an integer, or returns `None` if it is longer than `len`.

@@ -1,33 +1,31 @@
 //! Signatures and message authentication codes in one step or in pieces.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::ops::Deref;
 
-use aws_lc_rs::{digest, hmac};
 use oarlock::{
-    Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, KeyHome, NonceRule, SaltLength, Scheme, Shape,
-    SigningScheme, VerifyingScheme,
+    Curve, DigestAlg, EcdsaEncoding, Key, KeyHome, NonceRule, SaltLength, Scheme, Shape, SigningScheme,
+    VerifyingScheme,
 };
-use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::compute::ComputeRoute;
-use super::digest::{algorithm, hmac_algorithm};
-use super::failure::{FailureRule, to_return_code};
+use super::compute::{Computation, Finish, PlannedJob};
+use super::digest::DigestOperation;
+use super::failure::FailureRule;
 use super::mac::MacRule;
 use super::padding::{digest_of, digest_of_mgf, split_digest_info};
-use super::record::{RecordInputs, run_record};
+use super::pieces::{Message, MessagePieces};
+use super::record::plan_bare_record;
 use super::rsa::{self, BareRsa};
 use crate::constants::ReturnCode;
-use crate::mechanism::{DigestRule, Mechanism, MechanismFacts, MechanismFamily, MechanismParameters};
+use crate::mechanism::{Mechanism, MechanismFacts, MechanismFamily, MechanismParameters};
 
-/// A signature or a verification under way.
+/// A signature or a verification that has begun.
 #[derive(Clone)]
 pub(crate) struct SignatureOperation {
     key: Key,
     method: SignatureMethod,
-    pieces: MessagePieces,
+    /// The message, from its first piece on.
+    pieces: Option<MessagePieces>,
     /// The signature of `C_VerifySignatureInit`.
     pub(crate) signature: Option<Vec<u8>>,
     /// True until the user gives the PIN for this use of the key.
@@ -55,79 +53,6 @@ enum SignatureInput {
     },
 }
 
-/// The pieces of a message that have come.
-#[derive(Clone)]
-enum MessagePieces {
-    Nothing,
-    Bytes(Zeroizing<Vec<u8>>),
-    Digest(digest::Context),
-    /// Boxed, because it is far larger than all others.
-    Hmac(Box<hmac::Context>),
-}
-
-/// The message of a last step.
-enum WholeMessage<'a> {
-    Bytes(MessageBytes<'a>),
-    Digest(digest::Context),
-    Hmac(Box<hmac::Context>),
-}
-
-/// A message in the memory of the caller, or gathered from its pieces.
-enum MessageBytes<'a> {
-    Lent(&'a [u8]),
-    Own(Zeroizing<Vec<u8>>),
-}
-
-impl Deref for MessageBytes<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Lent(bytes) => bytes,
-            Self::Own(bytes) => bytes,
-        }
-    }
-}
-
-/// The input of the last step: the whole message, or what the pieces became.
-#[derive(Clone, Copy)]
-pub(crate) enum SigningStep<'a> {
-    /// The message of a call in one step.
-    Whole(&'a [u8]),
-    /// The end of the pieces.
-    Pieces,
-}
-
-impl<'a> SigningStep<'a> {
-    /// Returns a copy of the message, or `None` for pieces.
-    pub(crate) fn message_copy(self) -> Option<Zeroizing<Vec<u8>>> {
-        match self {
-            Self::Whole(message) => Some(Zeroizing::new(message.to_vec())),
-            Self::Pieces => None,
-        }
-    }
-
-    /// Returns the step of [`message_copy`](Self::message_copy).
-    pub(crate) fn from_copy(message: Option<&'a Vec<u8>>) -> Self {
-        message.map_or(Self::Pieces, |message| Self::Whole(message))
-    }
-}
-
-/// The input of a job.
-pub(crate) enum JobInput<'a> {
-    Message(&'a [u8]),
-    Digest(Cow<'a, [u8]>),
-}
-
-impl JobInput<'_> {
-    fn as_input(&self) -> Input<'_> {
-        match self {
-            Self::Message(message) => Input::Message(message),
-            Self::Digest(digest) => Input::Digest(digest),
-        }
-    }
-}
-
 impl SignatureOperation {
     /// Begins an operation.
     ///
@@ -140,12 +65,12 @@ impl SignatureOperation {
         mechanism: &Mechanism<'_>,
     ) -> Result<Self, ReturnCode> {
         let method = SignatureMethod::new(&key, facts.family, &mechanism.parameters)?;
-        Ok(Self { key, method, pieces: MessagePieces::Nothing, signature: None, needs_login: false })
+        Ok(Self { key, method, pieces: None, signature: None, needs_login: false })
     }
 
     /// True after the first piece.
     pub(crate) fn is_in_pieces(&self) -> bool {
-        !matches!(self.pieces, MessagePieces::Nothing)
+        self.pieces.is_some()
     }
 
     pub(crate) fn key(&self) -> &Key {
@@ -167,84 +92,81 @@ impl SignatureOperation {
 
     /// Takes the next piece of the message.
     pub(crate) fn update(&mut self, data: &[u8]) -> Result<(), ReturnCode> {
-        if let MessagePieces::Nothing = self.pieces {
-            self.pieces = self.first_pieces()?;
+        if self.pieces.is_none() {
+            self.pieces = Some(self.first_pieces()?);
         }
-        match &mut self.pieces {
-            MessagePieces::Bytes(bytes) => append(bytes, data),
-            MessagePieces::Digest(context) => context.update(data),
-            MessagePieces::Hmac(context) => context.update(data),
-            MessagePieces::Nothing => {}
-        }
+        self.pieces.iter_mut().for_each(|pieces| pieces.update(data));
         Ok(())
     }
 
     fn first_pieces(&self) -> Result<MessagePieces, ReturnCode> {
-        match self.method {
-            SignatureMethod::Job { input: SignatureInput::Message(alg), .. } => {
-                Ok(MessagePieces::Digest(digest::Context::new(algorithm(alg)?)))
+        match (self.method, self.key.secret()) {
+            (SignatureMethod::Job { input: SignatureInput::Message(alg), .. }, _) => {
+                DigestOperation::new(alg).map(MessagePieces::Digest)
             }
-            SignatureMethod::Mac(MacRule { digest: Some(alg), .. }) => {
-                // The value of a key that a server holds is not here, so the server gets the whole message.
-                let Some(secret) = self.key.secret() else {
-                    return Ok(MessagePieces::Bytes(Zeroizing::default()));
-                };
-                let key = hmac::Key::new(hmac_algorithm(alg)?, secret.expose());
-                Ok(MessagePieces::Hmac(Box::new(hmac::Context::with_key(&key))))
+            (SignatureMethod::Mac(MacRule { digest: Some(alg), .. }), Some(secret)) => {
+                MessagePieces::hmac(alg, secret.expose())
             }
+            // The value of a key that a server holds is not here, so the server gets the whole message.
             _ => Ok(MessagePieces::Bytes(Zeroizing::default())),
         }
     }
 
-    /// Signs.
-    pub(crate) async fn sign(
-        &mut self,
-        route: ComputeRoute<'_>,
-        step: SigningStep<'_>,
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let rule = FailureRule::SIGN;
-        if self.is_job() {
-            return self.run_job(route, step, &[], rule).await;
-        }
-        match (self.take(step)?, self.method) {
-            (WholeMessage::Hmac(context), _) => Ok(self.cut_mac(&context)),
-            (WholeMessage::Bytes(message), SignatureMethod::Mac(mac)) => {
-                compute_mac(route, &self.key, mac, &message).await
+    /// Plans the signature of a whole message, or of its pieces.
+    ///
+    /// # Errors
+    /// [`ReturnCode::DataLenRange`], [`ReturnCode::DataInvalid`].
+    pub(crate) fn plan_signature<'a>(
+        &'a mut self,
+        whole: Option<&'a [u8]>,
+    ) -> Result<Computation<'a>, ReturnCode> {
+        let (message, rule) = (self.take_message(whole)?, FailureRule::SIGN);
+        match self.method {
+            SignatureMethod::Job { .. } => Ok(Computation::job(self.job(message, &[], true)?, rule)),
+            SignatureMethod::Mac(mac) => self.plan_mac(mac, message, Finish::Cut { start: 0, len: mac.len }),
+            SignatureMethod::RawRsa { .. } => {
+                self.check_bare_len(&message)?;
+                rsa::plan(BareRsa::Private, &self.key, &message, rule)
             }
-            (WholeMessage::Bytes(message), _) => {
-                rsa::operate(route, BareRsa::Private, &self.key, &message, rule).await
-            }
-            (WholeMessage::Digest(_), _) => Err(ReturnCode::GeneralError),
         }
     }
 
-    /// Verifies a signature.
+    /// Plans the verification of a whole message, or of its pieces. It has no output.
     ///
     /// # Errors
-    /// [`ReturnCode::SignatureInvalid`], [`ReturnCode::SignatureLenRange`].
-    pub(crate) async fn verify(
-        &mut self,
-        route: ComputeRoute<'_>,
-        step: SigningStep<'_>,
-        signature: &[u8],
-    ) -> Result<(), ReturnCode> {
+    /// [`ReturnCode::SignatureInvalid`], [`ReturnCode::SignatureLenRange`], [`ReturnCode::DataLenRange`].
+    pub(crate) fn plan_verification<'a>(
+        &'a mut self,
+        whole: Option<&'a [u8]>,
+        signature: &'a [u8],
+    ) -> Result<Computation<'a>, ReturnCode> {
         self.check_signature_len(signature)?;
-        let rule = FailureRule::VERIFY;
-        if self.is_job() {
-            return self.run_job(route, step, signature, rule).await.map(drop);
+        let (message, rule) = (self.take_message(whole)?, FailureRule::VERIFY);
+        match self.method {
+            SignatureMethod::Job { .. } => Ok(Computation::job(self.job(message, signature, false)?, rule)),
+            SignatureMethod::Mac(mac) => self.plan_mac(mac, message, Finish::CompareMac(signature.to_vec())),
+            SignatureMethod::RawRsa { .. } => {
+                self.check_bare_len(&message)?;
+                let recovery = rsa::plan(BareRsa::Public, &self.key, signature, rule);
+                let recovery = recovery.unwrap_or_else(|code| Computation::done(Err(code)));
+                Ok(recovery.with_finish(Finish::CompareMessage(Zeroizing::new(message.to_vec()))))
+            }
         }
-        let is_equal = match (self.take(step)?, self.method) {
-            (WholeMessage::Hmac(context), _) => self.cut_mac(&context).ct_eq(signature),
-            (WholeMessage::Bytes(message), SignatureMethod::Mac(mac)) => {
-                compute_mac(route, &self.key, mac, &message).await?.ct_eq(signature)
-            }
-            (WholeMessage::Bytes(message), _) => {
-                let found = rsa::operate(route, BareRsa::Public, &self.key, signature, rule).await;
-                return check_recovered(found, &message);
-            }
-            (WholeMessage::Digest(_), _) => return Err(ReturnCode::GeneralError),
+    }
+
+    fn plan_mac<'a>(
+        &'a self,
+        mac: MacRule,
+        message: Message<'a>,
+        finish: Finish,
+    ) -> Result<Computation<'a>, ReturnCode> {
+        let keys = std::slice::from_ref(&self.key);
+        let (shape, len) = (Shape::Mac { alg: mac.alg }, mac.alg.tag_len());
+        let computation = match message {
+            Message::Hashed(mac) => Computation::done(Ok(mac)),
+            message => plan_bare_record(shape, keys, message.into_bytes(), len, FailureRule::SIGN)?,
         };
-        if bool::from(is_equal) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
+        Ok(computation.with_finish(finish))
     }
 
     /// Checks the length of a signature.
@@ -260,100 +182,46 @@ impl SignatureOperation {
         matches!(self.method, SignatureMethod::Job { .. })
     }
 
-    /// Runs the job of the last step. The signature is empty if the job makes one.
-    async fn run_job(
-        &mut self,
-        route: ComputeRoute<'_>,
-        step: SigningStep<'_>,
-        signature: &[u8],
-        rule: FailureRule,
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-        let bytes;
-        let input = match step {
-            SigningStep::Whole(message) => self.job_input(message)?,
-            SigningStep::Pieces => match self.take(step)? {
-                WholeMessage::Bytes(own) => {
-                    bytes = own;
-                    self.job_input(&bytes)?
-                }
-                WholeMessage::Digest(context) => {
-                    JobInput::Digest(Cow::Owned(context.finish().as_ref().to_vec()))
-                }
-                WholeMessage::Hmac(_) => return Err(ReturnCode::GeneralError),
-            },
-        };
-        let job = self.job(&input, signature, signature.is_empty())?;
-        route.job(&job).await.map_err(|error| to_return_code(&error, rule))
-    }
-
-    fn scheme(&self, is_signing: bool) -> Result<Scheme, ReturnCode> {
-        match self.method {
-            SignatureMethod::Job { sign, verify, .. } => Ok(if is_signing { sign } else { verify }),
-            _ => Err(ReturnCode::GeneralError),
-        }
-    }
-
-    /// Returns the job of an input. A key that a server holds signs digests and no encodings, so the digest is taken
-    /// out of its encoding: `CKM_RSA_PKCS` gives the same signature as the mechanism that hashes.
+    /// Returns the job of a message, with the signature to verify. A key that a server holds signs digests and no
+    /// encodings, so the digest is taken out of its encoding: `CKM_RSA_PKCS` gives the same signature as the mechanism
+    /// that hashes.
     ///
     /// # Errors
-    /// [`ReturnCode::DataInvalid`] for an encoding of anything else under such a key.
+    /// [`ReturnCode::DataLenRange`]; [`ReturnCode::DataInvalid`] for an encoding of anything else under such a key.
     pub(crate) fn job<'a>(
         &'a self,
-        input: &'a JobInput<'a>,
+        message: Message<'a>,
         signature: &'a [u8],
         is_signing: bool,
-    ) -> Result<Job<'a>, ReturnCode> {
-        let scheme = self.scheme(is_signing)?;
-        let is_held = self.key.home() != &KeyHome::Local;
-        match input {
-            JobInput::Message(encoded) if is_held && scheme == Scheme::RsaPkcs1SignEncoded => {
-                let (digest, hash) = split_digest_info(encoded).ok_or(ReturnCode::DataInvalid)?;
-                let scheme = SigningScheme::rsa_pkcs1(digest).into();
-                Ok(Job::with_scheme(scheme, &self.key, Input::Digest(hash), signature))
-            }
-            _ => Ok(Job::with_scheme(scheme, &self.key, input.as_input(), signature)),
+    ) -> Result<PlannedJob<'a>, ReturnCode> {
+        let SignatureMethod::Job { sign, verify, input, .. } = self.method else {
+            return Err(ReturnCode::GeneralError);
+        };
+        let is_hashed = matches!(message, Message::Hashed(_));
+        let (input, is_digest) = match input {
+            SignatureInput::Message(_) => (message, is_hashed),
+            SignatureInput::Digest(len) if message.len() == len => (message, true),
+            SignatureInput::CurveDigest(width) if !message.is_empty() => (at_width(message, width), true),
+            SignatureInput::Whole { max } if message.len() <= max => (message, false),
+            _ => return Err(ReturnCode::DataLenRange),
+        };
+        let scheme = if is_signing { sign } else { verify };
+        let job = PlannedJob { scheme, key: &self.key, input, is_digest, second: signature };
+        if scheme != Scheme::RsaPkcs1SignEncoded || self.key.home() == &KeyHome::Local {
+            return Ok(job);
         }
-    }
-
-    /// Brings a whole message to the form of the scheme.
-    ///
-    /// # Errors
-    /// [`ReturnCode::DataLenRange`].
-    pub(crate) fn job_input<'a>(&self, message: &'a [u8]) -> Result<JobInput<'a>, ReturnCode> {
-        let SignatureMethod::Job { input, .. } = self.method else { return Err(ReturnCode::GeneralError) };
-        match input {
-            SignatureInput::Message(_) => Ok(JobInput::Message(message)),
-            SignatureInput::Digest(len) if message.len() == len => {
-                Ok(JobInput::Digest(Cow::Borrowed(message)))
-            }
-            SignatureInput::CurveDigest(width) if !message.is_empty() => {
-                Ok(JobInput::Digest(at_width(message, width)))
-            }
-            SignatureInput::Whole { max } if message.len() <= max => Ok(JobInput::Message(message)),
-            _ => Err(ReturnCode::DataLenRange),
-        }
+        let (digest, hash) = split_digest_info(&job.input).ok_or(ReturnCode::DataInvalid)?;
+        let (scheme, input) = (SigningScheme::rsa_pkcs1(digest).into(), Zeroizing::new(hash.to_vec()));
+        Ok(PlannedJob { scheme, input: Message::Own(input), is_digest: true, ..job })
     }
 
     /// Takes the whole message, or what its pieces became.
-    fn take<'a>(&mut self, step: SigningStep<'a>) -> Result<WholeMessage<'a>, ReturnCode> {
-        let pieces = match step {
-            SigningStep::Whole(message) => {
-                self.check_bare_len(message)?;
-                return Ok(WholeMessage::Bytes(MessageBytes::Lent(message)));
-            }
+    fn take_message<'a>(&mut self, whole: Option<&'a [u8]>) -> Result<Message<'a>, ReturnCode> {
+        match (whole, self.pieces.take()) {
+            (Some(message), _) => Ok(Message::Lent(message)),
+            (None, Some(pieces)) => Ok(pieces.finish()),
             // No piece came: the message is empty.
-            SigningStep::Pieces if !self.is_in_pieces() => self.first_pieces()?,
-            SigningStep::Pieces => std::mem::replace(&mut self.pieces, MessagePieces::Nothing),
-        };
-        match pieces {
-            MessagePieces::Bytes(bytes) => {
-                self.check_bare_len(&bytes)?;
-                Ok(WholeMessage::Bytes(MessageBytes::Own(bytes)))
-            }
-            MessagePieces::Digest(context) => Ok(WholeMessage::Digest(context)),
-            MessagePieces::Hmac(context) => Ok(WholeMessage::Hmac(context)),
-            MessagePieces::Nothing => Err(ReturnCode::GeneralError),
+            (None, None) => Ok(self.first_pieces()?.finish()),
         }
     }
 
@@ -367,12 +235,6 @@ impl SignatureOperation {
             _ => Ok(()),
         }
     }
-
-    fn cut_mac(&self, context: &hmac::Context) -> Zeroizing<Vec<u8>> {
-        let mut mac = Zeroizing::new(context.clone().sign().as_ref().to_vec());
-        mac.truncate(self.len());
-        mac
-    }
 }
 
 impl SignatureMethod {
@@ -382,15 +244,17 @@ impl SignatureMethod {
         parameters: &MechanismParameters<'_>,
     ) -> Result<Self, ReturnCode> {
         match (family, parameters) {
-            (MechanismFamily::RsaPkcs1(input), MechanismParameters::None) => Self::rsa_pkcs1(key, input),
-            (MechanismFamily::RsaPss(input), MechanismParameters::Pss { hash, mgf, salt_len }) => {
+            (MechanismFamily::RsaPkcs1(hashed_by), MechanismParameters::None) => {
+                Self::rsa_pkcs1(key, hashed_by)
+            }
+            (MechanismFamily::RsaPss(hashed_by), MechanismParameters::Pss { hash, mgf, salt_len }) => {
                 let digest = digest_of(*hash)?;
-                Self::rsa_pss(key, input, (digest, digest_of_mgf(*mgf)?), *salt_len)
+                Self::rsa_pss(key, hashed_by, (digest, digest_of_mgf(*mgf)?), *salt_len)
             }
             (MechanismFamily::RsaRaw, MechanismParameters::None) => {
                 Ok(Self::RawRsa { len: rsa::modulus_len(key)? })
             }
-            (MechanismFamily::Ecdsa(input), MechanismParameters::None) => Self::ecdsa(key, input),
+            (MechanismFamily::Ecdsa(hashed_by), MechanismParameters::None) => Self::ecdsa(key, hashed_by),
             (MechanismFamily::Eddsa, parameters) => Self::eddsa(parameters),
             (MechanismFamily::Hmac { alg, is_general }, parameters) => {
                 MacRule::hmac(alg, is_general, parameters).map(Self::Mac)
@@ -409,16 +273,16 @@ impl SignatureMethod {
         }
     }
 
-    fn rsa_pkcs1(key: &Key, input: DigestRule) -> Result<Self, ReturnCode> {
+    fn rsa_pkcs1(key: &Key, hashed_by: Option<DigestAlg>) -> Result<Self, ReturnCode> {
         let len = rsa::modulus_len(key)?;
-        Ok(match input {
-            DigestRule::Message(digest) => Self::Job {
+        Ok(match hashed_by {
+            Some(digest) => Self::Job {
                 sign: SigningScheme::rsa_pkcs1(digest).into(),
                 verify: VerifyingScheme::rsa_pkcs1(digest).into(),
                 input: SignatureInput::Message(digest),
                 len,
             },
-            DigestRule::Given => Self::Job {
+            None => Self::Job {
                 sign: Scheme::RsaPkcs1SignEncoded,
                 verify: Scheme::RsaPkcs1VerifyEncoded,
                 // RFC 8017 9.2 step 3.
@@ -430,7 +294,7 @@ impl SignatureMethod {
 
     fn rsa_pss(
         key: &Key,
-        input: DigestRule,
+        hashed_by: Option<DigestAlg>,
         (digest, mgf): (DigestAlg, DigestAlg),
         salt_len: u64,
     ) -> Result<Self, ReturnCode> {
@@ -440,11 +304,11 @@ impl SignatureMethod {
         if digest.output_len() + usize::from(salt_len) + 2 > len {
             return Err(invalid);
         }
-        let input = match input {
+        let input = match hashed_by {
             // The mechanism names the digest, and its parameter must not name another.
-            DigestRule::Message(own) if own != digest => return Err(invalid),
-            DigestRule::Message(own) => SignatureInput::Message(own),
-            DigestRule::Given => SignatureInput::Digest(digest.output_len()),
+            Some(named) if named != digest => return Err(invalid),
+            Some(named) => SignatureInput::Message(named),
+            None => SignatureInput::Digest(digest.output_len()),
         };
         Ok(Self::Job {
             sign: SigningScheme::rsa_pss(digest, mgf, salt_len).into(),
@@ -454,19 +318,17 @@ impl SignatureMethod {
         })
     }
 
-    fn ecdsa(key: &Key, input: DigestRule) -> Result<Self, ReturnCode> {
+    fn ecdsa(key: &Key, hashed_by: Option<DigestAlg>) -> Result<Self, ReturnCode> {
         let curve = match key.kind() {
             oarlock::KeyKind::EcPrivate(curve) | oarlock::KeyKind::EcPublic(curve) => curve,
             _ => return Err(ReturnCode::KeyTypeInconsistent),
         };
         let width = curve.scalar_len();
-        let (digest, input) = match input {
-            DigestRule::Message(digest) => (digest, SignatureInput::Message(digest)),
+        let (digest, input) = match hashed_by {
+            Some(digest) => (digest, SignatureInput::Message(digest)),
             // A digest as wide as the curve: any other is brought to this width first.
-            DigestRule::Given if curve == Curve::P256 => {
-                (DigestAlg::Sha256, SignatureInput::CurveDigest(width))
-            }
-            DigestRule::Given => (DigestAlg::Sha384, SignatureInput::CurveDigest(width)),
+            None if curve == Curve::P256 => (DigestAlg::Sha256, SignatureInput::CurveDigest(width)),
+            None => (DigestAlg::Sha384, SignatureInput::CurveDigest(width)),
         };
         let encoding = EcdsaEncoding::Fixed;
         Ok(Self::Job {
@@ -492,54 +354,18 @@ impl SignatureMethod {
     }
 }
 
-/// Compares a message with the one that a signature of bare RSA contains.
-///
-/// # Errors
-/// [`ReturnCode::SignatureInvalid`].
-pub(crate) fn check_recovered(
-    found: Result<Zeroizing<Vec<u8>>, ReturnCode>,
-    message: &[u8],
-) -> Result<(), ReturnCode> {
-    let found = found.map_err(|code| match code {
-        // A signature that is not below the modulus is a bad one.
-        ReturnCode::DataInvalid => ReturnCode::SignatureInvalid,
-        code => code,
-    })?;
-    let zeros = found.len().checked_sub(message.len()).ok_or(ReturnCode::DataLenRange)?;
-    let expected = [&vec![0; zeros][..], message].concat();
-    if bool::from(found.ct_eq(&expected)) { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
-}
-
-/// Computes a MAC and cuts it to the length of its mechanism.
-async fn compute_mac(
-    route: ComputeRoute<'_>,
-    key: &Key,
-    rule: MacRule,
-    message: &[u8],
-) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
-    let inputs = RecordInputs { input: message, output_len: rule.alg.tag_len(), ..RecordInputs::default() };
-    let shape = Shape::Mac { alg: rule.alg };
-    let mut mac = run_record(route, shape, key, &inputs, FailureRule::SIGN).await?;
-    mac.truncate(rule.len);
-    Ok(mac)
-}
-
 /// Brings a digest to the width of a curve without changing the number that ECDSA takes. FIPS 186-5 6.4.1 step 2.
-fn at_width(digest: &[u8], width: usize) -> Cow<'_, [u8]> {
-    match digest.get(..width) {
-        Some(leading) => Cow::Borrowed(leading),
-        None => Cow::Owned([&vec![0; width - digest.len()][..], digest].concat()),
+fn at_width(digest: Message<'_>, width: usize) -> Message<'_> {
+    match (digest, width) {
+        (Message::Lent(digest), width) if digest.len() >= width => {
+            Message::Lent(digest.get(..width).unwrap_or(digest))
+        }
+        (digest, width) => {
+            let zeros = vec![0; width.saturating_sub(digest.len())];
+            let leading = digest.get(..width).unwrap_or(&digest);
+            Message::Own(Zeroizing::new([&zeros[..], leading].concat()))
+        }
     }
-}
-
-/// Appends without leaving a copy of the bytes in freed memory.
-pub(crate) fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
-    if bytes.capacity() - bytes.len() < data.len() {
-        let mut larger = Zeroizing::new(Vec::with_capacity((bytes.len() + data.len()).next_power_of_two()));
-        larger.extend_from_slice(bytes);
-        *bytes = larger;
-    }
-    bytes.extend_from_slice(data);
 }
 
 impl fmt::Debug for SignatureOperation {

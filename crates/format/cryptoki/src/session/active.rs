@@ -60,7 +60,7 @@ pub(crate) enum ActiveOperation<T> {
 pub(crate) struct PendingCall {
     /// The name of the function.
     pub(crate) function: &'static str,
-    pub(crate) state: PendingState,
+    pub(crate) computation: PendingComputation,
     /// The bytes of the caller's buffer.
     pub(crate) max_len: usize,
     /// The cipher that goes on after the call. It is busy until then.
@@ -69,12 +69,6 @@ pub(crate) struct PendingCall {
 
 /// A computation of an asynchronous session.
 pub(crate) type PendingComputation = Pin<Box<dyn Future<Output = Result<CallResult, ReturnCode>> + Send>>;
-
-pub(crate) enum PendingState {
-    Running(PendingComputation),
-    /// The first look found the result.
-    Finished(Result<CallResult, ReturnCode>),
-}
 
 /// The result of a computation, before new objects have handles.
 #[derive(Default)]

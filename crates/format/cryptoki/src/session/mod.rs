@@ -5,5 +5,5 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::active::{ActiveOperation, CallResult, PendingCall, PendingState, Session};
+pub(crate) use self::active::{ActiveOperation, CallResult, PendingCall, Session};
 pub(crate) use self::table::SessionTable;

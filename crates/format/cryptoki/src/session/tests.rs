@@ -29,7 +29,7 @@ fn a_session_inherits_nothing_of_an_earlier_one() {
         session.waker = Some(std::task::Waker::noop().clone());
         session.pending.push(PendingCall {
             function: "C_Sign",
-            state: PendingState::Finished(Ok(CallResult::default())),
+            computation: Box::pin(std::future::ready(Ok(CallResult::default()))),
             max_len: 0,
             next_piece_of: None,
         });
