@@ -381,7 +381,7 @@ fn takes_frames_only_when_they_are_complete() {
 fn names_the_same_statuses_in_the_protocol_and_its_document() {
     let (_, list) = include_str!("../proto/oarlock/v1/cryptoserver.proto").split_once("enum Code {").unwrap();
     let lines = list.lines().take_while(|line| *line != "}").map(str::trim).collect::<Vec<_>>().join("\n");
-    let document = include_str!("../../../../docs/cryptoserver.md");
+    let document = include_str!("../../../../docs/cryptoserver/clients.md");
     let mut codes = 0;
     for part in lines.split(';').filter(|part| part.contains('=')) {
         let (comment, code) = part.rsplit_once('\n').unwrap();

@@ -429,7 +429,7 @@ const UNREADABLE: &str = "failed to decode Protobuf message";
 pub(crate) fn status(fault: Fault) -> Status {
     let code = match fault.code() {
         Code::Done => tonic::Code::Internal,
-        // The statuses are part of the protocol: its comments and docs/cryptoserver.md list them.
+        // The statuses are part of the protocol: its comments and docs/cryptoserver/clients.md list them.
         Code::Rejected | Code::Invalid | Code::WrongKey | Code::BadKey => tonic::Code::InvalidArgument,
         Code::NoSuchKey => tonic::Code::NotFound,
         Code::PermissionDenied => tonic::Code::PermissionDenied,

@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn reading_a_byte_takes_the_documented_memory() {
-        let page = include_str!("../../../../docs/cryptoserver.md");
+        let page = include_str!("../../../../docs/cryptoserver/clients.md");
         let (before, _) = page.split_once(" times its length").unwrap();
         let documented: usize = before.rsplit(' ').next().unwrap().parse().unwrap();
         assert!(MEMORY_PER_BYTE <= documented, "{MEMORY_PER_BYTE} > {documented}");

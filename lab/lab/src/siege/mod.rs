@@ -42,7 +42,7 @@ use self::server::BesiegedServer;
 #[derive(Args, Debug)]
 #[command(
     after_help = "Exit code 1 if an honest request failed, waited longer than allowed, or if the server took more memory than its \
-                  limits say (docs/cryptoserver.md, Limits) or kept it. Attackers and server share the cores of this machine."
+                  limits say (docs/cryptoserver/limits.md) or kept it. Attackers and server share the cores of this machine."
 )]
 pub(crate) struct SiegeArgs {
     /// Attacks, separated by commas

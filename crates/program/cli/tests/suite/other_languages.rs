@@ -67,7 +67,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The calls of docs/cryptoserver.md, Calls with curl.
+/// The calls of docs/cryptoserver/clients.md, Calls with curl.
 #[test]
 fn curl_makes_single_calls_under_mutual_tls() {
     let Some(curl) = installed("curl") else { return };

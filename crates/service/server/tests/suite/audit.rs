@@ -179,7 +179,7 @@ async fn writes_clients_sources_and_events_of_the_server() {
     assert_eq!(unix["source"], format!("pid:{}", std::process::id()));
     assert!(unix["serial"].is_null() && unix["client"][0].as_str().unwrap().starts_with("uid:"));
     assert!(unix["request"].as_u64() > tls["request"].as_u64());
-    let page = include_str!("../../../../../docs/cryptoserver.md");
+    let page = include_str!("../../../../../docs/cryptoserver/audit.md");
     let (_, example) = page.split_once("```json\n{\"time_ms\"").unwrap();
     let example = format!("{{\"time_ms\"{}", example.split("```").next().unwrap());
     let shown: Vec<&str> = example.lines().collect();

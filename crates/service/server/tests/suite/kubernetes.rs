@@ -71,7 +71,7 @@ fn leaves_the_server_the_time_to_drain() {
     let seconds = |text: &str| text.trim().parse::<u64>().unwrap();
     let grace = seconds(between("terminationGracePeriodSeconds: ", "\n"));
     let wait = seconds(between("sleep: { seconds: ", "}"));
-    // The last entries of the audit log may take five seconds: docs/cryptoserver.md, Audit log.
+    // The last entries of the audit log may take five seconds: docs/cryptoserver/audit.md.
     let needed = wait + config().limits.max_drain_seconds + 5;
     assert!(grace > needed, "{grace} {needed}");
     // As long as docs/fleet.md says for clients that resolve the name again.
@@ -82,7 +82,7 @@ fn leaves_the_server_the_time_to_drain() {
 fn keeps_the_server_below_the_memory_of_its_pod() {
     let config = config();
     assert!(config.audit.is_none(), "the queue of the audit log counts too");
-    // docs/cryptoserver.md, Limits: what clients can make the server use, and the memory at rest.
+    // docs/cryptoserver/limits.md: what clients can make the server use, and the memory at rest.
     let at_rest = oarlock::KNOWN_ENGINES.len() * (64 << 20);
     let needed = u64::try_from(config.limits.max_memory_bytes() + at_rest).unwrap();
     // A volume in memory is memory of the pod.
@@ -94,7 +94,7 @@ fn keeps_the_server_below_the_memory_of_its_pod() {
 
 #[test]
 fn uses_only_existing_metrics_in_the_service_monitor() {
-    let guide = include_str!("../../../../../docs/cryptoserver.md");
+    let guide = include_str!("../../../../../docs/cryptoserver/metrics.md");
     let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let names = MONITORS.split(|letter| !is_of_name(letter)).filter(|word| word.starts_with("oarlock_"));
     let mut count = 0;

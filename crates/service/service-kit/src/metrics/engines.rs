@@ -129,12 +129,12 @@ mod tests {
     #[test]
     fn every_counter_has_a_help_text_and_a_row_in_the_page() {
         let accelerator = Accelerator::builder().engines(["scalar"]).cost_cache(None).lazy().build().unwrap();
-        let page = include_str!("../../../../../docs/cryptoserver.md");
+        let page = include_str!("../../../../../docs/cryptoserver/metrics.md");
         let (_, table) = page.split_once("`oarlock_dispatcher_NAME_total`").unwrap();
         for (counter, _) in accelerator.counters().entries() {
             assert_ne!(help(counter), UNKNOWN, "{counter}");
             let is_row = |line: &str| line.starts_with("| `") && line.contains(&format!("`{counter}`"));
-            assert!(table.lines().any(is_row), "docs/cryptoserver.md has no row for {counter}");
+            assert!(table.lines().any(is_row), "docs/cryptoserver/metrics.md has no row for {counter}");
         }
     }
 
