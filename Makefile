@@ -17,6 +17,11 @@ WHEELS = $(or $(CARGO_TARGET_DIR),target)/wheels
 MATURIN = $(or $(CARGO_TARGET_DIR),target)/python/build
 PYTHON ?= python3
 
+# The book of the documents, and the program that makes it.
+BOOK = $(or $(CARGO_TARGET_DIR),target)/book
+MDBOOK = $(or $(CARGO_TARGET_DIR),target)/mdbook
+SOURCES = https://github.com/oarlock/oarlock/blob/main
+
 # The directories of `make install`. Packages set DESTDIR, which precedes all of them.
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
@@ -40,7 +45,7 @@ DIST_NAME = oarlock-$(VERSION)-$(TARGET)
 RUNS = unit rules
 MORE_RUNS = slow every-leaf scalar-alone narrow-leaves examples kernel-test doctest arm
 
-.PHONY: help run install uninstall deb dist build built announce-build lab provider pkcs11 wheel test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
+.PHONY: help run install uninstall deb dist build built announce-build lab provider pkcs11 wheel book test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
 
 help:
 	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
@@ -53,6 +58,7 @@ help:
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make pkcs11     build the PKCS#11 module, target/release/oarlock-pkcs11.so: docs/pkcs11.md describes its use'
 	@echo 'make wheel      build the wheel of the Python module in target/wheels: docs/python.md describes its use'
+	@echo 'make book       make a book of the documents, with search, in target/book/html (installs mdbook)'
 	@echo 'make test       set up, then every test on the best engine of this machine, and the rules of the workspace'
 	@echo 'make test-all   the same, then every engine and leaf, slow tests and the examples of the documentation'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
@@ -144,6 +150,21 @@ wheel: setup-build
 	CARGO=$(CURDIR)/plugins/python/cargo $(MATURIN)/bin/maturin build --release --locked --compatibility linux \
 	  --out $(WHEELS) --manifest-path plugins/python/Cargo.toml
 	@echo "built $$(ls -t $(WHEELS)/oarlock-*.whl | head -1)"
+
+# Pages link to files outside of docs, which mdbook does not read. So it gets a copy in which they have the same positions,
+# and in which links to sources lead to the repository.
+book:
+	@test -x $(MDBOOK)/bin/mdbook || $(CARGO) install --locked --version 0.5.4 --no-default-features --features search \
+	  --root $(MDBOOK) mdbook || { echo 'make: the book needs mdbook 0.5, and cargo could not install it: is crates.io reachable?' >&2; exit 1; }
+	rm -rf $(BOOK)
+	mkdir -p $(BOOK)/src
+	cp -R docs/book.toml $(BOOK)
+	cp -R *.md LICENSE-* docs $(BOOK)/src
+	sed -e 's|](|](docs/|' -e 's|](docs/\.\./|](|' docs/SUMMARY.md >$(BOOK)/src/SUMMARY.md
+	find $(BOOK)/src -name '*.md' -exec sed -Ei -e 's,\]\((\.\./)*((crates/|plugins/|packaging|examples/)[^)]*)\),]($(SOURCES)/\2),g' \
+	  -e 's,README\.md#,index.html#,g' -e 's,\]\(docs/SUMMARY\.md\),](toc.html),' {} +
+	$(MDBOOK)/bin/mdbook build $(BOOK)
+	@echo 'made $(BOOK)/html/index.html'
 
 test: setup
 	@.ci/tests $(RUNS)
