@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -202,20 +202,22 @@ fn has_java() -> bool {
 }
 
 /// Returns a directory with the package of this build, for `PYTHONPATH`.
+///
+/// No one drops a static, so the directory stays: it is among the files of the build, and holds links only.
 fn package() -> &'static Path {
     static PACKAGE: OnceLock<tempfile::TempDir> = OnceLock::new();
     let made = PACKAGE.get_or_init(|| {
-        let directory = tempfile::tempdir().unwrap();
-        let own = directory.path().join("oarlock");
-        std::fs::create_dir(&own).unwrap();
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let package = directory.path().join("oarlock");
+        std::fs::create_dir(&package).unwrap();
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/oarlock");
         for entry in std::fs::read_dir(sources).unwrap().flatten().filter(|entry| entry.path().is_file()) {
-            std::fs::copy(entry.path(), own.join(entry.file_name())).unwrap();
+            symlink(entry.path(), package.join(entry.file_name())).unwrap();
         }
         let test = std::env::current_exe().unwrap();
         let library = test.parent().unwrap().join("liboarlock_python.so");
         assert!(library.exists(), "cargo builds the library beside its tests: {}", library.display());
-        std::fs::copy(library, own.join("_oarlock.abi3.so")).unwrap();
+        symlink(library, package.join("_oarlock.abi3.so")).unwrap();
         directory
     });
     made.path()
