@@ -203,6 +203,7 @@ pub struct VerifyingScheme(Scheme);
 /// An error of a conversion from [`Scheme`]: the scheme does something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found} is no {wanted} scheme")]
+#[non_exhaustive]
 pub struct WrongSchemeKind {
     /// The scheme that was given.
     pub found: Scheme,

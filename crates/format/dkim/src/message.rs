@@ -37,6 +37,7 @@ impl Default for MailLimits {
 
 /// An error of parsing a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MailParseError {
     /// A line of the header has no colon and does not begin with white space.
     #[error("header field {field}: `{start}` has no colon")]
@@ -165,6 +166,7 @@ pub(crate) fn name_hash(name: &[u8]) -> u32 {
 
 /// The header fields and the body of a message. Lines end with CRLF. A single CR or LF is an ordinary byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParsedMail<'a> {
     /// The header fields from the top.
     pub headers: Vec<HeaderField<'a>>,

@@ -9,6 +9,7 @@ const MAX_TAGS: usize = 64;
 
 /// An error of parsing a tag list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TagError {
     /// The text between two semicolons has no equals sign.
     #[error("`{0}` is not a tag: it has no `=`")]

@@ -11,6 +11,7 @@ pub struct TypeBitmap<'a>(&'a [u8]);
 
 /// An error of a malformed bitmap. The zone is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BitmapError {
     /// The bitmap ends within a window.
     #[error("a type bitmap that ends within a window")]

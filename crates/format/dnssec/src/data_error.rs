@@ -4,6 +4,7 @@ use crate::name::NameError;
 
 /// An error of data that does not match its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DataError {
     /// The data ends within a field.
     #[error("the data ends too soon")]

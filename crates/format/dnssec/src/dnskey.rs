@@ -36,6 +36,7 @@ pub struct Dnskey<'a> {
 
 /// A public key that can verify.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum ZonePublicKey {
     /// A key for the accelerator, with the scheme of [`DnssecAlgorithm::verify_scheme`].
     Accelerated(Key),
@@ -46,6 +47,7 @@ pub enum ZonePublicKey {
 /// An error of a DNSKEY that holds no usable key. The zone is at fault, unless the key [is
 /// unsupported](Self::is_unsupported).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DnskeyError {
     /// The data has fewer bytes than flags, protocol and algorithm take.
     #[error("a DNSKEY of {found} bytes: it has at least 4")]

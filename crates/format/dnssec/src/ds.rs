@@ -39,6 +39,7 @@ pub struct Ds<'a> {
 
 /// An error of a DS record, or of its comparison with a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DsError {
     /// The data has fewer bytes than tag, algorithm and type take.
     #[error("a DS of {found} bytes: it has at least 5")]

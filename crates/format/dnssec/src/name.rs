@@ -28,6 +28,7 @@ pub enum LetterCase {
 
 /// An error of a malformed name. The caller, or the author of the file, is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NameError {
     /// The text is empty.
     #[error("an empty name; the root is written `.`")]

@@ -55,6 +55,7 @@ pub struct ZoneRecord<'a> {
 
 /// An error of a record that cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ZoneRecordsError {
     /// The length of the data exceeds 16 bits.
     #[error("{0} bytes of data: a record has at most 65535")]

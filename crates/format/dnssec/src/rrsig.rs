@@ -36,6 +36,7 @@ pub struct Rrsig<'a> {
 
 /// An error of malformed RRSIG data. The zone is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RrsigError {
     /// The data ends before the signature.
     #[error("{0} bytes, which is too short")]

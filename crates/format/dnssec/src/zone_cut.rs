@@ -7,6 +7,7 @@ use crate::sets::{RecordSet, RecordSets};
 
 /// The ownership of a name in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NameOwnership {
     /// The name of the zone itself.
     Apex,
@@ -131,6 +132,7 @@ fn has(sets: &RecordSets<'_>, index: usize, rtype: RecordType) -> bool {
 
 /// An empty non-terminal: a name without records between the apex and a name with records. RFC 5155 1.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EmptyName<'z> {
     /// The name.
     pub name: DomainName<'z>,

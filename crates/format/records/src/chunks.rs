@@ -34,6 +34,7 @@ pub struct RowChunk {
 
 /// An error of a [`ChunkReader`].
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChunkError {
     /// The reader failed.
     #[error("{0}")]

@@ -34,6 +34,7 @@ pub struct RecordJob {
 
 /// The operation on a value.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum RowOperation {
     /// Encrypts it.
     Encrypt {

@@ -16,6 +16,7 @@ use crate::{SecretBuffer, csv, ndjson};
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FileFormat {
     /// Comma-separated values. RFC 4180.
     Csv {

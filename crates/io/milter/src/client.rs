@@ -44,6 +44,7 @@ pub struct SentMessage<'a> {
 
 /// The answer of a filter to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilterAnswer {
     /// The changes in the order in which they arrived. The pieces of a new body are joined.
     pub changes: Vec<MessageChange>,

@@ -42,6 +42,7 @@ pub struct MilterCounters {
 
 /// An outcome of a message, a recipient or a connection, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CountedOutcome {
     /// Delivered, after other filters were asked.
     Continue,

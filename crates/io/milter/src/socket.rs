@@ -17,6 +17,7 @@ use tokio::net::lookup_host;
 /// | `inet:PORT`, `inet6:PORT` | TCP at every address of this machine, as in `libmilter` |
 /// | `unix:PATH`, `local:PATH`, `/PATH` | UNIX socket |
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MilterSocket {
     /// A TCP socket.
     Inet {

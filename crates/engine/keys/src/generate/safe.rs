@@ -16,6 +16,7 @@ const PUBLIC_EXPONENT: [u8; 3] = [1, 0, 1];
 
 /// The progress of the search for safe primes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SafePrimeProgress {
     /// Primes found, 0 to 2.
     pub found: u8,

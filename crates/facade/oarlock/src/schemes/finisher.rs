@@ -43,6 +43,7 @@ pub(super) enum FinishStep {
 
 /// The answer of a job that succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JobAnswer {
     /// The signature verifies.
     Valid,

@@ -22,6 +22,7 @@ pub enum KeyWeakness {
 
 /// The rule of a policy for weak, semi-weak and degenerate keys of the DES family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum WeakKeyRule {
     /// Refuse them.
     #[default]

@@ -43,6 +43,7 @@ pub enum SealError {
 /// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the
 /// seal first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SealedFields {
     /// `ARC-Seal`.
     pub seal: String,

@@ -13,6 +13,7 @@ use crate::rtype::RecordType;
 
 /// The location of a record in the zone to be signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordLocation {
     /// The file, if the record was included.
     pub file: Option<Box<str>>,
@@ -47,6 +48,7 @@ impl fmt::Display for RecordLocation {
 
 /// An error of a zone that cannot be signed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ZoneSignError {
     /// The zone has no SOA record. RFC 1035 5.2.
     #[error("no SOA record")]
@@ -166,6 +168,7 @@ impl ZoneSignError {
 
 /// A difference between the signed zone and the given one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ZoneChange {
     /// A record of another zone was dropped.
     OutOfZone,

@@ -14,6 +14,7 @@ use crate::zone_cut::{NameOwnership, NameOwnerships};
 
 /// A rule of name servers that a zone violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LoadRule {
     /// The zone has no NS records of its own.
     NoNameServers,
@@ -48,6 +49,7 @@ pub enum LoadRule {
 
 /// The use that records make of a host of the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TargetUse {
     /// A name server of the zone itself.
     ApexServer,
@@ -61,6 +63,7 @@ pub enum TargetUse {
 
 /// The reason why a host of the zone cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TargetFault {
     /// It has no address.
     NoAddress,

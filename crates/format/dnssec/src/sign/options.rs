@@ -62,6 +62,7 @@ pub struct SignatureLifetime {
 
 /// The method that denies the existence of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DenialMethod {
     /// A chain of names. RFC 4034 section 4.
     Nsec,
@@ -84,6 +85,7 @@ pub struct Nsec3Options {
 /// The treatment of a zone's serial number. It never decreases (RFC 1982): if a policy would decrease it, it is
 /// incremented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SerialPolicy {
     /// The serial number stays.
     #[default]

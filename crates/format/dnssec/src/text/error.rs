@@ -13,6 +13,7 @@ const SHOWN: usize = 64;
 
 /// An error of an entry in a zone file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EntryError {
     /// A word is not of the required form.
     #[error("found `{word}`, expected {expected}")]

@@ -23,6 +23,7 @@ pub struct TrustAnchor {
 
 /// The data of a DS or a DNSKEY record.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AnchorData {
     /// The data of a DS record: the digest of a key.
     Ds(Vec<u8>),

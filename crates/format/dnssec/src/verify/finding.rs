@@ -9,6 +9,7 @@ use crate::rtype::RecordType;
 
 /// A finding about a set or a name.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ZoneFinding {
     /// The owner of the set.
     pub owner: DomainNameBuf,
@@ -35,6 +36,7 @@ pub enum Severity {
 
 /// The reason of a finding. Times are seconds since 1970 modulo 2^32.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FindingReason {
     /// The signature does not verify with any key of its tag.
     #[error("bad signature")]
@@ -316,6 +318,7 @@ impl FindingReason {
 
 /// The findings, and the numbers of checked items.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct VerifyReport {
     /// The findings, in the order of the checks.
     pub findings: Vec<ZoneFinding>,
@@ -325,6 +328,7 @@ pub struct VerifyReport {
 
 /// The numbers of checked items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VerifyCounts {
     /// The number of names of the zone, delegations included.
     pub names: u64,

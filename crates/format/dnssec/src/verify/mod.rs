@@ -56,6 +56,7 @@ impl VerifySettings {
 
 /// An error of records that are not a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ZoneError {
     /// The records have no SOA record, so the name of the zone is unknown.
     #[error("no SOA record, so the name of the zone is unknown")]

@@ -6,6 +6,7 @@ use crate::text::EntryError;
 
 /// An entry that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FaultyEntry {
     /// The file as `$INCLUDE` names it; None for the zone file itself.
     pub file: Option<Box<str>>,

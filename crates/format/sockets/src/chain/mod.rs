@@ -27,6 +27,7 @@ pub struct ChainLimit {
 
 /// The reason why a chain is refused before any of its signatures is checked. It is the peer's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChainError {
     /// The chain has too many certificates.
     #[error("the chain has {found} certificates, at most {max} are allowed")]

@@ -11,6 +11,7 @@ use super::text::{FrameReader, MacroPairs, NulStrings};
 
 /// A command. Its strings borrow from the frame. Data after the last string of a command is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MilterCommand<'a> {
     /// Offers a version, actions and steps.
     Negotiate(NegotiationOptions),
@@ -69,6 +70,7 @@ pub struct ConnectInfo<'a> {
 
 /// The address family of a client: `SMFIA_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AddressFamily {
     /// The family is unknown.
     Unknown,

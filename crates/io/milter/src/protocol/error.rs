@@ -90,6 +90,7 @@ impl ProtocolError {
 
 /// A kind of protocol error, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ProtocolErrorKind {
     /// A frame exceeds the limit.
     TooLong,

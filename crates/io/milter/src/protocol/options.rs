@@ -8,6 +8,7 @@ use super::text::FrameReader;
 
 /// The stage at which macros are sent: `SMFIM_*`, with the transmitted numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MacroStage {
     /// The connection.
     Connect = 0,

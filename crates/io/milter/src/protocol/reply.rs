@@ -10,6 +10,7 @@ use super::text::FrameReader;
 
 /// A reply. It owns its data, because an MTA collects all changes before it applies them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FilterReply {
     /// The choice among the offered options.
     Negotiate(NegotiationOptions),

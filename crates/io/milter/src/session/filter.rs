@@ -66,6 +66,7 @@ pub struct FilterWants {
 
 /// The negotiated options: the filter's wishes, as far as the MTA offers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AgreedOptions {
     /// The protocol version, 2 to 6.
     pub version: u32,
@@ -86,6 +87,7 @@ impl AgreedOptions {
 
 /// The kind of socket of an MTA's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MtaSocket {
     /// TCP: the MTA can be any process that reaches the port.
     Tcp,
