@@ -1,5 +1,5 @@
 //! DKIM and ARC: signs, verifies and seals many messages at a time, without I/O. Callers bring the messages and the
-//! answers of DNS.
+//! answers of DNS. SPF, DMARC and DNS itself are left to other crates. [`verify_one`] takes a single message.
 //!
 //! | module | content |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | [`canon`](Canonicalization) | canonical forms; bodies as streams |
 //! | [`tags`](TagList), [`signature`](DkimSignature), [`record`](KeyRecord) | parsers of signatures and key records |
 //! | [`sign`](SignIntake) | signing in stages |
-//! | [`verify`](VerifyIntake) | verifying in stages: hashes, keys, signatures |
+//! | [`verify`](VerifyIntake) | verifying in stages: hashes, keys, signatures; one message by [`verify_one`] |
 //! | [`verdict`](DkimVerdict), [`results`](authentication_results) | verdicts, their reasons and the `Authentication-Results` field |
 //! | [`arc`](SealIntake), [`chain`](ArcChain) | ARC sets and seals; the result of a chain |
 //! | [`cache`](KeyCache), [`key_answer`](KeyAnswer) | key records by name, kept for later messages |
@@ -85,4 +85,4 @@ pub use self::sign::{
 pub use self::signature::{DkimSignature, SignatureError};
 pub use self::tags::{TagError, TagList};
 pub use self::verdict::{DkimVerdict, FailReason, SignatureResult};
-pub use self::verify::{HashedMessages, KeyedMessages, ParsedSignatures, VerifiedMessage, VerifyIntake};
+pub use self::verify::{HashedMessages, KeyedMessages, ParsedSignatures, VerifiedMessage, VerifyIntake, verify_one};

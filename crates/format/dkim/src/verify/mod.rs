@@ -4,9 +4,11 @@
 //! signatures fill batches. Nothing here asks DNS: [`HashedMessages::queries`] names the records to look up.
 
 mod intake;
+mod one;
 mod parsed;
 mod stages;
 
 pub use self::intake::VerifyIntake;
+pub use self::one::verify_one;
 pub use self::parsed::ParsedSignatures;
 pub use self::stages::{HashedMessages, KeyedMessages, VerifiedMessage};

@@ -2,8 +2,8 @@
 
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSignature, DkimSigner, DkimVerdict, FailReason,
-    HeaderCoverage, MailLimits, MailSignError, ParsedMail, ParsedSignatures, SignIntake, SignatureAlgorithm,
-    VerifyIntake, VerifyPolicy,
+    HeaderCoverage, KeyAnswer, MailLimits, MailSignError, ParsedMail, ParsedSignatures, SignIntake, SignatureAlgorithm,
+    VerifyIntake, VerifyPolicy, verify_one,
 };
 
 use crate::common::{
@@ -268,4 +268,29 @@ fn names_each_signed_field_as_often_as_it_occurs() {
         signature.signed_names().map(|name| String::from_utf8_lossy(name).into()).collect();
     assert_eq!(names, ["received", "received", "From", "From", "Cc"]);
     assert_eq!(signature.timestamp, None);
+}
+
+/// The lookups of one message run side by side: each waits until the last has begun.
+#[tokio::test]
+async fn one_message_verifies_with_its_lookups_side_by_side() {
+    let accelerator = &engines()[0];
+    let signers = signers();
+    let signed = signed(accelerator, &crlf(MAIL), &signers.each_ref());
+    let mail = ParsedMail::parse(&signed, &MailLimits::default()).unwrap();
+    let begun = tokio::sync::Barrier::new(signers.len());
+    let look_up = async |name: oarlock_dkim::KeyName| {
+        begun.wait().await;
+        zone().answer(name.as_str())
+    };
+    let verified = verify_one(accelerator, &mail, &VerifyPolicy::default(), NOW, look_up).await.unwrap();
+    assert_eq!(verified.signatures.as_slice(), verify(accelerator, &signed, &zone()));
+
+    let unknown = async |_| KeyAnswer::Unknown("no server".into());
+    let verified = verify_one(accelerator, &mail, &VerifyPolicy::default(), NOW, unknown).await.unwrap();
+    assert!(verified.signatures.iter().all(|result| result.verdict() == DkimVerdict::Temperror));
+    let unsigned = crlf(MAIL);
+    let mail = ParsedMail::parse(&unsigned, &MailLimits::default()).unwrap();
+    let nothing = async |_| panic!("a message without signatures needs no key");
+    let verified = verify_one(accelerator, &mail, &VerifyPolicy::default(), NOW, nothing).await.unwrap();
+    assert!(verified.signatures.is_empty());
 }
