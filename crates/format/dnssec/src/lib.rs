@@ -65,6 +65,7 @@
 //! assert_eq!((report.failures(), report.counts.good_signatures), (0, 6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//! With the features `domain` and `hickory-proto`, names convert from and to those of the crates of that name.
 #![forbid(unsafe_code)]
 
 mod algorithm;

@@ -1,5 +1,8 @@
 //! Domain names in wire format, uncompressed and absolute. RFC 1035 3.1 and 5.1, RFC 4034 6.1 and 6.2.
 
+#[cfg(any(feature = "domain", feature = "hickory-proto"))]
+mod convert;
+
 use std::cmp::Ordering;
 use std::fmt;
 
