@@ -1,4 +1,4 @@
-//! Batches: under any policies, all paths of `run_batch` allow, count and compute the same.
+//! Batches: under any policies, all paths of `KeyTable::run` allow, count and compute the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

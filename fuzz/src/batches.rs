@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
-use oarlock::batch::agreement::{ChoiceSource, RandomBatch};
+use oarlock_keytable::agreement::{ChoiceSource, RandomBatch};
 
 use crate::Bytes;
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use oarlock::Accelerator;
 use oarlock::BlockCipher;
-use oarlock::table::{KeyPolicy, KeyTable, KeyType};
+use oarlock_keytable::{KeyPolicy, KeyTable, KeyType};
 use oarlock_records::{
     AeadColumns, ChunkResult, ChunkWorker, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames, Padding,
     RecordJob, RowCipher, RowFileFault, RowOperation,

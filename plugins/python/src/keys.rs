@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use oarlock::FpeAlg;
-use oarlock::format::{FormatError, TokenFormat};
 use oarlock_columns::{
     AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, ColumnResult, ColumnSignature,
     Decryption, Encryption, MacOptions, OnError, TokenOptions, Translation, decrypt, detokenise, encrypt,
     hash, mac, parse_digest, parse_mac, parse_tokens, sign, tokenise, translate, verify, verify_mac,
 };
+use oarlock_keytable::{FormatError, TokenFormat};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use oarlock::table::{CounterStore, FileCounter};
 use oarlock::{Accelerator, keys};
 use oarlock_columns::{ColumnError, ColumnKeys, LocalKeys, ServerKeys};
 use oarlock_key_files::read_private;
+use oarlock_keytable::{CounterStore, FileCounter};
 use oarlock_records::load_keys;
 use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 

@@ -55,7 +55,7 @@ pub use records::{RecordRow, Records, ResolvedRecord};
 pub use scheme::{
     EcdsaEncoding, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme, WrongSchemeKind,
 };
-pub use secret::{SecretBytes, erase};
+pub use secret::{SecretBytes, erase, reserve_erasing};
 pub use shape::{
     AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, DigestAlg, Direction, FpeAlg,
     MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, RsaExponent, Shape, WrapAlg,

@@ -75,6 +75,18 @@ pub fn erase(bytes: &mut Vec<u8>) {
     bytes.clear();
 }
 
+/// Reserves capacity for `more` bytes, and erases the old memory, which may hold secrets.
+///
+/// `Vec::reserve` would leave the old memory as it is.
+#[inline]
+pub fn reserve_erasing(bytes: &mut Vec<u8>, more: usize) {
+    if bytes.capacity() - bytes.len() < more {
+        let mut moved = Vec::with_capacity((bytes.len() + more).max(2 * bytes.capacity()));
+        moved.extend_from_slice(bytes);
+        erase(&mut std::mem::replace(bytes, moved));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +101,16 @@ mod tests {
         erase(&mut bytes);
         bytes.resize(100, 1);
         assert_eq!(bytes, [1; 100]);
+    }
+
+    #[test]
+    fn reserving_capacity_keeps_the_bytes() {
+        let mut bytes = vec![1, 2, 3];
+        reserve_erasing(&mut bytes, 100);
+        assert!(bytes == [1, 2, 3] && bytes.capacity() >= 103);
+        let address = bytes.as_ptr();
+        reserve_erasing(&mut bytes, 100);
+        assert_eq!(bytes.as_ptr(), address);
     }
 
     #[test]

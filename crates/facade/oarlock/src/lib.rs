@@ -75,40 +75,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Use a key that arrives wrapped
-//!
-//! A [`KeyTable`](table::KeyTable) holds named keys with policies, and a [`batch`] mixes tasks. Here one record unwraps a
-//! key into a secret slot, and the records behind it encrypt under it. The slot ends with the call. Every record has a
-//! status of its own, so the last one fails alone:
-//!
-//! ```
-//! use oarlock::batch::{BatchBuilder, BatchEntry, KeyWrap, EntryIv, EntryOutput, BatchTask};
-//! use oarlock::table::{IvRule, KeyAlgorithm, KeyTable, KeyType, KeyOperation, KeyPolicy};
-//! use oarlock::{Accelerator, BlockCipher, KeySource, Status, WrapAlg};
-//!
-//! let table = KeyTable::new();
-//! let session = KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Cbc]).ivs([IvRule::Random]);
-//! let session = session.max_uses(1_000);
-//! let policy = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Tdes2, session).allow([KeyOperation::WrapInClear]);
-//! let master = table.insert("master", KeyType::Aes128, &[7; 16][..], policy)?.index;
-//!
-//! let accelerator = Accelerator::new()?;
-//! let mut batch = BatchBuilder::new();
-//! batch.add(BatchEntry::new(BatchTask::wrap(WrapAlg::Aes128Kw)).key(master).input(b"a session's key!"))?;
-//! let wrapped = accelerator.run_batch(&table, &batch.batch())?.output().to_vec();
-//!
-//! batch.clear();
-//! let slot = batch.slot(16);
-//! let unwrap = BatchTask::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
-//! batch.add(BatchEntry::new(unwrap).key(master).input(&wrapped).output(EntryOutput::Slot(slot)))?;
-//! let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot));
-//! let encrypt = encrypt.iv(EntryIv::Generated);
-//! batch.add(encrypt.input(b"12345678"))?;
-//! batch.add(encrypt.input(b"half a block"))?;
-//! let outcome = accelerator.run_batch(&table, &batch.batch())?;
-//! assert_eq!(outcome.statuses(), [Status::Done, Status::Done, Status::BadLength]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! Named keys with policies, batches of mixed tasks and tokens are the crate `oarlock-keytable`.
 //!
 //! # Map of the crate
 //!
@@ -117,9 +84,6 @@
 //! | [`accelerator`](Accelerator) | the entry point: self-tested engines joined to the dispatcher |
 //! | [`job`](Job) | the request of a caller: a scheme, a key and borrowed inputs |
 //! | [`schemes`] | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
-//! | [`table`] | named, indexed keys of stated types, each with a policy |
-//! | [`batch`] | records of mixed tasks under the table's keys, in one call |
-//! | [`format`](mod@format) | tokens that keep the format of a text: alphabets, kept characters, check digits |
 //! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
 //! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
 //! | [`selftest`] | known answers for every shape, and sample workloads made from them |
@@ -133,21 +97,17 @@
 //! | `lanes` | yes | the vector engine; without it the scalar engine serves alone |
 //! | `key-files` | no | PEM, encrypted PKCS#8, BIND's private keys and references to keys at a server, in [`keys`] |
 //! | `threshold` | no | the module `threshold`, and `keys::threshold`; turns `key-files` on |
-//! | `random-batches` | no | `batch::agreement`, random batches on which all paths must agree, for tests |
 //! | `corruption-hook` | no | `selftest::CorruptEngine`, an engine that spoils one lane, for tests |
 #![forbid(unsafe_code)]
 
 mod accelerator;
-pub mod batch;
 mod calibrate;
 mod detect;
 mod digest_chain;
 pub mod engine_api;
-pub mod format;
 mod job;
 pub mod schemes;
 pub mod selftest;
-pub mod table;
 #[cfg(feature = "threshold")]
 pub mod threshold;
 

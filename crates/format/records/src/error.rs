@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use oarlock::format::FormatError;
 use oarlock::keys::text_file::{ForeignLineEnd, TextFault};
-use oarlock::table::MIN_MAC_LEN;
 use oarlock::{MacAlg, Status};
+use oarlock_keytable::{FormatError, MIN_MAC_LEN};
 
 /// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

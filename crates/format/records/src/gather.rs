@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use oarlock::batch::{Batch, IvSource};
 use oarlock::engine_api::erase;
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
+use oarlock_keytable::{Batch, IvSource};
 
 use crate::columns::ColumnOutput;
 use crate::error::RejectReason;

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::batch::BatchTask;
-use oarlock::format::TokenFormat;
-use oarlock::table::{KeyType, MIN_MAC_LEN};
 use oarlock::{AeadAlg, BlockCipher, FpeAlg, MacAlg};
+use oarlock_keytable::{BatchTask, KeyType, MIN_MAC_LEN, TokenFormat};
 
 use crate::error::{PlanError, UnknownName};
 use crate::{Encoding, Padding};

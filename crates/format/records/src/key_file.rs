@@ -5,10 +5,10 @@ use std::io;
 use std::sync::Arc;
 
 use oarlock::keys::text_file::{BYTE_ORDER_MARK, TextFault, checked_text};
-use oarlock::table::{
-    CounterStore, IvCounter, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType,
+use oarlock_keytable::{
+    CounterStore, IvCounter, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType, KeyWeakness,
+    TableError, WeakKeyRule,
 };
-use oarlock::table::{KeyWeakness, TableError, WeakKeyRule};
 use serde::{Deserialize, Serialize};
 
 use crate::key_version::{KeyVersions, VersionRange, split_version};
@@ -512,7 +512,7 @@ fn word<T: std::fmt::Display + Copy>(field: &'static str, known: &[T], word: &st
 
 #[cfg(test)]
 mod tests {
-    use oarlock::table::MemoryCounter;
+    use oarlock_keytable::MemoryCounter;
 
     use super::*;
 
@@ -731,7 +731,7 @@ mod tests {
     fn servers_with_fields_of_their_own_never_make_the_same_nonce() {
         use oarlock::Accelerator;
         use oarlock::AeadAlg;
-        use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
+        use oarlock_keytable::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
         let accelerator = Accelerator::builder().engines(["scalar"]).threads(1).lazy().build().unwrap();
         let file = line("a", "\"algorithms\":[\"gcm\"],\"counter\":\"here\",\"nonce_field\":\"00000000\"");
         let mut seen = std::collections::HashSet::new();
@@ -743,7 +743,7 @@ mod tests {
                 builder.add(seal.iv(EntryIv::Generated)).unwrap();
             }
             let batch = builder.batch();
-            let outcome = accelerator.run_batch(&table, &batch).unwrap();
+            let outcome = table.run(&accelerator, &batch).unwrap();
             for record in 0..20 {
                 let nonce = outcome.iv(&batch, record).unwrap();
                 assert!(nonce.starts_with(&field) && seen.insert(nonce.to_vec()), "{nonce:?}");

@@ -4,8 +4,8 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use oarlock::keys::KeyError;
-use oarlock::table::{CounterStore, KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock::{Key, SecretBytes};
+use oarlock_keytable::{CounterStore, KeyPolicy, KeyTable, KeyType, TableError};
 
 use crate::key_file::KeyFileLine;
 use crate::key_version::{VersionRange, split_version, version_name};

@@ -21,7 +21,7 @@
 //! ```
 //! use oarlock::Accelerator;
 //! use oarlock::BlockCipher;
-//! use oarlock::table::{KeyTable, KeyType, KeyPolicy};
+//! use oarlock_keytable::{KeyTable, KeyType, KeyPolicy};
 //! use oarlock_records::{ChunkResult, ChunkWorker, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames};
 //! use oarlock_records::{Padding, RecordJob, RowCipher, RowOperation};
 //!

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oarlock::table::{KeyAlgorithm, KeyIdentity, KeyOperation, KeyPolicy};
+use oarlock_keytable::{KeyAlgorithm, KeyIdentity, KeyOperation, KeyPolicy};
 
 /// A line with the rights that it gives its key.
 #[derive(Debug)]

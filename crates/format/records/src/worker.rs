@@ -3,9 +3,8 @@
 use std::fmt;
 
 use oarlock::Accelerator;
-use oarlock::batch::BatchOutcome;
-use oarlock::table::KeyTable;
 use oarlock::{Blame, Status};
+use oarlock_keytable::{BatchOutcome, KeyTable};
 
 use crate::SecretBuffer;
 use crate::error::{RejectReason, RowFileFault, RunError};
@@ -164,7 +163,7 @@ impl<'w> ChunkWorker<'w> {
         let mut blank_lines = self.blank_lines.iter().peekable();
         let Self { plan, accelerator, table, outcome, .. } = self;
         let batch = self.gathered.batch(plan);
-        accelerator.run_batch_into(table, &batch, outcome).map_err(RunError::machine)?;
+        table.run_into(accelerator, &batch, outcome).map_err(RunError::machine)?;
         // The results of a job that makes tokens are numerals; the rows get texts.
         let mut texts = SecretBuffer::default();
         let mut tokens = Vec::new();

@@ -4,9 +4,8 @@
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
-use oarlock::format::{Alphabet, TokenFormat};
-use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock::{AeadAlg, BlockCipher, FpeAlg, MacAlg};
+use oarlock_keytable::{Alphabet, KeyPolicy, KeyTable, KeyType, TokenFormat};
 use oarlock_records::{
     AeadColumns, ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames,
     Padding, PlanError, RecordJob, RowCipher, RowFileFault, RowOperation, SecretBuffer, TweakFrom,

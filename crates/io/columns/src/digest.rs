@@ -1,9 +1,8 @@
 //! Authentication codes and hashes of columns.
 
 use arrow_array::Array;
-use oarlock::batch::BatchTask;
-use oarlock::table::MIN_MAC_LEN;
 use oarlock::{DigestAlg, MacAlg, Span};
+use oarlock_keytable::{BatchTask, MIN_MAC_LEN};
 use subtle::ConstantTimeEq;
 
 use crate::output::Verdicts;

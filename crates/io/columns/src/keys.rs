@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use oarlock::batch::{Batch, BatchOutcome};
-use oarlock::table::KeyTable;
 use oarlock::{Accelerator, Key, Status};
+use oarlock_keytable::{Batch, BatchOutcome, KeyTable};
 use zeroize::Zeroizing;
 
 use crate::ColumnError;
@@ -142,7 +141,7 @@ impl ColumnKeys for LocalKeys {
     }
 
     fn run_batch(&self, batch: &Batch<'_>, keys: &str, answer: &mut BatchAnswer) -> Result<(), ColumnError> {
-        let run = self.accelerator.run_batch_into(&self.table, batch, answer.outcome());
+        let run = self.table.run_into(&self.accelerator, batch, answer.outcome());
         run.map_err(|error| ColumnError::of_job(error, keys))
     }
 

@@ -22,7 +22,7 @@
 //! ```
 //! use arrow_array::{Array, BinaryArray};
 //! use oarlock::Accelerator;
-//! use oarlock::table::{KeyPolicy, KeyTable, KeyType};
+//! use oarlock_keytable::{KeyPolicy, KeyTable, KeyType};
 //! use oarlock_columns::{ColumnCipher, Decryption, Encryption, LocalKeys, OnError, decrypt, encrypt};
 //!
 //! let table = KeyTable::new();

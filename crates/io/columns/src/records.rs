@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use oarlock::batch::{Batch, BatchTask, IvSource};
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
+use oarlock_keytable::{Batch, BatchTask, IvSource};
 use oarlock_records::SecretBuffer;
 
 use crate::RowFault;

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use oarlock::batch::{Batch, BatchTask};
-use oarlock::table::KeyTable;
 use oarlock::{Accelerator, Column, Key, Shape};
+use oarlock_keytable::{Batch, BatchTask, KeyTable};
 use oarlock_wire::RemoteHolder;
 
 use crate::{BatchAnswer, BatchLimits, ColumnError, ColumnKeys};
@@ -60,7 +59,7 @@ impl ColumnKeys for ServerKeys {
     fn run_batch(&self, batch: &Batch<'_>, keys: &str, answer: &mut BatchAnswer) -> Result<(), ColumnError> {
         // A hash needs no key, so its values stay here.
         if matches!(batch.task, Column::One(BatchTask::Do(Shape::Digest { .. }))) {
-            let run = self.accelerator.run_batch_into(&KeyTable::new(), batch, answer.outcome());
+            let run = KeyTable::new().run_into(&self.accelerator, batch, answer.outcome());
             return run.map_err(|error| ColumnError::of_job(error, keys));
         }
         let names = self.names().names.clone();

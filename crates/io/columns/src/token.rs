@@ -1,9 +1,8 @@
 //! Tokens, which keep the length and the alphabet of a text.
 
 use arrow_array::Array;
-use oarlock::batch::BatchTask;
-use oarlock::format::{FormatError, TokenFormat};
 use oarlock::{FpeAlg, MAX_FF1_TWEAK, Span};
+use oarlock_keytable::{BatchTask, FormatError, TokenFormat};
 
 use crate::cipher::{AssociatedData, AssociatedValues};
 use crate::output::Computed;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use oarlock::batch::{Batch, BatchOutcome, BatchTask, IvSource};
 use oarlock::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
+use oarlock_keytable::{Batch, BatchOutcome, BatchTask, IvSource};
 
 use crate::column::{
     SLOT, WireBytes, WireNumbers, read_spans, write_bytes, write_each_span, write_numbers, write_spans,

@@ -2,9 +2,8 @@
 
 use std::fmt::Display;
 
-use oarlock::batch::{BatchTask, KeyWrap};
-use oarlock::table::KeyType;
 use oarlock::{AeadAlg, BlockCipher, CipherMode, DigestAlg, Direction, FpeAlg, MacAlg, Shape, WrapAlg};
+use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
 
 use crate::WireError;
 use crate::proto;

@@ -1,10 +1,11 @@
 use bytes::{Bytes, BytesMut};
-use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvSource, KeyWrap};
-use oarlock::table::KeyType;
 use oarlock::{
     AeadAlg, BlockCipher, Column, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg, WrapAlg,
 };
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
+use oarlock_keytable::{
+    Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvSource, KeyType, KeyWrap,
+};
 
 use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
 use crate::proto::{Blame, Code, Fault, Request, request};

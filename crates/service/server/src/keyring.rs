@@ -16,7 +16,7 @@ use oarlock::Key;
 use oarlock::KeyKind;
 use oarlock::keys::export;
 use oarlock::keys::threshold::Share;
-use oarlock::table::KeyTable;
+use oarlock_keytable::KeyTable;
 use oarlock_records::{KeyVersions, VersionRange, split_version};
 use oarlock_wire::proto;
 

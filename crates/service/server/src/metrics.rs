@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use oarlock::batch::BatchTask;
 use oarlock::{MetricFamily, Recorder, Scheme};
+use oarlock_keytable::BatchTask;
 use oarlock_wire::proto::Code;
 
 /// The counters of the server itself. The dispatcher has the counters of the engines.

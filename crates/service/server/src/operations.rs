@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use oarlock::batch::{BatchTask, KeyWrap};
-use oarlock::table::KeyType;
 use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, FpeAlg, MacAlg, WrapAlg};
 use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
+use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
 
 use crate::pattern::Pattern;
 

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use oarlock::keys;
-use oarlock::table::KeyPolicy;
+use oarlock_keytable::KeyPolicy;
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
 use oarlock_wire::{Message, task};
 

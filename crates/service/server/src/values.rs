@@ -13,10 +13,11 @@ mod batch;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use oarlock::batch::{Batch, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput};
-use oarlock::format::{Alphabet, TokenFormat};
-use oarlock::table::{KeyType, MIN_MAC_LEN};
 use oarlock::{FpeAlg, MAX_FF1_TWEAK, MacAlg};
+use oarlock_keytable::{
+    Alphabet, Batch, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput, KeyType, MIN_MAC_LEN,
+    TokenFormat,
+};
 use oarlock_records::{
     RowCipher, TOKEN_ALGS, key_type_of_mac, key_type_of_tokens, split_version, usual_mac, version_name,
 };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use oarlock::BlockCipher;
-use oarlock::table::KeyType;
+use oarlock_keytable::KeyType;
 
 /// Arguments of `oarlock ladder`.
 #[derive(Args, Clone, Debug)]

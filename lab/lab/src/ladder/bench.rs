@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oarlock::Accelerator;
 use oarlock::Direction;
-use oarlock::table::KeyTable;
+use oarlock_keytable::KeyTable;
 use oarlock_terminal::GlobalOptions;
 
 use super::LadderError;

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oarlock::batch::WrappedKey;
-use oarlock::batch::{BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv, EntryOutput};
-use oarlock::table::KeyTable;
 use oarlock::{Accelerator, Records};
 use oarlock::{
     BlockCipher, Column, Direction, InputSource, KeySource, Outcomes, OutputSink, SecretSlots, Span, Status,
+};
+use oarlock_keytable::{
+    BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv, EntryOutput, KeyTable, WrappedKey,
 };
 
 use super::LadderError;
@@ -82,7 +82,7 @@ impl Unwrapping {
     }
 
     fn run(&mut self, results: &mut Vec<u8>) -> Result<(), LadderError> {
-        let outcome = self.accelerator.run_batch(&self.table, &self.batch.batch())?;
+        let outcome = self.table.run(&self.accelerator, &self.batch.batch())?;
         check(&outcome)?;
         results.extend_from_slice(outcome.output());
         self.batch.clear();
@@ -143,7 +143,7 @@ impl SameKey {
         };
         let index = self.table.unwrap_key(&self.accelerator, MASTER, NAME, wrapped)?.index;
         fields.under_one_key(&self.ring, key.direction, KeySource::Table(index), &mut self.columns)?;
-        let outcome = self.accelerator.run_batch(&self.table, &self.columns.batch(message))?;
+        let outcome = self.table.run(&self.accelerator, &self.columns.batch(message))?;
         self.table.remove(NAME);
         check(&outcome)?;
         results.extend_from_slice(outcome.output());
@@ -229,7 +229,7 @@ impl FromColumns {
 impl LadderCard for FromColumns {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
         FieldReader::of(message).columns(&self.ring, &mut self.columns)?;
-        let outcome = self.accelerator.run_batch(&self.table, &self.columns.batch(message))?;
+        let outcome = self.table.run(&self.accelerator, &self.columns.batch(message))?;
         check(&outcome)?;
         results.extend_from_slice(outcome.output());
         Ok(())

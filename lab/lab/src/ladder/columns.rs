@@ -1,8 +1,8 @@
 //! Operations as the library's own columns, over a buffer that holds their IVs and inputs.
 
 use oarlock::Records;
-use oarlock::batch::{Batch, BatchTask};
 use oarlock::{Column, InputSource, KeySource, OutputSink, Span};
+use oarlock_keytable::{Batch, BatchTask};
 
 use super::LadderError;
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use oarlock::Accelerator;
-use oarlock::batch::BatchOutcome;
-use oarlock::table::KeyTable;
+use oarlock_keytable::{BatchOutcome, KeyTable};
 
 use super::LadderError;
 use super::columns::BatchColumns;
@@ -48,7 +47,7 @@ impl LadderContender for Streamed {
     fn run(&mut self) -> Result<(), LadderError> {
         FieldReader::of(&self.stream).stream(&self.ring, &mut self.columns)?;
         let batch = self.columns.batch(&self.stream);
-        Ok(self.accelerator.run_batch_into(&self.table, &batch, &mut self.outcome)?)
+        Ok(self.table.run_into(&self.accelerator, &batch, &mut self.outcome)?)
     }
 
     fn results(&self) -> &[u8] {
@@ -105,7 +104,7 @@ impl LadderContender for LentColumns {
             known.check(&self.accelerator)?;
         }
         let batch = self.columns.batch(&self.data);
-        Ok(self.accelerator.run_batch_into(&self.table, &batch, &mut self.outcome)?)
+        Ok(self.table.run_into(&self.accelerator, &batch, &mut self.outcome)?)
     }
 
     fn results(&self) -> &[u8] {

@@ -1,8 +1,8 @@
 //! Known answers beside the batches, as in the paper's experiment 8.
 
 use oarlock::Accelerator;
-use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock::{Direction, KeySource, Span};
+use oarlock_keytable::{KeyPolicy, KeyTable, KeyType};
 
 use super::LadderError;
 use super::args::LadderCipher;
@@ -82,7 +82,7 @@ impl KnownAnswers {
     /// # Errors
     /// The first wrong record.
     pub(super) fn check(&self, accelerator: &Accelerator) -> Result<(), LadderError> {
-        let outcome = accelerator.run_batch(&self.table, &self.columns.batch(&self.data))?;
+        let outcome = self.table.run(accelerator, &self.columns.batch(&self.data))?;
         if outcome.output() == self.expected {
             return Ok(());
         }

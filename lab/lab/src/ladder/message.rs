@@ -262,7 +262,7 @@ mod tests {
         let table = ring.table().unwrap();
         let mut read = BatchColumns::default();
         let check = |message: &[u8], read: &BatchColumns| {
-            let outcome = accelerator.run_batch(&table, &read.batch(message)).unwrap();
+            let outcome = table.run(&accelerator, &read.batch(message)).unwrap();
             assert_eq!(outcome.output(), workload.expected);
         };
         let mut fields = FieldReader::of(&one_key);

@@ -33,8 +33,8 @@ use std::path::PathBuf;
 use oarlock::Status;
 use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
-use oarlock::table::TableError;
 use oarlock::{BuildError, JobError};
+use oarlock_keytable::TableError;
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, check_writable, progress};
 

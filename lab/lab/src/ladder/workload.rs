@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use oarlock::batch::{BatchTask, KeyWrap};
 use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
-use oarlock::table::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType};
 use oarlock::{BlockCipher, CipherMode, Direction, KeySource, Outcomes, Shape, Span, Status};
 use oarlock::{Key, Records};
+use oarlock_keytable::{
+    BatchTask, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType, KeyWrap,
+};
 use oarlock_measure::random::SplitMix64;
 
 use super::LadderError;
@@ -315,7 +316,7 @@ mod tests {
             let ring = KeyRing::new(accelerator.diagnostics().referee(), cipher, 3).unwrap();
             let (table, _) = ring.master_table().unwrap();
             for (index, wrapped) in ring.wrapped.iter().enumerate() {
-                let wrapped = oarlock::batch::WrappedKey {
+                let wrapped = oarlock_keytable::WrappedKey {
                     wrap: WRAP,
                     key_type: cipher.key_type(),
                     bytes: &wrapped.bytes,
@@ -337,7 +338,7 @@ mod tests {
                 let key = KeySource::Table(op.key + 1);
                 columns.push(ring.task(op.direction), key, op.iv, op.input).unwrap();
             }
-            let outcome = accelerator.run_batch(&table, &columns.batch(&workload.data)).unwrap();
+            let outcome = table.run(&accelerator, &columns.batch(&workload.data)).unwrap();
             assert_eq!(outcome.output(), workload.expected);
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use oarlock::AeadAlg;
-use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
+use oarlock_keytable::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
 use oarlock_measure::sockets::{SocketSuite, StreamKeys};
 use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{Message, frame, records};

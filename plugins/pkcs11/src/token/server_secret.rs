@@ -1,9 +1,8 @@
 //! The objects of a cryptoserver's symmetric keys. Their operations are the server's.
 
-use oarlock::batch::BatchTask;
-use oarlock::table::KeyType;
 use oarlock::{AeadAlg, BlockCipher, Fingerprint, Key, KeyKind, MacAlg, WrapAlg};
 use oarlock_cryptoki::KeyTypeNumber;
+use oarlock_keytable::{BatchTask, KeyType};
 use oarlock_wire::proto::KeyInfo;
 use oarlock_wire::task;
 

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use oarlock_core::{JobError, Span, erase};
+use oarlock_core::{JobError, Span, erase, reserve_erasing};
 use zeroize::Zeroizing;
 
-use crate::schemes::{Finisher, raise, reserve_erasing};
+use crate::schemes::{Finisher, raise};
 
 /// The bytes of one answer: a signature, a message or a shared secret. They are empty if the answer is yes, and
 /// zeroized on drop.

@@ -27,11 +27,9 @@ pub use self::diagnostics::Diagnostics;
 use self::groups::{JobGroups, PendingGroup};
 pub use self::held_records::RecordHolder;
 use crate::Job;
-use crate::batch::{self, Batch, BatchOutcome};
 use crate::calibrate::{Calibration, FirstUseCosts};
 use crate::detect::{AbsentEngine, SelfTestedEngine, proved_shapes};
 use crate::selftest::SelfTestFailure;
-use crate::table::KeyTable;
 
 /// The entry point: takes jobs from any thread and computes them on the engine that is fastest for them.
 ///
@@ -151,30 +149,6 @@ impl Accelerator {
             return Ok(());
         }
         self.dispatcher.run_records_into(shape, records, outcomes)
-    }
-
-    /// Computes records of mixed tasks on this thread, under keys of a table and as their policies allow.
-    ///
-    /// # Errors
-    /// A column does not cover the records, or data or slots exceed 4 GiB. A bad record has a status and is no error.
-    pub fn run_batch(&self, table: &KeyTable, batch: &Batch<'_>) -> Result<BatchOutcome, JobError> {
-        let mut outcome = BatchOutcome::default();
-        self.run_batch_into(table, batch, &mut outcome)?;
-        Ok(outcome)
-    }
-
-    /// Computes a batch as [`run_batch`](Self::run_batch) does, into the memory of an earlier outcome. The outcome is
-    /// empty on an error.
-    ///
-    /// # Errors
-    /// Those of [`run_batch`](Self::run_batch).
-    pub fn run_batch_into(
-        &self,
-        table: &KeyTable,
-        batch: &Batch<'_>,
-        outcome: &mut BatchOutcome,
-    ) -> Result<(), JobError> {
-        batch::run(self, table, batch, outcome).map(drop)
     }
 
     /// Submits records of one shape to the queue. Their keys are local: [`run_records`](Self::run_records) takes held
@@ -323,7 +297,7 @@ impl Accelerator {
 
     /// Returns histograms of batch sizes, of computing times and of waiting times.
     ///
-    /// The records of [`run_batch`](Self::run_batch) and [`run_records`](Self::run_records) are among the batches.
+    /// The records of [`run_records`](Self::run_records) are among the batches.
     #[must_use]
     pub fn histograms(&self) -> Histograms {
         self.dispatcher.histograms()

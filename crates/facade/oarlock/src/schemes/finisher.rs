@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use oarlock_core::JobError;
-use zeroize::{Zeroize, Zeroizing};
+use oarlock_core::{JobError, reserve_erasing};
+use zeroize::Zeroizing;
 
 use super::hash::{Digester, MessageDigest};
 use super::{ecdsa, rsa_decrypt, rsa_oaep, rsa_pkcs1, rsa_pss};
@@ -96,17 +96,6 @@ pub fn raise(
     }
 }
 
-/// Reserves capacity for `more` bytes, and zeroizes the old memory, which may hold secrets.
-///
-/// `Vec::reserve` would leave the old memory as it is.
-pub(crate) fn reserve_erasing(out: &mut Vec<u8>, more: usize) {
-    if out.capacity() - out.len() < more {
-        let mut moved = Vec::with_capacity((out.len() + more).max(2 * out.capacity()));
-        moved.extend_from_slice(out);
-        std::mem::replace(out, moved).zeroize();
-    }
-}
-
 impl Finisher {
     /// True if the answer has bytes. Verifications have none.
     pub(crate) fn has_output(&self) -> bool {
@@ -183,15 +172,5 @@ mod tests {
             let answer = raise(Finisher(kind()), Ok(&[0xFF; 96]), &mut out);
             assert_eq!((answer, out.as_ptr()), (Ok(JobAnswer::Output(out.len())), place));
         }
-    }
-
-    #[test]
-    fn reserving_capacity_keeps_the_bytes() {
-        let mut out = vec![1, 2, 3];
-        reserve_erasing(&mut out, 100);
-        assert!(out == [1, 2, 3] && out.capacity() >= 103);
-        let place = out.as_ptr();
-        reserve_erasing(&mut out, 100);
-        assert_eq!(out.as_ptr(), place);
     }
 }

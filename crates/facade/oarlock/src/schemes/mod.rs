@@ -24,7 +24,6 @@ use oarlock_core::{
 
 pub use self::direct::{compute_on, raw_result};
 use self::finisher::FinishStep;
-pub(crate) use self::finisher::reserve_erasing;
 pub use self::finisher::{Finisher, JobAnswer, raise};
 use self::hash::Digester;
 pub use self::nonce::NonceSource;

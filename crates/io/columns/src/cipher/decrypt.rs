@@ -1,7 +1,7 @@
 //! The records of a decryption.
 
 use oarlock::Span;
-use oarlock::batch::BatchTask;
+use oarlock_keytable::BatchTask;
 use oarlock_records::Padding;
 
 use super::associated_data::AssociatedValues;

@@ -1,7 +1,7 @@
 //! IVs that follow from the row.
 
-use oarlock::batch::BatchTask;
 use oarlock::{MacAlg, Status};
+use oarlock_keytable::BatchTask;
 use oarlock_records::SecretBuffer;
 
 use super::associated_data::{AssociatedValues, read_beside};

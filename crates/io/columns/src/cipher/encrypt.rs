@@ -1,7 +1,7 @@
 //! The records of an encryption.
 
-use oarlock::batch::{BatchTask, IvSource};
 use oarlock::{OutputSink, Span};
+use oarlock_keytable::{BatchTask, IvSource};
 use oarlock_records::Padding;
 
 use super::associated_data::AssociatedValues;

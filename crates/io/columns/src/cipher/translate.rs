@@ -1,7 +1,7 @@
 //! The records of a translation.
 
-use oarlock::batch::{BatchTask, IvSource};
 use oarlock::{InputSource, OutputSink, Span};
+use oarlock_keytable::{BatchTask, IvSource};
 
 use super::associated_data::AssociatedValues;
 use super::decrypt::SealedParts;

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{Array, BinaryArray, StringArray, UInt8Array};
-use oarlock::batch::{Batch, BatchTask};
 use oarlock::{Accelerator, AeadAlg, BlockCipher, Key};
 use oarlock_columns::{
     AssociatedData, BatchAnswer, BatchLimits, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, Decryption,
     Encryption, LocalKeys, OnError, Translation, decrypt, encrypt, translate,
 };
+use oarlock_keytable::{Batch, BatchTask};
 
 use super::common::{RecordParts, SingleRecord, Values, keys, random_values, values_of};
 

@@ -10,10 +10,11 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use oarlock::Accelerator;
-use oarlock::batch::{Batch, BatchOutcome, BatchTask};
-use oarlock::table::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType};
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span, Status};
 use oarlock_columns::LocalKeys;
+use oarlock_keytable::{
+    Batch, BatchOutcome, BatchTask, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType,
+};
 
 pub(crate) type Values = Vec<Option<Vec<u8>>>;
 
@@ -101,7 +102,7 @@ impl SingleRecord {
             ..Records::default()
         };
         let mut outcome = BatchOutcome::default();
-        self.accelerator.run_batch_into(&self.table, &Batch::of(task, records), &mut outcome).unwrap();
+        self.table.run_into(&self.accelerator, &Batch::of(task, records), &mut outcome).unwrap();
         match outcome.statuses() {
             [Status::Done] => Some(outcome.output().to_vec()),
             [Status::Rejected] => None,

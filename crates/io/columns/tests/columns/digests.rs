@@ -2,8 +2,8 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{BinaryArray, StringArray};
-use oarlock::batch::BatchTask;
 use oarlock_columns::{ColumnError, MacOptions, OnError, hash, mac, parse_digest, parse_mac, verify_mac};
+use oarlock_keytable::BatchTask;
 
 use super::common::{RecordParts, SingleRecord, keys, random_values, values_of};
 

@@ -1,11 +1,11 @@
 //! Ciphers under which equal values have equal results.
 
 use arrow_array::{Array, BinaryArray, StringArray};
-use oarlock::batch::BatchTask;
 use oarlock_columns::{
     AssociatedData, ColumnCipher, ColumnIv, Decryption, Encryption, OnError, Translation, decrypt, encrypt,
     translate,
 };
+use oarlock_keytable::BatchTask;
 
 use super::common::{
     RecordParts, SingleRecord, Values, every_type, keys, random_values, small_dictionary, values_of,

@@ -8,9 +8,8 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use oarlock::FpeAlg;
-use oarlock::batch::BatchTask;
-use oarlock::format::{Alphabet, TokenFormat};
 use oarlock_columns::{AssociatedData, ColumnError, OnError, RowFault, TokenOptions, detokenise, tokenise};
+use oarlock_keytable::{Alphabet, BatchTask, TokenFormat};
 
 use super::common::{RecordParts, SingleRecord, keys};
 

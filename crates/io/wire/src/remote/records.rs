@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
-use oarlock::batch::{Batch, BatchTask};
 use oarlock::engine_api::{Holder, Jobs, RecordHolder};
 use oarlock::{Column, JobError, KeyHome, KeySource, Outcomes, Records, Shape, Status};
+use oarlock_keytable::{Batch, BatchTask};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::rank::servers_by_rank;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use oarlock::Blame;
 use oarlock::keys::KeyError;
-use oarlock::table::KeyType;
 use oarlock::{BuildError, JobError};
+use oarlock_keytable::KeyType;
 use oarlock_server::development::DevelopmentError;
 use oarlock_terminal::{CommandError, FailureKind};
 use oarlock_wire::proto;

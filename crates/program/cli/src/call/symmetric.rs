@@ -5,11 +5,10 @@
 
 use std::io::{self, Write};
 
-use oarlock::batch::{
-    Batch, BatchBuilder, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput, IvSource,
-};
-use oarlock::table::KeyType;
 use oarlock::{Direction, MacAlg, OutputSink, Shape, Span};
+use oarlock_keytable::{
+    Batch, BatchBuilder, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput, IvSource, KeyType,
+};
 use oarlock_records::{Encoding, RowCipher, SecretBuffer, key_type_of_mac, split_version, usual_mac};
 use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
 use oarlock_wire::{fault, records, task};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use oarlock::Key;
-use oarlock::table::KeyType;
 use oarlock_files::atomic_file::folder_of;
 use oarlock_files::output::{Overwrite, checked_path};
+use oarlock_keytable::KeyType;
 use oarlock_records::NewKeyRights;
 use oarlock_server::development::Development;
 use oarlock_terminal::GlobalOptions;

@@ -7,7 +7,7 @@ use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::generate::SafePrimeProgress;
 use oarlock::keys::{KeyError, generate};
-use oarlock::table::KeyType;
+use oarlock_keytable::KeyType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum GeneratedKind {

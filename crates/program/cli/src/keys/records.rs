@@ -6,10 +6,10 @@ use std::path::Path;
 
 use oarlock::Key;
 use oarlock::keys::KeyError;
-use oarlock::table::KeyType;
 use oarlock_files::atomic_file::folder_of;
 use oarlock_files::output::{OutputError, Overwrite, private_permissions, write_file};
 use oarlock_key_files::sealed::{self, AgeIdentities, AgeRecipient, SealArmor, SealForm};
+use oarlock_keytable::KeyType;
 use oarlock_records::{KeyFileText, NewKeyLine, NewKeyRights, Rotation, VersionRange};
 use zeroize::Zeroizing;
 

@@ -6,9 +6,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use oarlock::format::{Alphabet, FormatError, TokenFormat};
-use oarlock::table::{KeyType, WeakKeyRule};
 use oarlock::{BlockCipher, FpeAlg, MacAlg};
+use oarlock_keytable::{Alphabet, FormatError, KeyType, TokenFormat, WeakKeyRule};
 use oarlock_records::{
     AeadColumns, Encoding, FileFormat, IvFrom, KeyFrom, Padding, RecordJob, RowCipher, RowOperation,
     TOKEN_ALGS, TweakFrom,

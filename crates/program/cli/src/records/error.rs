@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use arrow_schema::ArrowError;
 use oarlock::keys::text_file::TextFault;
-use oarlock::table::TableError;
 use oarlock::{Blame, BuildError};
 use oarlock_columns::ColumnError;
 use oarlock_files::output::OutputError;
+use oarlock_keytable::TableError;
 use oarlock_records::{ChunkError, KeyFileError, PlanError, RunError};
 use oarlock_terminal::{CommandError, FailureKind};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oarlock::keys::text_file::checked_text;
-use oarlock::table::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
 use oarlock_key_files::check_private;
 use oarlock_key_files::sealed::is_sealed;
+use oarlock_keytable::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
 use oarlock_records::{Encoding, KeyFrom, KeyNames, SecretBuffer, fill_buffer, load_keys};
 
 use super::args::{RecordKeyArgs, RecordsArgs};

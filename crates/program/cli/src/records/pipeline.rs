@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use oarlock::Accelerator;
-use oarlock::table::KeyTable;
+use oarlock_keytable::KeyTable;
 use oarlock_records::{ChunkWorker, FilePlan, RowChunk, SecretBuffer};
 
 use super::RecordsError;

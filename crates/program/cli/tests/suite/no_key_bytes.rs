@@ -256,15 +256,14 @@ fn send_wrapped(server: &Running, sentinels: &Sentinels) {
 /// Returns the server's answers to wraps of a key, each with another byte damaged.
 async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
     use oarlock::WrapAlg;
-    use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryOutput, KeyWrap};
-    use oarlock::table::{KeyTable, KeyType};
+    use oarlock_keytable::{BatchBuilder, BatchEntry, BatchTask, EntryOutput, KeyTable, KeyType, KeyWrap};
     use oarlock_wire::proto::{OpenKey, Symmetric, open_key, request, response};
     let (alg, key_type) = (WrapAlg::Aes256Kw, KeyType::Aes128);
     let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let mut builder = BatchBuilder::new();
     let own = builder.outside_key(&oarlock::keys::raw::secret(wrapping.to_vec()).unwrap());
     builder.add(BatchEntry::new(BatchTask::wrap(alg)).key_from(own).input(secret)).unwrap();
-    let wrapped = accelerator.run_batch(&KeyTable::new(), &builder.batch()).unwrap().output().to_vec();
+    let wrapped = KeyTable::new().run(&accelerator, &builder.batch()).unwrap().output().to_vec();
 
     let link = oarlock_wire::ServerLink::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
     let source =

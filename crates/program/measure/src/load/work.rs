@@ -6,12 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
-use oarlock::batch::{Batch, BatchTask};
 use oarlock::engine_api::ColumnValue;
 use oarlock::keys::export;
 use oarlock::{Accelerator, Input, Job, Key, Records};
 use oarlock::{Column, Direction, InputSource, KeySource, OutputSink, Shape, SigningScheme, Span};
 use oarlock_wire::proto::{self, open_key, request, response};
+use oarlock_keytable::{Batch, BatchTask};
 use oarlock_wire::{Message, jobs, records};
 use zeroize::Zeroizing;
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oarlock::keys::Passphrase;
-use oarlock::table::{CounterStore, FileCounter, KeyTable};
 use oarlock_files::FileStamp;
 use oarlock_key_files::sealed::{
     AgeIdentities, IdentityReadFault, KeyFileReadFault, SEALED_ENDING, SealFault, read_key_file,
@@ -14,6 +13,7 @@ use oarlock_key_files::{
     ExposedSecret, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     SecretReader, check_secret_mode_for, read_passphrase,
 };
+use oarlock_keytable::{CounterStore, FileCounter, KeyTable};
 use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, VersionRange, load_keys_at, split_version};
 
 use super::chains::{ChainedKey, KeyChainFault, KeyChains};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use oarlock::KeyKind;
 use oarlock::keys::import;
-use oarlock::table::{KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock::{Key, keys};
+use oarlock_keytable::{KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock_wire::proto::{Blame, Code, Fault};
 
 use super::faults::{bad_key, refusal, retry_ms};

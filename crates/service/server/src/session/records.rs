@@ -10,10 +10,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use oarlock::batch::{Batch, BatchOutcome, BatchTask, RecordError};
-use oarlock::table::KeyTable;
 use oarlock::{self, Column, KeySource};
 use oarlock::{Accelerator, Ticket};
+use oarlock_keytable::{Batch, BatchOutcome, BatchTask, KeyTable, RecordError};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
 use oarlock_wire::{fault, records, task};
 use tokio::sync::oneshot;
@@ -176,9 +175,8 @@ impl RecordBatchTask {
         };
         let table = if authorized.is_own { &self.own_keys.table } else { &self.keyring.table };
         let mut outcome = BatchOutcome::default();
-        self.service
-            .accelerator
-            .run_batch_into(table, &batch, &mut outcome)
+        table
+            .run_into(&self.service.accelerator, &batch, &mut outcome)
             .map_err(|error| fault::fault_of(0, &error))?;
         let results = write_results(table, &batch, &outcome, &authorized.denials);
         self.count(&batch, &results);

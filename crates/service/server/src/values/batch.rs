@@ -1,8 +1,8 @@
 //! The records of a call with values, and the result of each value.
 
 use bytes::Bytes;
-use oarlock::batch::{Batch, BatchBuilder, BatchEntry, IvSource};
 use oarlock::{OutputSink, Span};
+use oarlock_keytable::{Batch, BatchBuilder, BatchEntry, IvSource};
 use oarlock_wire::proto::{Blame, Code, Fault, RecordResults};
 use oarlock_wire::records;
 

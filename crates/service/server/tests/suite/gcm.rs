@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, IvSource};
 use oarlock::{AeadAlg, BlockCipher, OutputSink};
+use oarlock_keytable::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, IvSource};
 use oarlock_server::CryptoserverConfig;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{ServerLink, records};

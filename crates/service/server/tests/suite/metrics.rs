@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use oarlock::batch::{Batch, BatchTask, IvSource};
 use oarlock::keys::import;
 use oarlock::{BlockCipher, Column, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, Records, Scheme};
+use oarlock_keytable::{Batch, BatchTask, IvSource};
 use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{ListEnginesRequest, request};

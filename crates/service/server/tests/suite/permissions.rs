@@ -2,10 +2,9 @@
 //! for.
 
 use bytes::Bytes;
-use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, KeyWrap};
 use oarlock::keys::{export, generate};
-use oarlock::table::KeyType;
 use oarlock::{BlockCipher, Input, Job, KeySource, MacAlg, SigningScheme, WrapAlg};
+use oarlock_keytable::{BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, KeyType, KeyWrap};
 use oarlock_server::config::GrantConfig;
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{self, Code, MacRequest, VerifyMacRequest, open_key, request, response};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv};
 use oarlock::keys::{export, generate, import};
 use oarlock::{BlockCipher, Column, Curve, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, JobError, Key, Scheme};
+use oarlock_keytable::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv};
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs, records};
@@ -241,7 +241,7 @@ fn blocks(data: &[u8]) -> Batch<'_> {
         ..Default::default()
     };
     Batch {
-        iv_from: Column::One(oarlock::batch::IvSource::Zero),
+        iv_from: Column::One(oarlock_keytable::IvSource::Zero),
         ..Batch::of(BatchTask::encrypt(BlockCipher::Tdes2), records)
     }
 }

@@ -1,8 +1,8 @@
 //! The job that the arguments describe for an Arrow file, and the options that do not suit one.
 
-use oarlock::format::TokenFormat;
 use oarlock::{FpeAlg, MacAlg};
 use oarlock_columns::{ColumnCipher, ColumnIv};
+use oarlock_keytable::TokenFormat;
 use oarlock_records::{Encoding, Padding, RowCipher, TweakFrom};
 
 use super::{CipherArgs, FileArgs, IvOrigin, OldIvOrigin, RecordTokenArgs, RecordsArgs, RecordsCommand};

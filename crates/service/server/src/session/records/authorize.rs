@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use oarlock::batch::{Batch, BatchTask};
-use oarlock::table::KeyTable;
 use oarlock::{Column, KeySource, Shape};
+use oarlock_keytable::{Batch, BatchTask, KeyTable};
 use oarlock_wire::proto::{Blame, Code, Fault};
 use smallvec::SmallVec;
 

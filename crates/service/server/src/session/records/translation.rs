@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oarlock::batch::BatchTask;
-use oarlock::table::{KeyAlgorithm, KeyOperation, KeyTable};
 use oarlock::{BlockCipher, Column, KeySource, Shape};
+use oarlock_keytable::{BatchTask, KeyAlgorithm, KeyOperation, KeyTable};
 use oarlock_wire::proto::{Blame, Code, Fault};
 
 use super::authorize::Denials;
