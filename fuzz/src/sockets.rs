@@ -1,9 +1,7 @@
 //! Openers and sealers with fixed keys.
 
 use oarlock::Accelerator;
-use oarlock_sockets::{
-    ExposedKeys, Keys, OpenFlight, Opened, Opener, OpeningError, PlannedRecord, Protocol, Sealer, Suite,
-};
+use oarlock_sockets::{ExposedKeys, Keys, Opened, Opener, OpeningError, Protocol, Sealer, Suite};
 
 /// Returns the suites of the protocols that `is_wanted` names.
 pub fn suites(is_wanted: impl Fn(Protocol) -> bool) -> Vec<Suite> {
@@ -52,19 +50,4 @@ pub fn open_stream(opener: &mut Opener, bytes: &[u8], step: usize) -> (Vec<Vec<u
         }
     }
     (contents, None)
-}
-
-/// Opens the records of a stream in one flight, and compares with single records.
-pub fn open_in_a_flight(accelerator: &Accelerator, suite: Suite, bytes: &[u8]) {
-    let (single, _) = open_stream(&mut opener(accelerator, suite), bytes, bytes.len().max(1));
-    let (mut opener, mut flight) = (opener(accelerator, suite), OpenFlight::default());
-    let mut rest = bytes;
-    while let Ok(PlannedRecord::Added { used, .. }) = flight.add(&mut opener, rest) {
-        rest = &rest[used..];
-    }
-    let mut opened = flight.open_all(accelerator);
-    for (number, single) in single.iter().enumerate() {
-        let record = opened.take(number, &mut opener).expect("it opens alone");
-        assert_eq!(record.data, &single[..]);
-    }
 }

@@ -1,8 +1,8 @@
 //! The CPU time of a byte in SSH: sealing and opening packets of 32 KiB here, beside OpenSSH's client and server.
 //!
-//! `cargo bench -p oarlock-sockets --bench ssh -- [MIB]` prints a row for each cipher: nanoseconds per byte for packets
-//! one by one and sixteen in a flight, and for `ssh` and `sshd` together, which also encrypt and decrypt each byte
-//! once but do system calls and copies too. OpenSSH is left out if the machine does not have it.
+//! `cargo bench -p oarlock-sockets --bench ssh -- [MIB]` prints a row for each cipher: nanoseconds per byte here, and for
+//! `ssh` and `sshd` together, which also encrypt and decrypt each byte once but do system calls and copies too. OpenSSH
+//! is left out if the machine does not have it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench that panics has failed")]
 
 use std::error::Error;
@@ -15,14 +15,11 @@ use std::process::{Child, Command, Stdio};
 
 use cpu_time::ThreadTime;
 use oarlock::Accelerator;
-use oarlock_sockets::{
-    Content, ExposedKeys, Flight, Keys, OpenFlight, Opened, Opener, PlannedRecord, Sealer, Suite,
-};
+use oarlock_sockets::{Content, ExposedKeys, Keys, Opened, Opener, Sealer, Suite};
 
 type Fault = Box<dyn Error>;
 
 const PAYLOAD: usize = 32 << 10;
-const FLIGHT: usize = 16;
 const SSHD: &str = "/usr/sbin/sshd";
 
 /// The bytes that OpenSSH sends, in MiB, and the packets that are sealed here.
@@ -41,24 +38,20 @@ fn main() -> Result<(), Fault> {
     // `cargo test` runs this program too, without this argument. Then a few packets show that it works.
     let is_bench = std::env::args().any(|argument| argument == "--bench");
     let mib = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(MIB);
-    let packets = if is_bench { PACKETS } else { 2 * FLIGHT };
+    let packets = if is_bench { PACKETS } else { 32 };
     let has_openssh = is_bench && Path::new(SSHD).exists() && Path::new("/usr/bin/ssh").exists();
     if is_bench && !has_openssh {
         eprintln!("SKIPPED: no OpenSSH (Debian and Ubuntu: apt-get install openssh-server openssh-client)");
     }
     let accelerator = Accelerator::new()?;
-    println!(
-        "{:32}{:>12}{:>12}{:>12}{:>9}",
-        "ns per byte, seal and open", "one by one", "16 at once", "OpenSSH", "ratio"
-    );
+    println!("{:32}{:>12}{:>12}{:>9}", "ns per byte, seal and open", "Oarlock", "OpenSSH", "ratio");
     for [cipher, mac] in CIPHERS {
         let suite = Suite::from_ssh(cipher, mac).ok_or("a suite")?;
-        let single = one_by_one(&accelerator, suite, packets)?;
-        let together = in_flights(&accelerator, suite, packets)?;
-        print!("{cipher:32}{single:12.3}{together:12.3}");
+        let oarlock = seal_and_open(&accelerator, suite, packets)?;
+        print!("{cipher:32}{oarlock:12.3}");
         if has_openssh {
             let openssh = openssh(cipher, mac, mib)?;
-            print!("{openssh:12.3}{:9.2}", openssh / together);
+            print!("{openssh:12.3}{:9.2}", openssh / oarlock);
         }
         println!();
     }
@@ -73,7 +66,7 @@ fn ends(accelerator: &Accelerator, suite: Suite) -> Result<(Sealer, Opener), Fau
     Ok((Sealer::new(accelerator, keys()?)?, Opener::new(accelerator, keys()?)?))
 }
 
-fn one_by_one(accelerator: &Accelerator, suite: Suite, packets: usize) -> Result<f64, Fault> {
+fn seal_and_open(accelerator: &Accelerator, suite: Suite, packets: usize) -> Result<f64, Fault> {
     let (mut sealer, mut opener) = ends(accelerator, suite)?;
     let (payload, mut wire) = (vec![7; PAYLOAD], Vec::new());
     let began = ThreadTime::now();
@@ -84,36 +77,6 @@ fn one_by_one(accelerator: &Accelerator, suite: Suite, packets: usize) -> Result
             Opened::Record(record) => black_box(record.data.len()),
             Opened::NeedMore(_) => return Err("a whole packet".into()),
         };
-    }
-    Ok(per_byte(began, packets))
-}
-
-fn in_flights(accelerator: &Accelerator, suite: Suite, packets: usize) -> Result<f64, Fault> {
-    let (mut sealer, mut opener) = ends(accelerator, suite)?;
-    let (payload, mut wire) = (vec![7; PAYLOAD], Vec::new());
-    let (mut sealing, mut opening) = (Flight::default(), OpenFlight::default());
-    let began = ThreadTime::now();
-    for _ in 0..packets / FLIGHT {
-        for _ in 0..FLIGHT {
-            sealing.add(&mut sealer, Content::Packet, &[&payload])?;
-        }
-        let sealed = sealing.seal_all(accelerator);
-        wire.clear();
-        for number in 0..FLIGHT {
-            sealed.append(number, &mut wire)?;
-        }
-        let mut rest = &wire[..];
-        while !rest.is_empty() {
-            match opening.add(&mut opener, rest)? {
-                PlannedRecord::Added { used, .. } => rest = &rest[used..],
-                PlannedRecord::NeedMore(_) => return Err("a whole packet".into()),
-            }
-        }
-        let mut opened = opening.open_all(accelerator);
-        for number in 0..FLIGHT {
-            black_box(opened.take(number, &mut opener)?.data.len());
-        }
-        (sealing, opening) = (sealed.into_flight(), opened.into_flight());
     }
     Ok(per_byte(began, packets))
 }

@@ -1,4 +1,4 @@
-//! Seals records of many TLS connections in one batch, opens them, and says which path a transfer should take.
+//! Seals a TLS record, opens it, and says which path a transfer should take.
 //!
 //! Run it with `cargo run --release -p oarlock-sockets --example records`.
 
@@ -6,48 +6,28 @@ use std::error::Error;
 
 use oarlock::Accelerator;
 use oarlock_sockets::{
-    Content, ExposedKeys, Flight, Keys, Opened, Opener, PathCost, PathCosts, Sealer, Suite,
-    TransferDirection, TransferPlan, choose,
+    Content, ExposedKeys, Keys, Opened, Opener, PathCost, PathCosts, Sealer, Suite, TransferDirection,
+    TransferPlan, choose,
 };
-
-const CONNECTIONS: usize = 64;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let accelerator = Accelerator::new()?;
     let suite = Suite::TLS12_AES_128_CBC_SHA256;
 
-    // A handshake gives these keys. Here each connection has a number instead.
-    let keys = |connection: usize| {
-        let byte = u8::try_from(connection).unwrap_or(u8::MAX);
-        let (key, mac_key) = ([byte; 16], [byte; 32]);
-        Keys::new(suite, &ExposedKeys { key: &key, mac_key: &mac_key, iv: &[], sequence: 0 })
-    };
-    let mut sealers = Vec::new();
-    for connection in 0..CONNECTIONS {
-        sealers.push(Sealer::new(&accelerator, keys(connection)?)?);
-    }
+    // A handshake gives these keys.
+    let material = ExposedKeys { key: &[1; 16], mac_key: &[2; 32], iv: &[], sequence: 0 };
+    let mut sealer = Sealer::new(&accelerator, Keys::new(suite, &material)?)?;
+    let mut opener = Opener::new(&accelerator, Keys::new(suite, &material)?)?;
 
-    let mut flight = Flight::default();
-    for sealer in &mut sealers {
-        flight.add(sealer, Content::ApplicationData, &[b"HTTP/1.1 200 OK\r\n\r\n", b"hello"])?;
-    }
-    let sealed = flight.seal_all(&accelerator);
-    println!("{} records of {suite} sealed in one call", sealed.len());
-
-    for connection in 0..CONNECTIONS {
-        let mut wire = Vec::new();
-        sealed.append(connection, &mut wire)?;
-        let mut opener = Opener::new(&accelerator, keys(connection)?)?;
-        if let Opened::Record(record) = opener.next(&mut wire)?
-            && connection == 0
-        {
-            println!(
-                "record 0 takes {} bytes and holds {} bytes of {}",
-                record.used,
-                record.data.len(),
-                record.content
-            );
-        }
+    let mut wire = Vec::new();
+    sealer.seal(Content::ApplicationData, &[b"HTTP/1.1 200 OK\r\n\r\n", b"hello"], &mut wire)?;
+    if let Opened::Record(record) = opener.next(&mut wire)? {
+        println!(
+            "a record of {suite} takes {} bytes and holds {} bytes of {}",
+            record.used,
+            record.data.len(),
+            record.content
+        );
     }
 
     // `oarlock sockets probe` measures such costs.

@@ -161,8 +161,7 @@ fn exclude_kernel(plan: &TransferPlan) -> Option<ChoiceReason> {
 }
 
 /// True if Linux's kernel TLS has the suite: the AEADs of TLS. `include/uapi/linux/tls.h`.
-#[must_use]
-pub fn is_in_kernel(suite: Suite) -> bool {
+fn is_in_kernel(suite: Suite) -> bool {
     suite.protocol() != Protocol::Ssh && matches!(suite.transform(), RecordTransform::Aead(_))
 }
 

@@ -80,9 +80,6 @@ pub enum SealingError {
     /// An earlier record was planned and never sealed, so every later one would be out of order.
     #[error("an earlier record of this connection was not sealed: close the connection")]
     Unfinished,
-    /// A batch has more bytes than its columns can name.
-    #[error("the batch exceeds 4 GiB: seal it in parts")]
-    BatchFull,
     /// The system has no random bytes.
     #[error("the system gave no random bytes")]
     NoRandomBytes,
@@ -201,12 +198,6 @@ pub enum OpeningError {
     /// The peer closed this direction, or an earlier record was refused.
     #[error("a record after the end of the connection")]
     AfterEnd,
-    /// The record was planned with another opener.
-    #[error("the record belongs to another opener")]
-    OtherOpener,
-    /// A batch has more bytes than its columns can name.
-    #[error("the batch exceeds 4 GiB: open it in parts")]
-    BatchFull,
     /// No engine opened the record.
     #[error("no engine opened the record: {0}")]
     Engine(Status),
@@ -217,7 +208,7 @@ impl OpeningError {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::NoKeyUpdate { .. } | Self::OtherOpener | Self::BatchFull => Blame::Caller,
+            Self::NoKeyUpdate { .. } => Blame::Caller,
             Self::Engine(_) => Blame::Machine,
             _ => Blame::Peer,
         }

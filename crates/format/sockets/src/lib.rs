@@ -1,10 +1,9 @@
-//! Seals and opens the records of TLS 1.2, TLS 1.3 and SSH, for one connection or for many in one batch. The crate does
-//! no I/O: the caller reads from sockets and writes to them.
+//! Seals and opens the records of TLS 1.2, TLS 1.3 and SSH. The crate does no I/O: the caller reads from sockets and
+//! writes to them.
 //!
 //! A [`Sealer`] and an [`Opener`] serve one direction of a connection each. They start from [`Keys`], which come from
 //! the handshake of any implementation: a traffic secret of TLS 1.3, a key block of TLS 1.2, or the exchange hash of
-//! SSH. A [`Flight`] seals records of many connections in one call of the accelerator per shape, and an [`OpenFlight`]
-//! opens them.
+//! SSH.
 //!
 //! | module | content |
 //! |---|---|
@@ -12,13 +11,12 @@
 //! | [`keys`](Keys) | key derivation: RFC 5246 6.3, RFC 8446 7.3, RFC 4253 7.2 |
 //! | `frame` | headers, nonces, associated data and padding, without cryptography |
 //! | [`sealer`](Sealer), [`opener`](Opener) | one record at a time |
-//! | [`flight`](Flight) | records of many connections in one batch |
 //! | [`pieces`](FrameSealer) | frames sealed piece by piece |
 //! | `messages` | alerts, KeyUpdate, records that transport nothing |
 //! | `limits` | the records and bytes that one key may protect |
 //! | [`choose`](choose()) | the kernel or user space, by measured costs |
 //! | [`chain`](ChainLimit) | the limits of the certificate chains that peers send; with the feature `rustls`, verifiers with them |
-//! | `direct`, `batch` | AWS-LC for single records of AEADs; columns for the accelerator |
+//! | `direct`, `engine` | AWS-LC for records of AEADs; the accelerator for those of a cipher and a MAC |
 //! | [`error`](OpeningError) | errors, and the party at fault |
 //!
 //! # Whole frames and pieces
@@ -44,13 +42,12 @@
 //! starts a key exchange at its limit finishes it under the old key. Sequence numbers never wrap under one key.
 #![forbid(unsafe_code)]
 
-mod batch;
 mod chain;
 mod choose;
 mod content;
 mod direct;
+mod engine;
 mod error;
-mod flight;
 mod frame;
 mod keys;
 mod limits;
@@ -68,11 +65,9 @@ pub use self::chain::BoundedVerifier;
 pub use self::chain::{ChainError, ChainLimit};
 pub use self::choose::{
     ChoiceReason, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
-    is_in_kernel,
 };
 pub use self::content::Content;
 pub use self::error::{OpeningError, SealingError};
-pub use self::flight::{Flight, OpenFlight, OpenedFlight, PlannedRecord, Sealed};
 pub use self::frame::RecordChoices;
 pub use self::keys::{
     ConnectionSide, DerivationError, ExposedKeys, KeyBlock, Keys, SshAlgorithms, SshExchange, SshFlow,

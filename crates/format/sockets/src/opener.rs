@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
-use oarlock::{Accelerator, CipherMode, Direction, Shape, Status};
+use oarlock::{Accelerator, Direction, Shape, Status};
 
-use crate::batch::{BatchRecord, BatchTag, ColumnBatch, RecordKeys, run_one};
 use crate::content::Content;
 use crate::direct::DirectOpener;
+use crate::engine::{EngineRecord, EngineScratch, RecordKeys, RecordTag};
 use crate::error::OpeningError;
 use crate::frame::{
     FrameLen, MAX_PACKET_LEN, OpenFrame, PacketLen, RecordNumbers, check_packet_len, clear_packet_len,
@@ -55,13 +55,9 @@ pub struct Opener {
     /// The length of an SSH packet that is not complete, so that its first block is decrypted once.
     packet_len: Option<PacketLen>,
     rules: MessageRules,
-    scratch: ColumnBatch,
-    /// Counts the changes of keys.
-    generation: u64,
-    /// True if no more records are read.
+    scratch: EngineScratch,
+    /// True after an error: no more records are read.
     has_failed: bool,
-    /// True if records that were read before are refused too.
-    has_refused: bool,
 }
 
 impl Opener {
@@ -78,10 +74,8 @@ impl Opener {
             keys,
             packet_len: None,
             rules: MessageRules::default(),
-            scratch: ColumnBatch::default(),
-            generation: 0,
+            scratch: EngineScratch::default(),
             has_failed: false,
-            has_refused: false,
         })
     }
 
@@ -91,23 +85,25 @@ impl Opener {
     /// [`OpeningError`]. The bytes of the record are not valid then.
     pub fn next<'a>(&mut self, wire: &'a mut [u8]) -> Result<Opened<'a>, OpeningError> {
         let opened = self.open_record(wire);
-        if opened.is_err() {
-            self.refuse();
-        }
+        self.has_failed |= opened.is_err();
         Ok(match opened? {
             OpenStep::NeedMore(missing) => Opened::NeedMore(missing),
-            OpenStep::Record(body, places) => Opened::Record(places.of(&wire[body])),
+            OpenStep::Record(body, spans) => Opened::Record(spans.of(&wire[body])),
         })
     }
 
     fn open_record(&mut self, wire: &mut [u8]) -> Result<OpenStep, OpeningError> {
-        let frame = match self.plan(wire)? {
-            PlannedOpen::NeedMore(missing) => return Ok(OpenStep::NeedMore(missing)),
-            PlannedOpen::Frame(frame) => frame,
+        if self.has_failed || self.rules.is_closed() {
+            return Err(OpeningError::AfterEnd);
+        }
+        let used = match self.frame_len(wire)? {
+            FrameLen::NeedMore(missing) => return Ok(OpenStep::NeedMore(missing)),
+            FrameLen::Known(used) => used,
         };
+        let frame = self.plan(wire, used)?;
         self.open_frame(&frame, wire).map_err(error_of)?;
-        let places = self.conclude(&frame, &wire[frame.body.clone()])?;
-        Ok(OpenStep::Record(frame.body, places))
+        let spans = self.conclude(&frame, &wire[frame.body.clone()])?;
+        Ok(OpenStep::Record(frame.body, spans))
     }
 
     fn open_frame(&mut self, frame: &OpenFrame, wire: &mut [u8]) -> Result<(), Status> {
@@ -117,32 +113,25 @@ impl Opener {
         let shape = self.suite().shape(Direction::Decrypt);
         let (front, behind) = wire.split_at_mut(frame.body.end);
         let body = &mut front[frame.body.start..];
-        let record = BatchRecord {
+        let record = EngineRecord {
             keys: &self.record_keys,
             iv: &frame.iv,
             aad: &frame.aad,
             input: &[&*body],
             output_len: frame.body.len(),
-            tag: BatchTag::Compared(&behind[..frame.tag.len()]),
+            tag: RecordTag::Compared(&behind[..frame.tag.len()]),
         };
         let mut plaintext = zeroize::Zeroizing::new(Vec::new());
-        run_one(&mut self.scratch, &self.accelerator, shape, &record, |result| {
+        self.scratch.run(&self.accelerator, shape, &record, |result| {
             plaintext.extend_from_slice(result);
         })?;
         body.copy_from_slice(&plaintext);
         Ok(())
     }
 
-    /// Finds the record at the start of `wire` and takes its number.
-    pub(crate) fn plan(&mut self, wire: &[u8]) -> Result<PlannedOpen, OpeningError> {
-        if self.has_failed || self.rules.is_closed() {
-            return Err(OpeningError::AfterEnd);
-        }
+    /// Frames the record of `used` bytes at the start of `wire`, and takes its number.
+    fn plan(&mut self, wire: &[u8], used: usize) -> Result<OpenFrame, OpeningError> {
         let suite = self.suite();
-        let used = match self.frame_len(wire)? {
-            FrameLen::NeedMore(missing) => return Ok(PlannedOpen::NeedMore(missing)),
-            FrameLen::Known(used) => used,
-        };
         let frame = match suite.protocol() {
             Protocol::Ssh => open_ssh_frame(&self.numbers, wire, used),
             _ => open_tls_frame(&self.numbers, wire, used),
@@ -153,17 +142,8 @@ impl Opener {
             .count(frame.body.len())
             .map_err(|limit| OpeningError::KeysUsedUp { suite, limit })?;
         self.numbers.advance(frame.body.len());
-        self.chain_iv(&frame, wire);
-        Ok(PlannedOpen::Frame(frame))
-    }
-
-    /// Keeps the last block of an SSH packet in CBC mode: the IV of the next one.
-    fn chain_iv(&mut self, frame: &OpenFrame, wire: &[u8]) {
-        if let Some((_, next)) = self.numbers.next_chained_iv() {
-            let last = &wire[frame.body.end - frame.iv.len()..frame.body.end];
-            // The slot is new and empty.
-            let _ = next.set(last.into());
-        }
+        self.numbers.keep_iv(&wire[frame.body.clone()]);
+        Ok(frame)
     }
 
     fn frame_len(&mut self, wire: &[u8]) -> Result<FrameLen, OpeningError> {
@@ -210,19 +190,15 @@ impl Opener {
             return Err(Status::Malformed);
         };
         let shape = Shape::Cipher { alg: cipher.alg, mode: cipher.mode, direction: Direction::Decrypt };
-        let iv = match self.numbers.chained_iv() {
-            Some(slot) if cipher.mode == CipherMode::Cbc => slot.get().cloned().unwrap_or_default(),
-            _ => self.numbers.ssh_iv(),
-        };
-        let record = BatchRecord {
+        let record = EngineRecord {
             keys: &self.record_keys,
-            iv: &iv,
+            iv: &self.numbers.ssh_iv().unwrap_or_default(),
             aad: &[],
             input: &[block],
             output_len: block.len(),
-            tag: BatchTag::Made(0),
+            tag: RecordTag::Made(0),
         };
-        run_one(&mut self.scratch, &self.accelerator, shape, &record, |plaintext| {
+        self.scratch.run(&self.accelerator, shape, &record, |plaintext| {
             let mut length = [0; 4];
             length.copy_from_slice(&plaintext[..4]);
             length
@@ -230,7 +206,7 @@ impl Opener {
     }
 
     /// Finds the content of an opened body and applies the rules of messages.
-    pub(crate) fn conclude(&mut self, frame: &OpenFrame, body: &[u8]) -> Result<RecordPlaces, OpeningError> {
+    fn conclude(&mut self, frame: &OpenFrame, body: &[u8]) -> Result<RecordSpans, OpeningError> {
         let (content, data) = read_content(&self.numbers, frame, body)?;
         let key_update = self.rules.check(self.suite().protocol(), content, &body[data.clone()])?;
         if key_update.is_some() {
@@ -241,7 +217,7 @@ impl Opener {
         }
         let is_ssh = self.suite().protocol() == Protocol::Ssh;
         let padding = if is_ssh { data.end..body.len() } else { 0..0 };
-        Ok(RecordPlaces { content, data, padding, used: frame.used, key_update })
+        Ok(RecordSpans { content, data, padding, used: frame.used, key_update })
     }
 
     /// Replaces the keys after a key exchange. An SSH connection counts its packets on, unless `keys` has a number.
@@ -252,7 +228,7 @@ impl Opener {
         let (record_keys, direct) = (RecordKeys::new(&keys)?, DirectOpener::new(&keys)?);
         self.numbers = RecordNumbers::new(&keys, self.numbers.sequence, KeyUsage::of_opener);
         (self.record_keys, self.direct, self.keys) = (record_keys, direct, keys);
-        (self.packet_len, self.generation) = (None, self.generation + 1);
+        self.packet_len = None;
         Ok(())
     }
 
@@ -284,44 +260,15 @@ impl Opener {
         keys.iv = self.numbers.current_iv().unwrap_or_default();
         keys
     }
-
-    pub(crate) fn record_keys(&self) -> &RecordKeys {
-        &self.record_keys
-    }
-
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    /// True if a record that was read before is refused.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.has_refused || self.rules.is_closed()
-    }
-
-    /// Reads no more records. Those that were read before stay valid.
-    pub(crate) fn stop(&mut self) {
-        self.has_failed = true;
-    }
-
-    /// Refuses every later record.
-    pub(crate) fn refuse(&mut self) {
-        (self.has_failed, self.has_refused) = (true, true);
-    }
-}
-
-/// A record in the wire buffer, before or after it was opened.
-pub(crate) enum PlannedOpen {
-    NeedMore(usize),
-    Frame(OpenFrame),
 }
 
 enum OpenStep {
     NeedMore(usize),
-    Record(Range<usize>, RecordPlaces),
+    Record(Range<usize>, RecordSpans),
 }
 
-/// The places of an opened record in its body.
-pub(crate) struct RecordPlaces {
+/// The parts of an opened record in its body.
+struct RecordSpans {
     content: Content,
     data: Range<usize>,
     padding: Range<usize>,
@@ -329,8 +276,8 @@ pub(crate) struct RecordPlaces {
     key_update: Option<KeyUpdate>,
 }
 
-impl RecordPlaces {
-    pub(crate) fn of(self, body: &[u8]) -> OpenedRecord<'_> {
+impl RecordSpans {
+    fn of(self, body: &[u8]) -> OpenedRecord<'_> {
         OpenedRecord {
             content: self.content,
             data: &body[self.data],
@@ -358,7 +305,7 @@ fn refuse_late(wire: &[u8]) -> Result<FrameLen, OpeningError> {
 }
 
 /// Returns the error of a record that no engine opened.
-pub(crate) fn error_of(status: Status) -> OpeningError {
+fn error_of(status: Status) -> OpeningError {
     if status == Status::Rejected { OpeningError::Rejected } else { OpeningError::Engine(status) }
 }
 

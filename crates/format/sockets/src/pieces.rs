@@ -1,14 +1,14 @@
 //! Frames sealed piece by piece, with IV and MAC carried from piece to piece.
 
 use aws_lc_rs::hmac;
-use oarlock::{ChainOrder, CipherSpec, Direction, MacAlg, Shape, Status};
+use oarlock::{ChainOrder, CipherSpec, Direction, MacAlg, Shape};
 use zeroize::Zeroizing;
 
-use crate::batch::{BatchRecord, BatchTag, ColumnBatch, run_one};
 use crate::content::Content;
+use crate::engine::{EngineRecord, EngineScratch, RecordTag};
 use crate::error::SealingError;
 use crate::frame::{RecordChoices, SealFrame, ShortBytes};
-use crate::sealer::{Sealer, frame_iv, keep_iv};
+use crate::sealer::Sealer;
 use crate::suite::RecordTransform;
 
 /// A frame that is sealed piece by piece, so that what is written first can be on its way while the rest is not there.
@@ -34,7 +34,7 @@ pub struct FrameSealer<'a> {
     has_failed: bool,
     /// The number of bytes of ciphertext so far.
     sealed_len: usize,
-    scratch: ColumnBatch,
+    scratch: EngineScratch,
 }
 
 impl Sealer {
@@ -68,21 +68,20 @@ impl Sealer {
         };
         let frame = self.plan(content, payload_len, choices)?;
         self.is_unfinished = true;
-        let iv = frame_iv(&frame).ok_or(SealingError::Engine(Status::DependencyFailed))?;
         out.extend_from_slice(&frame.prefix);
         let mut begun = FrameSealer {
             mac: self.start_mac(mac, &frame, payload_len, order),
             sealer: self,
             cipher,
             order,
-            iv,
+            iv: frame.iv.clone(),
             // Two blocks, so that it never moves and leaves a copy.
             partial: Zeroizing::new(Vec::with_capacity(32)),
             announced: payload_len,
             found: 0,
             has_failed: false,
             sealed_len: 0,
-            scratch: ColumnBatch::default(),
+            scratch: EngineScratch::default(),
             frame,
         };
         let head = begun.frame.head.clone();
@@ -102,7 +101,7 @@ impl Sealer {
             MacAlg::HmacSha512 => hmac::HMAC_SHA512,
             _ => hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
         };
-        let key = self.record_keys.mac_key.secret().map_or(&[][..], oarlock::SecretBytes::expose);
+        let key = self.record_keys.0[1].secret().map_or(&[][..], oarlock::SecretBytes::expose);
         let mut context = hmac::Context::with_key(&hmac::Key::new(algorithm, key));
         context.update(&frame.aad);
         if order == ChainOrder::MacThenEncrypt {
@@ -188,18 +187,18 @@ impl FrameSealer<'_> {
     fn encrypt(&mut self, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), SealingError> {
         let shape =
             Shape::Cipher { alg: self.cipher.alg, mode: self.cipher.mode, direction: Direction::Encrypt };
-        let record = BatchRecord {
+        let record = EngineRecord {
             keys: &self.sealer.record_keys,
             iv: &self.iv,
             aad: &[],
             input: &[&self.partial, bytes],
             output_len: len,
-            tag: BatchTag::Made(0),
+            tag: RecordTag::Made(0),
         };
-        run_one(&mut self.scratch, &self.sealer.accelerator, shape, &record, |result| {
+        let encrypted = self.scratch.run(&self.sealer.accelerator, shape, &record, |result| {
             out.extend_from_slice(result);
-        })
-        .map_err(|status| {
+        });
+        encrypted.map_err(|status| {
             self.has_failed = true;
             SealingError::Engine(status)
         })
@@ -221,7 +220,7 @@ impl FrameSealer<'_> {
         self.iv = ShortBytes::from_slice(last);
         if self.sealed_len == self.frame.body_len {
             // The next packet of SSH starts from the last block of this one.
-            keep_iv(&self.frame, ciphertext);
+            self.sealer.numbers.keep_iv(ciphertext);
         }
     }
 }

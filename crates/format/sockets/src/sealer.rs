@@ -4,11 +4,11 @@ use std::fmt;
 
 use oarlock::{Accelerator, Direction, Status};
 
-use crate::batch::{BatchRecord, BatchTag, ColumnBatch, RecordKeys, run_one};
 use crate::content::Content;
 use crate::direct::DirectSealer;
+use crate::engine::{EngineRecord, EngineScratch, RecordKeys, RecordTag};
 use crate::error::SealingError;
-use crate::frame::{RecordChoices, RecordNumbers, SealFrame, ShortBytes, seal_frame};
+use crate::frame::{RecordChoices, RecordNumbers, SealFrame, seal_frame};
 use crate::keys::{DerivationError, Keys};
 use crate::limits::KeyUsage;
 use crate::random::RandomBytes;
@@ -36,9 +36,9 @@ pub struct Sealer {
     keys: Keys,
     pub(crate) record_keys: RecordKeys,
     direct: DirectSealer,
-    numbers: RecordNumbers,
+    pub(crate) numbers: RecordNumbers,
     random: RandomBytes,
-    scratch: ColumnBatch,
+    scratch: EngineScratch,
     /// True while a frame is sealed in pieces, and after one was abandoned.
     pub(crate) is_unfinished: bool,
 }
@@ -56,7 +56,7 @@ impl Sealer {
             numbers: RecordNumbers::new(&keys, 0, KeyUsage::of_sealer),
             keys,
             random: RandomBytes::new(),
-            scratch: ColumnBatch::default(),
+            scratch: EngineScratch::default(),
             is_unfinished: false,
         })
     }
@@ -122,22 +122,24 @@ impl Sealer {
         if let Some(sealed) = self.direct.seal(frame, parts, out) {
             return sealed;
         }
-        let input = input_of(frame, parts);
-        let iv = frame_iv(frame).ok_or(Status::DependencyFailed)?;
-        let record = BatchRecord {
+        let mut input = Vec::with_capacity(parts.len() + 2);
+        input.push(&frame.head[..]);
+        input.extend_from_slice(parts);
+        input.push(&frame.tail[..]);
+        let record = EngineRecord {
             keys: &self.record_keys,
-            iv: &iv,
+            iv: &frame.iv,
             aad: &frame.aad,
             input: &input,
             output_len: frame.body_len,
-            tag: BatchTag::Made(frame.tag_len),
+            tag: RecordTag::Made(frame.tag_len),
         };
         let shape = self.suite().shape(Direction::Encrypt);
         let (prefix, rest) = out.split_at_mut(frame.prefix.len());
         prefix.copy_from_slice(&frame.prefix);
-        run_one(&mut self.scratch, &self.accelerator, shape, &record, |result| {
+        self.scratch.run(&self.accelerator, shape, &record, |result| {
             rest.copy_from_slice(result);
-            keep_iv(frame, &result[..frame.body_len]);
+            self.numbers.keep_iv(&result[..frame.body_len]);
         })
     }
 
@@ -206,32 +208,6 @@ impl Sealer {
         let mut keys = self.keys.with_sequence(self.numbers.sequence);
         keys.iv = self.numbers.current_iv().unwrap_or_default();
         keys
-    }
-}
-
-/// Returns the pieces of the plaintext.
-pub(crate) fn input_of<'a>(frame: &'a SealFrame, parts: &[&'a [u8]]) -> Vec<&'a [u8]> {
-    let mut input = Vec::with_capacity(parts.len() + 2);
-    input.push(&frame.head[..]);
-    input.extend_from_slice(parts);
-    input.push(&frame.tail[..]);
-    input
-}
-
-/// Returns the IV, or None if the record before is not sealed, whose last block it is.
-pub(crate) fn frame_iv(frame: &SealFrame) -> Option<ShortBytes> {
-    match &frame.iv_slot {
-        None => Some(frame.iv.clone()),
-        Some(slot) => slot.get().cloned(),
-    }
-}
-
-/// Keeps the last block of a ciphertext for the next record, if the suite chains them.
-pub(crate) fn keep_iv(frame: &SealFrame, ciphertext: &[u8]) {
-    if let (Some(next), Some(iv)) = (&frame.next_iv, frame.iv_slot.as_ref().and_then(|slot| slot.get())) {
-        let last = &ciphertext[ciphertext.len() - iv.len()..];
-        // A slot belongs to one record, so it is empty.
-        let _ = next.set(ShortBytes::from_slice(last));
     }
 }
 

@@ -15,8 +15,7 @@ fn the_ladder_measures_and_compares_every_step() {
     let plot = temporary("ladder.svg");
     let common = ["--json", "ladder", "--batches", "1,40", "--keys", "6", "--seconds", "0.0005"];
     let rows = rows(&lab(&[&common[..], &["--lengths", "8-80", "--plot", plot.to_str().unwrap()]].concat()));
-    let steps =
-        ["1", "1c", "2", "2c", "3", "3r", "4", "4c", "5", "6", "7", "7d", "7k", "7o", "7s", "8"];
+    let steps = ["1", "1c", "2", "2c", "3", "3r", "4", "4c", "5", "6", "7", "7d", "7k", "7o", "7s", "8"];
     for (batch, rows) in [1, 40].iter().zip(rows.chunks(steps.len())) {
         let found: Vec<&str> = rows.iter().map(|row| row["step"].as_str().unwrap()).collect();
         assert_eq!(found, steps);

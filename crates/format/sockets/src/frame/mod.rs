@@ -13,7 +13,7 @@ use crate::error::{OpeningError, SealingError};
 use crate::random::RandomBytes;
 use crate::suite::Protocol;
 
-pub(crate) use self::numbers::{IvSlot, RecordNumbers};
+pub(crate) use self::numbers::RecordNumbers;
 
 /// A short string of bytes, mostly without an allocation.
 pub(crate) type ShortBytes = SmallVec<[u8; 32]>;
@@ -34,10 +34,6 @@ pub(crate) struct SealFrame {
     pub(crate) sequence: u64,
     pub(crate) body_len: usize,
     pub(crate) tag_len: usize,
-    /// The place for the last block of the ciphertext, if the next record needs it.
-    pub(crate) next_iv: Option<IvSlot>,
-    /// The place of the IV, if it is the last block of the record before.
-    pub(crate) iv_slot: Option<IvSlot>,
 }
 
 impl SealFrame {

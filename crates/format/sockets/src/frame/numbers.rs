@@ -1,16 +1,11 @@
 //! The numbers that change from record to record: sequence numbers and IVs.
 
-use std::sync::{Arc, OnceLock};
-
 use oarlock::{AeadAlg, CipherMode, SecretBytes};
 
 use super::ShortBytes;
 use crate::keys::Keys;
 use crate::limits::KeyUsage;
 use crate::suite::{Protocol, RecordTransform, Suite};
-
-/// The last block of a record, which is the IV of the next one. It is empty until the record is sealed.
-pub(crate) type IvSlot = Arc<OnceLock<ShortBytes>>;
 
 /// The numbers of the next record of one direction.
 pub(crate) struct RecordNumbers {
@@ -27,8 +22,8 @@ enum IvState {
     Counter(u128),
     /// AES-GCM in SSH: a fixed field and an invocation counter. RFC 5647 7.1.
     Invocation([u8; 4], u64),
-    /// CBC in SSH.
-    Chained(IvSlot),
+    /// CBC in SSH: the last block of the packet before, or None until that packet is sealed. RFC 4253 6.3.
+    Chained(Option<ShortBytes>),
     /// `chacha20-poly1305@openssh.com`, whose nonce is the sequence number.
     Sequence,
 }
@@ -49,7 +44,8 @@ impl RecordNumbers {
         match &mut self.iv {
             IvState::Counter(counter) => *counter = counter.wrapping_add(body_len.div_ceil(16) as u128),
             IvState::Invocation(_, counter) => *counter = counter.wrapping_add(1),
-            IvState::Fixed(_) | IvState::Chained(_) | IvState::Sequence => {}
+            IvState::Chained(iv) => *iv = None,
+            IvState::Fixed(_) | IvState::Sequence => {}
         }
     }
 
@@ -68,9 +64,9 @@ impl RecordNumbers {
         nonce
     }
 
-    /// Returns the IV of the next SSH packet. It is empty for CBC, see [`RecordNumbers::chained_iv`].
-    pub(crate) fn ssh_iv(&self) -> ShortBytes {
-        match &self.iv {
+    /// Returns the IV of the next SSH packet. It is None if that is the end of a packet that is not sealed.
+    pub(crate) fn ssh_iv(&self) -> Option<ShortBytes> {
+        Some(match &self.iv {
             IvState::Counter(counter) => ShortBytes::from_slice(&counter.to_be_bytes()),
             IvState::Invocation(fixed, counter) => {
                 let mut iv = ShortBytes::from_slice(fixed);
@@ -78,7 +74,18 @@ impl RecordNumbers {
                 iv
             }
             IvState::Sequence => ShortBytes::from_slice(&u64::from(self.packet_number()).to_be_bytes()),
-            IvState::Fixed(_) | IvState::Chained(_) => ShortBytes::new(),
+            IvState::Chained(iv) => return iv.clone(),
+            IvState::Fixed(_) => ShortBytes::new(),
+        })
+    }
+
+    /// Keeps the last block of a ciphertext for the next packet, if the suite chains them.
+    pub(crate) fn keep_iv(&mut self, ciphertext: &[u8]) {
+        if let (IvState::Chained(iv), RecordTransform::Chain { cipher, .. }) =
+            (&mut self.iv, self.suite.transform())
+        {
+            let start = ciphertext.len().saturating_sub(cipher.alg.block_len());
+            *iv = Some(ShortBytes::from_slice(&ciphertext[start..]));
         }
     }
 
@@ -87,30 +94,14 @@ impl RecordNumbers {
     pub(crate) fn current_iv(&self) -> Option<SecretBytes> {
         match &self.iv {
             IvState::Fixed(fixed) => Some(fixed.clone()),
-            IvState::Chained(slot) => slot.get().map(|iv| SecretBytes::from(&iv[..])),
             IvState::Sequence => Some(SecretBytes::default()),
-            IvState::Counter(_) | IvState::Invocation(..) => Some(SecretBytes::from(&self.ssh_iv()[..])),
+            _ => self.ssh_iv().map(|iv| SecretBytes::from(&iv[..])),
         }
     }
 
     /// Returns the sequence number in 32 bits. RFC 4253 6.4 lets it wrap; [`KeyUsage`] ends each key long before.
     pub(crate) fn packet_number(&self) -> u32 {
         (self.sequence & u64::from(u32::MAX)) as u32
-    }
-
-    /// Returns the slot of the next packet's IV in CBC mode.
-    pub(crate) fn chained_iv(&self) -> Option<&IvSlot> {
-        match &self.iv {
-            IvState::Chained(slot) => Some(slot),
-            _ => None,
-        }
-    }
-
-    /// Replaces the slot of the next packet's IV by an empty one, and returns the old and the new one.
-    pub(crate) fn next_chained_iv(&mut self) -> Option<(IvSlot, IvSlot)> {
-        let IvState::Chained(slot) = &mut self.iv else { return None };
-        let next = IvSlot::default();
-        Some((std::mem::replace(slot, next.clone()), next))
     }
 }
 
@@ -126,12 +117,7 @@ impl IvState {
             (Protocol::Ssh, RecordTransform::Chain { cipher, .. }) if cipher.mode == CipherMode::Ctr => {
                 Self::Counter(u128::from_be_bytes(to_array(iv)))
             }
-            (Protocol::Ssh, RecordTransform::Chain { .. }) => {
-                let slot = IvSlot::default();
-                // A new slot is empty, so it takes the value.
-                let _ = slot.set(ShortBytes::from_slice(iv));
-                Self::Chained(slot)
-            }
+            (Protocol::Ssh, RecordTransform::Chain { .. }) => Self::Chained(Some(ShortBytes::from_slice(iv))),
             _ => Self::Fixed(keys.iv.clone()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use oarlock::{AeadAlg, ChainOrder};
+use oarlock::{AeadAlg, ChainOrder, Status};
 
 use super::{OpenFrame, RecordChoices, RecordNumbers, SealFrame, ShortBytes};
 use crate::content::Content;
@@ -72,15 +72,13 @@ pub(super) fn seal_frame(
     let length = (packet_len as u32).to_be_bytes();
     let mut frame = SealFrame {
         prefix: ShortBytes::new(),
-        iv: numbers.ssh_iv(),
+        iv: numbers.ssh_iv().ok_or(SealingError::Engine(Status::DependencyFailed))?,
         aad: ShortBytes::new(),
         head: ShortBytes::new(),
         tail: padding,
         sequence: u64::from(numbers.packet_number()),
         body_len: packet_len,
         tag_len: suite.tag_len(),
-        next_iv: None,
-        iv_slot: None,
     };
     if has_clear_length(suite) {
         frame.prefix.extend_from_slice(&length);
@@ -90,9 +88,6 @@ pub(super) fn seal_frame(
     }
     frame.head.push(frame.tail.len() as u8);
     frame.aad = aad(numbers, length);
-    if let Some((iv, next)) = numbers.next_chained_iv() {
-        (frame.iv_slot, frame.next_iv) = (Some(iv), Some(next));
-    }
     numbers.advance(frame.body_len);
     Ok(frame)
 }
@@ -179,10 +174,8 @@ pub(crate) fn open_frame(numbers: &RecordNumbers, wire: &[u8], used: usize) -> O
     let body = start..used - suite.tag_len();
     let mut length = [0; LENGTH_LEN];
     length.copy_from_slice(&wire[..LENGTH_LEN]);
-    let iv = match numbers.chained_iv() {
-        Some(slot) => slot.get().cloned().unwrap_or_default(),
-        None => numbers.ssh_iv(),
-    };
+    // The opener keeps the last block of each packet, so the IV is always known.
+    let iv = numbers.ssh_iv().unwrap_or_default();
     let sequence = u64::from(numbers.packet_number());
     OpenFrame { used, tag: body.end..used, body, iv, aad: aad(numbers, length), sequence, outer_type: 0 }
 }

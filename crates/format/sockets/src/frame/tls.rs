@@ -151,8 +151,6 @@ fn empty_frame(numbers: &RecordNumbers) -> SealFrame {
         sequence: numbers.sequence,
         body_len: 0,
         tag_len: numbers.suite.tag_len(),
-        next_iv: None,
-        iv_slot: None,
     }
 }
 

@@ -1,9 +1,6 @@
-//! Every suite: what is sealed can be opened, alone, in flights and in pieces, and all ways agree.
+//! Every suite: what is sealed can be opened, whole or in pieces, and both agree.
 
-use oarlock_sockets::{
-    Content, Flight, KeyUpdate, OpenFlight, Opened, OpeningError, PlannedRecord, Protocol, RecordChoices,
-    SealingError, Suite,
-};
+use oarlock_sockets::{Content, KeyUpdate, Opened, Protocol, RecordChoices, SealingError, Suite};
 
 use crate::common::{accelerator, bytes, data_of, keys, open, opener, seal, sealer};
 
@@ -94,45 +91,6 @@ fn a_record_cut_anywhere_asks_for_no_more_than_is_missing() {
     }
 }
 
-/// Three connections of every suite, several records each, with chosen IVs and padding so that results are equal.
-#[test]
-fn a_flight_seals_what_single_records_are() {
-    let mut singles: Vec<_> =
-        Suite::ALL.iter().flat_map(|suite| (0..3).map(|seed| sealer(*suite, 10 * seed + 1))).collect();
-    let mut batched: Vec<_> =
-        Suite::ALL.iter().flat_map(|suite| (0..3).map(|seed| sealer(*suite, 10 * seed + 1))).collect();
-    let mut flight = Flight::default();
-    for round in 0..2 {
-        let mut expected = Vec::new();
-        for record in 0..4 {
-            for (single, batch) in singles.iter_mut().zip(&mut batched) {
-                let suite = single.suite();
-                let payload = bytes(record, 20 + 37 * record as usize);
-                let iv = bytes(record + 7 * round, suite.explicit_iv_len());
-                let padding = valid_padding(suite, payload.len());
-                let choices = RecordChoices {
-                    explicit_iv: (!iv.is_empty()).then_some(&iv),
-                    padding: padding.as_deref(),
-                    zeros: 0,
-                };
-                let mut wire = Vec::new();
-                single.seal_with(data_of(suite), &[&payload], &choices, &mut wire).unwrap();
-                expected.push(wire);
-                flight.add_with(batch, data_of(suite), &[&payload[..5], &payload[5..]], &choices).unwrap();
-            }
-        }
-        assert_eq!(flight.len(), expected.len());
-        let sealed = flight.seal_all(accelerator());
-        for (number, expected) in expected.iter().enumerate() {
-            let mut wire = Vec::new();
-            sealed.append(number, &mut wire).unwrap();
-            assert_eq!(&wire, expected, "round {round}, record {number}");
-        }
-        flight = sealed.into_flight();
-        assert!(flight.is_empty());
-    }
-}
-
 /// Returns padding of ones that fills the last block of a packet.
 fn valid_padding(suite: Suite, payload_len: usize) -> Option<Vec<u8>> {
     if suite.protocol() != Protocol::Ssh {
@@ -142,71 +100,6 @@ fn valid_padding(suite: Suite, payload_len: usize) -> Option<Vec<u8>> {
     let with_length = !suite.to_string().contains("openssh.com");
     let padded = payload_len + 1 + if with_length { 4 } else { 0 };
     Some(vec![1; 48 + padded.next_multiple_of(48) - padded])
-}
-
-#[test]
-fn a_flight_opens_records_of_all_suites_and_a_bad_one_fails_alone() {
-    let mut openers: Vec<_> = Suite::ALL.iter().map(|suite| opener(*suite, 5)).collect();
-    let mut flight = OpenFlight::default();
-    let mut numbers = Vec::new();
-    for (position, opener) in openers.iter_mut().enumerate() {
-        let mut sealer = sealer(opener.suite(), 5);
-        for record in 0..3 {
-            let mut wire = seal(&mut sealer, &bytes(record, 50));
-            // The second record of every third connection is spoilt in its last byte.
-            if record == 1 && position % 3 == 0 {
-                *wire.last_mut().unwrap() ^= 1;
-            }
-            let PlannedRecord::Added { number, used } = flight.add(opener, &wire).unwrap() else { panic!() };
-            assert_eq!(used, wire.len());
-            numbers.push((position, record, number));
-        }
-    }
-    let mut opened = flight.open_all(accelerator());
-    for (position, record, number) in numbers {
-        let opener = &mut openers[position];
-        let suite = opener.suite();
-        let result = opened.take(number, opener).map(|record| record.data.to_vec());
-        let expected = match record {
-            1 if position % 3 == 0 => Err(OpeningError::Rejected),
-            2 if position % 3 == 0 => Err(OpeningError::AfterEnd),
-            _ => Ok(bytes(record, 50)),
-        };
-        assert_eq!(result, expected, "{suite}, record {record}");
-    }
-}
-
-#[test]
-fn a_record_of_a_flight_belongs_to_its_opener() {
-    let suite = Suite::TLS12_AES_128_GCM;
-    let (mut own, mut other) = (opener(suite, 6), opener(suite, 6));
-    let mut flight = OpenFlight::default();
-    flight.add(&mut own, &seal(&mut sealer(suite, 6), b"x")).unwrap();
-    let mut opened = flight.open_all(accelerator());
-    assert_eq!(opened.take(0, &mut other).unwrap_err(), OpeningError::OtherOpener);
-    assert_eq!(opened.take(1, &mut own).unwrap_err(), OpeningError::OtherOpener);
-    assert_eq!(opened.take(0, &mut own).unwrap().data, b"x");
-}
-
-#[test]
-fn records_behind_a_key_update_of_the_same_flight_are_opened() {
-    let suite = Suite::TLS13_AES_256_GCM;
-    let (mut sealer, mut opener) = (sealer(suite, 7), opener(suite, 7));
-    let mut wires = vec![seal(&mut sealer, b"old")];
-    let mut update = Vec::new();
-    sealer.update_keys(true, &mut update).unwrap();
-    wires.push(update);
-    wires.extend([seal(&mut sealer, b"new"), seal(&mut sealer, b"newer")]);
-    let mut flight = OpenFlight::default();
-    for wire in &wires {
-        flight.add(&mut opener, wire).unwrap();
-    }
-    let mut opened = flight.open_all(accelerator());
-    assert_eq!(opened.take(0, &mut opener).unwrap().data, b"old");
-    assert_eq!(opened.take(1, &mut opener).unwrap().key_update, Some(KeyUpdate::Requested));
-    assert_eq!(opened.take(2, &mut opener).unwrap().data, b"new");
-    assert_eq!(opened.take(3, &mut opener).unwrap().data, b"newer");
-    assert_eq!(opener.sequence(), 2);
 }
 
 #[test]
@@ -330,58 +223,5 @@ fn keys_continue_where_a_sealer_stopped() {
         let mut opener = oarlock_sockets::Opener::new(accelerator(), opener.into_keys()).unwrap();
         assert_eq!(second.sequence(), 1);
         assert_eq!(open(&mut opener, &seal(&mut second, b"two")).1, b"two", "{suite}");
-    }
-}
-
-#[test]
-fn a_flight_takes_one_call_for_each_shape() {
-    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-    let calls = || accelerator.histograms().runs.iter().map(|runs| runs.operations.count()).sum::<u64>();
-    let suites = [Suite::TLS12_AES_128_CBC_SHA, Suite::TLS13_AES_128_GCM, Suite::TLS12_AES_128_GCM];
-    let (before, mut flight) = (calls(), Flight::default());
-    let mut openers = Vec::new();
-    for seed in 0..20 {
-        for suite in suites {
-            flight.add(&mut sealer(suite, seed), Content::ApplicationData, &[&bytes(seed, 100)]).unwrap();
-        }
-    }
-    let sealed = flight.seal_all(&accelerator);
-    // Both suites of GCM have one shape.
-    assert_eq!(calls() - before, 2);
-
-    let (before, mut flight) = (calls(), OpenFlight::default());
-    for number in 0..sealed.len() {
-        let mut wire = Vec::new();
-        sealed.append(number, &mut wire).unwrap();
-        let mut opener = opener(suites[number % 3], number as u64 / 3);
-        flight.add(&mut opener, &wire).unwrap();
-        openers.push(opener);
-    }
-    let mut opened = flight.open_all(&accelerator);
-    assert_eq!(calls() - before, 2);
-    for (number, opener) in openers.iter_mut().enumerate() {
-        assert_eq!(opened.take(number, opener).unwrap().data, bytes(number as u64 / 3, 100));
-    }
-}
-
-#[test]
-fn packets_of_cbc_in_ssh_take_a_call_for_each_packet_of_a_connection() {
-    let suite = Suite::SSH_3DES_CBC_SHA1;
-    let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-    let calls = || accelerator.histograms().runs.iter().map(|runs| runs.operations.count()).sum::<u64>();
-    let mut sealers: Vec<_> = (0..8).map(|seed| sealer(suite, seed)).collect();
-    let (before, mut flight) = (calls(), Flight::default());
-    for record in 0..3 {
-        for sealer in &mut sealers {
-            flight.add(sealer, Content::Packet, &[&bytes(record, 40)]).unwrap();
-        }
-    }
-    let sealed = flight.seal_all(&accelerator);
-    assert_eq!(calls() - before, 3);
-    let mut openers: Vec<_> = (0..8).map(|seed| opener(suite, seed)).collect();
-    for number in 0..sealed.len() {
-        let mut wire = Vec::new();
-        sealed.append(number, &mut wire).unwrap();
-        assert_eq!(open(&mut openers[number % 8], &wire).1, bytes(number as u64 / 8, 40));
     }
 }
