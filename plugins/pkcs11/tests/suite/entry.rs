@@ -1,12 +1,12 @@
 //! The tables, called as a C program may call them: with wrong pointers, lengths, handles and parameters.
 
-use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use cryptoki_sys::*;
 
 use crate::call;
-use crate::common::raw::{RawModule, aes_key, attribute, logged_in, plain};
+use crate::common::objects::{aes_key, gcm_parameters, with_parameter};
+use crate::common::raw::{RawModule, attribute, logged_in, plain};
 use crate::common::{KEYS, STORE, isolated};
 
 fn padded_text(bytes: &[u8]) -> String {
@@ -122,7 +122,7 @@ fn null_pointers_with_lengths_never_crash() {
         |_| {
             let module = RawModule::load();
             let session = logged_in(&module);
-            let key = aes_key(&module, session);
+            let key = aes_key(&module, session, &[CKA_ENCRYPT, CKA_DECRYPT]);
             for len in [1, 12, CK_ULONG::MAX / 2, CK_ULONG::MAX] {
                 gcm_with_null_pointers(&module, session, key, len);
                 let bad = [CKR_ARGUMENTS_BAD, CKR_ATTRIBUTE_VALUE_INVALID, CKR_TEMPLATE_INCOMPLETE];
@@ -166,25 +166,14 @@ fn gcm_with_null_pointers(
     key: CK_OBJECT_HANDLE,
     len: CK_ULONG,
 ) {
-    let mut iv = [1; 12];
-    let good = CK_GCM_PARAMS {
-        pIv: iv.as_mut_ptr(),
-        ulIvLen: 12,
-        ulIvBits: 96,
-        pAAD: null_mut(),
-        ulAADLen: 0,
-        ulTagBits: 128,
-    };
+    let iv = [1; 12];
+    let good = gcm_parameters(&iv);
     for wrong in [
         CK_GCM_PARAMS { pIv: null_mut(), ulIvLen: len, ..good },
         CK_GCM_PARAMS { pAAD: null_mut(), ulAADLen: len, ..good },
         CK_GCM_PARAMS { pIv: null_mut(), ulIvLen: len, ulAADLen: len, ..good },
     ] {
-        let mut mechanism = CK_MECHANISM {
-            mechanism: CKM_AES_GCM,
-            pParameter: (&raw const wrong).cast_mut().cast::<c_void>(),
-            ulParameterLen: size_of_val(&wrong) as CK_ULONG,
-        };
+        let mut mechanism = with_parameter(CKM_AES_GCM, &wrong);
         for result in [
             call!(module, C_EncryptInit, session, &mut mechanism, key),
             call!(module, C_DecryptInit, session, &mut mechanism, key),
@@ -205,13 +194,9 @@ fn structures_and_numbers_need_no_alignment() {
         |_| {
             let module = RawModule::load();
             let session = logged_in(&module);
-            let key = aes_key(&module, session);
+            let key = aes_key(&module, session, &[CKA_ENCRYPT, CKA_DECRYPT]);
             let iv = [3_u8; 16];
-            let mechanism = CK_MECHANISM {
-                mechanism: CKM_AES_CBC,
-                pParameter: iv.as_ptr().cast_mut().cast(),
-                ulParameterLen: 16,
-            };
+            let mechanism = with_parameter(CKM_AES_CBC, &iv);
             let mut memory = [0_u8; 1 + size_of::<CK_MECHANISM>()];
             let unaligned = memory[1..].as_mut_ptr().cast::<CK_MECHANISM>();
             // SAFETY: there is space for the structure behind the first byte.
@@ -237,13 +222,9 @@ fn encryption_in_place_gives_the_same_result() {
         |_| {
             let module = RawModule::load();
             let session = logged_in(&module);
-            let key = aes_key(&module, session);
+            let key = aes_key(&module, session, &[CKA_ENCRYPT, CKA_DECRYPT]);
             let iv = [3_u8; 16];
-            let mut mechanism = CK_MECHANISM {
-                mechanism: CKM_AES_CBC,
-                pParameter: iv.as_ptr().cast_mut().cast(),
-                ulParameterLen: 16,
-            };
+            let mut mechanism = with_parameter(CKM_AES_CBC, &iv);
             let (mut buffer, mut apart): (Vec<u8>, [u8; 64]) = ((0..64).collect(), [0; 64]);
             let (data, mut len) = (buffer.as_mut_ptr(), 64);
             assert_eq!(call!(module, C_EncryptInit, session, &mut mechanism, key), CKR_OK);
@@ -434,7 +415,7 @@ fn bad_parameters_of_messages_never_crash() {
         |_| {
             let module = RawModule::load();
             let session = logged_in(&module);
-            let key = aes_key(&module, session);
+            let key = aes_key(&module, session, &[CKA_ENCRYPT, CKA_DECRYPT]);
             let mut mechanism = plain(CKM_AES_GCM);
             // The parameter of the mechanism is not read.
             mechanism.pParameter = std::ptr::dangling_mut::<u8>().cast();

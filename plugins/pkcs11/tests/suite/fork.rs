@@ -7,7 +7,8 @@ use cryptoki_sys::*;
 
 use crate::call;
 use crate::common::forked::in_child;
-use crate::common::raw::{RawModule, aes_key, attribute, logged_in, plain};
+use crate::common::objects::{Template, aes_key, create, gcm_parameters, with_parameter};
+use crate::common::raw::{RawModule, logged_in, plain};
 use crate::common::{KEYS, STORE, isolated};
 
 fn signs(module: &RawModule, session: CK_SESSION_HANDLE) -> bool {
@@ -190,16 +191,9 @@ fn a_fork_before_initialization_is_none() {
 
 /// Makes a data object on the token of slot 0, visible after a login only.
 fn create_data(module: &RawModule, session: CK_SESSION_HANDLE, label: &str) -> CK_RV {
-    let (mut class, mut yes) = (CKO_DATA, CK_TRUE);
-    let mut template = [
-        attribute(CKA_CLASS, (&raw mut class).cast(), size_of::<CK_ULONG>()),
-        attribute(CKA_TOKEN, (&raw mut yes).cast(), 1),
-        attribute(CKA_PRIVATE, (&raw mut yes).cast(), 1),
-        attribute(CKA_LABEL, label.as_ptr().cast_mut().cast(), label.len()),
-        attribute(CKA_VALUE, label.as_ptr().cast_mut().cast(), label.len()),
-    ];
-    let mut made = 0;
-    call!(module, C_CreateObject, session, template.as_mut_ptr(), template.len() as CK_ULONG, &mut made)
+    let template = Template::default().number(CKA_CLASS, CKO_DATA).flags(&[CKA_TOKEN, CKA_PRIVATE]);
+    let template = template.bytes(CKA_LABEL, label.as_bytes()).bytes(CKA_VALUE, label.as_bytes());
+    create(module, session, template).err().unwrap_or(CKR_OK)
 }
 
 /// The connections of a database must not be shared with a child, and the login goes on in it.
@@ -242,7 +236,8 @@ fn no_child_seals_under_an_iv_of_its_parent() {
         |_| {
             let module = RawModule::load();
             let session = logged_in(&module);
-            let (mut mechanism, key) = (plain(CKM_AES_GCM), aes_key(&module, session));
+            let (mut mechanism, key) =
+                (plain(CKM_AES_GCM), aes_key(&module, session, &[CKA_ENCRYPT, CKA_DECRYPT]));
             assert_eq!(call!(module, C_MessageEncryptInit, session, &mut mechanism, key), CKR_OK);
             let (mut iv, mut tag) = ([0_u8; 12], [0_u8; 16]);
             let mut parameters = CK_GCM_MESSAGE_PARAMS {
@@ -304,20 +299,9 @@ fn no_child_seals_under_an_iv_of_its_parent() {
             assert_eq!(end(), CKR_OK);
 
             // The same for a single message, whose IV the caller has given.
-            let mut iv = [1_u8; 12];
-            let mut gcm = CK_GCM_PARAMS {
-                pIv: iv.as_mut_ptr(),
-                ulIvLen: 12,
-                ulIvBits: 96,
-                pAAD: null_mut(),
-                ulAADLen: 0,
-                ulTagBits: 128,
-            };
-            let mut mechanism = CK_MECHANISM {
-                mechanism: CKM_AES_GCM,
-                pParameter: (&raw mut gcm).cast(),
-                ulParameterLen: size_of::<CK_GCM_PARAMS>() as CK_ULONG,
-            };
+            let iv = [1_u8; 12];
+            let parameters = gcm_parameters(&iv);
+            let mut mechanism = with_parameter(CKM_AES_GCM, &parameters);
             let mut sealed = [0_u8; 20];
             let out = sealed.as_mut_ptr();
             let encrypt = || {

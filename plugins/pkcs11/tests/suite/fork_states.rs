@@ -7,7 +7,8 @@ use cryptoki_sys::*;
 
 use crate::call;
 use crate::common::forked::in_child;
-use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::objects::aes_key;
+use crate::common::raw::{RawModule, plain};
 use crate::common::{KEYS, SO_PIN, STORE, USER_PIN, isolated};
 
 /// Runs `action` in a child, and then in this process: both have the state of the moment of the fork.
@@ -23,20 +24,6 @@ const ABC: [u8; 32] = [
     0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad,
 ];
 
-fn secret_key(module: &RawModule, session: CK_SESSION_HANDLE) -> CK_OBJECT_HANDLE {
-    let (mut len, mut yes): (CK_ULONG, CK_BBOOL) = (32, CK_TRUE);
-    let mut template = [
-        attribute(CKA_VALUE_LEN, (&raw mut len).cast(), size_of::<CK_ULONG>()),
-        attribute(CKA_ENCRYPT, (&raw mut yes).cast(), 1),
-        attribute(CKA_DECRYPT, (&raw mut yes).cast(), 1),
-        attribute(CKA_SIGN, (&raw mut yes).cast(), 1),
-    ];
-    let (mut mechanism, mut key) = (plain(CKM_AES_KEY_GEN), 0);
-    let made = call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 4, &mut key);
-    assert_eq!(made, CKR_OK);
-    key
-}
-
 #[test]
 fn pieces_and_searches_go_on_in_a_child_and_in_its_parent() {
     isolated(
@@ -49,7 +36,7 @@ fn pieces_and_searches_go_on_in_a_child_and_in_its_parent() {
             let session = module.open_read_only(0);
             // Private objects need a login, with any PIN.
             assert_eq!(call!(module, C_Login, session, CKU_USER, b"none".as_ptr().cast_mut(), 4), CKR_OK);
-            let key = secret_key(&module, session);
+            let key = aes_key(&module, session, &[CKA_ENCRYPT, CKA_DECRYPT, CKA_SIGN]);
 
             let mut mechanism = plain(CKM_SHA256);
             assert_eq!(call!(module, C_DigestInit, session, &mut mechanism), CKR_OK);

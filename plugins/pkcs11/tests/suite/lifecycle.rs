@@ -7,7 +7,8 @@ use std::sync::{Arc, Barrier};
 use cryptoki_sys::*;
 
 use crate::call;
-use crate::common::raw::{RawModule, attribute};
+use crate::common::objects::{Template, create};
+use crate::common::raw::RawModule;
 use crate::common::{KEYS, STORE, isolated};
 
 #[test]
@@ -102,21 +103,14 @@ fn finalizing_while_threads_write_is_safe() {
 }
 
 fn create_public_data(module: &RawModule, session: CK_SESSION_HANDLE) -> CK_RV {
-    let (mut class, mut yes, mut no) = (CKO_DATA, CK_TRUE, CK_FALSE);
-    let mut template = [
-        attribute(CKA_CLASS, (&raw mut class).cast(), size_of::<CK_ULONG>()),
-        attribute(CKA_TOKEN, (&raw mut yes).cast(), 1),
-        attribute(CKA_PRIVATE, (&raw mut no).cast(), 1),
-    ];
-    let mut made = 0;
-    call!(module, C_CreateObject, session, template.as_mut_ptr(), 3, &mut made)
+    let template = Template::default().number(CKA_CLASS, CKO_DATA).flags(&[CKA_TOKEN]);
+    create(module, session, template.bytes(CKA_PRIVATE, &[CK_FALSE])).err().unwrap_or(CKR_OK)
 }
 
 fn count_data(module: &RawModule) -> usize {
     let session = module.open(0, 0);
-    let mut class = CKO_DATA;
-    let mut template = [attribute(CKA_CLASS, (&raw mut class).cast(), size_of::<CK_ULONG>())];
-    assert_eq!(call!(module, C_FindObjectsInit, session, template.as_mut_ptr(), 1), CKR_OK);
+    let mut template = Template::default().number(CKA_CLASS, CKO_DATA);
+    assert_eq!(call!(module, C_FindObjectsInit, session, template.list().as_mut_ptr(), 1), CKR_OK);
     let (mut total, mut found) = (0, [0; 64]);
     loop {
         let mut count = 0;

@@ -7,7 +7,8 @@ use std::ptr::null_mut;
 use cryptoki_sys::*;
 
 use crate::call;
-use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::objects::{P256, Template, generate};
+use crate::common::raw::{RawModule, plain};
 use crate::common::{KEYS, TestDirectory, isolated, module, program, said};
 
 #[test]
@@ -111,8 +112,8 @@ fn new_keys_verifications_and_ciphers_are_asynchronous() {
             assert_eq!(call!(module, C_OpenSession, 0, flags, null_mut(), None, &mut session), CKR_OK);
             // Private objects need a login, with any PIN.
             assert_eq!(call!(module, C_Login, session, CKU_USER, b"none".as_ptr().cast_mut(), 4), CKR_OK);
-            let mut curve = [6_u8, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
-            let mut template = [attribute(CKA_EC_PARAMS, curve.as_mut_ptr().cast(), curve.len())];
+            let mut public = Template::default().bytes(CKA_EC_PARAMS, &P256);
+            let mut template = public.list();
             let (mut mechanism, mut public, mut private) = (plain(CKM_EC_KEY_PAIR_GEN), 0, 0);
             let begun = call!(
                 module,
@@ -142,12 +143,8 @@ fn new_keys_verifications_and_ciphers_are_asynchronous() {
                 CKR_PENDING
             );
             assert_eq!(complete(&module, session, c"C_Verify").0, CKR_SIGNATURE_INVALID);
-            let mut bytes: CK_ULONG = 16;
-            let mut template = [attribute(CKA_VALUE_LEN, (&raw mut bytes).cast(), size_of::<CK_ULONG>())];
-            let (mut mechanism, mut key) = (plain(CKM_AES_KEY_GEN), 0);
-            let begun =
-                call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 1, &mut key);
-            assert_eq!(begun, CKR_PENDING);
+            let template = Template::default().number(CKA_VALUE_LEN, 16);
+            assert_eq!(generate(&module, session, CKM_AES_KEY_GEN, template), Err(CKR_PENDING));
             let key = complete(&module, session, c"C_GenerateKey").1.hObject;
             let mut mechanism = plain(CKM_AES_ECB);
             assert_eq!(call!(module, C_EncryptInit, session, &mut mechanism, key), CKR_OK);

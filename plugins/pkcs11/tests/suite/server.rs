@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::call;
 use crate::common::forked::in_child;
+use crate::common::objects::{gcm_parameters, with_parameter};
 use crate::common::raw::{RawModule, attribute, plain};
 use crate::common::{self, TestDirectory, isolated};
 
@@ -473,11 +474,6 @@ fn run_cipher(
     if ended == CKR_OK { Ok(out) } else { Err(ended) }
 }
 
-fn with_parameter<T>(kind: CK_MECHANISM_TYPE, parameter: &mut T) -> CK_MECHANISM {
-    let len = size_of::<T>() as CK_ULONG;
-    CK_MECHANISM { mechanism: kind, pParameter: (&raw mut *parameter).cast(), ulParameterLen: len }
-}
-
 fn hex(text: &str) -> Vec<u8> {
     let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
     (0..text.len()).step_by(2).map(byte).collect()
@@ -513,13 +509,13 @@ fn symmetric_keys_of_a_server_compute_without_leaving_it() {
 
         // SP 800-38A F.2.5 and F.1.5; RFC 4493 section 4.
         let block = hex("6bc1bee22e409f96e93d7e117393172a");
-        let mut iv: [u8; 16] = std::array::from_fn(|at| at as u8);
-        let mut mechanism = with_parameter(CKM_AES_CBC, &mut iv);
+        let iv: [u8; 16] = std::array::from_fn(|at| at as u8);
+        let mut mechanism = with_parameter(CKM_AES_CBC, &iv);
         let encrypted = run_cipher(&module, session, &mut mechanism, cbc, (&block, true)).unwrap();
         assert_eq!(encrypted, hex("f58c4c04d6e5f1ba779eabfb5f7bfbd6"));
         let decrypted = run_cipher(&module, session, &mut mechanism, cbc, (&encrypted, false)).unwrap();
         assert_eq!(decrypted, block);
-        let mut padded = with_parameter(CKM_AES_CBC_PAD, &mut iv);
+        let mut padded = with_parameter(CKM_AES_CBC_PAD, &iv);
         let encrypted = run_cipher(&module, session, &mut padded, cbc, (b"a text", true)).unwrap();
         let decrypted = run_cipher(&module, session, &mut padded, cbc, (&encrypted, false)).unwrap();
         assert_eq!(decrypted, b"a text");
@@ -530,16 +526,9 @@ fn symmetric_keys_of_a_server_compute_without_leaving_it() {
         assert_eq!(code, hex("070a16b46b4d4144f79bdd9dd04a287c"));
 
         // McGrew and Viega, test case 14.
-        let mut iv = [0; 12];
-        let mut parameters = CK_GCM_PARAMS {
-            pIv: iv.as_mut_ptr(),
-            ulIvLen: 12,
-            ulIvBits: 96,
-            pAAD: null_mut(),
-            ulAADLen: 0,
-            ulTagBits: 128,
-        };
-        let mut mechanism = with_parameter(CKM_AES_GCM, &mut parameters);
+        let iv = [0; 12];
+        let parameters = gcm_parameters(&iv);
+        let mut mechanism = with_parameter(CKM_AES_GCM, &parameters);
         let mut sealed = run_cipher(&module, session, &mut mechanism, gcm, (&[0; 16], true)).unwrap();
         assert_eq!(sealed, hex("cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919"));
         assert_eq!(run_cipher(&module, session, &mut mechanism, gcm, (&sealed, false)).unwrap(), [0; 16]);
@@ -547,8 +536,8 @@ fn symmetric_keys_of_a_server_compute_without_leaving_it() {
         let opened = run_cipher(&module, session, &mut mechanism, gcm, (&sealed, false));
         assert_eq!(opened, Err(CKR_AEAD_DECRYPT_FAILED));
         // The key's policy at the server allows one algorithm.
-        let mut cbc_iv = [0_u8; 16];
-        let mut mechanism = with_parameter(CKM_AES_CBC, &mut cbc_iv);
+        let cbc_iv = [0_u8; 16];
+        let mut mechanism = with_parameter(CKM_AES_CBC, &cbc_iv);
         let refused = run_cipher(&module, session, &mut mechanism, gcm, (&block, true));
         assert_eq!(refused, Err(CKR_KEY_FUNCTION_NOT_PERMITTED));
 
@@ -582,8 +571,8 @@ fn grants_decide_about_the_uses_of_symmetric_keys() {
         let session = module.open_read_only(0);
         assert!(module.find(session, CKO_SECRET_KEY, "gcm").is_none());
         let key = module.find(session, CKO_SECRET_KEY, "cbc").unwrap();
-        let mut iv = [0_u8; 16];
-        let mut mechanism = with_parameter(CKM_AES_CBC, &mut iv);
+        let iv = [0_u8; 16];
+        let mut mechanism = with_parameter(CKM_AES_CBC, &iv);
         assert!(run_cipher(&module, session, &mut mechanism, key, (&[1; 16], true)).is_ok());
         let decrypted = run_cipher(&module, session, &mut mechanism, key, (&[1; 16], false));
         assert_eq!(decrypted, Err(CKR_KEY_FUNCTION_NOT_PERMITTED));

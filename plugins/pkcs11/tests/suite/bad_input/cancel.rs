@@ -4,9 +4,9 @@ use std::ptr::null_mut;
 
 use cryptoki_sys::*;
 
-use super::{Template, aes_key, generate, logged_in, p256_pair, with_parameter};
 use crate::call;
-use crate::common::raw::{RawModule, plain};
+use crate::common::objects::{Template, aes_key, generate, p256_pair, with_parameter};
+use crate::common::raw::{RawModule, logged_in, plain};
 use crate::common::{STORE, isolated};
 
 /// A function that begins an operation, and another that goes on with it.

@@ -4,9 +4,9 @@ use std::ptr::{null, null_mut};
 
 use cryptoki_sys::*;
 
-use super::{Template, aes_key, generate, generate_pair, logged_in, with_parameter};
 use crate::call;
-use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::objects::{Template, aes_key, generate, generate_pair, with_parameter};
+use crate::common::raw::{RawModule, attribute, logged_in, plain};
 use crate::common::{STORE, USER_PIN, isolated};
 
 const MAX: CK_ULONG = CK_ULONG::MAX;

@@ -4,9 +4,9 @@ use std::ptr::null_mut;
 
 use cryptoki_sys::*;
 
-use super::{Template, aes_key, generate, logged_in, no_peer, p256_pair, with_parameter};
 use crate::call;
-use crate::common::raw::{RawModule, attribute, plain};
+use crate::common::objects::{Template, aes_key, generate, no_peer, p256_pair, with_parameter};
+use crate::common::raw::{RawModule, attribute, logged_in, plain};
 use crate::common::{STORE, isolated};
 
 /// The content of a buffer that nobody has written.

@@ -5,9 +5,9 @@ use std::ptr::null_mut;
 
 use cryptoki_sys::*;
 
-use super::{ULONG, logged_in};
+use super::ULONG;
 use crate::call;
-use crate::common::raw::RawModule;
+use crate::common::raw::{RawModule, logged_in};
 use crate::common::{STORE, isolated};
 
 /// Lengths longer than every structure are tried up to this one.

@@ -4,9 +4,11 @@ use std::ptr::null_mut;
 
 use cryptoki_sys::*;
 
-use super::{P256, Template, aes_key, generate, logged_in, no_peer, p256_pair, with_parameter};
 use crate::call;
-use crate::common::raw::{RawModule, plain};
+use crate::common::objects::{
+    P256, Template, aes_key, generate, generate_pair, no_peer, p256_pair, with_parameter,
+};
+use crate::common::raw::{RawModule, logged_in, plain};
 use crate::common::{STORE, isolated};
 
 /// The label of every object that must not be there.
@@ -86,8 +88,7 @@ impl<'m> Maker<'m> {
         ];
         let curve = Template::default().bytes(CKA_EC_PARAMS, &P256);
         let pair = |public, private| {
-            super::generate_pair(module, session, CKM_EC_KEY_PAIR_GEN, public, private)
-                .map(|(public, _)| public)
+            generate_pair(module, session, CKM_EC_KEY_PAIR_GEN, public, private).map(|(public, _)| public)
         };
         let key_pair_more = Template(more.0.clone()).without_key_attributes();
         let both = |base: Template| Template([base.0, key_pair_more.0.clone()].concat());

@@ -5,8 +5,8 @@ use std::ptr::{null, null_mut};
 
 use cryptoki_sys::*;
 
-use super::{aes_key, logged_in, with_parameter};
-use crate::common::raw::{RawModule, plain};
+use crate::common::objects::{aes_key, with_parameter};
+use crate::common::raw::{RawModule, logged_in, plain};
 use crate::common::{STORE, isolated};
 
 /// `O_INPUTS`.

@@ -163,20 +163,6 @@ pub fn logged_in(module: &RawModule) -> CK_SESSION_HANDLE {
     session
 }
 
-/// Makes an AES key of a session.
-pub fn aes_key(module: &RawModule, session: CK_SESSION_HANDLE) -> CK_OBJECT_HANDLE {
-    let (mut len, mut yes): (CK_ULONG, CK_BBOOL) = (32, 1);
-    let mut template = [
-        attribute(CKA_VALUE_LEN, (&raw mut len).cast(), 8),
-        attribute(CKA_ENCRYPT, (&raw mut yes).cast(), 1),
-        attribute(CKA_DECRYPT, (&raw mut yes).cast(), 1),
-    ];
-    let (mut mechanism, mut key) = (plain(CKM_AES_KEY_GEN), 0);
-    let made = call!(module, C_GenerateKey, session, &mut mechanism, template.as_mut_ptr(), 3, &mut key);
-    assert_eq!(made, CKR_OK);
-    key
-}
-
 fn empty() -> CK_FUNCTION_LIST_3_2 {
     // SAFETY: every field is a version or an optional function, for which zero is a value.
     unsafe { std::mem::zeroed() }

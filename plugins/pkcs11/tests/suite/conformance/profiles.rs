@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use cryptoki_sys::*;
 
 use crate::call;
+use crate::common::objects::{Template, create, generate_pair};
 use crate::common::raw::{RawModule, attribute, plain};
 use crate::common::{SO_PIN, STORE, USER_PIN, isolated};
 
@@ -52,33 +53,21 @@ fn pin(pin: &'static str) -> (*mut u8, CK_ULONG) {
 }
 
 fn make_key_pair(module: &RawModule, session: CK_SESSION_HANDLE) {
-    let (mut bits, mut yes): (CK_ULONG, CK_BBOOL) = (2048, 1);
-    let on_token = attribute(CKA_TOKEN, (&raw mut yes).cast(), 1);
-    let label = |text: &'static str| attribute(CKA_LABEL, text.as_ptr().cast_mut().cast(), text.len());
-    let mut public = [on_token, label("testrsa-pub"), attribute(CKA_MODULUS_BITS, (&raw mut bits).cast(), 8)];
-    let mut private = [on_token, label("testrsa-pri"), attribute(CKA_SIGN, (&raw mut yes).cast(), 1)];
-    let (public, private) = (public.as_mut_ptr(), private.as_mut_ptr());
-    let (mut mechanism, mut keys) = (plain(CKM_RSA_PKCS_KEY_PAIR_GEN), [0; 2]);
-    let [first, second] = &mut keys;
-    let made =
-        call!(module, C_GenerateKeyPair, session, &mut mechanism, public, 3, private, 3, first, second);
-    assert_eq!(made, CKR_OK);
+    let named = |label: &str| Template::default().flags(&[CKA_TOKEN]).bytes(CKA_LABEL, label.as_bytes());
+    let public = named("testrsa-pub").number(CKA_MODULUS_BITS, 2048);
+    let private = named("testrsa-pri").flags(&[CKA_SIGN]);
+    generate_pair(module, session, CKM_RSA_PKCS_KEY_PAIR_GEN, public, private).unwrap();
 }
 
 fn create_certificate(module: &RawModule, session: CK_SESSION_HANDLE) {
-    let mut value = certificate();
-    let (mut class, mut kind, mut yes): (CK_ULONG, CK_ULONG, CK_BBOOL) = (CKO_CERTIFICATE, CKC_X_509, 1);
-    let mut subject = [0x30_u8, 0];
-    let mut template = [
-        attribute(CKA_CLASS, (&raw mut class).cast(), 8),
-        attribute(CKA_CERTIFICATE_TYPE, (&raw mut kind).cast(), 8),
-        attribute(CKA_TOKEN, (&raw mut yes).cast(), 1),
-        attribute(CKA_LABEL, CERTIFICATE_LABEL.as_ptr().cast_mut().cast(), CERTIFICATE_LABEL.len()),
-        attribute(CKA_SUBJECT, subject.as_mut_ptr().cast(), subject.len()),
-        attribute(CKA_VALUE, value.as_mut_ptr().cast(), value.len()),
-    ];
-    let mut object = 0;
-    assert_eq!(call!(module, C_CreateObject, session, template.as_mut_ptr(), 6, &mut object), CKR_OK);
+    let template = Template::default()
+        .number(CKA_CLASS, CKO_CERTIFICATE)
+        .number(CKA_CERTIFICATE_TYPE, CKC_X_509)
+        .flags(&[CKA_TOKEN])
+        .bytes(CKA_LABEL, CERTIFICATE_LABEL)
+        .bytes(CKA_SUBJECT, &[0x30, 0])
+        .bytes(CKA_VALUE, &certificate());
+    create(module, session, template).unwrap();
 }
 
 /// Returns the same certificate at each call.
@@ -131,17 +120,11 @@ fn log_in(module: &RawModule, session: CK_SESSION_HANDLE) {
 }
 
 /// Finds at most `max` objects of the token with these attributes.
-fn find(
-    module: &RawModule,
-    session: CK_SESSION_HANDLE,
-    more: &[CK_ATTRIBUTE],
-    max: usize,
-) -> Vec<CK_OBJECT_HANDLE> {
-    let mut yes: CK_BBOOL = CK_TRUE;
-    let mut template = vec![attribute(CKA_TOKEN, (&raw mut yes).cast(), 1)];
-    template.extend_from_slice(more);
-    let count = template.len() as CK_ULONG;
-    assert_eq!(call!(module, C_FindObjectsInit, session, template.as_mut_ptr(), count), CKR_OK);
+fn find(module: &RawModule, session: CK_SESSION_HANDLE, more: Template, max: usize) -> Vec<CK_OBJECT_HANDLE> {
+    let mut template = more.flags(&[CKA_TOKEN]);
+    let mut list = template.list();
+    let count = list.len() as CK_ULONG;
+    assert_eq!(call!(module, C_FindObjectsInit, session, list.as_mut_ptr(), count), CKR_OK);
     let (mut found, mut count) = (vec![0; max], 0);
     assert_eq!(
         call!(module, C_FindObjects, session, found.as_mut_ptr(), max as CK_ULONG, &mut count),
@@ -181,12 +164,8 @@ fn end(module: &RawModule, slot: CK_SLOT_ID, session: CK_SESSION_HANDLE) {
 
 /// Checks that the token says which profile it has.
 fn has_profile(module: &RawModule, session: CK_SESSION_HANDLE, profile: CK_ULONG) {
-    let (mut class, mut profile): (CK_ULONG, CK_ULONG) = (CKO_PROFILE, profile);
-    let more = [
-        attribute(CKA_CLASS, (&raw mut class).cast(), 8),
-        attribute(CKA_PROFILE_ID, (&raw mut profile).cast(), 8),
-    ];
-    assert_eq!(find(module, session, &more, 2).len(), 1, "profile {profile}");
+    let more = Template::default().number(CKA_CLASS, CKO_PROFILE).number(CKA_PROFILE_ID, profile);
+    assert_eq!(find(module, session, more, 2).len(), 1, "profile {profile}");
 }
 
 #[test]
@@ -195,7 +174,7 @@ fn bl_m_1_32() {
         let slot = begin(module);
         describe(module, slot);
         let session = open(module, slot, CKF_SERIAL_SESSION);
-        assert_eq!(find(module, session, &[], 1).len(), 1);
+        assert_eq!(find(module, session, Template::default(), 1).len(), 1);
         has_profile(module, session, CKP_BASELINE_PROVIDER);
         end(module, slot, session);
     });
@@ -227,7 +206,7 @@ fn ext_m_1_32() {
         }
         let session = open(module, slot, CKF_RW_SESSION | CKF_SERIAL_SESSION);
         log_in(module, session);
-        assert_eq!(find(module, session, &[], 1).len(), 1);
+        assert_eq!(find(module, session, Template::default(), 1).len(), 1);
         has_profile(module, session, CKP_EXTENDED_PROVIDER);
         assert_eq!(call!(module, C_Logout, session), CKR_OK);
         end(module, slot, session);
@@ -272,9 +251,8 @@ fn cert_m_1_32() {
     run_case("cert_m_1_32", |module| {
         let slot = begin(module);
         let session = open(module, slot, CKF_SERIAL_SESSION);
-        let mut yes: CK_BBOOL = CK_TRUE;
-        let mut template = attribute(CKA_TOKEN, (&raw mut yes).cast(), 1);
-        assert_eq!(call!(module, C_FindObjectsInit, session, &mut template, 1), CKR_OK);
+        let mut template = Template::default().flags(&[CKA_TOKEN]);
+        assert_eq!(call!(module, C_FindObjectsInit, session, template.list().as_mut_ptr(), 1), CKR_OK);
         let (mut objects, mut count) = ([0; 5], 0);
         assert_eq!(call!(module, C_FindObjects, session, objects.as_mut_ptr(), 5, &mut count), CKR_OK);
         assert_eq!(count, 2, "a public key and a certificate");
