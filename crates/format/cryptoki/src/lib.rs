@@ -67,8 +67,8 @@ mod token;
 
 pub use attribute::{AttributeQuery, AttributeSet, AttributeValue, TemplateEntry};
 pub use constants::{
-    AttributeType, CK_UNAVAILABLE_INFORMATION, CKR_OK, KeyTypeNumber, MechanismType, ObjectClass, ReturnCode,
-    mechanism_flags, parameter_values, session_flags, token_flags,
+    AttributeType, KeyTypeNumber, MechanismType, ObjectClass, ReturnCode, mechanism_flags, parameter_values,
+    session_flags, token_flags,
 };
 pub use functions::{AsyncAnswer, Cryptoki, SlotDescription};
 pub use handle::{ObjectHandle, SessionDescription, SessionHandle, TokenSessionState};

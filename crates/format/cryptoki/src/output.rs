@@ -41,7 +41,7 @@ impl<'a> CallOutput<'a> {
 
     /// True if the caller asks only for the length.
     #[must_use]
-    pub fn is_length_only(&self) -> bool {
+    pub(crate) fn is_length_only(&self) -> bool {
         self.buffer.is_none()
     }
 

@@ -3,8 +3,10 @@
 
 use std::ffi::c_int;
 
-use cryptoki_sys::{CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_VERSION};
-use oarlock_cryptoki::{CKR_OK, EqualOutputs, ManyAnswers, ManyInputs, ManyIvs, ManySpans, ReturnCode};
+use cryptoki_sys::{
+    CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_VERSION, CKR_OK,
+};
+use oarlock_cryptoki::{EqualOutputs, ManyAnswers, ManyInputs, ManyIvs, ManySpans, ReturnCode};
 
 use super::functions;
 use super::memory::{CallerMemory, number};
@@ -134,7 +136,7 @@ functions! { memory:
             }
             let answers = library.cryptoki.verify_many(session, &mechanism, key, inputs, signatures)?;
             for (index, answer) in answers.iter().enumerate() {
-                memory.write_element(results, index, value_of(&answer))?;
+                memory.write_element(results, index, ReturnCode::value_of(&answer) as CK_RV)?;
             }
             Ok(())
         })
@@ -279,13 +281,13 @@ impl<'c> OutputPlaces<'c> {
             && write_equal(data, stride, &equal)
         {
             self.memory.fill(lens, equal.count, equal.len as CK_ULONG)?;
-            return self.memory.fill(results, equal.count, CKR_OK as CK_RV);
+            return self.memory.fill(results, equal.count, CKR_OK);
         }
         for (index, answer) in answers.iter().enumerate() {
             let len = answer.map_or(0, <[u8]>::len);
             let written = answer.and_then(|bytes| write_one(data, index, stride, bytes));
             self.memory.write_element(lens, index, len as CK_ULONG)?;
-            self.memory.write_element(results, index, value_of(&written))?;
+            self.memory.write_element(results, index, ReturnCode::value_of(&written) as CK_RV)?;
         }
         Ok(())
     }
@@ -324,10 +326,6 @@ fn write_one(data: &mut [u8], index: usize, stride: usize, bytes: &[u8]) -> Resu
     let end = start.checked_add(bytes.len()).ok_or(short)?;
     data.get_mut(start..end).ok_or(short)?.copy_from_slice(bytes);
     Ok(())
-}
-
-fn value_of<T>(result: &Result<T, ReturnCode>) -> CK_RV {
-    result.as_ref().err().map_or(CKR_OK, |code| code.value()) as CK_RV
 }
 
 #[cfg(test)]

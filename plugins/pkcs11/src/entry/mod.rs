@@ -35,7 +35,7 @@ mod table;
 mod unsupported;
 
 use cryptoki_sys::CK_RV;
-use oarlock_cryptoki::{CKR_OK, ReturnCode};
+use oarlock_cryptoki::ReturnCode;
 
 /// Defines functions that programs call. A panic ends here.
 ///
@@ -114,8 +114,7 @@ use functions;
 /// Runs the body of a function and returns its `CK_RV`.
 fn answer(body: impl FnOnce() -> Result<(), ReturnCode>) -> CK_RV {
     match oarlock_ffi::guard(body) {
-        Some(Ok(())) => CKR_OK as CK_RV,
-        Some(Err(code)) => code.value() as CK_RV,
+        Some(result) => ReturnCode::value_of(&result) as CK_RV,
         None => ReturnCode::GeneralError.value() as CK_RV,
     }
 }

@@ -63,13 +63,13 @@ impl AttributeValue {
 
     /// Returns a number.
     #[must_use]
-    pub fn as_number(&self) -> Option<u64> {
+    pub(crate) fn as_number(&self) -> Option<u64> {
         if let Self::Number(value) = self { Some(*value) } else { None }
     }
 
     /// Returns the attributes of a template.
     #[must_use]
-    pub fn as_template(&self) -> Option<&[(AttributeType, AttributeValue)]> {
+    pub(crate) fn as_template(&self) -> Option<&[(AttributeType, AttributeValue)]> {
         if let Self::Template(entries) = self { Some(entries) } else { None }
     }
 

@@ -1,9 +1,8 @@
 //! The numbers of PKCS#11 3.2, each group as a type of its own.
 
 mod attribute_type;
-#[cfg(test)]
-mod header;
 mod mechanism_type;
+mod numbers;
 mod object_class;
 mod return_code;
 #[cfg(test)]
@@ -12,10 +11,10 @@ mod tests;
 pub use self::attribute_type::AttributeType;
 pub use self::mechanism_type::MechanismType;
 pub use self::object_class::{KeyTypeNumber, ObjectClass};
-pub use self::return_code::{CKR_OK, ReturnCode};
+pub use self::return_code::ReturnCode;
 
 /// `CK_UNAVAILABLE_INFORMATION`: the value of a number that is not known.
-pub const CK_UNAVAILABLE_INFORMATION: u64 = u64::MAX;
+pub(crate) const CK_UNAVAILABLE_INFORMATION: u64 = u64::MAX;
 
 /// The flags of sessions, `CKF_*` of `C_OpenSession` and `CK_SESSION_INFO`.
 pub mod session_flags {
@@ -41,10 +40,6 @@ pub mod token_flags {
     pub const LOGIN_REQUIRED: u64 = 4;
     /// `CKF_USER_PIN_INITIALIZED`.
     pub const USER_PIN_INITIALIZED: u64 = 8;
-    /// `CKF_PROTECTED_AUTHENTICATION_PATH`.
-    pub const PROTECTED_AUTHENTICATION_PATH: u64 = 0x100;
-    /// `CKF_DUAL_CRYPTO_OPERATIONS`.
-    pub const DUAL_CRYPTO_OPERATIONS: u64 = 0x200;
     /// `CKF_TOKEN_INITIALIZED`.
     pub const TOKEN_INITIALIZED: u64 = 0x400;
     /// `CKF_USER_PIN_COUNT_LOW`.
