@@ -112,6 +112,18 @@ impl Caller<'_> {
         self.slot.objects.get(handle, self.slot.login.is_user())
     }
 
+    /// Returns a visible object that is named as a key. `invalid` is the return code for a wrong handle.
+    pub(super) fn key_object(
+        &self,
+        handle: ObjectHandle,
+        invalid: ReturnCode,
+    ) -> Result<Arc<Object>, ReturnCode> {
+        self.object(handle).map_err(|code| match code {
+            ReturnCode::ObjectHandleInvalid => invalid,
+            code => code,
+        })
+    }
+
     /// Checks that the session may create or change such an object.
     ///
     /// # Errors
@@ -139,10 +151,7 @@ impl Caller<'_> {
         let is_compatible = self.slot.settings.is_compatible;
         let facts = facts(mechanism.kind).filter(|facts| facts.flags_if(is_compatible) & flag != 0);
         let facts = facts.ok_or(ReturnCode::MechanismInvalid)?;
-        let object = self.object(handle).map_err(|code| match code {
-            ReturnCode::ObjectHandleInvalid => faults.handle,
-            code => code,
-        })?;
+        let object = self.key_object(handle, faults.handle)?;
         let key_type = object.key_type().ok_or(faults.handle)?;
         if !facts.family.takes(key_type) {
             return Err(faults.key_type);

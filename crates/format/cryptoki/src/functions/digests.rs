@@ -69,10 +69,7 @@ impl Cryptoki {
     /// [`ReturnCode::KeyHandleInvalid`], [`ReturnCode::KeyIndigestible`].
     pub fn digest_key(&self, session: SessionHandle, key: ObjectHandle) -> Result<(), ReturnCode> {
         let caller = self.caller(session)?;
-        let object = caller.object(key).map_err(|code| match code {
-            ReturnCode::ObjectHandleInvalid => ReturnCode::KeyHandleInvalid,
-            code => code,
-        })?;
+        let object = caller.key_object(key, ReturnCode::KeyHandleInvalid)?;
         if object.class != ObjectClass::SECRET_KEY || !object.is_readable() {
             return Err(ReturnCode::KeyIndigestible);
         }

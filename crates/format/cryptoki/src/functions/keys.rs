@@ -247,10 +247,7 @@ fn second_key(
     mechanism: &Mechanism<'_>,
 ) -> Result<Option<(AttributeSet, Key)>, ReturnCode> {
     let MechanismParameters::KeyHandle(handle) = mechanism.parameters else { return Ok(None) };
-    let object = caller.object(ObjectHandle(handle)).map_err(|code| match code {
-        ReturnCode::ObjectHandleInvalid => ReturnCode::KeyHandleInvalid,
-        code => code,
-    })?;
+    let object = caller.key_object(ObjectHandle(handle), ReturnCode::KeyHandleInvalid)?;
     if object.class != ObjectClass::SECRET_KEY {
         return Err(ReturnCode::KeyTypeInconsistent);
     }

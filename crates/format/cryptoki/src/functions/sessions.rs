@@ -6,11 +6,9 @@ use std::sync::atomic::Ordering;
 use super::{Cryptoki, SlotRuntime};
 use crate::constants::{ReturnCode, mechanism_flags, session_flags};
 use crate::handle::{SessionDescription, SessionHandle, TokenSessionState};
-use crate::session::{ActiveOperation, Session};
+use crate::session::Session;
 use crate::token::{SlotId, UserType};
 
-/// `CKF_FIND_OBJECTS` of `C_SessionCancel`.
-const FIND_OBJECTS: u64 = 0x40;
 const KNOWN_FLAGS: u64 =
     session_flags::SERIAL_SESSION | session_flags::RW_SESSION | session_flags::ASYNC_SESSION;
 
@@ -113,36 +111,7 @@ impl Cryptoki {
     /// [`ReturnCode::SessionHandleInvalid`].
     pub fn session_cancel(&self, session: SessionHandle, flags: u64) -> Result<(), ReturnCode> {
         self.sessions.with(session, |found| {
-            if flags & FIND_OBJECTS != 0 {
-                found.search = None;
-            }
-            if flags & mechanism_flags::ENCRYPT != 0 {
-                found.encrypt = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::DECRYPT != 0 {
-                found.decrypt = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::DIGEST != 0 {
-                found.digest = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::SIGN != 0 {
-                found.sign = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::VERIFY != 0 {
-                found.verify = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::MESSAGE_ENCRYPT != 0 {
-                found.message_encrypt = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::MESSAGE_DECRYPT != 0 {
-                found.message_decrypt = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::MESSAGE_SIGN != 0 {
-                found.message_sign = ActiveOperation::Idle;
-            }
-            if flags & mechanism_flags::MESSAGE_VERIFY != 0 {
-                found.message_verify = ActiveOperation::Idle;
-            }
+            found.cancel(flags);
             found.pending.retain(|call| flags & flag_of(call.function) == 0);
             Ok(())
         })

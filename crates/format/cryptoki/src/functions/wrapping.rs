@@ -37,10 +37,7 @@ impl Cryptoki {
         const WRAP: (u64, A) = (mechanism_flags::WRAP, A::WRAP);
         let caller = self.caller(session)?;
         let wrapping = caller.usable_key(wrapping_key, mechanism, WRAP, KeyFaults::WRAPPING)?;
-        let object = caller.object(key).map_err(|code| match code {
-            ReturnCode::ObjectHandleInvalid => ReturnCode::KeyHandleInvalid,
-            code => code,
-        })?;
+        let object = caller.key_object(key, ReturnCode::KeyHandleInvalid)?;
         check_extractable(&object, &wrapping.object)?;
         let value = wrapped_value(&object, &object.key(caller.slot.objects.token())?)?;
         let family = wrapping.facts.family;

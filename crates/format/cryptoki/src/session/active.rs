@@ -6,12 +6,15 @@ use std::task::Waker;
 
 use zeroize::Zeroizing;
 
-use crate::constants::ReturnCode;
+use crate::constants::{ReturnCode, mechanism_flags as flag};
 use crate::handle::ObjectHandle;
 use crate::object::NewObject;
 use crate::operation::{
     CipherDirection, CipherOperation, DigestOperation, MessageCipher, MessageSignature, SignatureOperation,
 };
+
+/// `CKF_FIND_OBJECTS`, a flag of `C_SessionCancel`.
+const FIND_OBJECTS: u64 = 0x40;
 
 /// An open session, or the memory of a closed one for the next.
 #[derive(Debug, Default)]
@@ -100,30 +103,24 @@ impl Session {
 
     /// Ends every operation, as a logout does.
     pub(crate) fn cancel_operations(&mut self) {
-        // Field by field: a new value of the whole session would have to be moved here.
-        let Self {
-            slot: _,
-            flags: _,
-            search,
-            encrypt,
-            decrypt,
-            digest,
-            sign,
-            verify,
-            message_encrypt,
-            message_decrypt,
-            message_sign,
-            message_verify,
-            pending,
-            waker: _,
-            has_objects: _,
-        } = self;
-        *search = None;
-        (*encrypt, *decrypt, *digest) = (ActiveOperation::Idle, ActiveOperation::Idle, ActiveOperation::Idle);
-        (*sign, *verify) = (ActiveOperation::Idle, ActiveOperation::Idle);
-        (*message_encrypt, *message_decrypt) = (ActiveOperation::Idle, ActiveOperation::Idle);
-        (*message_sign, *message_verify) = (ActiveOperation::Idle, ActiveOperation::Idle);
-        pending.clear();
+        self.cancel(u64::MAX);
+        self.pending.clear();
+    }
+
+    /// Ends the search and the operations of these flags.
+    pub(crate) fn cancel(&mut self, flags: u64) {
+        if flags & FIND_OBJECTS != 0 {
+            self.search = None;
+        }
+        self.encrypt.cancel_if(flags & flag::ENCRYPT != 0);
+        self.decrypt.cancel_if(flags & flag::DECRYPT != 0);
+        self.digest.cancel_if(flags & flag::DIGEST != 0);
+        self.sign.cancel_if(flags & flag::SIGN != 0);
+        self.verify.cancel_if(flags & flag::VERIFY != 0);
+        self.message_encrypt.cancel_if(flags & flag::MESSAGE_ENCRYPT != 0);
+        self.message_decrypt.cancel_if(flags & flag::MESSAGE_DECRYPT != 0);
+        self.message_sign.cancel_if(flags & flag::MESSAGE_SIGN != 0);
+        self.message_verify.cancel_if(flags & flag::MESSAGE_VERIFY != 0);
     }
 
     /// Ends the session. Nothing of it is left for the next one.
@@ -171,6 +168,12 @@ impl<T> ActiveOperation<T> {
     pub(crate) fn put_back(&mut self, operation: Option<Box<T>>) {
         if matches!(self, Self::Busy) {
             *self = operation.map_or(Self::Idle, Self::Active);
+        }
+    }
+
+    fn cancel_if(&mut self, is_cancelled: bool) {
+        if is_cancelled {
+            *self = Self::Idle;
         }
     }
 
