@@ -75,6 +75,7 @@ pub use handle::{ObjectHandle, SessionDescription, SessionHandle, TokenSessionSt
 pub use mechanism::{
     IvGenerator, Mechanism, MechanismFacts, MechanismParameters, MessageParameters, ParameterForm,
 };
+pub use object::{private_values, public_values};
 pub use operation::{EqualOutputs, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 pub use output::CallOutput;
 pub use token::{

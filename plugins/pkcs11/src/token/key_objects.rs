@@ -1,8 +1,8 @@
 //! The objects that show a key: its private and its public half, and its certificates.
 
 use oarlock::keys::{export, import};
-use oarlock::{Curve, Key, KeyKind};
-use oarlock_cryptoki::{AttributeSet, AttributeType as A, KeyTypeNumber, ObjectClass};
+use oarlock::{Key, KeyKind};
+use oarlock_cryptoki::{AttributeSet, AttributeType as A, KeyTypeNumber, ObjectClass, public_values};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::read_only::NewShownObject;
@@ -64,9 +64,11 @@ pub(super) fn show(shown: &ShownKey<'_>, objects: &mut Vec<NewShownObject>) {
 }
 
 fn private_object(shown: &ShownKey<'_>, subject: Option<&[u8]>) -> NewShownObject {
-    let Some(key_type) = key_type(shown.key) else { return common(shown, ObjectClass::PRIVATE_KEY) };
     let mut object = common(shown, ObjectClass::PRIVATE_KEY);
-    set_key_attributes(&mut object.attributes, shown.key, key_type);
+    let Some(key_type) = set_key_attributes(&mut object.attributes, shown.key, ObjectClass::PRIVATE_KEY)
+    else {
+        return object;
+    };
     let can_sign = matches!(key_type, KeyTypeNumber::RSA | KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS);
     let can_derive = matches!(key_type, KeyTypeNumber::EC | KeyTypeNumber::EC_MONTGOMERY);
     let attributes = &mut object.attributes;
@@ -86,15 +88,10 @@ fn private_object(shown: &ShownKey<'_>, subject: Option<&[u8]>) -> NewShownObjec
 
 fn public_object(shown: &ShownKey<'_>, public: Key, subject: Option<&[u8]>) -> NewShownObject {
     let mut object = common(shown, ObjectClass::PUBLIC_KEY);
-    let Some(key_type) = key_type(&public) else { return object };
-    set_key_attributes(&mut object.attributes, &public, key_type);
     let attributes = &mut object.attributes;
-    if let Some(rsa) = public.rsa_public() {
-        attributes.set(A::MODULUS_BITS, u64::from(rsa.bits()));
-    }
-    if let Some(point) = public_point(&public) {
-        attributes.set(A::EC_POINT, octet_string(point));
-    }
+    let Some(key_type) = set_key_attributes(attributes, &public, ObjectClass::PUBLIC_KEY) else {
+        return object;
+    };
     attributes.set(A::VERIFY, key_type != KeyTypeNumber::EC_MONTGOMERY);
     attributes.set(A::ENCRYPT, key_type == KeyTypeNumber::RSA);
     attributes.set(A::SUBJECT, subject.unwrap_or_default());
@@ -183,9 +180,12 @@ fn common(shown: &ShownKey<'_>, class: ObjectClass) -> NewShownObject {
     NewShownObject { identity, attributes, key: None }
 }
 
-/// Sets the attributes that both halves of a key have.
-fn set_key_attributes(attributes: &mut AttributeSet, key: &Key, key_type: KeyTypeNumber) {
-    attributes.set(A::KEY_TYPE, key_type.0);
+/// Sets the attributes that follow from a half of a key, and returns its type.
+fn set_key_attributes(attributes: &mut AttributeSet, key: &Key, class: ObjectClass) -> Option<KeyTypeNumber> {
+    for (kind, value) in public_values(key, class).iter() {
+        attributes.set(kind, value.clone());
+    }
+    let key_type = attributes.number(A::KEY_TYPE)?;
     attributes.set(A::LOCAL, false);
     // CK_UNAVAILABLE_INFORMATION: the key was not generated here.
     attributes.set(A::KEY_GEN_MECHANISM, u64::MAX);
@@ -194,13 +194,7 @@ fn set_key_attributes(attributes: &mut AttributeSet, key: &Key, key_type: KeyTyp
     if let Ok(info) = export::spki_der(key) {
         attributes.set(A::PUBLIC_KEY_INFO, info);
     }
-    if let Some(rsa) = key.rsa_public() {
-        attributes.set(A::MODULUS, rsa.n.as_slice());
-        attributes.set(A::PUBLIC_EXPONENT, rsa.e.as_slice());
-    }
-    if let Some(params) = ec_params(key) {
-        attributes.set(A::EC_PARAMS, params);
-    }
+    Some(KeyTypeNumber(key_type))
 }
 
 /// Returns the public half of a key as a key of its own.
@@ -213,43 +207,6 @@ fn is_private(key: &Key) -> bool {
         key.kind(),
         KeyKind::RsaPrivate(_) | KeyKind::EcPrivate(_) | KeyKind::Ed25519Private | KeyKind::X25519Private
     )
-}
-
-fn key_type(key: &Key) -> Option<KeyTypeNumber> {
-    match key.kind() {
-        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(KeyTypeNumber::RSA),
-        KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => Some(KeyTypeNumber::EC),
-        KeyKind::Ed25519Private | KeyKind::Ed25519Public => Some(KeyTypeNumber::EC_EDWARDS),
-        KeyKind::X25519Private | KeyKind::X25519Public => Some(KeyTypeNumber::EC_MONTGOMERY),
-        _ => None,
-    }
-}
-
-/// Returns `CKA_EC_PARAMS`: the object identifier of the curve in DER. RFC 5480 2.1.1.1, RFC 8410 section 3.
-fn ec_params(key: &Key) -> Option<&'static [u8]> {
-    if let Some((curve, _)) = key.ec_public() {
-        return match curve {
-            Curve::P256 => Some(&[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]),
-            Curve::P384 => Some(&[6, 5, 0x2b, 0x81, 4, 0, 0x22]),
-            _ => None,
-        };
-    }
-    if key.ed25519_public().is_some() {
-        return Some(&[6, 3, 0x2b, 0x65, 0x70]);
-    }
-    key.x25519_public().map(|_| &[6, 3, 0x2b, 0x65, 0x6e][..])
-}
-
-fn public_point(key: &Key) -> Option<&[u8]> {
-    if let Some((_, point)) = key.ec_public() {
-        return Some(point);
-    }
-    key.ed25519_public().or_else(|| key.x25519_public()).map(|point| &point[..])
-}
-
-/// Wraps a point of less than 128 bytes into an octet string in DER.
-fn octet_string(point: &[u8]) -> Vec<u8> {
-    [&[4, point.len() as u8], point].concat()
 }
 
 /// The attributes of a certificate, in DER.
@@ -278,6 +235,7 @@ fn parse_certificate(der: &[u8]) -> Option<ShownCertificate> {
 
 #[cfg(test)]
 mod tests {
+    use oarlock::Curve;
     use oarlock::keys::generate;
 
     use super::*;

@@ -38,12 +38,7 @@ fn values_are_read_and_written_alike() {
         TemplateEntry::new(AttributeType::SIGN, &[5]),
     ];
     let set = parse(&template, ObjectClass::SECRET_KEY).unwrap();
-    let encoded = |kind| {
-        let value = set.get(kind).unwrap();
-        let mut out = vec![0; value.encoded_len()];
-        value.encode(&mut out);
-        out
-    };
+    let encoded = |kind| set.get(kind).unwrap().encoded().to_vec();
     assert_eq!(encoded(AttributeType::CLASS), number(4));
     assert_eq!(encoded(AttributeType::ALLOWED_MECHANISMS), kinds);
     assert_eq!(encoded(AttributeType::VALUE), [0, 7]);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use oarlock::SecretBytes;
+use zeroize::Zeroizing;
 
 use crate::constants::{AttributeType, MechanismType};
 
@@ -26,8 +27,7 @@ pub enum AttributeValue {
 
 impl AttributeValue {
     /// Returns the number of bytes of the value in the C interface.
-    #[must_use]
-    pub fn encoded_len(&self) -> usize {
+    pub(crate) fn encoded_len(&self) -> usize {
         match self {
             Self::Bool(_) => 1,
             Self::Number(_) => size_of::<usize>(),
@@ -53,6 +53,14 @@ impl AttributeValue {
             }
             Self::Template(_) => {}
         }
+    }
+
+    /// Returns the value as the C interface shows it.
+    #[must_use]
+    pub fn encoded(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(vec![0; self.encoded_len()]);
+        self.encode(&mut bytes);
+        bytes
     }
 
     /// Returns a truth value.

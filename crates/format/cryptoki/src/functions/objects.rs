@@ -88,12 +88,7 @@ impl Cryptoki {
     ) -> Result<Vec<(A, Vec<u8>)>, ReturnCode> {
         let object = self.caller(session)?.object(object)?;
         let entries = object.attributes.template(kind).ok_or(ReturnCode::AttributeTypeInvalid)?;
-        let encoded = entries.iter().map(|(kind, value)| {
-            let mut bytes = vec![0; value.encoded_len()];
-            value.encode(&mut bytes);
-            (*kind, bytes)
-        });
-        Ok(encoded.collect())
+        Ok(entries.iter().map(|(kind, value)| (*kind, value.encoded().to_vec())).collect())
     }
 
     /// `C_SetAttributeValue`.

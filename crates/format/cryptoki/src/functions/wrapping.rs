@@ -13,7 +13,7 @@ use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCod
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily};
 use crate::object::{
-    CreationKind, Object, apply_template, complete, curve_key_type_fits, is_secret_len, new_key_object,
+    CreationKind, Object, apply_template, asymmetric_type, complete, is_secret_len, new_key_object,
 };
 use crate::operation::{CipherDirection, CipherOperation};
 use crate::output::CallOutput;
@@ -159,7 +159,7 @@ fn unwrapped_key(
     let invalid = ReturnCode::WrappedKeyInvalid;
     if class == ObjectClass::PRIVATE_KEY {
         let key = import::pkcs8_der(value).map_err(|_| invalid)?;
-        return if curve_key_type_fits(&key, key_type) { Ok(key) } else { Err(invalid) };
+        return if asymmetric_type(&key) == Some(key_type) { Ok(key) } else { Err(invalid) };
     }
     let fits = wanted_len.is_none_or(|wanted| wanted == value.len() as u64);
     if !fits || !is_secret_len(key_type, value.len()) {

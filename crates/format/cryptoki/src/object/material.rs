@@ -135,18 +135,12 @@ pub(crate) fn new_key_object(
         attributes.set(A::VALUE_LEN, len as u64);
         return Ok(NewObject { attributes, key: Some(key), private_value: None });
     }
-    if let Some(public) = key.rsa_public() {
-        attributes.set(A::MODULUS, public.n.as_slice());
-        attributes.set(A::PUBLIC_EXPONENT, public.e.as_slice());
-        if class == ObjectClass::PUBLIC_KEY {
-            attributes.set(A::MODULUS_BITS, u64::from(public.bits()));
-        }
-    }
-    if let Some(curve) = NamedCurve::of(&key) {
-        // A template may name the curve in another form, which stays as it is.
-        attributes.set_default(A::EC_PARAMS, curve.params());
-        if class == ObjectClass::PUBLIC_KEY {
-            attributes.set(A::EC_POINT, wrap_octets(public_point(&key)));
+    for (kind, value) in public_values(&key, class).iter() {
+        if kind == A::EC_PARAMS {
+            // A template may name the curve in another form, which stays as it is.
+            attributes.set_default(kind, value.clone());
+        } else {
+            attributes.set(kind, value.clone());
         }
     }
     let info = export::spki_der(&key).map_err(|_| ReturnCode::FunctionFailed)?;
@@ -155,6 +149,31 @@ pub(crate) fn new_key_object(
     }
     attributes.set(A::PUBLIC_KEY_INFO, info);
     Ok(NewObject { attributes, key: Some(key), private_value: None })
+}
+
+/// Returns the attributes of an asymmetric key that are not secret: its type, and the values that an object of this
+/// class has.
+#[must_use]
+pub fn public_values(key: &Key, class: ObjectClass) -> AttributeSet {
+    let mut values = AttributeSet::new();
+    let is_public = class == ObjectClass::PUBLIC_KEY;
+    if let Some(key_type) = asymmetric_type(key) {
+        values.set(A::KEY_TYPE, key_type.0);
+    }
+    if let Some(public) = key.rsa_public() {
+        values.set(A::MODULUS, public.n.as_slice());
+        values.set(A::PUBLIC_EXPONENT, public.e.as_slice());
+        if is_public {
+            values.set(A::MODULUS_BITS, u64::from(public.bits()));
+        }
+    }
+    if let Some(curve) = NamedCurve::of(key) {
+        values.set(A::EC_PARAMS, curve.params());
+        if is_public {
+            values.set(A::EC_POINT, wrap_octets(public_point(key)));
+        }
+    }
+    values
 }
 
 const SECRET_KINDS: [A; 7] =
@@ -170,7 +189,8 @@ pub(crate) fn public_point(key: &Key) -> &[u8] {
 }
 
 /// Returns the secret values of a key.
-pub(crate) fn private_values(key: &Key) -> AttributeSet {
+#[must_use]
+pub fn private_values(key: &Key) -> AttributeSet {
     let values = SECRET_KINDS.iter().filter_map(|kind| {
         let value = secret_value(key, *kind)?;
         Some((*kind, AttributeValue::Secret(value.clone())))
@@ -198,11 +218,11 @@ pub(crate) fn secret_value(key: &Key, kind: A) -> Option<&SecretBytes> {
     }
 }
 
-/// Returns the type of a key that was imported from another form, if it is an asymmetric one.
-pub(crate) fn curve_key_type_fits(key: &Key, key_type: KeyTypeNumber) -> bool {
+/// Returns the type of an asymmetric key.
+pub(crate) fn asymmetric_type(key: &Key) -> Option<KeyTypeNumber> {
     match key.kind() {
-        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => key_type == KeyTypeNumber::RSA,
-        _ => NamedCurve::of(key).is_some_and(|curve| curve.key_type() == key_type),
+        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(KeyTypeNumber::RSA),
+        _ => NamedCurve::of(key).map(NamedCurve::key_type),
     }
 }
 

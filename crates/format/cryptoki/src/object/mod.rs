@@ -15,5 +15,6 @@ pub(crate) use self::laws::{
     is_readable,
 };
 pub(crate) use self::material::{
-    NewObject, curve_key_type_fits, is_secret_len, key_from_values, new_key_object, public_point,
+    NewObject, asymmetric_type, is_secret_len, key_from_values, new_key_object, public_point,
 };
+pub use self::material::{private_values, public_values};

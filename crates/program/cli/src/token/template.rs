@@ -1,8 +1,9 @@
 //! Templates of `C_CreateObject` for a key and its certificates.
 
-use oarlock::engine_api::KeyParts;
-use oarlock::{Curve, Key};
-use oarlock_cryptoki::{AttributeType as A, KeyTypeNumber, ObjectClass, TemplateEntry};
+use oarlock::{Key, KeyKind};
+use oarlock_cryptoki::{
+    AttributeSet, AttributeType as A, ObjectClass, TemplateEntry, private_values, public_values,
+};
 use zeroize::Zeroizing;
 
 use super::certificates::TokenCertificate;
@@ -30,65 +31,29 @@ impl ObjectTemplate {
         for (kind, value) in [(A::PRIVATE, true), (A::SENSITIVE, true), (A::EXTRACTABLE, false)] {
             template.flag(kind, value);
         }
-        match key.parts()? {
-            KeyParts::RsaPrivate(parts) => {
-                template.number(A::KEY_TYPE, KeyTypeNumber::RSA.0).flag(A::SIGN, true).flag(A::DECRYPT, true);
-                template.bytes(A::MODULUS, &parts.public.n).bytes(A::PUBLIC_EXPONENT, &parts.public.e);
-                for (kind, value) in [
-                    (A::PRIVATE_EXPONENT, &parts.d),
-                    (A::PRIME_1, &parts.p),
-                    (A::PRIME_2, &parts.q),
-                    (A::EXPONENT_1, &parts.dp),
-                    (A::EXPONENT_2, &parts.dq),
-                    (A::COEFFICIENT, &parts.qinv),
-                ] {
-                    template.bytes(kind, value.expose());
-                }
-            }
-            KeyParts::EcPrivate(parts) => {
-                template.curve(KeyTypeNumber::EC, curve_params(parts.curve)?);
-                template.flag(A::SIGN, true).flag(A::DERIVE, true).bytes(A::VALUE, parts.scalar.expose());
-            }
-            KeyParts::Ed25519Private(parts) => {
-                template.curve(KeyTypeNumber::EC_EDWARDS, ED25519);
-                template.flag(A::SIGN, true).bytes(A::VALUE, parts.seed.expose());
-            }
-            KeyParts::X25519Private(parts) => {
-                template.curve(KeyTypeNumber::EC_MONTGOMERY, X25519);
-                template.flag(A::DERIVE, true).bytes(A::VALUE, parts.scalar.expose());
-            }
+        // A key that is elsewhere shows no values.
+        key.parts()?;
+        let uses: &[A] = match key.kind() {
+            KeyKind::RsaPrivate(_) => &[A::SIGN, A::DECRYPT],
+            KeyKind::EcPrivate(_) => &[A::SIGN, A::DERIVE],
+            KeyKind::Ed25519Private => &[A::SIGN],
+            KeyKind::X25519Private => &[A::DERIVE],
             _ => return None,
-        }
-        Some(template)
+        };
+        Some(template.key(uses, &[public_values(key, ObjectClass::PRIVATE_KEY), private_values(key)]))
     }
 
     /// Makes the template of the public half of a private key.
     pub(super) fn public_key(key: &Key, names: ImportNames<'_>) -> Option<Self> {
         let mut template = Self::new(ObjectClass::PUBLIC_KEY, names);
         template.flag(A::PRIVATE, false);
-        match key.parts()? {
-            KeyParts::RsaPrivate(parts) => {
-                template
-                    .number(A::KEY_TYPE, KeyTypeNumber::RSA.0)
-                    .flag(A::VERIFY, true)
-                    .flag(A::ENCRYPT, true);
-                template.bytes(A::MODULUS, &parts.public.n).bytes(A::PUBLIC_EXPONENT, &parts.public.e);
-            }
-            KeyParts::EcPrivate(parts) => {
-                template.curve(KeyTypeNumber::EC, curve_params(parts.curve)?);
-                template.flag(A::VERIFY, true).bytes(A::EC_POINT, &octets(&parts.public)?);
-            }
-            KeyParts::Ed25519Private(parts) => {
-                template.curve(KeyTypeNumber::EC_EDWARDS, ED25519);
-                template.flag(A::VERIFY, true).bytes(A::EC_POINT, &octets(&parts.public)?);
-            }
-            KeyParts::X25519Private(parts) => {
-                template.curve(KeyTypeNumber::EC_MONTGOMERY, X25519);
-                template.bytes(A::EC_POINT, &octets(&parts.public)?);
-            }
+        let uses: &[A] = match key.kind() {
+            KeyKind::RsaPrivate(_) => &[A::VERIFY, A::ENCRYPT],
+            KeyKind::EcPrivate(_) | KeyKind::Ed25519Private => &[A::VERIFY],
+            KeyKind::X25519Private => &[],
             _ => return None,
-        }
-        Some(template)
+        };
+        Some(template.key(uses, &[public_values(key, ObjectClass::PUBLIC_KEY)]))
     }
 
     /// Makes the template of a certificate.
@@ -122,8 +87,14 @@ impl ObjectTemplate {
         template
     }
 
-    fn curve(&mut self, key_type: KeyTypeNumber, params: &[u8]) -> &mut Self {
-        self.number(A::KEY_TYPE, key_type.0).bytes(A::EC_PARAMS, params)
+    /// Adds the uses and the values of a key.
+    fn key(mut self, uses: &[A], values: &[AttributeSet]) -> Self {
+        for kind in uses {
+            self.flag(*kind, true);
+        }
+        self.0
+            .extend(values.iter().flat_map(AttributeSet::iter).map(|(kind, value)| (kind, value.encoded())));
+        self
     }
 
     fn flag(&mut self, kind: A, value: bool) -> &mut Self {
@@ -139,24 +110,4 @@ impl ObjectTemplate {
         self.0.push((kind, Zeroizing::new(value.to_vec())));
         self
     }
-}
-
-/// Object identifiers in DER. RFC 5480 2.1.1.1, RFC 8410 section 3.
-const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
-const P384: &[u8] = &[6, 5, 0x2b, 0x81, 4, 0, 0x22];
-const ED25519: &[u8] = &[6, 3, 0x2b, 0x65, 0x70];
-const X25519: &[u8] = &[6, 3, 0x2b, 0x65, 0x6e];
-
-fn curve_params(curve: Curve) -> Option<&'static [u8]> {
-    match curve {
-        Curve::P256 => Some(P256),
-        Curve::P384 => Some(P384),
-        _ => None,
-    }
-}
-
-/// Encodes a point as an OCTET STRING of less than 128 bytes.
-fn octets(point: &[u8]) -> Option<Vec<u8>> {
-    let len = u8::try_from(point.len()).ok().filter(|len| *len < 0x80)?;
-    Some([&[4, len], point].concat())
 }
