@@ -97,27 +97,37 @@ pub(crate) struct CallOutputs {
 /// The maximum number of operations in one call.
 const MAX_COUNT: u64 = 1 << 24;
 
+/// Defines functions with an input and an output for each operation.
+macro_rules! many_functions {
+    ($($name:ident: $method:ident $(by $ivs:ident and $ivs_len:ident)?),* $(,)?) => { functions! { memory: $(
+        fn $name(
+            session: CK_SESSION_HANDLE,
+            mechanism: *mut CK_MECHANISM,
+            key: CK_OBJECT_HANDLE,
+            inputs: *const CallInputs,
+            $($ivs: *const CK_BYTE, $ivs_len: CK_ULONG,)?
+            outputs: *const CallOutputs,
+        ) {
+            library::with(|library| {
+                let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
+                let (session, key) = (session_handle(session), object_handle(key));
+                let inputs = CallPieces::read(memory, inputs)?;
+                $(let $ivs = memory.bytes_or_null($ivs, $ivs_len)?.map_or(ManyIvs::Mechanism, ManyIvs::Each);)?
+                let outputs = OutputPlaces::read(memory, outputs)?;
+                outputs.write(&library.cryptoki.$method(session, &mechanism, key, inputs.lend() $(, $ivs)?)?)
+            })
+        }
+    )* } };
+}
+
+many_functions! {
+    O_SignMany: sign_many,
+    O_MacMany: sign_many,
+    O_EncryptMany: encrypt_many by ivs and ivs_len,
+    O_DecryptMany: decrypt_many by ivs and ivs_len,
+}
+
 functions! { memory:
-    fn O_SignMany(
-        session: CK_SESSION_HANDLE,
-        mechanism: *mut CK_MECHANISM,
-        key: CK_OBJECT_HANDLE,
-        inputs: *const CallInputs,
-        outputs: *const CallOutputs,
-    ) {
-        sign_many(memory, session, mechanism, key, inputs, outputs)
-    }
-
-    fn O_MacMany(
-        session: CK_SESSION_HANDLE,
-        mechanism: *mut CK_MECHANISM,
-        key: CK_OBJECT_HANDLE,
-        inputs: *const CallInputs,
-        outputs: *const CallOutputs,
-    ) {
-        sign_many(memory, session, mechanism, key, inputs, outputs)
-    }
-
     fn O_VerifyMany(
         session: CK_SESSION_HANDLE,
         mechanism: *mut CK_MECHANISM,
@@ -142,44 +152,6 @@ functions! { memory:
         })
     }
 
-    fn O_EncryptMany(
-        session: CK_SESSION_HANDLE,
-        mechanism: *mut CK_MECHANISM,
-        key: CK_OBJECT_HANDLE,
-        inputs: *const CallInputs,
-        ivs: *const CK_BYTE,
-        ivs_len: CK_ULONG,
-        outputs: *const CallOutputs,
-    ) {
-        library::with(|library| {
-            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
-            let (session, key) = (session_handle(session), object_handle(key));
-            let (inputs, ivs) = (CallPieces::read(memory, inputs)?, read_ivs(memory, ivs, ivs_len)?);
-            let outputs = OutputPlaces::read(memory, outputs)?;
-            let answers = library.cryptoki.encrypt_many(session, &mechanism, key, inputs.lend(), ivs)?;
-            outputs.write(&answers)
-        })
-    }
-
-    fn O_DecryptMany(
-        session: CK_SESSION_HANDLE,
-        mechanism: *mut CK_MECHANISM,
-        key: CK_OBJECT_HANDLE,
-        inputs: *const CallInputs,
-        ivs: *const CK_BYTE,
-        ivs_len: CK_ULONG,
-        outputs: *const CallOutputs,
-    ) {
-        library::with(|library| {
-            let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
-            let (session, key) = (session_handle(session), object_handle(key));
-            let (inputs, ivs) = (CallPieces::read(memory, inputs)?, read_ivs(memory, ivs, ivs_len)?);
-            let outputs = OutputPlaces::read(memory, outputs)?;
-            let answers = library.cryptoki.decrypt_many(session, &mechanism, key, inputs.lend(), ivs)?;
-            outputs.write(&answers)
-        })
-    }
-
     fn O_Descriptor(session: CK_SESSION_HANDLE, descriptor: *mut c_int) {
         library::with(|library| {
             if descriptor.is_null() {
@@ -195,30 +167,6 @@ functions! { memory:
             memory.write(descriptor, own)
         })
     }
-}
-
-fn sign_many(
-    memory: CallerMemory<'_>,
-    session: CK_SESSION_HANDLE,
-    mechanism: *const CK_MECHANISM,
-    key: CK_OBJECT_HANDLE,
-    inputs: *const CallInputs,
-    outputs: *const CallOutputs,
-) -> Result<(), ReturnCode> {
-    library::with(|library| {
-        let mechanism = in_session(library, session, memory.mechanism(mechanism))?;
-        let (inputs, outputs) = (CallPieces::read(memory, inputs)?, OutputPlaces::read(memory, outputs)?);
-        let (session, key) = (session_handle(session), object_handle(key));
-        outputs.write(&library.cryptoki.sign_many(session, &mechanism, key, inputs.lend())?)
-    })
-}
-
-fn read_ivs<'c>(
-    memory: CallerMemory<'c>,
-    ivs: *const CK_BYTE,
-    len: CK_ULONG,
-) -> Result<ManyIvs<'c>, ReturnCode> {
-    Ok(memory.bytes_or_null(ivs, len)?.map_or(ManyIvs::Mechanism, ManyIvs::Each))
 }
 
 /// The inputs of a call, with offsets that are copied: C does not promise their alignment.

@@ -14,108 +14,83 @@ use super::session::session_handle;
 use super::signature::{begin, begin_with};
 use crate::library;
 
-functions! { memory:
-    fn C_MessageEncryptInit(session: CK_SESSION_HANDLE, mechanism: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
-        let read = CallerMemory::message_mechanism;
-        begin_with(memory, session, (mechanism, read), mechanism_flags::MESSAGE_ENCRYPT, |library, mechanism| {
-            library.cryptoki.message_encrypt_init(session_handle(session), mechanism, object_handle(key))
-        })
-    }
+/// Defines the functions of one direction of a cipher.
+macro_rules! message_cipher {
+    (
+        $flag:ident, $is_encryption:literal;
+        $init:ident: $init_method:ident,
+        $whole:ident: $whole_method:ident,
+        $begin:ident: $begin_method:ident,
+        $next:ident: $next_method:ident,
+    ) => { functions! { memory:
+        fn $init(session: CK_SESSION_HANDLE, mechanism: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
+            let read = CallerMemory::message_mechanism;
+            begin_with(memory, session, (mechanism, read), mechanism_flags::$flag, |library, mechanism| {
+                library.cryptoki.$init_method(session_handle(session), mechanism, object_handle(key))
+            })
+        }
 
-    fn C_EncryptMessage(
-        session: CK_SESSION_HANDLE,
-        parameter: *mut c_void,
-        parameter_len: CK_ULONG,
-        aad: *mut CK_BYTE,
-        aad_len: CK_ULONG,
-        data: *mut CK_BYTE,
-        data_len: CK_ULONG,
-        out: *mut CK_BYTE,
-        out_len: *mut CK_ULONG,
-    ) {
-        let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: true };
-        message.whole((aad, aad_len), (data, data_len), (out, out_len), Cryptoki::encrypt_message)
-    }
+        fn $whole(
+            session: CK_SESSION_HANDLE,
+            parameter: *mut c_void,
+            parameter_len: CK_ULONG,
+            aad: *mut CK_BYTE,
+            aad_len: CK_ULONG,
+            data: *mut CK_BYTE,
+            data_len: CK_ULONG,
+            out: *mut CK_BYTE,
+            out_len: *mut CK_ULONG,
+        ) {
+            let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: $is_encryption };
+            message.whole((aad, aad_len), (data, data_len), (out, out_len), Cryptoki::$whole_method)
+        }
 
-    fn C_EncryptMessageBegin(
-        session: CK_SESSION_HANDLE,
-        parameter: *mut c_void,
-        parameter_len: CK_ULONG,
-        aad: *mut CK_BYTE,
-        aad_len: CK_ULONG,
-    ) {
-        let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: true };
-        message.begin((aad, aad_len), Cryptoki::encrypt_message_begin)
-    }
+        fn $begin(
+            session: CK_SESSION_HANDLE,
+            parameter: *mut c_void,
+            parameter_len: CK_ULONG,
+            aad: *mut CK_BYTE,
+            aad_len: CK_ULONG,
+        ) {
+            let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: $is_encryption };
+            message.begin((aad, aad_len), Cryptoki::$begin_method)
+        }
 
-    fn C_EncryptMessageNext(
-        session: CK_SESSION_HANDLE,
-        parameter: *mut c_void,
-        parameter_len: CK_ULONG,
-        data: *mut CK_BYTE,
-        data_len: CK_ULONG,
-        out: *mut CK_BYTE,
-        out_len: *mut CK_ULONG,
-        flags: CK_FLAGS,
-    ) {
-        let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: true };
-        message.next((data, data_len), (out, out_len), flags, Cryptoki::encrypt_message_next)
-    }
+        fn $next(
+            session: CK_SESSION_HANDLE,
+            parameter: *mut c_void,
+            parameter_len: CK_ULONG,
+            data: *mut CK_BYTE,
+            data_len: CK_ULONG,
+            out: *mut CK_BYTE,
+            out_len: *mut CK_ULONG,
+            flags: CK_FLAGS,
+        ) {
+            let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: $is_encryption };
+            message.next((data, data_len), (out, out_len), flags, Cryptoki::$next_method)
+        }
+    } };
+}
 
-    fn C_MessageEncryptFinal(session: CK_SESSION_HANDLE) {
-        library::with(|library| library.cryptoki.message_encrypt_final(session_handle(session)))
-    }
+message_cipher! { MESSAGE_ENCRYPT, true;
+    C_MessageEncryptInit: message_encrypt_init,
+    C_EncryptMessage: encrypt_message,
+    C_EncryptMessageBegin: encrypt_message_begin,
+    C_EncryptMessageNext: encrypt_message_next,
+}
 
-    fn C_MessageDecryptInit(session: CK_SESSION_HANDLE, mechanism: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
-        let read = CallerMemory::message_mechanism;
-        begin_with(memory, session, (mechanism, read), mechanism_flags::MESSAGE_DECRYPT, |library, mechanism| {
-            library.cryptoki.message_decrypt_init(session_handle(session), mechanism, object_handle(key))
-        })
-    }
+message_cipher! { MESSAGE_DECRYPT, false;
+    C_MessageDecryptInit: message_decrypt_init,
+    C_DecryptMessage: decrypt_message,
+    C_DecryptMessageBegin: decrypt_message_begin,
+    C_DecryptMessageNext: decrypt_message_next,
+}
 
-    fn C_DecryptMessage(
-        session: CK_SESSION_HANDLE,
-        parameter: *mut c_void,
-        parameter_len: CK_ULONG,
-        aad: *mut CK_BYTE,
-        aad_len: CK_ULONG,
-        data: *mut CK_BYTE,
-        data_len: CK_ULONG,
-        out: *mut CK_BYTE,
-        out_len: *mut CK_ULONG,
-    ) {
-        let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: false };
-        message.whole((aad, aad_len), (data, data_len), (out, out_len), Cryptoki::decrypt_message)
-    }
-
-    fn C_DecryptMessageBegin(
-        session: CK_SESSION_HANDLE,
-        parameter: *mut c_void,
-        parameter_len: CK_ULONG,
-        aad: *mut CK_BYTE,
-        aad_len: CK_ULONG,
-    ) {
-        let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: false };
-        message.begin((aad, aad_len), Cryptoki::decrypt_message_begin)
-    }
-
-    fn C_DecryptMessageNext(
-        session: CK_SESSION_HANDLE,
-        parameter: *mut c_void,
-        parameter_len: CK_ULONG,
-        data: *mut CK_BYTE,
-        data_len: CK_ULONG,
-        out: *mut CK_BYTE,
-        out_len: *mut CK_ULONG,
-        flags: CK_FLAGS,
-    ) {
-        let message = MessageCall { memory, session, parameter, parameter_len, is_encryption: false };
-        message.next((data, data_len), (out, out_len), flags, Cryptoki::decrypt_message_next)
-    }
-
-    fn C_MessageDecryptFinal(session: CK_SESSION_HANDLE) {
-        library::with(|library| library.cryptoki.message_decrypt_final(session_handle(session)))
-    }
+functions! { session;
+    C_MessageEncryptFinal: message_encrypt_final,
+    C_MessageDecryptFinal: message_decrypt_final,
+    C_MessageSignFinal: message_sign_final,
+    C_MessageVerifyFinal: message_verify_final,
 }
 
 functions! { init;
@@ -171,10 +146,6 @@ functions! { memory:
         })
     }
 
-    fn C_MessageSignFinal(session: CK_SESSION_HANDLE) {
-        library::with(|library| library.cryptoki.message_sign_final(session_handle(session)))
-    }
-
     fn C_VerifyMessage(
         session: CK_SESSION_HANDLE,
         parameter: *mut c_void,
@@ -215,10 +186,6 @@ functions! { memory:
             let signature = memory.bytes_or_null(signature, signature_len)?;
             library.cryptoki.verify_message_next(session_handle(session), data, signature)
         })
-    }
-
-    fn C_MessageVerifyFinal(session: CK_SESSION_HANDLE) {
-        library::with(|library| library.cryptoki.message_verify_final(session_handle(session)))
     }
 }
 

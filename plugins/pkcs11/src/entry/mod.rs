@@ -100,6 +100,13 @@ macro_rules! functions {
         }
     )* } };
 
+    // A function without arguments.
+    (session; $($name:ident: $method:ident),* $(,)?) => { functions! { memory: $(
+        fn $name(session: CK_SESSION_HANDLE) {
+            library::with(|library| library.cryptoki.$method(session_handle(session)))
+        }
+    )* } };
+
     // A function that begins an operation under a key.
     (init; $($name:ident: $method:ident by $flag:ident),* $(,)?) => { functions! { memory: $(
         fn $name(session: CK_SESSION_HANDLE, mechanism: *mut CK_MECHANISM, key: CK_OBJECT_HANDLE) {
