@@ -9,6 +9,7 @@
 //! | `fields` | kernels of the fields of the curves that are not what their generator makes |
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |
 //! | `kernels` | kernels of doubles that are not what their generator makes |
+//! | `documents` | links that lead nowhere, pages that the book lacks, dependencies without a reason |
 //! | `runs` | tests that are in no run of `.ci/tests`, and slow tests that do not exist |
 //! | `check` | any of these |
 //!
@@ -21,6 +22,7 @@
 
 mod checks;
 mod counts;
+mod documents;
 mod fields;
 mod files;
 mod fma;
@@ -43,7 +45,7 @@ use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
 const USAGE: &str =
-    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|runs|check [--manifest-path PATH]
+    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|documents|runs|check [--manifest-path PATH]
        cargo xtask language --update|--list [--manifest-path PATH]
        cargo xtask fields --update [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
@@ -92,11 +94,12 @@ enum CheckKind {
     Circuits,
     Kernels,
     Fields,
+    Documents,
     Runs,
 }
 
 impl CheckKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Structure,
         Self::Unsafe,
         Self::Files,
@@ -104,6 +107,7 @@ impl CheckKind {
         Self::Circuits,
         Self::Kernels,
         Self::Fields,
+        Self::Documents,
         Self::Runs,
     ];
 
@@ -116,6 +120,7 @@ impl CheckKind {
             Self::Circuits => "circuits",
             Self::Kernels => "kernels",
             Self::Fields => "fields",
+            Self::Documents => "documents",
             Self::Runs => "runs",
         }
     }
@@ -129,6 +134,7 @@ impl CheckKind {
             Self::Circuits => sboxes::check(workspace),
             Self::Kernels => fma::check(workspace),
             Self::Fields => fields::check(workspace),
+            Self::Documents => documents::check(workspace),
             Self::Runs => runs::check(workspace),
         }
     }

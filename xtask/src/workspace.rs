@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WorkspaceError {
@@ -32,6 +32,8 @@ pub(crate) struct WorkspaceMember {
     pub(crate) folder: PathBuf,
     pub(crate) is_published: bool,
     pub(crate) arrows: Vec<CrateArrow>,
+    /// The crates of others that the manifest names.
+    pub(crate) dependencies: Vec<String>,
     /// Each test program that needs a feature, with the feature.
     pub(crate) test_features: Vec<(String, String)>,
     /// Each package of which this one turns a feature on, perhaps only by a feature of its own, with the feature.
@@ -66,16 +68,15 @@ impl Workspace {
 
 impl WorkspaceMember {
     fn new(package: &Package, names: &[&str]) -> Self {
-        let arrows = package
+        // A path outside the workspace is an arrow too: to a crate that the plan does not know.
+        let (ours, others): (Vec<_>, Vec<_>) = package
             .dependencies
             .iter()
-            // A path outside the workspace is an arrow too: to a crate that the plan does not know.
-            .filter(|dependency| dependency.path.is_some() || names.contains(&dependency.name.as_str()))
-            .map(|dependency| CrateArrow {
-                to: dependency.name.clone(),
-                is_dev: dependency.kind == DependencyKind::Development,
-            })
-            .collect();
+            .partition(|dependency| dependency.path.is_some() || names.contains(&dependency.name.as_str()));
+        let arrow = |dependency: &&Dependency| CrateArrow {
+            to: dependency.name.clone(),
+            is_dev: dependency.kind == DependencyKind::Development,
+        };
         let tests = package.targets.iter().filter(|target| target.is_test());
         let test_features = tests.flat_map(|test| {
             test.required_features.iter().map(|feature| (test.name.clone(), feature.clone()))
@@ -90,7 +91,8 @@ impl WorkspaceMember {
             name: package.name.to_string(),
             folder: package.manifest_path.parent().map(|folder| folder.into()).unwrap_or_default(),
             is_published: package.publish.as_ref().is_none_or(|registries| !registries.is_empty()),
-            arrows,
+            arrows: ours.iter().map(arrow).collect(),
+            dependencies: others.iter().map(|dependency| dependency.name.clone()).collect(),
             test_features: test_features.collect(),
             features_on: by_dependency.chain(by_feature).collect(),
         }
