@@ -17,10 +17,12 @@
 //! the language of each crate. `cargo xtask sboxes [--inputs 2|3] [--rounds N] [--seed N]` searches for smaller
 //! circuits and makes the code. `cargo xtask sbom [--target TARGET]` prints the bill of materials of the program.
 //! `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles. `cargo xtask kernel-test` tests the
-//! kernel's TLS in a guest.
+//! kernel's TLS in a guest. `cargo xtask commits [RANGE]` checks the commits of a range, by default those that the
+//! upstream does not have, else the last 20.
 #![forbid(unsafe_code)]
 
 mod checks;
+mod commits;
 mod counts;
 mod documents;
 mod fields;
@@ -48,6 +50,7 @@ const USAGE: &str =
     "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|documents|runs|check [--manifest-path PATH]
        cargo xtask language --update|--list [--manifest-path PATH]
        cargo xtask fields --update [--manifest-path PATH]
+       cargo xtask commits [RANGE]
        cargo xtask counts [--manifest-path PATH]
        cargo xtask sboxes [--inputs 2|3] [--rounds N] [--seed N]
        cargo xtask fma
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
 #[derive(Debug, PartialEq, Eq)]
 enum XtaskCommand {
     Check { checks: Vec<CheckKind>, manifest: Option<PathBuf> },
+    Commits { range: Option<String> },
     UpdateLanguage { manifest: Option<PathBuf> },
     ListLanguage { manifest: Option<PathBuf> },
     UpdateFields { manifest: Option<PathBuf> },
@@ -146,6 +150,12 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     if name == "sboxes" {
         return parse_search(words);
     }
+    if name == "commits" {
+        return match (words.next(), words.next()) {
+            (range, None) => Ok(XtaskCommand::Commits { range }),
+            (_, Some(extra)) => Err(format!("unexpected `{extra}`")),
+        };
+    }
     if name == "sbom" {
         return match (words.next().as_deref(), words.next(), words.next()) {
             (None, ..) => Ok(XtaskCommand::Sbom { target: None }),
@@ -214,6 +224,11 @@ fn run(command: XtaskCommand) -> Result<bool, Box<dyn Error>> {
             }
             Ok(is_passed)
         }
+        XtaskCommand::Commits { range } => {
+            let result = commits::check(range.as_deref())?;
+            result.print("commits");
+            Ok(result.is_passed())
+        }
         XtaskCommand::UpdateLanguage { manifest } => {
             let result = language::update(&Workspace::load(manifest)?)?;
             result.print("language");
@@ -267,6 +282,9 @@ mod tests {
         assert_eq!(parsed("language --update"), Ok(XtaskCommand::UpdateLanguage { manifest: None }));
         assert_eq!(parsed("language --list"), Ok(XtaskCommand::ListLanguage { manifest: None }));
         assert_eq!(parsed("fields --update"), Ok(XtaskCommand::UpdateFields { manifest: None }));
+        assert_eq!(parsed("commits"), Ok(XtaskCommand::Commits { range: None }));
+        let range = Some("main..".to_owned());
+        assert_eq!(parsed("commits main.."), Ok(XtaskCommand::Commits { range }));
         assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
         assert_eq!(parsed("fma"), Ok(XtaskCommand::Fma));
         assert_eq!(parsed("sbom"), Ok(XtaskCommand::Sbom { target: None }));
@@ -287,6 +305,7 @@ mod tests {
             "files --update",
             "check --manifest-path",
             "check a b",
+            "commits a b",
             "sboxes --seed",
             "sbom --target",
             "sbom --target a b",
