@@ -14,7 +14,7 @@ pub enum KernelStep {
     SendKeys,
     /// The keys for receiving are set (`TLS_RX`).
     ReceiveKeys,
-    /// New keys are set for a connection that has some.
+    /// Replacing the keys of a connection.
     Rekey,
     /// A record is sent.
     Send,

@@ -19,8 +19,8 @@
 //!
 //! # Trust
 //! The other process can write any byte of the memory at any time. So each end keeps its own position to itself, checks
-//! the other's on every read, and reads each length once. A lie is a [`RingError`], after which the ring is of no use.
-//! No reference to the memory exists: bytes are copied in and out.
+//! the other's on every read, and reads each length once. An inconsistent position is a [`RingError`]. The ring cannot
+//! be used afterwards. No reference to the memory exists: bytes are copied in and out.
 //!
 //! # Sleep
 //! A reader that finds nothing calls `RingReader::sleep` before it waits, and the writer learns from

@@ -150,9 +150,11 @@ impl GrpcService {
     ) -> Result<Bytes, Status> {
         match self.run_job(request, job).await? {
             UnaryOutcome::Output(output) => Ok(output),
-            UnaryOutcome::Rejected => {
-                Err(status(refusal(Code::Rejected, "the answer is no", proto::Blame::Peer)))
-            }
+            UnaryOutcome::Rejected => Err(status(refusal(
+                Code::Rejected,
+                "rejected: the ciphertext or signature is not valid",
+                proto::Blame::Peer,
+            ))),
             UnaryOutcome::Failed(fault) => Err(status(fault)),
         }
     }

@@ -49,7 +49,7 @@ impl RowPlan {
 #[derive(Debug)]
 pub(super) enum WayOutcome {
     Done(WayRun),
-    /// The way is not there, for this reason.
+    /// The method is unavailable, for this reason.
     Absent(String),
 }
 

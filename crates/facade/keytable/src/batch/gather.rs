@@ -186,7 +186,7 @@ impl GroupColumns {
 
 const NOWHERE: KeySource = KeySource::Table(u32::MAX);
 
-/// A column that each record has a value of; one that the task does not read is empty.
+/// A column with one value per record. Empty if the task does not read it.
 fn column<T: Copy>(values: &[T], unread: T) -> Column<'_, T> {
     if values.is_empty() { Column::One(unread) } else { Column::Each(Cow::Borrowed(values)) }
 }

@@ -398,7 +398,7 @@ impl AcceleratorBuilder {
     }
 }
 
-/// Returns the findings about an engine and some shapes. A lazy engine is tested first, as far as nobody has asked yet.
+/// Returns the findings about an engine and some shapes. Tests that a lazy engine has not run yet are run first.
 pub(super) fn report(
     engine: &SelfTestedEngine,
     shapes: &[Shape],

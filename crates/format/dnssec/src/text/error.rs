@@ -41,13 +41,15 @@ pub enum EntryError {
     #[error("`{0}` is relative, and no origin is known")]
     NoOrigin(Box<str>),
     /// The entry has no owner, and no entry before it has a valid one.
-    #[error("no owner's name in this entry or before it")]
+    #[error("missing owner name: the first entry needs one")]
     NoOwner,
     /// The entry has no TTL, and there is no default.
-    #[error("no TTL, and neither $TTL, a TTL nor an SOA before")]
+    #[error("missing TTL: set $TTL or write one")]
     NoTtl,
     /// An SOA has no TTL, and its minimum is too large to be one. RFC 2181 section 8.
-    #[error("no TTL, and the SOA's minimum, {0}, is too long to be one: a TTL is at most 2147483647 seconds")]
+    #[error(
+        "missing TTL, and the SOA's minimum, {0}, is too long for one: a TTL is at most 2147483647 seconds"
+    )]
     LongMinimum(u32),
     /// The class is not IN.
     #[error("class `{0}`: only IN is supported")]

@@ -28,7 +28,7 @@ pub enum LoadError {
     NoRing(String),
     #[error(transparent)]
     Wire(#[from] WireError),
-    #[error("the work itself: {0}")]
+    #[error("cannot prepare the load: {0}")]
     Job(#[from] JobError),
     #[error("cannot set a server up: {0}")]
     SetUp(String),
