@@ -2,7 +2,7 @@
 //!
 //! [`split`] deals a key to `shares` servers. Any `threshold` of them sign together; fewer cannot sign. The dealer must
 //! be trusted: it holds the key while it deals, and the key should be destroyed afterwards. The mathematics are in
-//! `docs/math/threshold-rsa.md`.
+//! `docs/math/threshold-rsa.md`. **Experimental**: this module and its files may change without notice.
 //!
 //! There are two files, both PEM (RFC 7468) of DER, with integers in their shortest form:
 //!

@@ -1,6 +1,7 @@
 //! RSA signatures by shares of a key, after Shoup, "Practical Threshold Signatures", EUROCRYPT 2000.
 //!
 //! No server ever holds the key. Any k of l servers sign together, and a server that answers wrongly is named.
+//! **Experimental**: this module may change without notice.
 //!
 //! ```text
 //! each of k servers    sign(share, requests)              ->  PartialSignature per request: x_i and its proof (z, c)
