@@ -272,7 +272,8 @@ async fn the_settings_of_the_guide_sign_a_mail() {
     let commands = commands
         .replace("unix:/var/spool/postfix/oarlock/", &format!("unix:{socket}/"))
         .replace("[\"postfix\"]", "[\"0\"]");
-    let ran = Command::new("sh").args(["-ec", &commands]).current_dir(place.path()).env("PATH", &path).output();
+    let ran =
+        Command::new("sh").args(["-ec", &commands]).current_dir(place.path()).env("PATH", &path).output();
     let ran = ran.unwrap();
     assert!(ran.status.success(), "{commands}: {}", stderr(&ran));
     let mut filter = command(&["--json", "milter", "--config", "milter.toml"])
