@@ -10,6 +10,7 @@ use oarlock_terminal::usage::{ALL_CORES, CommandEffect};
 
 use crate::audit::AuditArgs;
 use crate::call::CallArgs;
+use crate::command_groups::help_template;
 use crate::dkim::DkimArgs;
 use crate::dnssec::DnssecArgs;
 use crate::keys::KeysArgs;
@@ -50,6 +51,7 @@ pub(crate) const EFFECTS: &[CommandEffect] = &[
 /// (DNSSEC), and encrypts columns of files.
 #[derive(Debug, Parser)]
 #[command(name = "oarlock", version = VERSION, long_version = LONG_VERSION.as_str(), propagate_version = true, arg_required_else_help = true)]
+#[command(help_template = help_template::<CliCommand>())]
 #[command(after_help = "First steps:\n  \
                         oarlock engines                  the engines of this machine\n  \
                         oarlock speed --op rsa2048-sign  their rate beside OpenSSL, in some seconds\n  \
@@ -67,45 +69,57 @@ pub(crate) struct OarlockCli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    /// Print the engines of this machine, their self tests, and the cost of each kind of operation
+    /// List the engines of this machine, their self tests and costs
     #[command(after_help = "Examples: oarlock engines\n          \
                       OARLOCK_DISABLE=lanes oarlock engines")]
     Engines,
-    /// Measure the operations per second of each engine, beside OpenSSL in the same run
+    /// Measure operations per second of each engine, beside OpenSSL
     Speed(SpeedArgs),
-    /// Encrypt, decrypt, translate or authenticate columns of CSV, NDJSON and Arrow files
+    /// Encrypt, tokenise or authenticate columns of CSV, NDJSON, Arrow
+    ///
+    /// Encrypts, decrypts, translates, tokenises or authenticates a column of a CSV, NDJSON or Arrow file. The other
+    /// columns stay as they are.
     Records(Box<RecordsArgs>),
-    /// Run a server that computes with its keys and engines for other programs and machines
+    /// Run the cryptoserver: keys and engines for other programs
     Serve(ServeArgs),
-    /// Run a mail filter (milter) for Postfix or sendmail, which signs and verifies DKIM and ARC
+    /// Run the mail filter for Postfix and Sendmail: DKIM and ARC
     Milter(MilterArgs),
-    /// Run a TLS-terminating proxy in front of a TCP service
+    /// Run the TLS proxy in front of a TCP service
     Proxy(ProxyArgs),
-    /// Use a key of a running `oarlock serve`: sign, verify, encrypt, decrypt, derive, mac; list keys and engines
+    /// Use the keys of a cryptoserver: sign, decrypt, encrypt, mac
+    ///
+    /// Calls a running `oarlock serve`: signs, verifies, encrypts, decrypts, derives and authenticates with its keys,
+    /// and lists its keys and engines.
     Call(Box<CallArgs>),
-    /// Verify the audit log of `oarlock serve`
+    /// Verify the audit log of a cryptoserver
     Audit(AuditArgs),
-    /// Measure a running `oarlock serve` under the load of many clients
+    /// Measure a cryptoserver under the load of many clients
     Load(Box<LoadCommand>),
-    /// Show whether the kernel seals TLS records, and measure what that saves beside user space and devices
+    /// Show which TLS records the kernel seals, and what they cost
     Sockets(SocketsArgs),
-    /// Sign and verify mail files (DKIM), make keys and their DNS records, check records
+    /// Sign and verify mail (DKIM), make keys and DNS records
+    ///
+    /// Signs and verifies messages in files, mboxes and Maildirs, makes keys and their DNS records, compares records
+    /// with keys, and imports the settings of OpenDKIM.
     Dkim(DkimArgs),
-    /// Verify and sign zone files (DNSSEC), make zone keys and DS records, and estimate the load of a resolver
+    /// Verify and sign zones (DNSSEC), make keys, plan a resolver
+    ///
+    /// Verifies and signs zone files, makes keys of zones and DS records, and answers whether this machine can verify
+    /// the signatures of the traffic of a resolver.
     Dnssec(DnssecArgs),
-    /// Generate, import, list, show and split keys
+    /// Make, import, list, show, rotate, seal, unseal and split keys
     Keys(Box<KeysArgs>),
-    /// Make token files for the PKCS#11 module, list and fill them, change PINs
+    /// Make token files for PKCS#11, fill and list them, change PINs
     Token(Box<TokenArgs>),
     /// Print the completions for a shell
     Completions(CompletionsArgs),
     /// Write a manual page for each command
     Man(ManArgs),
-    /// Measure median and tail latency under load, beside other rules of batching (laboratory)
+    /// Measure latency under load, beside other rules (laboratory)
     Latency(LaboratoryCommand),
-    /// Repeat the experiments of a paper on batches of short DES operations, step by step (laboratory)
+    /// Repeat a paper's experiments on short DES (laboratory)
     Ladder(LaboratoryCommand),
-    /// Measure nginx, HAProxy and mail filters with and without Oarlock, side by side in one run (laboratory)
+    /// Compare servers, proxies, filters, resolvers (laboratory)
     Bench(LaboratoryCommand),
 }
 

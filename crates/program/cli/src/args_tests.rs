@@ -7,6 +7,7 @@ use clap::{Command, FromArgMatches};
 use oarlock_terminal::usage;
 
 use super::*;
+use crate::command_groups::GROUPS;
 
 fn command() -> Command {
     usage::command::<OarlockCli>(EFFECTS)
@@ -71,6 +72,21 @@ fn every_effect_belongs_to_a_command() {
 #[test]
 fn help_shows_own_options_first_and_global_ones_under_their_heading() {
     laws::help_has_global_options_last(&command(), &all_leaves().0, EFFECTS);
+}
+
+#[test]
+fn help_shows_each_command_once_in_its_group_and_on_one_line() {
+    let text = laws::help(&command(), &[]);
+    let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    for own in command().get_subcommands() {
+        let (name, about) = (own.get_name(), own.get_about().unwrap().to_string());
+        assert_eq!(grouped.iter().filter(|known| **known == name).count(), 1, "{name}");
+        let line = format!("  {name:<13}{about}");
+        assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
+        assert!(line.len() <= 80, "{line}");
+    }
+    assert_eq!(grouped.len(), command().get_subcommands().count());
+    assert!(text.contains("\nServices:\n") && text.contains("\nGlobal options:\n"), "{text}");
 }
 
 #[test]

@@ -3,20 +3,21 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args` | the command line |
+//! | `args`, `command_groups` | the command line; the groups of commands in its help |
 //! | `engines`, `records`, `serve`, `audit`, `milter`, `proxy`, `call`, `keys`, `token`, `dkim`, `dnssec`, `sockets` | the commands |
 //! | `laboratory` | commands that `oarlock-lab` runs |
 //! | `error` | the error of commands that have none of their own |
 //! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
 //! | `key_records` | the sources of the keys of mail |
-//! | `key_path` | options that name files of keys |
+//! | `key_path`, `named_values` | options that name files of keys; options with named values |
 //! | `time`, `version` | points in time as options; the version |
 #![forbid(unsafe_code)]
 
 mod args;
 mod audit;
 mod call;
+mod command_groups;
 mod dkim;
 mod dnssec;
 mod engines;
@@ -28,6 +29,7 @@ mod laboratory;
 mod load;
 mod manual;
 mod milter;
+mod named_values;
 mod proxy;
 mod records;
 mod runtime;

@@ -36,8 +36,8 @@ use oarlock_terminal::table::count;
 use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;
 
+pub(crate) use self::args::RecordsArgs;
 use self::args::{FileArgs, InputFormat};
-pub(crate) use self::args::{RecordsArgs, mac_alg, names};
 pub(crate) use self::error::RecordsError;
 use self::order::{ChunkOrder, RowTotals};
 use self::pipeline::RecordPipeline;

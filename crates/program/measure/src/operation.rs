@@ -147,6 +147,20 @@ impl NamedOperation {
         format!("{}, {}", Self::public_key_names(), records.join(", "))
     }
 
+    /// Returns all names in lines for help, one for each cipher or kind of key.
+    pub(crate) fn known_families() -> Vec<String> {
+        let names = Self::known_names();
+        let family = |name: &str| name.split('-').next().map(str::to_owned);
+        let mut families: Vec<Vec<&str>> = Vec::new();
+        for name in names.split(", ") {
+            match families.iter_mut().find(|names| family(names[0]) == family(name)) {
+                Some(names) => names.push(name),
+                None => families.push(vec![name]),
+            }
+        }
+        families.iter().map(|names| names.join(", ")).collect()
+    }
+
     pub(crate) fn is_public_key(self) -> bool {
         !matches!(self, Self::Record { .. })
     }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::CallError;
 use crate::key_path::key_path;
-use crate::records::{mac_alg, names};
+use crate::named_values;
 
 /// Arguments of `oarlock call`.
 #[derive(Args, Debug)]
@@ -43,7 +43,7 @@ pub(super) struct ServersArgs {
     /// Accept an answer only if this many servers give it, 1 to the number of servers [default: 1]
     #[arg(long, global = true, value_name = "K", conflicts_with = "threshold_key")]
     pub(super) agree: Option<u8>,
-    /// Threshold key that the servers share: the file NAME.threshold.pem that `oarlock keys split` writes
+    /// Threshold key that the servers share: NAME.threshold.pem, which `oarlock keys split` writes (experimental)
     #[arg(long, global = true, value_name = "FILE", value_parser = key_path())]
     pub(super) threshold_key: Option<PathBuf>,
 }
@@ -183,7 +183,8 @@ pub(super) struct CallDecryptArgs {
     /// Under an RSA key, the label of OAEP
     #[arg(long)]
     pub(super) label: Option<String>,
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["scheme", "label"], help = cipher_help())]
+    /// Cipher [default: GCM under AES keys, else CBC]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["scheme", "label"], value_parser = named_values::cipher())]
     pub(super) cipher: Option<RowCipher>,
     /// Under a symmetric key, the text that was given to `call encrypt`
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["scheme", "label"])]
@@ -211,7 +212,8 @@ pub(super) struct CallEncryptArgs {
     /// Name of a symmetric key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
-    #[arg(long, value_name = "NAME", help = cipher_help())]
+    /// Cipher [default: GCM under AES keys, else CBC]
+    #[arg(long, value_name = "NAME", value_parser = named_values::cipher())]
     pub(super) cipher: Option<RowCipher>,
     /// IV in hexadecimal digits, if the key's policy allows one from the caller [default: the server makes a new one]
     #[arg(long, value_name = "HEX")]
@@ -231,7 +233,8 @@ pub(super) struct CallRewrapArgs {
     /// Name of a symmetric key of the server, with the version that encrypted, such as cards@2
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
-    #[arg(long, value_name = "NAME", help = cipher_help())]
+    /// Cipher [default: GCM under AES keys, else CBC]
+    #[arg(long, value_name = "NAME", value_parser = named_values::cipher())]
     pub(super) cipher: Option<RowCipher>,
     /// Text that was given to `call encrypt`
     #[arg(long, value_name = "TEXT")]
@@ -240,7 +243,7 @@ pub(super) struct CallRewrapArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) to_key: Option<String>,
     /// Cipher of --to-key [default: as for --cipher]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = named_values::cipher(), hide_possible_values = true)]
     pub(super) to_cipher: Option<RowCipher>,
     /// File with the output of `call encrypt`, as raw bytes; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
@@ -254,7 +257,8 @@ pub(super) struct CallMacArgs {
     /// Name of a symmetric key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
-    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = mac_help())]
+    /// Algorithm [default: hmac-sha256, CMAC, or des-mac, as suits the key]
+    #[arg(long = "mac", value_name = "NAME", value_parser = named_values::mac())]
     pub(super) alg: Option<MacAlg>,
     /// Length of the MAC in bytes, from 4 to the length of the algorithm [default: the length of the algorithm]
     #[arg(long, value_name = "BYTES")]
@@ -264,14 +268,6 @@ pub(super) struct CallMacArgs {
     pub(super) input: PathBuf,
     #[command(flatten)]
     pub(super) output: OutputArgs,
-}
-
-fn cipher_help() -> String {
-    format!("Cipher: {} [default: GCM under AES keys, else CBC]", names(&RowCipher::ALL))
-}
-
-fn mac_help() -> String {
-    format!("Algorithm: {} [default: hmac-sha256, CMAC, or des-mac, as suits the key]", names(&MacAlg::ALL))
 }
 
 #[derive(Args, Debug)]

@@ -38,7 +38,7 @@ pub(super) enum KeysCommand {
     Seal(SealArgs),
     /// Describe a key and print its public half; the private half is never printed
     Show(ShowArgs),
-    /// Split an RSA key with safe primes into threshold shares: K of L servers can sign, and no server has the key
+    /// Split an RSA key into threshold shares: K of L servers can sign, and no server has the key (experimental)
     Split(SplitArgs),
     /// Open a file that is sealed with age
     Unseal(UnsealArgs),
@@ -138,7 +138,7 @@ pub(super) struct GenerateArgs {
     pub(super) identity: Option<PathBuf>,
     #[command(flatten)]
     pub(super) seal: SealTo,
-    /// Use safe primes (required by `keys split`; RSA only, slower)
+    /// Use safe primes, which `keys split` needs (RSA only, slower, experimental)
     #[arg(long, conflicts_with = "records")]
     pub(super) safe_primes: bool,
     /// Replace an existing key of this name
@@ -259,7 +259,7 @@ pub(super) struct ShowArgs {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The key must have safe primes: `oarlock keys generate rsa2048 --safe-primes`. Shares are written to \
+    after_help = "Threshold RSA is experimental: it may change without notice. The key must have safe primes: `oarlock keys generate rsa2048 --safe-primes`. Shares are written to \
                   OUT/server-1/NAME.pem and so on, each a server's directory of keys, and the public data to \
                   OUT/NAME.threshold.pem. Shoup, \"Practical Threshold Signatures\", EUROCRYPT 2000; docs/math/threshold-rsa.md.\n\n\
                   Example: oarlock keys split root.pem --threshold 2 --shares 3 --out shares"

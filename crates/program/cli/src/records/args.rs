@@ -10,7 +10,7 @@ use oarlock::{BlockCipher, FpeAlg, MacAlg};
 use oarlock_keytable::{Alphabet, FormatError, KeyType, TokenFormat, WeakKeyRule};
 use oarlock_records::{
     AeadColumns, Encoding, FileFormat, IvFrom, KeyFrom, Padding, RecordJob, RowCipher, RowOperation,
-    TOKEN_ALGS, TweakFrom,
+    TweakFrom,
 };
 
 pub(super) use self::arrow::{ArrowJob, ArrowOperation};
@@ -18,6 +18,7 @@ use super::RecordsError;
 use super::keys::JobKeys;
 use super::source::{ArrowContainer, InputFile};
 use crate::key_path::key_path;
+use crate::named_values;
 
 /// Arguments of `oarlock records`.
 #[derive(Args, Clone, Debug)]
@@ -82,16 +83,16 @@ pub(super) struct FileArgs {
     /// Column for the results, added if it is missing [default: the column of the values; for mac: mac]
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
-    /// Encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data
-    /// are UTF-8 text, and everything else is hex. In Arrow files values are bytes, and text makes decrypted values
-    /// strings [default: hex]
-    #[arg(long, value_name = "NAME")]
+    /// Encoding of values, IVs, tags and associated data; in Arrow files values are bytes [default: hex]
+    #[arg(long, value_name = "NAME", value_parser = named_values::encoding())]
     encoding: Option<Encoding>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FormatName {
+    /// Fields with a separator, see --delimiter
     Csv,
+    /// One JSON object per line
     Ndjson,
     /// A file or a stream of Arrow IPC
     Arrow,
@@ -133,8 +134,11 @@ pub(super) struct RecordKeyArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum WeakKeyArg {
+    /// End with an error
     Refuse,
+    /// Use them, and name them on stderr
     Warn,
+    /// Use them
     Allow,
 }
 
@@ -152,11 +156,11 @@ impl From<WeakKeyArg> for WeakKeyRule {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cipher")]
 struct CipherArgs {
-    #[arg(long, value_name = "NAME", help = format!("Cipher: {}", names(&RowCipher::ALL)))]
+    /// Cipher of the values
+    #[arg(long, value_name = "NAME", value_parser = named_values::cipher())]
     cipher: RowCipher,
-    /// Padding of a value's last block under CBC: none (an incomplete block is rejected), pkcs7 [default: none; in
-    /// Arrow files pkcs7]
-    #[arg(long, value_name = "NAME")]
+    /// Padding of a value's last block under CBC [default: none; in Arrow files pkcs7]
+    #[arg(long, value_name = "NAME", value_parser = named_values::padding())]
     padding: Option<Padding>,
     /// Column of the IVs
     #[arg(long, value_name = "NAME", default_value = "iv")]
@@ -164,13 +168,9 @@ struct CipherArgs {
     /// Column of the tags of GCM, SIV and GCM-SIV
     #[arg(long, value_name = "NAME", default_value = "tag")]
     tag_column: String,
-    /// Column of their associated data
+    /// Column of the associated data of GCM, SIV and GCM-SIV
     #[arg(long, value_name = "NAME")]
     aad_column: Option<String>,
-}
-
-pub(crate) fn names(all: &[impl ToString]) -> String {
-    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Args, Clone, Debug)]
@@ -181,8 +181,7 @@ struct RecordEncryptArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
-    /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the
-    /// key's own first bytes [default: new; for SIV, which needs none, zero]
+    /// Source of the IVs [default: new; for SIV, which needs none, zero]
     #[arg(long, value_name = "FROM", help_heading = "Cipher")]
     iv: Option<IvOrigin>,
 }
@@ -195,7 +194,7 @@ struct RecordDecryptArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
-    /// Source of the IVs: the column, zeros, or the key's own first bytes [default: column; for SIV, zero]
+    /// Source of the IVs [default: column; for SIV, zero]
     #[arg(long, value_name = "FROM", help_heading = "Cipher")]
     iv: Option<OldIvOrigin>,
     /// Leave the columns of IVs and tags out, so that the output equals the original file byte for byte
@@ -210,7 +209,8 @@ struct RecordTokenArgs {
     files: FileArgs,
     #[command(flatten)]
     keys: RecordKeyArgs,
-    #[arg(long, value_name = "NAME", default_value = "aes256-ff1", value_parser = token_alg, help = format!("Algorithm: {}", names(&TOKEN_ALGS)), help_heading = "Tokens")]
+    /// Algorithm of the tokens
+    #[arg(long, value_name = "NAME", default_value = "aes256-ff1", value_parser = named_values::token_algorithm(), help_heading = "Tokens")]
     cipher: FpeAlg,
     #[arg(long, value_name = "NAME", default_value = "digits", value_parser = alphabet, help = format!("Alphabet of the encrypted characters: {}, or {ALPHABET_FILE} and the path of a file with the characters", Alphabet::names()), help_heading = "Tokens")]
     alphabet: Alphabet,
@@ -245,11 +245,6 @@ fn alphabet(text: &str) -> Result<Alphabet, String> {
     Alphabet::new(characters).map_err(|error| fault(error.to_string()))
 }
 
-fn token_alg(name: &str) -> Result<FpeAlg, String> {
-    let found = TOKEN_ALGS.into_iter().find(|alg| alg.to_string() == name);
-    found.ok_or_else(|| format!("expected one of {}", names(&TOKEN_ALGS)))
-}
-
 #[derive(Args, Clone, Debug)]
 struct TranslateArgs {
     #[command(flatten)]
@@ -258,22 +253,22 @@ struct TranslateArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     to: ToKeyArgs,
-    /// Cipher of the values; only CBC can be translated, and in Arrow files every cipher
-    #[arg(long, value_name = "NAME", help_heading = "Cipher")]
+    /// Cipher of the values. CSV and NDJSON files: CBC only
+    #[arg(long, value_name = "NAME", help_heading = "Cipher", value_parser = named_values::cipher())]
     cipher: RowCipher,
-    /// New cipher of the values [default: the same]
-    #[arg(long, value_name = "NAME", help_heading = "Cipher")]
+    /// New cipher of the values [default: that of --cipher]
+    #[arg(long, value_name = "NAME", help_heading = "Cipher", value_parser = named_values::cipher(), hide_possible_values = true)]
     to_cipher: Option<RowCipher>,
-    /// Source of the values' IVs: the column, zeros, or the key's own first bytes
+    /// Source of the values' IVs
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
     iv: OldIvOrigin,
-    /// Column of these IVs
+    /// Column of the values' IVs
     #[arg(long, value_name = "NAME", default_value = "iv", help_heading = "Cipher")]
     iv_column: String,
-    /// Source of the new IVs, as with encrypt
+    /// Source of the new IVs
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
     to_iv: IvOrigin,
-    /// Column of the new IVs [default: the same]
+    /// Column of the new IVs [default: that of --iv-column]
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     to_iv_column: Option<String>,
 }
@@ -302,16 +297,12 @@ struct RecordMacArgs {
     files: FileArgs,
     #[command(flatten)]
     keys: RecordKeyArgs,
-    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = format!("Algorithm: {}", names(&MacAlg::ALL)), help_heading = "MAC")]
+    /// Algorithm of the codes
+    #[arg(long = "mac", value_name = "NAME", value_parser = named_values::mac(), help_heading = "MAC")]
     alg: MacAlg,
     /// Length of each MAC in bytes, from 4 to the length of the algorithm [default: the length of the algorithm]
     #[arg(long, value_name = "BYTES", help_heading = "MAC")]
     length: Option<usize>,
-}
-
-pub(crate) fn mac_alg(name: &str) -> Result<MacAlg, String> {
-    let found = MacAlg::ALL.into_iter().find(|alg| alg.to_string() == name);
-    found.ok_or_else(|| format!("expected one of {}", names(&MacAlg::ALL)))
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {
@@ -325,17 +316,24 @@ fn delimiter(text: &str) -> Result<u8, String> {
 /// The source of the IVs of an encryption.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum IvOrigin {
+    /// New ones, random or counted as the key's policy says, written to the column of IVs
     New,
+    /// The values of the column of IVs
     Column,
+    /// Zeros
     Zero,
+    /// The first bytes of the key
     Key,
 }
 
 /// The source of the IVs of a decryption.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OldIvOrigin {
+    /// The values of the column of IVs
     Column,
+    /// Zeros
     Zero,
+    /// The first bytes of the key
     Key,
 }
 

@@ -67,9 +67,16 @@ fn bash_completes_commands_and_options() {
 /// laboratory for some of them.
 fn commands(words: &[&str]) -> Vec<String> {
     let help = text(&oarlock(&[&["help"], words].concat()));
-    let Some((_, list)) = help.split_once("Commands:\n") else { return Vec::new() };
-    let names = list.lines().take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  "));
-    names
+    // The program lists its commands in groups, before its options.
+    let list = match words {
+        [] => help
+            .split_once("Services:\n")
+            .and_then(|(_, list)| list.split_once("Global options:\n"))
+            .map(|(list, _)| list),
+        _ => help.split_once("Commands:\n").and_then(|(_, list)| list.split("\n\n").next()),
+    };
+    let lines = list.into_iter().flat_map(str::lines).filter(|line| line.starts_with("  "));
+    lines
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .map(str::to_owned)

@@ -38,10 +38,10 @@ pub(super) struct TrafficArgs {
     /// Seconds to listen, up to a year [default: until a signal]
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, requires = "dnstap_socket")]
     pub(super) listen_for: Option<Duration>,
-    /// Of captures, only messages over this: a query whose answer did not fit comes again over TCP, and is one query
+    /// Transport to count in captures. A query that is repeated over TCP counts once
     #[arg(long, value_enum, default_value_t = TransportFilter::Udp)]
     pub(super) transport: TransportFilter,
-    /// Of dnstap, only messages of this side
+    /// Side of the resolver to count in dnstap
     #[arg(long, value_enum, default_value_t = SideFilter::All)]
     pub(super) side: SideFilter,
 }
@@ -114,7 +114,7 @@ pub(super) struct ModelArgs {
     /// b: signatures per second that do not depend on queries [default: of the lines through the traffic]
     #[arg(long, value_name = "NUMBER", value_parser = number, allow_hyphen_values = true)]
     pub(super) b: Option<f64>,
-    /// The paper's worst case: r = 1, a_s = 1, s = 3, a_v = 1, b = 0, but for those that are given
+    /// Use the paper's worst case for every parameter that is not set: r = 1, a_s = 1, s = 3, a_v = 1, b = 0
     #[arg(long)]
     pub(super) worst_case: bool,
     /// Seconds of an interval that lines are drawn through [default: 1 for up to ten minutes of traffic, else 60]

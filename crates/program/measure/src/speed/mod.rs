@@ -81,10 +81,8 @@ pub struct SpeedArgs {
 }
 
 fn ops_help() -> String {
-    format!(
-        "Operations, separated by commas [default: all at their usual sizes]: {}",
-        NamedOperation::known_names()
-    )
+    let families = NamedOperation::known_families().join("\n  ");
+    format!("Operations, separated by commas [default: all at their usual sizes]:\n  {families}")
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
