@@ -7,14 +7,14 @@
 //!
 //! # Use a key that arrives wrapped
 //!
-//! One record unwraps a key into a secret slot, and the records behind it encrypt under it. The slot ends with the call.
-//! Every record has a status of its own, so the last one fails alone:
+//! One record unwraps a key into a secret slot, and the records behind it encrypt under it. The slot ends with the
+//! call. Every record has a status of its own, so the last one fails alone:
 //!
 //! ```
 //! use oarlock::{Accelerator, BlockCipher, KeySource, Status, WrapAlg};
 //! use oarlock_keytable::{
-//!     BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable,
-//!     KeyType, KeyWrap,
+//!     BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy,
+//!     KeyTable, KeyType, KeyWrap,
 //! };
 //!
 //! let table = KeyTable::new();
