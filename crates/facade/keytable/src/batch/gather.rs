@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use oarlock_core::{Column, InputSource, Key, KeySource, OutputSink, Records, SecretSlots, Span, Status};
 
-use super::plan::BatchRow;
+use super::wave_plan::BatchRow;
 use crate::table::BatchTask;
 
 /// Columns of one group, kept from group to group.

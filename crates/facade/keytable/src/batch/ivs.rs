@@ -8,8 +8,8 @@ use aws_lc_rs::rand;
 use oarlock_core::{Column, JobError, KeySource, OutputSink, Records, SecretSlots, Span, Status, erase};
 
 use super::Batch;
-use super::plan::BatchRow;
 use super::slots::SlotClaims;
+use super::wave_plan::BatchRow;
 use crate::table::{BatchTask, IvCounter, IvSource, KeyPolicy, KeyWrap, TableSnapshot};
 
 /// The IVs of a batch.

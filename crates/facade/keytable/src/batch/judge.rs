@@ -6,8 +6,8 @@ use oarlock_core::{InputSource, KeySource, OutputSink, Records, Span, Status};
 
 use super::Batch;
 use super::domain::is_large_enough;
-use super::plan::BatchRow;
 use super::slots::{SlotClaim, SlotClaims, SlotContent, SlotKey};
+use super::wave_plan::BatchRow;
 use crate::table::{
     BatchTask, IvSource, IvUse, KeyOperation, KeyPolicy, KeyType, KeyWrap, RightSet, TableSnapshot,
 };

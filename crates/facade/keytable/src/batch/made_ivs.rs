@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use aws_lc_rs::rand;
 use oarlock::Accelerator;
-use oarlock_core::{Column, JobError, KeySource, Outcomes, OutputSink, Records, Span, Status, erase};
+use oarlock_core::{Column, JobError, KeySource, Outcomes, OutputSink, Records, Shape, Span, Status, erase};
 
 use super::judge::is_in_output;
 use super::{Batch, plain};
-use crate::table::{BatchTask, IvSource, KeyPolicy, RightSet, TableSnapshot};
+use crate::table::{BatchTask, IvSource, KeyPolicy, TableSnapshot};
 
-/// A batch that may go so.
+/// The IVs of a batch, all from one source.
 pub(super) struct MadeIvs {
     len: usize,
     /// The sources of the IVs, of which the first stands for all.
@@ -21,13 +21,8 @@ pub(super) struct MadeIvs {
 }
 
 impl MadeIvs {
-    /// None if a record has to be looked at.
-    pub(super) fn of(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Self> {
-        let (Column::One(task @ BatchTask::Do(_)), Column::One(IvSource::Given)) =
-            (&batch.task, &batch.second_iv_from)
-        else {
-            return None;
-        };
+    /// Returns `None` if a record has to be looked at.
+    pub(super) fn new(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Self> {
         let len = task.iv_len().filter(|len| *len > 0 && task.has_key() && !task.has_second_key())?;
         // The column of given IVs is not used, but it must lie in the data.
         let is_in_data = |span: Span| span.of(&batch.records.data).is_some();
@@ -44,17 +39,13 @@ impl MadeIvs {
             IvSource::Generated(_) => task.encrypts() && are_random(batch, snapshot, len),
             _ => false,
         };
-        let own = Self { len, from };
-        (are_alike && own.end(&batch.records).is_some()).then_some(own)
+        let made = Self { len, from };
+        (are_alike && made.end(&batch.records).is_some()).then_some(made)
     }
 
-    /// Returns the rights that the task needs of its keys.
-    pub(super) fn needed(&self, task: BatchTask) -> RightSet {
-        let of_iv = match task.encrypts() {
-            true => RightSet::needed_to_encrypt(self.from, task.iv_use()),
-            false => RightSet::needed_to_decrypt(self.from, task.iv_use()),
-        };
-        RightSet::needed(task).and(of_iv)
+    /// Returns the source that stands for all.
+    pub(super) fn source(&self) -> IvSource {
+        self.from
     }
 
     /// Returns the bytes of the data with the IVs behind it, or `None` if spans cannot reach them.
@@ -66,17 +57,17 @@ impl MadeIvs {
         records.data.len().checked_add(ivs).filter(|end| u32::try_from(*end).is_ok())
     }
 
-    /// Runs a batch that was admitted. Without randomness no record is computed.
+    /// Runs a batch. Without randomness no record is computed.
     pub(super) fn run(
         &self,
         accelerator: &Accelerator,
+        shape: Shape,
         batch: &Batch<'_>,
         snapshot: &TableSnapshot,
         outcomes: &mut Outcomes,
     ) -> Result<(), JobError> {
-        let (Column::One(BatchTask::Do(shape)), Some(end)) = (&batch.task, self.end(&batch.records)) else {
-            return Err(JobError::Malformed { what: "a batch that was not admitted" });
-        };
+        let end =
+            self.end(&batch.records).ok_or(JobError::Malformed { what: "too many IVs for one batch" })?;
         let start = batch.records.data.len();
         // At full capacity from the start: a vector that grew would leave plaintexts in freed memory.
         let mut data = CopiedData(Vec::with_capacity(end));
@@ -95,7 +86,7 @@ impl MadeIvs {
             return Ok(());
         }
         let records = Records { data: Cow::Borrowed(&data.0), iv, ..batch.records.borrowed() };
-        plain::run(accelerator, *shape, &Batch::of(*shape, records), snapshot, outcomes)?;
+        plain::run(accelerator, shape, &records, snapshot, outcomes)?;
         if self.from != IvSource::Zero {
             let part = outcomes.part_mut(0);
             let ivs = data.0[start..].chunks_exact(self.len);

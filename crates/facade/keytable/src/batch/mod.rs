@@ -9,12 +9,13 @@
 //! |---|---|
 //! | [`builder`](BatchBuilder) | a batch made record by record |
 //! | [`outcome`](BatchOutcome) | statuses and results in the caller's order, and messages for human readers |
+//! | `plan` | the choice among the four ways to compute a batch, the next three and waves |
 //! | `plain` | batches that go unchanged, with one comparison per record |
 //! | `made_ivs` | batches of one task whose IVs are all random or all zero |
-//! | `mixed` | batches of several tasks whose records are plain, with columns copied by task |
-//! | `plan`, `judge`, `slots` | the general path: the check of each record, and its wave |
+//! | `by_task` | batches of several tasks whose records are plain, with columns copied by task |
+//! | `wave_plan`, `judge`, `slots` | the check of each record, and its wave |
 //! | `reserve` | the uses of keys, taken before anything runs |
-//! | `ivs` | IVs that the general path makes |
+//! | `ivs` | IVs that waves make |
 //! | `waves`, `gather` | groups of one shape, run and put back into order |
 //! | `unwrapped` | the checks of an unwrapped key before its use |
 //! | `unwrap_key` | keys that come into the table wrapped |
@@ -23,12 +24,12 @@
 #[cfg(any(test, feature = "random-batches"))]
 pub mod agreement;
 mod builder;
+mod by_task;
 mod domain;
 mod gather;
 mod ivs;
 mod judge;
 mod made_ivs;
-mod mixed;
 mod outcome;
 mod plain;
 mod plan;
@@ -38,6 +39,7 @@ mod slots;
 pub(crate) mod tests;
 mod unwrap_key;
 mod unwrapped;
+mod wave_plan;
 mod waves;
 
 use std::borrow::Cow;
@@ -47,8 +49,8 @@ use oarlock::Accelerator;
 use oarlock_core::{Column, ColumnValue, JobError, KeySource, Records, SecretSlots};
 
 pub use self::builder::{BatchBuilder, BatchEntry, EntryInput, EntryIv, EntryOutput};
-use self::made_ivs::MadeIvs;
 pub use self::outcome::{BatchOutcome, RecordError};
+use self::plan::RecordBatchPlan;
 pub use self::unwrap_key::WrappedKey;
 use crate::table::{BatchTask, IvSource, KeyColumns, KeyTable, TableSnapshot};
 
@@ -199,29 +201,25 @@ fn run(
             &named
         }
     };
-    if let Some(shape) = plain::admit(batch, &snapshot) {
-        plain::run(accelerator, shape, batch, &snapshot, &mut memory)?;
-        *outcome = BatchOutcome::of(memory, Vec::new());
-        return Ok(SecretSlots::default());
+    match RecordBatchPlan::new(batch, &snapshot)? {
+        RecordBatchPlan::Plain(shape) => {
+            plain::run(accelerator, shape, &batch.records, &snapshot, &mut memory)?;
+        }
+        RecordBatchPlan::MadeIvs(shape, made) => {
+            made.run(accelerator, shape, batch, &snapshot, &mut memory)?
+        }
+        RecordBatchPlan::ByTask(flat, groups) => {
+            by_task::run(accelerator, &groups, &flat.records, &snapshot, &mut memory);
+        }
+        RecordBatchPlan::Waves(flat, plan) => {
+            let slots;
+            (*outcome, slots) = waves::run(accelerator, &flat, plan, memory)?;
+            table.count_weak(outcome.warnings().len() as u64);
+            return Ok(slots);
+        }
     }
-    if let Some(made) = MadeIvs::of(batch, &snapshot)
-        && let Column::One(task) = &batch.task
-        && plain::admit_keys(batch, &snapshot, made.needed(*task)).is_some()
-    {
-        made.run(accelerator, batch, &snapshot, &mut memory)?;
-        *outcome = BatchOutcome::of(memory, Vec::new());
-        return Ok(SecretSlots::default());
-    }
-    let flat = batch.flattened();
-    if let Some(lots) = mixed::admit(&flat, &snapshot) {
-        mixed::run(accelerator, &lots, &flat.records, &snapshot, &mut memory);
-        *outcome = BatchOutcome::of(memory, Vec::new());
-        return Ok(SecretSlots::default());
-    }
-    let slots;
-    (*outcome, slots) = waves::run(accelerator, &flat, plan::WavePlan::of(&flat, &snapshot)?, memory)?;
-    table.count_weak(outcome.warnings().len() as u64);
-    Ok(slots)
+    *outcome = BatchOutcome::of(memory, Vec::new());
+    Ok(SecretSlots::default())
 }
 
 impl fmt::Debug for Batch<'_> {

@@ -9,7 +9,7 @@ use oarlock_core::{
 };
 
 use super::Batch;
-use super::plan::BatchRow;
+use super::wave_plan::BatchRow;
 use crate::table::{BatchTask, IvSource, KeyTable, KeyWeakness};
 
 /// The statuses and results of a batch, zeroized on drop if anything in it may be secret.

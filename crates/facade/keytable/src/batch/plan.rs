@@ -1,114 +1,99 @@
-//! The plan of a batch: the records that may run, in groups of one wave and one task.
+//! The plan of a batch: one of four ways to compute it, with the uses of its keys reserved.
 
-use std::collections::HashMap;
+use oarlock_core::{Column, JobError, Records, Shape};
 
-use oarlock_core::{Column, InputSource, JobError, KeySource, OutputSink, Span, Status};
+use super::Batch;
+use super::by_task::TaskGroup;
+use super::domain::are_large_enough;
+use super::made_ivs::MadeIvs;
+use super::plain::common_rights;
+use super::reserve::BatchUses;
+use super::wave_plan::WavePlan;
+use crate::table::{BatchTask, IvSource, IvUse, RightSet, TableSnapshot};
 
-use super::ivs::BatchIvs;
-use super::judge::RecordJudge;
-use super::slots::SlotClaims;
-use super::{Batch, reserve};
-use crate::table::{BatchTask, IvSource, TableSnapshot};
-
-/// One record, as its columns have it.
-#[derive(Clone, Copy)]
-pub(super) struct BatchRow {
-    pub(super) task: BatchTask,
-    pub(super) key: KeySource,
-    pub(super) second_key: KeySource,
-    pub(super) iv: Span,
-    pub(super) iv_from: IvSource,
-    pub(super) second_iv: Span,
-    pub(super) second_iv_from: IvSource,
-    pub(super) aad: Span,
-    pub(super) input: InputSource,
-    pub(super) output: OutputSink,
-    pub(super) tag: Span,
+/// The plan of a batch. The uses of its keys are reserved.
+pub(super) enum RecordBatchPlan<'b> {
+    /// One task under the caller's IVs, without slots: the batch goes to the engines unchanged.
+    Plain(Shape),
+    /// One task whose IVs are all random or all zero.
+    MadeIvs(Shape, MadeIvs),
+    /// Several tasks of records that are plain otherwise.
+    ByTask(Batch<'b>, Vec<TaskGroup>),
+    /// Records that are checked one by one.
+    Waves(Batch<'b>, WavePlan<'b>),
 }
 
-/// A batch whose records have been judged and whose uses are reserved.
-pub(super) struct WavePlan<'a> {
-    pub(super) snapshot: &'a TableSnapshot,
-    /// Pending if a record is to run, else why not.
-    pub(super) statuses: Vec<Status>,
-    /// In the order of their waves.
-    pub(super) groups: Vec<WaveGroup>,
-    pub(super) claims: SlotClaims<'a>,
-    pub(super) ivs: BatchIvs,
-}
+impl<'b> RecordBatchPlan<'b> {
+    /// Plans a batch whose columns are complete.
+    ///
+    /// Only the last kind of plan checks single records. It finds out which records fail if one of them does.
+    pub(super) fn new(batch: &'b Batch<'_>, snapshot: &'b TableSnapshot) -> Result<Self, JobError> {
+        if let Some(plan) = Self::of_one_task(batch, snapshot) {
+            return Ok(plan);
+        }
+        let flat = batch.flattened();
+        match TaskGroup::sort(&flat, snapshot) {
+            Some(groups) => Ok(Self::ByTask(flat, groups)),
+            None => {
+                let plan = WavePlan::new(&flat, snapshot)?;
+                Ok(Self::Waves(flat, plan))
+            }
+        }
+    }
 
-/// Records that run together.
-#[derive(Debug)]
-pub(super) struct WaveGroup {
-    pub(super) wave: u32,
-    pub(super) task: BatchTask,
-    /// Their places in the batch, in order.
-    pub(super) members: Vec<u32>,
-}
-
-impl<'a> WavePlan<'a> {
-    /// Judges, reserves and groups. The batch's columns have no runs.
-    pub(super) fn of(batch: &Batch<'_>, snapshot: &'a TableSnapshot) -> Result<Self, JobError> {
-        if u32::try_from(batch.records.len).is_err() {
-            return Err(JobError::Malformed { what: "more than 2^32 records in one batch" });
+    /// Plans a batch of one task whose keys all have the rights that it needs.
+    fn of_one_task(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Self> {
+        let (Column::One(task @ BatchTask::Do(shape)), Column::One(IvSource::Given)) =
+            (&batch.task, &batch.second_iv_from)
+        else {
+            return None;
+        };
+        // Slots order the records, and public-key shapes are refused.
+        if batch.names_slots() || !shape.is_record() || !are_large_enough(*task, &batch.records) {
+            return None;
         }
-        let mut judge = RecordJudge::new(batch, snapshot);
-        let mut statuses = Vec::with_capacity(batch.records.len);
-        let mut waves = Vec::with_capacity(batch.records.len);
-        for index in 0..batch.records.len {
-            let (wave, verdict) = judge.judge(&BatchRow::at(batch, index));
-            statuses.push(verdict.err().unwrap_or(Status::Pending));
-            waves.push(wave);
-        }
-        let is_counted = judge.is_counted;
-        let mut claims = judge.claims;
-        if is_counted {
-            reserve::reserve(batch, snapshot, &mut claims, &mut statuses);
-        }
-        let ivs = BatchIvs::make(batch, snapshot, &claims, &mut statuses)?;
-        let groups = group(&batch.task, &waves, &statuses);
-        Ok(Self { snapshot, statuses, groups, claims, ivs })
+        let (plan, iv_from) = match &batch.iv_from {
+            Column::One(IvSource::Given) => (Self::Plain(*shape), IvSource::Given),
+            _ => {
+                let made = MadeIvs::new(*task, batch, snapshot)?;
+                let iv_from = made.source();
+                (Self::MadeIvs(*shape, made), iv_from)
+            }
+        };
+        admit_keys(*task, iv_from, &batch.records, snapshot).then_some(plan)
     }
 }
 
-fn group(tasks: &Column<'_, BatchTask>, waves: &[u32], statuses: &[Status]) -> Vec<WaveGroup> {
-    let mut groups: Vec<WaveGroup> = Vec::new();
-    let mut places: HashMap<(u32, BatchTask), usize> = HashMap::new();
-    let mut latest = 0;
-    let pending = (0_u32..).zip(statuses).filter(|(_, status)| **status == Status::Pending);
-    for (index, _) in pending {
-        let Some(task) = tasks.get(index as usize) else { break };
-        let wave = waves[index as usize];
-        let is_latest = groups.get(latest).is_some_and(|group| (group.wave, group.task) == (wave, task));
-        if !is_latest {
-            latest = *places.entry((wave, task)).or_insert_with(|| {
-                groups.push(WaveGroup { wave, task, members: Vec::new() });
-                groups.len() - 1
-            });
+/// True if all keys have the rights that a task needs. Their uses are then reserved.
+fn admit_keys(task: BatchTask, iv_from: IvSource, records: &Records<'_>, snapshot: &TableSnapshot) -> bool {
+    let second =
+        RightSet::needed_second(task).and(RightSet::needed_to_encrypt(IvSource::Given, IvUse::Chain));
+    let columns = [
+        task.has_key().then_some((&records.key, RightSet::needed_with_iv(task, iv_from))),
+        task.has_second_key().then_some((&records.second_key, second)),
+    ];
+    let mut is_uncounted = true;
+    for (column, needed) in columns.into_iter().flatten() {
+        let common = common_rights(&snapshot.rights, column, records.len);
+        if !common.has(needed) {
+            return false;
         }
-        groups[latest].members.push(index);
+        is_uncounted &= common.is_uncounted(task.is_gcm_seal());
     }
-    groups.sort_by_key(|group| group.wave);
-    groups
+    is_uncounted || reserve(task, records, snapshot)
 }
 
-impl BatchRow {
-    /// A record of a batch whose columns are complete; what lies past their end would be refused.
-    pub(super) fn at(batch: &Batch<'_>, index: usize) -> Self {
-        let records = &batch.records;
-        let nowhere = KeySource::Table(u32::MAX);
-        Self {
-            task: batch.task.get(index).unwrap_or(BatchTask::digest(oarlock_core::DigestAlg::Sha256)),
-            key: records.key.get(index).unwrap_or(nowhere),
-            second_key: records.second_key.get(index).unwrap_or(nowhere),
-            iv: records.iv.get(index).unwrap_or_default(),
-            iv_from: batch.iv_from.get(index).unwrap_or_default(),
-            second_iv: records.second_iv.get(index).unwrap_or_default(),
-            second_iv_from: batch.second_iv_from.get(index).unwrap_or_default(),
-            aad: records.aad.get(index).unwrap_or_default(),
-            input: records.input.get(index).unwrap_or(InputSource::Slot(u32::MAX)),
-            output: records.output.get(index).unwrap_or(OutputSink::Slot(u32::MAX)),
-            tag: records.tag.get(index).unwrap_or_default(),
-        }
+/// Reserves the uses of all keys, or none if a key has too few left.
+fn reserve(task: BatchTask, records: &Records<'_>, snapshot: &TableSnapshot) -> bool {
+    let Records { len, key, second_key, .. } = records;
+    let (mut uses, is_seal) = (BatchUses::new(snapshot), task.is_gcm_seal());
+    match key {
+        Column::Each(sources) => sources.iter().for_each(|source| uses.add(*source, is_seal)),
+        _ => key.cursor().take(*len).for_each(|source| uses.add(source, is_seal)),
     }
+    if task.has_second_key() {
+        let pairs = key.cursor().zip(second_key.cursor()).take(*len);
+        pairs.filter(|(first, second)| first != second).for_each(|(_, second)| uses.add(second, false));
+    }
+    uses.reserve_all(snapshot)
 }

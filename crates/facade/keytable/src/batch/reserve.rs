@@ -3,20 +3,86 @@
 use oarlock_core::{KeySource, Status};
 
 use super::Batch;
-use super::plan::BatchRow;
 use super::slots::SlotClaims;
+use super::wave_plan::BatchRow;
 use crate::table::{KeyEntry, KeyUses, TableSnapshot, UseLimit};
 
-/// The number of uses of each key of the table in a batch.
-#[derive(Debug)]
-pub(super) struct UseTally {
-    /// Uses that are wanted; after a reservation, uses that are granted and not yet spent.
+/// The uses of keys that a batch wants, and after a reservation those that it has and has not spent.
+pub(super) struct BatchUses {
+    /// By the index of their limit.
+    tallies: [UseTally; LIMITS.len()],
+}
+
+type KeyLimit = fn(&KeyUses) -> Option<&UseLimit>;
+
+/// The limits of a key: records, encryptions under GCM, and encryptions under GCM with unwrapped keys.
+const LIMITS: [KeyLimit; 3] =
+    [|uses| uses.records.as_ref(), |uses| Some(&uses.gcm), |uses| Some(&uses.gcm_of_unwrapped)];
+
+const RECORDS: usize = 0;
+const SEALS: usize = 1;
+const SEALS_OF_UNWRAPPED: usize = 2;
+
+impl BatchUses {
+    pub(super) fn new(snapshot: &TableSnapshot) -> Self {
+        Self { tallies: LIMITS.map(|_| UseTally::new(snapshot.entries.len())) }
+    }
+
+    /// Counts one more use of a key, and with `is_gcm_seal` one more encryption under GCM. A key outside the table is
+    /// not counted.
+    #[inline]
+    pub(super) fn add(&mut self, source: KeySource, is_gcm_seal: bool) {
+        if let KeySource::Table(key) = source {
+            self.tallies[RECORDS].add(key);
+            if is_gcm_seal {
+                self.tallies[SEALS].add(key);
+            }
+        }
+    }
+
+    /// Reserves all uses, or none if a key has too few left.
+    pub(super) fn reserve_all(mut self, snapshot: &TableSnapshot) -> bool {
+        self.tallies[SEALS].keys.retain(|index| snapshot.rights[*index as usize].counts_gcm());
+        let mut tallies = self.tallies.iter_mut().zip(LIMITS);
+        // The limits behind one that lacks uses are not asked.
+        let Some(short) = tallies.position(|(tally, limit)| !tally.reserve(snapshot, limit)) else {
+            return true;
+        };
+        // Waves reserve again, and refuse only the records that are too many.
+        self.give_back(snapshot, short);
+        false
+    }
+
+    /// Gives back what was granted and not spent under the limits up to the one at `last`.
+    fn give_back(&self, snapshot: &TableSnapshot, last: usize) {
+        for (tally, limit) in self.tallies[..=last].iter().zip(LIMITS) {
+            tally.give_back(snapshot, limit);
+        }
+    }
+
+    /// Spends all uses of a record, or none.
+    fn spend(&mut self, counted: &RecordUses) -> bool {
+        for (at, (limit, key)) in counted.iter().flatten().enumerate() {
+            if !self.tallies[*limit].spend(*key) {
+                counted.iter().flatten().take(at).for_each(|counted| self.unspend(*counted));
+                return false;
+            }
+        }
+        true
+    }
+
+    fn unspend(&mut self, (limit, key): (usize, u32)) {
+        self.tallies[limit].uses[key as usize] += 1;
+    }
+}
+
+/// The number of uses of each key under one limit.
+struct UseTally {
+    /// The uses by key.
     uses: Vec<u32>,
     /// The keys among them, once each.
     keys: Vec<u32>,
 }
-
-type LimitOf = fn(&KeyUses) -> Option<&UseLimit>;
 
 impl UseTally {
     fn new(keys: usize) -> Self {
@@ -32,21 +98,10 @@ impl UseTally {
         *uses += 1;
     }
 
-    /// Counts one more use of a key. A key outside the table is not counted.
-    #[inline]
-    pub(super) fn add_source(&mut self, source: KeySource) {
-        if let KeySource::Table(key) = source {
-            self.add(key);
-        }
-    }
-
-    /// Forgets the keys whose uses do not count.
-    fn keep(&mut self, counts: impl Fn(u32) -> bool) {
-        self.keys.retain(|key| counts(*key));
-    }
-
-    /// Reserves all uses, or as many as are left.
-    fn reserve(&mut self, snapshot: &TableSnapshot, limit: LimitOf) -> bool {
+    /// Reserves all uses, or as many as are left. True if these are all.
+    ///
+    /// One atomic step per key: batches of other threads reserve at the same time.
+    fn reserve(&mut self, snapshot: &TableSnapshot, limit: KeyLimit) -> bool {
         let mut is_whole = true;
         for key in &self.keys {
             let wanted = &mut self.uses[*key as usize];
@@ -59,17 +114,7 @@ impl UseTally {
         is_whole
     }
 
-    /// Reserves all, or nothing.
-    fn reserve_all(&mut self, snapshot: &TableSnapshot, limit: LimitOf) -> bool {
-        let is_whole = self.reserve(snapshot, limit);
-        if !is_whole {
-            self.give_back(snapshot, limit);
-        }
-        is_whole
-    }
-
-    /// Gives back what was granted and not spent.
-    fn give_back(&self, snapshot: &TableSnapshot, limit: LimitOf) {
+    fn give_back(&self, snapshot: &TableSnapshot, limit: KeyLimit) {
         for key in &self.keys {
             if let Some(limit) = snapshot.entry(*key).map(KeyEntry::uses).and_then(limit) {
                 limit.give_back(u64::from(self.uses[*key as usize]));
@@ -85,35 +130,8 @@ impl UseTally {
     }
 }
 
-/// Reserves the uses that `count_records` finds, and the encryptions under GCM that `count_seals` finds, or none if a
-/// key has too few left.
-pub(super) fn reserve_all(
-    snapshot: &TableSnapshot,
-    count_records: impl FnOnce(&mut UseTally),
-    count_seals: impl FnOnce(&mut UseTally),
-) -> bool {
-    let mut records = UseTally::new(snapshot.entries.len());
-    count_records(&mut records);
-    if !records.reserve_all(snapshot, LIMITS[RECORDS]) {
-        return false;
-    }
-    let mut sealed = UseTally::new(snapshot.entries.len());
-    count_seals(&mut sealed);
-    sealed.keep(|index| snapshot.rights[index as usize].counts_gcm());
-    let is_reserved = sealed.reserve_all(snapshot, LIMITS[SEALS]);
-    // The general path reserves again and refuses only the records that are too many.
-    if !is_reserved {
-        records.give_back(snapshot, LIMITS[RECORDS]);
-    }
-    is_reserved
-}
-
-/// The counts of a record: pairs of a tally and a key.
-type Counted = [Option<(usize, u32)>; 3];
-
-/// The tallies of a batch: records, encryptions under GCM, and encryptions under GCM with unwrapped keys.
-const LIMITS: [LimitOf; 3] =
-    [|uses| uses.records.as_ref(), |uses| Some(&uses.gcm), |uses| Some(&uses.gcm_of_unwrapped)];
+/// The uses of a record: pairs of a limit and a key.
+type RecordUses = [Option<(usize, u32)>; 3];
 
 /// Reserves the uses of every record that may run. If they are too few, later records of the batch are refused.
 pub(super) fn reserve(
@@ -122,26 +140,23 @@ pub(super) fn reserve(
     claims: &mut SlotClaims<'_>,
     statuses: &mut [Status],
 ) {
-    let mut tallies = LIMITS.map(|_| UseTally::new(snapshot.entries.len()));
+    let mut uses = BatchUses::new(snapshot);
     let pending = |statuses: &[Status], index: usize| statuses[index] == Status::Pending;
     for index in (0..batch.records.len).filter(|index| pending(statuses, *index)) {
-        for (tally, key) in counted(&BatchRow::at(batch, index), snapshot, claims).into_iter().flatten() {
-            tallies[tally].add(key);
+        for (limit, key) in counted(&BatchRow::at(batch, index), snapshot, claims).into_iter().flatten() {
+            uses.tallies[limit].add(key);
         }
     }
-    // One atomic step per key and limit: batches of other threads reserve at the same time.
-    for (tally, limit) in tallies.iter_mut().zip(LIMITS) {
+    for (tally, limit) in uses.tallies.iter_mut().zip(LIMITS) {
         tally.reserve(snapshot, limit);
     }
     for index in 0..batch.records.len {
-        if pending(statuses, index) && !spend(&BatchRow::at(batch, index), snapshot, claims, &mut tallies) {
+        if pending(statuses, index) && !spend(&BatchRow::at(batch, index), snapshot, claims, &mut uses) {
             statuses[index] = Status::KeyUsedUp;
         }
     }
     // Uses that no record has spent go back, such as the first use of a record that lacks a second one.
-    for (tally, limit) in tallies.iter().zip(LIMITS) {
-        tally.give_back(snapshot, limit);
-    }
+    uses.give_back(snapshot, LIMITS.len() - 1);
 }
 
 /// Spends all uses of a record, or none.
@@ -149,23 +164,15 @@ fn spend(
     row: &BatchRow,
     snapshot: &TableSnapshot,
     claims: &mut SlotClaims<'_>,
-    tallies: &mut [UseTally; 3],
+    uses: &mut BatchUses,
 ) -> bool {
     let counted = counted(row, snapshot, claims);
-    for (at, (tally, key)) in counted.iter().flatten().copied().enumerate() {
-        if !tallies[tally].spend(key) {
-            // A record counts for all its keys or for none.
-            for (tally, key) in counted.iter().flatten().take(at) {
-                tallies[*tally].uses[*key as usize] += 1;
-            }
-            return false;
-        }
+    if !uses.spend(&counted) {
+        return false;
     }
     let slots = slot_keys(row);
     if slots.iter().flatten().any(|slot| claims.key(*slot).is_ok_and(|key| key.uses_left == 0)) {
-        for (tally, key) in counted.iter().flatten() {
-            tallies[*tally].uses[*key as usize] += 1;
-        }
+        counted.into_iter().flatten().for_each(|counted| uses.unspend(counted));
         return false;
     }
     for slot in slots.iter().flatten() {
@@ -177,7 +184,7 @@ fn spend(
 }
 
 /// Returns the counts of a record: one for each key, and one more for an encryption under GCM.
-fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) -> Counted {
+fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) -> RecordUses {
     let in_table = |source| match source {
         KeySource::Table(index) if index < TableSnapshot::FIRST_OUTSIDE => Some((RECORDS, index)),
         _ => None,
@@ -186,10 +193,6 @@ fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) ->
     let second = in_table(row.second_key).filter(|own| row.task.has_second_key() && Some(*own) != first);
     [first, second, counted_seal(row, snapshot, claims).filter(|_| row.task.is_gcm_seal())]
 }
-
-const RECORDS: usize = 0;
-const SEALS: usize = 1;
-const SEALS_OF_UNWRAPPED: usize = 2;
 
 fn counted_seal(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) -> Option<(usize, u32)> {
     match row.key {

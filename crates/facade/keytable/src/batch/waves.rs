@@ -9,8 +9,8 @@ use oarlock_core::{
 };
 
 use super::gather::GroupColumns;
-use super::plan::{BatchRow, WaveGroup, WavePlan};
 use super::unwrapped::UnwrappedKeys;
+use super::wave_plan::{BatchRow, WaveGroup, WavePlan};
 use super::{Batch, BatchOutcome};
 use crate::table::{BatchTask, KeyWeakness, TableSnapshot, WeakKeyRule};
 

@@ -165,6 +165,15 @@ impl RightSet {
         })
     }
 
+    /// Returns the needs of a task towards its first key, with an IV from this source.
+    pub(crate) fn needed_with_iv(task: BatchTask, iv: IvSource) -> Self {
+        let of_iv = match task.encrypts() {
+            true => Self::needed_to_encrypt(iv, task.iv_use()),
+            false => Self::needed_to_decrypt(iv, task.iv_use()),
+        };
+        Self::needed(task).and(of_iv)
+    }
+
     /// Returns the right to one operation, for any type and algorithm.
     pub(crate) fn to(operation: KeyOperation) -> Self {
         Self(operation_bit(operation))

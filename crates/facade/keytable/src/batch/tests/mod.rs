@@ -12,8 +12,9 @@ use std::sync::OnceLock;
 use oarlock::Accelerator;
 use oarlock_core::{BlockCipher, Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
+use super::plan::RecordBatchPlan;
 use super::{Batch, BatchBuilder, BatchEntry, BatchOutcome, EntryIv};
-use crate::table::{BatchTask, KeyPolicy, KeyTable, KeyType, WeakKeyRule};
+use crate::table::{BatchTask, IvSource, KeyPolicy, KeyTable, KeyType, TableSnapshot, WeakKeyRule};
 
 /// One accelerator for all tests, because its self tests take time.
 pub(crate) fn accelerator() -> &'static Accelerator {
@@ -93,7 +94,7 @@ fn a_batch_of_one_shape_is_what_the_engines_compute() {
     let records = plain_records(indices[0]);
     let shape = BatchTask::encrypt(BlockCipher::Des).shape();
     let batch = Batch::of(shape, records.clone());
-    assert_eq!(super::plain::admit(&batch, &table.snapshot()), Some(shape), "no column is copied");
+    assert!(is_plain(&batch, &table.snapshot()), "no column is copied");
     let outcome = table.run(accelerator(), &batch).unwrap();
     let direct = Records {
         keys: vec![outside(&secret(KeyType::Des, 1))].into(),
@@ -112,10 +113,10 @@ fn what_has_to_be_looked_at_does_not_go_as_it_is() {
     let refused = |change: &dyn Fn(&mut Batch<'static>)| {
         let mut batch = Batch::of(shape, plain_records(indices[0]));
         change(&mut batch);
-        super::plain::admit(&batch, &snapshot).is_none()
+        !is_plain(&batch, &snapshot)
     };
     assert!(refused(&|batch| batch.slots = vec![8].into()));
-    assert!(refused(&|batch| batch.iv_from = Column::One(super::IvSource::Zero)));
+    assert!(refused(&|batch| batch.iv_from = Column::One(IvSource::Zero)));
     assert!(refused(&|batch| batch.task = Column::Each(vec![BatchTask::Do(shape); 2].into())));
     assert!(refused(&|batch| batch.records.key = Column::One(KeySource::Table(6))));
     assert!(refused(&|batch| batch.records.key = Column::One(KeySource::Table(indices[1]))));
@@ -126,15 +127,19 @@ fn what_has_to_be_looked_at_does_not_go_as_it_is() {
     assert!(refused(&|batch| batch.records.key = Column::Runs(each.map(|key| (1, key)).to_vec().into())));
     table.remove("des");
     let batch = Batch::of(shape, plain_records(indices[0]));
-    assert!(super::plain::admit(&batch, &table.snapshot()).is_none());
-    assert!(super::plain::admit(&batch, &snapshot).is_some(), "a batch sees the table as it was");
+    assert!(!is_plain(&batch, &table.snapshot()));
+    assert!(is_plain(&batch, &snapshot), "a batch sees the table as it was");
+}
+
+fn is_plain(batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool {
+    matches!(RecordBatchPlan::new(batch, snapshot), Ok(RecordBatchPlan::Plain(_)))
 }
 
 #[test]
 fn incomplete_columns_are_the_callers_error() {
     let (table, indices) = open_table();
     let mut batch = Batch::of(BatchTask::encrypt(BlockCipher::Des), plain_records(indices[0]));
-    batch.iv_from = Column::Each(vec![super::IvSource::Given].into());
+    batch.iv_from = Column::Each(vec![IvSource::Given].into());
     assert!(table.run(accelerator(), &batch).is_err());
 }
 

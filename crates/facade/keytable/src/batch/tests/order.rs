@@ -2,6 +2,7 @@
 
 use oarlock_core::{AeadAlg, Column, DigestAlg, MacAlg};
 
+use super::super::by_task::TaskGroup;
 use super::*;
 use crate::agreement::{ChoiceSource, RandomBatch};
 
@@ -85,10 +86,10 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
             builder.add(BatchEntry::new(task).key(key).input(&input).iv(EntryIv::Bytes(&iv))).unwrap();
         }
         let mut batch = builder.batch();
-        assert!(super::super::mixed::admit(&batch, &snapshot).is_some());
+        assert!(is_by_task(&batch, &snapshot));
         table.run_into(accelerator(), &batch, &mut outcome).unwrap();
         batch.slots = vec![1].into();
-        assert!(super::super::mixed::admit(&batch, &snapshot).is_none());
+        assert!(!is_by_task(&batch, &snapshot));
         let planned = table.run(accelerator(), &batch).unwrap();
         assert_eq!(outcome.statuses(), planned.statuses());
         assert_eq!(outcome.output(), planned.output());
@@ -101,30 +102,31 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
 #[test]
 fn all_paths_agree_under_random_policies() {
     let mut dice = Dice(22);
-    let (mut plain, mut made, mut mixed, mut refused, mut used_up) = (0, 0, 0, 0, 0);
+    let (mut plain, mut made, mut by_task, mut waves, mut refused, mut used_up) = (0, 0, 0, 0, 0, 0);
     for round in 0..3000 {
         let drawn = RandomBatch::draw(&mut dice, 12);
         let builder = drawn.to_builder().unwrap();
-        // Admission reserves uses, so each asks a table of its own.
+        // Plans reserve uses, so each is made for a table of its own.
         let snapshot = || drawn.table().unwrap().snapshot();
-        plain += usize::from(super::super::plain::admit(&builder.batch(), &snapshot()).is_some());
-        made += usize::from(admits_made_ivs(&builder.batch(), &snapshot()));
-        mixed += usize::from(super::super::mixed::admit(&builder.batch(), &snapshot()).is_some());
+        match RecordBatchPlan::new(&builder.batch(), &snapshot()).unwrap() {
+            RecordBatchPlan::Plain(_) => plain += 1,
+            RecordBatchPlan::MadeIvs(..) => made += 1,
+            RecordBatchPlan::ByTask(..) => {}
+            RecordBatchPlan::Waves(..) => waves += 1,
+        }
+        by_task += usize::from(is_by_task(&builder.batch(), &snapshot()));
         let statuses =
             drawn.compare_paths(accelerator()).unwrap_or_else(|error| panic!("round {round}: {error}"));
         let count = |status| statuses.iter().filter(|own| **own == status).count();
         refused += count(Status::Forbidden) + count(Status::IvForbidden);
         used_up += count(Status::KeyUsedUp);
     }
-    let seen = [plain, made, mixed, refused, used_up];
-    assert!(seen.iter().all(|count| *count > 20), "every path and every refusal occurs: {seen:?}");
+    let seen = [plain, made, by_task, waves, refused, used_up];
+    assert!(seen.iter().all(|count| *count > 20), "every plan and every refusal occurs: {seen:?}");
 }
 
-fn admits_made_ivs(batch: &Batch<'_>, snapshot: &crate::table::TableSnapshot) -> bool {
-    let (Some(made), Column::One(task)) = (super::super::MadeIvs::of(batch, snapshot), &batch.task) else {
-        return false;
-    };
-    super::super::plain::admit_keys(batch, snapshot, made.needed(*task)).is_some()
+fn is_by_task(batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool {
+    TaskGroup::sort(batch, snapshot).is_some()
 }
 
 #[test]
@@ -137,13 +139,13 @@ fn records_that_have_to_be_looked_at_take_the_long_way() {
     let admitted = |change: &dyn Fn(&mut Batch<'static>)| {
         let mut batch = Batch::new(Column::Each(both.to_vec().into()), plain_records(indices[0]));
         change(&mut batch);
-        super::super::mixed::admit(&batch, &snapshot).is_some()
+        is_by_task(&batch, &snapshot)
     };
     let second = |source| Column::Each(vec![InputSource::Data(Span { start: 8, len: 8 }), source].into());
     let output = |sink| Column::Each(vec![OutputSink::Output(Span { start: 16, len: 8 }), sink].into());
     assert!(admitted(&|_| {}));
     assert!(!admitted(&|batch| batch.slots = vec![8].into()));
-    assert!(!admitted(&|batch| batch.iv_from = Column::One(super::super::IvSource::Zero)));
+    assert!(!admitted(&|batch| batch.iv_from = Column::One(IvSource::Zero)));
     assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Table(indices[1]))));
     assert!(!admitted(&|batch| batch.records.key = Column::One(Batch::outside_key(0))));
     assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Slot(0))));
@@ -200,7 +202,7 @@ fn places_and_spans_that_do_not_exist_are_that_records_error() {
         change(&mut records);
         let mut batch = Batch::of(BatchTask::encrypt(BlockCipher::Des), records);
         let plain = table.run(accelerator(), &batch).unwrap().statuses().to_vec();
-        batch.iv_from = Column::Each(vec![super::super::IvSource::Given; 2].into());
+        batch.iv_from = Column::Each(vec![IvSource::Given; 2].into());
         batch.slots = vec![8].into();
         let planned = table.run(accelerator(), &batch).unwrap().statuses().to_vec();
         assert_eq!(plain, planned);
