@@ -4,9 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use zeroize::Zeroizing;
-
-use crate::{JobError, Key, Scheme};
+use crate::{JobError, OwnedJob};
 
 /// A unit with keys of its own, such as an HSM or a remote server.
 pub trait Holder: fmt::Debug + Send + Sync {
@@ -20,41 +18,23 @@ pub trait Holder: fmt::Debug + Send + Sync {
     fn start(&self, jobs: OwnedJobs, done: Completion);
 }
 
-/// Jobs for one holder, each with its own scheme. Cheap to clone.
+/// Jobs for one holder, each with its own scheme and a key whose home is the holder. The input is a digest if the
+/// scheme names one. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct OwnedJobs(Arc<[HeldJob]>);
-
-/// One whole operation for a holder.
-#[derive(Clone)]
-pub struct HeldJob {
-    /// The padding, the encoding and the nonce rule.
-    pub scheme: Scheme,
-    /// A key whose home is the holder.
-    pub key: Key,
-    /// The digest if the scheme names one, else the message, the ciphertext or the peer's key.
-    pub input: Zeroizing<Vec<u8>>,
-    /// The signature to verify or the OAEP label, else empty.
-    pub second: Vec<u8>,
-}
-
-impl fmt::Debug for HeldJob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HeldJob({}, {:?}, {} bytes)", self.scheme, self.key, self.input.len())
-    }
-}
+pub struct OwnedJobs(Arc<[OwnedJob]>);
 
 impl OwnedJobs {
     /// Takes ownership of `jobs`.
     #[must_use]
-    pub fn new(jobs: Vec<HeldJob>) -> Self {
+    pub fn new(jobs: Vec<OwnedJob>) -> Self {
         Self(jobs.into())
     }
 }
 
 impl std::ops::Deref for OwnedJobs {
-    type Target = [HeldJob];
+    type Target = [OwnedJob];
 
-    fn deref(&self) -> &[HeldJob] {
+    fn deref(&self) -> &[OwnedJob] {
         &self.0
     }
 }

@@ -8,6 +8,7 @@
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
+//! | [`job`](Job) | the request of a caller: a scheme, a key and inputs, borrowed or owned |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
 //! | [`ff1`](Ff1Radix) | the limits of FF1 |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
@@ -27,6 +28,7 @@ mod engine;
 mod error;
 mod ff1;
 mod holder;
+mod job;
 mod jobs;
 mod key;
 mod operation;
@@ -43,7 +45,8 @@ pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
 pub use ff1::{Ff1Radix, MAX_FF1_NUMERALS, MAX_FF1_TWEAK};
-pub use holder::{Completion, CompletionSink, HeldJob, Holder, OwnedJobs};
+pub use holder::{Completion, CompletionSink, Holder, OwnedJobs};
+pub use job::{Input, Job, OwnedJob};
 pub use jobs::Jobs;
 pub use key::{
     EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,

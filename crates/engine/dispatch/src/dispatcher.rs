@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oarlock_core::{
-    Engine, HeldJob, JobError, Jobs, Key, KeyHome, Operation, OperationSet, Outcomes, Records, SecondInput,
+    Engine, JobError, Jobs, Key, KeyHome, Operation, OperationSet, Outcomes, OwnedJob, Records, SecondInput,
     Shape,
 };
 
@@ -124,7 +124,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// A key has another home, the dispatcher has no such holder, or the tenant's queue is full.
-    pub fn submit_held(&self, jobs: Vec<HeldJob>, options: SubmitOptions) -> Result<Ticket, JobError> {
+    pub fn submit_held(&self, jobs: Vec<OwnedJob>, options: SubmitOptions) -> Result<Ticket, JobError> {
         let dispatch = self.dispatch();
         let holder = self.holder_of(&jobs)?;
         let submission = Submission::new(Payload::Held(jobs), QueueKey::Holder(holder), options.tenant);
@@ -285,7 +285,7 @@ impl Dispatcher {
         })
     }
 
-    fn holder_of(&self, jobs: &[HeldJob]) -> Result<usize, JobError> {
+    fn holder_of(&self, jobs: &[OwnedJob]) -> Result<usize, JobError> {
         let mut holders = jobs.iter().map(|job| match job.key.home() {
             KeyHome::Held { holder, .. } => Ok(holder),
             KeyHome::Local => Err(JobError::KeyType { wanted: "a holder".into(), found: job.key.kind() }),

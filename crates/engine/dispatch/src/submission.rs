@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread::Thread;
 
-use oarlock_core::{HeldJob, JobError, Jobs, OperationSet, Outcomes, Records, Shape};
+use oarlock_core::{JobError, Jobs, OperationSet, Outcomes, OwnedJob, Records, Shape};
 
 use crate::clock::Nanos;
 use crate::metrics::count;
@@ -19,7 +19,7 @@ use crate::task::CallerTask;
 pub(crate) enum Payload {
     Operations(OperationSet),
     Records(Shape, Box<Records<'static>>),
-    Held(Vec<HeldJob>),
+    Held(Vec<OwnedJob>),
     Task(CallerTask),
 }
 

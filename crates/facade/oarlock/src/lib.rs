@@ -82,7 +82,6 @@
 //! | module | content |
 //! |---|---|
 //! | [`accelerator`](Accelerator) | the entry point: self-tested engines joined to the dispatcher |
-//! | [`job`](Job) | the request of a caller: a scheme, a key and borrowed inputs |
 //! | [`schemes`] | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
 //! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
 //! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
@@ -105,7 +104,6 @@ mod calibrate;
 mod detect;
 mod digest_chain;
 pub mod engine_api;
-mod job;
 pub mod schemes;
 pub mod selftest;
 #[cfg(feature = "threshold")]
@@ -120,11 +118,10 @@ pub use detect::{
     AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, known_leaves, proved_shapes,
 };
 pub use digest_chain::DigestChain;
-pub use job::{Input, Job};
 
 pub use oarlock_core::{
     AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
-    EcdsaEncoding, Fingerprint, FpeAlg, InputSource, JobError, Key, KeyHome, KeyKind, KeySource,
+    EcdsaEncoding, Fingerprint, FpeAlg, Input, InputSource, Job, JobError, Key, KeyHome, KeyKind, KeySource,
     MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding,
     NonceRule, Outcomes, OutputSink, Records, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots,
     Shape, SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len,

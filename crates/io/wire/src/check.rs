@@ -1,10 +1,10 @@
 //! The check of answers with the public key.
 
-use oarlock::engine_api::{Engine, HeldJob};
+use oarlock::engine_api::{Engine, OwnedJob};
 use oarlock::schemes::compute_on;
 #[cfg(feature = "grpc")]
-use oarlock::{Accelerator, NonceRule};
-use oarlock::{Input, Job, SaltLength, Scheme};
+use oarlock::{Accelerator, NonceRule, Scheme};
+use oarlock::{Job, SigningScheme};
 
 /// The answers that are verified with the public key before they are released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl AnswerCheck {
     pub(crate) fn find_wrong<'a>(
         self,
         checker: &Accelerator,
-        answers: impl Iterator<Item = (usize, &'a HeldJob, &'a [u8])>,
+        answers: impl Iterator<Item = (usize, &'a OwnedJob, &'a [u8])>,
     ) -> Vec<usize> {
         let verifications =
             answers.filter_map(|(index, job, answer)| Some((index, self.verification_of(job, answer)?)));
@@ -39,38 +39,23 @@ impl AnswerCheck {
     }
 
     /// Returns true if an answer is certainly wrong. `engine` computes on this thread and needs little stack.
-    pub(crate) fn is_wrong(self, engine: &dyn Engine, job: &HeldJob, answer: &[u8]) -> bool {
+    pub(crate) fn is_wrong(self, engine: &dyn Engine, job: &OwnedJob, answer: &[u8]) -> bool {
         let Some(verification) = self.verification_of(job, answer) else { return false };
         compute_on(engine, &[verification]).iter().any(Result::is_err)
     }
 
     /// Returns the job that verifies an answer, if there is one and the check includes it.
-    fn verification_of<'a>(self, job: &'a HeldJob, answer: &'a [u8]) -> Option<Job<'a>> {
+    fn verification_of<'a>(self, job: &'a OwnedJob, answer: &'a [u8]) -> Option<Job<'a>> {
         // A held key may come without its public half. Then nothing can be verified.
         job.key.parts()?;
-        let (scheme, input) = verification(job)?;
+        let scheme = SigningScheme::try_from(job.scheme).ok()?.verifying();
         let is_wanted = match self {
             Self::Nothing => false,
             Self::Rsa => job.key.rsa_public().is_some(),
             Self::Signatures => true,
         };
-        is_wanted.then(|| Job::with_scheme(scheme, &job.key, input, answer))
+        is_wanted.then(|| Job::verify(scheme, &job.key, job.as_job().input, answer))
     }
-}
-
-fn verification(job: &HeldJob) -> Option<(Scheme, Input<'_>)> {
-    let digest = Input::Digest(&job.input);
-    Some(match job.scheme {
-        Scheme::RsaPkcs1Sign { digest: alg } => (Scheme::RsaPkcs1Verify { digest: alg }, digest),
-        Scheme::RsaPssSign { digest: alg, mgf, salt_len } => {
-            (Scheme::RsaPssVerify { digest: alg, mgf, salt: SaltLength::Exactly(salt_len) }, digest)
-        }
-        Scheme::EcdsaSign { curve, digest: alg, encoding, .. } => {
-            (Scheme::EcdsaVerify { curve, digest: alg, encoding }, digest)
-        }
-        Scheme::Ed25519Sign => (Scheme::Ed25519Verify, Input::Message(&job.input)),
-        _ => return None,
-    })
 }
 
 /// Returns true if every server must give the same bytes.

@@ -154,13 +154,9 @@ pub fn write<'a>(
     let (mut schemes, mut scheme_of) = (Vec::new(), Vec::with_capacity(count));
     let (mut inputs, mut seconds) = (BytesMut::new(), BytesMut::new());
     for (job, _) in jobs.clone() {
-        let (input, takes_digest) = match job.input {
-            Input::Message(bytes) => (bytes, false),
-            Input::Digest(bytes) => (bytes, true),
-        };
-        let scheme = proto::Scheme { takes_digest, ..scheme::write(job.scheme)? };
+        let scheme = proto::Scheme { takes_digest: job.input.is_digest(), ..scheme::write(job.scheme)? };
         scheme_of.push(find_or_add_scheme(scheme, &mut schemes)?);
-        inputs.extend_from_slice(input);
+        inputs.extend_from_slice(job.input.bytes());
         seconds.extend_from_slice(job.second);
     }
     Ok(proto::Jobs {

@@ -27,7 +27,6 @@ mod endpoint;
 mod error;
 pub mod fault;
 pub mod frame;
-mod held_job;
 pub mod jobs;
 mod limits;
 #[cfg(feature = "grpc")]

@@ -8,8 +8,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use oarlock_core::{
-    BatchSize, Engine, EngineFault, EngineLocation, HeldJob, Jobs, OperationSet, Outcomes, Scheme,
-    SecondInput, Shape,
+    BatchSize, Engine, EngineFault, EngineLocation, Jobs, OperationSet, Outcomes, SecondInput, Shape,
 };
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions, Ticket};
 
@@ -261,8 +260,7 @@ fn a_job_is_cancelled_while_its_holder_works() {
         let holder = InventedHolder::new(HolderRule::Silent);
         let dispatcher =
             DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
-        let job =
-            HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![7].into(), second: vec![] };
+        let job = held_job(&[7]);
         let ticket = dispatcher.submit_held(vec![job.clone(), job], SubmitOptions::default()).unwrap();
         while holder.kept.lock().unwrap().is_empty() {
             std::thread::yield_now();
@@ -292,8 +290,7 @@ fn a_holder_that_keeps_its_jobs_does_not_outlive_the_dispatcher() {
     let holder = InventedHolder::new(HolderRule::Silent);
     let dispatcher =
         DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
-    let job = HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![7].into(), second: vec![] };
-    let ticket = dispatcher.submit_held(vec![job], SubmitOptions::default()).unwrap();
+    let ticket = dispatcher.submit_held(vec![held_job(&[7])], SubmitOptions::default()).unwrap();
     while holder.kept.lock().unwrap().is_empty() {
         std::thread::yield_now();
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use oarlock_core::{HeldJob, JobError, Outcomes, Scheme, SecondInput, Shape};
+use oarlock_core::{JobError, Outcomes, SecondInput, Shape};
 use oarlock_dispatch::{
     Dispatcher, DispatcherBuilder, EngineCost, Results, SchedulerConfig, SubmitOptions, Ticket,
 };
@@ -318,14 +318,9 @@ fn a_batch_without_records_has_an_empty_outcome() {
 fn held(holder: &Arc<InventedHolder>, deadline: Option<Duration>) -> Vec<Result<Vec<u8>, JobError>> {
     let dispatcher =
         DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
-    let job = |n: u8| HeldJob {
-        scheme: Scheme::Ed25519Sign,
-        key: held_key(),
-        input: vec![n; 4].into(),
-        second: Vec::new(),
-    };
     let options = SubmitOptions::default().with_deadline(deadline);
-    let results = dispatcher.submit_held((0..4).map(job).collect(), options).unwrap().wait();
+    let results =
+        dispatcher.submit_held((0..4).map(|n| held_job(&[n; 4])).collect(), options).unwrap().wait();
     (0..4).map(|index| results.get(index).map(<[u8]>::to_vec)).collect()
 }
 
@@ -357,8 +352,7 @@ fn a_silent_holder_ends_at_the_deadline() {
 #[test]
 fn a_held_key_goes_to_its_own_holder_only() {
     let dispatcher = DispatcherBuilder::new(Invented::referee()).config(config()).build();
-    let job = HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![].into(), second: vec![] };
-    let error = dispatcher.submit_held(vec![job], SubmitOptions::default()).unwrap_err();
+    let error = dispatcher.submit_held(vec![held_job(&[])], SubmitOptions::default()).unwrap_err();
     assert_eq!(error, JobError::Unsupported { wanted: "holder vault".into() });
 }
 

@@ -4,13 +4,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use oarlock_core::{HeldJob, JobError, KeyHome, OperationSet, Shape};
+use oarlock_core::{JobError, KeyHome, OperationSet, OwnedJob, Shape};
 use oarlock_dispatch::{Dispatcher, Results, SubmitOptions, Ticket};
 
 use super::answers::Answers;
 use super::needs_holder;
 use crate::Job;
-use crate::schemes::{Finisher, NonceSource, ShapedJob, lower};
+use crate::schemes::{Finisher, NonceSource, ShapedJob, lower, to_digested};
 
 /// The jobs of one call, lowered and sorted. A job that cannot be lowered has its answer already.
 pub(super) struct JobGroups {
@@ -26,7 +26,7 @@ struct Local {
 
 struct HeldGroup {
     holder: Arc<str>,
-    jobs: Vec<HeldJob>,
+    jobs: Vec<OwnedJob>,
     indices: Vec<u32>,
 }
 
@@ -62,7 +62,7 @@ impl JobGroups {
         if let KeyHome::Held { holder, .. } = job.key.home()
             && needs_holder(job)
         {
-            let held = job.to_held()?;
+            let held = to_digested(job)?;
             let group = self.held_group(holder);
             group.jobs.push(held);
             group.indices.push(place);

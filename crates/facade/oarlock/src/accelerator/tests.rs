@@ -213,7 +213,7 @@ impl Holder for Vault {
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
         for (index, job) in jobs.iter().enumerate() {
-            assert!(done.complete(index, Ok(job.input.iter().rev().copied().collect())));
+            assert!(done.complete(index, Ok(job.as_job().input.bytes().iter().rev().copied().collect())));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Digests, mask generation and the PRF of implicit rejection, over AWS-LC's one-shot functions.
 
 use aws_lc_rs::{digest, hmac};
-use oarlock_core::{DigestAlg, JobError};
+use oarlock_core::{DigestAlg, Input, Job, JobError, OwnedJob};
 use zeroize::Zeroize;
 
 use super::MAX_MODULUS_LEN;
@@ -35,6 +35,34 @@ impl Digester {
     pub(crate) fn hash(&self, message: &[u8]) -> MessageDigest {
         MessageDigest::from_slice(digest::digest(self.algorithm, message).as_ref())
     }
+
+    /// Returns the digest of a job's message, computed or given.
+    pub(super) fn digest(&self, job: &Job<'_>) -> Result<MessageDigest, JobError> {
+        match job.input {
+            Input::Message(message) => Ok(self.hash(message)),
+            Input::Digest(digest) if digest.len() == self.len() => Ok(MessageDigest::from_slice(digest)),
+            Input::Digest(digest) => Err(JobError::Length {
+                what: "digest",
+                expected: self.len().to_string(),
+                found: digest.len(),
+            }),
+        }
+    }
+}
+
+/// Copies a job, with the digest in place of its message if the scheme names one: less to keep or to send, and the
+/// message itself stays with the caller.
+///
+/// # Errors
+/// [`JobError::Length`] if a given digest has the wrong length; [`JobError::Unsupported`] for a digest in a scheme that
+/// takes messages.
+pub fn to_digested(job: &Job<'_>) -> Result<OwnedJob, JobError> {
+    let Some(alg) = job.scheme.message_digest() else {
+        job.message()?;
+        return Ok(OwnedJob::from(*job));
+    };
+    let digest = Digester::of(alg)?.digest(job)?;
+    Ok(Job::with_scheme(job.scheme, job.key, Input::Digest(digest.as_ref()), job.second).into())
 }
 
 static SHA1: Digester = Digester {
@@ -135,7 +163,30 @@ pub(crate) fn prf(key: &[u8; 32], label: &[u8], out: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
+    use oarlock_core::{Curve, Fingerprint, Key, KeyHome, KeyKind, SigningScheme};
+
     use super::*;
+
+    #[test]
+    fn a_copied_job_has_the_digest_and_not_the_message() {
+        let fingerprint = Fingerprint::new([1; 32]);
+        let key = Key::held(KeyKind::EcPrivate(Curve::P256), "token", "a", None, fingerprint);
+        let scheme = SigningScheme::ECDSA_P256_SHA256_DER;
+        let copy = to_digested(&Job::sign(scheme, &key, Input::Message(b"abc"))).unwrap();
+        let Input::Digest(digest) = copy.as_job().input else { panic!("the message itself") };
+        assert_eq!(digest.len(), 32);
+        assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
+        assert!(matches!(copy.key.home(), KeyHome::Held { .. }));
+        let short = to_digested(&Job::sign(scheme, &key, Input::Digest(&[0; 20]))).unwrap_err();
+        assert_eq!(short, JobError::Length { what: "digest", expected: "32".into(), found: 20 });
+    }
+
+    #[test]
+    fn schemes_over_messages_take_no_digest() {
+        let key = Key::held(KeyKind::Ed25519Private, "token", "b", None, Fingerprint::new([2; 32]));
+        let job = Job::sign(SigningScheme::ED25519, &key, Input::Digest(&[0; 32]));
+        assert!(matches!(to_digested(&job), Err(JobError::Unsupported { .. })));
+    }
 
     #[test]
     fn mgf1_matches_a_published_mask() {

@@ -26,6 +26,7 @@ pub use self::direct::{compute_on, raw_result};
 use self::finisher::FinishStep;
 pub use self::finisher::{Finisher, JobAnswer, raise};
 use self::hash::Digester;
+pub use self::hash::to_digested;
 pub use self::nonce::NonceSource;
 use crate::Job;
 

@@ -22,7 +22,7 @@ pub(super) fn encoded<'a>(
     digest: &Digester,
     buffer: &'a mut [u8],
 ) -> Result<&'a [u8], JobError> {
-    let hash = job.digest(digest)?;
+    let hash = digest.digest(job)?;
     let out = &mut buffer[..checked_len(job, digest)?];
     encode([digest.info_prefix, hash.as_ref()], out);
     Ok(out)
@@ -33,7 +33,7 @@ pub(super) fn lower_verify(
     digest: &'static Digester,
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
-    let hash = job.digest(digest)?;
+    let hash = digest.digest(job)?;
     checked_len(job, digest)?;
     rsa::push_from_peer(job.key, job.second, set)?;
     Ok(Finisher(FinishStep::Pkcs1Verify { digest, hash }))

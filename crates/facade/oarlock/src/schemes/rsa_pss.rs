@@ -42,7 +42,7 @@ pub(super) fn encoded<'a>(
     salt: &[u8],
     buffer: &'a mut [u8],
 ) -> Result<&'a [u8], JobError> {
-    let hash = job.digest(digest)?;
+    let hash = digest.digest(job)?;
     let (len, bits) = rsa::pss_len(job.key, digest.len() + salt.len() + 2)?;
     let out = &mut buffer[..rsa::modulus_len(job.key, len)?];
     let zeros = out.len() - len;
@@ -56,7 +56,7 @@ pub(super) fn lower_verify(
     salt: SaltLength,
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
-    let hash = job.digest(digest)?;
+    let hash = digest.digest(job)?;
     let salt_len = match salt {
         SaltLength::Exactly(len) => usize::from(len),
         // The shortest salt makes the weakest demand on the modulus.

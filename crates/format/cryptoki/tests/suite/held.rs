@@ -27,12 +27,9 @@ impl Holder for TestHolder {
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
         for (index, job) in jobs.iter().enumerate() {
-            let input = match job.scheme.message_digest() {
-                Some(_) => Input::Digest(&job.input),
-                None => Input::Message(&job.input),
-            };
-            let own = Job::with_scheme(job.scheme, &self.key, input, &job.second);
-            let answer = self.accelerator.submit(&own, SubmitOptions::default()).wait();
+            let mut job = job.as_job();
+            job.key = &self.key;
+            let answer = self.accelerator.submit(&job, SubmitOptions::default()).wait();
             let _ = done.complete(index, answer.map(|bytes| bytes.to_vec()));
         }
     }

@@ -388,12 +388,9 @@ impl Holder for TestHolder {
             return;
         }
         for (index, job) in jobs.iter().enumerate() {
-            let input = match job.scheme.message_digest() {
-                Some(_) => oarlock::Input::Digest(&job.input),
-                None => oarlock::Input::Message(&job.input),
-            };
-            let own = oarlock::Job::with_scheme(job.scheme, &self.key, input, &job.second);
-            let answer = self.keys.run_all(&[own]).get(0).map(<[u8]>::to_vec);
+            let mut job = job.as_job();
+            job.key = &self.key;
+            let answer = self.keys.run_all(&[job]).get(0).map(<[u8]>::to_vec);
             assert!(done.complete(index, answer));
         }
     }

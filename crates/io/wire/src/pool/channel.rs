@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::{BufMut, Bytes, BytesMut};
 use oarlock::Fingerprint;
 use oarlock::Key;
-use oarlock::engine_api::HeldJob;
+use oarlock::engine_api::OwnedJob;
 use oarlock::keys::export;
 use oarlock_shared_memory::{RingError, RingSizes};
 use prost::Message;
@@ -15,7 +15,6 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::socket::PoolSocket;
 use super::{PoolConfig, PoolError};
-use crate::held_job::as_job;
 use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request, response};
 use crate::ring::{self, ClientRing};
 use crate::{MessageLimits, NoRing, WireError, frame, jobs};
@@ -34,7 +33,7 @@ const RING_SIZES: RingSizes = RingSizes { requests: 16 << 10, answers: 16 << 10 
 /// A question to the server. It is kept until its answer, because it may be sent again.
 #[derive(Debug)]
 pub(super) enum PoolQuestion {
-    Job { job: HeldJob, source: OwnedKeySource },
+    Job { job: OwnedJob, source: OwnedKeySource },
     Info(String),
 }
 
@@ -133,7 +132,7 @@ impl PoolChannel {
                     awaited.opening = Some(request.id);
                     requests.push(request);
                 }
-                let message = jobs::write([(as_job(job, &job.second), handle as u32)].into_iter());
+                let message = jobs::write([(job.as_job(), handle as u32)].into_iter());
                 request::Body::Jobs(message.map_err(PoolError::Request)?)
             }
         };

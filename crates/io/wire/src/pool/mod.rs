@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use oarlock::engine_api::HeldJob;
+use oarlock::engine_api::OwnedJob;
+use oarlock::schemes::to_digested;
 use oarlock::{Accelerator, Job, Key, Scheme};
 use oarlock::{Fingerprint, SecretBytes};
 
@@ -122,7 +123,7 @@ impl ConnectionPool {
     /// # Errors
     /// The server cannot be reached, or the job cannot be sent.
     pub fn start(&self, job: &Job<'_>, source: JobKeySource<'_>) -> Result<PendingJob, PoolError> {
-        let job = job.to_held()?;
+        let job = to_digested(job)?;
         let is_signature = matches!(job.scheme, Scheme::RsaPkcs1Sign { .. } | Scheme::RsaPssSign { .. });
         // An RSA signature must be verified before its release, which needs the public half.
         if is_signature && job.key.rsa_public().is_none() {
@@ -248,7 +249,7 @@ impl PoolInner {
         }
     }
 
-    fn check(&self, job: &HeldJob, answer: &SecretBytes) -> Result<(), PoolError> {
+    fn check(&self, job: &OwnedJob, answer: &SecretBytes) -> Result<(), PoolError> {
         match AnswerCheck::Rsa.is_wrong(self.checker.diagnostics().referee(), job, answer.expose()) {
             false => Ok(()),
             true => Err(PoolError::WrongAnswer { path: self.config.path.clone() }),

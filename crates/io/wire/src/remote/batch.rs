@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use oarlock::JobError;
-use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
+use oarlock::engine_api::{Completion, OwnedJob, OwnedJobs};
+use oarlock::{Job, JobError};
 
 use super::RemoteInner;
 use super::names::ServerSet;
 use super::rank::servers_by_rank;
-use super::server::{JobAnswer, RemoteJob, RemoteServer};
+use super::server::{JobAnswer, RemoteServer};
 use crate::check::{AnswerCheck, is_deterministic};
 
 /// The maximum number of times that a server is asked. A dead stream is noticed only by asking.
@@ -46,8 +46,8 @@ impl<'i> AgreementBatch<'i> {
         indices: &[usize],
         done: Completion,
     ) -> Self {
-        let may_differ = |job: &HeldJob| !is_deterministic(job.scheme) && job.key.parts().is_some();
-        let row = |(at, job): (usize, &HeldJob)| AgreementRow {
+        let may_differ = |job: &OwnedJob| !is_deterministic(job.scheme) && job.key.parts().is_some();
+        let row = |(at, job): (usize, &OwnedJob)| AgreementRow {
             may_differ: may_differ(job),
             is_released: !indices.contains(&at),
             ..AgreementRow::default()
@@ -102,8 +102,7 @@ impl<'i> AgreementBatch<'i> {
     /// Asks servers for all open jobs, at the same time.
     async fn ask(&mut self, chosen: &[usize]) {
         let open = self.open();
-        let jobs: Vec<RemoteJob<'_>> =
-            open.iter().map(|at| &self.jobs[*at]).map(|job| (job, &*job.second)).collect();
+        let jobs: Vec<Job<'_>> = open.iter().map(|at| self.jobs[*at].as_job()).collect();
         let patience = self.inner.config.patience;
         let asked = chosen.iter().map(|server_index| self.servers[*server_index].ask(&jobs, patience));
         // At the same time, because a comparison needs all of them and the slowest decides.

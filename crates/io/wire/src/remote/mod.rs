@@ -205,7 +205,7 @@ impl RemoteInner {
         let mut plain = Vec::new();
         let mut shared: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, job) in jobs.iter().enumerate() {
-            match key_reference(job).filter(|name| self.config.threshold_keys.contains_key(&***name)) {
+            match key_reference(&job.key).filter(|name| self.config.threshold_keys.contains_key(&***name)) {
                 Some(name) => shared.entry(name).or_default().push(at),
                 None => plain.push(at),
             }

@@ -6,16 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use oarlock::JobError;
-use oarlock::KeyHome;
-use oarlock::engine_api::HeldJob;
+use oarlock::{Job, JobError, Key, KeyHome};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::breaker::CircuitBreaker;
 use super::observer::ConnectObserver;
 use crate::fault::error_of;
-use crate::held_job::as_job;
 use crate::proto::{self, Fault, OpenKey, open_key, request, response};
 use crate::{Endpoint, LinkError, ServerLink, jobs, records};
 
@@ -46,9 +43,6 @@ pub(super) struct RemoteServer {
     /// The index of the server's share of each threshold key, from 1, by the key's name.
     shares: Mutex<HashMap<Arc<str>, u8>>,
 }
-
-/// A job with its second input as it is sent.
-pub(super) type RemoteJob<'j> = (&'j HeldJob, &'j [u8]);
 
 /// A stream with the handles of the keys that are open on it.
 #[derive(Debug)]
@@ -135,7 +129,7 @@ impl RemoteServer {
     /// Returns the answers to jobs, in their order.
     pub(super) async fn ask(
         &self,
-        jobs: &[RemoteJob<'_>],
+        jobs: &[Job<'_>],
         patience: Duration,
     ) -> Result<Vec<JobAnswer>, LinkError> {
         let _under_way = OutstandingGuard::new(&self.outstanding, jobs.len());
@@ -229,13 +223,12 @@ impl RemoteServer {
         answer
     }
 
-    async fn ask_stream(&self, jobs: &[RemoteJob<'_>]) -> Result<Vec<JobAnswer>, LinkError> {
+    async fn ask_stream(&self, jobs: &[Job<'_>]) -> Result<Vec<JobAnswer>, LinkError> {
         let stream = self.stream().await?;
         let handles = self.open_keys(&stream, jobs).await?;
         let handle =
-            |job: &HeldJob| key_reference(job).and_then(|name| handles.get(name)?.as_ref().ok().copied());
-        let rows: Vec<_> =
-            jobs.iter().filter_map(|(job, second)| Some((as_job(job, second), handle(job)?))).collect();
+            |job: &Job<'_>| key_reference(job.key).and_then(|name| handles.get(name)?.as_ref().ok().copied());
+        let rows: Vec<_> = jobs.iter().filter_map(|job| Some((*job, handle(job)?))).collect();
         let count = rows.len();
         let message = jobs::write(rows.into_iter()).map_err(|error| LinkError::Refused(error.fault()))?;
         let response::Body::Results(results) = stream.link.call(request::Body::Jobs(message)).await? else {
@@ -245,11 +238,11 @@ impl RemoteServer {
             .map_err(|_| LinkError::Unexpected("as many results as jobs"))?;
         self.answered.fetch_add(count as u64, Ordering::Relaxed);
         let mut answers = columns.iter(&self.address);
-        let refused = |job: &HeldJob| match key_reference(job).and_then(|name| handles.get(name)) {
+        let refused = |job: &Job<'_>| match key_reference(job.key).and_then(|name| handles.get(name)) {
             Some(Err(fault)) => error_of(fault, &self.address),
             _ => self.unanswered(),
         };
-        let next = |(job, _): &RemoteJob<'_>| match handle(job) {
+        let next = |job: &Job<'_>| match handle(job) {
             Some(_) => answers.next().unwrap_or_else(|| Err(self.unanswered())).map(<[u8]>::to_vec),
             None => Err(refused(job)),
         };
@@ -268,10 +261,10 @@ impl RemoteServer {
     async fn open_keys(
         &self,
         stream: &ServerStream,
-        jobs: &[RemoteJob<'_>],
+        jobs: &[Job<'_>],
     ) -> Result<HashMap<Arc<str>, Result<u32, Fault>>, LinkError> {
         let mut found = HashMap::new();
-        for name in jobs.iter().filter_map(|(job, _)| key_reference(job)) {
+        for name in jobs.iter().filter_map(|job| key_reference(job.key)) {
             if !found.contains_key(name) {
                 found.insert(Arc::clone(name), self.open_key(stream, name).await?);
             }
@@ -365,9 +358,9 @@ impl OpenHandles {
     }
 }
 
-/// Returns the servers' name of the job's key.
-pub(super) fn key_reference(job: &HeldJob) -> Option<&Arc<str>> {
-    match job.key.home() {
+/// Returns the servers' name of a key.
+pub(super) fn key_reference(key: &Key) -> Option<&Arc<str>> {
+    match key.home() {
         KeyHome::Held { reference, .. } => Some(reference),
         KeyHome::Local => None,
     }

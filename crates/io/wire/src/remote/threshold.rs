@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
-use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
+use oarlock::engine_api::{Completion, OwnedJobs};
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, combine_optimistic, verify};
-use oarlock::{Input, JobError, Scheme};
+use oarlock::{Job, JobError, Scheme};
 
 use super::RemoteInner;
 use super::names::ServerSet;
 use super::rank::servers_by_rank;
-use super::server::{RemoteJob, key_reference};
+use super::server::key_reference;
 
 /// Jobs of one threshold key, until each has its signature.
 pub(super) struct ThresholdBatch<'i> {
@@ -89,8 +89,7 @@ impl<'i> ThresholdBatch<'i> {
 
     async fn ask(&mut self, chosen: &[usize]) {
         let open: Vec<usize> = (0..self.rows.len()).filter(|at| !self.rows[*at].is_done).collect();
-        let jobs: Vec<RemoteJob<'_>> =
-            open.iter().map(|at| &self.rows[*at]).map(|row| (&self.jobs[row.at], &*row.salt)).collect();
+        let jobs: Vec<Job<'_>> = open.iter().map(|at| self.job(&self.rows[*at])).collect();
         let patience = self.inner.config.patience;
         let answered =
             join_all(chosen.iter().map(|server_index| self.servers[*server_index].ask(&jobs, patience)))
@@ -117,7 +116,7 @@ impl<'i> ThresholdBatch<'i> {
     fn record_partial(&mut self, at: usize, server_index: usize, answer: Result<Vec<u8>, JobError>) {
         let server = &self.servers[server_index];
         let row = &mut self.rows[at];
-        let index = key_reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
+        let index = key_reference(&self.jobs[row.at].key).map_or(0, |name| server.share(name));
         let partial = answer.map_err(|error| error.to_string()).and_then(|bytes| {
             PartialSignature::from_bytes(self.key, index, &bytes).map_err(|error| error.to_string())
         });
@@ -130,6 +129,18 @@ impl<'i> ThresholdBatch<'i> {
                 row.partials.insert(server_index, own);
             }
         }
+    }
+
+    /// Returns the job of a row as it is sent: the salt, which all shares sign, is its second input.
+    fn job<'r>(&'r self, row: &'r ThresholdRow) -> Job<'r> {
+        let mut job = self.jobs[row.at].as_job();
+        job.second = &row.salt;
+        job
+    }
+
+    fn request<'r>(&'r self, row: &'r ThresholdRow) -> SigningRequest<'r> {
+        let job = self.job(row);
+        SigningRequest::new(job.scheme, job.input).with_salt(job.second)
     }
 
     /// Combines partial signatures if there are enough of them. A server with an invalid proof is not asked for a
@@ -146,7 +157,7 @@ impl<'i> ThresholdBatch<'i> {
             if partials.len() < needed {
                 continue;
             }
-            let request = request(&self.jobs[row.at], &row.salt);
+            let request = self.request(row);
             // Optimistic: the signature is verified once, and the proofs only if that fails.
             match combine_optimistic(&self.inner.checker, self.key, &request, &partials) {
                 Ok(combined) => {
@@ -170,7 +181,7 @@ impl<'i> ThresholdBatch<'i> {
     /// Checks the proofs of partial signatures that claim the same share, and removes the wrong ones.
     fn check_rivals(&mut self, at: usize) {
         let row = &self.rows[at];
-        let request = request(&self.jobs[row.at], &row.salt);
+        let request = self.request(row);
         let is_rival = |own: &PartialSignature| {
             row.partials.values().filter(|other| other.index() == own.index()).count() > 1
         };
@@ -220,14 +231,6 @@ fn failed(holder: &str, error: &ThresholdError) -> JobError {
         ThresholdError::Job(error) => error.clone(),
         other => JobError::HolderRefused { holder: holder.to_owned(), reason: other.to_string() },
     }
-}
-
-fn request<'j>(job: &'j HeldJob, salt: &'j [u8]) -> SigningRequest<'j> {
-    let input = match job.scheme.message_digest() {
-        Some(_) => Input::Digest(&job.input),
-        None => Input::Message(&job.input),
-    };
-    SigningRequest::new(job.scheme, input).with_salt(salt)
 }
 
 /// Returns random bytes if the scheme has a salt.

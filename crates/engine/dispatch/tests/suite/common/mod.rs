@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use oarlock_core::{
     BatchSize, Completion, Curve, EcPrivateParts, Engine, EngineFault, EngineLocation, Fingerprint, Holder,
-    Jobs, Key, KeyKind, KeyParts, NonceInput, Operation, OperationSet, Outcomes, OwnedJobs, RsaExponent,
-    RsaPrivateParts, RsaPublicParts, SecondInput, SecretBytes, Shape, Status, X25519PrivateParts,
+    Input, Job, Jobs, Key, KeyKind, KeyParts, NonceInput, Operation, OperationSet, Outcomes, OwnedJob,
+    OwnedJobs, RsaExponent, RsaPrivateParts, RsaPublicParts, Scheme, SecondInput, SecretBytes, Shape, Status,
+    X25519PrivateParts,
 };
 
 pub const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
@@ -277,7 +278,7 @@ impl Holder for InventedHolder {
                     if rule == HolderRule::DropsEverySecond && index % 2 == 1 {
                         continue;
                     }
-                    assert!(done.complete(index, Ok(job.input.to_vec())));
+                    assert!(done.complete(index, Ok(job.as_job().input.bytes().to_vec())));
                     if rule == HolderRule::AnswersTwice {
                         assert!(!done.complete(index, Ok(vec![0])));
                     }
@@ -308,8 +309,10 @@ pub fn x25519_key() -> Key {
     Key::local(KeyParts::X25519Private(parts), Fingerprint::new([3; 32]))
 }
 
-pub fn held_key() -> Key {
-    Key::held(KeyKind::Ed25519Private, "vault", "its-name", None, Fingerprint::new([4; 32]))
+/// Returns a job for the holder.
+pub fn held_job(message: &[u8]) -> OwnedJob {
+    let key = Key::held(KeyKind::Ed25519Private, "vault", "its-name", None, Fingerprint::new([4; 32]));
+    Job::with_scheme(Scheme::Ed25519Sign, &key, Input::Message(message), &[]).into()
 }
 
 pub fn key_for(shape: Shape) -> Key {

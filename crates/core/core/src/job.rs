@@ -1,11 +1,10 @@
-//! Jobs: a scheme, a key and borrowed inputs.
+//! Jobs: a scheme, a key and its inputs, borrowed or owned.
 
 use std::fmt;
 
-use oarlock_core::{DigestAlg, HeldJob, JobError, Key, KeyKind, Scheme, SigningScheme, VerifyingScheme};
 use zeroize::Zeroizing;
 
-use crate::schemes::hash::{Digester, MessageDigest};
+use crate::{DigestAlg, JobError, Key, KeyKind, Scheme, SigningScheme, VerifyingScheme};
 
 /// One whole operation: a scheme over a message or digest, under a key.
 ///
@@ -31,6 +30,18 @@ pub enum Input<'a> {
     Message(&'a [u8]),
     /// The digest of a message, as long as the scheme's digest, for schemes that name one.
     Digest(&'a [u8]),
+}
+
+/// A [`Job`] with inputs of its own.
+#[derive(Clone)]
+pub struct OwnedJob {
+    /// The padding, the encoding and the nonce rule.
+    pub scheme: Scheme,
+    /// The key.
+    pub key: Key,
+    input: Zeroizing<Vec<u8>>,
+    is_digest: bool,
+    second: Vec<u8>,
 }
 
 impl<'a> Job<'a> {
@@ -80,35 +91,11 @@ impl<'a> Job<'a> {
         Self { scheme, key, input: Input::Message(peer), second: &[] }
     }
 
-    /// Returns the job in the form that the holder of its key takes: with the digest in place of the message if the
-    /// scheme names one.
+    /// Returns the message of a scheme that names no digest.
     ///
     /// # Errors
-    /// [`JobError::Length`] if a given digest has the wrong length; [`JobError::Unsupported`] for a digest in a
-    /// scheme that takes messages.
-    pub fn to_held(&self) -> Result<HeldJob, JobError> {
-        let input = match self.scheme.message_digest() {
-            // The message itself never leaves this process if its digest is enough.
-            Some(alg) => self.digest(Digester::of(alg)?)?.as_ref().to_vec(),
-            None => self.message()?.to_vec(),
-        };
-        let second = self.second.to_vec();
-        Ok(HeldJob { scheme: self.scheme, key: self.key.clone(), input: Zeroizing::new(input), second })
-    }
-
-    /// Returns the digest of the message, computed or given.
-    pub(crate) fn digest(&self, alg: &Digester) -> Result<MessageDigest, JobError> {
-        match self.input {
-            Input::Message(message) => Ok(alg.hash(message)),
-            Input::Digest(digest) if digest.len() == alg.len() => Ok(MessageDigest::from_slice(digest)),
-            Input::Digest(digest) => {
-                Err(JobError::Length { what: "digest", expected: alg.len().to_string(), found: digest.len() })
-            }
-        }
-    }
-
-    /// Returns the message of a scheme that names no digest.
-    pub(crate) fn message(&self) -> Result<&'a [u8], JobError> {
+    /// [`JobError::Unsupported`] if the input is a digest.
+    pub fn message(&self) -> Result<&'a [u8], JobError> {
         match self.input {
             Input::Message(message) => Ok(message),
             Input::Digest(_) => {
@@ -118,13 +105,25 @@ impl<'a> Job<'a> {
     }
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// Returns the bytes of the message or digest.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        match self {
+            Self::Message(bytes) | Self::Digest(bytes) => bytes,
+        }
+    }
+
+    /// True if the input is a digest.
+    #[must_use]
+    pub fn is_digest(&self) -> bool {
+        matches!(self, Self::Digest(_))
+    }
+
     /// Returns the length of the input.
     #[must_use]
     pub fn len(&self) -> usize {
-        match self {
-            Self::Message(bytes) | Self::Digest(bytes) => bytes.len(),
-        }
+        self.bytes().len()
     }
 
     /// True if it is empty.
@@ -134,9 +133,31 @@ impl Input<'_> {
     }
 }
 
+impl OwnedJob {
+    /// Returns the job as a borrowed one.
+    #[must_use]
+    pub fn as_job(&self) -> Job<'_> {
+        let input = if self.is_digest { Input::Digest(&self.input) } else { Input::Message(&self.input) };
+        Job::with_scheme(self.scheme, &self.key, input, &self.second)
+    }
+}
+
+impl From<Job<'_>> for OwnedJob {
+    fn from(job: Job<'_>) -> Self {
+        let (input, is_digest) = (job.input.bytes().to_vec().into(), job.input.is_digest());
+        Self { scheme: job.scheme, key: job.key.clone(), input, is_digest, second: job.second.to_vec() }
+    }
+}
+
 impl fmt::Debug for Job<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Job({}, {:?}, {:?})", self.scheme, self.key, self.input)
+    }
+}
+
+impl fmt::Debug for OwnedJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_job().fmt(f)
     }
 }
 
@@ -146,32 +167,5 @@ impl fmt::Debug for Input<'_> {
             Self::Message(bytes) => write!(f, "Message({} bytes)", bytes.len()),
             Self::Digest(bytes) => write!(f, "Digest({} bytes)", bytes.len()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use oarlock_core::{Curve, Fingerprint, KeyHome, KeyKind};
-
-    use super::*;
-
-    #[test]
-    fn a_held_job_carries_the_digest_and_not_the_message() {
-        let fingerprint = Fingerprint::new([1; 32]);
-        let key = Key::held(KeyKind::EcPrivate(Curve::P256), "token", "a", None, fingerprint);
-        let scheme = SigningScheme::ECDSA_P256_SHA256_DER;
-        let held = Job::sign(scheme, &key, Input::Message(b"abc")).to_held().unwrap();
-        assert_eq!(held.input.len(), 32);
-        assert_eq!(held.input[..4], [0xba, 0x78, 0x16, 0xbf]);
-        assert!(matches!(held.key.home(), KeyHome::Held { .. }));
-        let short = Job::sign(scheme, &key, Input::Digest(&[0; 20])).to_held().unwrap_err();
-        assert_eq!(short, JobError::Length { what: "digest", expected: "32".into(), found: 20 });
-    }
-
-    #[test]
-    fn schemes_over_messages_take_no_digest() {
-        let key = Key::held(KeyKind::Ed25519Private, "token", "b", None, Fingerprint::new([2; 32]));
-        let job = Job::sign(SigningScheme::ED25519, &key, Input::Digest(&[0; 32]));
-        assert!(matches!(job.to_held(), Err(JobError::Unsupported { .. })));
     }
 }
