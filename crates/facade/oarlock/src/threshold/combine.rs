@@ -1,6 +1,6 @@
 //! The step from partial signatures to the signature. Shoup 2000, Protocol 1.
 
-use oarlock_core::{JobError, SaltLength, Scheme};
+use oarlock_core::{JobError, SigningScheme};
 use oarlock_keys::threshold::ThresholdKey;
 
 use super::partial::check_index;
@@ -92,7 +92,9 @@ fn attempt(
 ) -> Result<Option<Vec<u8>>, ThresholdError> {
     let encoded = request.encoded(key)?;
     let Some(signature) = interpolate(key, &encoded, partials)? else { return Ok(None) };
-    let job = Job::with_scheme(verification(request.scheme), key.public(), request.input, &signature);
+    let unsupported = |_| JobError::Unsupported { wanted: request.scheme.to_string() };
+    let scheme = SigningScheme::try_from(request.scheme).map_err(unsupported)?;
+    let job = Job::verify(scheme.verifying(), key.public(), request.input, &signature);
     match accelerator.run_all(&[job]).get(0) {
         Ok(_) => Ok(Some(signature)),
         Err(JobError::Rejected) => Ok(None),
@@ -125,15 +127,4 @@ fn interpolate(
         *side *= ring.power(base, exponent.unsigned_abs());
     }
     Ok(ring.inverse(&divisor).map(|inverse| ring.write(&(dividend * inverse))))
-}
-
-/// Returns the scheme that verifies signatures of a scheme.
-fn verification(scheme: Scheme) -> Scheme {
-    match scheme {
-        Scheme::RsaPkcs1Sign { digest } => Scheme::RsaPkcs1Verify { digest },
-        Scheme::RsaPssSign { digest, mgf, salt_len } => {
-            Scheme::RsaPssVerify { digest, mgf, salt: SaltLength::Exactly(salt_len) }
-        }
-        other => other,
-    }
 }
