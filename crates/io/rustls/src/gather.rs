@@ -11,7 +11,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
-use oarlock::{Accelerator, Answers, Input, Job, JobError, Key, Scheme};
+use oarlock::engine_api::OwnedJob;
+use oarlock::schemes::to_digested;
+use oarlock::{Accelerator, Answers, Job, JobError};
 
 /// The most turns that jobs wait while others join them.
 const MAX_TURNS: u32 = 4;
@@ -43,34 +45,6 @@ impl From<Answers> for JobAnswers {
     }
 }
 
-/// A job with its inputs, which are public: a message to sign or verify, or the key of a peer.
-struct OwnedJob {
-    scheme: Scheme,
-    key: Key,
-    input: Vec<u8>,
-    is_digest: bool,
-    second: Vec<u8>,
-}
-
-impl OwnedJob {
-    fn new(job: &Job<'_>) -> Self {
-        let (input, is_digest) = match job.input {
-            Input::Message(message) => (message, false),
-            Input::Digest(digest) => (digest, true),
-        };
-        let (input, second) = (input.to_vec(), job.second.to_vec());
-        Self { scheme: job.scheme, key: job.key.clone(), input, is_digest, second }
-    }
-
-    fn as_job(&self) -> Job<'_> {
-        let input = match self.is_digest {
-            true => Input::Digest(&self.input),
-            false => Input::Message(&self.input),
-        };
-        Job::with_scheme(self.scheme, &self.key, input, &self.second)
-    }
-}
-
 struct WaitingJobs {
     accelerator: Accelerator,
     jobs: Vec<OwnedJob>,
@@ -98,14 +72,17 @@ pub(crate) struct GatheredJobs {
     seen: usize,
 }
 
-/// Adds jobs to those that wait on this thread.
-pub(crate) fn gather(accelerator: &Accelerator, jobs: &[Job<'_>]) -> GatheredJobs {
+/// Adds jobs to those that wait on this thread. Messages are hashed here: a digest is copied in less time.
+///
+/// # Errors
+/// A message cannot be hashed as its scheme says.
+pub(crate) fn gather(accelerator: &Accelerator, jobs: &[Job<'_>]) -> Result<GatheredJobs, JobError> {
     let outcome = Rc::new(JobOutcome::default());
-    let jobs = jobs.iter().map(OwnedJob::new).collect();
+    let jobs = jobs.iter().map(to_digested).collect::<Result<_, _>>()?;
     WAITING.with_borrow_mut(|waiting| {
         waiting.push(WaitingJobs { accelerator: accelerator.clone(), jobs, outcome: Rc::clone(&outcome) });
     });
-    GatheredJobs { outcome, turns: 0, seen: 0 }
+    Ok(GatheredJobs { outcome, turns: 0, seen: 0 })
 }
 
 /// The state of gathered jobs when their handshake is polled.
@@ -161,7 +138,7 @@ pub(crate) fn compute_all(run: impl Fn(&Accelerator, &[Job<'_>]) -> Answers) {
 }
 
 fn answer(waiting: Vec<WaitingJobs>, run: impl FnOnce(&[Job<'_>]) -> Answers) {
-    let jobs: Vec<Job<'_>> = waiting.iter().flat_map(|own| own.jobs.iter().map(OwnedJob::as_job)).collect();
+    let jobs: Vec<Job<'_>> = waiting.iter().flat_map(|waiting| &waiting.jobs).map(OwnedJob::as_job).collect();
     let answers = Rc::new(run(&jobs));
     let mut first = 0;
     // The handshakes are woken when the list is dropped.

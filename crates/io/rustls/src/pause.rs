@@ -50,7 +50,8 @@ pub(crate) struct TaskPanic;
 /// Computes jobs. Inside a task it pauses the task meanwhile, otherwise it blocks.
 ///
 /// # Errors
-/// [`JobError::Cancelled`] if the task was dropped. Each job has a result of its own in the answers.
+/// [`JobError::Cancelled`] if the task was dropped, or the error of a message that cannot be hashed. Each job has a
+/// result of its own in the answers.
 pub(crate) fn run_jobs(accelerator: &Accelerator, jobs: &[Job<'_>]) -> Result<JobAnswers, JobError> {
     let Some(yielder) = current_yielder() else {
         return Ok(accelerator.submit_many(jobs, SubmitOptions::default()).wait().into());
@@ -59,7 +60,7 @@ pub(crate) fn run_jobs(accelerator: &Accelerator, jobs: &[Job<'_>]) -> Result<Jo
     // this thread must not wait for them.
     let has_company = UNDER_WAY.get() > 1;
     let paused = if has_company && jobs.iter().all(|job| job.key.parts().is_some()) {
-        PausedJobs::Gathered(gather(accelerator, jobs))
+        PausedJobs::Gathered(gather(accelerator, jobs)?)
     } else {
         match on_parent_stack(yielder, || submit(accelerator, jobs)) {
             SubmittedJobs::Answered(answers) => return Ok(answers.into()),
