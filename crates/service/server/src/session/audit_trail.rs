@@ -108,7 +108,8 @@ impl AuditTrail {
         *index
     }
 
-    /// Writes the entries and counts the jobs by their codes. No codes at all mean that every job was done.
+    /// Writes the entries and counts the jobs by their codes. No codes at all mean that every job was done, and one code
+    /// is that of every job.
     ///
     /// # Errors
     /// The log must be kept and accepts no entry: the answers must not leave.
@@ -135,7 +136,9 @@ impl AuditTrail {
             only.note(Code::Done as u8, self.kind_of_job.len() as u32);
             return tallies;
         }
-        let codes = codes.iter().copied().chain(iter::repeat(Code::Done as u8));
+        // The protocol writes equal codes once.
+        let rest = if let [code] = codes { *code } else { Code::Done as u8 };
+        let codes = codes.iter().copied().chain(iter::repeat(rest));
         for (kind, code) in self.kind_of_job.iter().zip(codes) {
             tallies[*kind as usize].note(code, 1);
         }

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use oarlock::keys::generate;
-use oarlock::{Input, Job, SigningScheme};
+use oarlock::{Input, Job, SigningScheme, VerifyingScheme};
 use oarlock_server::audit_chain::{ChainVerifier, LineHash};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, open_key, request, response};
@@ -142,6 +142,28 @@ async fn bounds_the_log_for_long_names_and_many_refusals() {
     let counts =
         lines.iter().filter(|line| line["client"].is_array()).map(|line| line["count"].as_u64().unwrap());
     assert_eq!(counts.sum::<u64>(), 4008);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn counts_every_job_of_a_message_whose_jobs_fail_alike() {
+    let mut server = TestServer::with(|config, directory| {
+        config.audit = Some(AuditConfig::at(directory.join("audit.log"), AuditFailure::Stop));
+    })
+    .await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
+    // No handle is open yet.
+    link.call(request::Body::Jobs(edwards_jobs(3))).await.unwrap();
+    open_resident(&link, 0, "ed25519").await;
+    let key = generate::ed25519().unwrap();
+    let job = Job::verify(VerifyingScheme::ED25519, &key, Input::Message(b"message"), &[1; 64]);
+    let message = jobs::write(std::iter::repeat_n((job, 0), 5)).unwrap();
+    link.call(request::Body::Jobs(message)).await.unwrap();
+    drop(link);
+    server.stop().await;
+    let lines = lines(&std::fs::read(server.directory.path().join("audit.log")).unwrap());
+    assert_eq!(count(&lines, "ed25519-sign", "NO_SUCH_KEY"), 3);
+    assert_eq!(count(&lines, "ed25519-verify", "REJECTED"), 5);
+    assert!(lines.iter().all(|line| line["verdict"] != "DONE"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
