@@ -23,7 +23,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use oarlock_files::atomic_file::{self, WriteOptions};
 
 pub use self::report::{BreakKind, ChainBreak, ChainFile, ChainNote, ChainReport, NoteKind};
-pub use self::verify::{ChainVerifier, MAX_LINE_BYTES};
+pub use self::verify::ChainVerifier;
 
 /// The hash of a line, without its line end.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 /// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS
 /// name, a segment of a URI, the part of an e-mail address before the `@`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientPattern {
+pub(crate) struct ClientPattern {
     kind: ClientNameKind,
     pattern: String,
 }
@@ -51,7 +51,7 @@ impl ClientPattern {
     ///
     /// # Errors
     /// No client could ever have such a name.
-    pub fn parse(text: &str) -> Result<Self, ClientPatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, ClientPatternError> {
         let kind = match text.split_once(':') {
             _ if text == "*" => ClientNameKind::Everybody,
             _ if text == "loopback" => ClientNameKind::Loopback,
@@ -71,8 +71,7 @@ impl ClientPattern {
 
     /// Returns true if a client's name fits. Names have the form of a client's identity, such as
     /// `dns:mail.example.com`.
-    #[must_use]
-    pub fn fits(&self, name: &str) -> bool {
+    pub(crate) fn fits(&self, name: &str) -> bool {
         let (prefix, rest) = name.split_once(':').unwrap_or((name, ""));
         match self.kind {
             ClientNameKind::Everybody => true,

@@ -28,8 +28,7 @@ impl ServerClock {
     }
 
     /// Returns the seconds since 1970.
-    #[must_use]
-    pub fn unix_seconds(&self) -> i64 {
+    pub(crate) fn unix_seconds(&self) -> i64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         i64::try_from(since + self.ahead()).unwrap_or(i64::MAX)
     }

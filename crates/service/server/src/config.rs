@@ -172,7 +172,7 @@ pub enum AuditFailure {
 }
 
 /// The units that an RSA private key counts when a client brings it. Checking such a key takes long.
-pub const RSA_KEY_UNITS: u32 = 20;
+pub(crate) const RSA_KEY_UNITS: u32 = 20;
 
 /// The limits that keep one client from using up the resources of others.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -262,8 +262,7 @@ impl Default for ServerLimits {
 
 impl ServerLimits {
     /// Returns the limits of one message.
-    #[must_use]
-    pub fn wire(&self) -> MessageLimits {
+    pub(crate) fn wire(&self) -> MessageLimits {
         let max_output_bytes = u32::try_from(self.max_message_bytes).unwrap_or(u32::MAX);
         MessageLimits {
             max_message_bytes: self.max_message_bytes,
@@ -290,38 +289,32 @@ impl ServerLimits {
     }
 
     /// Returns the maximum engine time that one client may have waiting.
-    #[must_use]
-    pub fn max_queued(&self) -> Duration {
+    pub(crate) fn max_queued(&self) -> Duration {
         Duration::from_secs(self.max_queued_seconds_per_client)
     }
 
     /// Returns the maximum time of a handshake.
-    #[must_use]
-    pub fn max_handshake(&self) -> Duration {
+    pub(crate) fn max_handshake(&self) -> Duration {
         Duration::from_secs(self.max_handshake_seconds.max(1))
     }
 
     /// Returns the maximum time of a message.
-    #[must_use]
-    pub fn max_message(&self) -> Duration {
+    pub(crate) fn max_message(&self) -> Duration {
         Duration::from_secs(self.max_message_seconds)
     }
 
     /// Returns the maximum time for which answers may be left untaken.
-    #[must_use]
-    pub fn max_stall(&self) -> Duration {
+    pub(crate) fn max_stall(&self) -> Duration {
         Duration::from_secs(self.max_stall_seconds)
     }
 
     /// Returns the maximum time for which a connection may be silent.
-    #[must_use]
-    pub fn max_idle(&self) -> Duration {
+    pub(crate) fn max_idle(&self) -> Duration {
         Duration::from_secs(self.max_idle_seconds.max(1))
     }
 
     /// Returns the maximum time for which requests under way are answered when the server stops.
-    #[must_use]
-    pub fn max_drain(&self) -> Duration {
+    pub(crate) fn max_drain(&self) -> Duration {
         Duration::from_secs(self.max_drain_seconds)
     }
 }

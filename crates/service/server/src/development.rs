@@ -23,7 +23,7 @@ pub const CLIENT: &str = "developer.oarlock.test";
 pub const ADDRESS: &str = "127.0.0.1:7443";
 
 /// The address at which it serves its dashboard.
-pub const DASHBOARD: &str = "127.0.0.1:9091";
+pub(crate) const DASHBOARD: &str = "127.0.0.1:9091";
 
 /// A directory with the files of a development server.
 #[derive(Clone, Debug)]

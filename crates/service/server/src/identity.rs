@@ -13,7 +13,7 @@ use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
 ///
 /// Two identities are equal if their names are equal. So a client keeps its identity when it renews its certificate.
 #[derive(Clone, Debug)]
-pub struct ClientIdentity {
+pub(crate) struct ClientIdentity {
     names: Arc<[String]>,
     /// The serial number of the certificate, in hex with colons.
     serial: Option<Arc<str>>,
@@ -23,7 +23,7 @@ pub struct ClientIdentity {
 
 /// An error of a certificate that gives no identity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IdentityError {
+pub(crate) enum IdentityError {
     /// The certificate cannot be parsed.
     #[error("the client's certificate cannot be read")]
     Unreadable,
@@ -38,7 +38,7 @@ impl ClientIdentity {
     ///
     /// # Errors
     /// The certificate cannot be parsed, or has no such name.
-    pub fn from_certificate(certificate: &CertificateDer<'_>) -> Result<Self, IdentityError> {
+    pub(crate) fn from_certificate(certificate: &CertificateDer<'_>) -> Result<Self, IdentityError> {
         let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_| IdentityError::Unreadable)?;
         let extension = parsed.subject_alternative_name().map_err(|_| IdentityError::Unreadable)?;
         let names = extension.map(|extension| extension.value.general_names.as_slice()).unwrap_or_default();
@@ -51,14 +51,12 @@ impl ClientIdentity {
     }
 
     /// Returns the identity of a process with these credentials.
-    #[must_use]
-    pub fn from_credentials(uid: u32, gid: u32) -> Self {
+    pub(crate) fn from_credentials(uid: u32, gid: u32) -> Self {
         Self::from_names(vec![format!("uid:{uid}"), format!("gid:{gid}")])
     }
 
     /// Returns the identity of a client that is only known to be on this machine.
-    #[must_use]
-    pub fn loopback() -> Self {
+    pub(crate) fn loopback() -> Self {
         Self::from_names(vec!["loopback".to_owned()])
     }
 
@@ -67,38 +65,32 @@ impl ClientIdentity {
     }
 
     /// Returns the names of the client.
-    #[must_use]
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
     /// Returns the serial number of the client's certificate, in hex with colons.
-    #[must_use]
-    pub fn serial(&self) -> Option<&str> {
+    pub(crate) fn serial(&self) -> Option<&str> {
         self.serial.as_deref()
     }
 
     /// Returns the same identity with the address that the client comes from.
-    #[must_use]
-    pub fn with_address(self, address: Option<SocketAddr>) -> Self {
+    pub(crate) fn with_address(self, address: Option<SocketAddr>) -> Self {
         Self { address, ..self }
     }
 
     /// Returns the same identity with the number of the client's process.
-    #[must_use]
-    pub fn with_process(self, process: Option<i32>) -> Self {
+    pub(crate) fn with_process(self, process: Option<i32>) -> Self {
         Self { process, ..self }
     }
 
     /// Returns the address that the client comes from.
-    #[must_use]
-    pub fn address(&self) -> Option<SocketAddr> {
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
     /// Returns the number that the client's process had when it connected.
-    #[must_use]
-    pub fn process(&self) -> Option<i32> {
+    pub(crate) fn process(&self) -> Option<i32> {
         self.process
     }
 }

@@ -7,13 +7,13 @@
 //! | `server`, `error` | the server: bound, running, drained; its errors |
 //! | `accept`, `admission`, `descriptors` | the acceptance of connections, and their limits |
 //! | `tls`, `certificate`, `client_verifier` | certificates: read, checked, verified |
-//! | `transport`, [`identity`] | connections, and the identities of their clients |
+//! | `transport`, `identity` | connections, and the identities of their clients |
 //! | `lifetime`, `clock` | the ends of connections, and the clock that decides them |
 //! | `http2`, `call`, `grpc`, `unix` | requests over HTTP/2 and over frames on a UNIX socket |
 //! | `connect`, [`json`] | single calls over plain HTTP, for `curl`: the unary calls of Connect, and their JSON |
 //! | `budget`, `rate`, `buffers` | the bytes that clients hold, the rates of their operations, the sizes of buffers |
 //! | `service`, `clients`, `session` | the state of all connections, of each client, and of each stream |
-//! | `keyring`, [`pattern`], [`client_pattern`], [`operations`] | resident keys, and the grants to use them |
+//! | `keyring`, [`pattern`], `client_pattern`, `operations` | resident keys, and the grants to use them |
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
 //! | `null` | the benchmark key that answers with zeros |
 //! | [`harden`] | protection of memory: no core dumps, no swap |
@@ -33,7 +33,7 @@ mod buffers;
 mod call;
 mod certificate;
 mod check;
-pub mod client_pattern;
+mod client_pattern;
 mod client_verifier;
 mod clients;
 mod clock;
@@ -46,7 +46,7 @@ mod error;
 mod grpc;
 mod harden;
 mod http2;
-pub mod identity;
+mod identity;
 pub mod json;
 mod key_uses;
 mod keyring;
@@ -54,7 +54,7 @@ mod lifetime;
 mod metrics;
 mod metrics_page;
 mod null;
-pub mod operations;
+mod operations;
 pub mod pattern;
 mod rate;
 mod reload;
@@ -68,6 +68,7 @@ mod values;
 
 pub use certificate::TermFault;
 pub use check::check;
+pub use client_pattern::ClientPatternError;
 pub use clock::ServerClock;
 pub use config::CryptoserverConfig;
 pub use error::CryptoserverError;

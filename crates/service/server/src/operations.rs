@@ -9,16 +9,14 @@ use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
 use crate::pattern::Pattern;
 
 /// Returns the names of all operations that a client can request, in order.
-#[must_use]
-pub fn operation_names() -> BTreeSet<String> {
+pub(crate) fn operation_names() -> BTreeSet<String> {
     let schemes = schemes().into_iter().map(|scheme| scheme.to_string());
     let verifications = MacAlg::ALL.into_iter().map(|alg| format!("{}-verify", BatchTask::mac(alg)));
     schemes.chain(tasks().into_iter().map(|task| task.to_string())).chain(verifications).collect()
 }
 
 /// Returns the names that are nearest to a pattern that fits no name, the best first.
-#[must_use]
-pub fn nearest_names(pattern: &Pattern) -> Vec<String> {
+pub(crate) fn nearest_names(pattern: &Pattern) -> Vec<String> {
     let mut names: Vec<_> = operation_names()
         .into_iter()
         .map(|name| (distance(pattern.as_str(), &name), name))

@@ -10,7 +10,7 @@ use super::report::{BreakKind, ChainBreak, ChainFile, ChainNote, ChainReport, No
 use super::{LineHash, TornLines, previous_of};
 
 /// The maximum bytes of a line. The server's own lines have less than 40 KiB.
-pub const MAX_LINE_BYTES: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// The difference of times that is not a clock set back. An entry gets its time before it waits for the writer.
 const MAX_DISORDER_MS: u64 = 10_000;
