@@ -23,7 +23,7 @@ use crate::config::ServerLimits;
 pub(crate) const CALL_BYTES: usize = 128 << 10;
 
 /// The bytes in front of each message: a flag and the length.
-const PREFIX_BYTES: usize = 5;
+pub(crate) const PREFIX_BYTES: usize = 5;
 
 /// A call, from its first byte to the last byte of its answer.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl GrpcCall {
         limits: &ServerLimits,
         is_stream: bool,
     ) -> Result<Arc<Self>, Status> {
-        let kept = HeldBytes::new(&client.bytes, CALL_BYTES).map_err(exhausted)?;
+        let kept = HeldBytes::new(&client.bytes, CALL_BYTES)?;
         let held = HeldBytes::none(&client.bytes);
         Ok(Arc::new(Self {
             state: Mutex::new(CallState { held, arriving: 0, longest: 0, kept }),
@@ -83,7 +83,10 @@ impl GrpcCall {
         }
         // gRPC never shrinks its buffer, so the call holds the longest message even when the next one is short.
         let needed = state.arriving.max(state.longest);
-        if needed > state.held.len() { state.held.resize(needed).map_err(exhausted) } else { Ok(()) }
+        if needed > state.held.len() {
+            state.held.resize(needed)?;
+        }
+        Ok(())
     }
 
     /// Separates the bytes of a message that has arrived completely.
@@ -122,8 +125,10 @@ impl GrpcCall {
     }
 }
 
-fn exhausted(error: BytesError) -> Status {
-    Status::resource_exhausted(error.to_string())
+impl From<BytesError> for Status {
+    fn from(error: BytesError) -> Self {
+        Self::resource_exhausted(error.to_string())
+    }
 }
 
 /// The request body of a call.

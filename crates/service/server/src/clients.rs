@@ -119,8 +119,6 @@ impl ClientAccount {
     }
 }
 
-/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may
-/// change. All names of a certificate together have one account.
 /// Returns the name of an account in one line of bounded length.
 fn shown_name(name: &str) -> String {
     const MAX_SHOWN: usize = 200;
@@ -132,6 +130,8 @@ fn shown_name(name: &str) -> String {
     shown
 }
 
+/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may
+/// change. All names of a certificate together have one account.
 fn account_name(identity: &ClientIdentity) -> String {
     let names = identity.names();
     match names.first() {

@@ -19,7 +19,7 @@ use tonic::service::Routes;
 use tonic::{Code, Status};
 
 use crate::budget::HeldBytes;
-use crate::call::GrpcCall;
+use crate::call::{GrpcCall, PREFIX_BYTES};
 use crate::clients::ClientAccount;
 use crate::grpc::{status, unreadable_message};
 use crate::json::{JsonCall, JsonCalls, reading_bytes};
@@ -254,7 +254,7 @@ async fn run(
 
 /// Returns the encoded message of a JSON text. The memory for this is held meanwhile.
 async fn read_json(call: &JsonCall, text: Bytes, caller: &ConnectCaller<'_>) -> Result<Bytes, CallRefusal> {
-    let _held = HeldBytes::new(&caller.account.bytes, reading_bytes(text.len())).map_err(exhausted)?;
+    let _held = HeldBytes::new(&caller.account.bytes, reading_bytes(text.len())).map_err(Status::from)?;
     let (call, len) = (call.clone(), text.len());
     let read = caller.service.in_turn(caller.account.tenant, len, move || call.read_request(&text));
     let message = read.await.map_err(status)?;
@@ -271,12 +271,8 @@ async fn write_json(
     let written = caller.service.in_turn(caller.account.tenant, len, move || call.write_answer(&message));
     let text = written.await.map_err(status)?;
     let text = text.map_err(|error| Status::internal(error.to_string()))?;
-    caller.held.keep(HeldBytes::new(&caller.account.bytes, text.len()).map_err(exhausted)?);
+    caller.held.keep(HeldBytes::new(&caller.account.bytes, text.len()).map_err(Status::from)?);
     Ok(text.into())
-}
-
-fn exhausted(error: impl std::error::Error) -> CallRefusal {
-    Status::resource_exhausted(error.to_string()).into()
 }
 
 /// Returns a message as gRPC frames it: uncompressed, and its length.
@@ -289,8 +285,6 @@ fn with_prefix(message: &[u8]) -> Result<Bytes, Status> {
     framed.put_slice(message);
     Ok(framed.freeze())
 }
-
-const PREFIX_BYTES: usize = 5;
 
 /// Returns the message in an answer of gRPC.
 async fn message_of(answer: Response<Body>) -> Result<Bytes, CallRefusal> {

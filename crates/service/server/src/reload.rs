@@ -9,7 +9,6 @@ use tokio::time::interval;
 use tracing::{error, info, warn};
 
 use crate::audit::{AuditLog, EventKind, NewLogFile};
-use crate::certificate::CertificateRole;
 use crate::config::{CryptoserverConfig, ServerLimits};
 use crate::error::CryptoserverError;
 use crate::harden::give_memory_back;
@@ -233,10 +232,7 @@ impl Reloader {
             warn!(%fault, "[tls] certificate");
         }
         for (role, fault) in state.term_faults() {
-            match role {
-                CertificateRole::Server => warn!(%fault, "[tls] certificate"),
-                CertificateRole::ClientCa => warn!(%fault, "[tls] client_ca"),
-            }
+            warn!(%fault, "[tls] {}", role.setting());
         }
     }
 
