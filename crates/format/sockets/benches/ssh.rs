@@ -1,8 +1,8 @@
 //! The CPU time of a byte in SSH: sealing and opening packets of 32 KiB here, beside OpenSSH's client and server.
 //!
-//! `cargo bench -p oarlock-sockets --bench ssh -- [MIB]` prints a row for each cipher: nanoseconds per byte here, and for
-//! `ssh` and `sshd` together, which also encrypt and decrypt each byte once but do system calls and copies too. OpenSSH
-//! is left out if the machine does not have it.
+//! `cargo bench -p oarlock-sockets --bench ssh -- [MIB]` prints a row for each cipher: nanoseconds per byte here, and
+//! for `ssh` and `sshd` together, which also encrypt and decrypt each byte once but do system calls and copies too.
+//! OpenSSH is left out if the machine does not have it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench that panics has failed")]
 
 use std::error::Error;

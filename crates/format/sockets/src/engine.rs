@@ -11,7 +11,7 @@ use oarlock::{
 use crate::keys::{DerivationError, Keys};
 
 /// The keys of one direction, as engines take them: the cipher's and the MAC's. An AEAD has one key, twice.
-pub(crate) struct RecordKeys(pub(crate) [Key; 2]);
+pub(crate) struct RecordKeys([Key; 2]);
 
 impl RecordKeys {
     pub(crate) fn new(keys: &Keys) -> Result<Self, DerivationError> {

@@ -57,29 +57,12 @@ pub enum SealingError {
         /// The limit.
         limit: &'static str,
     },
-    /// The suite seals whole frames only.
-    #[error("{suite} seals whole frames only: collect the frame, or send each piece as a record")]
-    WholeFramesOnly {
-        /// The suite.
-        suite: Suite,
-    },
-    /// The pieces of a frame are longer or shorter than announced.
-    #[error("the frame was announced with {announced} bytes, found {found}")]
-    FrameLength {
-        /// The length that was announced.
-        announced: usize,
-        /// The length of the pieces.
-        found: usize,
-    },
     /// Only keys of TLS 1.3 that come from a traffic secret can be updated.
     #[error("{suite}: no traffic secret to update the keys from")]
     NoKeyUpdate {
         /// The suite.
         suite: Suite,
     },
-    /// An earlier record was planned and never sealed, so every later one would be out of order.
-    #[error("an earlier record of this connection was not sealed: close the connection")]
-    Unfinished,
     /// The system has no random bytes.
     #[error("the system gave no random bytes")]
     NoRandomBytes,

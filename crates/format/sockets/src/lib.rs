@@ -11,20 +11,12 @@
 //! | [`keys`](Keys) | key derivation: RFC 5246 6.3, RFC 8446 7.3, RFC 4253 7.2 |
 //! | `frame` | headers, nonces, associated data and padding, without cryptography |
 //! | [`sealer`](Sealer), [`opener`](Opener) | one record at a time |
-//! | [`pieces`](FrameSealer) | frames sealed piece by piece |
 //! | `messages` | alerts, KeyUpdate, records that transport nothing |
 //! | `limits` | the records and bytes that one key may protect |
 //! | [`choose`](choose()) | the kernel or user space, by measured costs |
 //! | [`chain`](ChainLimit) | the limits of the certificate chains that peers send; with the feature `rustls`, verifiers with them |
 //! | `direct`, `engine` | AWS-LC for records of AEADs; the accelerator for those of a cipher and a MAC |
 //! | [`error`](OpeningError) | errors, and the party at fault |
-//!
-//! # Whole frames and pieces
-//!
-//! An application may write a frame in several pieces. A whole frame is collected and sealed by [`Sealer::seal`]; this
-//! takes one call and permits every suite. A frame in pieces is sealed as the pieces arrive, by
-//! [`Sealer::begin_frame`], with IV and MAC carried from piece to piece. Suites of a cipher and a MAC permit it, AEADs
-//! do not.
 //!
 //! # Limits
 //!
@@ -53,7 +45,6 @@ mod keys;
 mod limits;
 mod messages;
 mod opener;
-mod pieces;
 mod random;
 mod sealer;
 mod suite;
@@ -75,6 +66,5 @@ pub use self::keys::{
 };
 pub use self::messages::KeyUpdate;
 pub use self::opener::{Opened, OpenedRecord, Opener};
-pub use self::pieces::FrameSealer;
 pub use self::sealer::Sealer;
 pub use self::suite::{Protocol, Suite};

@@ -32,15 +32,13 @@ use crate::suite::Suite;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sealer {
-    pub(crate) accelerator: Accelerator,
+    accelerator: Accelerator,
     keys: Keys,
-    pub(crate) record_keys: RecordKeys,
+    record_keys: RecordKeys,
     direct: DirectSealer,
-    pub(crate) numbers: RecordNumbers,
+    numbers: RecordNumbers,
     random: RandomBytes,
     scratch: EngineScratch,
-    /// True while a frame is sealed in pieces, and after one was abandoned.
-    pub(crate) is_unfinished: bool,
 }
 
 impl Sealer {
@@ -57,7 +55,6 @@ impl Sealer {
             keys,
             random: RandomBytes::new(),
             scratch: EngineScratch::default(),
-            is_unfinished: false,
         })
     }
 
@@ -89,7 +86,7 @@ impl Sealer {
         if found < needed {
             return Err(SealingError::BufferTooSmall { needed, found });
         }
-        let frame = self.plan(content, payload_len, &RecordChoices::default())?;
+        let frame = self.frame(content, payload_len, &RecordChoices::default())?;
         let len = frame.wire_len();
         self.seal_frame(&frame, parts, &mut out[..len]).map_err(SealingError::Engine)?;
         Ok(len)
@@ -107,7 +104,7 @@ impl Sealer {
         out: &mut Vec<u8>,
     ) -> Result<(), SealingError> {
         let payload_len = parts.iter().map(|part| part.len()).sum();
-        let frame = self.plan(content, payload_len, choices)?;
+        let frame = self.frame(content, payload_len, choices)?;
         let start = out.len();
         out.resize(start + frame.wire_len(), 0);
         let sealed = self.seal_frame(&frame, parts, &mut out[start..]);
@@ -116,6 +113,16 @@ impl Sealer {
             return Err(SealingError::Engine(status));
         }
         Ok(())
+    }
+
+    /// Takes the next number and frames a payload. The record must be sealed: its number is used.
+    fn frame(
+        &mut self,
+        content: Content,
+        payload_len: usize,
+        choices: &RecordChoices<'_>,
+    ) -> Result<SealFrame, SealingError> {
+        seal_frame(&mut self.numbers, content, payload_len, choices, &mut self.random)
     }
 
     fn seal_frame(&mut self, frame: &SealFrame, parts: &[&[u8]], out: &mut [u8]) -> Result<(), Status> {
@@ -141,19 +148,6 @@ impl Sealer {
             rest.copy_from_slice(result);
             self.numbers.keep_iv(&result[..frame.body_len]);
         })
-    }
-
-    /// Takes the next number and frames a payload. The record must be sealed: its number is used.
-    pub(crate) fn plan(
-        &mut self,
-        content: Content,
-        payload_len: usize,
-        choices: &RecordChoices<'_>,
-    ) -> Result<SealFrame, SealingError> {
-        if self.is_unfinished {
-            return Err(SealingError::Unfinished);
-        }
-        seal_frame(&mut self.numbers, content, payload_len, choices, &mut self.random)
     }
 
     /// Replaces the keys after a key exchange. An SSH connection counts its packets on, unless `keys` has a number.

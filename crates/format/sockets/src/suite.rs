@@ -288,15 +288,6 @@ impl Suite {
         }
     }
 
-    /// True if a frame may be sealed piece by piece, with IV and MAC carried from piece to piece.
-    ///
-    /// Suites of a cipher and a MAC permit it: CBC and CTR continue from the last block, and HMAC from its state. An
-    /// AEAD is computed over a whole record, so such a frame is sealed when it is complete.
-    #[must_use]
-    pub fn is_piecemeal(self) -> bool {
-        matches!(self.transform, RecordTransform::Chain { .. })
-    }
-
     /// True if cipher blocks have 64 bits.
     pub(crate) fn has_short_blocks(self) -> bool {
         matches!(self.transform, RecordTransform::Chain { cipher, .. } if cipher.alg == BlockCipher::Tdes3)

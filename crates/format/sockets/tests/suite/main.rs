@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `round_trips` | every suite, whole and in pieces |
+//! | `round_trips` | every suite: what is sealed can be opened |
 //! | `known_answers` | published records and packets |
 //! | `bad_input` | records that are refused, and their errors |
 //! | `rustls` | records against rustls |

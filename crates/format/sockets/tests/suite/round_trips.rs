@@ -1,4 +1,4 @@
-//! Every suite: what is sealed can be opened, whole or in pieces, and both agree.
+//! Every suite: what is sealed can be opened.
 
 use oarlock_sockets::{Content, KeyUpdate, Opened, Protocol, RecordChoices, SealingError, Suite};
 
@@ -89,61 +89,6 @@ fn a_record_cut_anywhere_asks_for_no_more_than_is_missing() {
         }
         assert!(matches!(opener.next(&mut wire), Ok(Opened::Record(_))), "{suite}");
     }
-}
-
-/// Returns padding of ones that fills the last block of a packet.
-fn valid_padding(suite: Suite, payload_len: usize) -> Option<Vec<u8>> {
-    if suite.protocol() != Protocol::Ssh {
-        return None;
-    }
-    // 48 is a multiple of every block, and every suite counts the length of 4 bytes or not.
-    let with_length = !suite.to_string().contains("openssh.com");
-    let padded = payload_len + 1 + if with_length { 4 } else { 0 };
-    Some(vec![1; 48 + padded.next_multiple_of(48) - padded])
-}
-
-#[test]
-fn pieces_give_the_same_frame_as_the_whole() {
-    for suite in Suite::ALL.into_iter().filter(|suite| suite.is_piecemeal()) {
-        let (mut whole, mut pieces) = (sealer(suite, 8), sealer(suite, 8));
-        for (record, piece_len) in [1, 7, 16, 4096, 16_384].into_iter().enumerate() {
-            let payload = bytes(record as u64, 9_001);
-            let iv = bytes(record as u64, suite.explicit_iv_len());
-            let padding = valid_padding(suite, payload.len());
-            let choices = RecordChoices {
-                explicit_iv: (!iv.is_empty()).then_some(&iv),
-                padding: padding.as_deref(),
-                zeros: 0,
-            };
-            let mut expected = Vec::new();
-            whole.seal_with(data_of(suite), &[&payload], &choices, &mut expected).unwrap();
-            let mut wire = Vec::new();
-            let mut frame =
-                pieces.begin_frame_with(data_of(suite), payload.len(), &choices, &mut wire).unwrap();
-            for piece in payload.chunks(piece_len) {
-                frame.push(piece, &mut wire).unwrap();
-            }
-            frame.finish(&mut wire).unwrap();
-            assert_eq!(wire, expected, "{suite}, pieces of {piece_len}");
-        }
-    }
-}
-
-#[test]
-fn aeads_refuse_pieces_and_an_abandoned_frame_ends_the_connection() {
-    let mut out = Vec::new();
-    let suite = Suite::TLS13_AES_128_GCM;
-    let refused = sealer(suite, 9).begin_frame(Content::ApplicationData, 10, &mut out).unwrap_err();
-    assert_eq!(refused, SealingError::WholeFramesOnly { suite });
-
-    let mut sealer = sealer(Suite::TLS12_AES_128_CBC_SHA, 9);
-    let mut frame = sealer.begin_frame(Content::ApplicationData, 10, &mut out).unwrap();
-    let long = frame.push(&[0; 11], &mut out).unwrap_err();
-    assert_eq!(long, SealingError::FrameLength { announced: 10, found: 11 });
-    frame.push(&[0; 9], &mut out).unwrap();
-    assert_eq!(frame.finish(&mut out).unwrap_err(), SealingError::FrameLength { announced: 10, found: 9 });
-    let later = sealer.seal(Content::ApplicationData, &[b"x"], &mut out).unwrap_err();
-    assert_eq!(later, SealingError::Unfinished);
 }
 
 #[test]
