@@ -10,7 +10,7 @@ use oarlock::schemes::{compute_on, raw_result, shape_of};
 use oarlock::selftest::{prove, representative};
 use oarlock::{Accelerator, Job, JobError, Key, KeyHome, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
 use oarlock_wire::proto::{Code, KeyInfo};
-use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError};
+use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError, ServerUsers};
 use zeroize::Zeroizing;
 
 use crate::config::{Config, OperationMode, VerifyAt};
@@ -300,7 +300,7 @@ impl LoadedProvider {
         let config = &self.0.config;
         let settings = PoolConfig {
             path: config.socket.clone(),
-            server_uids: server_uids(&config.server_user),
+            users: ServerUsers::with_user(&config.server_user),
             patience: config.patience,
             max_idle: MAX_IDLE,
             has_ring: true,
@@ -516,17 +516,6 @@ fn lock_briefly<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         }
     }
     None
-}
-
-/// Returns the users who may run the cryptoserver: root, this process's user, and the user of the settings if it
-/// exists.
-fn server_uids(server_user: &str) -> Vec<u32> {
-    let own = rustix::process::geteuid().as_raw();
-    // Root and this user could read the keys from the memory of this process in any case.
-    let mut uids = vec![0, own];
-    uids.extend(oarlock_ffi::uid_of(server_user));
-    uids.dedup();
-    uids
 }
 
 #[cfg(test)]

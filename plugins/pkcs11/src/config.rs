@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock_files::line_number;
+use oarlock_wire::ServerSettings;
 use serde::Deserialize;
 
 use crate::fork::AfterFork;
@@ -220,9 +221,22 @@ impl ServerSlotConfig {
         self.address.starts_with("https:") || self.address.starts_with("http:")
     }
 
+    /// Returns the settings of the connection.
+    pub(crate) fn connection(&self) -> ServerSettings {
+        let defaults = ServerSettings::new(&self.address);
+        ServerSettings {
+            server_user: self.server_user.clone().unwrap_or(defaults.server_user),
+            server_ca: self.server_ca.clone(),
+            certificate: self.certificate.clone(),
+            private_key: self.private_key.clone(),
+            patience_ms: self.patience_ms.unwrap_or(defaults.patience_ms),
+            servers: defaults.servers,
+        }
+    }
+
     /// Returns the maximum time of an answer.
     pub(crate) fn patience(&self) -> Duration {
-        Duration::from_millis(self.patience_ms.unwrap_or(2_000))
+        Duration::from_millis(self.connection().patience_ms)
     }
 }
 

@@ -11,7 +11,7 @@ use oarlock_key_files::{SecretReader, TokenFile, read_private_passphrase};
 
 use crate::config::{KeySlotConfig, ModuleConfig, ServerSlotConfig, SlotConfig, StoreSlotConfig};
 use crate::message::print_line;
-use crate::token::{KeysToken, ServerHolder, ServerToken, TokenPresence, server_endpoint};
+use crate::token::{KeysToken, ServerHolder, ServerToken, TokenPresence};
 
 /// A caller waits for its answer. On an idle machine, its own thread is faster than a worker that must wake up.
 const CALLER_BUDGET: Duration = Duration::from_secs(1);
@@ -99,7 +99,7 @@ fn server_slot(
     id: SlotId,
     server: &ServerSlotConfig,
 ) -> Result<(SlotSettings, Arc<ServerToken>, ServerHolder), String> {
-    let endpoint = server_endpoint(server)?;
+    let endpoint = server.connection().endpoint(&server.address).map_err(|error| error.to_string())?;
     // Keys carry the name of their holder, so each slot has its own.
     let name = format!("slot-{}", id.0);
     let holder = ServerHolder::new(&name, server, endpoint.clone());

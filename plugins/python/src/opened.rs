@@ -10,7 +10,7 @@ use oarlock_columns::{ColumnError, ColumnKeys, LocalKeys, ServerKeys};
 use oarlock_key_files::read_private;
 use oarlock_keytable::{CounterStore, FileCounter};
 use oarlock_records::load_keys;
-use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder, ServerUsers};
 
 use crate::reference::KeyReference;
 
@@ -79,16 +79,12 @@ pub(crate) fn open(reference: &KeyReference) -> Result<Box<dyn ColumnKeys>, Colu
     match reference {
         KeyReference::File { path, pem } => open_file(path, pem),
         KeyReference::Server { address, ca, certificate, key } => {
-            let credentials = Credentials {
-                server_ca: std::fs::read(ca).map_err(|error| unreadable(ca, &error))?,
-                certificate: std::fs::read(certificate).map_err(|error| unreadable(certificate, &error))?,
-                private_key: read_private(key, MAX_FILE_BYTES).map_err(|error| unreadable(key, &error))?,
-            };
+            let read = Credentials::read(ca, certificate, key);
+            let credentials = read.map_err(|error| ColumnError::Options(error.to_string()))?;
             open_server(Endpoint::Grpc { url: address.clone(), credentials: Some(credentials) })
         }
         KeyReference::Unix { path, user } => {
-            let server_uids = oarlock_ffi::uid_of(user).into_iter().collect();
-            open_server(Endpoint::UnixOf { path: path.clone(), server_uids })
+            open_server(Endpoint::Unix { path: path.clone(), users: ServerUsers::with_user(user) })
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint as TonicEndpoint, Identity, Uri};
 use zeroize::Zeroizing;
 
+use crate::ServerUsers;
 use crate::server_verifier::server_verifier;
 
 /// The address of a server.
@@ -24,14 +25,12 @@ pub enum Endpoint {
         /// The certificates and the key; required for `https`.
         credentials: Option<Credentials>,
     },
-    /// A UNIX socket that root or the user of this process serves.
-    Unix(PathBuf),
-    /// A UNIX socket that root, the user of this process or one of these users serves.
-    UnixOf {
+    /// A UNIX socket.
+    Unix {
         /// The socket.
         path: PathBuf,
-        /// The numbers of the users.
-        server_uids: Vec<u32>,
+        /// The users who may run the server.
+        users: ServerUsers,
     },
 }
 
@@ -99,6 +98,12 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 const WINDOW: u32 = 4 << 20;
 
 impl Endpoint {
+    /// Returns the endpoint of a UNIX socket that root or the user of this process serves.
+    #[must_use]
+    pub fn unix(path: impl Into<PathBuf>) -> Self {
+        Self::Unix { path: path.into(), users: ServerUsers::default() }
+    }
+
     pub(crate) async fn channel(
         url: &str,
         credentials: Option<&Credentials>,
@@ -210,7 +215,7 @@ impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Grpc { url, .. } => f.write_str(url),
-            Self::Unix(path) | Self::UnixOf { path, .. } => path.display().fmt(f),
+            Self::Unix { path, .. } => path.display().fmt(f),
         }
     }
 }

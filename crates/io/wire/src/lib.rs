@@ -9,6 +9,8 @@
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
 //! | `ring` | the shared memory of a connection to a UNIX socket |
+//! | [`ServerSettings`] | the settings of a connection, as services read them |
+//! | [`ServerUsers`] | the users who may run a server |
 //! | [`ConnectionPool`] | a synchronous client of a UNIX socket for libraries inside other programs |
 //! | [`Endpoint`], [`ServerLink`] | a stream to a server over gRPC or a UNIX socket, for many tasks at once |
 //! | `alert`, `server_verifier` | the TLS alert of a server that refuses a client; the verifier of a server's certificate |
@@ -39,6 +41,9 @@ mod remote;
 mod ring;
 pub mod scheme;
 #[cfg(feature = "grpc")]
+mod server_settings;
+mod server_users;
+#[cfg(feature = "grpc")]
 mod server_verifier;
 pub mod task;
 #[cfg(test)]
@@ -56,3 +61,6 @@ pub use prost::Message;
 #[cfg(feature = "grpc")]
 pub use remote::{ConnectObserver, NameResolver, RemoteConfig, RemoteError, RemoteHolder, ServerReport};
 pub use ring::{NoRing, is_switched_off as is_ring_switched_off};
+#[cfg(feature = "grpc")]
+pub use server_settings::{ServerSettings, ServerSettingsError};
+pub use server_users::ServerUsers;

@@ -109,8 +109,7 @@ impl ServerLink {
     ) -> Result<Self, ConnectError> {
         match endpoint {
             Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref(), at).await,
-            Endpoint::Unix(path) => unix::open(path, &[], no_ring).await,
-            Endpoint::UnixOf { path, server_uids } => unix::open(path, server_uids, no_ring).await,
+            Endpoint::Unix { path, users } => unix::open(path, users, no_ring).await,
         }
     }
 

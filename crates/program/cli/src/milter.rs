@@ -14,6 +14,7 @@ use oarlock_network::PassedSockets;
 use oarlock_service_kit::service_manager::ServiceState;
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
+use oarlock_wire::ServerSettingsError;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -81,7 +82,7 @@ impl CommandError for MilterError {
             Self::FilterService(
                 FilterServiceError::Server(_)
                 | FilterServiceError::Metrics { .. }
-                | FilterServiceError::Remote(_)
+                | FilterServiceError::Cryptoserver(ServerSettingsError::Remote(_))
                 | FilterServiceError::Start(_),
             ) => FailureKind::Machine,
             Self::FilterService(_) => FailureKind::Usage,

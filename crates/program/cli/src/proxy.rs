@@ -10,6 +10,7 @@ use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyConfigError, ProxyService, Pro
 use oarlock_service_kit::service_manager::ServiceState;
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
+use oarlock_wire::ServerSettingsError;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -80,7 +81,7 @@ impl CommandError for ProxyError {
                 ProxyServiceError::Listen { .. }
                 | ProxyServiceError::PortTaken { .. }
                 | ProxyServiceError::Metrics { .. }
-                | ProxyServiceError::Remote(_)
+                | ProxyServiceError::Cryptoserver(ServerSettingsError::Remote(_))
                 | ProxyServiceError::Start(_),
             )
             | Self::Runtime(_) => FailureKind::Machine,

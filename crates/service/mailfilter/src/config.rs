@@ -13,6 +13,7 @@ use oarlock_files::line_number;
 use oarlock_key_files::check_key_path;
 use oarlock_mail_files::dns::{ResolverError, server_address};
 use oarlock_network::IpNetwork;
+use oarlock_wire::ServerSettings;
 use serde::Deserialize;
 
 use crate::client_list::{ClientList, DomainList};
@@ -53,7 +54,7 @@ pub struct FilterConfig {
     /// The limits.
     pub limits: FilterLimits,
     /// The cryptoserver that holds keys, if there is one.
-    pub cryptoserver: Option<CryptoserverSettings>,
+    pub cryptoserver: Option<ServerSettings>,
     /// The settings for engines.
     pub engines: EngineSettings,
 }
@@ -238,35 +239,6 @@ pub struct FilterLimits {
     pub progress_seconds: u64,
 }
 
-/// The settings for the cryptoserver.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CryptoserverSettings {
-    /// The servers: `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket. Every server must hold the
-    /// keys.
-    pub servers: Vec<String>,
-    /// The user that may serve the UNIX sockets, besides root and the user of this process: a name or a number.
-    #[serde(default = "server_user")]
-    pub server_user: String,
-    /// The CA of the servers' certificates. It is required for `https`, like the next two.
-    pub server_ca: Option<PathBuf>,
-    /// The client certificate and its chain.
-    pub certificate: Option<PathBuf>,
-    /// The private key of the client certificate.
-    pub private_key: Option<PathBuf>,
-    /// The time in milliseconds after which the client also asks another server.
-    #[serde(default = "patience")]
-    pub patience_ms: u64,
-}
-
-fn server_user() -> String {
-    "oarlock".to_owned()
-}
-
-fn patience() -> u64 {
-    2000
-}
-
 /// The settings for engines.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -446,10 +418,8 @@ impl FilterConfig {
 
     fn resolve_paths(&mut self, base: &Path) {
         let seal = self.arc.seal.iter_mut().map(|seal| &mut seal.key);
-        let server = self.cryptoserver.iter_mut().flat_map(|server| {
-            [&mut server.server_ca, &mut server.certificate, &mut server.private_key].into_iter().flatten()
-        });
-        for path in self.signing.table.iter_mut().chain(seal).chain(server) {
+        self.cryptoserver.iter_mut().for_each(|server| server.resolve_paths(base));
+        for path in self.signing.table.iter_mut().chain(seal) {
             *path = base.join(&*path);
         }
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use oarlock::BuildError;
 use oarlock_dkim::SignerError;
 use oarlock_milter::server::MilterServerError;
-use oarlock_wire::RemoteError;
+use oarlock_wire::ServerSettingsError;
 
 use crate::config::FilterConfigError;
 use crate::keys::SigningKeyFault;
@@ -41,17 +41,9 @@ pub enum FilterServiceError {
     /// No engine is available.
     #[error("[engines] {0}")]
     Engines(#[from] BuildError),
-    /// A file of the section `[cryptoserver]` is missing or cannot be read.
-    #[error("[cryptoserver] {field}: {reason}")]
-    Credentials {
-        /// The name of the setting.
-        field: &'static str,
-        /// The reason.
-        reason: String,
-    },
-    /// The cryptoserver's client cannot start.
+    /// The section `[cryptoserver]` names a file that cannot be used, or its client cannot start.
     #[error("[cryptoserver] {0}")]
-    Remote(#[from] RemoteError),
+    Cryptoserver(#[from] ServerSettingsError),
     /// A socket cannot be bound.
     #[error("[listen] {0}")]
     Server(#[from] MilterServerError),

@@ -14,7 +14,7 @@ use tracing::{info, warn};
 use crate::client_list::ClientList;
 use crate::clock::FilterClock;
 use crate::config::{ExemptSettings, FilterConfig, FilterConfigError, FilterMode, SealSettings};
-use crate::cryptoserver::remote;
+use crate::cryptoserver::open_remote;
 use crate::error::FilterServiceError;
 use crate::host_name;
 use crate::keys::{KeyReader, SigningKeyFile};
@@ -46,7 +46,7 @@ impl FilterResources {
     ) -> Result<Self, FilterServiceError> {
         let engines = config.engines.builder(engines);
         let remote = match &config.cryptoserver {
-            Some(server) => Some(remote(server, engines.clone().build()?)?),
+            Some(server) => Some(open_remote(server, engines.clone().build()?)?),
             None => None,
         };
         let engines = remote.iter().fold(engines, |engines, remote| engines.holder(Arc::new(remote.clone())));

@@ -12,6 +12,7 @@ use oarlock::AcceleratorBuilder;
 use oarlock_key_files::check_key_path;
 use oarlock_network::{HostNamePattern, IpNetwork};
 use oarlock_sockets::ChainLimit;
+use oarlock_wire::ServerSettings;
 use serde::Deserialize;
 
 use crate::certificate::UnknownNamePolicy;
@@ -46,7 +47,7 @@ pub struct ProxyConfig {
     /// The hand-over of long transfers to the kernel.
     pub kernel: KernelSettings,
     /// The cryptoserver that holds keys, if there is one.
-    pub cryptoserver: Option<KeyServerSettings>,
+    pub cryptoserver: Option<ServerSettings>,
     /// The engines.
     pub engines: ProxyEngines,
 }
@@ -251,35 +252,6 @@ pub enum HandOverRule {
     Always,
 }
 
-/// The client of a cryptoserver.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeyServerSettings {
-    /// The servers: `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket. Every server must hold the
-    /// keys.
-    pub servers: Vec<String>,
-    /// The user that may serve the UNIX sockets, besides root and the user of this process: a name or a number.
-    #[serde(default = "server_user")]
-    pub server_user: String,
-    /// The CA of the servers' certificates. It is required for `https`, like the next two.
-    pub server_ca: Option<PathBuf>,
-    /// The client certificate and its chain.
-    pub certificate: Option<PathBuf>,
-    /// The private key of the client certificate.
-    pub private_key: Option<PathBuf>,
-    /// The time in milliseconds after which the client also asks another server.
-    #[serde(default = "patience")]
-    pub patience_ms: u64,
-}
-
-fn server_user() -> String {
-    "oarlock".to_owned()
-}
-
-fn patience() -> u64 {
-    2_000
-}
-
 /// The engines.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -370,10 +342,8 @@ impl ProxyConfig {
     fn resolve_paths(&mut self, base: &Path) {
         let certificates = self.certificates.path.iter_mut().chain(&mut self.tickets.keys);
         let clients = self.clients.iter_mut().map(|clients| &mut clients.authorities);
-        let server = self.cryptoserver.iter_mut().flat_map(|server| {
-            [&mut server.server_ca, &mut server.certificate, &mut server.private_key].into_iter().flatten()
-        });
-        for path in certificates.chain(clients).chain(server) {
+        self.cryptoserver.iter_mut().for_each(|server| server.resolve_paths(base));
+        for path in certificates.chain(clients) {
             *path = base.join(&*path);
         }
         let routes = self.route.iter_mut().map(|route| &mut route.backend);

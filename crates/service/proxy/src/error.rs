@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use oarlock::BuildError;
 use oarlock_network::SocketFileError;
 use oarlock_rustls::TlsKeyError;
-use oarlock_wire::RemoteError;
+use oarlock_wire::ServerSettingsError;
 
 use crate::certificate::CertificateTableError;
 use crate::clients::AuthorityError;
@@ -61,17 +61,9 @@ pub enum ProxyServiceError {
     /// No engine is available.
     #[error("[engines] {0}")]
     Engines(#[from] BuildError),
-    /// A file of the section `[cryptoserver]` is missing or cannot be read.
-    #[error("[cryptoserver] {field}: {reason}")]
-    Credentials {
-        /// The name of the setting.
-        field: &'static str,
-        /// The reason.
-        reason: String,
-    },
-    /// The cryptoserver's client cannot start.
+    /// The section `[cryptoserver]` names a file that cannot be used, or its client cannot start.
     #[error("[cryptoserver] {0}")]
-    Remote(#[from] RemoteError),
+    Cryptoserver(#[from] ServerSettingsError),
     /// An address cannot be bound.
     #[error("[listen] sockets: cannot listen at {address}: {error}")]
     Listen {

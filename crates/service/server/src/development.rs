@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::{KeyError, export, generate};
-use oarlock_files::atomic_file::{self, WriteOptions};
+use oarlock_files::atomic_file::{WriteOptions, self};
+use oarlock_wire::{Credentials, ServerSettingsError};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -97,6 +98,14 @@ impl Development {
     #[must_use]
     pub fn client_key(&self) -> PathBuf {
         self.directory.join("client-key.pem")
+    }
+
+    /// Reads the credentials of the client.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn credentials(&self) -> Result<Credentials, ServerSettingsError> {
+        Credentials::read(&self.ca(), &self.client_certificate(), &self.client_key())
     }
 
     /// Returns the directory of keys.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use oarlock::keys::held;
 use oarlock::{Accelerator, Input, Job, Key, SigningScheme, VerifyingScheme};
-use oarlock_wire::{ConnectionPool, JobKeySource, PendingJob, PoolConfig, PoolError};
+use oarlock_wire::{ConnectionPool, JobKeySource, PendingJob, PoolConfig, PoolError, ServerUsers};
 use test_server::TestServer;
 
 const SERVE: &str = "OARLOCK_TEST_SERVE";
@@ -68,10 +68,14 @@ impl ServerProcess {
     }
 
     fn pool(&self) -> ConnectionPool {
-        let server_uids = vec![rustix::process::getuid().as_raw()];
         let path = self.socket.clone();
-        let config =
-            PoolConfig { path, server_uids, patience: Duration::from_secs(60), max_idle: 8, has_ring: true };
+        let config = PoolConfig {
+            path,
+            users: ServerUsers::default(),
+            patience: Duration::from_secs(60),
+            max_idle: 8,
+            has_ring: true,
+        };
         ConnectionPool::new(config, scalar())
     }
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use oarlock::Accelerator;
 use oarlock::keys::import;
 use oarlock_server::development::Development;
-use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
+use oarlock_wire::{Endpoint, RemoteConfig, RemoteHolder};
 use s2n_tls::config::Config;
 use s2n_tls::security::DEFAULT_TLS13;
 use s2n_tls_tokio::TlsAcceptor;
@@ -111,16 +111,10 @@ fn signer(args: &HeadServerArgs) -> Result<AcceleratorSigner, HeadError> {
 
 fn endpoint(args: &HeadServerArgs, server: &str) -> Result<Endpoint, HeadError> {
     if !server.contains("://") {
-        return Ok(Endpoint::Unix(server.into()));
+        return Ok(Endpoint::unix(server));
     }
-    let credentials = match args.state.as_ref().map(Development::at) {
-        None => None,
-        Some(development) => Some(Credentials {
-            server_ca: fs::read(development.ca())?,
-            certificate: fs::read(development.client_certificate())?,
-            private_key: Zeroizing::new(fs::read(development.client_key())?),
-        }),
-    };
+    let credentials = args.state.as_ref().map(|state| Development::at(state).credentials()).transpose();
+    let credentials = credentials.map_err(std::io::Error::other)?;
     Ok(Endpoint::Grpc { url: server.to_owned(), credentials })
 }
 

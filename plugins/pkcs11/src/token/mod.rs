@@ -18,7 +18,7 @@ mod server_secret;
 
 pub(crate) use self::keys::KeysToken;
 pub(crate) use self::server::ServerToken;
-pub(crate) use self::server_holder::{ServerHolder, server_endpoint};
+pub(crate) use self::server_holder::ServerHolder;
 
 /// A token that may come and go.
 pub(crate) trait TokenPresence: Send + Sync {

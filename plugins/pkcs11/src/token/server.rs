@@ -192,7 +192,7 @@ mod tests {
         let server: ServerSlotConfig =
             toml::from_str(&format!("address = {:?}\npatience_ms = 500\n", socket.display().to_string()))
                 .unwrap();
-        let endpoint = Endpoint::Unix(socket);
+        let endpoint = Endpoint::unix(socket);
         let token = ServerToken::new("server", &server, endpoint);
         assert_eq!(token.describe().unwrap_err(), ReturnCode::TokenNotPresent);
         assert_eq!(token.data_version(), Err(ReturnCode::TokenNotPresent));

@@ -1,27 +1,17 @@
 //! The operations of a cryptoserver's keys, in every child of a fork.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oarlock::engine_api::{Completion, Holder, OwnedJobs, RecordHolder};
 use oarlock::{Accelerator, BuildError, JobError, Outcomes, Records, Shape};
 use oarlock_key_files::read_private;
-use oarlock_wire::{
-    ConnectObserver, Credentials, Endpoint, LinkTransport, RemoteConfig, RemoteError, RemoteHolder,
-};
-use zeroize::Zeroizing;
+use oarlock_wire::{ConnectObserver, Endpoint, LinkTransport, RemoteConfig, RemoteError, RemoteHolder};
 
 use crate::config::ServerSlotConfig;
 use crate::fork::OwnedByProcess;
 use crate::message::print_line;
-
-/// The maximum length of a file with credentials.
-const MAX_CREDENTIAL_BYTES: usize = 1 << 20;
-
-/// The user who runs the cryptoserver of a package.
-const SERVER_USER: &str = "oarlock";
 
 /// A holder that connects at its first job, and again in a forked child: the thread of its connections is the parent's.
 pub(crate) struct ServerHolder {
@@ -121,38 +111,6 @@ impl RecordHolder for ServerHolder {
         let own = remote.get().ok_or_else(|| failed("the process was forked meanwhile".to_owned()))?;
         own.run_records(shape, records)
     }
-}
-
-/// Returns the address and the credentials of a server.
-///
-/// # Errors
-/// The text of the fault: a file cannot be read, or others may read the private key.
-pub(crate) fn server_endpoint(server: &ServerSlotConfig) -> Result<Endpoint, String> {
-    if !server.is_tls() {
-        let user = server.server_user.as_deref().unwrap_or(SERVER_USER);
-        let server_uids = oarlock_ffi::uid_of(user).into_iter().collect();
-        return Ok(Endpoint::UnixOf { path: PathBuf::from(&server.address), server_uids });
-    }
-    let credentials = Credentials {
-        server_ca: read_file(server.server_ca.as_deref(), |path| std::fs::read(path).map(Zeroizing::new))?
-            .to_vec(),
-        certificate: read_file(server.certificate.as_deref(), |path| {
-            std::fs::read(path).map(Zeroizing::new)
-        })?
-        .to_vec(),
-        private_key: read_file(server.private_key.as_deref(), |path| {
-            read_private(path, MAX_CREDENTIAL_BYTES)
-        })?,
-    };
-    Ok(Endpoint::Grpc { url: server.address.clone(), credentials: Some(credentials) })
-}
-
-fn read_file(
-    path: Option<&Path>,
-    read: impl Fn(&Path) -> std::io::Result<Zeroizing<Vec<u8>>>,
-) -> Result<Zeroizing<Vec<u8>>, String> {
-    let path = path.ok_or_else(|| "expected server_ca, certificate and private_key".to_owned())?;
-    read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 impl fmt::Debug for ServerHolder {

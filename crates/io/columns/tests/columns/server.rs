@@ -46,7 +46,7 @@ impl TestServer {
         let key = generate::ed25519().unwrap();
         write("signing/ed25519.pem", &export::private_pkcs8_pem(&key).unwrap());
         let mut config =
-            RemoteConfig::new("server", vec![Endpoint::Unix(directory.path().join("oarlock.sock"))]);
+            RemoteConfig::new("server", vec![Endpoint::unix(directory.path().join("oarlock.sock"))]);
         config.patience = Duration::from_secs(60);
         let accelerator = || Accelerator::builder().threads(1).lazy();
         let holder = RemoteHolder::new(config, accelerator().build().unwrap()).unwrap();

@@ -20,7 +20,7 @@ use super::{LinkSender, LinkState, LinkTransport, QUEUE, ServerLink};
 use crate::endpoint::PATIENCE;
 use crate::proto::{Request, Response, response};
 use crate::ring::{self, ClientRing};
-use crate::{ConnectError, MessageLimits, NoRing, frame};
+use crate::{ConnectError, MessageLimits, NoRing, ServerUsers, frame};
 
 /// The bytes to read or write at once.
 const READ: usize = 64 << 10;
@@ -31,22 +31,22 @@ const RING_SIZES: RingSizes = RingSizes { requests: 1 << 20, answers: 1 << 20 };
 /// The id of the request for rings. Requests of callers have others.
 const RING_ID: u64 = u64::MAX;
 
-/// Connects to a UNIX socket, and checks the server's user before anything is sent. Any user with write access to the
-/// directory of a socket can replace it. `no_ring` is the reason why no shared memory is asked for.
+/// Connects to a UNIX socket, and checks the server's user before anything is sent. `no_ring` is the reason why no
+/// shared memory is asked for.
 pub(super) async fn open(
     path: &Path,
-    server_uids: &[u32],
+    users: &ServerUsers,
     no_ring: Option<NoRing>,
 ) -> Result<ServerLink, ConnectError> {
     let failed = |reason: String| ConnectError::Unreachable { address: path.display().to_string(), reason };
     let unreachable = |error: io::Error| failed(error.to_string());
     let mut stream = UnixStream::connect(path).await.map_err(unreachable)?;
     let found = stream.peer_cred().map_err(unreachable)?.uid();
-    let own = rustix::process::geteuid().as_raw();
-    let expected = [&[0, own], server_uids].concat();
-    if !expected.contains(&found) {
-        return Err(ConnectError::WrongOwner { path: path.to_owned(), found, expected });
-    }
+    users.check(found).map_err(|expected| ConnectError::WrongOwner {
+        path: path.to_owned(),
+        found,
+        expected,
+    })?;
     stream.write_all(frame::PREAMBLE).await.map_err(unreachable)?;
     let shared = LinkState::new();
     let mut received = BytesMut::with_capacity(READ);

@@ -66,9 +66,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
-        let server_uids = vec![rustix::process::getuid().as_raw()];
         let patience = Duration::from_secs(60);
-        let config = PoolConfig { path, server_uids, patience, max_idle: 1, has_ring: true };
+        let config =
+            PoolConfig { path, users: crate::ServerUsers::default(), patience, max_idle: 1, has_ring: true };
         let idle = IdleChannels::default();
         let channel = PoolChannel::open(&config, Instant::now() + patience).unwrap();
         let (mut server, _) = listener.accept().unwrap();

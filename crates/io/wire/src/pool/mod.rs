@@ -21,9 +21,9 @@ use self::channel::{AskError, OwnedKeySource, PoolChannel, PoolQuestion};
 pub use self::error::PoolError;
 use self::exchange::{PoolExchange, PoolReply};
 use self::idle::IdleChannels;
-use crate::NoRing;
 use crate::check::AnswerCheck;
 use crate::proto::KeyInfo;
+use crate::{NoRing, ServerUsers};
 
 /// The output of a job: a signature, a plaintext or a shared secret.
 pub type PoolAnswer = SecretBytes;
@@ -33,8 +33,8 @@ pub type PoolAnswer = SecretBytes;
 pub struct PoolConfig {
     /// The path of the server's UNIX socket.
     pub path: PathBuf,
-    /// The users that may run the server. Nothing is sent to a server of another user.
-    pub server_uids: Vec<u32>,
+    /// The users who may run the server.
+    pub users: ServerUsers,
     /// The maximum time of an answer, including the connection.
     pub patience: Duration,
     /// The maximum number of idle connections that are kept.

@@ -42,11 +42,11 @@ impl PoolSocket {
             }
         }
         let found = socket_peercred(&socket).map_err(failed)?.uid.as_raw();
-        // Checked before the first byte: a question may contain a private key.
-        if !config.server_uids.contains(&found) {
-            let expected = config.server_uids.clone();
-            return Err(PoolError::WrongOwner { path: config.path.clone(), found, expected });
-        }
+        config.users.check(found).map_err(|expected| PoolError::WrongOwner {
+            path: config.path.clone(),
+            found,
+            expected,
+        })?;
         ioctl_fionbio(&socket, true).map_err(failed)?;
         Ok(Self(Arc::new(socket)))
     }

@@ -6,8 +6,7 @@ use clap::{Args, Subcommand};
 use oarlock::MacAlg;
 use oarlock_records::RowCipher;
 use oarlock_server::development::Development;
-use oarlock_wire::{Credentials, Endpoint};
-use zeroize::Zeroizing;
+use oarlock_wire::{Credentials, Endpoint, ServerSettingsError, ServerUsers};
 
 use super::CallError;
 use crate::key_path::key_path;
@@ -315,8 +314,7 @@ impl ServerArgs {
     }
 
     fn unix(&self, path: PathBuf) -> Endpoint {
-        let server_uids = oarlock_ffi::uid_of(&self.server_user).into_iter().collect();
-        Endpoint::UnixOf { path, server_uids }
+        Endpoint::Unix { path, users: ServerUsers::with_user(&self.server_user) }
     }
 
     fn development(&self) -> Result<Development, CallError> {
@@ -333,16 +331,19 @@ impl ServerArgs {
                 missing: if self.cert.is_some() { "--cert-key" } else { "--cert" },
             });
         }
-        let or = |own: &Option<PathBuf>, other: fn(&Development) -> PathBuf| match own {
+        let or = |given: &Option<PathBuf>, other: fn(&Development) -> PathBuf| match given {
+            Some(path) if path.as_os_str() == "-" => Ok("/dev/stdin".into()),
             Some(path) => Ok::<_, CallError>(path.clone()),
             None => Ok(other(&self.development()?)),
         };
-        Ok(Credentials {
-            server_ca: super::read(&or(&self.ca, Development::ca)?)?.to_vec(),
-            certificate: super::read(&or(&self.cert, Development::client_certificate)?)?.to_vec(),
-            private_key: Zeroizing::new(
-                super::read_key(&or(&self.cert_key, Development::client_key)?)?.to_vec(),
-            ),
+        let read = Credentials::read(
+            &or(&self.ca, Development::ca)?,
+            &or(&self.cert, Development::client_certificate)?,
+            &or(&self.cert_key, Development::client_key)?,
+        );
+        read.map_err(|error| match error {
+            ServerSettingsError::File { path, error, .. } => CallError::Read { path, error },
+            _ => CallError::Usage("--ca, --cert and --cert-key: expected the names of files"),
         })
     }
 }

@@ -265,7 +265,7 @@ async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
     builder.add(BatchEntry::new(BatchTask::wrap(alg)).key_from(own).input(secret)).unwrap();
     let wrapped = KeyTable::new().run(&accelerator, &builder.batch()).unwrap().output().to_vec();
 
-    let link = oarlock_wire::ServerLink::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
+    let link = oarlock_wire::ServerLink::open(&oarlock_wire::Endpoint::unix(socket)).await.unwrap();
     let source =
         open_key::Source::Symmetric(Symmetric { r#type: "aes256".into(), secret: wrapping.to_vec().into() });
     let open = OpenKey { handle: 0, source: Some(source), ..OpenKey::default() };

@@ -9,7 +9,7 @@ use crate::program::{code, command, oarlock, stderr};
 use crate::served::Served;
 use oarlock::keys::held;
 use oarlock::{Accelerator, Input, Job, SigningScheme, VerifyingScheme};
-use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig};
+use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, ServerUsers};
 
 const SHARED: &str = "go through shared memory";
 const ALONE: &str = "go through the UNIX socket alone, without shared memory: ";
@@ -162,9 +162,14 @@ fn pool_signs(served: &Served, change: impl Fn(&mut Command)) -> String {
 #[ignore = "the other tests start it"]
 fn the_client_of_a_pool() {
     let Some(path) = std::env::var_os(SOCKET) else { return };
-    let server_uids = vec![rustix::process::getuid().as_raw()];
     let patience = Duration::from_secs(60);
-    let config = PoolConfig { path: path.into(), server_uids, patience, max_idle: 4, has_ring: true };
+    let config = PoolConfig {
+        path: path.into(),
+        users: ServerUsers::default(),
+        patience,
+        max_idle: 4,
+        has_ring: true,
+    };
     let checker = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let pool = ConnectionPool::new(config, checker.clone());
     let info = pool.key_info("ed25519").unwrap();

@@ -17,7 +17,8 @@ use oarlock::{Accelerator, Input, Job, Key, SigningScheme, VerifyingScheme};
 use oarlock_server::development::Development;
 use oarlock_wire::proto::{OpenKey, open_key, request, response};
 use oarlock_wire::{
-    ConnectionPool, Endpoint, JobKeySource, PoolConfig, RemoteConfig, RemoteHolder, ServerLink, jobs,
+    ConnectionPool, Endpoint, JobKeySource, PoolConfig, RemoteConfig, RemoteHolder, ServerLink, ServerUsers,
+    jobs,
 };
 
 /// Operations of each client, unless the test has a time.
@@ -222,7 +223,7 @@ impl FaultTest {
     /// Signs with an accelerator whose keys live at the server.
     fn run_holder(&self, seed: u64) {
         let checker = scalar();
-        let config = RemoteConfig::new("servers", vec![Endpoint::Unix(self.socket())]);
+        let config = RemoteConfig::new("servers", vec![Endpoint::unix(self.socket())]);
         let remote = RemoteHolder::new(config, checker.clone()).unwrap();
         let builder = Accelerator::builder().engines(["scalar"]).holder(Arc::new(remote));
         let client = builder.lazy().build().unwrap();
@@ -315,7 +316,7 @@ impl Drop for EndAtPanic<'_> {
 }
 
 async fn open_link(socket: &Path, has_ring: bool) -> Result<ServerLink, String> {
-    let endpoint = Endpoint::Unix(socket.to_owned());
+    let endpoint = Endpoint::unix(socket);
     let opened = match has_ring {
         true => ServerLink::open(&endpoint).await,
         false => ServerLink::open_without_ring(&endpoint, "the other transport").await,
@@ -350,10 +351,10 @@ fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() 
     let served = crate::served::with_metrics(place.path(), "", |command| {
         command.stderr(Stdio::null());
     });
-    let server_uids = vec![rustix::process::getuid().as_raw()];
     let patience = Duration::from_secs(60);
     let path = served.socket();
-    let pool_config = PoolConfig { path, server_uids, patience, max_idle: 4, has_ring: true };
+    let pool_config =
+        PoolConfig { path, users: ServerUsers::default(), patience, max_idle: 4, has_ring: true };
     let pool = ConnectionPool::new(pool_config, scalar());
     let info = pool.key_info("ed25519").unwrap();
     let test = FaultTest {

@@ -30,7 +30,7 @@ fn twins(places: &[TempDir; 2]) -> [Served; 2] {
 /// Clients that sign until they are stopped, and check and count every signature.
 fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
     let checker = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-    let endpoints = servers.iter().map(|served| Endpoint::Unix(served.socket())).collect();
+    let endpoints = servers.iter().map(|served| Endpoint::unix(served.socket())).collect();
     let remote = RemoteHolder::new(RemoteConfig::new("servers", endpoints), checker.clone()).unwrap();
     let key = remote.key("ed25519").unwrap();
     let client = Accelerator::builder().engines(["scalar"]).holder(Arc::new(remote)).lazy().build().unwrap();

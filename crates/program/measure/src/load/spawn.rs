@@ -9,7 +9,6 @@ use std::process::{Child, Command, Stdio};
 use oarlock_terminal::GlobalOptions;
 use oarlock_wire::{Credentials, Endpoint};
 use tempfile::TempDir;
-use zeroize::Zeroizing;
 
 use super::LoadError;
 use super::args::LoadTransport;
@@ -105,20 +104,15 @@ impl SpawnedServer {
     }
 
     pub(super) fn endpoint(&self, way: LoadTransport) -> Result<Endpoint, LoadError> {
-        let read = |path: &Path| fs::read(path).map_err(LoadError::Spawn);
+        let files = &self.files;
         Ok(match way {
-            LoadTransport::Tls => Endpoint::Grpc {
-                url: self.tls.clone(),
-                credentials: Some(Credentials {
-                    server_ca: read(&self.files.ca)?,
-                    certificate: read(&self.files.client_certificate)?,
-                    private_key: Zeroizing::new(read(&self.files.client_key)?),
-                }),
-            },
-            LoadTransport::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
-            LoadTransport::Ring | LoadTransport::Unix | LoadTransport::Local => {
-                Endpoint::Unix(self.files.socket.clone())
+            LoadTransport::Tls => {
+                let credentials = Credentials::read(&files.ca, &files.client_certificate, &files.client_key);
+                let credentials = credentials.map_err(|error| LoadError::Spawn(io::Error::other(error)))?;
+                Endpoint::Grpc { url: self.tls.clone(), credentials: Some(credentials) }
             }
+            LoadTransport::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
+            LoadTransport::Ring | LoadTransport::Unix | LoadTransport::Local => Endpoint::unix(&files.socket),
         })
     }
 }

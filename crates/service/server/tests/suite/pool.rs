@@ -12,7 +12,7 @@ use oarlock::keys::{export, generate, held, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
 use oarlock::{Curve, Fingerprint};
 use oarlock_wire::proto::{Code, Fault, KeyInfo, Request, Response, Results, request, response};
-use oarlock_wire::{ConnectionPool, JobKeySource, Message, PoolConfig, PoolError, frame};
+use oarlock_wire::{ConnectionPool, JobKeySource, Message, PoolConfig, PoolError, ServerUsers, frame};
 
 use crate::test_server::TestServer;
 
@@ -24,10 +24,9 @@ fn checker() -> Accelerator {
 }
 
 fn config(path: &Path) -> PoolConfig {
-    let server_uids = vec![rustix::process::getuid().as_raw()];
     PoolConfig {
         path: path.to_owned(),
-        server_uids,
+        users: ServerUsers::default(),
         patience: Duration::from_secs(60),
         max_idle: 4,
         has_ring: true,
@@ -243,7 +242,8 @@ fn sends_nothing_to_a_server_of_another_user() {
         assert!(sent.is_empty());
     });
     let own = rustix::process::getuid().as_raw();
-    let pool = ConnectionPool::new(PoolConfig { server_uids: vec![own + 1], ..config(&path) }, checker());
+    let pool =
+        ConnectionPool::new(PoolConfig { users: ServerUsers::only(own + 1), ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
     let refused = sign(&pool, &key, JobKeySource::Brought(&key)).unwrap_err();
     assert!(

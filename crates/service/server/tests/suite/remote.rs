@@ -60,7 +60,7 @@ fn bad_server(directory: &Path, name: &str, manner: BadBehaviour) -> Endpoint {
             std::thread::spawn(move || behave(stream.unwrap(), manner));
         }
     });
-    Endpoint::Unix(path)
+    Endpoint::unix(path)
 }
 
 fn behave(mut stream: UnixStream, manner: BadBehaviour) {

@@ -11,7 +11,8 @@ use oarlock::{Accelerator, Input, Job, Key, SigningScheme};
 use oarlock_shared_memory::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file};
 use oarlock_wire::proto::{self, Code, OpenKey, OpenRing, Response, open_key, request, response};
 use oarlock_wire::{
-    ConnectionPool, JobKeySource, LinkTransport, Message, NoRing, PoolConfig, ServerLink, frame, jobs,
+    ConnectionPool, JobKeySource, LinkTransport, Message, NoRing, PoolConfig, ServerLink, ServerUsers, frame,
+    jobs,
 };
 
 use crate::test_server::{TestServer, engines, open_resident, request};
@@ -230,9 +231,13 @@ async fn a_pool_opens_its_ring_with_its_first_question() {
     let server = TestServer::new().await;
     let path = path_of(&server);
     blocking(move || {
-        let server_uids = vec![rustix::process::getuid().as_raw()];
-        let config =
-            PoolConfig { path, server_uids, patience: Duration::from_secs(60), max_idle: 4, has_ring: true };
+        let config = PoolConfig {
+            path,
+            users: ServerUsers::default(),
+            patience: Duration::from_secs(60),
+            max_idle: 4,
+            has_ring: true,
+        };
         let checker: Accelerator = engines().engines(["scalar"]).build().unwrap();
         let pool = ConnectionPool::new(config.clone(), checker.clone());
         let info = pool.key_info("ed25519").unwrap();

@@ -17,7 +17,7 @@ use oarlock_shared_memory::{RingPair, RingReader, RingSizes, RingWriter, receive
 use oarlock_wire::proto::{self, OpenKey, OpenRing, Request, Response, open_key, request, response};
 use oarlock_wire::{
     ConnectionPool, Endpoint, JobKeySource, LinkError, LinkTransport, Message, PoolConfig, PoolError,
-    ServerLink, frame, jobs,
+    ServerLink, ServerUsers, frame, jobs,
 };
 
 use crate::test_server::{TestServer, engines, open_resident, request};
@@ -480,7 +480,7 @@ async fn a_server_killed_at_any_step_gives_its_stream_an_error() {
             let path = path.clone();
             tokio::task::spawn_blocking(move || start_child("server", number, &path)).await.unwrap()
         };
-        let opened = ServerLink::open(&Endpoint::Unix(path)).await;
+        let opened = ServerLink::open(&Endpoint::unix(path)).await;
         if let Ok(link) = opened {
             let first = ask(&link).await;
             if step <= ServerStep::FileSent {
@@ -513,10 +513,14 @@ async fn a_server_killed_at_any_step_gives_its_stream_an_error() {
 }
 
 fn pool(path: &Path) -> ConnectionPool {
-    let server_uids = vec![rustix::process::getuid().as_raw()];
     let path = path.to_owned();
-    let config =
-        PoolConfig { path, server_uids, patience: Duration::from_secs(60), max_idle: 4, has_ring: true };
+    let config = PoolConfig {
+        path,
+        users: ServerUsers::default(),
+        patience: Duration::from_secs(60),
+        max_idle: 4,
+        has_ring: true,
+    };
     ConnectionPool::new(config, engines().engines(["scalar"]).build().unwrap())
 }
 

@@ -79,7 +79,7 @@ impl TestServer {
     }
 
     pub fn unix(&self) -> Endpoint {
-        Endpoint::Unix(self.addresses.unix.clone().unwrap())
+        Endpoint::unix(self.addresses.unix.clone().unwrap())
     }
 
     pub async fn stop(&mut self) {
