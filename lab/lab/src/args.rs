@@ -5,15 +5,14 @@ use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::usage::{ALL_CORES, CommandEffect};
 
 use crate::bench::BenchArgs;
+use crate::cryptoserver::{self, CryptoserverArgs};
 use crate::dkim::DkimLabArgs;
 use crate::dnssec::DnssecLabArgs;
 use crate::ladder::LadderArgs;
 use crate::latency::LatencyArgs;
 use crate::siege::SiegeArgs;
-use crate::siege::server::{self as besieged, BesiegedArgs};
 use crate::sockets::SocketsLabArgs;
 use crate::tls_head::TlsHeadArgs;
-use crate::tls_head::cryptoserver::{self, CryptoserverArgs};
 use crate::tls_head::server::{self as head, HeadServerArgs};
 
 /// The version with the commit, which `oarlock` compares with its own.
@@ -69,8 +68,6 @@ pub(crate) enum LabCommand {
     HeadServer(HeadServerArgs),
     #[command(name = cryptoserver::ROLE, hide = true)]
     Cryptoserver(CryptoserverArgs),
-    #[command(name = besieged::ROLE, hide = true)]
-    Besieged(BesiegedArgs),
 }
 
 #[cfg(test)]

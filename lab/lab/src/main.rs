@@ -9,6 +9,7 @@
 //! | `bench` | whole programs with and without Oarlock: TLS servers, proxies, mail filters, resolvers |
 //! | `siege` | an honest client of the cryptoserver beside attackers |
 //! | `tls_head` | a TLS server answers HEAD; its private operations are computed in the process or elsewhere |
+//! | `cryptoserver` | the cryptoserver that these measurements start |
 //! | `product` | the program `oarlock`, which stands beside this one |
 //! | `role_process`, `process_stats` | processes of a measurement; CPU time and memory of processes |
 //! | `tls_client` | TLS clients that put load on a server |
@@ -16,6 +17,7 @@
 
 mod args;
 mod bench;
+mod cryptoserver;
 mod dkim;
 mod dnssec;
 mod ladder;
@@ -62,7 +64,6 @@ fn run(cli: &OarlockLabCli) -> Result<(), Failure> {
             tls_head::run(args, global.json).map_err(Failure::in_command("tls-head"))
         }
         LabCommand::HeadServer(args) => Ok(tls_head::server::run(args)?),
-        LabCommand::Cryptoserver(args) => Ok(tls_head::cryptoserver::run(args)?),
-        LabCommand::Besieged(args) => Ok(siege::server::run(args)?),
+        LabCommand::Cryptoserver(args) => Ok(cryptoserver::run(args)?),
     }
 }

@@ -19,17 +19,15 @@ mod frames;
 mod honest;
 mod http2;
 mod report;
-pub(crate) mod server;
+mod server;
 
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use oarlock_milter::MilterServerError;
-use oarlock_proxy::{ProxyConfigError, ProxyServiceError};
+use oarlock_server::config::ConfigError;
 use oarlock_server::development::DevelopmentError;
-use oarlock_server::{CryptoserverError, config::ConfigError};
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::{CommandError, FailureKind, progress};
 
@@ -73,14 +71,6 @@ pub(crate) enum SiegeError {
     Io(#[from] io::Error),
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error(transparent)]
-    Server(#[from] CryptoserverError),
-    #[error("the proxy: {0}")]
-    Proxy(#[from] ProxyServiceError),
-    #[error("the proxy: {0}")]
-    ProxyConfig(#[from] ProxyConfigError),
-    #[error("the mail filter: {0}")]
-    Filter(#[from] MilterServerError),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
     #[error("the honest client: {0}")]

@@ -2,38 +2,17 @@
 
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use oarlock::Accelerator;
-use oarlock_milter::{MilterServer, MilterSettings};
-use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyService};
+use oarlock_server::CryptoserverConfig;
 use oarlock_server::development::Development;
-use oarlock_server::{BoundServer, CryptoserverConfig};
-use oarlock_wire::{Credentials, Endpoint};
+use oarlock_wire::Endpoint;
 use tempfile::TempDir;
 
 use super::SiegeError;
 use super::honest::HonestTarget;
-use crate::bench::AcceptingFilters;
-use crate::role_process::{BenchProcess, answer};
-
-/// The name with which a process of this role is called.
-pub(crate) const ROLE: &str = "besieged";
-
-/// Arguments of the role.
-#[derive(Args, Debug)]
-pub(crate) struct BesiegedArgs {
-    #[arg(long)]
-    config: PathBuf,
-    /// Directory of the certificate of a proxy in front of the plaintext listener
-    #[arg(long)]
-    proxy: Option<PathBuf>,
-    /// Starts a mail filter, too
-    #[arg(long)]
-    filter: bool,
-}
+use crate::cryptoserver::ROLE;
+use crate::role_process::BenchProcess;
 
 /// The honest client has every key; attackers have the one that costs most, or bring their own.
 const CONFIG: &str = r#"[listen]
@@ -186,80 +165,8 @@ impl BesiegedServer {
         if self.front == Front::Filter {
             return Ok(HonestTarget::Filter(self.front().parse().map_err(io::Error::other)?));
         }
-        let credentials = Credentials {
-            server_ca: fs::read(self.development.ca())?,
-            certificate: fs::read(self.development.client_certificate())?,
-            private_key: fs::read(self.development.client_key())?.into(),
-        };
+        let credentials = self.development.credentials().map_err(io::Error::other)?;
         let url = format!("https://{}", self.front());
         Ok(HonestTarget::Keys(Endpoint::Grpc { url, credentials: Some(credentials) }))
     }
-}
-
-pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
-    oarlock_server::raise_open_files();
-    // As `oarlock serve` does: memory that the allocator keeps would look like memory that clients hold.
-    oarlock_server::keep_little_memory();
-    let config = CryptoserverConfig::read(&args.config)?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(async {
-        let server = BoundServer::bind(
-            config,
-            Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
-        )
-        .await?;
-        let addresses = server.addresses();
-        let proxy = match (&args.proxy, addresses.plaintext) {
-            (Some(certificates), Some(backend)) => Some(bind_proxy(certificates, backend).await?),
-            _ => None,
-        };
-        let filter = match args.filter {
-            true => Some(bind_filter().await?),
-            false => None,
-        };
-        answer(&serde_json::json!({
-            "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,
-            "proxy": proxy.as_ref().map(|proxy| proxy.addresses()[0].clone()),
-            "filter": filter.as_ref().map(|filter| filter.sockets()[0].to_string()),
-        }))?;
-        let proxied = async {
-            match proxy {
-                Some(proxy) => Ok::<_, SiegeError>(proxy.run(std::future::pending()).await?),
-                None => std::future::pending().await,
-            }
-        };
-        let filtered = async {
-            match filter {
-                Some(filter) => filter.run(std::future::pending()).await,
-                None => std::future::pending().await,
-            }
-        };
-        let served = async { Ok(server.run(std::future::pending()).await?) };
-        tokio::select! {
-            ended = proxied => ended,
-            () = filtered => Ok(()),
-            ended = served => ended,
-        }
-    })
-}
-
-/// Binds a proxy in front of the plaintext listener, with default limits and the clients of the server.
-async fn bind_proxy(certificates: &Path, backend: SocketAddr) -> Result<BoundProxy, SiegeError> {
-    let authorities = certificates.with_file_name("ca.pem");
-    let text = format!(
-        "listen.sockets = [\"127.0.0.1:0\"]\nbackend.address = \"{backend}\"\ntls.alpn = [\"h2\"]\n\
-         certificates.path = \"{}\"\nclients.authorities = \"{}\"\n",
-        certificates.display(),
-        authorities.display()
-    );
-    let path = certificates.with_file_name("proxy.toml");
-    fs::write(&path, text)?;
-    let service = ProxyService::open(ProxyConfig::read(&path)?, Accelerator::builder().environment(true));
-    Ok(service.await?.bind().await?)
-}
-
-/// Binds a mail filter with default limits.
-async fn bind_filter() -> Result<MilterServer<AcceptingFilters>, SiegeError> {
-    let socket = "inet:0@127.0.0.1".parse().map_err(io::Error::other)?;
-    Ok(MilterServer::bind(&[socket], AcceptingFilters, MilterSettings::default()).await?)
 }

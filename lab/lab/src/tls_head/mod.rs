@@ -7,12 +7,10 @@
 //! |---|---|
 //! | `server` | the TLS server |
 //! | `private_key` | its private operations on an accelerator |
-//! | `cryptoserver` | the server that computes them elsewhere |
 //! | `client` | the clients, each of which connects again after its answer |
 //! | `report` | table and JSON |
 
 mod client;
-pub(crate) mod cryptoserver;
 mod private_key;
 mod report;
 pub(crate) mod server;
@@ -27,13 +25,13 @@ use clap::{Args, ValueEnum};
 use oarlock::BuildError;
 use oarlock::keys::KeyError;
 use oarlock_server::development::{Development, DevelopmentError};
-use oarlock_server::{CryptoserverError, config::ConfigError};
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::{CommandError, FailureKind, progress};
 use oarlock_wire::RemoteError;
 use tempfile::TempDir;
 
 use self::report::{HeadRow, compare, to_text};
+use crate::cryptoserver;
 use crate::role_process::{BenchProcess, MeasuredCores};
 
 /// The request of a client: 19 bytes.
@@ -94,10 +92,6 @@ pub(crate) enum HeadError {
     #[error(transparent)]
     Development(#[from] DevelopmentError),
     #[error(transparent)]
-    Config(#[from] ConfigError),
-    #[error(transparent)]
-    Server(#[from] CryptoserverError),
-    #[error(transparent)]
     Remote(#[from] RemoteError),
     #[error("the TLS server's key: {0}")]
     Key(#[from] KeyError),
@@ -157,7 +151,7 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
     }
     // One cryptoserver serves all rows, so only the warm-up of the first row pays for its self tests.
     let remote = match args.by.iter().any(|by| by.is_remote()) {
-        true => Some(cryptoserver::start(&place.development, cores)?),
+        true => Some(start_cryptoserver(&place.development, cores)?),
         false => None,
     };
     let bar = progress::bar((args.by.len() * args.connections.len()) as u64, "{bar:30} {pos}/{len} {msg}");
@@ -174,6 +168,33 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
     bar.finish_and_clear();
     compare(&mut rows);
     Ok(print_report(as_json, &rows, |in_colour| to_text(&rows, in_colour))?)
+}
+
+/// The configuration, with the certificates and keys of the development set-up.
+const CONFIG: &str = r#"[listen]
+tcp = "127.0.0.1:0"
+plaintext = "127.0.0.1:0"
+unix = "oarlock.sock"
+
+[tls]
+certificate = "server.pem"
+private_key = "server-key.pem"
+client_ca = "ca.pem"
+
+[keys]
+directory = "keys"
+
+[[grant]]
+keys = ["*"]
+clients = ["*"]
+"#;
+
+/// Starts the cryptoserver in a process of its own.
+fn start_cryptoserver(development: &Development, cores: Option<MeasuredCores>) -> io::Result<BenchProcess> {
+    fs::write(development.config(), CONFIG)?;
+    let arguments =
+        [cryptoserver::ROLE.to_owned(), "--config".to_owned(), development.config().display().to_string()];
+    BenchProcess::start(&arguments, cores.map(|cores| cores.second))
 }
 
 /// The state that all rows share.
