@@ -125,11 +125,11 @@ fn shapes_table(engine: &EngineReport) -> TextTable {
             Ok(_) => TableCell::none(),
             Err(failure) => TableCell::toned(failure.to_string(), CellTone::Bad),
         };
-        let cost = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| duration(ns * 1e-9).into());
+        let cost = |ns: Option<f64>| TableCell::optional(ns, |ns| duration(ns * 1e-9));
         table.row([
             shape.shape.to_string().into(),
             failure,
-            shape.leaf.map_or_else(TableCell::none, |leaf| leaf.name.into()),
+            TableCell::optional(shape.leaf, |leaf| leaf.name),
             shape.lanes.preferred.to_string().into(),
             shape.lanes.max.to_string().into(),
             if shape.confirms { "yes".into() } else { TableCell::none() },

@@ -48,6 +48,11 @@ impl TableCell {
         Self::toned("-", CellTone::Faint)
     }
 
+    /// Makes a cell for a value that may be missing.
+    pub fn optional<T, C: Into<Self>>(value: Option<T>, cell: impl FnOnce(T) -> C) -> Self {
+        value.map_or_else(Self::none, |value| cell(value).into())
+    }
+
     fn is_empty(&self) -> bool {
         self.text.is_empty() || self.text == "-"
     }
@@ -72,6 +77,12 @@ impl TextTable {
     pub fn new<T: Into<String>>(head: impl IntoIterator<Item = (T, CellAlign)>) -> Self {
         let head = head.into_iter().map(|(name, align)| (name.into(), align)).collect();
         Self { head, rows: Vec::new(), max_columns: MAX_COLUMNS }
+    }
+
+    /// Makes a table without rows, with columns of words before columns of numbers.
+    pub fn with_columns<const W: usize, const N: usize>(words: [&str; W], numbers: [&str; N]) -> Self {
+        let words = words.into_iter().map(|name| (name, CellAlign::Left));
+        Self::new(words.chain(numbers.into_iter().map(|name| (name, CellAlign::Right))))
     }
 
     /// Allows a table to be wider than 100 columns, for rows with long names.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use oarlock_measure::cores::DividedCores;
 use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, TextTable, duration, thousands};
+use oarlock_terminal::table::{TextTable, duration, thousands};
 use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;
 use tokio::time::sleep_until;
@@ -174,10 +174,9 @@ impl LostConnection {
 fn to_text(rows: &[ReloadRow], in_colour: bool) -> String {
     let heading =
         "TLS 1.3 handshakes with nginx and RSA-2048 while it is reloaded and its workers are killed\n";
-    let columns =
-        ["provider", "load", "time", "handshakes", "reloads", "killed", "cut off", "failed", "memory"];
-    let mut table = TextTable::new(
-        columns.map(|name| (name, if name == "provider" { CellAlign::Left } else { CellAlign::Right })),
+    let mut table = TextTable::with_columns(
+        ["provider"],
+        ["load", "time", "handshakes", "reloads", "killed", "cut off", "failed", "memory"],
     );
     for row in rows {
         table.row([

@@ -68,25 +68,22 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
     let shown = optional.into_iter().filter_map(|(is_shown, column)| is_shown.then_some(column));
     let mut table = TextTable::new(columns.into_iter().chain(shown));
     for row in rows {
-        let or = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
-            value.map_or_else(TableCell::none, |value| text(value).into())
-        };
         let mark = if row.ratio_of == RatioBasis::Latency { " latency" } else { "" };
         let mut cells = vec![
             row.name.to_string().into(),
             row.provider.to_string().into(),
             format!("{} on {}", row.connections, row.workers).into(),
             thousands(row.handshakes).into(),
-            or(row.handshakes_per_cpu_s, &si),
-            or(row.handshakes_per_cpu_s, &|rate| duration(1.0 / rate)),
+            TableCell::optional(row.handshakes_per_cpu_s, si),
+            TableCell::optional(row.handshakes_per_cpu_s, |rate| duration(1.0 / rate)),
             duration(row.p50_us / 1e6).into(),
-            or(row.ratio, &|ratio| format!("{ratio:.3}{mark}")),
+            TableCell::optional(row.ratio, |ratio| format!("{ratio:.3}{mark}")),
         ];
         if handshake.resumes {
             cells.push(format!("{:.1} %", 100.0 * row.resumed as f64 / row.handshakes as f64).into());
         }
         if handshake.group != ClientTlsGroup::X25519 {
-            cells.push(or(row.group_share, &|share| format!("{:.1} %", 100.0 * share)));
+            cells.push(TableCell::optional(row.group_share, |share| format!("{:.1} %", 100.0 * share)));
         }
         table.row(cells);
     }

@@ -264,14 +264,8 @@ impl CompareReport {
     }
 
     fn gains(&self) -> TextTable {
-        let mut table = TextTable::new([
-            ("algorithm", CellAlign::Left),
-            ("task", CellAlign::Left),
-            ("gain", CellAlign::Right),
-            ("paper", CellAlign::Right),
-        ]);
-        let percent =
-            |value: Option<f64>| value.map_or(TableCell::none(), |value| format!("{value:.1} %").into());
+        let mut table = TextTable::with_columns(["algorithm", "task"], ["gain", "paper"]);
+        let percent = |value: Option<f64>| TableCell::optional(value, |value| format!("{value:.1} %"));
         for row in &self.rows {
             table.row([
                 row.algorithm.into(),
@@ -312,9 +306,9 @@ impl CompareReport {
 
 /// Microseconds, to three digits.
 fn micros(value: Option<f64>) -> TableCell {
-    value.map_or(TableCell::none(), |value| match value {
-        ..10.0 => format!("{value:.2}").into(),
-        ..100.0 => format!("{value:.1}").into(),
-        _ => thousands(value.round() as u64).into(),
+    TableCell::optional(value, |value| match value {
+        ..10.0 => format!("{value:.2}"),
+        ..100.0 => format!("{value:.1}"),
+        _ => thousands(value.round() as u64),
     })
 }

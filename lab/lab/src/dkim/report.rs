@@ -1,6 +1,6 @@
 //! Rows as table and JSON.
 
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
+use oarlock_terminal::table::{TableCell, TextTable, count, ratio, thousands};
 use serde::Serialize;
 
 use super::args::MailBenchArgs;
@@ -54,22 +54,15 @@ pub(super) fn to_text(args: &MailBenchArgs, rows: &[MailRow], in_colour: bool) -
         count(args.turns.into(), "turn"),
         args.seconds
     );
-    let mut table = TextTable::new([
-        ("row", CellAlign::Left),
-        ("sizes", CellAlign::Left),
-        ("engine", CellAlign::Left),
-        ("messages/CPU s", CellAlign::Right),
-        (PEER, CellAlign::Right),
-        ("ratio", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(["row", "sizes", "engine"], ["messages/CPU s", PEER, "ratio"]);
     for row in rows {
         table.row([
             TableCell::from(row.name.clone()),
             row.sizes.into(),
             row.engine.into(),
             thousands(row.rate_per_cpu_s.round() as u64).into(),
-            row.peer_rate_per_cpu_s.map_or(TableCell::none(), |rate| thousands(rate.round() as u64).into()),
-            row.ratio.map_or(TableCell::none(), |value| ratio(value).into()),
+            TableCell::optional(row.peer_rate_per_cpu_s, |rate| thousands(rate.round() as u64)),
+            TableCell::optional(row.ratio, ratio),
         ]);
     }
     heading + &table.render(in_colour)

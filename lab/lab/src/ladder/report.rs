@@ -100,7 +100,7 @@ fn table(args: &LadderArgs, rows: &[LadderRow], lengths: OpLengths) -> TextTable
         let mut cells = vec![TableCell::toned(step.id, tone), TableCell::toned(step.what, tone)];
         for batch in &args.batches {
             let found = find(rows, step, lengths, *batch);
-            cells.push(found.map_or_else(TableCell::none, |row| TableCell::toned(si(row.kb_per_s), tone)));
+            cells.push(TableCell::optional(found, |row| TableCell::toned(si(row.kb_per_s), tone)));
         }
         cells.push(TableCell::toned(step.paper.text, tone));
         table.row(cells);

@@ -88,7 +88,7 @@ impl LatencyReport<'_> {
             right("done/s"),
             left("note"),
         ]);
-        let latency = |us: Option<f64>| us.map_or_else(TableCell::none, |us| duration(us * 1e-6).into());
+        let latency = |us: Option<f64>| TableCell::optional(us, |us| duration(us * 1e-6));
         for row in self.rows {
             table.row([
                 format!("{} %", row.load_percent).into(),

@@ -13,7 +13,7 @@ use oarlock::{
 };
 use oarlock_measure::operation::PublicKeyWork;
 use oarlock_measure::statistics::median;
-use oarlock_terminal::table::{CellAlign, TextTable, si};
+use oarlock_terminal::table::{TextTable, si};
 use serde::Serialize;
 
 use super::{LatencyArgs, LatencyError};
@@ -207,13 +207,7 @@ fn bulk(
 }
 
 pub(super) fn to_text(rows: &[SaturationRow], in_colour: bool) -> String {
-    let mut table = TextTable::new([
-        ("way", CellAlign::Left),
-        ("workers", CellAlign::Right),
-        ("ops/s", CellAlign::Right),
-        ("of full lanes", CellAlign::Right),
-        ("of one worker", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(["way"], ["workers", "ops/s", "of full lanes", "of one worker"]);
     for row in rows {
         table.row([
             row.way.into(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable};
+use oarlock_terminal::table::{CellTone, TableCell, TextTable};
 use serde::Serialize;
 
 use super::SiegeArgs;
@@ -96,10 +96,9 @@ pub(super) fn to_text(rows: &[SiegeRow], args: &SiegeArgs, in_colour: bool) -> S
          server in MiB, seconds until memory is back\n",
         args.seconds
     );
-    let columns =
-        ["attack", "answers", "failed", "calm p99", "p50", "p99", "max", "start", "peak", "bound", "back"];
-    let mut table = TextTable::new(
-        columns.map(|name| (name, if name == "attack" { CellAlign::Left } else { CellAlign::Right })),
+    let mut table = TextTable::with_columns(
+        ["attack"],
+        ["answers", "failed", "calm p99", "p50", "p99", "max", "start", "peak", "bound", "back"],
     );
     for row in rows {
         let (ms, mib) =

@@ -123,20 +123,13 @@ fn groups(rows: &[SocketsRow]) -> Vec<Vec<&SocketsRow>> {
 
 /// The paper's table I, with the counts beside the times.
 fn first_table(rows: &[&SocketsRow]) -> TextTable {
-    let mut table = TextTable::new([
-        ("way", CellAlign::Left),
-        ("buffer", CellAlign::Right),
-        ("seconds", CellAlign::Right),
-        ("paper's", CellAlign::Right),
-        ("CPU s", CellAlign::Right),
-        ("GB/CPU s", CellAlign::Right),
-        ("calls/buffer", CellAlign::Right),
-        ("border B/B", CellAlign::Right),
-        ("copied B/B", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(
+        ["way"],
+        ["buffer", "seconds", "paper's", "CPU s", "GB/CPU s", "calls/buffer", "border B/B", "copied B/B"],
+    );
     for row in rows {
         let number = |value: Option<f64>, decimals: usize| {
-            value.map_or_else(TableCell::none, |value| format!("{value:.decimals$}").into())
+            TableCell::optional(value, |value| format!("{value:.decimals$}"))
         };
         let seconds = match row.seconds {
             Some(_) => number(row.seconds, 3),
@@ -221,9 +214,9 @@ fn second_table(rows: &[&SocketsRow]) -> Option<TextTable> {
             let saved =
                 at(one, *size).zip(at(other, *size)).and_then(|(one, other)| saved_percent(one, other));
             has_value |= saved.is_some();
-            cells.push(saved.map_or_else(TableCell::none, |percent| format!("{percent:.1} %").into()));
+            cells.push(TableCell::optional(saved, |percent| format!("{percent:.1} %")));
             let paper = papers.and_then(|figures| paper::at_size(figures, *size));
-            cells.push(paper.map_or_else(TableCell::none, |percent| format!("{percent:.0} %").into()));
+            cells.push(TableCell::optional(paper, |percent| format!("{percent:.0} %")));
         }
         if has_value {
             is_empty = false;

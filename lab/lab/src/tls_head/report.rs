@@ -1,6 +1,6 @@
 //! Rows of `tls-head` as text and JSON.
 
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration, si};
+use oarlock_terminal::table::{TableCell, TextTable, duration, si};
 use serde::Serialize;
 
 /// The result of one way to sign at one number of connections.
@@ -24,9 +24,9 @@ pub(super) struct HeadRow {
 pub(super) fn to_text(rows: &[HeadRow], in_colour: bool) -> String {
     let heading = "TLS 1.3 connections, RSA-2048, no resumption: HEAD of 19 bytes, answer of 107; CPU times per connection, ratio\n\
                    to the first row by the TLS server's\n";
-    let columns = ["by", "connections", "/s", "/CPU s", "CPU", "cryptoserver", "ratio", "p50", "p99"];
-    let mut table = TextTable::new(
-        columns.map(|name| (name, if name == "by" { CellAlign::Left } else { CellAlign::Right })),
+    let mut table = TextTable::with_columns(
+        ["by"],
+        ["connections", "/s", "/CPU s", "CPU", "cryptoserver", "ratio", "p50", "p99"],
     );
     let micros = |us: f64| TableCell::from(duration(us / 1e6));
     for row in rows {
@@ -36,8 +36,8 @@ pub(super) fn to_text(rows: &[HeadRow], in_colour: bool) -> String {
             si(row.rate_per_s).into(),
             si(row.rate_per_cpu_s).into(),
             micros(row.server_cpu_us),
-            row.cryptoserver_cpu_us.map_or_else(TableCell::none, micros),
-            row.ratio.map_or_else(TableCell::none, |ratio| format!("{ratio:.2}").into()),
+            TableCell::optional(row.cryptoserver_cpu_us, micros),
+            TableCell::optional(row.ratio, |ratio| format!("{ratio:.2}")),
             micros(row.p50_us),
             micros(row.p99_us),
         ]);

@@ -2,7 +2,7 @@
 
 use oarlock_measure::statistics::median;
 use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration, si};
+use oarlock_terminal::table::{TableCell, TextTable, duration, si};
 use serde::Serialize;
 
 use crate::meter::Turn;
@@ -94,36 +94,25 @@ pub(crate) fn print_results(as_json: bool, results: &[RowResult]) {
 }
 
 fn table(results: &[RowResult]) -> TextTable {
-    let mut table = TextTable::new([
-        ("row", CellAlign::Left),
-        ("contender", CellAlign::Left),
-        ("threads", CellAlign::Right),
-        ("batch", CellAlign::Right),
-        ("objects", CellAlign::Right),
-        ("/CPU s", CellAlign::Right),
-        ("CPU each", CellAlign::Right),
-        ("time each", CellAlign::Right),
-        ("ratio", CellAlign::Right),
-        ("fsyncs", CellAlign::Right),
-    ])
+    let mut table = TextTable::with_columns(
+        ["row", "contender"],
+        ["threads", "batch", "objects", "/CPU s", "CPU each", "time each", "ratio", "fsyncs"],
+    )
     .with_max_columns(140);
     for result in results {
-        let or_none = |text: Option<String>| text.map_or_else(TableCell::none, TableCell::from);
         table.row([
             result.name.into(),
             result.contender.as_str().into(),
             result.threads.to_string().into(),
             result.batch.to_string().into(),
-            or_none(result.objects.map(|objects| objects.to_string())),
+            TableCell::optional(result.objects, |objects| objects.to_string()),
             si(result.rate_per_cpu_s).into(),
             duration(result.cpu_us_per_op / 1e6).into(),
             duration(result.wall_us_per_op / 1e6).into(),
-            or_none(
-                result
-                    .ratio
-                    .map(|[middle, lowest, highest]| format!("{middle:.2} ({lowest:.2}-{highest:.2})")),
-            ),
-            or_none(result.fsyncs.map(|fsyncs| format!("{fsyncs:.2}"))),
+            TableCell::optional(result.ratio, |[middle, lowest, highest]| {
+                format!("{middle:.2} ({lowest:.2}-{highest:.2})")
+            }),
+            TableCell::optional(result.fsyncs, |fsyncs| format!("{fsyncs:.2}")),
         ]);
     }
     table

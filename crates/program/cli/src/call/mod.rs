@@ -17,7 +17,7 @@ use oarlock_files::output::write_private;
 use oarlock_key_files::read_private;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::screen::wants_colour;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count};
+use oarlock_terminal::table::{TableCell, TextTable, count};
 use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
@@ -135,7 +135,7 @@ impl CallSession<'_> {
             return Ok(());
         }
         let head = ["key", "kind", "may be used for", "fingerprint", "certificates"];
-        let mut table = TextTable::new(head.map(|name| (name, CellAlign::Left)));
+        let mut table = TextTable::with_columns(head, []);
         for key in &list.keys {
             let fingerprint = match lasting_fingerprint(key) {
                 Some(whole) => TableCell::from(&whole[..16]),

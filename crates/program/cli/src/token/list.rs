@@ -8,7 +8,7 @@ use oarlock_key_files::TokenFile;
 use oarlock_key_files::objects::{ObjectStore, ObjectStoreError, PinLevel, PinRole, PinState};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable};
+use oarlock_terminal::table::{TableCell, TextTable};
 use serde::Serialize;
 
 use super::TokenError;
@@ -118,11 +118,10 @@ impl TokenList {
         if self.objects.is_empty() {
             return format!("{token}\nNo objects. {hint}");
         }
-        let head = ["class", "label", "id", "kind", "private"].map(|name| (name, CellAlign::Left));
-        let mut table = TextTable::new(head);
+        let mut table = TextTable::with_columns(["class", "label", "id", "kind", "private"], []);
         for object in &self.objects {
             let [class, label, id] = [&object.class, &object.label, &object.id].map(|text| cell(text));
-            let kind = object.kind.as_deref().map_or_else(TableCell::none, TableCell::from);
+            let kind = TableCell::optional(object.kind.as_deref(), TableCell::from);
             table.row([class, label, id, kind, TableCell::from(if object.private { "yes" } else { "no" })]);
         }
         format!("{token}\n{}{hint}", table.render(in_colour))

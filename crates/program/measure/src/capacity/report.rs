@@ -85,7 +85,7 @@ impl CapacityReport<'_> {
             let [error, r_squared] = fit;
             let value = format!("{:.3}", function.coefficient);
             let beta = format!("{:.2}", function.intercept);
-            let total = total.map_or_else(TableCell::none, |total| format!("{total:.3}").into());
+            let total = TableCell::optional(total, |total| format!("{total:.3}"));
             let from = origin_text(function, self.question.interval_s);
             table.row([
                 name.into(),
@@ -175,12 +175,12 @@ fn cells(row: &VerdictRow) -> [TableCell; 10] {
         row.algorithm.to_string().into(),
         row.implementation.as_str().into(),
         si(row.mean_per_s).into(),
-        row.sigma_per_s.map_or_else(TableCell::none, |sigma| si(sigma).into()),
+        TableCell::optional(row.sigma_per_s, si),
         si(row.validations_per_s).into(),
         si(row.capacity_per_s).into(),
         share(row.cpu_share_bare),
         share(row.cpu_share),
-        row.headroom.map_or_else(TableCell::none, |headroom| ratio(headroom).into()),
+        TableCell::optional(row.headroom, ratio),
         TableCell::toned(word, tone),
     ]
 }
@@ -311,13 +311,7 @@ fn source_json(source: &TrafficSource) -> Value {
 }
 
 fn against_text(against: &MachineComparison, in_colour: bool) -> String {
-    let mut table = TextTable::new([
-        ("algorithm", CellAlign::Left),
-        ("implementation", CellAlign::Left),
-        ("here", CellAlign::Right),
-        ("there", CellAlign::Right),
-        ("times", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(["algorithm", "implementation"], ["here", "there", "times"]);
     for multiplier in &against.multipliers {
         table.row([
             multiplier.algorithm.to_string().into(),

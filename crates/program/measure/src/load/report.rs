@@ -1,6 +1,6 @@
 //! Rows of numbers as table, JSON and picture.
 
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, si};
+use oarlock_terminal::table::{TableCell, TextTable, si};
 use serde::Serialize;
 
 use super::args::{LoadPlan, LoadTransport};
@@ -71,33 +71,22 @@ pub(super) fn to_text(rows: &[LoadRow], in_colour: bool) -> String {
 }
 
 fn table(rows: &[LoadRow]) -> TextTable {
-    let mut table = TextTable::new([
-        ("work", CellAlign::Left),
-        ("load", CellAlign::Right),
-        ("ops/s", CellAlign::Right),
-        ("CPU/op", CellAlign::Right),
-        ("client/op", CellAlign::Right),
-        ("of local", CellAlign::Right),
-        ("bytes/op", CellAlign::Right),
-        ("p50", CellAlign::Right),
-        ("p99", CellAlign::Right),
-        ("errors", CellAlign::Right),
-    ])
+    let mut table = TextTable::with_columns(
+        ["work"],
+        ["load", "ops/s", "CPU/op", "client/op", "of local", "bytes/op", "p50", "p99", "errors"],
+    )
     .with_max_columns(NAMES_COLUMNS);
     for row in rows {
-        let or = |value: Option<f64>, text: fn(f64) -> String| {
-            value.map_or_else(TableCell::none, |value| text(value).into())
-        };
         table.row([
             row.label().into(),
             format!("{} x {} x {}", row.clients, row.in_flight, row.batch).into(),
             si(row.rate_per_s).into(),
-            or(row.server_cpu_us_per_op, |us| format!("{us:.2} µs")),
-            or(row.client_cpu_us_per_op, |us| format!("{us:.2} µs")),
-            or(row.of_local, |ratio| format!("{ratio:.3}")),
-            or(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
-            or(row.p50_us, time),
-            or(row.p99_us, time),
+            TableCell::optional(row.server_cpu_us_per_op, |us| format!("{us:.2} µs")),
+            TableCell::optional(row.client_cpu_us_per_op, |us| format!("{us:.2} µs")),
+            TableCell::optional(row.of_local, |ratio| format!("{ratio:.3}")),
+            TableCell::optional(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
+            TableCell::optional(row.p50_us, time),
+            TableCell::optional(row.p99_us, time),
             row.errors.to_string().into(),
         ]);
     }

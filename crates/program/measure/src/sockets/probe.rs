@@ -10,7 +10,7 @@ use oarlock_sockets::{
     Content, PathChoice, PathCost, PathCosts, RecordPath, TransferDirection, TransferPlan, choose,
 };
 use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, duration};
+use oarlock_terminal::table::{CellTone, TableCell, TextTable, duration};
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use serde::Serialize;
 
@@ -243,20 +243,13 @@ fn to_text(report: &ProbeReport, document: &ProbeDocument, in_colour: bool) -> S
 }
 
 fn cipher_table(report: &ProbeReport) -> TextTable {
-    let mut table = TextTable::new([
-        ("version", CellAlign::Left),
-        ("cipher", CellAlign::Left),
-        ("send", CellAlign::Left),
-        ("receive", CellAlign::Left),
-        ("write", CellAlign::Right),
-        ("per byte", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(["version", "cipher", "send", "receive"], ["write", "per byte"]);
     for own in &report.ciphers {
         let cell = |support: KernelSupport| match support {
             KernelSupport::Works => TableCell::toned("works", CellTone::Good),
             other => TableCell::toned(other.to_string(), CellTone::Bad),
         };
-        let cost = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| format!("{ns:.2} ns").into());
+        let cost = |ns: Option<f64>| TableCell::optional(ns, |ns| format!("{ns:.2} ns"));
         table.row([
             own.version.to_string().into(),
             own.cipher.to_string().into(),
@@ -270,14 +263,9 @@ fn cipher_table(report: &ProbeReport) -> TextTable {
 }
 
 fn choice_table(document: &ProbeDocument) -> TextTable {
-    let mut table = TextTable::new([
-        ("suite", CellAlign::Left),
-        ("user space", CellAlign::Right),
-        ("kernel", CellAlign::Right),
-        ("sendfile", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(["suite"], ["user space", "kernel", "sendfile"]);
     for own in &document.choices {
-        let time = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| duration(ns * 1e-9).into());
+        let time = |ns: Option<f64>| TableCell::optional(ns, |ns| duration(ns * 1e-9));
         table.row([
             own.suite.name().into(),
             time(Some(own.user_record_ns)),

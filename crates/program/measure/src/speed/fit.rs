@@ -7,7 +7,7 @@
 
 use oarlock::{Accelerator, CostFit, EngineReport, Shape, TimingGrid};
 use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration};
+use oarlock_terminal::table::{TableCell, TextTable, duration};
 use oarlock_terminal::{GlobalOptions, progress};
 use serde::Serialize;
 
@@ -100,18 +100,8 @@ fn thousandths(value: f64) -> f64 {
 }
 
 fn table(rows: &[FitRow]) -> TextTable {
-    let right = |name| (name, CellAlign::Right);
-    let mut table = TextTable::new([
-        ("engine", CellAlign::Left),
-        ("shape", CellAlign::Left),
-        right("lanes"),
-        right("C1"),
-        right("C2"),
-        right("C3/byte"),
-        right("rms"),
-        right("worst"),
-        right("rms, whole groups"),
-    ]);
+    let numbers = ["lanes", "C1", "C2", "C3/byte", "rms", "worst", "rms, whole groups"];
+    let mut table = TextTable::with_columns(["engine", "shape"], numbers);
     let time = |ns: f64| TableCell::from(duration(ns * 1e-9));
     let percent = |share: f64| TableCell::from(format!("{:.1} %", share * 100.0));
     for row in rows {
@@ -121,7 +111,7 @@ fn table(rows: &[FitRow]) -> TextTable {
             row.lanes.to_string().into(),
             time(row.c1_ns),
             time(row.c2_ns),
-            row.c3_ns.map_or_else(TableCell::none, time),
+            TableCell::optional(row.c3_ns, time),
             percent(row.rms),
             percent(row.worst),
             percent(row.stepped_rms),

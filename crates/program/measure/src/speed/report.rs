@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, bytes, ratio, si};
+use oarlock_terminal::table::{CellTone, TableCell, TextTable, bytes, ratio, si};
 use serde::Serialize;
 
 use super::measure::SpeedRate;
@@ -67,18 +67,10 @@ fn round(value: f64) -> f64 {
 
 pub(crate) fn table(rows: &[SpeedRow], in_colour: bool) -> String {
     let several = rows.iter().any(|row| row.libcrypto != rows[0].libcrypto);
-    let mut table = TextTable::new([
-        ("operation", CellAlign::Left),
-        ("engine", CellAlign::Left),
-        ("batch", CellAlign::Right),
-        ("keys", CellAlign::Right),
-        ("tables", CellAlign::Right),
-        ("bytes", CellAlign::Right),
-        ("ops/s", CellAlign::Right),
-        ("OpenSSL", CellAlign::Right),
-        ("AWS-LC", CellAlign::Right),
-        ("ratio to OpenSSL", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(
+        ["operation", "engine"],
+        ["batch", "keys", "tables", "bytes", "ops/s", "OpenSSL", "AWS-LC", "ratio to OpenSSL"],
+    );
     for row in rows {
         let tone = |ratio: f64| if ratio >= 1.0 { CellTone::Good } else { CellTone::Plain };
         let name = match &row.libcrypto {
@@ -96,9 +88,9 @@ pub(crate) fn table(rows: &[SpeedRow], in_colour: bool) -> String {
             if row.table_bytes == 0 { TableCell::none() } else { bytes(row.table_bytes).into() },
             row.bytes.to_string().into(),
             si(row.ops_per_s).into(),
-            row.openssl_ops_per_s.map_or_else(TableCell::none, |rate| si(rate).into()),
+            TableCell::optional(row.openssl_ops_per_s, si),
             si(row.aws_lc_per_s).into(),
-            row.ratio.map_or_else(TableCell::none, |value| TableCell::toned(ratio(value), tone(value))),
+            TableCell::optional(row.ratio, |value| TableCell::toned(ratio(value), tone(value))),
         ]);
     }
     table.render(in_colour)

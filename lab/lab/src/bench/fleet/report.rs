@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, thousands};
+use oarlock_terminal::table::{TableCell, TextTable, thousands};
 use serde::Serialize;
 
 use super::FleetArgs;
@@ -81,10 +81,9 @@ pub(super) fn to_text(rows: &[FleetRow], args: &FleetArgs, in_colour: bool) -> S
         args.clients,
         thousands(args.rate.into())
     );
-    let columns =
-        ["phase", "servers", "operations", "per s", "failed", "p50 ms", "p99 ms", "max ms", "share"];
-    let mut table = TextTable::new(
-        columns.map(|name| (name, if name == "phase" { CellAlign::Left } else { CellAlign::Right })),
+    let mut table = TextTable::with_columns(
+        ["phase"],
+        ["servers", "operations", "per s", "failed", "p50 ms", "p99 ms", "max ms", "share"],
     );
     for row in rows {
         let ms = |value: f64| TableCell::from(format!("{value:.1}"));
@@ -97,7 +96,7 @@ pub(super) fn to_text(rows: &[FleetRow], args: &FleetArgs, in_colour: bool) -> S
             ms(row.p50_ms),
             ms(row.p99_ms),
             ms(row.max_ms),
-            row.share.map_or_else(TableCell::none, |share| format!("{:.0} %", 100.0 * share).into()),
+            TableCell::optional(row.share, |share| format!("{:.0} %", 100.0 * share)),
         ]);
     }
     let mut text = heading + &table.render(in_colour);

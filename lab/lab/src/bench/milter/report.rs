@@ -1,7 +1,7 @@
 //! Rows of numbers as table and JSON.
 
 use oarlock_measure::statistics::median;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, duration, thousands};
+use oarlock_terminal::table::{TableCell, TextTable, count, duration, thousands};
 use serde::Serialize;
 
 use super::super::args::{MilterBenchArgs, MilterRow, MtaMailSizes};
@@ -69,29 +69,20 @@ pub(super) fn to_text(args: &MilterBenchArgs, rows: &[FilterRow], in_colour: boo
         count(args.turns.into(), "turn"),
         args.seconds
     );
-    let mut table = TextTable::new([
-        ("row", CellAlign::Left),
-        ("sessions", CellAlign::Right),
-        ("messages/s", CellAlign::Right),
-        ("/CPU s", CellAlign::Right),
-        ("CPU each", CellAlign::Right),
-        ("p50", CellAlign::Right),
-        ("p99", CellAlign::Right),
-        ("added", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(
+        ["row"],
+        ["sessions", "messages/s", "/CPU s", "CPU each", "p50", "p99", "added"],
+    );
     for row in rows {
-        let or = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
-            value.map_or_else(TableCell::none, |value| text(value).into())
-        };
         table.row([
             row.name.to_string().into(),
             thousands(row.sessions as u64).into(),
             thousands(row.rate_per_s.round() as u64).into(),
-            or(row.rate_per_cpu_s, &|rate| thousands(rate.round() as u64)),
-            or(row.cpu_us_per_message, &|each| duration(each / 1e6)),
+            TableCell::optional(row.rate_per_cpu_s, |rate| thousands(rate.round() as u64)),
+            TableCell::optional(row.cpu_us_per_message, |each| duration(each / 1e6)),
             duration(row.p50_us / 1e6).into(),
             duration(row.p99_us / 1e6).into(),
-            or(row.added_p50_us, &|added| format!("{added:+.0} µs")),
+            TableCell::optional(row.added_p50_us, |added| format!("{added:+.0} µs")),
         ]);
     }
     heading + &table.render(in_colour)

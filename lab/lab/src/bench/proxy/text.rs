@@ -31,18 +31,10 @@ pub(super) fn to_text(args: &ProxyBenchArgs, rows: &[ProxyRow], in_colour: bool)
 }
 
 fn rates(rows: &[ProxyRow]) -> TextTable {
-    let mut table = TextTable::new([
-        ("proxy", CellAlign::Left),
-        ("key", CellAlign::Left),
-        ("load", CellAlign::Left),
-        ("amount", CellAlign::Right),
-        ("/CPU s", CellAlign::Right),
-        ("CPU each", CellAlign::Right),
-        ("core", CellAlign::Right),
-        ("p50", CellAlign::Right),
-        ("resumed", CellAlign::Right),
-        ("errors", CellAlign::Right),
-    ]);
+    let mut table = TextTable::with_columns(
+        ["proxy", "key", "load"],
+        ["amount", "/CPU s", "CPU each", "core", "p50", "resumed", "errors"],
+    );
     for row in rows {
         let names = [row.proxy.to_string().into(), row.key.to_string().into(), row.load.to_string().into()];
         let cells = match row.available {
@@ -55,9 +47,6 @@ fn rates(rows: &[ProxyRow]) -> TextTable {
 }
 
 fn measured_cells(row: &ProxyRow) -> Vec<TableCell> {
-    let or = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
-        value.map_or_else(TableCell::none, |value| text(value).into())
-    };
     let amount = |amount: f64| match row.unit {
         AmountUnit::Handshakes => si(amount),
         AmountUnit::Bytes => format!("{}B", si(amount)),
@@ -69,11 +58,11 @@ fn measured_cells(row: &ProxyRow) -> Vec<TableCell> {
     };
     vec![
         amount(row.amount as f64).into(),
-        or(row.rate_per_cpu_s, &amount),
-        or(each, &|rate| duration(1.0 / rate)),
-        or(row.core_share, &|share| format!("{:.0} %", 100.0 * share)),
-        or(row.p50_us, &|p50| duration(p50 / 1e6)),
-        or(row.resumed_percent(), &|percent| format!("{percent:.0} %")),
+        TableCell::optional(row.rate_per_cpu_s, amount),
+        TableCell::optional(each, |rate| duration(1.0 / rate)),
+        TableCell::optional(row.core_share, |share| format!("{:.0} %", 100.0 * share)),
+        TableCell::optional(row.p50_us, |p50| duration(p50 / 1e6)),
+        TableCell::optional(row.resumed_percent(), |percent| format!("{percent:.0} %")),
         errors,
     ]
 }

@@ -1,6 +1,6 @@
 //! Rows as table and JSON.
 
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable, count, duration, ratio, si};
+use oarlock_terminal::table::{TableCell, TextTable, count, duration, ratio, si};
 use serde::Serialize;
 
 use super::args::ResolverBenchArgs;
@@ -37,17 +37,10 @@ impl ResolverReport {
     }
 
     fn table(&self) -> TextTable {
-        let mut table = TextTable::new([
-            ("row", CellAlign::Left),
-            ("engine", CellAlign::Left),
-            ("/CPU s", CellAlign::Right),
-            ("CPU each", CellAlign::Right),
-            ("unvalidated", CellAlign::Right),
-            ("verify", CellAlign::Right),
-            ("overhead", CellAlign::Right),
-            ("ratio", CellAlign::Right),
-            ("limit", CellAlign::Right),
-        ]);
+        let mut table = TextTable::with_columns(
+            ["row", "engine"],
+            ["/CPU s", "CPU each", "unvalidated", "verify", "overhead", "ratio", "limit"],
+        );
         let mut last = "";
         for row in &self.rows {
             if row.name != last {
@@ -71,7 +64,7 @@ fn default_cells(row: &ResolverRow) -> Vec<TableCell> {
         optional_microseconds(row.peer_verify_us),
         optional_microseconds(row.peer_overhead_us),
         ratio(1.0).into(),
-        row.limit.map_or_else(TableCell::none, |limit| ratio(limit).into()),
+        TableCell::optional(row.limit, ratio),
     ]
 }
 
@@ -84,7 +77,7 @@ fn cells(row: &ResolverRow) -> Vec<TableCell> {
         microseconds(row.unvalidated_cpu_us),
         optional_microseconds(row.verify_us),
         optional_microseconds(row.overhead_us),
-        row.ratio.map_or_else(TableCell::none, |value| ratio(value).into()),
+        TableCell::optional(row.ratio, ratio),
         TableCell::none(),
     ]
 }
@@ -99,5 +92,5 @@ fn microseconds(time_us: f64) -> TableCell {
 }
 
 fn optional_microseconds(time_us: Option<f64>) -> TableCell {
-    time_us.map_or_else(TableCell::none, microseconds)
+    TableCell::optional(time_us, microseconds)
 }

@@ -80,8 +80,8 @@ pub(super) fn to_text(args: &ZoneBenchArgs, rows: &[ZoneBenchRow], in_colour: bo
             thousands(row.operations).into(),
             thousands(row.rate_per_s.round() as u64).into(),
             thousands(row.rate_per_cpu_s.round() as u64).into(),
-            row.peer.clone().map_or(TableCell::none(), Into::into),
-            row.ratio.map_or(TableCell::none(), |value| ratio(value).into()),
+            TableCell::optional(row.peer.as_deref(), TableCell::from),
+            TableCell::optional(row.ratio, ratio),
         ]);
     }
     heading + &table.render(in_colour)
