@@ -8,6 +8,7 @@ use oarlock_mail_files::mail::{self, MboxQuoting};
 
 use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;
+use crate::keys::{KeyPassphrase, NewPassphrase};
 use crate::laboratory::{Comparison, LaboratoryCommand};
 use crate::time::TimePoint;
 
@@ -105,9 +106,8 @@ pub(super) struct MailSignArgs {
     /// Selector and the file of its private key, such as s1=key.pem; repeatable, one signature each
     #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = NotAKey(selector_and_file))]
     pub(super) keys: Vec<(String, PathBuf)>,
-    /// File whose first line is the passphrase of encrypted keys
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: KeyPassphrase,
     /// Canonical forms of header and body, the tag `c=`: simple or relaxed each
     #[arg(long, value_name = "FORM/FORM", default_value = "relaxed/relaxed")]
     pub(super) canonicalization: Canonicalization,
@@ -225,9 +225,8 @@ pub(super) struct MailKeygenArgs {
     /// File for the private key [default: SELECTOR.DOMAIN.pem]
     #[arg(short, long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Encrypt the private key under the first line of this file
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: NewPassphrase,
     /// Overwrite an existing file
     #[arg(long)]
     pub(super) force: bool,
@@ -253,9 +252,8 @@ pub(super) struct DnsArgs {
     /// Selector, the name of the key in DNS, such as s1
     #[arg(long, value_name = "SELECTOR", requires = "domain")]
     pub(super) selector: Option<String>,
-    /// File whose first line is the passphrase of an encrypted key
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: KeyPassphrase,
     /// Mark the domain as testing in the record, `t=y`
     #[arg(long, alias = "test")]
     pub(super) test_mode: bool,
@@ -295,9 +293,8 @@ pub(super) struct CheckArgs {
     /// Private key to compare with the record
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) key: Option<PathBuf>,
-    /// File whose first line is the passphrase of an encrypted key
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: KeyPassphrase,
     #[command(flatten)]
     pub(super) lookup: LookupArgs,
 }

@@ -31,7 +31,7 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     let form =
         |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
-    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let passphrase = args.passphrase.read()?;
     let key = args.key.as_ref().map(|path| place::read(path, passphrase.as_ref())).transpose()?;
     let answers = KeyRecordSource::open(&args.lookup)?.find(std::iter::once(&name));
     let mut report = RecordCheck::new(&name);

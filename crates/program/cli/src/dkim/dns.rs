@@ -25,7 +25,7 @@ struct RecordReport {
 }
 
 pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimError> {
-    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let passphrase = args.passphrase.read()?;
     let key = place::read(&args.key, passphrase.as_ref())?;
     let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
     let algorithm = SignatureAlgorithm::for_key(&key).ok_or_else(unsuitable)?;

@@ -23,7 +23,7 @@ struct MadeMailKey<'a> {
 }
 
 pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), DkimError> {
-    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let passphrase = args.passphrase.read()?;
     let key = match args.kind {
         MailKeyType::Rsa => generate::rsa(args.bits)?,
         MailKeyType::Ed25519 => generate::ed25519()?,

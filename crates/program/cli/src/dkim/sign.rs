@@ -64,7 +64,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), Dki
 
 impl MailSignArgs {
     fn signers(&self) -> Result<Vec<DkimSigner>, DkimError> {
-        let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
+        let passphrase = self.passphrase.read()?;
         let signer = |(selector, path): &(String, PathBuf)| {
             let key = place::read_to_sign(path, passphrase.as_ref())?;
             about::warn(selector, &key);

@@ -21,8 +21,7 @@ use oarlock_wire::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder};
 
 use super::key_text;
 use crate::call::{CallError, ServerArgs, connect_observer};
-use crate::key_path::key_path;
-use crate::keys::{KeysError, place};
+use crate::keys::{KeyPassphrase, KeysError};
 
 /// Flags of a key-signing key, and of one that signs everything.
 pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;
@@ -39,9 +38,8 @@ const ENDINGS: [&str; 3] = [".private", ".key", ".pem"];
 /// Options for opening keys.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct KeyFileArgs {
-    /// File whose first line is the passphrase of encrypted keys
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(crate) passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) passphrase: KeyPassphrase,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 }
@@ -120,7 +118,7 @@ impl KeyFileArgs {
     /// # Errors
     /// The passphrase cannot be read.
     pub(crate) fn open(&self, global: &GlobalOptions) -> Result<KeyFiles, KeysError> {
-        let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
+        let passphrase = self.passphrase.read()?;
         let (server, observer) = (self.server.clone(), connect_observer(global));
         Ok(KeyFiles { passphrase, server, observer, remote: OnceCell::new() })
     }

@@ -19,8 +19,7 @@ use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
-use crate::key_path::key_path;
-use crate::keys::{KeysError, about, place};
+use crate::keys::{KeysError, NewPassphrase, about, place};
 
 /// The number of keys that are tried to find one with an unused tag.
 const MAX_TRIES: usize = 1000;
@@ -50,9 +49,8 @@ pub(super) struct ZoneKeygenArgs {
     /// Directory for the files. It is created with mode 0700 if it does not exist
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
-    /// Encrypt the private key under the first line of this file (with --format pem)
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    passphrase: NewPassphrase,
     /// Allow a tag that another key of the zone in the directory has, and overwrite files of that name
     #[arg(long)]
     force: bool,
@@ -123,7 +121,7 @@ fn check(args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
             args.algorithm
         )));
     }
-    if args.passphrase_file.is_some() && args.format == KeyFileFormat::Bind {
+    if args.passphrase.is_given() && args.format == KeyFileFormat::Bind {
         return Err(DnssecError::Usage(
             "--passphrase-file: the format of BIND has no encryption: expected --format pem".into(),
         ));
@@ -217,7 +215,7 @@ fn write(
 }
 
 fn write_private(args: &ZoneKeygenArgs, path: &Path, key: &Key, over: Overwrite) -> Result<(), DnssecError> {
-    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let passphrase = args.passphrase.read()?;
     match args.format {
         KeyFileFormat::Pem => place::write(path, key, passphrase.as_ref(), over)?,
         KeyFileFormat::Bind => {

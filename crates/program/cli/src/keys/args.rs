@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::kind::GeneratedKind;
+use super::secret_files::{InputPassphrase, KeyIdentity, KeyPassphrase, NewPassphrase};
 use crate::key_path::key_path;
 
 /// Arguments of `oarlock keys`.
@@ -130,12 +131,10 @@ pub(super) struct GenerateArgs {
     /// Sources of IVs that a symmetric key accepts, separated by commas, such as random or column (docs/records.md)
     #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
     pub(super) ivs: Vec<String>,
-    /// Encrypt the key under the first line of this file
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
-    /// File with the identity that opens a sealed file of symmetric keys, as age-keygen writes it
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: NewPassphrase,
+    #[command(flatten)]
+    pub(super) identity: KeyIdentity,
     #[command(flatten)]
     pub(super) seal: SealTo,
     /// Use safe primes, which `keys split` needs (RSA only, slower, experimental)
@@ -161,15 +160,12 @@ pub(super) struct ImportArgs {
     /// Key directory to write to [default: that of `oarlock serve` without --config, ~/.local/state/oarlock/keys]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
-    /// File whose first line is the passphrase of the encrypted key
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) in_passphrase_file: Option<PathBuf>,
-    /// Encrypt the written key under the first line of this file
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
-    /// File with the identity that opens a sealed FILE, as age-keygen writes it
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) in_passphrase: InputPassphrase,
+    #[command(flatten)]
+    pub(super) passphrase: NewPassphrase,
+    #[command(flatten)]
+    pub(super) identity: KeyIdentity,
     #[command(flatten)]
     pub(super) seal: SealTo,
     /// Replace an existing key of this name
@@ -188,12 +184,10 @@ pub(super) struct ListArgs {
     /// Key directory [default: ~/.local/state/oarlock/keys, unless --records is given]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
-    /// File whose first line is the passphrase of encrypted keys
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
-    /// File with the identity that opens sealed files, as age-keygen writes it
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: KeyPassphrase,
+    #[command(flatten)]
+    pub(super) identity: KeyIdentity,
     /// File of symmetric keys [default: ~/.local/state/oarlock/records.keys, unless --directory is given]
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
@@ -217,9 +211,8 @@ pub(super) struct RotateArgs {
     /// File of symmetric keys [default: that of `oarlock serve` without --config, ~/.local/state/oarlock/records.keys]
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
-    /// File with the identity that opens the file if it is sealed, as age-keygen writes it
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) identity: KeyIdentity,
     #[command(flatten)]
     pub(super) seal: SealTo,
     /// Oldest version that may be used from now on, 1 to the newest
@@ -243,12 +236,10 @@ pub(super) struct ShowArgs {
     /// Key directory that contains the name [default: ~/.local/state/oarlock/keys]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
-    /// File whose first line is the passphrase of the encrypted key
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
-    /// File with the identity that opens a sealed file, as age-keygen writes it
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: KeyPassphrase,
+    #[command(flatten)]
+    pub(super) identity: KeyIdentity,
     /// Print only the public half in PEM
     #[arg(long)]
     pub(super) pem: bool,
@@ -280,12 +271,10 @@ pub(super) struct SplitArgs {
     /// Directory in which a directory for each server is created
     #[arg(short, long, value_name = "DIRECTORY", default_value = ".")]
     pub(super) out: PathBuf,
-    /// File whose first line is the passphrase of the encrypted key
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) in_passphrase_file: Option<PathBuf>,
-    /// Encrypt the shares under the first line of this file
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) in_passphrase: InputPassphrase,
+    #[command(flatten)]
+    pub(super) passphrase: NewPassphrase,
     /// Replace existing files of these names
     #[arg(long)]
     pub(super) force: bool,

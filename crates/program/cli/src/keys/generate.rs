@@ -37,8 +37,8 @@ impl GenerateArgs {
         if !self.algorithms.is_empty() || !self.ivs.is_empty() {
             return Err(KeysError::Usage("--algorithms and --ivs are for symmetric keys"));
         }
-        let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
-        if self.identity.is_some() {
+        let passphrase = self.passphrase.read()?;
+        if self.identity.is_given() {
             return Err(KeysError::Usage("--identity is for a sealed file of symmetric keys"));
         }
         let recipients = self.seal.recipients()?;
@@ -65,7 +65,7 @@ impl GenerateArgs {
         if self.safe_primes {
             return Err(KeysError::Usage("--safe-primes is for RSA"));
         }
-        if self.directory.is_some() || self.out.is_some() || self.passphrase_file.is_some() {
+        if self.directory.is_some() || self.out.is_some() || self.passphrase.is_given() {
             return Err(KeysError::Usage(
                 "a symmetric key is written unencrypted into a file of keys: use --records, and none of --directory, --out \
                  and --passphrase-file",
@@ -81,7 +81,7 @@ impl GenerateArgs {
             }
         };
         let rights = NewKeyRights { algorithms: self.algorithms.clone(), ivs: self.ivs.clone() };
-        let access = RecordsAccess::new(self.identity.as_deref(), &self.seal)?;
+        let access = RecordsAccess::new(&self.identity, &self.seal)?;
         let added = AddedKey { name: &name, key_type, rights: &rights };
         let len = records::add(&path, added, &access, || self.kind.generate(), self.over())?;
         Ok(KeySummary::symmetric(&name, key_type, Some(len), &path))

@@ -7,13 +7,13 @@ use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
 use super::args::ImportArgs;
-use super::{KeysError, place, seal};
+use super::{KeysError, place};
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysError> {
     let name = args.name()?;
-    let in_passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
-    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
-    let identities = seal::identities(args.identity.as_deref())?;
+    let in_passphrase = args.in_passphrase.read()?;
+    let passphrase = args.passphrase.read()?;
+    let identities = args.identity.read()?;
     let recipients = args.seal.recipients()?;
     let key = place::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())
         .map_err(KeysError::of_input)?;

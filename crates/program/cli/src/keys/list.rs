@@ -6,21 +6,22 @@ use std::sync::Arc;
 
 use oarlock_key_files::KeyDirectory;
 use oarlock_key_files::sealed::AgeIdentities;
+use oarlock::keys::Passphrase;
 use oarlock_server::development::Development;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
-use oarlock_terminal::table::{CellAlign, TableCell, TextTable};
+use oarlock_terminal::table::{TableCell, TextTable};
 
 use super::about::KeySummary;
 use super::args::ListArgs;
-use super::{KeysError, place, records, seal};
+use super::{KeysError, records};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;
-    let identities = seal::identities(args.identity.as_deref())?.map(Arc::new);
+    let identities = args.identity.read()?.map(Arc::new);
     let mut list = KeyList::default();
     if let Some(path) = directory {
-        list.take_directory(&path, args.passphrase_file.as_deref(), identities.clone())?;
+        list.take_directory(&path, args.passphrase.read()?, identities.clone())?;
     }
     if let Some(path) = records {
         list.take_records(&path, identities.as_deref());
@@ -57,10 +58,10 @@ impl KeyList {
     fn take_directory(
         &mut self,
         path: &Path,
-        passphrase: Option<&Path>,
+        passphrase: Option<Passphrase>,
         identities: Option<Arc<AgeIdentities>>,
     ) -> Result<(), KeysError> {
-        let mut directory = KeyDirectory::new(path, place::passphrase(passphrase)?);
+        let mut directory = KeyDirectory::new(path, passphrase);
         directory.set_identities(identities);
         let changes = match directory.refresh() {
             Ok(changes) => changes,
@@ -96,8 +97,7 @@ impl KeyList {
     }
 
     fn table(&self) -> TextTable {
-        let head = ["name", "kind", "holds", "fingerprint", "file"].map(|name| (name, CellAlign::Left));
-        let mut table = TextTable::new(head);
+        let mut table = TextTable::with_columns(["name", "kind", "holds", "fingerprint", "file"], []);
         for key in &self.keys {
             let fingerprint = match &key.fingerprint {
                 // Sixteen digits distinguish keys at a glance; the JSON has all digits.

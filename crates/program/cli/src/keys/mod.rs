@@ -21,6 +21,7 @@ pub(crate) mod place;
 mod records;
 mod rotate;
 mod seal;
+mod secret_files;
 mod show;
 mod split;
 
@@ -29,6 +30,7 @@ use oarlock_terminal::GlobalOptions;
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
 pub(crate) use self::error::KeysError;
+pub(crate) use self::secret_files::{InputPassphrase, KeyPassphrase, NewPassphrase};
 
 /// Runs the command.
 ///

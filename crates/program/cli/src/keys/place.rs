@@ -8,10 +8,8 @@ use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
 use oarlock_files::output::{OutputError, Overwrite, private_permissions, write_file};
-use oarlock_key_files::sealed::{self, AgeIdentities, AgeRecipient, SealArmor};
-use oarlock_key_files::{
-    ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret,
-};
+use oarlock_key_files::sealed::{AgeIdentities, AgeRecipient, SealArmor, self};
+use oarlock_key_files::{ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
@@ -159,14 +157,6 @@ fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>,
         Some(passphrase) => export::encrypted_pkcs8_pem(key, passphrase, Protection::default()),
         None => export::private_pkcs8_pem(key),
     }
-}
-
-/// Reads the passphrase in a file, if one was named.
-pub(crate) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
-    let read = |path: &Path| {
-        read_private_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error })
-    };
-    path.map(read).transpose()
 }
 
 /// The ending of key files that are written.

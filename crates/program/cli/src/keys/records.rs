@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use super::about::KeySummary;
 use super::args::SealTo;
+use super::secret_files::KeyIdentity;
 use super::{KeysError, seal};
 
 /// The largest file in bytes: more than half a million keys.
@@ -36,8 +37,8 @@ pub(super) struct RecordsAccess {
 }
 
 impl RecordsAccess {
-    pub(super) fn new(identity: Option<&Path>, seal: &SealTo) -> Result<Self, KeysError> {
-        Ok(Self { identities: seal::identities(identity)?, recipients: seal.recipients()? })
+    pub(super) fn new(identity: &KeyIdentity, seal: &SealTo) -> Result<Self, KeysError> {
+        Ok(Self { identities: identity.read()?, recipients: seal.recipients()? })
     }
 
     /// Returns the bytes of a text in the form that the file has, or is to have.

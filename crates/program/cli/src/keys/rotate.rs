@@ -39,7 +39,7 @@ pub(super) fn run(global: &GlobalOptions, args: &RotateArgs) -> Result<(), KeysE
         min_version: args.min_version,
         removes_old_keys: args.remove,
     };
-    let access = RecordsAccess::new(args.identity.as_deref(), &args.seal)?;
+    let access = RecordsAccess::new(&args.identity, &args.seal)?;
     let range = records::rotate(&path, &args.name, rotation, &access, generate::secret)?;
     let VersionRange { min, newest } = range;
     let report = KeyVersionReport {

@@ -17,6 +17,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::args::{SealArgs, SealTo, UnsealArgs};
+use super::secret_files::read_identities;
 use super::{KeysError, place};
 
 /// The largest file in bytes, as for files of symmetric keys.
@@ -76,7 +77,7 @@ pub(super) fn run(global: &GlobalOptions, args: &SealArgs) -> Result<(), KeysErr
 }
 
 pub(super) fn run_unseal(global: &GlobalOptions, args: &UnsealArgs) -> Result<(), KeysError> {
-    let identities = identities(Some(&args.identity))?;
+    let identities = read_identities(&args.identity)?;
     let out = match &args.out {
         Some(out) => out.clone(),
         None => without_ending(&args.file)
@@ -89,7 +90,7 @@ pub(super) fn run_unseal(global: &GlobalOptions, args: &UnsealArgs) -> Result<()
     if !is_stdout {
         checked_path(&out, overwrite(args.force))?;
     }
-    let content = read_content(&args.file, MAX_BYTES, identities.as_ref())?;
+    let content = read_content(&args.file, MAX_BYTES, Some(&identities))?;
     if !content.form.is_sealed() {
         return Err(KeysError::NotSealed { path: args.file.clone() });
     }
@@ -133,15 +134,6 @@ impl SealTo {
         }
         Ok(recipients)
     }
-}
-
-/// Reads the identities in a file, if one was named.
-pub(super) fn identities(path: Option<&Path>) -> Result<Option<AgeIdentities>, KeysError> {
-    let read = |path: &Path| {
-        AgeIdentities::read(path, SecretReader::ThisProcess)
-            .map_err(|error| KeysError::Identity { path: path.to_owned(), error })
-    };
-    path.map(read).transpose()
 }
 
 /// Reads a file, and opens it if it is sealed; `-` is stdin.

@@ -11,15 +11,15 @@ use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
 use super::args::ShowArgs;
-use super::{KeysError, place, seal};
+use super::{KeysError, place};
 
 pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
     if (args.pem || args.reference) && global.json {
         return Err(KeysError::Usage("--pem or --reference, and --json: stdout carries one of them alone"));
     }
     let path = args.path()?;
-    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
-    let identities = seal::identities(args.identity.as_deref())?;
+    let passphrase = args.passphrase.read()?;
+    let identities = args.identity.read()?;
     let material = place::read_material(&path, passphrase.as_ref(), identities.as_ref())?;
     let public =
         export::spki_pem(key_of(&material)).map_err(|error| KeysError::Key { path: path.clone(), error })?;

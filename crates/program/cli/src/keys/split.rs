@@ -17,11 +17,11 @@ use super::args::SplitArgs;
 use super::{KeysError, place};
 
 pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {
-    let passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
+    let passphrase = args.in_passphrase.read()?;
     let key = place::read(&args.file, passphrase.as_ref()).map_err(KeysError::of_input)?;
     let name = args.name.clone().unwrap_or_else(|| place::name_of(&args.file));
     place::check_name(&name, ": --name gives one")?;
-    let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
+    let passphrase = args.passphrase.read()?;
     let failed = |error| KeysError::Key { path: args.file.clone(), error };
     let (public, shares) = threshold::split(&key, args.threshold, args.shares).map_err(failed)?;
     // All paths are checked before anything is written: an incomplete set of shares is useless.

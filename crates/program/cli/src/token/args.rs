@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::key_path::key_path;
+use crate::keys::InputPassphrase;
 
 /// Arguments of `oarlock token`.
 #[derive(Args, Debug)]
@@ -100,9 +101,8 @@ pub(super) struct ImportTokenArgs {
     /// Id of the objects (CKA_ID) in hexadecimal digits
     #[arg(long, value_name = "HEX", value_parser = parse_id)]
     pub(super) id: ObjectIdBytes,
-    /// File whose first line is the passphrase of the encrypted key
-    #[arg(long, value_name = "FILE", value_parser = key_path())]
-    pub(super) in_passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) in_passphrase: InputPassphrase,
     /// File with the user PIN
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) pin_file: Option<PathBuf>,

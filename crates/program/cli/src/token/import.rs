@@ -24,7 +24,7 @@ const SLOT: SlotId = SlotId(0);
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportTokenArgs) -> Result<(), TokenError> {
     let store = ObjectStore::open(&args.path)?;
-    let passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
+    let passphrase = args.in_passphrase.read()?;
     let key = place::read_to_sign(&args.key, passphrase.as_ref()).map_err(KeysError::of_input)?;
     let certificates = match &args.certificate {
         Some(path) => certificates::read(path)?,
@@ -158,6 +158,7 @@ mod tests {
 
     use super::super::args::ObjectIdBytes;
     use super::*;
+    use crate::keys::InputPassphrase;
 
     const USER_PIN: &[u8] = b"user-pin";
 
@@ -172,7 +173,7 @@ mod tests {
             certificate: None,
             label: "a key".to_owned(),
             id: ObjectIdBytes(vec![1, 2]),
-            in_passphrase_file: None,
+            in_passphrase: InputPassphrase::default(),
             pin_file: None,
         }
     }
