@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io::{self, Read};
 
-use crate::{FileFormat, SecretBuffer, count_lines};
+use crate::plan::count_lines;
+use crate::{FileFormat, SecretBuffer};
 
 /// The size of a chunk in bytes: enough rows to fill the lanes, few enough to stay in a cache.
 const CHUNK: usize = 1 << 20;

@@ -82,6 +82,6 @@ pub use self::key_file::{
 pub use self::key_file_text::{KeyFileText, NewKeyLine, NewKeyRights, Rotation, RotationError};
 pub use self::key_version::{KeyVersions, VersionRange, split_version, version_name};
 pub use self::padding::Padding;
-pub use self::plan::{FileFormat, FilePlan, count_lines};
+pub use self::plan::{FileFormat, FilePlan};
 pub use self::reject::RejectedRow;
 pub use self::worker::{ChunkResult, ChunkWorker};

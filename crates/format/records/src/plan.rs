@@ -167,8 +167,7 @@ impl FilePlan {
 }
 
 /// Counts the line ends in bytes.
-#[must_use]
-pub fn count_lines(bytes: &[u8]) -> u64 {
+pub(crate) fn count_lines(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
 }
 

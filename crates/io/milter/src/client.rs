@@ -88,7 +88,7 @@ impl MilterClient {
     }
 
     /// Makes a client over an open connection.
-    pub fn from_stream(
+    fn from_stream(
         stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
         Self {
@@ -276,12 +276,6 @@ impl MilterClient {
     pub async fn quit(mut self) -> Result<(), ClientError> {
         self.queue_command(&MilterCommand::Quit, b"")?;
         self.flush().await
-    }
-
-    /// Returns the negotiated options.
-    #[must_use]
-    pub fn agreed(&self) -> &NegotiationOptions {
-        &self.agreed
     }
 
     /// Returns the number of progress replies so far.

@@ -156,12 +156,6 @@ impl<F: FilterFactory> MilterSession<F> {
         !matches!(self.phase, SessionPhase::In(_))
     }
 
-    /// Returns the negotiated options.
-    #[must_use]
-    pub fn agreed(&self) -> &AgreedOptions {
-        &self.agreed
-    }
-
     /// Ends the session because the connection is closed.
     pub fn lost(&mut self) {
         self.end_message(MacroStage::Helo);

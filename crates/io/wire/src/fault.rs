@@ -8,8 +8,7 @@ use oarlock::{self, Status};
 use crate::proto::{Blame, Code, Fault};
 
 /// Returns the code of a job's error.
-#[must_use]
-pub fn code_of(error: &JobError) -> Code {
+fn code_of(error: &JobError) -> Code {
     match error {
         JobError::Rejected | JobError::SmallOrderPeer | JobError::PeerNotOnCurve => Code::Rejected,
         JobError::KeyType { .. } | JobError::UnusableKey { .. } => Code::WrongKey,
@@ -84,21 +83,21 @@ pub fn error_of(fault: &Fault, server: &str) -> JobError {
 
 /// The distinct faults of one answer. The size of the table does not grow with the number of operations.
 #[derive(Debug, Default)]
-pub struct FaultTable {
+pub(crate) struct FaultTable {
     faults: Vec<Fault>,
     indices: HashMap<(i32, i32, String), u8>,
 }
 
 /// The maximum number of faults of one answer. One byte per operation is the index of its fault, and 0 means no fault.
-pub const MAX_FAULTS: usize = 255;
+pub(crate) const MAX_FAULTS: usize = 255;
 
 /// The maximum bytes of a fault's message.
-pub const MAX_FAULT_BYTES: usize = 512;
+pub(crate) const MAX_FAULT_BYTES: usize = 512;
 
 impl FaultTable {
     /// Adds the fault of the operation at `index` if it is new. Returns the fault's number from 1, or 0 if the table is
     /// full.
-    pub fn add(&mut self, index: u32, fault: &Fault) -> u8 {
+    pub(crate) fn add(&mut self, index: u32, fault: &Fault) -> u8 {
         // Neighbouring operations often fail alike, and a comparison is cheaper than a look-up.
         if let Some(last) = self.faults.last()
             && (last.code, last.blame, &last.message) == (fault.code, fault.blame, &fault.message)
@@ -123,8 +122,7 @@ impl FaultTable {
     }
 
     /// Returns the faults in the order of their numbers.
-    #[must_use]
-    pub fn into_faults(self) -> Vec<Fault> {
+    pub(crate) fn into_faults(self) -> Vec<Fault> {
         self.faults
     }
 }

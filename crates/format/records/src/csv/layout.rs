@@ -6,12 +6,13 @@ use memchr::{memchr2, memchr3};
 use oarlock::keys::text_file::TextFault;
 
 use super::{Field, RowFields, foreign_line_end};
+use crate::SecretBuffer;
 use crate::columns::Columns;
 use crate::error::{PlanError, RejectReason};
+use crate::plan::count_lines;
 use crate::reject::describe;
 use crate::row::{CellSpan, MAX_COLUMNS, RowSpan, bom_len, empty_lines, foreign_line_ends};
 use crate::text::unescaped;
-use crate::{SecretBuffer, count_lines};
 
 /// The columns of a file.
 #[derive(Debug)]

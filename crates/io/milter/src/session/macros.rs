@@ -37,12 +37,6 @@ impl MacroTable {
         })
     }
 
-    /// Returns all macros of a stage.
-    #[must_use]
-    pub fn stage_pairs(&self, stage: MacroStage) -> MacroPairs<'_> {
-        MacroPairs::kept(&self.stages[stage_index(stage)])
-    }
-
     pub(super) fn set(&mut self, stage: MacroStage, pairs: MacroPairs<'_>) {
         let kept = &mut self.stages[stage_index(stage)];
         kept.clear();
@@ -102,6 +96,5 @@ mod tests {
         assert_eq!(macros.get("i"), Some(&b"EARLIER"[..]));
         macros.clear_after(MacroStage::Helo);
         assert_eq!((macros.get("i"), macros.get("j")), (None, Some(&b"mx"[..])));
-        assert_eq!(macros.stage_pairs(MacroStage::Connect).count(), 2);
     }
 }
