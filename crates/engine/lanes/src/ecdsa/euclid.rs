@@ -204,7 +204,9 @@ fn is_below<const L: usize>(a: &[u64; L], b: &[u64; L]) -> bool {
 fn add<const L: usize>(a: &mut [u64; L], b: &[u64; L]) {
     let mut carry = false;
     for at in 0..L {
-        (a[at], carry) = a[at].carrying_add(b[at], carry);
+        let (sum, first) = a[at].overflowing_add(b[at]);
+        let (sum, second) = sum.overflowing_add(u64::from(carry));
+        (a[at], carry) = (sum, first | second);
     }
 }
 
@@ -212,6 +214,8 @@ fn add<const L: usize>(a: &mut [u64; L], b: &[u64; L]) {
 fn subtract<const L: usize>(a: &mut [u64; L], b: &[u64; L]) {
     let mut borrow = false;
     for at in 0..L {
-        (a[at], borrow) = a[at].borrowing_sub(b[at], borrow);
+        let (difference, first) = a[at].overflowing_sub(b[at]);
+        let (difference, second) = difference.overflowing_sub(u64::from(borrow));
+        (a[at], borrow) = (difference, first | second);
     }
 }

@@ -43,7 +43,7 @@ impl IfmaSimd {
     /// Returns true if the CPU computes a vector of 512 bits as two halves, one after the other. AMD's Zen 4 does: the
     /// CPUs of family 19h that have AVX-512.
     pub(crate) fn computes_halves(self) -> bool {
-        let version = __cpuid(1).eax;
+        let version = cpuid(1).eax;
         let (family, extended) = (version >> 8 & 0xF, version >> 20 & 0xFF);
         is_amd() && family + extended == 0x19
     }
@@ -51,8 +51,15 @@ impl IfmaSimd {
 
 /// Returns true if AMD made the CPU.
 pub(super) fn is_amd() -> bool {
-    let vendor = __cpuid(0);
+    let vendor = cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes)
+}
+
+/// Reads what the CPU says about itself. Newer compilers call this without `unsafe`.
+#[allow(unused_unsafe)]
+fn cpuid(leaf: u32) -> CpuidResult {
+    // SAFETY: every x86-64 CPU has this instruction.
+    unsafe { __cpuid(leaf) }
 }
 
 impl Cpu for IfmaSimd {
