@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock::Accelerator;
-use oarlock_io::read_private;
+use oarlock_key_files::read_private;
 use serde::Deserialize;
 
 use crate::{ConnectObserver, Credentials, Endpoint, RemoteConfig, RemoteError, RemoteHolder, ServerUsers};

@@ -1,7 +1,6 @@
 //! The client of the cryptoserver that holds signing keys.
 
 use oarlock::Accelerator;
-use oarlock_key_files::read_private;
 use oarlock_wire::{ConnectObserver, LinkTransport, RemoteHolder, ServerSettings, ServerSettingsError};
 use tracing::{debug, warn};
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oarlock::engine_api::{Completion, Holder, OwnedJobs, RecordHolder};
 use oarlock::{Accelerator, BuildError, JobError, Outcomes, Records, Shape};
-use oarlock_key_files::read_private;
 use oarlock_wire::{ConnectObserver, Endpoint, LinkTransport, RemoteConfig, RemoteError, RemoteHolder};
 
 use crate::config::ServerSlotConfig;

@@ -4,9 +4,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use oarlock::keys::Passphrase;
 use oarlock_key_files::KeyDirectory;
 use oarlock_key_files::sealed::AgeIdentities;
-use oarlock::keys::Passphrase;
 use oarlock_server::development::Development;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;

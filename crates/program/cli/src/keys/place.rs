@@ -8,8 +8,8 @@ use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
 use oarlock_files::output::{OutputError, Overwrite, private_permissions, write_file};
-use oarlock_key_files::sealed::{AgeIdentities, AgeRecipient, SealArmor, self};
-use oarlock_key_files::{ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret};
+use oarlock_key_files::sealed::{self, AgeIdentities, AgeRecipient, SealArmor};
+use oarlock_key_files::{ENDINGS, KeyMaterial, check_private, is_key_name, read_secret};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 

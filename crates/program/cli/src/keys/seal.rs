@@ -10,7 +10,7 @@ use oarlock_key_files::sealed::{
     AgeIdentities, AgeRecipient, KeyFileContent, KeyFileReadFault, SEALED_ENDING, SealArmor, is_sealed,
     parse_recipients, read_key_file, seal,
 };
-use oarlock_key_files::{SecretReader, check_private, read_secret};
+use oarlock_key_files::{check_private, read_secret};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use serde::Serialize;

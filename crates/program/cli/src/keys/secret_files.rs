@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::keys::Passphrase;
-use oarlock_io::sealed::AgeIdentities;
-use oarlock_io::{SecretReader, read_private_passphrase};
+use oarlock_key_files::sealed::AgeIdentities;
+use oarlock_key_files::{SecretReader, read_private_passphrase};
 
 use super::KeysError;
 use crate::key_path::key_path;
