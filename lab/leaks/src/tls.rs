@@ -195,7 +195,7 @@ impl TlsSubject {
         self.data[start..start + LEN].copy_from_slice(&plain);
         let one = Records { len: 1, output_len: LEN, ..self.records() };
         let refused = |_| LeakError::Refused { subject: self.name.clone() };
-        let bytes = accelerator.run_records(shape, &one).map_err(refused)?.bytes().to_vec();
+        let bytes = accelerator.records().run(shape, &one).map_err(refused)?.bytes().to_vec();
         Ok(PaddedRecord { bytes, padding_len })
     }
 }

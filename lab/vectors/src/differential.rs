@@ -1,6 +1,6 @@
 //! Random inputs, good and bad: an engine returns the same results as the referee.
 
-use oarlock::selftest::sample_operations;
+use oarlock::engine_api::selftest::sample_operations;
 use oarlock_core::{
     AeadAlg, BatchSize, ChainOrder, CipherSpec, Direction, Engine, FpeAlg, Key, MAX_FF1_NUMERALS,
     MTE_AAD_LEN, MacAlg, NonceInput, Operation, SecondInput, Shape, Status, WrapAlg, mte_sealed_len,

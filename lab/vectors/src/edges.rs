@@ -9,7 +9,7 @@
 
 mod values;
 
-use oarlock::selftest::sample_operations;
+use oarlock::engine_api::selftest::sample_operations;
 use oarlock_core::{BatchSize, Curve, Engine, Key, KeyParts, RsaExponent, Shape};
 use oarlock_keys::{import, raw, rsa};
 

@@ -1,6 +1,6 @@
 //! Public-key cases and the check of their results.
 
-use oarlock::schemes;
+use oarlock::engine_api::schemes;
 use oarlock_core::{JobError, OwnedJob};
 
 use crate::{FileReport, JobRunner};

@@ -1,7 +1,8 @@
 //! The units that the suites test: engines, alone or behind a dispatcher.
 
-use oarlock::selftest::representative;
-use oarlock::{Accelerator, Job, SubmitOptions, schemes};
+use oarlock::engine_api::schemes;
+use oarlock::engine_api::selftest::representative;
+use oarlock::{Accelerator, Job, SubmitOptions};
 use oarlock_core::{Engine, JobError, Jobs, Outcomes, Records, Shape};
 
 /// A unit that computes whole jobs and records: one engine, or engines behind a dispatcher.
@@ -59,7 +60,7 @@ impl JobRunner for Accelerator {
     }
 
     fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
-        self.run_records(shape, records)
+        self.records().run(shape, records)
     }
 }
 
@@ -78,7 +79,7 @@ impl JobRunner for QueueRunner<'_> {
     }
 
     fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
-        let ticket = self.0.submit_records(shape, records.clone(), SubmitOptions::default())?;
+        let ticket = self.0.records().submit(shape, records.clone(), SubmitOptions::default())?;
         let results = ticket.wait();
         if results.outcomes().parts() == 0 {
             return Err(results.get(0).err().unwrap_or(JobError::Cancelled));

@@ -1,6 +1,6 @@
 //! Batch seams: the good jobs of a batch succeed wherever a group of lanes ends, and wherever a bad job is.
 
-use oarlock::selftest::{sample_operations, sample_records};
+use oarlock::engine_api::selftest::{sample_operations, sample_records};
 use oarlock_core::{
     BatchSize, BlockCipher, CipherMode, CipherSpec, Column, DigestAlg, Engine, InputSource, JobError, Jobs,
     NonceInput, Operation, Outcomes, Records, SecondInput, Shape, Span, Status,

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
+use oarlock::engine_api::schemes::{compute_on, raw_result, shape_of};
+use oarlock::engine_api::selftest::{prove, representative};
 use oarlock::engine_api::{Jobs, Operation, OperationSet, SecondInput};
-use oarlock::schemes::{compute_on, raw_result, shape_of};
-use oarlock::selftest::{prove, representative};
 use oarlock::{Accelerator, Job, JobError, Key, KeyHome, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
 use oarlock_wire::proto::{Code, KeyInfo};
 use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError, ServerUsers};

@@ -54,7 +54,7 @@ pub use key::{
 };
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
-pub use records::{RecordRow, Records, ResolvedRecord};
+pub use records::{RecordRow, Records, ResolvedRecord, RowInput, RowRecords};
 pub use scheme::{
     EcdsaEncoding, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme, WrongSchemeKind,
 };

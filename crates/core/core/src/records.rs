@@ -4,9 +4,12 @@
 //! column that is the same for all records, or for runs of them, is stored in that form. Moving parameters is the
 //! largest cost of short operations (Lindemann and Smith, USENIX Security 2001, section 4).
 
+mod rows;
+
 use std::borrow::Cow;
 use std::fmt;
 
+pub use self::rows::{RowInput, RowRecords};
 use crate::{
     AeadAlg, BlockCipher, ChainOrder, CipherSpec, Column, ColumnCursor, Direction, Ff1Radix, InputSource,
     Key, KeySource, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, OutputSink, SecretSlots, Shape,

@@ -96,7 +96,8 @@ fn main() {
 
     let shape = TASK.shape();
     let mut outcomes = Outcomes::default();
-    let direct_ns = best(|| accelerator.run_records_into(shape, black_box(&direct), &mut outcomes).unwrap());
+    let direct_ns =
+        best(|| accelerator.records().run_into(shape, black_box(&direct), &mut outcomes).unwrap());
     let mut outcome = BatchOutcome::default();
     println!("{:38} {direct_ns:7.2} ns", "straight to the dispatcher");
     let mut show = |name: &str, table: &KeyTable, batch: &Batch<'_>| {

@@ -79,7 +79,7 @@ impl DigestChain {
             ..Records::default()
         };
         let shape = Shape::DigestPart { alg: self.alg };
-        let outcomes = accelerator.run_records(shape, &records)?;
+        let outcomes = accelerator.records().run(shape, &records)?;
         if let Some(error) = outcomes.statuses().iter().find_map(|status| status.error(shape)) {
             return Err(error);
         }

@@ -7,8 +7,25 @@
 //! [`AcceleratorBuilder::record_holder`](crate::AcceleratorBuilder::record_holder).
 
 pub use oarlock_core::{
-    BatchSize, ColumnCursor, ColumnValue, Completion, CompletionSink, EcPrivateParts, Ed25519PrivateParts, Engine, EngineFault, EngineLeaf, EngineLocation, Holder, Jobs, KeyParts, LeafAbsence, ModExpParts, NonceInput, Operation, OperationInputs, OperationSet, OwnedJob, OwnedJobs, PartMut, ResolvedRecord, RsaPrivateParts, RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts, erase,
+    BatchSize, ColumnCursor, ColumnValue, Completion, CompletionSink, EcPrivateParts, Ed25519PrivateParts,
+    Engine, EngineFault, EngineLeaf, EngineLocation, Holder, Jobs, KeyParts, LeafAbsence, ModExpParts,
+    NonceInput, Operation, OperationInputs, OperationSet, OwnedJob, OwnedJobs, PartMut, ResolvedRecord,
+    RsaPrivateParts, RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts, erase,
 };
-pub use oarlock_dispatch::Dispatcher;
+pub use oarlock_dispatch::{Dispatcher, Results, Ticket};
 
 pub use crate::accelerator::RecordHolder;
+pub use crate::detect::{DISABLE_VARIABLE, known_leaves, proved_shapes};
+
+/// Known answers for every shape, and sample workloads made from them.
+pub mod selftest {
+    pub use crate::selftest::*;
+}
+
+/// Schemes, step by step: a job becomes a raw operation, and its raw result an answer.
+pub mod schemes {
+    pub use crate::schemes::{
+        Finisher, JobAnswer, NonceSource, ShapedJob, compute_on, finish, prepare, raw_result, shape_of,
+        to_digested,
+    };
+}

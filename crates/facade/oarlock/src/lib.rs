@@ -40,6 +40,25 @@
 //! # fn main() {}
 //! ```
 //!
+//! # Encrypt rows
+//!
+//! ```
+//! use oarlock::{Accelerator, AeadAlg, RowInput, RowRecords};
+//!
+//! let accelerator = Accelerator::new()?;
+//! let key = oarlock::keys::raw::secret(vec![7; 16])?;
+//! let rows = [RowInput { iv: &[1; 12], input: b"a first row", ..RowInput::default() },
+//!     RowInput { iv: &[2; 12], input: b"another", ..RowInput::default() }];
+//! let sealed = RowRecords::seal(AeadAlg::Aes128Gcm, &key, &rows)?;
+//! let outcomes = accelerator.records().run(sealed.shape(), sealed.records())?;
+//! let (ciphertext, tag) = outcomes.bytes()[sealed.range(1)].split_at(7);
+//!
+//! let row = RowInput { input: ciphertext, tag, ..rows[1] };
+//! let opened = RowRecords::open(AeadAlg::Aes128Gcm, &key, &[row])?;
+//! assert_eq!(accelerator.records().run(opened.shape(), opened.records())?.bytes(), b"another");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Encrypt a column
 //!
 //! [`Records`] are a structure of arrays. A value that all records share is written once, and values that lie side by
@@ -69,7 +88,7 @@
 //!     ..Records::default()
 //! };
 //! let shape = Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
-//! let outcomes = accelerator.run_records(shape, &records)?;
+//! let outcomes = accelerator.records().run(shape, &records)?;
 //! assert_eq!(outcomes.statuses(), [Status::Done; 3]);
 //! assert_eq!(outcomes.bytes().len(), 3 * 32);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -82,12 +101,13 @@
 //! | module | content |
 //! |---|---|
 //! | [`accelerator`](Accelerator) | the entry point: self-tested engines joined to the dispatcher |
-//! | [`schemes`] | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
+//! | `schemes` | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
 //! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
 //! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
-//! | [`selftest`] | known answers for every shape, and sample workloads made from them |
+//! | `selftest` | known answers for every shape, and sample workloads made from them |
 //! | `detect`, [`calibrate`](CostFit) | the engines of this machine, and what they cost |
-//! | [`engine_api`] | the traits and types for authors of engines and key holders |
+//! | [`metrics`] | counters, histograms and costs of the dispatcher |
+//! | [`engine_api`] | the traits and types for authors of engines and key holders, raw operations, self tests |
 //!
 //! # Features
 //!
@@ -96,7 +116,7 @@
 //! | `lanes` | yes | the vector engine; without it the scalar engine serves alone |
 //! | `key-files` | no | PEM, encrypted PKCS#8, BIND's private keys and references to keys at a server, in [`keys`] |
 //! | `threshold` | no | the module `threshold`, and `keys::threshold`; turns `key-files` on |
-//! | `corruption-hook` | no | `selftest::CorruptEngine`, an engine that spoils one lane, for tests |
+//! | `corruption-hook` | no | `engine_api::selftest::CorruptEngine`, an engine that spoils one lane, for tests |
 #![forbid(unsafe_code)]
 
 mod accelerator;
@@ -104,33 +124,29 @@ mod calibrate;
 mod detect;
 mod digest_chain;
 pub mod engine_api;
-pub mod schemes;
-pub mod selftest;
+pub mod metrics;
+mod schemes;
+mod selftest;
 #[cfg(feature = "threshold")]
 pub mod threshold;
 
 pub use accelerator::{
     Accelerator, AcceleratorBuilder, AnswerBytes, Answers, BuildError, Diagnostics, EngineReport,
-    PendingAnswer, PendingAnswers, ShapeReport,
+    PendingAnswer, PendingAnswers, RawCalls, RecordCalls, ShapeReport,
 };
 pub use calibrate::{BatchTiming, Calibration, CostFit, TimingGrid, default_cost_cache};
-pub use detect::{
-    AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, known_leaves, proved_shapes,
-};
+pub use detect::{AbsentEngine, KNOWN_ENGINES, UnavailableReason};
 pub use digest_chain::DigestChain;
 
 pub use oarlock_core::{
     AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
     EcdsaEncoding, Fingerprint, FpeAlg, Input, InputSource, Job, JobError, Key, KeyHome, KeyKind, KeySource,
     MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding,
-    NonceRule, Outcomes, OutputSink, Records, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots,
-    Shape, SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len,
-    mte_sealed_len,
+    NonceRule, Outcomes, OutputSink, Records, RowInput, RowRecords, RsaExponent, SaltLength, Scheme,
+    SecretBytes, SecretSlots, Shape, SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind,
+    mte_fragment_len, mte_sealed_len,
 };
-pub use oarlock_dispatch::{
-    AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, ProcessMark,
-    Quarantined, Recorder, Results, SchedulerConfig, SubmitOptions, Ticket,
-};
+pub use oarlock_dispatch::{ProcessMark, SchedulerConfig, SubmitOptions};
 pub use oarlock_keys as keys;
 
 /// The example of the README, kept true by the doc tests.

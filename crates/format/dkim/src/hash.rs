@@ -89,7 +89,7 @@ impl DigestBatch {
                 return Ok(Vec::new());
             }
             let shape = Shape::Digest { alg };
-            let outcomes = accelerator.run_records(shape, &digest_records(alg, &self.data, inputs))?;
+            let outcomes = accelerator.records().run(shape, &digest_records(alg, &self.data, inputs))?;
             finished(shape, outcomes.statuses(), outcomes.bytes())
         };
         Ok(Digests {
@@ -172,7 +172,7 @@ async fn submit(
     }
     let shape = Shape::Digest { alg };
     let records = digest_records(alg, data, inputs);
-    let results = accelerator.submit_records(shape, records, options)?.await;
+    let results = accelerator.records().submit(shape, records, options)?.await;
     for index in 0..results.len() {
         results.get(index)?;
     }

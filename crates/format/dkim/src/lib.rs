@@ -85,4 +85,6 @@ pub use self::sign::{
 pub use self::signature::{DkimSignature, SignatureError};
 pub use self::tags::{TagError, TagList};
 pub use self::verdict::{DkimVerdict, FailReason, SignatureResult};
-pub use self::verify::{HashedMessages, KeyedMessages, ParsedSignatures, VerifiedMessage, VerifyIntake, verify_one};
+pub use self::verify::{
+    HashedMessages, KeyedMessages, ParsedSignatures, VerifiedMessage, VerifyIntake, verify_one,
+};

@@ -216,7 +216,7 @@ fn digest(
         data: (&data).into(),
         ..Records::default()
     };
-    let outcomes = accelerator.run_records(shape, &records)?;
+    let outcomes = accelerator.records().run(shape, &records)?;
     match outcomes.statuses().first().and_then(|status: &Status| status.error(shape)) {
         Some(error) => Err(error.into()),
         None => Ok(outcomes.bytes().to_vec()),

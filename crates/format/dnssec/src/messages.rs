@@ -77,7 +77,7 @@ impl Messages {
                 output: Column::Stride { first: OutputSink::Output(Span { start: 0, len }), stride: len },
                 ..Records::default()
             };
-            let outcomes = accelerator.run_records(shape, &records)?;
+            let outcomes = accelerator.records().run(shape, &records)?;
             if let Some(error) = outcomes.statuses().iter().find_map(|status| status.error(shape)) {
                 return Err(error);
             }

@@ -83,7 +83,7 @@ impl<'a> NameHasher<'a> {
             output: Column::Stride { first: OutputSink::Output(Span { start: 0, len: stride }), stride },
             ..Records::default()
         };
-        self.accelerator.run_records_into(shape, &records, &mut self.outcomes)?;
+        self.accelerator.records().run_into(shape, &records, &mut self.outcomes)?;
         let failed = self.outcomes.statuses().iter().find_map(|status| status.error(shape));
         failed.map_or(Ok(()), Err)
     }

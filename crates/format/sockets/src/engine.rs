@@ -104,7 +104,7 @@ impl EngineScratch {
             tag: Column::One(tag),
             ..Records::default()
         };
-        accelerator.run_records_into(shape, &records, &mut self.outcomes).map_err(|error| status_of(&error))
+        accelerator.records().run_into(shape, &records, &mut self.outcomes).map_err(|error| status_of(&error))
     }
 
     fn push(&mut self, pieces: &[&[u8]]) -> Result<Span, Status> {

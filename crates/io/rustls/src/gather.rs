@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use oarlock::engine_api::OwnedJob;
-use oarlock::schemes::to_digested;
+use oarlock::engine_api::schemes::to_digested;
 use oarlock::{Accelerator, Answers, Job, JobError};
 
 /// The most turns that jobs wait while others join them.

@@ -1,7 +1,7 @@
 //! The check of answers with the public key.
 
+use oarlock::engine_api::schemes::compute_on;
 use oarlock::engine_api::{Engine, OwnedJob};
-use oarlock::schemes::compute_on;
 #[cfg(feature = "grpc")]
 use oarlock::{Accelerator, NonceRule, Scheme};
 use oarlock::{Job, SigningScheme};

@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use oarlock::{KNOWN_ENGINES, known_leaves};
+use oarlock::KNOWN_ENGINES;
+use oarlock::engine_api::known_leaves;
 
 /// The version, with the commit if the build knows it.
 pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");

@@ -381,7 +381,7 @@ mod tests {
         for operation in NamedOperation::public_key() {
             let work = operation.work(&accelerator, 1, 1).unwrap();
             assert_eq!(
-                oarlock::schemes::shape_of(&work.job(0).unwrap()),
+                oarlock::engine_api::schemes::shape_of(&work.job(0).unwrap()),
                 Ok(operation.shape()),
                 "{operation}"
             );

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::{KeyError, export, generate};
-use oarlock_files::atomic_file::{WriteOptions, self};
+use oarlock_files::atomic_file::{self, WriteOptions};
 use oarlock_wire::{Credentials, ServerSettingsError};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use oarlock::{MetricFamily, Recorder, Scheme};
+use oarlock::Scheme;
+use oarlock::metrics::{MetricFamily, Recorder};
 use oarlock_keytable::BatchTask;
 use oarlock_wire::proto::Code;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oarlock::MetricFamily;
+use oarlock::metrics::MetricFamily;
 use oarlock_service_kit::metrics::{
     HistogramScale, MetricsPage, MetricsText, append_engine_metrics, append_process_metrics,
 };

@@ -163,7 +163,7 @@ impl SameKey {
         let records =
             Records { slots: Cow::Borrowed(unwrapped.slots(0)), ..self.columns.batch(message).records };
         let shape = cbc_shape(self.ring.cipher.alg(), key.direction);
-        let outcomes = self.accelerator.run_records(shape, &records)?;
+        let outcomes = self.accelerator.records().run(shape, &records)?;
         all_done(outcomes.statuses())?;
         results.extend_from_slice(outcomes.bytes());
         Ok(())
@@ -205,7 +205,7 @@ fn unwrap_into_slot(
         output: Column::One(OutputSink::Slot(0)),
         ..Records::default()
     };
-    let outcomes = accelerator.run_records(cbc_shape(BlockCipher::Tdes3, Direction::Decrypt), &records)?;
+    let outcomes = accelerator.records().run(cbc_shape(BlockCipher::Tdes3, Direction::Decrypt), &records)?;
     all_done(outcomes.statuses())?;
     Ok(outcomes)
 }

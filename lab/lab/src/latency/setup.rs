@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use oarlock::engine_api::EngineLocation;
-use oarlock::schemes::shape_of;
+use oarlock::engine_api::schemes::shape_of;
 use oarlock::{Accelerator, AcceleratorBuilder, EngineReport, Job, JobError, SchedulerConfig, Shape};
 use oarlock_measure::operation::{NamedOperation, PublicKeyWork};
 use oarlock_measure::statistics::median;

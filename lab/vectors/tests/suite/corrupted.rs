@@ -1,6 +1,6 @@
 //! The suite itself can fail: an engine with one corrupted lane does not pass.
 
-use oarlock::selftest::CorruptEngine;
+use oarlock::engine_api::selftest::CorruptEngine;
 use oarlock_core::{
     AeadAlg, BatchSize, BlockCipher, CipherMode, Curve, Direction, Engine, EngineFault, Jobs, MacAlg,
     Outcomes, RsaExponent, Shape, WrapAlg,

@@ -91,7 +91,7 @@ impl Facade {
         let steps = if records.len == 1 { 64 } else { 1 };
         let run = || {
             for _ in 0..steps {
-                let outcomes = self.accelerator.run_records(shape, &records).unwrap();
+                let outcomes = self.accelerator.records().run(shape, &records).unwrap();
                 assert!(outcomes.statuses().iter().all(|status| *status == oarlock::Status::Done));
             }
             steps * records.len as u64

@@ -144,7 +144,7 @@ pub(super) fn run(
         gathered.clear();
         group.members.iter().for_each(|index| gathered.push_plain(*index, group.task, records));
         let columns = gathered.records(&snapshot.keys, Cow::Borrowed(&records.data), SecretSlots::default());
-        match accelerator.run_records_into(group.task.shape(), &columns, &mut results) {
+        match accelerator.records().run_into(group.task.shape(), &columns, &mut results) {
             Ok(()) => scatter(group.task, &gathered, records, &mut results, outcomes),
             // A task that no engine could compute does not spoil the others.
             Err(error) => {

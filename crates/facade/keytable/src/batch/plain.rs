@@ -23,7 +23,7 @@ pub(super) fn run(
         slots: Cow::Owned(SecretSlots::default()),
         ..records.borrowed()
     };
-    accelerator.run_records_into(shape, &records, outcomes)?;
+    accelerator.records().run_into(shape, &records, outcomes)?;
     // There are no slots to depend on. A fold looks at many statuses at once, a search at one.
     let names_slot = |status: &Status| *status == Status::DependencyFailed;
     if outcomes.statuses().iter().fold(false, |found, status| found | names_slot(status)) {

@@ -111,7 +111,7 @@ impl UnwrappedKeys<'_> {
             key: Column::Each(keys.into()),
             ..Records::default()
         };
-        self.accelerator.run_records(BatchTask::encrypt(alg).shape(), &records).ok()
+        self.accelerator.records().run(BatchTask::encrypt(alg).shape(), &records).ok()
     }
 
     /// Judges the weakness of a key.

@@ -89,7 +89,7 @@ impl PlanRun<'_, '_> {
         if task.has_second_key() && has_outside {
             records.second_key = column(&own.second_key);
         }
-        let ran = self.accelerator.run_records_into(task.shape(), &records, &mut self.outcomes);
+        let ran = self.accelerator.records().run_into(task.shape(), &records, &mut self.outcomes);
         drop(records);
         if let Err(error) = ran {
             return Ok(self.failed(&error));
@@ -138,7 +138,7 @@ impl PlanRun<'_, '_> {
         }
         let slots = gathered.slots(&self.slots);
         let records = gathered.records(&self.keys, self.plan.ivs.data(&self.batch.records), slots);
-        match self.accelerator.run_records(group.task.shape(), &records) {
+        match self.accelerator.records().run(group.task.shape(), &records) {
             Ok(results) => self.scatter(group.task, gathered, results, outcomes),
             Err(error) => {
                 for index in &gathered.members {

@@ -5,7 +5,7 @@ use std::fmt;
 use oarlock_core::{JobError, Span, erase, reserve_erasing};
 use zeroize::Zeroizing;
 
-use crate::schemes::{Finisher, raise};
+use crate::schemes::{Finisher, finish};
 
 /// The bytes of one answer: a signature, a message or a shared secret. They are empty if the answer is yes, and
 /// zeroized on drop.
@@ -83,10 +83,10 @@ impl Answers {
     }
 
     /// Turns a raw result into the answer of the job at `index`.
-    pub(super) fn raise(&mut self, index: usize, finisher: Finisher, raw: Result<&[u8], JobError>) {
+    pub(super) fn finish(&mut self, index: usize, finisher: Finisher, raw: Result<&[u8], JobError>) {
         let start = self.bytes.len();
         self.results[index] =
-            raise(finisher, raw, &mut self.bytes).and_then(|_| span(start, self.bytes.len()));
+            finish(finisher, raw, &mut self.bytes).and_then(|_| span(start, self.bytes.len()));
     }
 
     /// Takes the whole answer of a holder.

@@ -43,8 +43,8 @@ pub enum BuildError {
         /// The names that are allowed.
         known: Vec<String>,
     },
-    /// [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) names an engine or leaf that this build does not know.
-    #[error("{}: unknown engine or leaf {found:?}: expected some of {}", crate::DISABLE_VARIABLE, .known.join(", "))]
+    /// [`DISABLE_VARIABLE`](crate::detect::DISABLE_VARIABLE) names an engine or leaf that this build does not know.
+    #[error("{}: unknown engine or leaf {found:?}: expected some of {}", crate::detect::DISABLE_VARIABLE, .known.join(", "))]
     UnknownDisabled {
         /// The name in the variable.
         found: String,
@@ -215,7 +215,7 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Reads [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) from the environment if `is_read`. By default no variable is
+    /// Reads [`DISABLE_VARIABLE`](crate::detect::DISABLE_VARIABLE) from the environment if `is_read`. By default no variable is
     /// read.
     ///
     /// Programs want this. A library inside a program with raised privileges (set-user-ID, file capabilities) does not:
@@ -249,7 +249,7 @@ impl AcceleratorBuilder {
     /// A [`lazy`](Self::lazy) accelerator only finds the engines, and is built in a few milliseconds.
     ///
     /// # Errors
-    /// An unknown name, here or in [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE); no engine left; a share outside 0
+    /// An unknown name, here or in [`DISABLE_VARIABLE`](crate::detect::DISABLE_VARIABLE); no engine left; a share outside 0
     /// to 1; or no scalar engine.
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;

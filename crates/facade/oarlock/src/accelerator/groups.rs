@@ -10,7 +10,7 @@ use oarlock_dispatch::{Dispatcher, Results, SubmitOptions, Ticket};
 use super::answers::Answers;
 use super::needs_holder;
 use crate::Job;
-use crate::schemes::{Finisher, NonceSource, ShapedJob, lower, to_digested};
+use crate::schemes::{Finisher, NonceSource, ShapedJob, prepare, to_digested};
 
 /// The jobs of one call, lowered and sorted. A job that cannot be lowered has its answer already.
 pub(super) struct JobGroups {
@@ -70,7 +70,7 @@ impl JobGroups {
         }
         let shaped = ShapedJob::new(job)?;
         let group = self.local_group(shaped.shape(), jobs - index, job.input.len());
-        let finisher = lower(&shaped, &mut group.set, nonces)?;
+        let finisher = prepare(&shaped, &mut group.set, nonces)?;
         group.left.push((place, finisher));
         Ok(())
     }
@@ -120,7 +120,7 @@ impl JobGroups {
         // Held jobs first: their holders work in other threads or processes while this thread computes.
         let held = self.start_held(dispatcher, SubmitOptions::default());
         for group in std::mem::take(&mut self.local) {
-            raise_all(group.left, &dispatcher.run_all(&group.set), &mut self.answers);
+            finish_all(group.left, &dispatcher.run_all(&group.set), &mut self.answers);
         }
         held.into_iter().for_each(|pending| pending.wait(&mut self.answers));
     }
@@ -149,7 +149,7 @@ impl PendingGroup {
     /// Blocks until the group is answered.
     pub(super) fn wait(self, answers: &mut Answers) {
         match self {
-            Self::Local(ticket, left) => raise_all(left, &ticket.wait(), answers),
+            Self::Local(ticket, left) => finish_all(left, &ticket.wait(), answers),
             Self::Held(ticket, indices) => take_all(&indices, &ticket.wait(), answers),
         }
     }
@@ -159,20 +159,20 @@ impl PendingGroup {
         let (Self::Local(ticket, _) | Self::Held(ticket, _)) = self;
         let Poll::Ready(results) = Pin::new(ticket).poll(context) else { return false };
         match self {
-            Self::Local(_, left) => raise_all(std::mem::take(left), &results, answers),
+            Self::Local(_, left) => finish_all(std::mem::take(left), &results, answers),
             Self::Held(_, indices) => take_all(indices, &results, answers),
         }
         true
     }
 }
 
-fn raise_all(left: Vec<(u32, Finisher)>, results: &Results, answers: &mut Answers) {
+fn finish_all(left: Vec<(u32, Finisher)>, results: &Results, answers: &mut Answers) {
     // One reservation for the group. Each growth of the buffer would copy secrets and wipe the old memory.
     if left.first().is_some_and(|(_, finisher)| finisher.has_output()) {
         answers.reserve(results.outcomes().bytes().len());
     }
     for (at, (index, finisher)) in left.into_iter().enumerate() {
-        answers.raise(index as usize, finisher, results.get(at));
+        answers.finish(index as usize, finisher, results.get(at));
     }
 }
 

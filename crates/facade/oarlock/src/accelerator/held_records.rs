@@ -82,8 +82,8 @@ mod tests {
             let mut outcomes = Outcomes::default();
             let records = Records { keys: Cow::Owned(keys), ..Records::default() };
             let answers = [
-                accelerator.run_records(shape, &records).map(drop),
-                accelerator.run_records_into(shape, &records, &mut outcomes),
+                accelerator.records().run(shape, &records).map(drop),
+                accelerator.records().run_into(shape, &records, &mut outcomes),
             ];
             assert_eq!(answers[0], answers[1]);
             answers[0].clone()

@@ -2,6 +2,7 @@
 
 mod answers;
 mod build;
+mod calls;
 mod diagnostics;
 mod groups;
 mod held_records;
@@ -16,13 +17,14 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use oarlock_core::{Engine, JobError, OperationSet, Outcomes, Records, Shape};
+use oarlock_core::{Engine, JobError, Shape};
 use oarlock_dispatch::{
-    DispatchCounters, Dispatcher, Histograms, Quarantined, Results, SchedulerConfig, SubmitOptions, Ticket,
+    DispatchCounters, Dispatcher, Histograms, Quarantined, SchedulerConfig, SubmitOptions, Ticket,
 };
 
 pub use self::answers::{AnswerBytes, Answers};
 pub use self::build::{AcceleratorBuilder, BuildError, EngineReport, ShapeReport};
+pub use self::calls::{RawCalls, RecordCalls};
 pub use self::diagnostics::Diagnostics;
 use self::groups::{JobGroups, PendingGroup};
 pub use self::held_records::RecordHolder;
@@ -118,84 +120,16 @@ impl Accelerator {
         groups.answers
     }
 
-    /// Computes records of one shape on this thread. Records of held keys wait for their
-    /// [`RecordHolder`](crate::engine_api::RecordHolder).
-    ///
-    /// # Errors
-    /// A column does not cover the records, no engine offers the shape, or the holder failed. A bad record has a status
-    /// and is no error.
-    pub fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
-        match held_records::find_holder(&self.about.record_holders, records)? {
-            Some(holder) => holder.run_records(shape, records),
-            None => self.dispatcher.run_records(shape, records),
-        }
-    }
-
-    /// Computes records as [`run_records`](Self::run_records) does, into the memory of an earlier outcome.
-    ///
-    /// For many short records, new memory costs as much as the computation. The outcome is empty on an error.
-    ///
-    /// # Errors
-    /// Those of [`run_records`](Self::run_records).
-    pub fn run_records_into(
-        &self,
-        shape: Shape,
-        records: &Records<'_>,
-        outcomes: &mut Outcomes,
-    ) -> Result<(), JobError> {
-        if let Some(holder) = held_records::find_holder(&self.about.record_holders, records)? {
-            *outcomes = Outcomes::default();
-            *outcomes = holder.run_records(shape, records)?;
-            return Ok(());
-        }
-        self.dispatcher.run_records_into(shape, records, outcomes)
-    }
-
-    /// Submits records of one shape to the queue. Their keys are local: [`run_records`](Self::run_records) takes held
-    /// ones.
-    ///
-    /// # Errors
-    /// Those of [`run_records`](Self::run_records), and [`JobError::Overloaded`] if the tenant's queue is full.
-    pub fn submit_records(
-        &self,
-        shape: Shape,
-        records: Records<'static>,
-        options: SubmitOptions,
-    ) -> Result<Ticket, JobError> {
-        self.dispatcher.submit_records(shape, records, options)
-    }
-
-    /// Computes raw operations of one shape on this thread, in full batches and without a queue.
-    ///
-    /// This is for libraries that have a padding or an encoding of their own, such as bare RSA in PKCS#11. Results
-    /// pass the same release checks as those of jobs. If a [`Scheme`](crate::Scheme) fits, a [`Job`] is safer: it pads
-    /// and encodes by itself.
-    ///
-    /// ```
-    /// use oarlock::engine_api::{OperationSet, SecondInput};
-    ///
-    /// let accelerator = oarlock::Accelerator::new()?;
-    /// let key = oarlock::keys::generate::rsa(2048)?;
-    /// let shape = key.rsa_public_shape().ok_or("not an RSA key")?;
-    /// let mut set = OperationSet::new(shape);
-    /// let mut one = vec![0; 256];
-    /// one[255] = 1;
-    /// set.push(&key, &one, SecondInput::None)?;
-    /// assert_eq!(accelerator.run_operations(&set).get(0)?, one);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Returns the calls for records: many short symmetric operations of one shape.
     #[must_use]
-    pub fn run_operations(&self, set: &OperationSet) -> Results {
-        self.dispatcher.run_all(set)
+    pub fn records(&self) -> RecordCalls<'_> {
+        RecordCalls(self)
     }
 
-    /// Submits raw operations of one shape to the queue. They may share batches with jobs and other submissions. See
-    /// [`run_operations`](Self::run_operations).
-    ///
-    /// # Errors
-    /// No engine offers the shape, it is a shape of records, or the tenant's queue is full.
-    pub fn submit_operations(&self, set: OperationSet, options: SubmitOptions) -> Result<Ticket, JobError> {
-        self.dispatcher.submit_many(set, options)
+    /// Returns the calls for raw operations, without padding and encoding.
+    #[must_use]
+    pub fn raw(&self) -> RawCalls<'_> {
+        RawCalls(self)
     }
 
     /// Submits a task of the caller, such as the generation of a key, to the threads for tasks.
@@ -297,7 +231,7 @@ impl Accelerator {
 
     /// Returns histograms of batch sizes, of computing times and of waiting times.
     ///
-    /// The records of [`run_records`](Self::run_records) are among the batches.
+    /// The records of [`RecordCalls`] are among the batches.
     #[must_use]
     pub fn histograms(&self) -> Histograms {
         self.dispatcher.histograms()

@@ -2,7 +2,7 @@
 
 use oarlock_core::{Engine, JobError, Jobs, Operation, OperationSet, Outcomes, Shape};
 
-use super::{Finisher, NonceSource, ShapedJob, lower, raise};
+use super::{Finisher, NonceSource, ShapedJob, finish, prepare};
 use crate::Job;
 
 /// Computes jobs on `engine` alone, in batches of one shape: no queue, no second engine and no release check.
@@ -44,7 +44,7 @@ impl ShapeBatch {
             batches.push(Self { set: OperationSet::new(shape), waiting: Vec::new() });
             batches.len() - 1
         });
-        let finisher = lower(&shaped, &mut batches[at].set, random)?;
+        let finisher = prepare(&shaped, &mut batches[at].set, random)?;
         batches[at].waiting.push((index, finisher));
         Ok(())
     }
@@ -64,7 +64,7 @@ impl ShapeBatch {
                     None => raw_result(&outcomes, lane, shape),
                 };
                 let mut out = Vec::new();
-                results[index] = raise(finisher, raw, &mut out).map(|_| out);
+                results[index] = finish(finisher, raw, &mut out).map(|_| out);
             }
         }
     }

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::hash::{Digester, MessageDigest};
 use super::{ecdsa, rsa_decrypt, rsa_oaep, rsa_pkcs1, rsa_pss};
 
-/// The state that [`raise`] needs after the inputs of a job were given back. It is small and owned, and its secrets
+/// The state that [`finish`] needs after the inputs of a job were given back. It is small and owned, and its secrets
 /// are zeroized on drop.
 pub struct Finisher(pub(super) FinishStep);
 
@@ -60,7 +60,7 @@ pub enum JobAnswer {
 /// # Errors
 /// [`JobError::Rejected`] if a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
 /// [`JobError::SmallOrderPeer`]; [`JobError::PeerNotOnCurve`]; and every other error of `raw`, unchanged.
-pub fn raise(
+pub fn finish(
     finisher: Finisher,
     raw: Result<&[u8], JobError>,
     out: &mut Vec<u8>,
@@ -79,9 +79,9 @@ pub fn raise(
             verdict(rsa_pkcs1::is_encoding_of([&message, &[]], raw))
         }
         FinishStep::PssVerify(expected) => verdict(rsa_pss::is_encoding_of(&expected, raw)),
-        FinishStep::Pkcs1Decrypt { seed } => Ok(JobAnswer::Output(rsa_decrypt::raise(&seed, raw, out))),
+        FinishStep::Pkcs1Decrypt { seed } => Ok(JobAnswer::Output(rsa_decrypt::finish(&seed, raw, out))),
         FinishStep::Oaep { digest, mgf, label } => {
-            rsa_oaep::raise((digest, mgf), &label, raw, out).map(JobAnswer::Output)
+            rsa_oaep::finish((digest, mgf), &label, raw, out).map(JobAnswer::Output)
         }
         FinishStep::Agreement if is_zero(raw) => Err(JobError::SmallOrderPeer),
         FinishStep::Copy | FinishStep::Agreement | FinishStep::PointAgreement => {
@@ -169,7 +169,7 @@ mod tests {
         for kind in kinds {
             let mut out = Vec::with_capacity(96 + ecdsa::MAX_DER_EXTRA);
             let place = out.as_ptr();
-            let answer = raise(Finisher(kind()), Ok(&[0xFF; 96]), &mut out);
+            let answer = finish(Finisher(kind()), Ok(&[0xFF; 96]), &mut out);
             assert_eq!((answer, out.as_ptr()), (Ok(JobAnswer::Output(out.len())), place));
         }
     }

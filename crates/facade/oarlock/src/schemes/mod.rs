@@ -1,10 +1,10 @@
-//! Schemes, written once for every engine: [`lower`] turns a job into a raw operation, [`raise`] its raw result into
+//! Schemes, written once for every engine: [`prepare`] turns a job into a raw operation, [`finish`] its raw result into
 //! the answer.
 //!
 //! ```text
 //! Job --shape_of--> Shape              which queue or batch
 //! Job --lower-----> OperationSet       the raw operation, and a Finisher that outlives the borrowed job
-//! Finisher + raw result --raise--> JobAnswer
+//! Finisher + raw result --finish--> JobAnswer
 //! ```
 
 mod direct;
@@ -24,7 +24,7 @@ use oarlock_core::{
 
 pub use self::direct::{compute_on, raw_result};
 use self::finisher::FinishStep;
-pub use self::finisher::{Finisher, JobAnswer, raise};
+pub use self::finisher::{Finisher, JobAnswer, finish};
 use self::hash::Digester;
 pub use self::hash::to_digested;
 pub use self::nonce::NonceSource;
@@ -87,7 +87,7 @@ impl<'j, 'a> ShapedJob<'j, 'a> {
 /// [`JobError::Length`] if a digest is not as long as the scheme's, or the modulus too short for
 /// the encoding; [`JobError::Rejected`] if a peer's signature or ciphertext has the wrong form;
 /// [`JobError::Malformed`] if `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
-pub fn lower(
+pub fn prepare(
     shaped: &ShapedJob<'_, '_>,
     set: &mut OperationSet,
     random: &mut NonceSource,
@@ -107,8 +107,8 @@ pub fn lower(
         Scheme::RsaPssVerify { digest, mgf, salt } => {
             rsa_pss::lower_verify(job, both(digest, mgf)?, salt, set)
         }
-        Scheme::RsaPkcs1Decrypt => rsa_decrypt::lower(job, set),
-        Scheme::RsaOaepDecrypt { digest, mgf } => rsa_oaep::lower(job, both(digest, mgf)?, set),
+        Scheme::RsaPkcs1Decrypt => rsa_decrypt::prepare(job, set),
+        Scheme::RsaOaepDecrypt { digest, mgf } => rsa_oaep::prepare(job, both(digest, mgf)?, set),
         Scheme::EcdsaSign { curve, digest, encoding, nonce } => {
             ecdsa::lower_sign(job, (curve, digest, encoding), nonce, set, random)
         }

@@ -17,7 +17,7 @@ const MIN_PADDING: usize = 2 + 8;
 /// Candidates for the alternative message's length; all too long with a chance of 2^-128.
 const LENGTH_CANDIDATES: usize = 128;
 
-pub(super) fn lower(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
+pub(super) fn prepare(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let ciphertext = job.message()?;
     let Some(KeyParts::RsaPrivate(parts)) = job.key.parts() else {
         return Err(JobError::KeyType { wanted: job.scheme.to_string(), found: job.key.kind() });
@@ -40,7 +40,7 @@ fn rejection_seed(key: &Key, parts: &RsaPrivateParts, ciphertext: &[u8]) -> Zero
 struct ExponentHash(Zeroizing<[u8; 32]>);
 
 /// Appends the message, or the alternative in the same time but for the length that is written.
-pub(super) fn raise(seed: &[u8; 32], encoded: &[u8], out: &mut Vec<u8>) -> usize {
+pub(super) fn finish(seed: &[u8; 32], encoded: &[u8], out: &mut Vec<u8>) -> usize {
     let mut buffer = [0; MAX_MODULUS_LEN];
     let chosen = &mut buffer[..encoded.len().min(MAX_MODULUS_LEN)];
     // The alternative is always computed. A branch on the padding would be Bleichenbacher's oracle.
@@ -107,7 +107,7 @@ mod tests {
 
     fn decode(encoded: &[u8]) -> Vec<u8> {
         let mut out = vec![9];
-        assert_eq!(raise(&[3; 32], encoded, &mut out) + 1, out.len());
+        assert_eq!(finish(&[3; 32], encoded, &mut out) + 1, out.len());
         out.split_off(1)
     }
 

@@ -8,7 +8,7 @@ use super::finisher::{FinishStep, Finisher};
 use super::hash::{Digester, MessageDigest, mgf1_xor};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
-pub(super) fn lower(
+pub(super) fn prepare(
     job: &Job<'_>,
     (digest, mgf): (&'static Digester, &'static Digester),
     set: &mut OperationSet,
@@ -21,7 +21,7 @@ pub(super) fn lower(
 
 /// Appends the message to `out`. One error for every flaw, found in constant time (Manger's attack). RFC 8017 7.1.2
 /// step 3.
-pub(super) fn raise(
+pub(super) fn finish(
     (digest, mgf): (&Digester, &Digester),
     label: &MessageDigest,
     encoded: &[u8],
@@ -93,7 +93,7 @@ mod tests {
 
     fn decode(encoded: &[u8]) -> Result<Vec<u8>, JobError> {
         let mut out = vec![9];
-        let len = raise(algs(), &algs().0.hash(b"label"), encoded, &mut out)?;
+        let len = finish(algs(), &algs().0.hash(b"label"), encoded, &mut out)?;
         assert_eq!(out.len(), len + 1);
         Ok(out.split_off(1))
     }

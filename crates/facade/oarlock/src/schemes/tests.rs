@@ -245,7 +245,7 @@ fn a_set_of_another_shape_is_refused_and_left_alone() {
     let signing =
         Job::with_scheme(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha1 }, &key, Input::Message(b""), &[]);
     let shaped = ShapedJob::new(&signing).unwrap();
-    let refused = lower(&shaped, &mut set, &mut NonceSource::for_jobs(1));
+    let refused = prepare(&shaped, &mut set, &mut NonceSource::for_jobs(1));
     assert!(matches!(refused, Err(JobError::Malformed { .. })) && set.is_empty());
 }
 

@@ -46,12 +46,12 @@ impl PowerBatch {
         accelerator: &Accelerator,
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
-        accelerator.submit_operations(self.set, options)
+        accelerator.raw().submit(self.set, options)
     }
 
     /// On this thread.
     pub(super) fn run(&self, accelerator: &Accelerator) -> FinishedPowers {
-        FinishedPowers(accelerator.run_operations(&self.set))
+        FinishedPowers(accelerator.raw().run(&self.set))
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use oarlock::engine_api::{ColumnValue, OperationSet, erase};
+use oarlock::engine_api::{Results, Ticket};
 use oarlock::{
     Accelerator, Column, Input, InputSource, Job, JobError, Key, KeyHome, Outcomes, PendingAnswer, Records,
-    Results, Scheme, SecretSlots, Shape, SubmitOptions, Ticket,
+    Scheme, SecretSlots, Shape, SubmitOptions,
 };
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -127,9 +128,9 @@ impl Work<'_> {
             Self::Job(job) => {
                 accelerator.submit(&job.as_job(), SubmitOptions::default()).wait().map_err(failed)
             }
-            Self::Operation(set) => first_result(&accelerator.run_operations(&set), rule),
+            Self::Operation(set) => first_result(&accelerator.raw().run(&set), rule),
             Self::Records(shape, records) => {
-                all_outputs(&accelerator.run_records(shape, &records.0).map_err(failed)?, shape, rule)
+                all_outputs(&accelerator.records().run(shape, &records.0).map_err(failed)?, shape, rule)
             }
         }
     }
@@ -141,12 +142,12 @@ impl Work<'_> {
         match self {
             Self::Job(job) => Ok(Queued::Job(accelerator.submit(&job.as_job(), options))),
             Self::Operation(set) => {
-                accelerator.submit_operations(set, options).map(Queued::Operation).map_err(failed)
+                accelerator.raw().submit(set, options).map(Queued::Operation).map_err(failed)
             }
             Self::Records(shape, records) if records.are_local() => {
                 let len = records.0.len;
                 let records = records.detach().ok_or(ReturnCode::FunctionFailed)?;
-                let ticket = accelerator.submit_records(shape, records, options).map_err(failed)?;
+                let ticket = accelerator.records().submit(shape, records, options).map_err(failed)?;
                 Ok(Queued::Records { shape, len, ticket })
             }
             // Records at a server have no queue here, so an asynchronous session waits for them too.

@@ -351,7 +351,7 @@ impl RecordColumn {
             ..Records::default()
         });
         let outcomes =
-            accelerator.run_records(shape, &records.0).map_err(|error| to_return_code(&error, rule))?;
+            accelerator.records().run(shape, &records.0).map_err(|error| to_return_code(&error, rule))?;
         let places = self.places.answers(&outcomes, shape, rule);
         Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), places))
     }

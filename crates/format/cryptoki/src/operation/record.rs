@@ -187,7 +187,7 @@ impl CipherBatch {
             ..Records::default()
         };
         let outcomes =
-            accelerator.run_records(shape, &records).map_err(|error| to_return_code(&error, rule))?;
+            accelerator.records().run(shape, &records).map_err(|error| to_return_code(&error, rule))?;
         let answers = self.places.iter().map(|place| self.answer((*place)?, &outcomes)).collect();
         Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), AnswerPlaces::Each(answers)))
     }

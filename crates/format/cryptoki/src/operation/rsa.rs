@@ -67,7 +67,7 @@ pub(crate) fn operate_many<B: AsRef<[u8]>>(
     let count = inputs.len();
     let mut set = OperationSet::with_capacity(operation.shape(key)?, count, count * modulus_len(key)?);
     let pushed: Vec<_> = inputs.map(|input| push(&mut set, key, input?.as_ref(), rule)).collect();
-    let results = accelerator.run_operations(&set);
+    let results = accelerator.raw().run(&set);
     let mut indices = 0..;
     let answers = pushed.into_iter().map(|pushed| {
         pushed?;

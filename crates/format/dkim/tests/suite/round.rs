@@ -2,8 +2,8 @@
 
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSignature, DkimSigner, DkimVerdict, FailReason,
-    HeaderCoverage, KeyAnswer, MailLimits, MailSignError, ParsedMail, ParsedSignatures, SignIntake, SignatureAlgorithm,
-    VerifyIntake, VerifyPolicy, verify_one,
+    HeaderCoverage, KeyAnswer, MailLimits, MailSignError, ParsedMail, ParsedSignatures, SignIntake,
+    SignatureAlgorithm, VerifyIntake, VerifyPolicy, verify_one,
 };
 
 use crate::common::{

@@ -111,7 +111,7 @@ fn compute(
         tag: Column::One(span(output_len, tag_len)),
         ..Records::default()
     };
-    let outcomes = accelerator().run_records(shape, &records).unwrap();
+    let outcomes = accelerator().records().run(shape, &records).unwrap();
     assert_eq!(outcomes.statuses(), [oarlock::Status::Done]);
     outcomes.bytes().to_vec()
 }

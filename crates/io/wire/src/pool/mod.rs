@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oarlock::engine_api::OwnedJob;
-use oarlock::schemes::to_digested;
+use oarlock::engine_api::schemes::to_digested;
 use oarlock::{Accelerator, Job, Key, Scheme};
 use oarlock::{Fingerprint, SecretBytes};
 

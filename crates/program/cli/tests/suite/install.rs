@@ -168,7 +168,7 @@ fn the_version_names_target_features_engines_and_leaves() {
     assert!(value("target").starts_with(std::env::consts::ARCH), "{version}");
     assert_eq!(value("features"), "none");
     assert_eq!(value("engines"), oarlock::KNOWN_ENGINES.join(", "));
-    assert_eq!(value("leaves"), oarlock::known_leaves().join(", "));
+    assert_eq!(value("leaves"), oarlock::engine_api::known_leaves().join(", "));
     assert!(!value("leaves").is_empty(), "{version}");
     assert_eq!(version.lines().count(), 5, "{version}");
 }

@@ -28,7 +28,7 @@ pub(super) fn measure(
             Box::new(move || accelerator.run_all(&jobs).iter().try_for_each(|answer| answer.map(drop)))
         }
         LocalWork::Records(shape, records) => {
-            Box::new(move || accelerator.run_records(*shape, records).map(drop))
+            Box::new(move || accelerator.records().run(*shape, records).map(drop))
         }
     };
     let repeat = |length: Duration| {

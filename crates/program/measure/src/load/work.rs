@@ -10,8 +10,8 @@ use oarlock::engine_api::ColumnValue;
 use oarlock::keys::export;
 use oarlock::{Accelerator, Input, Job, Key, Records};
 use oarlock::{Column, Direction, InputSource, KeySource, OutputSink, Shape, SigningScheme, Span};
-use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_keytable::{Batch, BatchTask};
+use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{Message, jobs, records};
 use zeroize::Zeroizing;
 
@@ -120,7 +120,7 @@ impl LoadWork {
         };
         let batch = Batch::of(BatchTask::Do(shape), records.borrowed());
         let message = records::write(&batch, |index| index)?;
-        let expected = accelerator.run_records(shape, &records)?.bytes().to_vec().into();
+        let expected = accelerator.records().run(shape, &records)?.bytes().to_vec().into();
         let source = |key: &Key| {
             let secret = key.secret().map(|secret| secret.expose().to_vec()).unwrap_or_default().into();
             open_key::Source::Symmetric(proto::Symmetric { r#type: name.into(), secret })

@@ -21,7 +21,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::ProgressBar;
 use oarlock::Outcomes;
-use oarlock::schemes::shape_of;
+use oarlock::engine_api::schemes::shape_of;
 use oarlock::{Accelerator, AcceleratorBuilder, Shape, ShapeReport};
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::{GlobalOptions, check_writable, progress};

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use oarlock::Outcomes;
+use oarlock::engine_api::schemes::{NonceSource, ShapedJob, prepare, shape_of};
 use oarlock::engine_api::{Engine, Jobs, OperationSet};
-use oarlock::schemes::{NonceSource, ShapedJob, lower, shape_of};
 use oarlock::{Accelerator, Input, Job, JobError, Scheme};
 
 use super::error::SpeedError;
@@ -57,7 +57,7 @@ impl<'a> BareOperations<'a> {
         let mut set = OperationSet::new(shape_of(first)?);
         let mut nonces = NonceSource::for_jobs(jobs.len());
         for job in jobs {
-            lower(&ShapedJob::new(job)?, &mut set, &mut nonces)?;
+            prepare(&ShapedJob::new(job)?, &mut set, &mut nonces)?;
         }
         Ok(Self { engine, op, set, outcomes: Outcomes::default(), batch, at: 0 })
     }

@@ -156,7 +156,7 @@ impl RecordWork {
     /// Returns Oarlock's results in libcrypto's form: output, then tag.
     pub(crate) fn results(&self, accelerator: &Accelerator) -> Result<Vec<Vec<u8>>, SpeedError> {
         let outcomes =
-            accelerator.run_records(self.shape, &self.records).map_err(|error| self.failed(error))?;
+            accelerator.records().run(self.shape, &self.records).map_err(|error| self.failed(error))?;
         let RecordLayout { count, output, tag, .. } = self.layout;
         let bytes = outcomes.bytes();
         let one = |index: usize| {
@@ -227,7 +227,7 @@ pub(crate) struct AcceleratorRecords<'a> {
 impl SpeedContender for AcceleratorRecords<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let Self { accelerator, work, outcomes } = self;
-        let ran = accelerator.run_records_into(work.shape, &work.records, outcomes);
+        let ran = accelerator.records().run_into(work.shape, &work.records, outcomes);
         ran.map_err(|error| work.failed(error))?;
         Ok(outcomes.len())
     }

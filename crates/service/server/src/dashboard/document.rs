@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use oarlock::{Accelerator, Histogram, Shape};
+use oarlock::metrics::Histogram;
+use oarlock::{Accelerator, Shape};
 use serde::Serialize;
 
 use super::TICK;

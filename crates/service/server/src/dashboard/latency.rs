@@ -1,6 +1,6 @@
 //! The quantiles of the values that a histogram has got between two moments.
 
-use oarlock::Histogram;
+use oarlock::metrics::Histogram;
 
 /// The values between two moments, by bounds that are powers of two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl ValueSpread {
 
 #[cfg(test)]
 mod tests {
-    use oarlock::Recorder;
+    use oarlock::metrics::Recorder;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use oarlock::Recorder;
+use oarlock::metrics::Recorder;
 use tokio::time::Instant;
 
 use super::history::MAX_SAMPLES;
@@ -26,7 +26,7 @@ fn totals(at: Instant, done: u64) -> ServerTotals {
         keys: Vec::new(),
         jobs_ns: requests.read(),
         records_ns: Recorder::default().read(),
-        engines: oarlock::Histograms::default(),
+        engines: oarlock::metrics::Histograms::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oarlock::{Histogram, Histograms, MetricFamily};
+use oarlock::metrics::{Histogram, Histograms, MetricFamily};
 use oarlock_wire::proto::Code;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::Instant;

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use oarlock::Accelerator;
+use oarlock::engine_api::Ticket;
 use oarlock::{self, Column, KeySource};
-use oarlock::{Accelerator, Ticket};
 use oarlock_keytable::{Batch, BatchOutcome, BatchTask, KeyTable, RecordError};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
 use oarlock_wire::{fault, records, task};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use oarlock::{Accelerator, Histogram, Histograms, Shape};
+use oarlock::metrics::{Histogram, Histograms};
+use oarlock::{Accelerator, Shape};
 
 use super::text::{HistogramScale, MetricsText};
 
@@ -104,13 +105,15 @@ fn histograms(text: &mut MetricsText, own: &Histograms) {
             HistogramScale::SECONDS,
         );
     }
-    let times =
-        |name: &str, help: &str, text: &mut MetricsText, of: fn(&oarlock::AnswerTimes) -> &Histogram| {
-            text.histogram(name, help);
-            for times in &own.answers {
-                text.samples(name, &[("shape", &*name_of(times.shape))], of(times), HistogramScale::SECONDS);
-            }
-        };
+    let times = |name: &str,
+                 help: &str,
+                 text: &mut MetricsText,
+                 of: fn(&oarlock::metrics::AnswerTimes) -> &Histogram| {
+        text.histogram(name, help);
+        for times in &own.answers {
+            text.samples(name, &[("shape", &*name_of(times.shape))], of(times), HistogramScale::SECONDS);
+        }
+    };
     times("oarlock_waiting_seconds", "The time that an operation waited in the queue.", text, |own| {
         &own.waiting_ns
     });

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use oarlock::Histogram;
+use oarlock::metrics::Histogram;
 
 /// The content type of a response.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -94,7 +94,7 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use oarlock::Recorder;
+    use oarlock::metrics::Recorder;
 
     use super::*;
 

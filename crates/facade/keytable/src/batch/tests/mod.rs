@@ -101,7 +101,7 @@ fn a_batch_of_one_shape_is_what_the_engines_compute() {
         key: Column::One(KeySource::Table(0)),
         ..records
     };
-    let expected = accelerator().run_records(shape, &direct).unwrap();
+    let expected = accelerator().records().run(shape, &direct).unwrap();
     assert_eq!((outcome.statuses(), outcome.output()), (expected.statuses(), expected.bytes()));
 }
 
