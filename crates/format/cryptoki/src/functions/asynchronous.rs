@@ -4,14 +4,13 @@ use std::future::{Future, ready};
 use std::task::{Context, Poll, Waker};
 
 use oarlock::Key;
-use zeroize::Zeroizing;
 
 use super::access::Caller;
 use super::steps::StepEnd;
 use super::{AsyncAnswer, Cryptoki};
 use crate::constants::{ReturnCode, session_flags};
 use crate::handle::SessionHandle;
-use crate::operation::{CipherDirection, Computation, NewKey, submit_task};
+use crate::operation::{CipherDirection, Computation, ComputedBytes, NewKey, submit_task};
 use crate::output::CallOutput;
 use crate::session::{CallResult, PendingCall, Session};
 
@@ -56,9 +55,7 @@ impl Cryptoki {
         &self,
         call: FunctionCall,
         computation: Result<Computation<'_>, ReturnCode>,
-        finish: impl FnOnce(Result<Zeroizing<Vec<u8>>, ReturnCode>) -> Result<CallResult, ReturnCode>
-        + Send
-        + 'static,
+        finish: impl FnOnce(ComputedBytes) -> Result<CallResult, ReturnCode> + Send + 'static,
     ) -> Result<CallResult, ReturnCode> {
         let computation = computation.unwrap_or_else(|code| Computation::done(Err(code)));
         if !call.is_asynchronous {

@@ -10,7 +10,7 @@ use super::compute::{Computation, Finish, PlannedJob};
 use super::counter::ctr_shape;
 use super::failure::FailureRule;
 use super::padding::{BLOCK, pkcs7};
-use super::pieces::{Message, append};
+use super::pieces::{WholeMessage, append};
 use super::record::{RecordInputs, plan_blocks, plan_gathered_record, plan_record};
 use super::rsa::{self, BareRsa};
 use crate::constants::ReturnCode;
@@ -267,7 +267,7 @@ impl CipherOperation {
         if data.len() != rsa::modulus_len(&self.key)? {
             return Err(ReturnCode::EncryptedDataLenRange);
         }
-        Ok(PlannedJob { scheme, key: &self.key, input: Message::Lent(data), is_digest: false, second })
+        Ok(PlannedJob { scheme, key: &self.key, input: WholeMessage::Lent(data), is_digest: false, second })
     }
 
     /// Returns the bytes that the next piece yields.

@@ -17,35 +17,35 @@ use zeroize::{Zeroize, Zeroizing};
 use super::derive::KeyStretch;
 use super::failure::{FailureRule, to_return_code};
 use super::padding::unpadded_len;
-use super::pieces::Message;
+use super::pieces::WholeMessage;
 use super::record::check_status;
 use crate::constants::ReturnCode;
 
-/// The bytes that a computation yields.
-type Output = Result<Zeroizing<Vec<u8>>, ReturnCode>;
+/// The bytes that a computation yields, or the reason why it yields none.
+pub(crate) type ComputedBytes = Result<Zeroizing<Vec<u8>>, ReturnCode>;
 
 /// The computation of one step. Nothing is computed until [`run`](Self::run) or [`submit`](Self::submit).
 pub(crate) struct Computation<'a> {
-    work: Work<'a>,
+    kind: ComputationKind<'a>,
     rule: FailureRule,
     finish: Finish,
 }
 
-/// The work for an engine or a holder.
-enum Work<'a> {
+/// The part of an engine or a holder in a computation.
+enum ComputationKind<'a> {
     /// None: the output is known.
-    Done(Output),
+    Done(ComputedBytes),
     Job(PlannedJob<'a>),
     /// One raw operation.
     Operation(OperationSet),
-    Records(Shape, SecretRecords<'a>),
+    Records(Shape, Box<SecretRecords<'a>>),
 }
 
 /// A scheme with its inputs.
 pub(crate) struct PlannedJob<'a> {
     pub(crate) scheme: Scheme,
     pub(crate) key: &'a Key,
-    pub(crate) input: Message<'a>,
+    pub(crate) input: WholeMessage<'a>,
     /// True if the input is the digest of a message.
     pub(crate) is_digest: bool,
     /// The signature to verify or the OAEP label, else empty.
@@ -73,7 +73,7 @@ pub(crate) enum Finish {
 
 /// A computation in the queue.
 enum Queued {
-    Done(Output),
+    Done(ComputedBytes),
     Job(PendingAnswer),
     Operation(Ticket),
     Records { shape: Shape, len: usize, ticket: Ticket },
@@ -81,8 +81,8 @@ enum Queued {
 
 impl<'a> Computation<'a> {
     /// Returns a computation that has its output already.
-    pub(crate) fn done(output: Output) -> Self {
-        Self { work: Work::Done(output), rule: FailureRule::SIGN, finish: Finish::Whole }
+    pub(crate) fn done(output: ComputedBytes) -> Self {
+        Self { kind: ComputationKind::Done(output), rule: FailureRule::SIGN, finish: Finish::Whole }
     }
 
     /// Returns a computation without any output.
@@ -91,15 +91,19 @@ impl<'a> Computation<'a> {
     }
 
     pub(crate) fn job(job: PlannedJob<'a>, rule: FailureRule) -> Self {
-        Self { work: Work::Job(job), rule, finish: Finish::Whole }
+        Self { kind: ComputationKind::Job(job), rule, finish: Finish::Whole }
     }
 
     pub(crate) fn operation(set: OperationSet, rule: FailureRule) -> Self {
-        Self { work: Work::Operation(set), rule, finish: Finish::Whole }
+        Self { kind: ComputationKind::Operation(set), rule, finish: Finish::Whole }
     }
 
     pub(crate) fn records(shape: Shape, records: Records<'a>, rule: FailureRule) -> Self {
-        Self { work: Work::Records(shape, SecretRecords(records)), rule, finish: Finish::Whole }
+        Self {
+            kind: ComputationKind::Records(shape, Box::new(SecretRecords(records))),
+            rule,
+            finish: Finish::Whole,
+        }
     }
 
     pub(crate) fn with_finish(self, finish: Finish) -> Self {
@@ -107,21 +111,24 @@ impl<'a> Computation<'a> {
     }
 
     /// Computes on this thread, for a caller that waits. The holder of a held key is waited for.
-    pub(crate) fn run(self, accelerator: &Accelerator) -> Output {
-        let Self { work, rule, finish } = self;
-        finish.apply(work.run(accelerator, rule))
+    pub(crate) fn run(self, accelerator: &Accelerator) -> ComputedBytes {
+        let Self { kind, rule, finish } = self;
+        finish.apply(kind.run(accelerator, rule))
     }
 
     /// Submits to the queue, where computations of many sessions share a batch. The inputs are copied.
-    pub(crate) fn submit(self, accelerator: &Accelerator) -> impl Future<Output = Output> + Send + use<> {
-        let Self { work, rule, finish } = self;
-        let queued = work.submit(accelerator, rule).unwrap_or_else(|code| Queued::Done(Err(code)));
+    pub(crate) fn submit(
+        self,
+        accelerator: &Accelerator,
+    ) -> impl Future<Output = ComputedBytes> + Send + use<> {
+        let Self { kind, rule, finish } = self;
+        let queued = kind.submit(accelerator, rule).unwrap_or_else(|code| Queued::Done(Err(code)));
         async move { finish.apply(queued.output(rule).await) }
     }
 }
 
-impl Work<'_> {
-    fn run(self, accelerator: &Accelerator, rule: FailureRule) -> Output {
+impl ComputationKind<'_> {
+    fn run(self, accelerator: &Accelerator, rule: FailureRule) -> ComputedBytes {
         let failed = |error: JobError| to_return_code(&error, rule);
         match self {
             Self::Done(output) => output,
@@ -151,13 +158,13 @@ impl Work<'_> {
                 Ok(Queued::Records { shape, len, ticket })
             }
             // Records at a server have no queue here, so an asynchronous session waits for them too.
-            work => Ok(Queued::Done(work.run(accelerator, rule))),
+            kind => Ok(Queued::Done(kind.run(accelerator, rule))),
         }
     }
 }
 
 impl Queued {
-    async fn output(self, rule: FailureRule) -> Output {
+    async fn output(self, rule: FailureRule) -> ComputedBytes {
         match self {
             Self::Done(output) => output,
             Self::Job(answer) => answer.await.map_err(|error| to_return_code(&error, rule)),
@@ -175,7 +182,7 @@ impl Queued {
 }
 
 impl Finish {
-    fn apply(self, output: Output) -> Output {
+    fn apply(self, output: ComputedBytes) -> ComputedBytes {
         match self {
             Self::Whole => output,
             Self::Cut { start, len } => output.map(|mut bytes| {
@@ -209,7 +216,7 @@ pub(crate) fn compare_mac(found: &[u8], expected: &[u8]) -> Result<(), ReturnCod
 ///
 /// # Errors
 /// [`ReturnCode::SignatureInvalid`].
-pub(crate) fn compare_message(found: Output, message: &[u8]) -> Result<(), ReturnCode> {
+pub(crate) fn compare_message(found: ComputedBytes, message: &[u8]) -> Result<(), ReturnCode> {
     let found = found.map_err(|code| match code {
         // A signature that is not below the modulus is a bad one.
         ReturnCode::DataInvalid => ReturnCode::SignatureInvalid,
@@ -219,13 +226,13 @@ pub(crate) fn compare_message(found: Output, message: &[u8]) -> Result<(), Retur
     compare_mac(&found, &[&vec![0; zeros][..], message].concat())
 }
 
-fn first_result(results: &Results, rule: FailureRule) -> Output {
+fn first_result(results: &Results, rule: FailureRule) -> ComputedBytes {
     let result = results.get(0).map_err(|error| to_return_code(&error, rule))?;
     Ok(Zeroizing::new(result.to_vec()))
 }
 
 /// Returns the outputs of all records, side by side.
-fn all_outputs(outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> Output {
+fn all_outputs(outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> ComputedBytes {
     outcomes.statuses().iter().try_for_each(|status| check_status(*status, shape, rule))?;
     // Only a lone record has an output that is shorter than its place.
     let len = outcomes.short_len(0, 0).unwrap_or(outcomes.bytes().len());

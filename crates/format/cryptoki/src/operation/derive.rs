@@ -3,10 +3,10 @@
 use oarlock::{DigestAlg, Key, KeyKind, Scheme, SecretBytes};
 use zeroize::Zeroizing;
 
-use super::compute::{Computation, Finish, PlannedJob};
+use super::compute::{Computation, ComputedBytes, Finish, PlannedJob};
 use super::digest::hash;
 use super::failure::FailureRule;
-use super::pieces::Message;
+use super::pieces::WholeMessage;
 use crate::constants::{ReturnCode, parameter_values as value};
 use crate::mechanism::{MechanismFamily, MechanismParameters};
 
@@ -96,7 +96,7 @@ fn agreement<'a>(base: &'a Key, public: &'a [u8]) -> Result<PlannedJob<'a>, Retu
     // The point comes bare, or in an octet string as PKCS#11 2.40 and 3.0 allow.
     let is_bare = lens.contains(&public.len());
     let public = if is_bare { public } else { crate::object::unwrap_octets(public).unwrap_or(public) };
-    Ok(PlannedJob { scheme, key: base, input: Message::Lent(public), is_digest: false, second: &[] })
+    Ok(PlannedJob { scheme, key: base, input: WholeMessage::Lent(public), is_digest: false, second: &[] })
 }
 
 impl KeyStretch {
@@ -105,10 +105,7 @@ impl KeyStretch {
     /// # Errors
     /// [`ReturnCode::MechanismParamInvalid`] for a bad point or an unknown function, [`ReturnCode::KeySizeRange`] if
     /// too few bytes come out.
-    pub(crate) fn apply(
-        self,
-        agreed: Result<Zeroizing<Vec<u8>>, ReturnCode>,
-    ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
+    pub(crate) fn apply(self, agreed: ComputedBytes) -> ComputedBytes {
         let agreed = agreed.map_err(|code| match code {
             // Everything that the caller can do wrong here is in the parameter.
             ReturnCode::DataInvalid | ReturnCode::FunctionFailed => ReturnCode::MechanismParamInvalid,

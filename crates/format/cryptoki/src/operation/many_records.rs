@@ -7,12 +7,12 @@ use zeroize::Zeroizing;
 
 use super::cipher::{CipherDirection, CipherOperation};
 use super::cipher_method::CipherMethod;
-use super::compute::{PlannedJob, SecretRecords, compare_mac, compare_message};
+use super::compute::{ComputedBytes, PlannedJob, SecretRecords, compare_mac, compare_message};
 use super::failure::{FailureRule, to_return_code};
 use super::mac::MacRule;
 use super::many::{AnswerBytes, AnswerPlaces, EqualPlaces, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 use super::padding::{BLOCK, unpadded_len};
-use super::pieces::Message;
+use super::pieces::WholeMessage;
 use super::record::{CipherBatch, check_status, plan_blocks};
 use super::rsa::{self, BareRsa};
 use super::signature::SignatureOperation;
@@ -393,7 +393,7 @@ fn run_signature_jobs(
     signatures: Option<ManyInputs<'_>>,
 ) -> ManyAnswers {
     let jobs = (0..inputs.len()).map(|index| {
-        let message = Message::Lent(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?);
+        let message = WholeMessage::Lent(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?);
         let mut job = operation.job(message, &[], signatures.is_none())?;
         if let Some(signatures) = &signatures {
             job.second = signatures.get(index).ok_or(ReturnCode::ArgumentsBad)?;
@@ -436,7 +436,7 @@ fn collect_answers(results: Vec<Result<&[u8], ReturnCode>>) -> ManyAnswers {
 }
 
 /// Returns the results of bare operations of RSA.
-fn collect_bare(results: &[Result<Zeroizing<Vec<u8>>, ReturnCode>]) -> ManyAnswers {
+fn collect_bare(results: &[ComputedBytes]) -> ManyAnswers {
     let all = results.iter().map(|result| result.as_deref().map(Vec::as_slice).map_err(|code| *code));
     collect_answers(all.collect())
 }

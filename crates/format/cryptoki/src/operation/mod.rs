@@ -19,7 +19,7 @@ mod rsa;
 mod signature;
 
 pub(crate) use self::cipher::{CipherDirection, CipherOperation};
-pub(crate) use self::compute::{Computation, submit_task};
+pub(crate) use self::compute::{Computation, ComputedBytes, submit_task};
 pub(crate) use self::derive::Derivation;
 pub(crate) use self::digest::DigestOperation;
 pub(crate) use self::generate::{NewKey, new_pair, new_secret};

@@ -11,7 +11,7 @@ use super::digest::{DigestOperation, hmac_algorithm};
 use crate::constants::ReturnCode;
 
 /// A message, or what its pieces became.
-pub(crate) enum Message<'a> {
+pub(crate) enum WholeMessage<'a> {
     /// The message, in the memory of the caller.
     Lent(&'a [u8]),
     /// The message, in memory of its own.
@@ -29,7 +29,7 @@ pub(crate) enum MessagePieces {
     Hmac(Box<hmac::Context>),
 }
 
-impl<'a> Message<'a> {
+impl<'a> WholeMessage<'a> {
     /// Returns the bytes. The caller erases those of its own.
     pub(crate) fn into_bytes(self) -> Cow<'a, [u8]> {
         match self {
@@ -39,7 +39,7 @@ impl<'a> Message<'a> {
     }
 }
 
-impl Deref for Message<'_> {
+impl Deref for WholeMessage<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -66,11 +66,11 @@ impl MessagePieces {
     }
 
     /// Returns the message after its last piece.
-    pub(crate) fn finish(self) -> Message<'static> {
+    pub(crate) fn finish(self) -> WholeMessage<'static> {
         match self {
-            Self::Bytes(bytes) => Message::Own(bytes),
-            Self::Digest(digest) => Message::Hashed(digest.finish()),
-            Self::Hmac(context) => Message::Hashed(Zeroizing::new(context.sign().as_ref().to_vec())),
+            Self::Bytes(bytes) => WholeMessage::Own(bytes),
+            Self::Digest(digest) => WholeMessage::Hashed(digest.finish()),
+            Self::Hmac(context) => WholeMessage::Hashed(Zeroizing::new(context.sign().as_ref().to_vec())),
         }
     }
 }

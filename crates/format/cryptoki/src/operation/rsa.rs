@@ -5,7 +5,7 @@ use oarlock::engine_api::{OperationSet, SecondInput};
 use oarlock::{Accelerator, DigestAlg, Key, KeyKind, Shape};
 use zeroize::Zeroizing;
 
-use super::compute::Computation;
+use super::compute::{Computation, ComputedBytes};
 use super::digest::hash;
 use super::failure::{FailureRule, to_return_code};
 use crate::constants::ReturnCode;
@@ -63,7 +63,7 @@ pub(crate) fn operate_many<B: AsRef<[u8]>>(
     key: &Key,
     inputs: impl ExactSizeIterator<Item = Result<B, ReturnCode>>,
     rule: FailureRule,
-) -> Result<Vec<Result<Zeroizing<Vec<u8>>, ReturnCode>>, ReturnCode> {
+) -> Result<Vec<ComputedBytes>, ReturnCode> {
     let count = inputs.len();
     let mut set = OperationSet::with_capacity(operation.shape(key)?, count, count * modulus_len(key)?);
     let pushed: Vec<_> = inputs.map(|input| push(&mut set, key, input?.as_ref(), rule)).collect();

@@ -13,7 +13,7 @@ use super::digest::DigestOperation;
 use super::failure::FailureRule;
 use super::mac::MacRule;
 use super::padding::{digest_of, digest_of_mgf, split_digest_info};
-use super::pieces::{Message, MessagePieces};
+use super::pieces::{MessagePieces, WholeMessage};
 use super::record::plan_bare_record;
 use super::rsa::{self, BareRsa};
 use crate::constants::ReturnCode;
@@ -157,13 +157,13 @@ impl SignatureOperation {
     fn plan_mac<'a>(
         &'a self,
         mac: MacRule,
-        message: Message<'a>,
+        message: WholeMessage<'a>,
         finish: Finish,
     ) -> Result<Computation<'a>, ReturnCode> {
         let keys = std::slice::from_ref(&self.key);
         let (shape, len) = (Shape::Mac { alg: mac.alg }, mac.alg.tag_len());
         let computation = match message {
-            Message::Hashed(mac) => Computation::done(Ok(mac)),
+            WholeMessage::Hashed(mac) => Computation::done(Ok(mac)),
             message => plan_bare_record(shape, keys, message.into_bytes(), len, FailureRule::SIGN)?,
         };
         Ok(computation.with_finish(finish))
@@ -190,14 +190,14 @@ impl SignatureOperation {
     /// [`ReturnCode::DataLenRange`]; [`ReturnCode::DataInvalid`] for an encoding of anything else under such a key.
     pub(crate) fn job<'a>(
         &'a self,
-        message: Message<'a>,
+        message: WholeMessage<'a>,
         signature: &'a [u8],
         is_signing: bool,
     ) -> Result<PlannedJob<'a>, ReturnCode> {
         let SignatureMethod::Job { sign, verify, input, .. } = self.method else {
             return Err(ReturnCode::GeneralError);
         };
-        let is_hashed = matches!(message, Message::Hashed(_));
+        let is_hashed = matches!(message, WholeMessage::Hashed(_));
         let (input, is_digest) = match input {
             SignatureInput::Message(_) => (message, is_hashed),
             SignatureInput::Digest(len) if message.len() == len => (message, true),
@@ -212,13 +212,13 @@ impl SignatureOperation {
         }
         let (digest, hash) = split_digest_info(&job.input).ok_or(ReturnCode::DataInvalid)?;
         let (scheme, input) = (SigningScheme::rsa_pkcs1(digest).into(), Zeroizing::new(hash.to_vec()));
-        Ok(PlannedJob { scheme, input: Message::Own(input), is_digest: true, ..job })
+        Ok(PlannedJob { scheme, input: WholeMessage::Own(input), is_digest: true, ..job })
     }
 
     /// Takes the whole message, or what its pieces became.
-    fn take_message<'a>(&mut self, whole: Option<&'a [u8]>) -> Result<Message<'a>, ReturnCode> {
+    fn take_message<'a>(&mut self, whole: Option<&'a [u8]>) -> Result<WholeMessage<'a>, ReturnCode> {
         match (whole, self.pieces.take()) {
-            (Some(message), _) => Ok(Message::Lent(message)),
+            (Some(message), _) => Ok(WholeMessage::Lent(message)),
             (None, Some(pieces)) => Ok(pieces.finish()),
             // No piece came: the message is empty.
             (None, None) => Ok(self.first_pieces()?.finish()),
@@ -355,15 +355,15 @@ impl SignatureMethod {
 }
 
 /// Brings a digest to the width of a curve without changing the number that ECDSA takes. FIPS 186-5 6.4.1 step 2.
-fn at_width(digest: Message<'_>, width: usize) -> Message<'_> {
+fn at_width(digest: WholeMessage<'_>, width: usize) -> WholeMessage<'_> {
     match (digest, width) {
-        (Message::Lent(digest), width) if digest.len() >= width => {
-            Message::Lent(digest.get(..width).unwrap_or(digest))
+        (WholeMessage::Lent(digest), width) if digest.len() >= width => {
+            WholeMessage::Lent(digest.get(..width).unwrap_or(digest))
         }
         (digest, width) => {
             let zeros = vec![0; width.saturating_sub(digest.len())];
             let leading = digest.get(..width).unwrap_or(&digest);
-            Message::Own(Zeroizing::new([&zeros[..], leading].concat()))
+            WholeMessage::Own(Zeroizing::new([&zeros[..], leading].concat()))
         }
     }
 }
