@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::stream::Stream;
+use oarlock::Input;
 use oarlock_wire::Message;
 use oarlock_wire::proto::cryptoserver_server::Cryptoserver;
 use oarlock_wire::proto::{
@@ -134,7 +135,11 @@ impl GrpcService {
     }
 
     /// Runs one job. The bytes of its answer are held until the call has ended.
-    async fn run_job<T>(&self, request: &tonic::Request<T>, job: UnaryJob) -> Result<UnaryOutcome, Status> {
+    async fn run_job<T>(
+        &self,
+        request: &tonic::Request<T>,
+        job: UnaryJob<'_>,
+    ) -> Result<UnaryOutcome, Status> {
         let (client, call) = (client_of(request)?, call_of(request)?);
         let mut held = HeldBytes::none(&client.account.bytes);
         let outcome = run_unary(&self.0, &client, &job, &mut held).await;
@@ -146,7 +151,7 @@ impl GrpcService {
     async fn run_job_with_output<T>(
         &self,
         request: &tonic::Request<T>,
-        job: UnaryJob,
+        job: UnaryJob<'_>,
     ) -> Result<Bytes, Status> {
         match self.run_job(request, job).await? {
             UnaryOutcome::Output(output) => Ok(output),
@@ -166,9 +171,8 @@ fn required<T>(field: Option<T>, name: &str, expected: &str) -> Result<T, Status
 }
 
 /// Returns the name of a resident key.
-fn required_key(name: &str) -> Result<String, Status> {
-    let name = required(Some(name).filter(|name| !name.is_empty()), "key", "the name of a resident key")?;
-    Ok(name.to_owned())
+fn required_key(name: &str) -> Result<&str, Status> {
+    required(Some(name).filter(|name| !name.is_empty()), "key", "the name of a resident key")
 }
 
 /// Returns the scheme that the client chose.
@@ -179,8 +183,8 @@ fn required_scheme(scheme: Option<proto::Scheme>, takes_digest: bool) -> Result<
 }
 
 /// Returns bytes that must not be empty.
-fn required_bytes(bytes: &Bytes, name: &str, expected: &str) -> Result<Bytes, Status> {
-    required(Some(bytes.clone()).filter(|bytes| !bytes.is_empty()), name, expected)
+fn required_bytes<'r>(bytes: &'r Bytes, name: &str, expected: &str) -> Result<&'r [u8], Status> {
+    required(Some(&**bytes).filter(|bytes| !bytes.is_empty()), name, expected)
 }
 
 /// The expected content of the field `input`.
@@ -209,12 +213,13 @@ impl Cryptoserver for GrpcService {
         let own = request.get_ref();
         let key = UnaryKey::Resident(required_key(&own.key)?);
         // The scheme is asked for first: a call without it and without input names the scheme.
-        let has_digest = matches!(own.input, Some(sign_request::Input::Digest(_)));
-        let scheme = required_scheme(own.scheme, has_digest)?;
-        let input = match required(own.input.as_ref(), "input", INPUT)? {
-            sign_request::Input::Message(bytes) | sign_request::Input::Digest(bytes) => bytes.clone(),
-        };
-        let job = UnaryJob { key, scheme, input, second: Bytes::new() };
+        let input = own.input.as_ref().map(|input| match input {
+            sign_request::Input::Message(message) => Input::Message(message),
+            sign_request::Input::Digest(digest) => Input::Digest(digest),
+        });
+        let scheme = required_scheme(own.scheme, input.is_some_and(|input| input.is_digest()))?;
+        let input = required(input, "input", INPUT)?;
+        let job = UnaryJob { key, scheme, input, second: &[] };
         let signature = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::SignResponse { signature }))
     }
@@ -226,13 +231,14 @@ impl Cryptoserver for GrpcService {
         let own = request.get_ref();
         let key = match required(own.key.as_ref(), "key", "a resident key's name or a public key")? {
             verify_request::Key::Resident(name) => UnaryKey::Resident(required_key(name)?),
-            verify_request::Key::PublicKey(bytes) => UnaryKey::Brought(bytes.clone()),
+            verify_request::Key::PublicKey(bytes) => UnaryKey::Brought(bytes),
         };
-        let has_digest = matches!(own.input, Some(verify_request::Input::Digest(_)));
-        let scheme = required_scheme(own.scheme, has_digest)?;
-        let input = match required(own.input.as_ref(), "input", INPUT)? {
-            verify_request::Input::Message(bytes) | verify_request::Input::Digest(bytes) => bytes.clone(),
-        };
+        let input = own.input.as_ref().map(|input| match input {
+            verify_request::Input::Message(message) => Input::Message(message),
+            verify_request::Input::Digest(digest) => Input::Digest(digest),
+        });
+        let scheme = required_scheme(own.scheme, input.is_some_and(|input| input.is_digest()))?;
+        let input = required(input, "input", INPUT)?;
         let second = required_bytes(&own.signature, "signature", "the signature to verify")?;
         let is_valid = match self.run_job(&request, UnaryJob { key, scheme, input, second }).await? {
             UnaryOutcome::Output(_) => true,
@@ -262,7 +268,7 @@ impl Cryptoserver for GrpcService {
         let key = UnaryKey::Resident(required_key(&own.key)?);
         let scheme = required_scheme(own.scheme, false)?;
         let input = required_bytes(&own.ciphertext, "ciphertext", "the ciphertext to decrypt")?;
-        let job = UnaryJob { key, scheme, input, second: own.label.clone() };
+        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &own.label };
         let plaintext = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DecryptResponse { plaintext, ..Default::default() }))
     }
@@ -279,7 +285,7 @@ impl Cryptoserver for GrpcService {
         let agreement = proto::Scheme { kind: kind.into(), ..Default::default() };
         let (key, scheme) =
             (UnaryKey::Resident(required_key(&own.key)?), required_scheme(Some(agreement), false)?);
-        let job = UnaryJob { key, scheme, input, second: Bytes::new() };
+        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &[] };
         let shared_secret = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))
     }
@@ -338,8 +344,8 @@ impl Cryptoserver for GrpcService {
     ) -> Result<tonic::Response<proto::RecordResults>, Status> {
         let own = request.get_ref();
         let records = required(own.records.clone(), "records", "a batch of records")?;
-        let keys = own.keys.iter().map(|name| required_key(name).map(open_key::Source::Resident));
-        let keys = keys.collect::<Result<_, _>>()?;
+        let keys = own.keys.iter().map(|name| Ok(open_key::Source::Resident(required_key(name)?.to_owned())));
+        let keys = keys.collect::<Result<_, Status>>()?;
         match self.run_request(&request, keys, request::Body::Records(records)).await? {
             response::Body::RecordResults(results) => Ok(tonic::Response::new(results)),
             _ => Err(unexpected()),

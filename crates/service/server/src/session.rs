@@ -7,11 +7,13 @@
 //! | `session/unary` | calls with one job, without a session |
 //! | `session/opened_key`, `session/own_keys` | the keys behind handles, and the keys that clients bring |
 //! | `session/authorization` | the schemes that a client may use with its keys |
+//! | `session/admitted` | work from its permission to the release of its results |
 //! | `session/jobs`, `session/shares` | public-key operations, and partial signatures by shares |
 //! | `session/records` | short symmetric operations |
-//! | `session/audit_trail` | the audit entries and the metrics of a batch of jobs |
+//! | `session/audit_trail` | the audit entries and the metrics of a request |
 //! | `session/faults` | the faults that requests are refused with |
 
+mod admitted;
 mod audit_trail;
 mod authorization;
 mod driver;
@@ -28,6 +30,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use futures_util::future::BoxFuture;
 use oarlock::keys;
 use oarlock_keytable::KeyPolicy;
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
@@ -37,10 +40,9 @@ use self::authorization::AuthorizationCache;
 pub(crate) use self::driver::{HeldRequest, RequestDriver, RequestSource};
 pub(crate) use self::faults::refusal;
 use self::faults::{bad_key, no_key, replaced_key, too_many_bytes};
-use self::jobs::{PendingJobs, run_long};
+use self::jobs::run_long;
 use self::opened_key::{MAX_NAME_BYTES, OpenedKey, OpenedSource, audit_refusal, is_expected};
-use self::own_keys::{OwnKeys, count_brought_key, import_client_key, no_brought_keys};
-use self::records::PendingRecords;
+use self::own_keys::{OwnKeys, count_brought_key, no_brought_keys};
 pub(crate) use self::unary::{UnaryJob, UnaryKey, UnaryOutcome, run_unary};
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
@@ -72,22 +74,16 @@ pub(crate) struct ClientSession {
 /// The bytes that a handle holds: its slot, a name, and rights.
 const HANDLE_BYTES: usize = 256;
 
-/// The bytes that a key of the client's own holds in addition.
-const OWN_KEY_BYTES: usize = 16 << 10;
-
 /// An answer that is under way. Dropping it cancels the operations that have not been done.
-#[derive(Debug)]
 pub(crate) struct PendingResponse {
     work: PendingWork,
     /// The bytes that request and answer hold; `None` after the answer.
     held: Option<HeldBytes>,
 }
 
-#[derive(Debug)]
 enum PendingWork {
     Ready(Option<Response>),
-    Jobs(Box<PendingJobs>),
-    Records(PendingRecords),
+    Later(BoxFuture<'static, Response>),
 }
 
 /// An answer, and the bytes that it holds until it has been sent.
@@ -250,10 +246,9 @@ impl ClientSession {
     }
 
     fn open_own(&self, bytes: &[u8]) -> Result<(OpenedKey, proto::KeyInfo), Fault> {
-        let key = import_client_key(&self.service.limits, &self.client.account, bytes)?;
-        let held = HeldBytes::new(&self.client.account.bytes, OWN_KEY_BYTES).map_err(too_many_bytes)?;
+        let (opened, key) = OpenedKey::open_brought(&self.service, &self.client, bytes)?;
         let info = proto::KeyInfo { allowed: vec!["*".into()], ..describe_key(&key, "") };
-        Ok((OpenedKey::own(&key, OpenedSource::Own(key.clone()), held), info))
+        Ok((opened, info))
     }
 
     fn open_own_symmetric(
@@ -369,8 +364,7 @@ impl Future for PendingWork {
         match self.get_mut() {
             // The default is unreachable because a future that has answered is not polled again.
             Self::Ready(response) => Poll::Ready(response.take().unwrap_or_default()),
-            Self::Jobs(pending) => Pin::new(&mut **pending).poll(context),
-            Self::Records(pending) => Pin::new(pending).poll(context),
+            Self::Later(pending) => pending.as_mut().poll(context),
         }
     }
 }

@@ -10,6 +10,8 @@ use oarlock_wire::jobs::WireJob;
 use oarlock_wire::proto::Fault;
 use oarlock_wire::scheme::WireScheme;
 
+use super::admitted::Permitted;
+use super::audit_trail::OperationKind;
 use super::faults::{denial, not_open, replaced_key};
 use super::opened_key::{JobSigner, OpenedKey, OpenedSource};
 use crate::keyring::ActiveGrant;
@@ -20,8 +22,8 @@ pub(super) struct Authorization {
     scheme: Result<Scheme, Fault>,
     /// The grant whose rate counts the operation.
     counted: Option<Arc<ActiveGrant>>,
-    /// The name of the key and the scheme, allowed or not: audit entries and metrics name both.
-    pub(super) kind: (Arc<str>, Scheme),
+    /// The names of the key and the scheme, allowed or not: audit entries and metrics name both.
+    pub(super) kind: OperationKind,
 }
 
 impl Authorization {
@@ -30,13 +32,13 @@ impl Authorization {
         let signer = opened.signer();
         let kind_of_key = signer.as_ref().map_or(KeyKind::Secret(0), |signer| key_kind(*signer));
         let scheme = scheme.with(kind_of_key);
-        let kind = (Arc::clone(&opened.name), scheme);
+        let kind = OperationKind::of_scheme(Arc::clone(&opened.name), scheme);
         // The scheme depends on the kind of the key. So a client with rights first learns that the key was replaced.
         if matches!(opened.source, OpenedSource::Replaced) && !opened.rights.is_none() {
             return Self { scheme: Err(replaced_key(&opened.name)), counted: None, kind };
         }
-        match opened.rights.allow(&scheme.to_string()) {
-            Err(reason) => Self { scheme: Err(denial(reason, &scheme.to_string())), counted: None, kind },
+        match opened.rights.allow(&kind.operation) {
+            Err(reason) => Self { scheme: Err(denial(reason, &kind.operation)), counted: None, kind },
             Ok(grant) => {
                 let counted = grant.filter(|grant| grant.is_counted()).cloned();
                 Self { scheme: signer.map(|_| scheme), counted, kind }
@@ -46,7 +48,7 @@ impl Authorization {
 
     /// Refuses a job under a handle that is not open.
     fn closed(job: &WireJob<'_>) -> Self {
-        let kind = ("-".into(), job.scheme.with(KeyKind::Ed25519Public));
+        let kind = OperationKind::of_scheme("-".into(), job.scheme.with(KeyKind::Ed25519Public));
         Self { scheme: Err(not_open(job.handle)), counted: None, kind }
     }
 
@@ -58,12 +60,12 @@ impl Authorization {
     pub(super) fn permit<'s>(
         &self,
         opened: &'s OpenedKey,
-    ) -> Result<(Scheme, JobSigner<'s>), Cow<'_, Fault>> {
+    ) -> Result<Permitted<(Scheme, JobSigner<'s>)>, Cow<'_, Fault>> {
         let scheme = *self.scheme.as_ref().map_err(Cow::Borrowed)?;
         if let Some(grant) = &self.counted {
-            grant.take().map_err(|reason| Cow::Owned(denial(reason, &scheme.to_string())))?;
+            grant.take().map_err(|reason| Cow::Owned(denial(reason, &self.kind.operation)))?;
         }
-        Ok((scheme, opened.signer().map_err(Cow::Owned)?))
+        Ok(Permitted::new((scheme, opened.signer().map_err(Cow::Owned)?), true))
     }
 }
 
@@ -124,7 +126,7 @@ pub(super) struct MessageAuthorizations {
 }
 
 impl MessageAuthorizations {
-    /// Returns the index of a job's decision. Handles that are not open share one for each scheme, so that hostile
+    /// Returns a job's decision with its index. Handles that are not open share one for each scheme, so that hostile
     /// messages make no more decisions than they have schemes.
     #[inline]
     pub(super) fn find_or_add(
@@ -132,27 +134,20 @@ impl MessageAuthorizations {
         job: &WireJob<'_>,
         known: &mut AuthorizationCache,
         opened: Option<&OpenedKey>,
-    ) -> u32 {
+    ) -> (u32, &Authorization) {
         let key = (opened.map(|_| job.handle), job.scheme_index);
-        if let Some((last, index)) = self.last
-            && last == key
-        {
-            return index;
-        }
         let authorizations = &mut self.authorizations;
-        let index = *self.indices.entry(key).or_insert_with(|| {
-            authorizations.push(match opened {
-                Some(opened) => known.get_or_authorize(job.handle, job.scheme, opened),
-                None => Arc::new(Authorization::closed(job)),
-            });
-            authorizations.len() as u32 - 1
-        });
+        let index = match self.last {
+            Some((last, index)) if last == key => index,
+            _ => *self.indices.entry(key).or_insert_with(|| {
+                authorizations.push(match opened {
+                    Some(opened) => known.get_or_authorize(job.handle, job.scheme, opened),
+                    None => Arc::new(Authorization::closed(job)),
+                });
+                authorizations.len() as u32 - 1
+            }),
+        };
         self.last = Some((key, index));
-        index
-    }
-
-    #[inline]
-    pub(super) fn get(&self, index: u32) -> Option<&Authorization> {
-        self.authorizations.get(index as usize).map(|authorization| &**authorization)
+        (index, &authorizations[index as usize])
     }
 }

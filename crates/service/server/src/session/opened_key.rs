@@ -7,7 +7,8 @@ use oarlock::Key;
 use oarlock::keys::threshold::Share;
 use oarlock_wire::proto::{Blame, Code, Fault};
 
-use super::faults::{no_key, no_version, refusal, removed_key, replaced_key};
+use super::faults::{no_key, no_version, refusal, removed_key, replaced_key, too_many_bytes};
+use super::own_keys::import_client_key;
 use crate::audit::AuditedOperation;
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
@@ -17,6 +18,9 @@ use crate::service::SharedService;
 
 /// The maximum length of a key's name in bytes. No key has a longer name.
 pub(super) const MAX_NAME_BYTES: usize = 256;
+
+/// The bytes that an asymmetric key of the client's own holds beside its handle.
+const OWN_KEY_BYTES: usize = 16 << 10;
 
 /// A key that a client has opened.
 #[derive(Clone, Debug)]
@@ -61,11 +65,10 @@ impl OpenedKey {
         number: u64,
     ) -> Result<(Self, ResidentKey), Fault> {
         // Long names are refused before the grants: patterns take time in the length of the name.
-        let found = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
-        let found = found.and_then(|name| keyring.find_for_client(name, &client.identity));
+        let short = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
+        let found = short.and_then(|name| keyring.find_for_client(name, &client.identity));
         let Some((key, rights)) = found else {
-            let version = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
-            let version = version.and_then(|name| keyring.missing_version(name, &client.identity));
+            let version = short.and_then(|name| keyring.missing_version(name, &client.identity));
             let fault = version.map_or_else(|| no_key(name), |range| no_version(name, range));
             audit_refusal(service, client, number, name, fault.code());
             return Err(fault);
@@ -76,6 +79,20 @@ impl OpenedKey {
         let opened =
             Self { name: name.into(), source, rights, expected: Bytes::new(), is_older, uses, _held: None };
         Ok((opened, key))
+    }
+
+    /// Opens an asymmetric key that a client brings. Returns it with the key itself.
+    ///
+    /// # Errors
+    /// The key cannot be read, exceeds a limit, or the client holds too many bytes.
+    pub(super) fn open_brought(
+        service: &SharedService,
+        client: &KnownClient,
+        bytes: &[u8],
+    ) -> Result<(Self, Key), Fault> {
+        let key = import_client_key(&service.limits, &client.account, bytes)?;
+        let held = HeldBytes::new(&client.account.bytes, OWN_KEY_BYTES).map_err(too_many_bytes)?;
+        Ok((Self::own(&key, OpenedSource::Own(key.clone()), held), key))
     }
 
     /// Returns a key of the client's own, which may be used for every operation.

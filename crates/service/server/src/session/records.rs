@@ -3,41 +3,30 @@
 mod authorize;
 mod translation;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use oarlock::Accelerator;
-use oarlock::engine_api::Ticket;
 use oarlock::{self, Column, KeySource};
 use oarlock_keytable::{Batch, BatchOutcome, BatchTask, KeyTable, RecordError};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
 use oarlock_wire::{fault, records, task};
 use tokio::sync::oneshot;
 
-use self::authorize::{Denials, authorize_records, has_key, operation_name};
-use super::faults::{refusal, too_many_bytes, unaudited};
+use self::authorize::{AuthorizedRecords, Denials, authorize_records, has_key, operation_name};
+use super::admitted::{Admitted, CodedResults};
+use super::audit_trail::{AuditTrail, OperationKind};
+use super::faults::{refusal, too_many_bytes};
 use super::opened_key::OpenedKey;
 use super::own_keys::OwnKeys;
 use super::{ClientSession, PendingWork};
-use crate::audit::{AuditedOperation, max_entry_bytes};
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
 use crate::keyring::Keyring;
 use crate::metrics::{CodeTally, time};
 use crate::service::SharedService;
-
-/// A batch of records that is under way.
-#[derive(Debug)]
-pub(crate) struct PendingRecords {
-    id: u64,
-    answer: oneshot::Receiver<response::Body>,
-    /// The ticket of the queue. Dropping it removes a batch that has not begun.
-    _ticket: Ticket,
-}
 
 /// The maximum bytes of a batch that is computed on the thread that reads it.
 const MAX_BYTES_AT_ONCE: usize = 4096;
@@ -89,7 +78,13 @@ impl ClientSession {
         let ticket = dispatcher
             .submit_task(self.client.account.tenant, predicted, task)
             .map_err(|error| fault::fault_of(0, &error))?;
-        Ok(PendingWork::Records(PendingRecords { id, answer, _ticket: ticket }))
+        Ok(PendingWork::Later(Box::pin(async move {
+            // Dropping the ticket removes a batch that has not begun.
+            let _ticket = ticket;
+            let unfinished = |_| refusal(Code::Failed, "the batch was not finished", Blame::Machine);
+            let body = answer.await.map_err(unfinished).unwrap_or_else(response::Body::Fault);
+            Response { id, body: Some(body) }
+        })))
     }
 }
 
@@ -112,17 +107,6 @@ fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration
         .iter()
         .map(|task| accelerator.diagnostics().dispatcher().predict(task.shape(), records, bytes))
         .sum()
-}
-
-impl Future for PendingRecords {
-    type Output = Response;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
-        let body = ready!(Pin::new(&mut self.answer).poll(context)).unwrap_or_else(|_| {
-            response::Body::Fault(refusal(Code::Failed, "the batch was not finished", Blame::Machine))
-        });
-        Poll::Ready(Response { id: self.id, body: Some(body) })
-    }
 }
 
 /// A batch with everything that it needs away from its session.
@@ -155,43 +139,38 @@ impl RecordBatchTask {
 
     fn results(&self) -> Result<RecordResults, Fault> {
         let limits = self.service.limits.wire();
-        let mut batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
+        let batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
             .map_err(|error| error.fault())?;
-        // Authorization replaces handles by keys, but audit entries name handles.
-        let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
         self.count_keys(&batch);
-        let authorized = authorize_records(&self.handles, &self.keyring.table, self.verifies, &mut batch);
-        for (_, fault) in &authorized.denials {
+        // Authorization replaces handles by keys, but audit entries name handles.
+        let trail = self.trail(&batch);
+        let (permitted, denials) =
+            authorize_records(&self.handles, &self.keyring.table, self.verifies, batch);
+        for (_, fault) in &denials {
             self.service.metrics.rejections.count(fault.code(), 1);
         }
-        let is_refused = authorized.denials.len() == batch.records.len;
-        let named = named.as_ref();
-        let reservation = match named {
-            Some(named) if !is_refused => {
-                let max_bytes = self.max_entry_bytes(named, &batch);
-                let account = &self.client.account.audit_bytes;
-                Some(self.service.audit.reserve(account, max_bytes).map_err(unaudited)?)
-            }
-            _ => None,
-        };
-        let table = if authorized.is_own { &self.own_keys.table } else { &self.keyring.table };
-        let mut outcome = BatchOutcome::default();
-        table
-            .run_into(&self.service.accelerator, &batch, &mut outcome)
-            .map_err(|error| fault::fault_of(0, &error))?;
-        let results = write_results(table, &batch, &outcome, &authorized.denials);
-        self.count(&batch, &results);
-        let counts = named.map(|named| self.tally(named, &batch, &results)).unwrap_or_default();
-        let entries: Vec<AuditedOperation<'_>> = counts.iter().map(RecordTally::entry).collect();
-        match reservation {
-            Some(reservation) => {
-                reservation.commit(&self.client.origin, self.number, &entries).map_err(unaudited)?;
-            }
-            None => self.service.audit.refuse(&self.client.origin, self.number, &entries),
-        }
-        if !is_refused {
+        let is_timed = permitted.is_any();
+        let admitted = Admitted::new(permitted, trail, &self.service, &self.client)?;
+        let results = admitted.try_map(|authorized| self.compute(&authorized, &denials))?;
+        let results = results.release(&self.service)?;
+        if is_timed {
             time(&self.service.metrics.records_ns, self.began);
         }
+        Ok(results)
+    }
+
+    fn compute(
+        &self,
+        AuthorizedRecords { batch, is_own }: &AuthorizedRecords<'_>,
+        denials: &Denials,
+    ) -> Result<RecordResults, Fault> {
+        let table = if *is_own { &self.own_keys.table } else { &self.keyring.table };
+        let mut outcome = BatchOutcome::default();
+        table
+            .run_into(&self.service.accelerator, batch, &mut outcome)
+            .map_err(|error| fault::fault_of(0, &error))?;
+        let results = write_results(table, batch, &outcome, denials);
+        self.count(batch, &results);
         Ok(results)
     }
 
@@ -246,45 +225,23 @@ impl RecordBatchTask {
         }
     }
 
-    /// Returns an upper bound for the bytes of the entries, before any record has ended.
-    fn max_entry_bytes(&self, named: &Column<'_, KeySource>, batch: &Batch<'_>) -> usize {
-        let records = batch.records.len;
-        let bytes = |((key, task), records): ((NamedKey, BatchTask), usize)| {
-            max_entry_bytes(&self.client.origin, self.key_name(key), &self.operation_name(task), records)
-        };
-        if let (Column::One(source), Column::One(task)) = (named, &batch.task) {
-            return bytes(((self.named_key(*source, *task), *task), records));
+    /// Returns the keys and tasks of the records for audit entries. Nothing is looked up without a log.
+    fn trail(&self, batch: &Batch<'_>) -> AuditTrail {
+        let mut trail = AuditTrail::new(&self.service, &self.client, self.number);
+        let (keys, records) = (&batch.records.key, batch.records.len);
+        if !trail.is_kept() {
+            return trail;
         }
-        let rows = named.cursor().zip(batch.task.cursor()).take(records);
-        let mut kinds: HashMap<_, usize> = HashMap::new();
-        rows.for_each(|(source, task)| *kinds.entry((self.named_key(source, task), task)).or_default() += 1);
-        kinds.into_iter().map(bytes).fold(0, usize::saturating_add)
-    }
-
-    /// Counts the records of each key and task by their codes, in the order of the names.
-    fn tally<'w>(
-        &'w self,
-        named: &Column<'_, KeySource>,
-        batch: &Batch<'_>,
-        results: &RecordResults,
-    ) -> Vec<RecordTally<'w>> {
-        let mut counts: HashMap<(NamedKey, BatchTask, Code), u32> = HashMap::new();
-        let rows = named.cursor().zip(batch.task.cursor());
-        // The server itself wrote the codes, so they fit the number of records.
-        let codes = records::codes(results, batch.records.len).into_iter().flatten();
-        for ((source, task), code) in rows.zip(codes) {
-            *counts.entry((self.named_key(source, task), task, code)).or_default() += 1;
+        if let (Column::One(source), Column::One(task)) = (keys, &batch.task) {
+            trail.add(0, records as u32, || self.kind(self.named_key(*source, *task), *task));
+            return trail;
         }
-        let tally = |((key, task, verdict), count): ((NamedKey, BatchTask, Code), u32)| {
-            let (key, operation) = (self.key_name(key), self.operation_name(task));
-            RecordTally { key, operation, count, verdict }
-        };
-        let mut counts: Vec<RecordTally<'_>> = counts.into_iter().map(tally).collect();
-        counts.sort_by(|one, other| {
-            let name = |tally: &RecordTally<'w>| (tally.key, tally.verdict.as_str_name());
-            (name(one), &one.operation).cmp(&(name(other), &other.operation))
-        });
-        counts
+        let mut kinds = HashMap::new();
+        for (source, task) in keys.cursor().zip(batch.task.cursor()).take(records) {
+            let (key, next) = (self.named_key(source, task), kinds.len() as u32);
+            trail.add(*kinds.entry((key, task)).or_insert(next), 1, || self.kind(key, task));
+        }
+        trail
     }
 
     /// Returns the key of a record as its entry names it.
@@ -298,16 +255,14 @@ impl RecordBatchTask {
         }
     }
 
-    fn operation_name(&self, task: BatchTask) -> String {
-        operation_name(task, self.verifies)
-    }
-
-    fn key_name(&self, key: NamedKey) -> &str {
-        match key {
-            NamedKey::Handle(handle) => self.opened(handle).map_or("-", |opened| &*opened.name),
-            NamedKey::Slot => "slot",
-            NamedKey::None => "-",
-        }
+    fn kind(&self, key: NamedKey, task: BatchTask) -> OperationKind {
+        let opened = match key {
+            NamedKey::Handle(handle) => self.opened(handle),
+            NamedKey::Slot | NamedKey::None => None,
+        };
+        let rest = if key == NamedKey::Slot { "slot" } else { "-" };
+        let key = opened.map_or_else(|| rest.into(), |opened| Arc::clone(&opened.name));
+        OperationKind { key, operation: operation_name(task, self.verifies).into(), scheme: None }
     }
 
     fn opened(&self, handle: u32) -> Option<&OpenedKey> {
@@ -324,22 +279,9 @@ enum NamedKey {
     None,
 }
 
-/// The number of records of one key and task that ended with one code.
-struct RecordTally<'w> {
-    key: &'w str,
-    operation: String,
-    count: u32,
-    verdict: Code,
-}
-
-impl RecordTally<'_> {
-    fn entry(&self) -> AuditedOperation<'_> {
-        AuditedOperation {
-            key: self.key,
-            operation: &self.operation,
-            count: self.count,
-            verdict: self.verdict,
-        }
+impl CodedResults for RecordResults {
+    fn codes(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.codes)
     }
 }
 

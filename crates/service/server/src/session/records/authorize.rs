@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::translation::TranslationJudge;
 use crate::keyring::{ActiveGrant, ResidentKey};
+use crate::session::admitted::Permitted;
 use crate::session::faults::{denial, not_open, older_key, refusal, removed_key, replaced_key};
 use crate::session::opened_key::{OpenedKey, OpenedSource};
 
@@ -21,9 +22,10 @@ const NO_KEY: u32 = (1 << 31) - 1;
 /// The mark of a handle without a decision. No table has this index either.
 const UNDECIDED: u32 = u32::MAX;
 
-/// A batch whose keys have been authorized.
-pub(super) struct AuthorizedRecords {
-    pub(super) denials: Denials,
+/// The records of a batch that may run.
+pub(super) struct AuthorizedRecords<'b> {
+    /// The batch with keys in place of handles.
+    pub(super) batch: Batch<'b>,
     /// True if all keys are the stream's own, by their index in its table. Otherwise they are the server's, and own
     /// keys in the same batch are outside keys.
     pub(super) is_own: bool,
@@ -31,12 +33,12 @@ pub(super) struct AuthorizedRecords {
 
 /// Replaces handles by keys of `table`. If no grant allows the task, or what it amounts to, the key becomes one that no
 /// table has. If `verifies` is true, older versions of keys may make codes.
-pub(super) fn authorize_records(
+pub(super) fn authorize_records<'b>(
     handles: &[Option<OpenedKey>],
     table: &KeyTable,
     verifies: bool,
-    batch: &mut Batch<'_>,
-) -> AuthorizedRecords {
+    mut batch: Batch<'b>,
+) -> (Permitted<AuthorizedRecords<'b>>, Denials) {
     let mut authorizer = RecordAuthorizer::new(handles, verifies);
     let (tasks, len) = (batch.task.borrowed(), batch.records.len);
     let key = authorizer.authorize_column(&batch.records.key, &tasks, len);
@@ -65,7 +67,8 @@ pub(super) fn authorize_records(
     if let Some(second) = columns.next() {
         batch.records.second_key = second;
     }
-    AuthorizedRecords { denials: authorizer.denials, is_own }
+    let is_any = authorizer.denials.len() < len;
+    (Permitted::new(AuthorizedRecords { batch, is_own }, is_any), authorizer.denials)
 }
 
 /// Returns outside keys as indices of the stream's own table.
