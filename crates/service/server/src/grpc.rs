@@ -10,7 +10,7 @@ use oarlock::Input;
 use oarlock_wire::Message;
 use oarlock_wire::proto::cryptoserver_server::Cryptoserver;
 use oarlock_wire::proto::{
-    self, Code, Fault, Request, Response, open_key, request, response, scheme, sign_request, verify_request,
+    self, Code, Fault, Request, Response, request, response, scheme, sign_request, verify_request,
 };
 use oarlock_wire::scheme::WireScheme;
 use tonic::metadata::MetadataMap;
@@ -21,8 +21,8 @@ use crate::call::GrpcCall;
 use crate::clients::KnownClient;
 use crate::service::SharedService;
 use crate::session::{
-    ClientSession, HeldAnswer, HeldRequest, RequestDriver, RequestSource, UnaryJob, UnaryKey, UnaryOutcome,
-    refusal, run_unary,
+    HeldAnswer, HeldRequest, RequestDriver, RequestSource, SingleCall, UnaryJob, UnaryKey, UnaryOutcome,
+    no_answer, refusal, run_unary,
 };
 use crate::transport::CallPeer;
 use crate::values::{TokenDirection, ValueCall};
@@ -92,7 +92,7 @@ impl RequestSource for GrpcRequests {
             // `encoded_len` is the length on the wire: tonic compresses nothing here.
             match self.call.take_message(&self.client.account, request.encoded_len()) {
                 Ok(held) => Ok(Some((request, held))),
-                Err(error) => Err(Status::resource_exhausted(error.to_string())),
+                Err(error) => Err(error.into()),
             }
         })
     }
@@ -108,30 +108,23 @@ impl RequestSource for GrpcRequests {
 }
 
 impl GrpcService {
-    /// Answers one request in a session of its own, after the keys that it names have been opened.
-    async fn run_request<T>(
-        &self,
-        request: &tonic::Request<T>,
-        keys: Vec<open_key::Source>,
-        body: request::Body,
-    ) -> Result<response::Body, Status> {
-        let (client, call) = (client_of(request)?, call_of(request)?);
-        let mut session = ClientSession::of_one_call(Arc::clone(&self.0), client.clone());
-        // The request itself is held by its call.
-        let held = || HeldBytes::none(&client.account.bytes);
-        for (handle, source) in (0_u32..).zip(keys) {
-            let open = proto::OpenKey { handle, source: Some(source), ..Default::default() };
-            let open = Request { id: 0, body: Some(request::Body::OpenKey(open)) };
-            body_of(session.start(open, held()).await.response)?;
-        }
-        let HeldAnswer { response, held } = session.start(Request { id: 0, body: Some(body) }, held()).await;
-        call.keep(held);
-        body_of(response)
+    /// Begins a call with one request.
+    fn single_call<T>(&self, request: &tonic::Request<T>) -> Result<SingleCall, Status> {
+        Ok(SingleCall::new(&self.0, client_of(request)?, call_of(request)?))
     }
 
     /// Begins a call with values.
     fn values<T>(&self, request: &tonic::Request<T>) -> Result<ValueCall, Status> {
-        Ok(ValueCall::new(&self.0, client_of(request)?, call_of(request)?))
+        self.single_call(request).map(ValueCall)
+    }
+
+    /// Answers a request that names no key.
+    async fn answer<T>(
+        &self,
+        request: &tonic::Request<T>,
+        body: request::Body,
+    ) -> Result<response::Body, Status> {
+        self.single_call(request)?.answer(body).await.map_err(status)
     }
 
     /// Runs one job. The bytes of its answer are held until the call has ended.
@@ -344,19 +337,19 @@ impl Cryptoserver for GrpcService {
     ) -> Result<tonic::Response<proto::RecordResults>, Status> {
         let own = request.get_ref();
         let records = required(own.records.clone(), "records", "a batch of records")?;
-        let keys = own.keys.iter().map(|name| Ok(open_key::Source::Resident(required_key(name)?.to_owned())));
-        let keys = keys.collect::<Result<_, Status>>()?;
-        match self.run_request(&request, keys, request::Body::Records(records)).await? {
-            response::Body::RecordResults(results) => Ok(tonic::Response::new(results)),
-            _ => Err(unexpected()),
+        let names = own.keys.iter().map(|name| required_key(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut call = self.single_call(&request)?;
+        for name in names {
+            call.open_key(name.to_owned()).await.map_err(status)?;
         }
+        call.run_records(records).await.map(tonic::Response::new).map_err(status)
     }
 
     async fn list_keys(
         &self,
         request: tonic::Request<proto::ListKeysRequest>,
     ) -> Result<tonic::Response<proto::KeyList>, Status> {
-        match self.run_request(&request, vec![], request::Body::ListKeys(proto::ListKeysRequest {})).await? {
+        match self.answer(&request, request::Body::ListKeys(proto::ListKeysRequest {})).await? {
             response::Body::Keys(keys) => Ok(tonic::Response::new(keys)),
             _ => Err(unexpected()),
         }
@@ -367,7 +360,7 @@ impl Cryptoserver for GrpcService {
         request: tonic::Request<proto::GetPublicKeyRequest>,
     ) -> Result<tonic::Response<proto::KeyInfo>, Status> {
         let body = request::Body::GetPublicKey(request.get_ref().clone());
-        match self.run_request(&request, vec![], body).await? {
+        match self.answer(&request, body).await? {
             response::Body::Key(info) => Ok(tonic::Response::new(info)),
             _ => Err(unexpected()),
         }
@@ -377,10 +370,7 @@ impl Cryptoserver for GrpcService {
         &self,
         request: tonic::Request<proto::ListEnginesRequest>,
     ) -> Result<tonic::Response<proto::EngineList>, Status> {
-        match self
-            .run_request(&request, vec![], request::Body::ListEngines(proto::ListEnginesRequest {}))
-            .await?
-        {
+        match self.answer(&request, request::Body::ListEngines(proto::ListEnginesRequest {})).await? {
             response::Body::Engines(engines) => Ok(tonic::Response::new(engines)),
             _ => Err(unexpected()),
         }
@@ -406,16 +396,8 @@ fn peer_of<T>(request: &tonic::Request<T>) -> Result<&CallPeer, Status> {
     peer.ok_or_else(|| Status::unauthenticated("the connection has no known client"))
 }
 
-fn body_of(response: Response) -> Result<response::Body, Status> {
-    match response.body {
-        Some(response::Body::Fault(fault)) => Err(status(fault)),
-        Some(body) => Ok(body),
-        None => Err(unexpected()),
-    }
-}
-
 fn unexpected() -> Status {
-    Status::internal("the server has no answer")
+    status(no_answer())
 }
 
 /// Returns the status of a message that is too long or no message at all, in place of the one that tonic has for it.

@@ -6,6 +6,7 @@
 //! | `session/driver` | the loop that drives the requests of a stream over gRPC or a UNIX socket |
 //! | `session/unary` | calls with one job, without a session |
 //! | `session/opened_key`, `session/own_keys` | the keys behind handles, and the keys that clients bring |
+//! | `session/single_call` | the session of one call over gRPC or Connect |
 //! | `session/authorization` | the schemes that a client may use with its keys |
 //! | `session/admitted` | work from its permission to the release of its results |
 //! | `session/jobs`, `session/shares` | public-key operations, and partial signatures by shares |
@@ -23,6 +24,7 @@ mod opened_key;
 mod own_keys;
 mod records;
 mod shares;
+mod single_call;
 mod unary;
 
 use std::future::Future;
@@ -43,10 +45,11 @@ use self::faults::{bad_key, no_key, replaced_key, too_many_bytes};
 use self::jobs::run_long;
 use self::opened_key::{MAX_NAME_BYTES, OpenedKey, OpenedSource, audit_refusal, is_expected};
 use self::own_keys::{OwnKeys, count_brought_key, no_brought_keys};
+pub(crate) use self::single_call::{SingleCall, no_answer};
 pub(crate) use self::unary::{UnaryJob, UnaryKey, UnaryOutcome, run_unary};
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
-use crate::keyring::{ClientRights, Keyring, ResidentKey, describe_key};
+use crate::keyring::{ClientRights, Keyring, describe_key};
 use crate::service::SharedService;
 
 /// The session of a client's stream. Keys that came with the stream end with it.
@@ -107,26 +110,6 @@ impl ClientSession {
             authorizations: AuthorizationCache::default(),
             is_one_call: false,
             verifies: false,
-        }
-    }
-
-    /// Creates a session for one call: its keys stay as they are, even if the files change meanwhile.
-    pub(crate) fn of_one_call(service: Arc<SharedService>, client: KnownClient) -> Self {
-        Self { is_one_call: true, ..Self::new(service, client) }
-    }
-
-    /// Lets older versions of keys make message authentication codes, which the caller only compares.
-    pub(crate) fn verify_by_older_keys(&mut self) {
-        self.verifies = true;
-    }
-
-    /// Returns the policy of a resident symmetric key that is open under a handle.
-    pub(crate) fn policy(&self, handle: u32) -> Option<Arc<KeyPolicy>> {
-        match self.handles.get(handle as usize)?.as_ref()?.source {
-            OpenedSource::Resident(ResidentKey::Symmetric(index)) => {
-                self.keyring.table.info(index).map(|info| info.policy)
-            }
-            _ => None,
         }
     }
 

@@ -1,7 +1,6 @@
 //! Calls with one value or a few under a symmetric resident key.
 //!
-//! Each call has a session of its own: it opens its keys by name, and runs one batch of records. So grants, limits, the
-//! audit log and metrics see the same operations as in a stream.
+//! Each call opens its keys by name, and runs one batch of records.
 //!
 //! | module | content |
 //! |---|---|
@@ -9,8 +8,6 @@
 //! | `values/batch` | the records of a call, and the result of each value |
 
 mod batch;
-
-use std::sync::Arc;
 
 use bytes::Bytes;
 use oarlock::{FpeAlg, MAX_FF1_TWEAK, MacAlg};
@@ -23,33 +20,22 @@ use oarlock_records::{
 };
 use oarlock_wire::proto::{
     self, Blame, Code, DecryptRequest, DecryptResponse, EncryptRequest, EncryptResponse, Fault, MacRequest,
-    MacResponse, RecordResults, Request, RewrapRequest, TokeniseRequest, TokeniseResponse, VerifyMacRequest,
-    VerifyMacResponse, open_key, request, response,
+    MacResponse, RecordResults, RewrapRequest, TokeniseRequest, TokeniseResponse, VerifyMacRequest,
+    VerifyMacResponse,
 };
 use oarlock_wire::{records, task};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use self::batch::{ValueBatch, ValueResults};
-use crate::budget::HeldBytes;
-use crate::call::GrpcCall;
-use crate::clients::KnownClient;
 use crate::json::MAX_ELEMENTS;
-use crate::service::SharedService;
-use crate::session::{ClientSession, HeldAnswer, refusal};
+use crate::session::{SingleCall, no_answer, refusal};
 
 /// The maximum number of values of a call.
 const MAX_VALUES: usize = MAX_ELEMENTS;
 
 /// One call with values.
-pub(crate) struct ValueCall {
-    session: ClientSession,
-    service: Arc<SharedService>,
-    call: Arc<GrpcCall>,
-    client: KnownClient,
-    /// The handle of the next key.
-    next_handle: u32,
-}
+pub(crate) struct ValueCall(pub(crate) SingleCall);
 
 /// A key that a call has opened.
 struct ValueKey {
@@ -60,11 +46,6 @@ struct ValueKey {
 }
 
 impl ValueCall {
-    pub(crate) fn new(service: &Arc<SharedService>, client: KnownClient, call: Arc<GrpcCall>) -> Self {
-        let session = ClientSession::of_one_call(Arc::clone(service), client.clone());
-        Self { session, service: Arc::clone(service), call, client, next_handle: 0 }
-    }
-
     pub(crate) async fn encrypt(mut self, request: &EncryptRequest) -> Result<EncryptResponse, Fault> {
         check_count("plaintexts", request.plaintexts.len())?;
         let key = self.open(&request.key, 0).await?;
@@ -129,7 +110,7 @@ impl ValueCall {
             return Err(invalid(&format!("{macs} macs: expected {messages}, one for each message")));
         }
         // Codes are made here, and only the verdict leaves.
-        self.session.verify_by_older_keys();
+        self.0.verify_by_older_keys();
         let key = self.open(&request.key, request.key_version).await?;
         let alg = mac_alg(&request.algorithm, key.key_type)?;
         let len = self.verified_len(&key, alg, request.length)?;
@@ -200,8 +181,7 @@ impl ValueCall {
         let asked = request.format.clone().unwrap_or_default();
         // An alphabet may have 65,536 characters.
         let len = asked.alphabet.len();
-        let format =
-            self.service.in_turn(self.client.account.tenant, len, move || token_format(&asked)).await??;
+        let format = self.0.in_turn(len, move || token_format(&asked)).await??;
         let task = match direction {
             TokenDirection::ToToken => BatchTask::encrypt_format(alg),
             TokenDirection::ToText => BatchTask::decrypt_format(alg),
@@ -225,9 +205,9 @@ impl ValueCall {
         for (text, numerals) in request.texts.iter().zip(&numerals) {
             let mut written = Vec::with_capacity(format.max_len(text.len()));
             if !numerals.is_empty() && format.write(text, numerals, &mut written).is_err() {
-                return Err(unexpected());
+                return Err(no_answer());
             }
-            texts.push(String::from_utf8(written).map_err(|_| unexpected())?);
+            texts.push(String::from_utf8(written).map_err(|_| no_answer())?);
         }
         Ok(TokeniseResponse { texts, key_version: key.version, faults: results.into_faults()? })
     }
@@ -236,7 +216,7 @@ impl ValueCall {
     fn verified_len(&self, key: &ValueKey, alg: MacAlg, asked: u32) -> Result<u32, Fault> {
         let whole = alg.tag_len();
         let len = if asked == 0 { whole } else { mac_len(alg, asked as usize)? as usize };
-        let policy = self.session.policy(key.handle);
+        let policy = self.0.policy(key.handle);
         if len == whole || policy.is_some_and(|policy| policy.verifies_mac_len(whole, len)) {
             return Ok(len as u32);
         }
@@ -260,11 +240,7 @@ impl ValueCall {
                 return Err(invalid(&format!("key_version {version}: the name says version {own}")));
             }
         };
-        let handle = self.next_handle;
-        self.next_handle += 1;
-        let source = Some(open_key::Source::Resident(named));
-        let body = request::Body::OpenKey(proto::OpenKey { handle, source, ..proto::OpenKey::default() });
-        let response::Body::Key(info) = self.answer(body).await? else { return Err(unexpected()) };
+        let (handle, info) = self.0.open_key(named).await?;
         let key_type = task::key_type(&info.kind).map_err(|_| {
             let message = format!("the key is {}: expected a symmetric key", info.kind);
             refusal(Code::WrongKey, &message, Blame::Caller)
@@ -284,24 +260,8 @@ impl ValueCall {
             let batch: Batch<'_> = values.batch();
             records::write(&batch, |handle| handle).map_err(|error| error.fault())?
         };
-        let body = request::Body::Records(message);
-        let response::Body::RecordResults(results) = self.answer(body).await? else {
-            return Err(unexpected());
-        };
+        let results = self.0.run_records(message).await?;
         Ok(values.finish(results))
-    }
-
-    async fn answer(&mut self, body: request::Body) -> Result<response::Body, Fault> {
-        let request = Request { id: 0, body: Some(body) };
-        // The request itself is held by its call.
-        let held = HeldBytes::none(&self.client.account.bytes);
-        let HeldAnswer { response, held } = self.session.start(request, held).await;
-        self.call.keep(held);
-        match response.body {
-            Some(response::Body::Fault(fault)) => Err(fault),
-            Some(body) => Ok(body),
-            None => Err(unexpected()),
-        }
     }
 }
 
@@ -429,8 +389,4 @@ fn short(cipher: RowCipher, found: usize) -> Fault {
 
 fn invalid(message: &str) -> Fault {
     refusal(Code::Invalid, message, Blame::Caller)
-}
-
-fn unexpected() -> Fault {
-    refusal(Code::Failed, "the server has no answer", Blame::Machine)
 }
