@@ -542,10 +542,10 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
         (format!("{one} --keys keys --key-column k"), "no column \"k\": the file has \"v\", \"iv\""),
         (format!("{one} --key-file key --reject-rows"), "--rejects"),
         (format!("{one} --key-file key --delimiter a"), "expected one character"),
-        (format!("{one} --key-file key --encoding hexx"), "expected one of hex, base64"),
-        (format!("{one} --key-file key --padding zeros"), "expected one of none, pkcs7"),
+        (format!("{one} --key-file key --encoding hexx"), "possible values: hex, base64, text"),
+        (format!("{one} --key-file key --padding zeros"), "possible values: none, pkcs7"),
         (format!("{one} --key-file key --into iv"), "two results would go to the column \"iv\""),
-        ("encrypt in --column v --cipher rc4".into(), "expected one of des-cbc, tdes2-cbc"),
+        ("encrypt in --column v --cipher rc4".into(), "possible values: des-cbc, tdes2-cbc"),
         (
             "encrypt in --column v --cipher aes128-gcm --iv zero --key-file key".into(),
             "another IV for each value",
@@ -561,12 +561,12 @@ fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
             "tokenise in --column v --cipher aes128-ff1 --key-file key --alphabet hex --luhn".into(),
             "--luhn: expected",
         ),
-        ("tokenise in --column v --key-file key --cipher aes128-gcm".into(), "expected one of aes128-ff1"),
+        ("tokenise in --column v --key-file key --cipher aes128-gcm".into(), "possible values: aes128-ff1"),
         (
             "translate in --column v --cipher aes128-cbc --key-file key".into(),
             "expected one of --to-key-file",
         ),
-        ("mac in --column v --mac md5 --key-file key".into(), "expected one of des-mac, des-mac-pad2"),
+        ("mac in --column v --mac md5 --key-file key".into(), "possible values: des-mac, des-mac-pad2"),
         (
             "mac in --column v --mac aes128-cmac --length 17 --key-file key".into(),
             "a MAC of aes128-cmac has 4 to 16 bytes, found 17",
