@@ -34,7 +34,6 @@ use std::task::{Context, Poll, ready};
 
 use futures_util::future::BoxFuture;
 use oarlock::keys;
-use oarlock_keytable::KeyPolicy;
 use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key, request, response};
 use oarlock_wire::{Message, task};
 

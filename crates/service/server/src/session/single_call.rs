@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oarlock::table::KeyPolicy;
+use oarlock_keytable::KeyPolicy;
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Request, open_key, request, response};
 
 use super::opened_key::OpenedSource;
