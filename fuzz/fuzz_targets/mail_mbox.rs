@@ -5,7 +5,8 @@
 use std::io::{BufReader, Read};
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_mail_files::mail::{CrlfReader, MailOptions, MboxMessage, MboxQuoting, MboxReader, to_crlf, write_mbox};
+use oarlock_dkim::{CrlfReader, to_crlf};
+use oarlock_mail_files::mail::{MailOptions, MboxMessage, MboxQuoting, MboxReader, write_mbox};
 
 fuzz_target!(|text: &[u8]| {
     check_lines(text);

@@ -10,9 +10,8 @@ use oarlock::{Accelerator, JobError};
 use oarlock_columns::{ColumnError, ColumnResult, read_values};
 use oarlock_dkim::{
     DkimVerdict, KeyAnswer, KeyName, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake,
-    VerifyPolicy, best_verdict,
+    VerifyPolicy, best_verdict, to_crlf,
 };
-use oarlock_mail_files::mail::to_crlf;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 

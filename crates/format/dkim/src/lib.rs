@@ -4,6 +4,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`message`](ParsedMail) | header fields and body, as they are transmitted |
+//! | [`line_ending`](to_crlf) | messages with the line endings of files in the form of the wire |
 //! | [`canon`](Canonicalization) | canonical forms; bodies as streams |
 //! | [`tags`](TagList), [`signature`](DkimSignature), [`record`](KeyRecord) | parsers of signatures and key records |
 //! | [`sign`](SignIntake) | signing in stages |
@@ -54,6 +55,7 @@ mod domain;
 mod fold;
 mod hash;
 mod key_answer;
+mod line_ending;
 mod message;
 mod policy;
 mod record;
@@ -73,6 +75,7 @@ pub use self::chain::{ArcChain, ChainFault};
 pub use self::domain::{ascii_form, host_form};
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};
+pub use self::line_ending::{CrlfReader, LineEnding, to_crlf};
 pub use self::message::{FieldLayout, HeaderField, MailLimits, MailParseError, ParsedMail};
 pub use self::policy::VerifyPolicy;
 pub use self::record::{KeyRecord, KeyRecordError, RecordOptions, record_strings, record_text, zone_line};

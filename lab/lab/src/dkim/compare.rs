@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use cpu_time::ThreadTime;
 use oarlock::Accelerator;
-use oarlock_dkim::{MailLimits, ParsedMail};
-use oarlock_mail_files::mail::{self, to_crlf};
+use oarlock_dkim::{MailLimits, ParsedMail, to_crlf};
+use oarlock_mail_files::mail;
 use oarlock_measure::plot::BarChart;
 use oarlock_measure::statistics::{median, take_turns};
 use oarlock_terminal::report::print_report;

@@ -56,7 +56,7 @@ pub struct MailItem {
 pub struct StoredMail {
     /// The location of the message.
     pub source: MailSource,
-    /// The bytes, with the line endings of the file: see [`to_crlf`](super::to_crlf).
+    /// The bytes, with the line endings of the file: see [`to_crlf`](oarlock_dkim::to_crlf).
     pub bytes: Vec<u8>,
     /// The `From ` line before it in an mbox, without its end.
     pub envelope: Option<Vec<u8>>,

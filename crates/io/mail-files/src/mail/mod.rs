@@ -4,13 +4,11 @@
 //! |---|---|
 //! | [`discover`] | finds the kind of each path, and the amount of mail to read |
 //! | [`MailReader`] | distributes numbered messages to any number of threads |
-//! | [`to_crlf`], [`CrlfReader`] | convert a message to the form of the wire, in memory or as a stream |
 //! | [`MailDestination`], [`write_signed`], [`write_mbox`] | write a message with a header field before it |
 
 mod border;
 mod discover;
 mod fault;
-mod lines;
 mod mails;
 mod mbox;
 mod quoting;
@@ -22,7 +20,6 @@ mod write;
 pub use border::{BorderReading, MboxBorder};
 pub use discover::{MAX_BYTES, MailAmount, MailFolders, MailOptions, discover};
 pub use fault::{MailError, MailFault};
-pub use lines::{CrlfReader, LineEnding, to_crlf};
 pub use mails::{BorderWarning, MailItem, MailReader, StoredMail};
 pub use mbox::{MboxMessage, MboxReader};
 pub use quoting::MboxQuoting;

@@ -72,7 +72,7 @@ impl MailSource {
     }
 
     /// Reads the message again as a stream, because it is too long for the memory. Lines end as in the file, see
-    /// [`CrlfReader`](super::CrlfReader).
+    /// [`CrlfReader`](oarlock_dkim::CrlfReader).
     ///
     /// # Errors
     /// The file cannot be opened any more, or it is a stream.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, UNIX_EPOCH};
 
+use oarlock_dkim::CrlfReader;
+
 use super::*;
 
 const MESSAGE: &str = "From: a@example.com\n\nhello\n";

@@ -6,13 +6,14 @@ use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use memchr::memchr_iter;
+use oarlock_dkim::LineEnding;
 use oarlock_files::FileStamp;
 use oarlock_files::atomic_file::{AtomicFile, sync_folder};
 
 use super::border::ends_in_date;
 use super::discover::maildir_of;
 use super::quoting::FROM;
-use super::{LineEnding, MailError, MailFault, StoredMail};
+use super::{MailError, MailFault, StoredMail};
 
 /// Writes a message with header fields before it. The fields end their lines with CRLF, and get the line ending of
 /// the message.

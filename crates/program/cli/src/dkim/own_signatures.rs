@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use oarlock_dkim::{DkimSigner, HeaderField, TagList, ascii_form};
-use oarlock_mail_files::mail::{StoredMail, to_crlf};
+use oarlock_dkim::{DkimSigner, HeaderField, TagList, ascii_form, to_crlf};
+use oarlock_mail_files::mail::StoredMail;
 
 const FIELD: &[u8] = b"DKIM-Signature";
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm,
+    DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm, to_crlf,
 };
-use oarlock_mail_files::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
+use oarlock_mail_files::mail::{self, MailDestination, MailError, StoredMail};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::table::count;
 use serde::Serialize;

@@ -5,9 +5,8 @@ use std::io::Write;
 use oarlock::Accelerator;
 use oarlock_dkim::{
     ArcChain, DkimVerdict, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
-    best_verdict,
+    best_verdict, to_crlf,
 };
-use oarlock_mail_files::mail::to_crlf;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::table::count;
 use serde::Serialize;
