@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_milter::{MilterServer, MilterServerError, MilterSettings};
-use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyConfigError, ProxyService, ProxyServiceError};
+use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyService, ProxyServiceError};
 use oarlock_server::{BoundServer, CryptoserverConfig, CryptoserverError, config::ConfigError};
 use oarlock_terminal::{CommandError, FailureKind};
 
@@ -46,7 +46,7 @@ pub(crate) enum CryptoserverRoleError {
     #[error("the proxy: {0}")]
     Proxy(#[from] ProxyServiceError),
     #[error("the proxy: {0}")]
-    ProxyConfig(#[from] ProxyConfigError),
+    ProxyConfig(#[from] oarlock_service_kit::settings::SettingsError),
     #[error("the mail filter: {0}")]
     Filter(#[from] MilterServerError),
 }
@@ -59,9 +59,9 @@ impl CommandError for CryptoserverRoleError {
 
 pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), CryptoserverRoleError> {
     stay_on(args.core)?;
-    oarlock_server::raise_open_files();
+    oarlock_service_kit::raise_open_files();
     // As `oarlock serve` does: memory that the allocator keeps would look like memory that clients hold.
-    oarlock_server::keep_little_memory();
+    oarlock_service_kit::keep_little_memory();
     let config = CryptoserverConfig::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {

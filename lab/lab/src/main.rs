@@ -53,7 +53,7 @@ fn run(cli: &OarlockLabCli) -> Result<(), Failure> {
         LabCommand::Ladder(args) => ladder::run(global, args).map_err(Failure::in_command("ladder")),
         LabCommand::Latency(args) => Ok(latency::run(global, args)?),
         LabCommand::Bench(args) => {
-            oarlock_server::raise_open_files();
+            oarlock_service_kit::raise_open_files();
             bench::run(global, args).map_err(Failure::in_command("bench"))
         }
         LabCommand::Sockets(args) => sockets::run(global, args).map_err(Failure::in_command("sockets")),

@@ -19,10 +19,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use oarlock_network::{
-    HandshakeAdmission, HandshakeSlot, LogLimit, PassedSockets, SocketFileError, accept_next,
+    DrainSwitch, DrainWatch, HandshakeAdmission, HandshakeSlot, LogLimit, PassedSockets, SocketFileError,
+    accept_next,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error, info, warn};
@@ -129,8 +130,7 @@ struct ServerContext<F> {
     permits: Arc<Semaphore>,
     /// The connections that have sent nothing.
     silent: Arc<HandshakeAdmission>,
-    /// True once the server must stop.
-    is_draining: watch::Receiver<bool>,
+    drain: DrainWatch,
 }
 
 impl<F: FilterFactory> MilterServer<F> {
@@ -189,7 +189,7 @@ impl<F: FilterFactory> MilterServer<F> {
     /// Serves until `stop` is ready, then drains. Connections between messages are closed at once, others after their
     /// message. Those that are left at the deadline are cut.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let (drain, is_draining) = watch::channel(false);
+        let drain = DrainSwitch::default();
         let shared = Arc::new(ServerContext {
             filters: self.filters,
             counters: self.counters,
@@ -197,7 +197,7 @@ impl<F: FilterFactory> MilterServer<F> {
             // A connection gives way only if there is no permit, so this has no limits of its own.
             silent: Arc::new(HandshakeAdmission::new(usize::MAX, usize::MAX)),
             settings: self.settings,
-            is_draining,
+            drain: drain.watch(),
         });
         let mut running = JoinSet::new();
         for listener in self.listeners {
@@ -208,8 +208,7 @@ impl<F: FilterFactory> MilterServer<F> {
             deadline_s = shared.settings.max_drain.as_secs_f64(),
             "draining: messages in progress may finish"
         );
-        // A send fails only if all listeners have ended already.
-        let _ = drain.send(true);
+        drain.throw();
         while running.join_next().await.is_some() {}
         info!("stopped");
     }
@@ -218,7 +217,7 @@ impl<F: FilterFactory> MilterServer<F> {
 /// Serves one listener and its connections until all have ended.
 async fn serve<F: FilterFactory>(listener: MilterListener, shared: Arc<ServerContext<F>>) {
     let mut connections = JoinSet::new();
-    let mut is_draining = shared.is_draining.clone();
+    let mut drain = shared.drain.clone();
     let limits = AcceptLogLimits::new();
     loop {
         tokio::select! {
@@ -237,7 +236,7 @@ async fn serve<F: FilterFactory>(listener: MilterListener, shared: Arc<ServerCon
                 }
             },
             Some(ended) = connections.join_next() => record_end(&shared.counters, ended),
-            () = draining(&mut is_draining) => break,
+            () = drain.thrown() => break,
         }
     }
     drop(listener);
@@ -251,12 +250,6 @@ async fn serve<F: FilterFactory>(listener: MilterListener, shared: Arc<ServerCon
         warn!(connections = cut, "the deadline passed: unfinished connections were cut");
     }
     connections.shutdown().await;
-}
-
-/// Waits until the server must stop.
-async fn draining(is_draining: &mut watch::Receiver<bool>) {
-    // An error means that the server is gone, which is a stop as well.
-    let _ = is_draining.wait_for(|is_draining| *is_draining).await;
 }
 
 /// The interval between log lines that peers can cause.

@@ -5,6 +5,7 @@
 //! | [`accept_next`] | the acceptance of connections, with a pause after each failure |
 //! | [`HandshakeAdmission`] | limits of connections whose client is not known yet |
 //! | [`IdleTimer`], [`linger()`] | a limit on silence, and the end of a connection |
+//! | [`DrainSwitch`] | the switch with which a service begins to drain |
 //! | [`LogLimit`] | repeated log lines as a count |
 //! | [`PassedSockets`] | listening sockets that systemd has bound |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes no other file |
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod drain;
 mod handshake_admission;
 mod host_name;
 mod idle_timer;
@@ -23,6 +25,7 @@ mod passed_sockets;
 mod socket_file;
 
 pub use accept::accept_next;
+pub use drain::{DrainSwitch, DrainWatch};
 pub use handshake_admission::{HandshakeAdmission, HandshakeSlot, source_of};
 pub use host_name::{BadName, HostName, HostNamePattern, HostNamePatternError};
 pub use idle_timer::IdleTimer;

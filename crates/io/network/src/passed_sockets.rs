@@ -7,6 +7,8 @@ use std::path::Path;
 
 use listenfd::ListenFd;
 
+use crate::socket_file::{SocketFile, SocketFileError};
+
 /// A listening socket that the service manager has bound. It does not block.
 #[derive(Debug)]
 pub enum ServiceSocket {
@@ -68,6 +70,37 @@ impl PassedSockets {
             ServiceSocket::Unix(unix) => Some(unix),
             ServiceSocket::Tcp(_) => None,
         }
+    }
+
+    /// Takes the TCP socket that is bound to this address, or binds one. It needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The system does not bind the address.
+    pub async fn bind_tcp(&mut self, address: SocketAddr) -> io::Result<tokio::net::TcpListener> {
+        match self.take_tcp(address) {
+            Some(tcp) => tokio::net::TcpListener::from_std(tcp),
+            None => tokio::net::TcpListener::bind(address).await,
+        }
+    }
+
+    /// Takes the UNIX socket that is bound to this path, whose file belongs to the service manager, or binds one as
+    /// [`SocketFile::bind`] does. It needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The path is in use, or the system fails.
+    pub fn bind_unix(
+        &mut self,
+        path: &Path,
+        mode: u32,
+        group: Option<u32>,
+    ) -> Result<(tokio::net::UnixListener, Option<SocketFile>), SocketFileError> {
+        let (unix, file) = match self.take_unix(path) {
+            Some(unix) => (unix, None),
+            None => SocketFile::bind(path, mode, group).map(|(unix, file)| (unix, Some(file)))?,
+        };
+        let listener = unix.set_nonblocking(true).and_then(|()| tokio::net::UnixListener::from_std(unix));
+        let listener = listener.map_err(|error| SocketFileError::Io { path: path.to_owned(), error })?;
+        Ok((listener, file))
     }
 
     /// Returns the addresses of the sockets that nobody has taken.

@@ -25,7 +25,7 @@ pub(crate) struct LoadCommand {
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &LoadCommand) -> Result<(), Failure> {
-    oarlock_server::raise_open_files();
+    oarlock_service_kit::raise_open_files();
     let failed = Failure::in_command("load");
     if args.load.spawn {
         return load::run(global, &args.load, &LoadedServer::Spawned(&prepare)).map_err(failed);

@@ -11,17 +11,15 @@ use oarlock_mailfilter::{
 };
 use oarlock_milter::MilterSocket;
 use oarlock_network::PassedSockets;
-use oarlock_service_kit::service_manager::ServiceState;
+use oarlock_service_kit::signals::{Hangups, ready_until, stop_signal};
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use oarlock_wire::ServerSettingsError;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
 use crate::runtime::{raise_open_files, run_future};
-use crate::serve::{LogFormat, harden, log, report_state, stopped};
+use crate::serve::{LogFormat, harden, log};
 
 /// Arguments of `oarlock milter`.
 #[derive(Args, Debug)]
@@ -81,8 +79,7 @@ impl CommandError for MilterError {
             Self::Records(error) => error.kind(),
             Self::FilterService(
                 FilterServiceError::Server(_)
-                | FilterServiceError::Metrics { .. }
-                | FilterServiceError::Cryptoserver(ServerSettingsError::Remote(_))
+| FilterServiceError :: Metrics ( _ ) | FilterServiceError :: Cryptoserver ( ServerSettingsError :: Remote ( _ ) )
                 | FilterServiceError::Start(_),
             ) => FailureKind::Machine,
             Self::FilterService(_) => FailureKind::Usage,
@@ -97,11 +94,7 @@ fn list(faults: &[SigningKeyFault]) -> String {
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), MilterError> {
-    let mut config = match &args.config {
-        Some(path) => FilterConfig::read(path)?,
-        None => FilterConfig::default(),
-    };
-    config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
+    let config = read(global, args)?;
     log(args.log, global.verbose);
     // A few files are not connections: listeners, logs, keys that are being read.
     raise_open_files(config.limits.max_connections.saturating_add(32));
@@ -112,29 +105,34 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
             return check(global, args, &config).await;
         }
         // From now on the signals are handled: before, they would end the process, whose self tests take some seconds.
-        let hangups = signal(SignalKind::hangup());
-        let users = [SignalKind::user_defined1(), SignalKind::user_defined2()].map(ignore);
+        let hangups = Hangups::handle();
         let service = open(global, args, &config).await?;
         let bound = service.bind_passed(PassedSockets::from_env().map_err(MilterError::Passed)?).await?;
         // Whoever hears that the filter is ready may stop it at once.
-        let stopped = stopped();
+        let stopped = stop_signal();
         let sockets: Vec<String> = bound.sockets().iter().map(MilterSocket::to_string).collect();
         announce(args, &sockets, bound.metrics());
         if global.json || args.log == LogFormat::Text {
             say(global, args, &service, &sockets, bound.metrics(), &[])?;
         }
-        let hangups =
-            tokio::spawn(hear_hangups(hangups, service, args.config.clone(), global.engine_names()));
-        report_state(ServiceState::Ready);
-        let stop = async {
-            stopped.await;
-            report_state(ServiceState::Stopping);
+        let reload = async || match read(global, args) {
+            // The service logs the outcome.
+            Ok(config) => drop(service.reconfigure(config).await),
+            Err(error) => service.refuse_settings(&error),
         };
-        bound.run(stop).await;
-        hangups.abort();
-        users.into_iter().flatten().for_each(|task| task.abort());
+        bound.run(ready_until(stopped, hangups, reload)).await;
         Ok(())
     })
+}
+
+/// Reads the configuration file. Engines of the command line count if the configuration names none.
+fn read(global: &GlobalOptions, args: &MilterArgs) -> Result<FilterConfig, FilterConfigError> {
+    let mut config = match &args.config {
+        Some(path) => FilterConfig::read(path)?,
+        None => FilterConfig::default(),
+    };
+    config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
+    Ok(config)
 }
 
 async fn open(
@@ -172,42 +170,6 @@ fn announce(args: &MilterArgs, sockets: &[String], metrics: Option<SocketAddr>) 
     if let Some(address) = metrics {
         tracing::info!(kind = "metrics", %address, %config, "listening");
     }
-}
-
-async fn hear_hangups(
-    hangups: io::Result<Signal>,
-    service: FilterService,
-    path: Option<PathBuf>,
-    engines: Option<Vec<String>>,
-) {
-    let Ok(mut hangups) = hangups else {
-        tracing::warn!("SIGHUP cannot be heard: the signing table is read again only when it changes");
-        return;
-    };
-    while hangups.recv().await.is_some() {
-        let config = match &path {
-            Some(path) => FilterConfig::read(path),
-            None => Ok(FilterConfig::default()),
-        };
-        match config {
-            // The service logs the outcome.
-            Ok(mut config) => {
-                config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
-                drop(service.reconfigure(config).await);
-            }
-            Err(error) => service.refuse_settings(&error),
-        }
-    }
-}
-
-/// Keeps a signal from ending the process. Operators send it to other filters to have their logs reopened.
-fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
-    let mut signals = signal(kind).ok()?;
-    Some(tokio::spawn(async move {
-        while signals.recv().await.is_some() {
-            tracing::info!(signal = kind.as_raw_value(), "this signal has no effect");
-        }
-    }))
 }
 
 fn say(

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock_proxy::config::{BackendAddress, BackendSettings, ListenAddress};
-use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyConfigError, ProxyService, ProxyServiceError};
-use oarlock_service_kit::service_manager::ServiceState;
+use oarlock_proxy::{BoundProxy, ProxyConfig, ProxyService, ProxyServiceError};
+use oarlock_service_kit::settings::SettingsError;
+use oarlock_service_kit::signals::{Hangups, ready_until, stop_signal};
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
 use oarlock_wire::ServerSettingsError;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::runtime::{raise_open_files, run_future};
-use crate::serve::{LogFormat, harden, keep_user_signals, log, report_state, stopped};
+use crate::serve::{LogFormat, harden, log};
 
 /// Arguments of `oarlock proxy`.
 #[derive(Args, Debug)]
@@ -60,7 +60,7 @@ pub(crate) struct ProxyArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProxyError {
     #[error(transparent)]
-    ProxyConfig(#[from] ProxyConfigError),
+    ProxyConfig(#[from] SettingsError),
     #[error(transparent)]
     ProxyService(#[from] ProxyServiceError),
     #[error(
@@ -78,10 +78,9 @@ impl CommandError for ProxyError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::ProxyService(
-                ProxyServiceError::Listen { .. }
+                ProxyServiceError::Listen(_)
                 | ProxyServiceError::PortTaken { .. }
-                | ProxyServiceError::Metrics { .. }
-                | ProxyServiceError::Cryptoserver(ServerSettingsError::Remote(_))
+| ProxyServiceError :: Metrics ( _ ) | ProxyServiceError :: Cryptoserver ( ServerSettingsError :: Remote ( _ ) )
                 | ProxyServiceError::Start(_),
             )
             | Self::Runtime(_) => FailureKind::Machine,
@@ -99,7 +98,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
     log(args.log, global.verbose);
     // A connection has two sockets. A few files are not connections.
     raise_open_files(config.limits.max_connections.saturating_mul(2).saturating_add(64));
-    oarlock_server::keep_little_memory();
+    oarlock_service_kit::keep_little_memory();
     harden(args.check);
     let runtime = Runtime::new().map_err(ProxyError::Runtime)?;
     run_future(&runtime, async {
@@ -112,31 +111,26 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
             return Ok(say(global, args, &service, &config, &addresses, config.listen.metrics)?);
         }
         // From now on the signals are handled: before, they would end the process, whose self tests take some seconds.
-        let hangups = signal(SignalKind::hangup());
-        keep_user_signals();
+        let hangups = Hangups::handle();
         let service = ProxyService::open(config.clone(), global.builder()).await?;
         let bound = service.bind().await?;
         // Whoever hears that the proxy is ready may stop it at once.
-        let stopped = stopped();
+        let stopped = stop_signal();
         announce(args, &bound);
         if global.json || args.log == LogFormat::Text {
             say(global, args, &service, &config, bound.addresses(), bound.metrics())?;
         }
-        let reloads = reload_at_hangups(hangups, service, || read(global, args));
-        report_state(ServiceState::Ready);
-        let stop = async {
-            tokio::select! {
-                () = stopped => {}
-                () = reloads => {}
-            }
-            report_state(ServiceState::Stopping);
+        let reload = async || match read(global, args) {
+            // The service logs the outcome.
+            Ok(config) => drop(service.reconfigure(config).await),
+            Err(error) => service.refuse_settings(&error),
         };
-        Ok(bound.run(stop).await?)
+        Ok(bound.run(ready_until(stopped, hangups, reload)).await?)
     })
 }
 
 /// Reads the configuration file, or makes a configuration of the options.
-fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, ProxyConfigError> {
+fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, SettingsError> {
     let mut config = match &args.config {
         Some(path) => ProxyConfig::read(path)?,
         None => from_options(args),
@@ -157,26 +151,6 @@ fn from_options(args: &ProxyArgs) -> ProxyConfig {
     config.tls.alpn.clone_from(&args.alpn);
     config.listen.metrics = args.metrics;
     config
-}
-
-/// Reloads everything at SIGHUP. A configuration that cannot be read changes nothing.
-async fn reload_at_hangups(
-    hangups: io::Result<Signal>,
-    service: ProxyService,
-    read: impl Fn() -> Result<ProxyConfig, ProxyConfigError>,
-) {
-    let Ok(mut hangups) = hangups else {
-        tracing::warn!("SIGHUP cannot be heard: certificates are read again only when their files change");
-        return std::future::pending().await;
-    };
-    while hangups.recv().await.is_some() {
-        match read() {
-            // The service logs the outcome.
-            Ok(config) => drop(service.reconfigure(config).await),
-            Err(error) => service.refuse_settings(&error),
-        }
-    }
-    std::future::pending::<()>().await;
 }
 
 /// Logs the addresses.

@@ -14,7 +14,7 @@ pub(crate) fn run_future<T>(runtime: &Runtime, future: impl Future<Output = T>) 
 /// Raises the limit of open files as far as the system allows it. Logs a warning if the connections of a service need
 /// more.
 pub(crate) fn raise_open_files(needed: usize) {
-    let allowed = oarlock_server::raise_open_files();
+    let allowed = oarlock_service_kit::raise_open_files();
     if allowed.is_some_and(|allowed| allowed < needed as u64) {
         tracing::warn!(
             needed,

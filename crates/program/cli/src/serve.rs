@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use oarlock_network::{PassedSockets, SocketFileError};
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
-use oarlock_server::{
-    Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
-};
-use oarlock_service_kit::service_manager::{ServiceState, notify};
+use oarlock_server::{Addresses, BoundServer, CryptoserverConfig, CryptoserverError, config::ConfigError};
+use oarlock_service_kit::signals::{Hangups, ready_until, stop_signal};
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions, screen};
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -81,9 +78,7 @@ impl CommandError for ServeError {
                 FailureKind::Usage
             }
             Self::Server(
-                CryptoserverError::SocketFile(_)
-                | CryptoserverError::Stopped
-                | CryptoserverError::Listen { .. },
+                CryptoserverError::SocketFile(_) | CryptoserverError::Stopped | CryptoserverError::Listen(_),
             ) => FailureKind::Machine,
             Self::Server(_) => FailureKind::Usage,
             Self::Development(_) | Self::Runtime(_) | Self::Passed(_) => FailureKind::Machine,
@@ -113,33 +108,30 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
         tracing::warn!("made keys and certificates for development: do not use them for anything else");
     }
     let config = read(&path, global.engine_names())?;
-    oarlock_server::raise_open_files();
-    oarlock_server::keep_little_memory();
+    oarlock_service_kit::raise_open_files();
+    oarlock_service_kit::keep_little_memory();
     harden(false);
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;
     run_future(&runtime, async {
-        // From now on the signal is handled: before, it ends the process.
-        let hangups = signal(SignalKind::hangup());
-        keep_user_signals();
+        // From now on the signals are handled: before, they end the process.
+        let hangups = Hangups::handle();
         let passed = PassedSockets::from_env().map_err(ServeError::Passed)?;
         let server = BoundServer::bind_passed(config, global.builder(), passed).await?;
         // A supervisor may stop the server as soon as it is ready.
-        let stopped = stopped();
+        let stopped = stop_signal();
         let addresses = server.addresses();
         announce(&addresses, &path);
         if global.json || args.log == LogFormat::Text {
             say(global, args, &path, &addresses, development.as_ref())?;
         }
-        let reloads =
-            tokio::spawn(hear_hangups(hangups, server.reload_handle(), path, global.engine_names()));
-        report_state(ServiceState::Ready);
-        let stop = async {
-            stopped.await;
-            report_state(ServiceState::Stopping);
+        let reloads = server.reload_handle();
+        // A configuration that cannot be read changes nothing.
+        let reload = async || match read(&path, global.engine_names()) {
+            // The server itself logs the outcome.
+            Ok(config) => drop(reloads.reload(config).await),
+            Err(error) => tracing::error!(%error, "nothing was reloaded: what was there before stays in use"),
         };
-        let outcome = server.run(stop).await;
-        reloads.abort();
-        Ok(outcome?)
+        Ok(server.run(ready_until(stopped, hangups, reload)).await?)
     })
 }
 
@@ -176,43 +168,11 @@ fn check(global: &GlobalOptions, args: &ServeArgs, path: &Path) -> Result<(), Se
     Ok(())
 }
 
-/// Reloads everything at SIGHUP. A configuration that cannot be read changes nothing.
-async fn hear_hangups(
-    hangups: io::Result<Signal>,
-    reloads: ReloadHandle,
-    path: PathBuf,
-    engines: Option<Vec<String>>,
-) {
-    let Ok(mut hangups) = hangups else {
-        tracing::warn!(
-            "SIGHUP cannot be heard: certificates and keys are read again only when their files change"
-        );
-        return;
-    };
-    while hangups.recv().await.is_some() {
-        match read(&path, engines.clone()) {
-            // The server itself logs the outcome.
-            Ok(config) => drop(reloads.reload(config).await),
-            Err(error) => tracing::error!(%error, "nothing was reloaded: what was there before stays in use"),
-        }
-    }
-}
-
 /// Returns the program as a shell finds it: the path by which this process was started if it is not in a directory of
 /// PATH, as after `make run`.
 fn invoked_program() -> String {
     let program = std::env::args().next().filter(|program| program.contains('/'));
     program.unwrap_or_else(|| "oarlock".to_owned())
-}
-
-/// Keeps SIGUSR1 and SIGUSR2 from ending the process, as they do by default. They have no other effect.
-pub(crate) fn keep_user_signals() {
-    for kind in [SignalKind::user_defined1(), SignalKind::user_defined2()] {
-        // A handler that tokio has installed stays for the life of the process.
-        if let Err(error) = signal(kind) {
-            tracing::warn!(%error, "SIGUSR1 and SIGUSR2 end this process");
-        }
-    }
 }
 
 /// Logs the addresses.
@@ -248,7 +208,7 @@ pub(crate) fn log(form: LogFormat, is_verbose: bool) {
 /// Keeps keys out of core dumps, and out of swap if the system allows it. The log of a check does not report it: a
 /// check ends at once, and the service that is checked may have other rights.
 pub(crate) fn harden(is_check: bool) {
-    let hardened = oarlock_server::harden();
+    let hardened = oarlock_service_kit::harden();
     if is_check {
         return;
     }
@@ -257,32 +217,6 @@ pub(crate) fn harden(is_check: bool) {
     }
     for warning in hardened.warnings {
         tracing::warn!("{warning}");
-    }
-}
-
-/// Notifies the service manager of this service's state.
-pub(crate) fn report_state(state: ServiceState) {
-    if let Err(error) = notify(state) {
-        tracing::warn!(%error, "NOTIFY_SOCKET: the service manager did not get this service's state");
-    }
-}
-
-/// Handles the signals that end the process, from this call on. The future is ready when one has come.
-pub(crate) fn stopped() -> impl Future<Output = ()> {
-    let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-    async {
-        match (terminate, interrupt) {
-            (Ok(mut terminate), Ok(mut interrupt)) => {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = interrupt.recv() => {}
-                }
-            }
-            _ => {
-                tracing::warn!("signals cannot be heard: this server ends only by being killed");
-                std::future::pending::<()>().await;
-            }
-        }
     }
 }
 

@@ -4,15 +4,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock::AcceleratorBuilder;
 use oarlock_dkim::{
     CacheLimits, Canonicalization, HeaderCoverage, MailLimits, SignedFields, SignerError, UnknownForm,
     VerifyPolicy,
 };
-use oarlock_files::line_number;
-use oarlock_key_files::check_key_path;
 use oarlock_mail_files::dns::{ResolverError, server_address};
 use oarlock_network::IpNetwork;
+use oarlock_service_kit::EngineSettings;
+use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
 use oarlock_wire::ServerSettings;
 use serde::Deserialize;
 
@@ -239,20 +238,6 @@ pub struct FilterLimits {
     pub progress_seconds: u64,
 }
 
-/// The settings for engines.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct EngineSettings {
-    /// The names of the allowed engines. Default: all.
-    pub allowed: Option<Vec<String>>,
-    /// The number of worker threads. Default: the number of cores.
-    pub threads: Option<usize>,
-    /// The share of results that another engine computes again, 0 to 1.
-    pub cross_check: Option<f64>,
-    /// False if products by the floating-point unit (the leaf `fma`) may not compute with secrets. Default: true.
-    pub fma_secrets: Option<bool>,
-}
-
 impl Default for FilterConfig {
     fn default() -> Self {
         let local = ["127.0.0.0/8", "::1"].map(str::to_owned);
@@ -351,25 +336,9 @@ impl Default for FilterLimits {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterConfigError {
-    /// The file cannot be read.
-    #[error("{}: {error}", path.display())]
-    Read {
-        /// The path of the file.
-        path: PathBuf,
-        /// The error of the system.
-        error: std::io::Error,
-    },
-    /// The file has a syntax error. The line is not quoted: a key that was pasted into the file must not appear in a
-    /// log.
-    #[error("{}:{line}: {reason}", path.display())]
-    Syntax {
-        /// The path of the file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The fault in that line.
-        reason: String,
-    },
+    /// The file cannot be read, or a value is not allowed.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// The address of a socket is not valid.
     #[error("[listen] sockets: {0}")]
     Socket(#[from] SocketError),
@@ -382,23 +351,6 @@ pub enum FilterConfigError {
     /// The address of a name server is not valid.
     #[error("[dns] servers: {0}")]
     NameServer(ResolverError),
-    /// A value is not allowed.
-    #[error("{field}: expected {expected}, found {found}")]
-    Value {
-        /// The name of the setting.
-        field: &'static str,
-        /// The allowed values.
-        expected: &'static str,
-        /// The value found.
-        found: String,
-    },
-}
-
-impl FilterConfigError {
-    fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
-        let line = line_number(text, error.span().map_or(0, |span| span.start));
-        Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
-    }
 }
 
 impl FilterConfig {
@@ -407,11 +359,7 @@ impl FilterConfig {
     /// # Errors
     /// The file cannot be read, or a setting is not valid.
     pub fn read(path: &Path) -> Result<Self, FilterConfigError> {
-        let text = oarlock_files::read_text(path)
-            .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
-        let mut config: Self =
-            toml::from_str(&text).map_err(|error| FilterConfigError::syntax(path, &text, &error))?;
-        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
+        let config = read_settings(path, Self::resolve_paths)?;
         config.check()?;
         Ok(config)
     }
@@ -424,29 +372,14 @@ impl FilterConfig {
         }
     }
 
-    /// Checks that no key was pasted in place of a file name, because messages quote file names.
-    fn check_key_paths(&self) -> Result<(), FilterConfigError> {
-        let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
-        let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
-        for (field, path) in seal.chain(server.map(|path| ("[cryptoserver] private_key", path))) {
-            check_key_path(path).map_err(|_| FilterConfigError::Value {
-                field,
-                expected: "the name of a file",
-                found: "text that looks like a key (it is not shown)".to_owned(),
-            })?;
-        }
-        Ok(())
-    }
-
     /// Checks the settings without touching any file or socket.
     ///
     /// # Errors
     /// The first setting that is not valid.
     pub fn check(&self) -> Result<(), FilterConfigError> {
-        let number = |field, expected, is_good: bool, found: String| {
-            if is_good { Ok(()) } else { Err(FilterConfigError::Value { field, expected, found }) }
-        };
-        self.check_key_paths()?;
+        let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
+        let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
+        expect_paths(seal.chain(server.map(|path| ("[cryptoserver] private_key", path))))?;
         self.sockets()?;
         self.settings()?;
         self.name_servers()?;
@@ -454,21 +387,20 @@ impl FilterConfig {
         self.signed_fields()?;
         let (limits, verifying) = (&self.limits, &self.verifying);
         let sockets = &self.listen.sockets;
-        number("[listen] sockets", "at least one", !sockets.is_empty(), format!("{sockets:?}"))?;
+        expect("[listen] sockets", "at least one", !sockets.is_empty(), format_args!("{sockets:?}"))?;
         for (field, found) in [
             ("[limits] max_connections", limits.max_connections),
             ("[limits] max_headers", limits.max_headers),
             ("[limits] max_header_bytes", limits.max_header_bytes),
             ("[dns] max_cached_names", self.dns.max_cached_names),
         ] {
-            number(field, "1 or more", found > 0, found.to_string())?;
+            expect(field, "1 or more", found > 0, found)?;
         }
-        number("[limits] progress_seconds", "1 or more", limits.progress_seconds > 0, "0".into())?;
-        number("[dns] timeout_ms", "1 or more", self.dns.timeout_ms > 0, "0".into())?;
+        expect("[limits] progress_seconds", "1 or more", limits.progress_seconds > 0, 0)?;
+        expect("[dns] timeout_ms", "1 or more", self.dns.timeout_ms > 0, 0)?;
         let bits = verifying.min_rsa_bits;
-        number("[verifying] min_rsa_bits", "1024 to 4096", (1024..=4096).contains(&bits), bits.to_string())?;
-        let share = self.engines.cross_check.unwrap_or(0.0);
-        number("[engines] cross_check", "0 to 1", (0.0..=1.0).contains(&share), share.to_string())?;
+        expect("[verifying] min_rsa_bits", "1024 to 4096", (1024..=4096).contains(&bits), bits)?;
+        self.engines.check()?;
         let TrustedResults { authserv_ids, filters, .. } = &self.trusted_results;
         let names = self.authserv_id.iter().map(|id| ("authserv_id", id));
         let names = names.chain(authserv_ids.iter().map(|id| ("[trusted_results] authserv_ids", id)));
@@ -476,7 +408,7 @@ impl FilterConfig {
             let is_name =
                 !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"\";()".contains(&byte));
             let expected = "a name without spaces, quotes, semicolons and parentheses";
-            number(field, expected, is_name, format!("{id:?}"))?;
+            expect(field, expected, is_name, format_args!("{id:?}"))?;
         }
         Ok(())
     }
@@ -518,19 +450,11 @@ impl FilterConfig {
     /// Returns the settings of the server.
     pub(crate) fn settings(&self) -> Result<MilterSettings, FilterConfigError> {
         let (listen, limits) = (&self.listen, &self.limits);
-        let mode = u32::from_str_radix(&listen.unix_mode, 8).ok().filter(|mode| *mode <= 0o777);
-        let unix_mode = mode.ok_or_else(|| FilterConfigError::Value {
-            field: "[listen] unix_mode",
-            expected: "octal digits such as \"0660\"",
-            found: format!("{:?}", listen.unix_mode),
-        })?;
-        if unix_mode & 0o002 != 0 && listen.unix_users.is_none() {
-            return Err(FilterConfigError::Value {
-                field: "[listen] unix_mode",
-                expected: "no permissions for others, such as \"0660\", or a list unix_users",
-                found: format!("{:?} without unix_users", listen.unix_mode),
-            });
-        }
+        let unix_mode = parse_unix_mode(&listen.unix_mode)?;
+        let is_closed = unix_mode & 0o002 == 0 || listen.unix_users.is_some();
+        let expected = "no permissions for others, such as \"0660\", or a list unix_users";
+        let found = format_args!("{:?} without unix_users", listen.unix_mode);
+        expect("[listen] unix_mode", expected, is_closed, found)?;
         Ok(MilterSettings {
             max_connections: limits.max_connections,
             max_idle: Duration::from_secs(limits.max_idle_seconds.max(1)),
@@ -593,19 +517,6 @@ impl FilterConfig {
             max_negative_ttl_s: *max_negative_ttl_seconds,
             failure_s: *failure_seconds,
         }
-    }
-}
-
-impl EngineSettings {
-    /// Applies these settings to the builder of an accelerator.
-    pub(crate) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
-        let builder = match &self.allowed {
-            Some(names) => builder.engines(names.iter().map(String::as_str)),
-            None => builder,
-        };
-        let builder = self.threads.into_iter().fold(builder, AcceleratorBuilder::threads);
-        let builder = self.fma_secrets.into_iter().fold(builder, AcceleratorBuilder::fma_secrets);
-        self.cross_check.into_iter().fold(builder, AcceleratorBuilder::cross_check)
     }
 }
 

@@ -1,13 +1,12 @@
 //! Errors of starting and reconfiguring the filter.
 
-use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock_dkim::SignerError;
 use oarlock_milter::server::MilterServerError;
 use oarlock_wire::ServerSettingsError;
+use oarlock_service_kit::ListenError;
 
 use crate::config::FilterConfigError;
 use crate::keys::SigningKeyFault;
@@ -48,13 +47,8 @@ pub enum FilterServiceError {
     #[error("[listen] {0}")]
     Server(#[from] MilterServerError),
     /// The address for metrics cannot be bound.
-    #[error("[listen] metrics: cannot listen at {address}: {error}")]
-    Metrics {
-        /// The address.
-        address: SocketAddr,
-        /// The error of the system.
-        error: io::Error,
-    },
+    #[error("[listen] metrics: {0}")]
+    Metrics(#[from] ListenError),
     /// The service manager has bound sockets that no setting names.
     #[error("[listen] systemd has bound {}, which no setting names: expected the addresses of sockets and metrics", .0.join(", "))]
     Passed(Vec<String>),

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures, host_form};
+use oarlock_service_kit::Current;
 use tracing::info;
 
 use crate::author::AuthorAddress;
@@ -12,7 +13,7 @@ use crate::config::RequiredFrom;
 use crate::incoming::{BodyHashers, IncomingHeader, author};
 use crate::outcome::{MessageFault, MessageOutcome};
 use crate::report::MessageReport;
-use crate::state::{CurrentState, FilterState, InFlightGuard};
+use crate::state::{FilterState, InFlightGuard};
 use crate::table::{SigningLine, SigningTable};
 use crate::{sign, verify};
 use oarlock_milter::counters::count;
@@ -26,12 +27,12 @@ use oarlock_milter::session::{
 
 /// A factory of filters that sign and verify.
 #[derive(Debug)]
-pub struct DkimFilters(pub(crate) Arc<CurrentState>);
+pub struct DkimFilters(pub(crate) Arc<Current<FilterState>>);
 
 /// The filter of one connection from an MTA.
 #[derive(Debug)]
 pub struct DkimFilter {
-    current: Arc<CurrentState>,
+    current: Arc<Current<FilterState>>,
     /// The state at the start of the message.
     shared: Arc<FilterState>,
     has_leading_space: bool,

@@ -12,11 +12,11 @@ use oarlock_dkim::{DkimSigner, SignerError};
 use oarlock_files::FileStamp;
 use oarlock_key_files::sealed::is_sealed;
 use oarlock_key_files::{ExposedSecret, check_secret_mode, read_secret};
+use oarlock_service_kit::ServiceClock;
 use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
 use tracing::warn;
 
-use crate::clock::FilterClock;
 use oarlock_milter::counters::count;
 
 /// The name of the holder of keys at a cryptoserver.
@@ -91,7 +91,7 @@ pub(crate) struct KeyReader {
     /// The number of files that were read.
     pub(crate) reads: Arc<AtomicU64>,
     /// The clock that decides which lines still need their keys.
-    pub(crate) clock: FilterClock,
+    pub(crate) clock: ServiceClock,
 }
 
 /// A key file that is read on first use.

@@ -9,7 +9,6 @@
 //! | `cryptoserver` | the client of the server that holds keys |
 //! | `host_name` | the full name of this host |
 //! | `client_list` | lists of clients and of authors' domains |
-//! | `clock` | the time of day |
 //! | `filter` | the path of a message from its first field to its verdict |
 //! | `incoming`, `author` | the header of a message and its author |
 //! | `sign`, `verify`, `report` | the work at the end of a message and its report |
@@ -26,7 +25,6 @@
 
 mod author;
 mod client_list;
-mod clock;
 pub mod config;
 mod cryptoserver;
 mod error;
@@ -50,7 +48,6 @@ mod trust;
 mod verify;
 
 pub use self::client_list::{ClientEntryError, ClientList, DomainEntryError, DomainList};
-pub use self::clock::FilterClock;
 pub use self::config::{FilterConfig, FilterConfigError};
 pub use self::error::FilterServiceError;
 pub use self::filter::{DkimFilter, DkimFilters};

@@ -1,9 +1,10 @@
 //! The counters of the filter for operators.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use oarlock_dkim::{DkimVerdict, KeyAnswer};
+use oarlock_service_kit::metrics::read_counter as read;
 
 use crate::outcome::MessageOutcome;
 use crate::table::TableReload;
@@ -115,10 +116,6 @@ impl FilterMetrics {
     pub fn lookups(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         LOOKUPS.into_iter().zip(self.lookups.iter().map(read))
     }
-}
-
-pub(crate) fn read(counter: &AtomicU64) -> u64 {
-    counter.load(Ordering::Relaxed)
 }
 
 fn place(verdict: DkimVerdict) -> usize {

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,13 +11,13 @@ use oarlock_mail_files::dns::TxtLookup;
 use oarlock_milter::counters::{MilterCounters, count};
 use oarlock_milter::server::{MilterServer, UnixUsers, user_numbers};
 use oarlock_milter::socket::MilterSocket;
-use oarlock_network::PassedSockets;
+use oarlock_network::{DrainSwitch, PassedSockets};
+use oarlock_service_kit::{Current, ServiceClock, bind_tcp, metrics};
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use crate::clock::FilterClock;
 use crate::config::{FilterConfig, FilterConfigError};
 use crate::error::FilterServiceError;
 use crate::filter::DkimFilters;
@@ -26,14 +25,14 @@ use crate::keys::SigningKeyFault;
 use crate::metrics::FilterMetrics;
 use crate::page::FilterStatus;
 use crate::rotation::{self, RotationWarning};
-use crate::state::{CurrentState, FilterResources, FilterState};
+use crate::state::{FilterResources, FilterState};
 use crate::table::{SigningTableError, TableReload};
 
 /// An opened filter: its engines are tested and its table is read. Sockets are bound later, and keys are read when
 /// they are needed.
 #[derive(Clone, Debug)]
 pub struct FilterService {
-    current: Arc<CurrentState>,
+    current: Arc<Current<FilterState>>,
     base: FilterResources,
     config: FilterConfig,
     /// The users of the bound sockets.
@@ -50,7 +49,7 @@ impl FilterService {
         engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
     ) -> Result<Self, FilterServiceError> {
-        Self::open_with_clock(config, engines, lookups, FilterClock::default()).await
+        Self::open_with_clock(config, engines, lookups, ServiceClock::default()).await
     }
 
     /// Opens a filter with another clock.
@@ -61,7 +60,7 @@ impl FilterService {
         config: FilterConfig,
         engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
-        clock: FilterClock,
+        clock: ServiceClock,
     ) -> Result<Self, FilterServiceError> {
         config.check()?;
         let settings = config.clone();
@@ -74,7 +73,7 @@ impl FilterService {
         if shared.tables.is_none() && config.mode.signs() {
             warn!("nothing is signed: [signing] table is not set");
         }
-        Ok(Self { current: Arc::new(CurrentState::new(shared)), base, config, users: Arc::default() })
+        Ok(Self { current: Arc::new(Current::new(shared)), base, config, users: Arc::default() })
     }
 
     /// Returns the factory of filters, for callers with a server of their own.
@@ -105,16 +104,7 @@ impl FilterService {
                 warn!(%socket, "any process that reaches this TCP socket can have mail signed: prefer a UNIX socket");
             }
         }
-        let metrics = match self.config.listen.metrics {
-            Some(address) => {
-                let listener = match passed.take_tcp(address) {
-                    Some(listener) => TcpListener::from_std(listener),
-                    None => TcpListener::bind(address).await,
-                };
-                Some(listener.map_err(|error| FilterServiceError::Metrics { address, error })?)
-            }
-            None => None,
-        };
+        let metrics = bind_tcp(self.config.listen.metrics, &mut passed).await?;
         if !passed.is_empty() {
             return Err(FilterServiceError::Passed(passed.addresses()));
         }
@@ -184,7 +174,7 @@ impl FilterService {
                     bound.replace(users);
                 }
 
-                let lines = shared.tables.as_ref().map_or(0, |tables| tables.current().len());
+                let lines = shared.signing_lines();
                 self.current.replace(shared);
                 count(&self.base.metrics.reloads, 1);
                 info!(lines, "the settings, the signing table and the keys were read again");
@@ -233,7 +223,7 @@ impl FilterService {
     /// Returns the number of lines of the signing table in use.
     #[must_use]
     pub fn signing_lines(&self) -> usize {
-        self.current.signing_lines()
+        self.current.get().signing_lines()
     }
 
     /// Checks the signing table for changes until the future is dropped.
@@ -308,22 +298,16 @@ impl BoundService {
             base: service.base.clone(),
             current: Arc::clone(&service.current),
             counters: server.counters(),
-            is_draining: AtomicBool::new(false),
+            drain: DrainSwitch::default(),
         });
-        let shown = async {
-            match metrics {
-                Some(listener) => oarlock_service_kit::metrics::serve(listener, Arc::clone(&status)).await,
-                None => std::future::pending().await,
-            }
-        };
         let stop = async {
             stop.await;
-            status.is_draining.store(true, Ordering::Relaxed);
+            status.drain.throw();
         };
         tokio::select! {
             () = server.run(stop) => {}
             () = service.watch() => {}
-            () = shown => {}
+            () = metrics::serve(metrics, Arc::clone(&status)) => {}
         }
     }
 }

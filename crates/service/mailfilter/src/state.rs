@@ -1,18 +1,19 @@
 //! The state that all connections share: long-lived resources, and settings that can be replaced.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
 use oarlock_mail_files::dns::TxtLookup;
+use oarlock_service_kit::ServiceClock;
+use oarlock_service_kit::settings::SettingsError;
 use oarlock_wire::RemoteHolder;
-use tracing::{info, warn};
+use tracing::warn;
 
 use crate::client_list::ClientList;
-use crate::clock::FilterClock;
 use crate::config::{ExemptSettings, FilterConfig, FilterConfigError, FilterMode, SealSettings};
 use crate::cryptoserver::open_remote;
 use crate::error::FilterServiceError;
@@ -31,7 +32,7 @@ pub(crate) struct FilterResources {
     pub(crate) accelerator: Accelerator,
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) metrics: Arc<FilterMetrics>,
-    pub(crate) clock: FilterClock,
+    pub(crate) clock: ServiceClock,
     remote: Option<RemoteHolder>,
     /// The number of messages between MAIL and their verdict.
     in_flight: Arc<AtomicUsize>,
@@ -42,7 +43,7 @@ impl FilterResources {
         config: &FilterConfig,
         engines: AcceleratorBuilder,
         source: Arc<dyn TxtLookup>,
-        clock: FilterClock,
+        clock: ServiceClock,
     ) -> Result<Self, FilterServiceError> {
         let engines = config.engines.builder(engines);
         let remote = match &config.cryptoserver {
@@ -51,7 +52,7 @@ impl FilterResources {
         };
         let engines = remote.iter().fold(engines, |engines, remote| engines.holder(Arc::new(remote.clone())));
         let accelerator = engines.build()?;
-        log_absent(config.engines.allowed.as_deref(), &accelerator);
+        config.engines.log_absent(&accelerator);
         let metrics = Arc::new(FilterMetrics::default());
         let patience = Duration::from_millis(config.dns.timeout_ms);
         let lookups = KeyLookups::new(source, config.cache_limits(), patience, Arc::clone(&metrics));
@@ -63,18 +64,6 @@ impl FilterResources {
 impl fmt::Debug for FilterResources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Base").finish_non_exhaustive()
-    }
-}
-
-/// Logs absent engines. It is a warning if the settings name them, because the scalar engine then does their work.
-fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
-    for absent in accelerator.absent() {
-        let (engine, reason) = (absent.name, absent.reason.to_string());
-        if allowed.is_some() {
-            warn!(engine, reason, "a configured engine is absent: the scalar engine does its work");
-        } else {
-            info!(engine, reason, "an engine is absent: the scalar engine does its work");
-        }
     }
 }
 
@@ -133,13 +122,18 @@ impl FilterState {
         })
     }
 
-    pub(crate) fn clock(&self) -> &FilterClock {
+    pub(crate) fn clock(&self) -> &ServiceClock {
         &self.keys.clock
     }
 
     /// Returns the name under which results are written.
     pub(crate) fn authserv_id(&self) -> &str {
         &self.trust.authserv_id
+    }
+
+    /// Returns the number of lines of the signing table in use.
+    pub(crate) fn signing_lines(&self) -> usize {
+        self.tables.as_ref().map_or(0, |tables| tables.current().len())
     }
 
     pub(crate) fn hashers(&self, needs: &[BodyNeed]) -> Vec<BodyHasher> {
@@ -155,29 +149,6 @@ impl FilterState {
 impl fmt::Debug for FilterState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").field("trust", &self.trust).finish_non_exhaustive()
-    }
-}
-
-/// The current state. It is replaced as a whole.
-#[derive(Debug)]
-pub(crate) struct CurrentState(RwLock<Arc<FilterState>>);
-
-impl CurrentState {
-    pub(crate) fn new(shared: FilterState) -> Self {
-        Self(RwLock::new(Arc::new(shared)))
-    }
-
-    pub(crate) fn get(&self) -> Arc<FilterState> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Returns the number of lines of the signing table in use.
-    pub(crate) fn signing_lines(&self) -> usize {
-        self.get().tables.as_ref().map_or(0, |tables| tables.current().len())
-    }
-
-    pub(crate) fn replace(&self, shared: FilterState) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
     }
 }
 
@@ -228,18 +199,18 @@ fn tables(
 fn trust(config: &FilterConfig) -> Result<TrustSettings, FilterServiceError> {
     let trusted = &config.trusted_results;
     let settings = TrustSettings {
-        authserv_id: authserv_id(config)?,
+        authserv_id: authserv_id(config).map_err(FilterConfigError::from)?,
         authserv_ids: trusted.authserv_ids.clone(),
         networks: trusted.networks.clone(),
         filters: trusted.filters.clone(),
     };
     if let Some(name) = settings.contested_name() {
-        return Err(FilterConfigError::Value {
+        let error = SettingsError::Value {
             field: "[trusted_results] filters",
             expected: "names other than authserv_id and authserv_ids, whose fields by strangers are removed",
             found: format!("{name:?}"),
-        }
-        .into());
+        };
+        return Err(FilterConfigError::from(error).into());
     }
     if !settings.filters.is_empty() && config.arc.seal.is_none() {
         warn!(
@@ -268,7 +239,7 @@ fn sealer(
 
 /// Returns the configured name or the host's full name. A host without a full name can only sign, because other hosts
 /// could have the same name, and its results would not be distinct.
-fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
+fn authserv_id(config: &FilterConfig) -> Result<String, SettingsError> {
     if let Some(name) = &config.authserv_id {
         return Ok(name.clone());
     }
@@ -276,7 +247,7 @@ fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
     match host_name::full_name(&node, &std::fs::read_to_string("/etc/hosts").unwrap_or_default()) {
         Some(name) => Ok(name),
         None if !config.mode.verifies() => Ok(node),
-        None => Err(FilterConfigError::Value {
+        None => Err(SettingsError::Value {
             field: "authserv_id",
             expected: "the full name of this mail host, such as authserv_id = \"mx.example.com\"",
             found: format!("nothing, and the host name {node:?} has no domain"),

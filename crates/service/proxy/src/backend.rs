@@ -13,12 +13,12 @@ use oarlock_key_files::read_private;
 use oarlock_rustls::{
     BoundedVerifier, ChainLimit, HandshakeLimits, TlsConnector, TlsHandshakeError, load_signing_key,
 };
+use oarlock_service_kit::ServiceClock;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
-use rustls::time_provider::DefaultTimeProvider;
 use rustls::{ClientConfig, Error, HandshakeKind, SignatureScheme};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, UnixStream};
@@ -184,7 +184,7 @@ impl BackendTls {
         config.alpn_protocols = settings.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         // Each connection gets its own view of the sessions.
         config.resumption = Resumption::disabled();
-        let sessions = BackendSessions::new(context.max_session_s, Arc::new(DefaultTimeProvider));
+        let sessions = BackendSessions::new(context.max_session_s, ServiceClock::default());
         let connector = TlsConnector::new(Arc::new(config))
             .with_limits(context.handshakes)
             .with_timeout(context.max_handshake);

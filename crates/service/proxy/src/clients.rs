@@ -2,7 +2,6 @@
 
 mod constraints;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,16 +9,14 @@ use std::sync::Arc;
 use aws_lc_rs::digest::{Context, SHA256};
 use oarlock::keys::import;
 use oarlock_network::HostName;
+use oarlock_service_kit::certificate::CertificateValidity;
+use oarlock_service_kit::{ClientRule, RuledClientVerifier};
 use oarlock_sockets::{BoundedVerifier, ChainLimit};
-use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
-use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, RootCertStore,
-    SignatureScheme,
-};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{CertificateError, Error, OtherError, RootCertStore};
 use serde::Deserialize;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
@@ -76,52 +73,63 @@ pub enum AuthorityError {
     },
 }
 
-/// A verifier of clients.
-pub(crate) struct ClientNameVerifier {
-    chains: BoundedVerifier<dyn ClientCertVerifier>,
+/// A verifier of clients by the authorities and the names of the settings.
+pub(crate) type ClientNameVerifier = RuledClientVerifier<ClientNameRule>;
+
+/// The rule for the names of clients.
+#[derive(Debug)]
+pub(crate) struct ClientNameRule {
     authorities: Vec<ConstrainedAuthority>,
+    /// The allowed names. If the list is empty, each client of the authorities is allowed.
     allowed: Vec<NamePattern>,
     /// The digest of everything that is asked of a client.
     pub(crate) digest: [u8; 32],
 }
 
-impl ClientNameVerifier {
-    /// Reads the authorities. With an empty list of names, each client of the authorities is allowed.
-    pub(crate) fn read(
-        settings: &ClientSettings,
-        provider: &Arc<CryptoProvider>,
-    ) -> Result<Self, AuthorityError> {
-        let path = &settings.authorities;
-        let (roots, certificates) = read_authorities(path)?;
-        let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
-        let builder = if settings.required { builder } else { builder.allow_unauthenticated() };
-        let chains = builder
-            .build()
-            .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
-        let limit = ChainLimit::new(settings.max_chain_certificates);
-        Ok(Self {
-            chains: BoundedVerifier::new(chains, limit),
-            authorities: certificates.iter().filter_map(|own| ConstrainedAuthority::read(own)).collect(),
-            allowed: settings.allowed_names.clone(),
-            digest: policy_digest(settings, &certificates),
-        })
-    }
+/// Reads the authorities.
+pub(crate) fn read_client_verifier(
+    settings: &ClientSettings,
+    provider: &Arc<CryptoProvider>,
+) -> Result<ClientNameVerifier, AuthorityError> {
+    let path = &settings.authorities;
+    let (roots, certificates) = read_authorities(path)?;
+    let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+    let builder = if settings.required { builder } else { builder.allow_unauthenticated() };
+    let chains = builder
+        .build()
+        .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
+    let chains = BoundedVerifier::new(chains, ChainLimit::new(settings.max_chain_certificates));
+    let rule = ClientNameRule {
+        authorities: certificates.iter().filter_map(|own| ConstrainedAuthority::read(own)).collect(),
+        allowed: settings.allowed_names.clone(),
+        digest: policy_digest(settings, &certificates),
+    };
+    Ok(ClientNameVerifier::new(chains, rule))
+}
 
-    /// Returns true if a full handshake would accept a client now that an earlier one with these rules has accepted. An
-    /// empty chain is a client without a certificate.
-    pub(crate) fn accepts_again(&self, chain: &[CertificateDer<'_>], now: UnixTime) -> bool {
-        match chain.split_first() {
-            None => !self.chains.client_auth_mandatory(),
-            // The rules are the same and no certificate has ended, so nothing can have changed.
-            Some(_) if are_valid_at(chain, now) => true,
-            Some((own, others)) => self.verify_client_cert(own, others, now).is_ok(),
-        }
+/// Returns true if a full handshake would accept a client now that an earlier one with these rules has accepted. An
+/// empty chain is a client without a certificate.
+pub(crate) fn accepts_again(
+    verifier: &ClientNameVerifier,
+    chain: &[CertificateDer<'_>],
+    now: UnixTime,
+) -> bool {
+    match chain.split_first() {
+        None => !verifier.client_auth_mandatory(),
+        // The rules are the same and no certificate has ended, so nothing can have changed.
+        Some(_) if are_valid_at(chain, now) => true,
+        Some((own, others)) => verifier.verify_client_cert(own, others, now).is_ok(),
     }
+}
 
-    fn allows(&self, certificate: &[u8]) -> bool {
-        self.allowed.is_empty() || {
-            let names = ClientNames::read(certificate);
-            names.is_some_and(|names| self.allowed.iter().any(|pattern| names.matches(pattern)))
+impl ClientRule for ClientNameRule {
+    fn check(&self, certificate: &CertificateDer<'_>, others: &[CertificateDer<'_>]) -> Result<(), Error> {
+        check_common_name(certificate, others, &self.authorities)
+            .map_err(|error| CertificateError::Other(OtherError(Arc::new(error))))?;
+        let has_name = |names: ClientNames| self.allowed.iter().any(|pattern| names.matches(pattern));
+        match self.allowed.is_empty() || ClientNames::read(certificate).is_some_and(has_name) {
+            true => Ok(()),
+            false => Err(CertificateError::ApplicationVerificationFailure.into()),
         }
     }
 }
@@ -167,12 +175,8 @@ fn policy_digest(settings: &ClientSettings, authorities: &[CertificateDer<'_>]) 
 /// Returns true if every certificate of a chain is within its validity. Both ends count as valid. RFC 5280 4.1.2.5.
 pub(crate) fn are_valid_at(chain: &[CertificateDer<'_>], now: UnixTime) -> bool {
     let now_s = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-    chain.iter().all(|certificate| {
-        X509Certificate::from_der(certificate).is_ok_and(|(_, parsed)| {
-            let validity = parsed.validity();
-            (validity.not_before.timestamp()..=validity.not_after.timestamp()).contains(&now_s)
-        })
-    })
+    let is_valid = |validity: CertificateValidity| validity.contains(now_s);
+    chain.iter().all(|certificate| CertificateValidity::read(certificate).is_some_and(is_valid))
 }
 
 /// The names in a client's certificate.
@@ -242,64 +246,6 @@ impl TryFrom<String> for NamePattern {
 
     fn try_from(text: String) -> Result<Self, NamePatternError> {
         text.parse()
-    }
-}
-
-impl fmt::Debug for ClientNameVerifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ClientNameVerifier({:?})", self.allowed)
-    }
-}
-
-impl ClientCertVerifier for ClientNameVerifier {
-    fn offer_client_auth(&self) -> bool {
-        self.chains.offer_client_auth()
-    }
-
-    fn client_auth_mandatory(&self) -> bool {
-        self.chains.client_auth_mandatory()
-    }
-
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        self.chains.root_hint_subjects()
-    }
-
-    fn verify_client_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        others: &[CertificateDer<'_>],
-        now: UnixTime,
-    ) -> Result<ClientCertVerified, Error> {
-        let verified = self.chains.verify_client_cert(certificate, others, now)?;
-        check_common_name(certificate, others, &self.authorities)
-            .map_err(|error| CertificateError::Other(OtherError(Arc::new(error))))?;
-        if self.allows(certificate) {
-            Ok(verified)
-        } else {
-            Err(CertificateError::ApplicationVerificationFailure.into())
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains.verify_tls12_signature(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains.verify_tls13_signature(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chains.supported_verify_schemes()
     }
 }
 

@@ -1,6 +1,5 @@
 //! The settings file `proxy.toml`.
 
-mod error;
 mod values;
 
 use std::collections::BTreeSet;
@@ -8,9 +7,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock::AcceleratorBuilder;
-use oarlock_key_files::check_key_path;
 use oarlock_network::{HostNamePattern, IpNetwork};
+use oarlock_service_kit::EngineSettings;
+use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
 use oarlock_sockets::ChainLimit;
 use oarlock_wire::ServerSettings;
 use serde::Deserialize;
@@ -19,7 +18,6 @@ use crate::certificate::UnknownNamePolicy;
 use crate::clients::NamePattern;
 use crate::header::HeaderVersion;
 
-pub use error::ProxyConfigError;
 pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsCipher, TlsVersion};
 
 /// All settings of the proxy.
@@ -49,7 +47,7 @@ pub struct ProxyConfig {
     /// The cryptoserver that holds keys, if there is one.
     pub cryptoserver: Option<ServerSettings>,
     /// The engines.
-    pub engines: ProxyEngines,
+    pub engines: EngineSettings,
 }
 
 /// The mode of the proxy.
@@ -252,20 +250,6 @@ pub enum HandOverRule {
     Always,
 }
 
-/// The engines.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ProxyEngines {
-    /// The names of the allowed engines. Default: all.
-    pub allowed: Option<Vec<String>>,
-    /// The number of worker threads. Default: the number of cores.
-    pub threads: Option<usize>,
-    /// The share of results that another engine computes again, 0 to 1.
-    pub cross_check: Option<f64>,
-    /// False if products by the floating-point unit (the leaf `fma`) may not compute with secrets. Default: true.
-    pub fma_secrets: Option<bool>,
-}
-
 impl Default for ProxySocketSettings {
     fn default() -> Self {
         Self {
@@ -329,12 +313,8 @@ impl ProxyConfig {
     ///
     /// # Errors
     /// The file cannot be read, or a setting is not valid.
-    pub fn read(path: &Path) -> Result<Self, ProxyConfigError> {
-        let text = oarlock_files::read_text(path)
-            .map_err(|error| ProxyConfigError::Read { path: path.to_owned(), error })?;
-        let mut config: Self =
-            toml::from_str(&text).map_err(|error| ProxyConfigError::syntax(path, &text, &error))?;
-        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
+    pub fn read(path: &Path) -> Result<Self, SettingsError> {
+        let config = read_settings(path, Self::resolve_paths)?;
         config.check()?;
         Ok(config)
     }
@@ -359,7 +339,7 @@ impl ProxyConfig {
     ///
     /// # Errors
     /// The first setting that is not valid.
-    pub fn check(&self) -> Result<(), ProxyConfigError> {
+    pub fn check(&self) -> Result<(), SettingsError> {
         self.check_key_paths()?;
         self.check_mode()?;
         self.unix_mode()?;
@@ -368,54 +348,49 @@ impl ProxyConfig {
         }
         let distinct: BTreeSet<String> = self.listen.sockets.iter().map(ToString::to_string).collect();
         let is_distinct = !distinct.is_empty() && distinct.len() == self.listen.sockets.len();
-        let found =
-            || format!("{:?}", self.listen.sockets.iter().map(ToString::to_string).collect::<Vec<_>>());
-        expect("[listen] sockets", "at least one, and none twice", is_distinct, found)?;
-        expect("[listen] threads", "1 to 1024", (1..=1_024).contains(&self.threads()), || {
-            self.threads().to_string()
-        })?;
+        let sockets: Vec<_> = self.listen.sockets.iter().map(ToString::to_string).collect();
+        expect("[listen] sockets", "at least one, and none twice", is_distinct, format_args!("{sockets:?}"))?;
+        let threads = self.threads();
+        expect("[listen] threads", "1 to 1024", (1..=1_024).contains(&threads), threads)?;
         self.check_protocols()?;
         self.check_numbers()
     }
 
-    fn check_mode(&self) -> Result<(), ProxyConfigError> {
+    fn check_mode(&self) -> Result<(), SettingsError> {
         let has_backend = self.backend.is_some() || !self.route.is_empty();
-        expect("[backend]", "an address, or at least one [[route]]", has_backend, || "nothing".to_owned())?;
+        expect("[backend]", "an address, or at least one [[route]]", has_backend, "nothing")?;
         match self.mode {
             ProxyMode::Server => {
                 let has_certificates = self.certificates.path.is_some();
-                expect("[certificates] path", "a directory or a file", has_certificates, || {
-                    "nothing".to_owned()
-                })
+                expect("[certificates] path", "a directory or a file", has_certificates, "nothing")
             }
             ProxyMode::Client => {
                 let tls = self.backend.as_ref().and_then(|backend| backend.tls.as_ref());
                 let expected = "TLS to the backend, because mode is \"client\"";
-                expect("[backend.tls]", expected, tls.is_some(), || "nothing".to_owned())?;
+                expect("[backend.tls]", expected, tls.is_some(), "nothing")?;
                 let expected = "none in the mode \"client\", whose clients send no name";
-                expect("[[route]]", expected, self.route.is_empty(), || self.route.len().to_string())
+                expect("[[route]]", expected, self.route.is_empty(), self.route.len())
             }
         }
     }
 
-    fn check_protocols(&self) -> Result<(), ProxyConfigError> {
+    fn check_protocols(&self) -> Result<(), SettingsError> {
         let tls = &self.tls;
-        expect("[tls] min_version", "not above max_version", tls.min_version <= tls.max_version, || {
-            tls.min_version.to_string()
-        })?;
-        expect("[tls] groups", "at least one", !tls.groups.is_empty(), || "none".to_owned())?;
-        expect("[tls] ciphers", "at least one", !tls.ciphers.is_empty(), || "none".to_owned())?;
+        let is_range = tls.min_version <= tls.max_version;
+        expect("[tls] min_version", "not above max_version", is_range, tls.min_version)?;
+        expect("[tls] groups", "at least one", !tls.groups.is_empty(), "none")?;
+        expect("[tls] ciphers", "at least one", !tls.ciphers.is_empty(), "none")?;
         let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.alpn);
         let routes = self.route.iter().flat_map(|route| &route.alpn);
         for protocol in tls.alpn.iter().chain(backends).chain(routes) {
             // RFC 7301 3.1.
             let is_protocol = (1..=255).contains(&protocol.len());
-            expect("alpn", "names of 1 to 255 bytes", is_protocol, || format!("{protocol:?}"))?;
+            expect("alpn", "names of 1 to 255 bytes", is_protocol, format_args!("{protocol:?}"))?;
         }
         Ok(())
     }
 
-    fn check_numbers(&self) -> Result<(), ProxyConfigError> {
+    fn check_numbers(&self) -> Result<(), SettingsError> {
         let limits = &self.limits;
         for (field, found) in [
             ("[limits] max_connections", limits.max_connections as u64),
@@ -425,34 +400,27 @@ impl ProxyConfig {
             ("[limits] max_idle_seconds", limits.max_idle_seconds),
             ("[tickets] lifetime_seconds", self.tickets.lifetime_seconds.into()),
         ] {
-            expect(field, "1 or more", found > 0, || found.to_string())?;
+            expect(field, "1 or more", found > 0, found)?;
         }
         // RFC 8446 4.6.1.
         let lifetime = self.tickets.lifetime_seconds;
-        expect("[tickets] lifetime_seconds", "at most 604800, a week", lifetime <= 604_800, || {
-            lifetime.to_string()
-        })?;
+        expect("[tickets] lifetime_seconds", "at most 604800, a week", lifetime <= 604_800, lifetime)?;
         let count = self.tickets.count;
-        expect("[tickets] count", "1 to 16", (1..=16).contains(&count), || count.to_string())?;
+        expect("[tickets] count", "1 to 16", (1..=16).contains(&count), count)?;
         let longest = self.clients.as_ref().map_or(1, |clients| clients.max_chain_certificates);
         check_chain("[clients] max_chain_certificates", longest)?;
-        let share = self.engines.cross_check.unwrap_or(0.0);
-        expect("[engines] cross_check", "0 to 1", (0.0..=1.0).contains(&share), || share.to_string())
+        self.engines.check()
     }
 
     /// Checks that no key was pasted in place of a file name, because messages quote file names.
-    fn check_key_paths(&self) -> Result<(), ProxyConfigError> {
+    fn check_key_paths(&self) -> Result<(), SettingsError> {
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.private_key);
         let own = self.certificates.path.iter().map(|path| ("[certificates] path", path));
         let tickets = self.tickets.keys.iter().map(|path| ("[tickets] keys", path));
         let server = server.map(|path| ("[cryptoserver] private_key", path));
         let backends = backends.map(|path| ("[backend.tls] private_key", path));
-        for (field, path) in own.chain(tickets).chain(server).chain(backends) {
-            let found = || "text that looks like a key (it is not shown)".to_owned();
-            expect(field, "the name of a file", check_key_path(path).is_ok(), found)?;
-        }
-        Ok(())
+        expect_paths(own.chain(tickets).chain(server).chain(backends))
     }
 
     /// Returns the backends of the settings.
@@ -472,15 +440,8 @@ impl ProxyConfig {
         self.listen.threads.unwrap_or_else(cores)
     }
 
-    pub(crate) fn unix_mode(&self) -> Result<u32, ProxyConfigError> {
-        let text = &self.listen.unix_mode;
-        u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777).ok_or_else(|| {
-            ProxyConfigError::Value {
-                field: "[listen] unix_mode",
-                expected: "octal digits such as \"0660\"",
-                found: format!("{text:?}"),
-            }
-        })
+    pub(crate) fn unix_mode(&self) -> Result<u32, SettingsError> {
+        parse_unix_mode(&self.listen.unix_mode)
     }
 
     /// Returns the names of the sections whose changes need a restart.
@@ -523,30 +484,17 @@ impl ProxyConfig {
     }
 }
 
-fn check_backend(backend: &BackendSettings) -> Result<(), ProxyConfigError> {
+fn check_backend(backend: &BackendSettings) -> Result<(), SettingsError> {
     let Some(tls) = &backend.tls else { return Ok(()) };
     let has_name = tls.server_name.is_some() || matches!(backend.address, BackendAddress::Tcp { .. });
-    expect("[backend.tls] server_name", "a name, because the address has none", has_name, || {
-        "nothing".to_owned()
-    })?;
+    expect("[backend.tls] server_name", "a name, because the address has none", has_name, "nothing")?;
     let is_pair = tls.certificate.is_some() == tls.private_key.is_some();
-    expect("[backend.tls] certificate", "a private_key beside it", is_pair, || {
-        "only one of both".to_owned()
-    })?;
+    expect("[backend.tls] certificate", "a private_key beside it", is_pair, "only one of both")?;
     check_chain("[backend.tls] max_chain_certificates", tls.max_chain_certificates)
 }
 
-fn check_chain(field: &'static str, longest: usize) -> Result<(), ProxyConfigError> {
-    expect(field, "1 to 32", (1..=32).contains(&longest), || longest.to_string())
-}
-
-fn expect(
-    field: &'static str,
-    expected: &'static str,
-    is_good: bool,
-    found: impl FnOnce() -> String,
-) -> Result<(), ProxyConfigError> {
-    if is_good { Ok(()) } else { Err(ProxyConfigError::Value { field, expected, found: found() }) }
+fn check_chain(field: &'static str, longest: usize) -> Result<(), SettingsError> {
+    expect(field, "1 to 32", (1..=32).contains(&longest), longest)
 }
 
 impl BackendSettings {
@@ -572,19 +520,6 @@ impl ProxyLimits {
 
     pub(crate) fn max_drain(&self) -> Duration {
         Duration::from_secs(self.max_drain_seconds)
-    }
-}
-
-impl ProxyEngines {
-    /// Applies these settings to the builder of an accelerator.
-    pub(crate) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
-        let builder = match &self.allowed {
-            Some(names) => builder.engines(names.iter().map(String::as_str)),
-            None => builder,
-        };
-        let builder = self.threads.into_iter().fold(builder, AcceleratorBuilder::threads);
-        let builder = self.fma_secrets.into_iter().fold(builder, AcceleratorBuilder::fma_secrets);
-        self.cross_check.into_iter().fold(builder, AcceleratorBuilder::cross_check)
     }
 }
 

@@ -75,7 +75,7 @@ pub(crate) async fn serve_connection(
     handshake: OpenHandshake,
     shared: &ProxyShared,
 ) {
-    let state = shared.current();
+    let state = shared.current.get();
     let counters = &shared.counters;
     // In a box, so that an idle connection does not keep the memory of its handshake.
     match Box::pin(open(socket, counted, handshake, &state, shared)).await {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustls::{AlertDescription, CommonState, Error, HandshakeKind, ProtocolVersion};
 
 use oarlock_rustls::TlsHandshakeError;
+use oarlock_service_kit::metrics::read_counter as read;
 
 use crate::admission::ExceededLimit;
 use crate::kernel::UserReason;
@@ -240,10 +241,6 @@ impl ProxyCounters {
 /// Adds one.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
-}
-
-pub(crate) fn read(counter: &AtomicU64) -> u64 {
-    counter.load(Relaxed)
 }
 
 #[cfg(test)]

@@ -1,17 +1,16 @@
 //! Errors of starting and reconfiguring the proxy.
 
-use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock_network::SocketFileError;
 use oarlock_rustls::TlsKeyError;
 use oarlock_wire::ServerSettingsError;
+use oarlock_service_kit::ListenError;
+use oarlock_service_kit::settings::SettingsError;
 
 use crate::certificate::CertificateTableError;
 use crate::clients::AuthorityError;
-use crate::config::ProxyConfigError;
 use crate::tickets::TicketKeyError;
 
 /// An error of starting the proxy or of replacing its settings.
@@ -20,7 +19,7 @@ use crate::tickets::TicketKeyError;
 pub enum ProxyServiceError {
     /// A setting is not valid.
     #[error(transparent)]
-    Config(#[from] ProxyConfigError),
+    Config(#[from] SettingsError),
     /// The certificates cannot be used.
     #[error(transparent)]
     Certificates(#[from] CertificateTableError),
@@ -65,13 +64,8 @@ pub enum ProxyServiceError {
     #[error("[cryptoserver] {0}")]
     Cryptoserver(#[from] ServerSettingsError),
     /// An address cannot be bound.
-    #[error("[listen] sockets: cannot listen at {address}: {error}")]
-    Listen {
-        /// The address.
-        address: String,
-        /// The error of the system.
-        error: io::Error,
-    },
+    #[error("[listen] sockets: {0}")]
+    Listen(#[from] ListenError),
     /// Another process listens at an address.
     #[error(
         "[listen] sockets: another process listens at {address}: stop it first, or let both share the port during a \
@@ -88,13 +82,8 @@ pub enum ProxyServiceError {
     #[error("[listen] sockets: \"systemd\" expects sockets of a socket unit (LISTEN_FDS), found none")]
     NoSockets,
     /// The address for metrics cannot be bound.
-    #[error("[listen] metrics: cannot listen at {address}: {error}")]
-    Metrics {
-        /// The address.
-        address: SocketAddr,
-        /// The error of the system.
-        error: io::Error,
-    },
+    #[error("[listen] metrics: {0}")]
+    Metrics(ListenError),
     /// A thread cannot be started.
     #[error("the start failed: {0}")]
     Start(String),

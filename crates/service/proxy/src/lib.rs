@@ -43,7 +43,7 @@ mod tls;
 mod worker;
 
 pub use self::clients::{AuthorityError, NamePattern, NamePatternError};
-pub use self::config::{ProxyConfig, ProxyConfigError};
+pub use self::config::ProxyConfig;
 pub use self::counters::RefusalReason;
 pub use self::error::ProxyServiceError;
 pub use self::service::{BoundProxy, ProxyReload, ProxyService};

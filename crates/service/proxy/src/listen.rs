@@ -4,6 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use oarlock_network::{PassedSockets, ServiceSocket, SocketFile};
+use oarlock_service_kit::ListenError;
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
 use crate::config::{ListenAddress, ProxyConfig};
@@ -51,7 +52,7 @@ impl BoundSockets {
             files: Vec::new(),
         };
         for address in &config.listen.sockets {
-            let failed = |error| ProxyServiceError::Listen { address: address.to_string(), error };
+            let failed = |error| ProxyServiceError::from(ListenError { address: address.to_string(), error });
             match address {
                 ListenAddress::Tcp(address) => sockets.bind_tcp(*address).map_err(failed)?,
                 ListenAddress::AnyAddress(port) => sockets.bind_any(*port).map_err(failed)?,

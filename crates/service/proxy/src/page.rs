@@ -1,27 +1,24 @@
 //! The metrics page in the format of Prometheus.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock_service_kit::metrics::{MetricsPage, MetricsText, append_engine_metrics, append_process_metrics};
+use oarlock_network::DrainSwitch;
+use oarlock_service_kit::metrics::{
+    MetricsPage, MetricsText, append_engine_metrics, append_process_metrics, read_counter as read,
+};
 
-use crate::counters::read;
 use crate::state::ProxyShared;
 
 /// The state that the metrics page shows.
 #[derive(Debug)]
 pub(crate) struct ProxyPage {
     pub(crate) shared: Arc<ProxyShared>,
-    pub(crate) is_draining: AtomicBool,
+    pub(crate) drain: Arc<DrainSwitch>,
 }
 
 impl MetricsPage for ProxyPage {
     fn page(&self) -> String {
-        let mut text = MetricsText::default();
-        text.gauge("oarlock_build_info", "1, with the version as a label.");
-        text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-        text.gauge("oarlock_draining", "1 while the proxy stops, else 0.");
-        text.sample("oarlock_draining", &[], u8::from(self.is_draining()));
+        let mut text = MetricsText::of_service("proxy", self.is_draining());
         write_connections(&mut text, &self.shared);
         write_bytes(&mut text, &self.shared);
         write_certificates(&mut text, &self.shared);
@@ -31,28 +28,18 @@ impl MetricsPage for ProxyPage {
     }
 
     fn is_draining(&self) -> bool {
-        self.is_draining.load(Ordering::Relaxed)
+        self.drain.is_thrown()
     }
-}
-
-/// Writes a counter without labels.
-fn write_total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
-    text.counter(name, help);
-    text.sample(name, &[], read(counter));
 }
 
 fn write_connections(text: &mut MetricsText, shared: &ProxyShared) {
     let counters = &shared.counters;
-    let total = "oarlock_proxy_connections_total";
-    write_total(text, total, "Accepted connections.", &counters.connections);
-    let open = "oarlock_proxy_connections_open";
-    text.gauge(open, "Connections now.");
-    text.sample(open, &[], shared.connections.len());
-    let unfinished = "oarlock_proxy_handshakes_open";
-    text.gauge(unfinished, "Connections whose handshake is not finished, silent ones included.");
-    text.sample(unfinished, &[], shared.handshakes.len());
-    let handed = "oarlock_proxy_connections_handed_on_total";
-    write_total(text, handed, "Connections handed to a less loaded thread.", &counters.handed_on);
+    text.total("oarlock_proxy_connections_total", "Accepted connections.", read(&counters.connections));
+    text.value("oarlock_proxy_connections_open", "Connections now.", shared.connections.len());
+    let help = "Connections whose handshake is not finished, silent ones included.";
+    text.value("oarlock_proxy_handshakes_open", help, shared.handshakes.len());
+    let help = "Connections handed to a less loaded thread.";
+    text.total("oarlock_proxy_connections_handed_on_total", help, read(&counters.handed_on));
     let handshakes = "oarlock_proxy_handshakes_total";
     text.counter(handshakes, "Finished handshakes with clients.");
     for (labels, value) in counters.handshakes() {
@@ -60,16 +47,12 @@ fn write_connections(text: &mut MetricsText, shared: &ProxyShared) {
         let labels = [("version", labels.version), ("group", &*labels.group), ("resumed", resumed)];
         text.sample(handshakes, &labels, value);
     }
-    let refused = "oarlock_proxy_connections_refused_total";
-    text.counter(refused, "Connections that never reached a backend.");
-    for (reason, value) in counters.refused() {
-        text.sample(refused, &[("reason", reason.name())], value);
-    }
-    let ended = "oarlock_proxy_connections_ended_total";
-    text.counter(ended, "Relayed connections that ended, by the side or the limit that ended them.");
-    for (kind, value) in counters.ended() {
-        text.sample(ended, &[("by", kind.name())], value);
-    }
+    let refused = counters.refused().map(|(reason, value)| (reason.name(), value));
+    let help = "Connections that never reached a backend.";
+    text.totals("oarlock_proxy_connections_refused_total", help, "reason", refused);
+    let ended = counters.ended().map(|(kind, value)| (kind.name(), value));
+    let help = "Relayed connections that ended, by the side or the limit that ended them.";
+    text.totals("oarlock_proxy_connections_ended_total", help, "by", ended);
 }
 
 fn write_bytes(text: &mut MetricsText, shared: &ProxyShared) {
@@ -101,20 +84,17 @@ fn write_bytes(text: &mut MetricsText, shared: &ProxyShared) {
 }
 
 fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
-    let state = shared.current();
-    if let Some(table) = &state.table {
-        let certificates = "oarlock_proxy_certificates";
-        text.gauge(certificates, "Certificates in use.");
-        text.sample(certificates, &[], table.entries().len());
-        let end = "oarlock_proxy_certificate_end_seconds";
-        text.gauge(end, "The earliest end of a certificate, in seconds since 1970.");
-        text.sample(end, &[], table.earliest_end().unwrap_or(0));
+    if let Some(table) = &shared.current.get().table {
+        text.value("oarlock_proxy_certificates", "Certificates in use.", table.entries().len());
+        let help = "The earliest end of a certificate, in seconds since 1970.";
+        text.value("oarlock_proxy_certificate_end_seconds", help, table.earliest_end().unwrap_or(0));
     }
-    let without = "oarlock_proxy_handshakes_without_valid_certificate_total";
+    let counters = &shared.counters;
     let help = "Handshakes for which no fitting certificate was valid at the time.";
-    write_total(text, without, help, &shared.counters.without_valid_certificate);
-    let reloads = "oarlock_proxy_reloads_total";
-    text.counter(reloads, "Reloads of certificates and settings.");
-    text.sample(reloads, &[("result", "done")], read(&shared.counters.reloads));
-    text.sample(reloads, &[("result", "rejected")], read(&shared.counters.refused_reloads));
+    let without = read(&counters.without_valid_certificate);
+    text.total("oarlock_proxy_handshakes_without_valid_certificate_total", help, without);
+    let reloads = [("done", &counters.reloads), ("rejected", &counters.refused_reloads)];
+    let reloads = reloads.map(|(result, counter)| (result, read(counter)));
+    let help = "Reloads of certificates and settings.";
+    text.totals("oarlock_proxy_reloads_total", help, "result", reloads);
 }

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use oarlock::{Accelerator, AcceleratorBuilder};
-use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
+use oarlock_network::{DrainSwitch, PassedSockets};
+use oarlock_service_kit::{ServiceClock, bind_tcp, metrics};
 use tokio::net::TcpListener;
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, mpsc};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
@@ -61,7 +61,7 @@ impl ProxyService {
     /// # Errors
     /// A setting is not valid, or a file that it names cannot be used.
     pub async fn open(config: ProxyConfig, engines: AcceleratorBuilder) -> Result<Self, ProxyServiceError> {
-        Self::open_with_clock(config, engines, Arc::new(DefaultTimeProvider)).await
+        Self::open_with_clock(config, engines, ServiceClock::default()).await
     }
 
     /// Opens a proxy with another clock.
@@ -71,7 +71,7 @@ impl ProxyService {
     pub async fn open_with_clock(
         config: ProxyConfig,
         engines: AcceleratorBuilder,
-        clock: Arc<dyn TimeProvider>,
+        clock: ServiceClock,
     ) -> Result<Self, ProxyServiceError> {
         config.check()?;
         let settings = config.clone();
@@ -100,13 +100,8 @@ impl ProxyService {
     pub async fn bind(&self) -> Result<BoundProxy, ProxyServiceError> {
         let sockets = BoundSockets::bind(&self.first)?;
         self.log_certificate_warnings();
-        let metrics = match self.first.listen.metrics {
-            Some(address) => {
-                let listener = TcpListener::bind(address).await;
-                Some(listener.map_err(|error| ProxyServiceError::Metrics { address, error })?)
-            }
-            None => None,
-        };
+        let metrics = bind_tcp(self.first.listen.metrics, &mut PassedSockets::default()).await;
+        let metrics = metrics.map_err(ProxyServiceError::Metrics)?;
         Ok(BoundProxy { service: self.clone(), sockets, metrics })
     }
 
@@ -150,7 +145,7 @@ impl ProxyService {
     ) -> Result<(), ProxyServiceError> {
         let began = Instant::now();
         let (settings, resources) = (Arc::clone(&config), Arc::clone(&self.resources));
-        let before = self.shared.current();
+        let before = self.shared.current.get();
         let built = spawn_blocking(move || {
             let seen = seen.unwrap_or_else(|| WatchedFiles::read(&settings));
             let check = settings.check().map_err(ProxyServiceError::from);
@@ -162,7 +157,7 @@ impl ProxyService {
         match result {
             Ok(state) => {
                 let certificates = state.table.as_ref().map_or(0, |table| table.entries().len());
-                self.shared.replace(state);
+                self.shared.current.replace(state);
                 reloads.config = config;
                 // Without this, glibc keeps the memory of the old certificates for the next reload. Nobody waits for it.
                 spawn_blocking(oarlock_ffi::trim_memory);
@@ -194,13 +189,13 @@ impl ProxyService {
     /// Returns the certificates in use.
     #[must_use]
     pub fn certificates(&self) -> Vec<Arc<CertificateEntry>> {
-        self.shared.current().table.as_ref().map(|table| table.entries().to_vec()).unwrap_or_default()
+        self.shared.current.get().table.as_ref().map(|table| table.entries().to_vec()).unwrap_or_default()
     }
 
     /// Returns the certificates in use that clients or backends reject now, in the order of their files.
     #[must_use]
     pub fn certificate_warnings(&self) -> Vec<CertificateWarning> {
-        self.resources.certificate_warnings(&self.shared.current())
+        self.resources.certificate_warnings(&self.shared.current.get())
     }
 
     fn log_certificate_warnings(&self) {
@@ -257,26 +252,17 @@ impl BoundProxy {
     /// A thread cannot be started.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ProxyServiceError> {
         let Self { service, sockets: BoundSockets { threads, files, .. }, metrics } = self;
-        let (drain, is_draining) = watch::channel(false);
+        let drain = Arc::new(DrainSwitch::default());
         let (ended, mut all_ended) = mpsc::unbounded_channel();
         for worker in ProxyWorker::new_all(threads, &service.shared) {
-            start_worker(worker, is_draining.clone(), ended.clone())
+            start_worker(worker, drain.watch(), ended.clone())
                 .map_err(|error| ProxyServiceError::Start(error.to_string()))?;
         }
         drop(ended);
-        let page =
-            Arc::new(ProxyPage { shared: Arc::clone(&service.shared), is_draining: AtomicBool::new(false) });
-        let shown = async {
-            match metrics {
-                Some(listener) => oarlock_service_kit::metrics::serve(listener, Arc::clone(&page)).await,
-                None => std::future::pending().await,
-            }
-        };
+        let page = Arc::new(ProxyPage { shared: Arc::clone(&service.shared), drain: Arc::clone(&drain) });
         let stop = async {
             stop.await;
-            page.is_draining.store(true, Ordering::Relaxed);
-            // A worker that has ended already does not listen.
-            let _ = drain.send(true);
+            drain.throw();
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -284,7 +270,7 @@ impl BoundProxy {
             _ = all_ended.recv() => {}
             () = stop => {}
             () = service.watch() => {}
-            () = shown => {}
+            () = metrics::serve(metrics, page) => {}
         }
         drop(files);
         Ok(())

@@ -2,21 +2,21 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_files::FileStamp;
 use oarlock_network::{HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
+use oarlock_service_kit::{Current, ServiceClock};
 use rustls::crypto::CryptoProvider;
-use rustls::time_provider::TimeProvider;
 
 use crate::admission::{ConnectionLimits, ConnectionMaxima};
 use crate::backend::{Backend, BackendContext};
 use crate::certificate::{
     CertificateFiles, CertificateKeySources, CertificateResolver, CertificateSource, CertificateTable,
-    CertificateWarning, list_certificates, seconds_now,
+    CertificateWarning, list_certificates,
 };
 use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
 use crate::counters::ProxyCounters;
@@ -31,7 +31,7 @@ pub(crate) struct ProxyResources {
     pub(crate) keys: CertificateKeySources,
     provider: CryptoProvider,
     handshakes: HandshakeLimits,
-    clock: Arc<dyn TimeProvider>,
+    clock: ServiceClock,
     /// The number of handshakes for which no certificate was valid.
     without_valid_certificate: Arc<AtomicU64>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct ProxyState {
     pub(crate) table: Option<Arc<CertificateTable>>,
     pub(crate) limits: ProxyLimits,
     pub(crate) header_networks: Vec<IpNetwork>,
-    pub(crate) clock: Arc<dyn TimeProvider>,
+    pub(crate) clock: ServiceClock,
     default_backend: Option<Arc<Backend>>,
     routes: Vec<BackendRoute>,
     /// The tickets of clients, if they get any.
@@ -65,7 +65,8 @@ pub(crate) struct ProxyShared {
     /// The connections whose client has not finished its handshake.
     pub(crate) handshakes: Arc<HandshakeAdmission>,
     pub(crate) kernel: KernelPaths,
-    current: RwLock<Arc<ProxyState>>,
+    /// The settings in force for new connections. Old ones are dropped with their last connection.
+    pub(crate) current: Current<ProxyState>,
 }
 
 /// The files that the settings name, with their stamps. Equal values mean that nothing has changed.
@@ -80,7 +81,7 @@ impl ProxyResources {
     pub(crate) fn open(
         config: &ProxyConfig,
         engines: AcceleratorBuilder,
-        clock: Arc<dyn TimeProvider>,
+        clock: ServiceClock,
     ) -> Result<Self, ProxyServiceError> {
         let builder = config.engines.builder(engines);
         let (accelerator, remote) = match &config.cryptoserver {
@@ -107,7 +108,7 @@ impl ProxyResources {
 
     /// Returns the certificates of a state that clients or backends reject now.
     pub(crate) fn certificate_warnings(&self, state: &ProxyState) -> Vec<CertificateWarning> {
-        let now_s = seconds_now(&*self.clock);
+        let now_s = self.clock.signed_now_s();
         let served = state.table.iter().flat_map(|table| table.warnings(now_s));
         let backends = state.routes.iter().map(|route| &route.backend).chain(&state.default_backend);
         served.chain(backends.filter_map(|backend| backend.certificate_warning(now_s))).collect()
@@ -141,7 +142,7 @@ impl ProxyState {
             table: None,
             limits: config.limits.clone(),
             header_networks: config.listen.proxy_protocol_from.clone(),
-            clock: Arc::clone(&resources.clock),
+            clock: resources.clock.clone(),
             default_backend: config.backend.as_ref().map(open).transpose()?,
             routes,
             tickets: None,
@@ -174,7 +175,7 @@ impl ProxyState {
         (self.tickets, self.ticket_keys) = build_tickets(config, clients.as_ref(), clock, kept)?;
         let certificates = CertificateResolver {
             table: Arc::clone(&table),
-            clock: Arc::clone(clock),
+            clock: clock.clone(),
             without_valid: Arc::clone(&resources.without_valid_certificate),
         };
         let server = build_config(config, provider, certificates, clients.as_ref())?;
@@ -229,23 +230,8 @@ impl ProxyShared {
             kernel,
             counters: ProxyCounters::new(Arc::clone(&resources.without_valid_certificate)),
             connections: Arc::default(),
-            current: RwLock::new(Arc::new(state)),
+            current: Current::new(state),
         }
-    }
-
-    /// Returns the settings in force.
-    pub(crate) fn current(&self) -> Arc<ProxyState> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Replaces the settings for new connections. The old ones are dropped with their last connection.
-    pub(crate) fn replace(&self, state: ProxyState) {
-        let old = {
-            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *current, Arc::new(state))
-        };
-        // Thousands of certificates are freed here, not under the lock.
-        drop(old);
     }
 }
 

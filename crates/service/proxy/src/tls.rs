@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use oarlock_service_kit::ServiceClock;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, ProducesTickets};
-use rustls::time_provider::TimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 
 use crate::certificate::CertificateResolver;
-use crate::clients::ClientNameVerifier;
+use crate::clients::{ClientNameVerifier, read_client_verifier};
 use crate::config::{HandOverRule, ProxyConfig, TlsCipher, TlsSettings, TlsVersion};
 use crate::error::ProxyServiceError;
 use crate::tickets::{TicketPolicy, rotating_tickets, shared_tickets};
@@ -36,7 +36,7 @@ pub(crate) fn read_clients(
     provider: &Arc<CryptoProvider>,
 ) -> Result<Option<Arc<ClientNameVerifier>>, ProxyServiceError> {
     let Some(clients) = &config.clients else { return Ok(None) };
-    let verifier = ClientNameVerifier::read(clients, provider);
+    let verifier = read_client_verifier(clients, provider);
     Ok(Some(Arc::new(verifier.map_err(ProxyServiceError::Clients)?)))
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn build_config(
     certificates: CertificateResolver,
     clients: Option<&Arc<ClientNameVerifier>>,
 ) -> Result<Arc<ServerConfig>, ProxyServiceError> {
-    let builder = ServerConfig::builder_with_details(provider, Arc::clone(&certificates.clock))
+    let builder = ServerConfig::builder_with_details(provider, Arc::new(certificates.clock.clone()))
         .with_protocol_versions(&versions(&config.tls))?;
     let builder = match clients {
         Some(verifier) => {
@@ -72,7 +72,7 @@ pub(crate) fn build_config(
 pub(crate) fn build_tickets(
     config: &ProxyConfig,
     clients: Option<&Arc<ClientNameVerifier>>,
-    clock: &Arc<dyn TimeProvider>,
+    clock: &ServiceClock,
     before: &RotatingTickets,
 ) -> Result<(Option<Arc<TicketPolicy>>, RotatingTickets), ProxyServiceError> {
     if !config.tickets.enabled {
@@ -85,7 +85,7 @@ pub(crate) fn build_tickets(
         (None, _) => rotating_tickets(lifetime_s)?,
     };
     let rotating = config.tickets.keys.is_none().then(|| (lifetime_s, Arc::clone(&keys)));
-    let (clients, clock) = (clients.cloned(), Arc::clone(clock));
+    let (clients, clock) = (clients.cloned(), clock.clone());
     Ok((Some(Arc::new(TicketPolicy { keys, lifetime_s, clients, clock })), rotating))
 }
 

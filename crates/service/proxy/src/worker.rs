@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use oarlock_network::{LogLimit, accept_next};
-use tokio::sync::{mpsc, watch};
+use oarlock_network::{DrainWatch, accept_next};
+use oarlock_service_kit::admission::{report_crowd, report_failure};
+use tokio::sync::mpsc;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{error, warn};
@@ -18,9 +19,6 @@ use crate::counters::{EndKind, RefusalReason, count};
 use crate::listen::{ProxyListener, UnservedListener};
 use crate::state::ProxyShared;
 use crate::stream::SocketStream;
-
-/// The limit of log lines about connections that could not be accepted.
-static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
 /// A connection that was accepted and is not served yet.
 #[derive(Debug)]
@@ -80,13 +78,13 @@ impl ProxyWorker {
     ///
     /// # Errors
     /// The system gives no runtime.
-    pub(crate) fn run(self, is_draining: watch::Receiver<bool>) -> io::Result<()> {
+    pub(crate) fn run(self, drain: DrainWatch) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         // Handshakes stay on their thread, so their tasks are local.
-        LocalSet::new().block_on(&runtime, self.serve(is_draining))
+        LocalSet::new().block_on(&runtime, self.serve(drain))
     }
 
-    async fn serve(mut self, mut is_draining: watch::Receiver<bool>) -> io::Result<()> {
+    async fn serve(mut self, mut drain: DrainWatch) -> io::Result<()> {
         let mut acceptors = JoinSet::new();
         for listener in std::mem::take(&mut self.listeners) {
             let acceptor = WorkerAcceptor {
@@ -94,14 +92,14 @@ impl ProxyWorker {
                 workers: Arc::clone(&self.workers),
                 shared: Arc::clone(&self.shared),
             };
-            acceptors.spawn_local(acceptor.run(Rc::new(listener.serve()?), is_draining.clone()));
+            acceptors.spawn_local(acceptor.run(Rc::new(listener.serve()?), drain.clone()));
         }
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
                 Some(accepted) = self.queue.recv() => self.spawn(accepted, &mut connections),
                 Some(_) = connections.join_next() => {}
-                () = draining(&mut is_draining) => break,
+                () = drain.thrown() => break,
             }
         }
         while acceptors.join_next().await.is_some() {}
@@ -116,7 +114,7 @@ impl ProxyWorker {
         while let Some(accepted) = self.queue.recv().await {
             self.spawn(accepted, &mut connections);
         }
-        let end = Instant::now() + self.shared.current().limits.max_drain();
+        let end = Instant::now() + self.shared.current.get().limits.max_drain();
         loop {
             tokio::select! {
                 ended = connections.join_next() => if ended.is_none() { return },
@@ -165,11 +163,11 @@ struct WorkerAcceptor {
 }
 
 impl WorkerAcceptor {
-    async fn run(self, listener: Rc<ProxyListener>, mut is_draining: watch::Receiver<bool>) {
+    async fn run(self, listener: Rc<ProxyListener>, mut drain: DrainWatch) {
         loop {
             tokio::select! {
                 socket = accept_next(|| listener.accept(), |error| report_failure(&error)) => self.admit(socket),
-                () = draining(&mut is_draining) => break,
+                () = drain.thrown() => break,
             }
         }
         // Connections that the kernel has accepted already would get a reset when the listener is closed.
@@ -182,12 +180,12 @@ impl WorkerAcceptor {
         let counters = &self.shared.counters;
         count(&counters.connections);
         let handshakes = &self.shared.handshakes;
-        let maxima = self.shared.current().maxima();
+        let maxima = self.shared.current.get().maxima();
         match self.shared.connections.admit(maxima, || handshakes.evict_silent()) {
             Ok(counted) => {
                 let addresses = socket.addresses();
                 let (slot, evicted) = handshakes.begin(addresses.map(|addresses| addresses.source.ip()));
-                report_crowd(&self.shared);
+                report_crowd(handshakes, "max_handshakes and max_waiting_handshakes");
                 self.hand_over(socket, counted, OpenHandshake { slot, addresses, evicted });
             }
             Err(limit) => counters.refuse(RefusalReason::from(limit)),
@@ -247,50 +245,21 @@ impl PassedSocket {
     }
 }
 
-/// Waits until the proxy stops.
-async fn draining(is_draining: &mut watch::Receiver<bool>) {
-    // An error means that the service was dropped, which is a stop too.
-    let _ = is_draining.wait_for(|is_draining| *is_draining).await;
-}
-
 /// Counts and reports an accepted connection that cannot be served.
 fn lose(error: &io::Error, shared: &ProxyShared) {
     shared.counters.refuse(RefusalReason::Machine);
     report_failure(error);
 }
 
-/// The limit of log lines about many connections without a handshake.
-static CROWDS: LogLimit = LogLimit::new(Duration::from_secs(10));
-
-/// Reports that half of the maximum of handshakes is open, before any of them has to give way.
-fn report_crowd(shared: &ProxyShared) {
-    if shared.handshakes.is_crowded()
-        && let Some(suppressed) = CROWDS.admit()
-    {
-        let open = shared.handshakes.len();
-        warn!(
-            open,
-            suppressed,
-            "many connections have not finished their handshake ([limits] max_handshakes and max_waiting_handshakes)"
-        );
-    }
-}
-
-fn report_failure(error: &io::Error) {
-    if let Some(suppressed) = FAILURES.admit() {
-        warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
-    }
-}
-
 /// Starts a thread for a worker. The receiver gets its result.
 pub(crate) fn start_worker(
     worker: ProxyWorker,
-    is_draining: watch::Receiver<bool>,
+    drain: DrainWatch,
     ended: mpsc::UnboundedSender<()>,
 ) -> io::Result<()> {
     let name = format!("proxy-{}", worker.number);
     std::thread::Builder::new().name(name).spawn(move || {
-        if let Err(error) = worker.run(is_draining) {
+        if let Err(error) = worker.run(drain) {
             error!(%error, "a thread of the proxy ended");
         }
         drop(ended);

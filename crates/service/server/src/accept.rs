@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_network::{HandshakeSlot, LogLimit, accept_next, linger};
+use oarlock_service_kit::admission::{report_crowd, report_failure};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -35,12 +36,12 @@ impl TcpAcceptor {
         let mut handshakes = JoinSet::new();
         loop {
             while handshakes.try_join_next().is_some() {}
-            let failed = |error| report_failure(&error, &self.admission);
+            let failed = |error| give_way(&error, &self.admission);
             let (stream, _) = accept_next(|| listener.accept(), failed).await;
             let acceptor = self.clone();
             let from = stream.peer_addr().ok();
             let (slot, evicted) = self.admission.handshakes.begin(from.map(|from| from.ip()));
-            report_crowd(&self.admission);
+            report_crowd(&self.admission.handshakes, "max_handshakes");
             handshakes.spawn(async move {
                 tokio::select! {
                     () = acceptor.introduce(stream, from, protection, slot) => {}
@@ -105,33 +106,11 @@ impl TcpAcceptor {
     }
 }
 
-/// The limit of log lines about connections that could not be accepted.
-static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
-
 /// Reports a connection that could not be accepted, and evicts a handshake to free its descriptor.
-fn report_failure(error: &io::Error, admission: &Admission) {
+fn give_way(error: &io::Error, admission: &Admission) {
     // The descriptor of the evicted connection is free as soon as its task has run.
     admission.handshakes.evict_one();
-    if let Some(suppressed) = FAILURES.admit() {
-        warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
-    }
-}
-
-/// The limit of log lines about many connections without a handshake.
-static CROWDS: LogLimit = LogLimit::new(Duration::from_secs(10));
-
-/// Reports that half of the maximum of handshakes is under way, before any of them has to give way.
-fn report_crowd(admission: &Admission) {
-    let handshakes = &admission.handshakes;
-    if handshakes.is_crowded()
-        && let Some(suppressed) = CROWDS.admit()
-    {
-        let open = handshakes.len();
-        warn!(
-            open,
-            suppressed, "many connections have not finished their handshake ([limits] max_handshakes)"
-        );
-    }
+    report_failure(error);
 }
 
 /// The protection of a listener's connections.
@@ -181,7 +160,7 @@ async fn shake_hands(
 ) -> Result<IntroducedClient, HandshakeRefusal> {
     // The configuration check refuses TLS without certificates.
     let Some(store) = &service.tls else { return Err(HandshakeError::Left.into()) };
-    let state = store.current();
+    let state = store.get();
     let stream = match state.acceptor().accept(stream).into_fallible().await {
         Ok(stream) => stream,
         Err((error, _)) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -199,7 +178,7 @@ async fn shake_hands(
         .ok_or(HandshakeError::Left)?
         .map_err(HandshakeError::from)?;
     let lifetime = service.lifetimes.enter(chain.clone());
-    let now = store.current();
+    let now = store.get();
     // A reload during the handshake may have withdrawn the authority. A later reload finds the connection among the
     // lifetimes.
     if !Arc::ptr_eq(&state, &now) && !now.accepts(&chain) {
@@ -244,10 +223,10 @@ pub(crate) async fn accept_unix(
     admission: Arc<Admission>,
 ) {
     let mut connections = JoinSet::new();
-    let mut draining = Box::pin(service.draining());
+    let mut draining = Box::pin(service.drain.thrown());
     loop {
         while connections.try_join_next().is_some() {}
-        let failed = |error| report_failure(&error, &admission);
+        let failed = |error| give_way(&error, &admission);
         let (stream, _) = tokio::select! {
             accepted = accept_next(|| listener.accept(), failed) => accepted,
             () = &mut draining => break,

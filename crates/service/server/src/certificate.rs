@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use oarlock_service_kit::certificate::{CertificateValidity, time_text as time};
 use tokio_rustls::rustls::pki_types::CertificateDer;
-use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// The number of days before the end of a certificate from which the server warns about it.
 const WARNING_DAYS: i64 = 14;
@@ -17,8 +18,7 @@ pub(crate) struct CertificateTerm {
     pub(crate) role: CertificateRole,
     /// The subject of the certificate.
     pub(crate) subject: String,
-    not_before: i64,
-    not_after: i64,
+    validity: CertificateValidity,
 }
 
 /// The use of a certificate.
@@ -72,76 +72,31 @@ pub enum TermFault {
     },
 }
 
-fn time(seconds: i64) -> String {
-    ASN1Time::from_timestamp(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
-}
-
 impl CertificateTerm {
     pub(crate) fn read(role: CertificateRole, certificate: &CertificateDer<'_>) -> Option<Self> {
         let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
-        let validity = parsed.validity();
-        Some(Self {
-            role,
-            subject: parsed.subject().to_string(),
-            not_before: validity.not_before.timestamp(),
-            not_after: validity.not_after.timestamp(),
-        })
+        let validity = CertificateValidity::from_parsed(&parsed);
+        Some(Self { role, subject: parsed.subject().to_string(), validity })
     }
 
     /// Returns the seconds until the end, negative after it.
     pub(crate) fn seconds_left(&self, now: i64) -> i64 {
-        self.not_after - now
+        self.validity.not_after - now
     }
 
     /// Returns the fault of the term at this time, if there is one.
     pub(crate) fn fault(&self, now: i64) -> Option<TermFault> {
-        let (subject, not_after) = (self.subject.clone(), self.not_after);
+        let subject = self.subject.clone();
+        let CertificateValidity { not_before, not_after } = self.validity;
         let days = self.seconds_left(now) / DAY_SECONDS;
         match now {
             // RFC 5280 4.1.2.5 counts both ends of the validity as valid.
             now if now > not_after => Some(TermFault::Expired { subject, not_after }),
-            now if now < self.not_before => {
-                Some(TermFault::NotYetValid { subject, not_before: self.not_before })
-            }
+            now if now < not_before => Some(TermFault::NotYetValid { subject, not_before }),
             _ if days < WARNING_DAYS => Some(TermFault::EndsSoon { subject, not_after, days }),
             _ => None,
         }
     }
-}
-
-/// A certificate of a chain that is not that of the issuer of the one before.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("certificate {number} ({subject}) is not that of the issuer of the one before: expected {issuer}")]
-pub(crate) struct UnlinkedCertificate {
-    /// The number of the certificate, from 1.
-    pub(crate) number: usize,
-    /// The subject of the certificate.
-    pub(crate) subject: String,
-    /// The issuer of the certificate before.
-    pub(crate) issuer: String,
-}
-
-/// Checks that each certificate is that of the issuer of the one before. Those that cannot be read are skipped.
-///
-/// # Errors
-/// The first certificate that is not.
-pub(crate) fn check_links(chain: &[CertificateDer<'_>]) -> Result<(), UnlinkedCertificate> {
-    let mut last: Option<String> = None;
-    for (number, certificate) in (1..).zip(chain) {
-        let Ok((_, parsed)) = X509Certificate::from_der(certificate) else { continue };
-        let subject = parsed.subject().to_string();
-        match last {
-            Some(issuer) if issuer != subject => return Err(UnlinkedCertificate { number, subject, issuer }),
-            _ => last = Some(parsed.issuer().to_string()),
-        }
-    }
-    Ok(())
-}
-
-/// Returns the end of a certificate in seconds since 1970.
-pub(crate) fn not_after(certificate: &CertificateDer<'_>) -> Option<i64> {
-    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
-    Some(parsed.validity().not_after.timestamp())
 }
 
 /// An error of a certificate that no client would accept as a server's.
@@ -202,14 +157,14 @@ mod tests {
     #[test]
     fn warns_about_a_certificate_two_weeks_before_its_end() {
         let term = CertificateTerm::read(CertificateRole::Server, &self_signed(&["a.test"], None)).unwrap();
-        let (begin, end) = (term.not_before, term.not_after);
+        let CertificateValidity { not_before: begin, not_after: end } = term.validity;
         assert_eq!(term.fault(begin), None);
         assert_eq!(term.fault(end - 14 * DAY_SECONDS), None);
         let soon = term.fault(end - 14 * DAY_SECONDS + 1).unwrap();
         assert!(matches!(soon, TermFault::EndsSoon { days: 13, .. }), "{soon}");
         assert!(term.fault(end + 1).unwrap().to_string().contains("has expired at Mar  1"));
         assert!(matches!(term.fault(begin - 1), Some(TermFault::NotYetValid { .. })));
-        assert_eq!((term.seconds_left(end - 5), not_after(&self_signed(&["a.test"], None))), (5, Some(end)));
+        assert_eq!(term.seconds_left(end - 5), 5);
     }
 
     #[test]

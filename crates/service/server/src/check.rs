@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use oarlock::AcceleratorBuilder;
 use oarlock_key_files::{SecretReader, secret_group};
 use oarlock_network::SocketFile;
+use oarlock_service_kit::ServiceClock;
 
-use crate::clock::ServerClock;
 use crate::config::CryptoserverConfig;
 use crate::error::CryptoserverError;
 use crate::keyring::{CounterUse, KeyChanges, KeySources, Keyring};
@@ -27,7 +27,7 @@ pub fn check(
     config.check()?;
     let mut warnings = Vec::new();
     if let Some(tls) = &config.tls {
-        let state = TlsState::read(tls, &ServerClock::default(), SecretReader::Service)?;
+        let state = TlsState::read(tls, &ServiceClock::default(), SecretReader::Service)?;
         let faults = state.term_faults().into_iter();
         warnings.extend(faults.map(|(role, fault)| format!("[tls] {}: {fault}", role.setting())));
         warnings.extend(state.unlinked.iter().map(|fault| format!("[tls] certificate: {fault}")));

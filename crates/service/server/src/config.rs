@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock_files::line_number;
-use oarlock_key_files::{KeyForPath, check_key_path};
+use oarlock_service_kit::EngineSettings;
+use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
 use oarlock_sockets::ChainLimit;
 use oarlock_wire::MessageLimits;
 use serde::Deserialize;
@@ -336,64 +336,21 @@ pub struct EnginesConfig {
     pub null_key: bool,
 }
 
+impl EnginesConfig {
+    /// Returns the settings that all services have.
+    pub(crate) fn settings(&self) -> EngineSettings {
+        let Self { allowed, threads, cross_check, fma_secrets, null_key: _ } = self.clone();
+        EngineSettings { allowed, threads, cross_check, fma_secrets }
+    }
+}
+
 /// An error of a configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("{}: {error}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        error: std::io::Error,
-    },
-    /// The file has a syntax error. The line is not quoted, because it may be part of a key that was given for the
-    /// configuration.
-    #[error("{}:{line}: {reason}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The fault of the line.
-        reason: String,
-    },
-    /// A setting contains a key instead of the path of its file.
-    #[error("{setting}: {error}")]
-    KeyForPath {
-        /// The setting.
-        setting: &'static str,
-        /// The error, with the expected form.
-        error: KeyForPath,
-    },
-    /// No address to listen at is set.
-    #[error("[listen]: expected at least one of tcp, plaintext, unix")]
-    Nowhere,
-    /// TLS is set without certificates.
-    #[error("[listen] tcp: expected a section [tls] with certificate, private_key and client_ca")]
-    NoCertificates,
-    /// The plaintext address is reachable from other machines.
-    #[error("[listen] plaintext: expected a loopback address, found {found}; tcp with [tls] is for networks")]
-    NotLoopback {
-        /// The address.
-        found: SocketAddr,
-    },
-    /// The dashboard is reachable from other machines.
-    #[error(
-        "[listen] dashboard: expected a loopback address, found {found}: the page names keys and clients, and asks for no \
-         password; reach it from elsewhere with `ssh -L {port}:{found} HOST`", port = found.port()
-    )]
-    OpenDashboard {
-        /// The address.
-        found: SocketAddr,
-    },
-    /// The mode of the UNIX socket is not an octal number.
-    #[error("[listen] unix_mode: expected octal digits such as \"0660\", found {found:?}")]
-    Mode {
-        /// The setting.
-        found: String,
-    },
+    /// The file cannot be read, or a value is not allowed.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// A grant has an invalid pattern of clients.
     #[error("[[grant]] {number}, clients: {error}")]
     Client {
@@ -414,24 +371,6 @@ pub enum ConfigError {
         /// The nearest names.
         hint: String,
     },
-    /// A number is out of range.
-    #[error("[{section}] {field}: expected {expected}")]
-    Number {
-        /// The section.
-        section: &'static str,
-        /// The field.
-        field: &'static str,
-        /// The allowed range.
-        expected: &'static str,
-    },
-}
-
-impl ConfigError {
-    fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
-        // The error's own text quotes the line, so only its position and its message are used.
-        let line = line_number(text, error.span().map_or(0, |span| span.start));
-        Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
-    }
 }
 
 impl CryptoserverConfig {
@@ -440,11 +379,7 @@ impl CryptoserverConfig {
     /// # Errors
     /// The file cannot be read, or a setting is invalid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = oarlock_files::read_text(path)
-            .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
-        let mut config: Self =
-            toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;
-        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
+        let config = read_settings(path, Self::resolve_paths)?;
         config.check()?;
         Ok(config)
     }
@@ -465,7 +400,7 @@ impl CryptoserverConfig {
     }
 
     /// Checks that no setting contains a key instead of a path, because messages quote paths.
-    fn check_key_paths(&self) -> Result<(), ConfigError> {
+    fn check_key_paths(&self) -> Result<(), SettingsError> {
         let KeysConfig { directory, identity, passphrase_file, records, .. } = &self.keys;
         let keys = [
             ("[keys] directory", directory),
@@ -475,10 +410,7 @@ impl CryptoserverConfig {
         ];
         let keys = keys.into_iter().filter_map(|(setting, path)| Some((setting, path.as_ref()?)));
         let tls = self.tls.iter().map(|tls| ("[tls] private_key", &tls.private_key));
-        for (setting, path) in tls.chain(keys) {
-            check_key_path(path).map_err(|error| ConfigError::KeyForPath { setting, error })?;
-        }
-        Ok(())
+        expect_paths(tls.chain(keys))
     }
 
     /// Checks the settings alone, without opening any file.
@@ -487,79 +419,59 @@ impl CryptoserverConfig {
     /// A setting is invalid.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_key_paths()?;
-        let listen = &self.listen;
-        if listen.tcp.is_none() && listen.plaintext.is_none() && listen.unix.is_none() {
-            return Err(ConfigError::Nowhere);
-        }
-        if listen.tcp.is_some() && self.tls.is_none() {
-            return Err(ConfigError::NoCertificates);
-        }
-        if let Some(found) = listen.plaintext.filter(|address| !address.ip().is_loopback()) {
-            return Err(ConfigError::NotLoopback { found });
-        }
-        if let Some(found) = listen.dashboard.filter(|address| !address.ip().is_loopback()) {
-            return Err(ConfigError::OpenDashboard { found });
-        }
-        listen.mode()?;
+        self.listen.check(self.tls.is_some())?;
         let longest = self.tls.as_ref().map_or(1, |tls| tls.max_chain_certificates);
-        number("tls", "max_chain_certificates", "1 to 32", (1..=32).contains(&longest))?;
+        expect("[tls] max_chain_certificates", "1 to 32", (1..=32).contains(&longest), longest)?;
         self.limits.check()?;
         // One client may always reserve 32 KiB, so a shorter queue would leave too little for other clients.
         let queue = self.audit.as_ref().map_or(1 << 16, |audit| audit.max_queue_bytes);
         let is_queue = ((1 << 16)..=(1 << 30)).contains(&queue);
-        number("audit", "max_queue_bytes", "65536 to 1073741824", is_queue)?;
-        let share = self.engines.cross_check.unwrap_or(0.0);
-        number("engines", "cross_check", "0 to 1", (0.0..=1.0).contains(&share))?;
-        number("grant", "rate", "1 or more", self.grants.iter().all(|grant| grant.rate != Some(0)))?;
+        expect("[audit] max_queue_bytes", "65536 to 1073741824", is_queue, queue)?;
+        self.engines.settings().check()?;
+        expect("[grant] rate", "1 or more", self.grants.iter().all(|grant| grant.rate != Some(0)), 0)?;
         (1..).zip(&self.grants).try_for_each(|(number, grant)| grant.check(number))
     }
 }
 
-fn number(
-    section: &'static str,
-    field: &'static str,
-    expected: &'static str,
-    is_good: bool,
-) -> Result<(), ConfigError> {
-    if is_good { Ok(()) } else { Err(ConfigError::Number { section, field, expected }) }
-}
-
 impl ServerLimits {
-    fn check(&self) -> Result<(), ConfigError> {
+    fn check(&self) -> Result<(), SettingsError> {
         for (field, value) in [
-            ("max_connections", self.max_connections),
-            ("max_unix_connections", self.max_unix_connections),
-            ("max_connections_per_client", self.max_connections_per_client),
-            ("max_handshakes", self.max_handshakes),
-            ("max_handshakes_per_address", self.max_handshakes_per_address),
-            ("max_in_flight", self.max_in_flight),
-            ("max_operations", self.max_operations as usize),
-            ("max_brought_keys_per_second", self.max_brought_keys_per_second as usize),
+            ("[limits] max_connections", self.max_connections),
+            ("[limits] max_unix_connections", self.max_unix_connections),
+            ("[limits] max_connections_per_client", self.max_connections_per_client),
+            ("[limits] max_handshakes", self.max_handshakes),
+            ("[limits] max_handshakes_per_address", self.max_handshakes_per_address),
+            ("[limits] max_in_flight", self.max_in_flight),
+            ("[limits] max_operations", self.max_operations as usize),
+            ("[limits] max_brought_keys_per_second", self.max_brought_keys_per_second as usize),
+            ("[limits] max_connection_seconds", self.max_connection_seconds as usize),
         ] {
-            number("limits", field, "1 or more", value > 0)?;
+            expect(field, "1 or more", value > 0, value)?;
         }
         for (field, seconds) in [
-            ("max_queued_seconds_per_client", self.max_queued_seconds_per_client),
-            ("max_message_seconds", self.max_message_seconds),
-            ("max_stall_seconds", self.max_stall_seconds),
+            ("[limits] max_queued_seconds_per_client", self.max_queued_seconds_per_client),
+            ("[limits] max_message_seconds", self.max_message_seconds),
+            ("[limits] max_stall_seconds", self.max_stall_seconds),
         ] {
-            number("limits", field, "1 to 86400", (1..=86_400).contains(&seconds))?;
+            expect(field, "1 to 86400", (1..=86_400).contains(&seconds), seconds)?;
         }
-        number("limits", "max_connection_seconds", "1 or more", self.max_connection_seconds > 0)?;
-        for (field, bytes) in
-            [("max_message_bytes", self.max_message_bytes), ("max_unary_bytes", self.max_unary_bytes)]
-        {
-            number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
+        for (field, bytes) in [
+            ("[limits] max_message_bytes", self.max_message_bytes),
+            ("[limits] max_unary_bytes", self.max_unary_bytes),
+        ] {
+            expect(field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes), bytes)?;
         }
-        let is_good = |bytes: usize| bytes == 0 || (4096..=1 << 28).contains(&bytes);
-        number("limits", "max_ring_bytes", "0, or 4096 to 268435456", is_good(self.max_ring_bytes))?;
-        let own = self.max_bytes_per_client;
+        let ring = self.max_ring_bytes;
+        let is_ring = ring == 0 || (4096..=1 << 28).contains(&ring);
+        expect("[limits] max_ring_bytes", "0, or 4096 to 268435456", is_ring, ring)?;
+        let per_client = self.max_bytes_per_client;
         // Twice a message: one that is being worked on, and one that arrives.
         let min = (2 * self.max_message_bytes.max(self.max_unary_bytes)).max(1 << 20);
         let enough = "1048576 or more, and twice max_message_bytes and max_unary_bytes";
-        number("limits", "max_bytes_per_client", enough, own >= min)?;
+        expect("[limits] max_bytes_per_client", enough, per_client >= min, per_client)?;
         // One client must be able to use its own maximum.
-        number("limits", "max_bytes", "max_bytes_per_client or more", self.max_bytes >= own)
+        let is_enough = self.max_bytes >= per_client;
+        expect("[limits] max_bytes", "max_bytes_per_client or more", is_enough, self.max_bytes)
     }
 }
 
@@ -588,16 +500,32 @@ fn nearest_hint(pattern: &Pattern) -> String {
 }
 
 impl ListenConfig {
+    fn check(&self, has_certificates: bool) -> Result<(), SettingsError> {
+        let is_set = self.tcp.is_some() || self.plaintext.is_some() || self.unix.is_some();
+        expect("[listen]", "at least one of tcp, plaintext, unix", is_set, "none")?;
+        let certificates = "a section [tls] with certificate, private_key and client_ca";
+        expect("[listen] tcp", certificates, self.tcp.is_none() || has_certificates, "none")?;
+        let is_loopback = |address: SocketAddr| address.ip().is_loopback();
+        if let Some(found) = self.plaintext {
+            let found_and_hint = format_args!("{found}; tcp with [tls] is for networks");
+            expect("[listen] plaintext", "a loopback address", is_loopback(found), found_and_hint)?;
+        }
+        if let Some(found) = self.dashboard {
+            let port = found.port();
+            let found_and_hint = format_args!(
+                "{found}: the page names keys and clients, and asks for no password; reach it from elsewhere with \
+                 `ssh -L {port}:{found} HOST`"
+            );
+            expect("[listen] dashboard", "a loopback address", is_loopback(found), found_and_hint)?;
+        }
+        self.mode().map(drop)
+    }
+
     /// Returns the permissions of the UNIX socket. The default allows the owner only.
     ///
     /// # Errors
     /// The setting is not an octal number up to 0777.
-    pub fn mode(&self) -> Result<u32, ConfigError> {
-        let Some(found) = &self.unix_mode else { return Ok(0o600) };
-        // Beyond 0777 are the set-user-ID and sticky bits, which mean nothing for a socket.
-        match u32::from_str_radix(found, 8) {
-            Ok(mode) if mode <= 0o777 => Ok(mode),
-            _ => Err(ConfigError::Mode { found: found.clone() }),
-        }
+    pub fn mode(&self) -> Result<u32, SettingsError> {
+        self.unix_mode.as_deref().map_or(Ok(0o600), parse_unix_mode)
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock_network::SocketFileError;
+use oarlock_service_kit::ListenError;
 
 use crate::config::ConfigError;
 use crate::keyring::ResidentKeysError;
@@ -35,13 +36,8 @@ pub enum CryptoserverError {
         error: io::Error,
     },
     /// The server cannot listen at an address.
-    #[error("cannot listen at {address}: {error}")]
-    Listen {
-        /// The address, or the path of the UNIX socket.
-        address: String,
-        /// The system's error.
-        error: io::Error,
-    },
+    #[error(transparent)]
+    Listen(#[from] ListenError),
     /// The service manager has bound sockets that the configuration does not name.
     #[error(
         "[listen] systemd has bound {}, which the configuration does not name: expected the addresses of tcp, \

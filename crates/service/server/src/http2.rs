@@ -56,7 +56,7 @@ pub(crate) fn serve_grpc(
     Ok(async move {
         let mut connections = JoinSet::new();
         connections.spawn(report_health(health, Arc::clone(&service)));
-        let mut draining = Box::pin(service.draining());
+        let mut draining = Box::pin(service.drain.thrown());
         loop {
             while connections.try_join_next().is_some() {}
             let transport = tokio::select! {
@@ -92,7 +92,7 @@ async fn serve_one(http2: Http2, served: ServedCalls, transport: ClientTransport
     let mut ending = pin!(async {
         tokio::select! {
             _ = peer.stage.ending() => {}
-            () = service.draining() => {}
+            () = service.drain.thrown() => {}
         }
     });
     let mut is_ending = false;
@@ -210,7 +210,7 @@ const HEALTH: Duration = Duration::from_millis(500);
 /// Reports whether requests are served, until the server stops.
 async fn report_health(health: HealthReporter, service: Arc<SharedService>) {
     let mut ticks = interval(HEALTH);
-    let mut draining = Box::pin(service.draining());
+    let mut draining = Box::pin(service.drain.thrown());
     loop {
         let status = match service.refusal() {
             None => ServingStatus::Serving,
@@ -219,7 +219,7 @@ async fn report_health(health: HealthReporter, service: Arc<SharedService>) {
         for name in ["", <CryptoserverServer<GrpcService> as tonic::server::NamedService>::NAME] {
             health.set_service_status(name, status).await;
         }
-        if service.is_draining() {
+        if service.drain.is_thrown() {
             return;
         }
         tokio::select! {

@@ -6,9 +6,9 @@
 //! | [`development`] | certificates and sample keys for a server without configuration |
 //! | `server`, `error` | the server: bound, running, drained; its errors |
 //! | `accept`, `admission`, `descriptors` | the acceptance of connections, and their limits |
-//! | `tls`, `certificate`, `client_verifier` | certificates: read, checked, verified |
 //! | `transport`, `identity` | connections, and the identities of their clients |
-//! | `lifetime`, `clock` | the ends of connections, and the clock that decides them |
+//! | `tls`, `certificate` | certificates: read, checked, verified |
+//! | `lifetime` | the ends of connections |
 //! | `http2`, `call`, `grpc`, `unix` | requests over HTTP/2 and over frames on a UNIX socket |
 //! | `connect`, [`json`] | single calls over plain HTTP, for `curl`: the unary calls of Connect, and their JSON |
 //! | `budget`, `rate`, `buffers` | the bytes that clients hold, the rates of their operations, the sizes of buffers |
@@ -16,7 +16,6 @@
 //! | `keyring`, [`pattern`], `client_pattern`, `operations` | resident keys, and the grants to use them |
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
 //! | `null` | the benchmark key that answers with zeros |
-//! | [`harden`] | protection of memory: no core dumps, no swap |
 //! | `audit`, [`audit_chain`] | the audit log, and the hash chain of its lines |
 //! | `metrics`, `metrics_page`, `key_uses` | the counters, and their page for Prometheus |
 //! | `dashboard` | the page for browsers |
@@ -34,9 +33,7 @@ mod call;
 mod certificate;
 mod check;
 mod client_pattern;
-mod client_verifier;
 mod clients;
-mod clock;
 pub mod config;
 mod connect;
 mod dashboard;
@@ -44,7 +41,6 @@ mod descriptors;
 pub mod development;
 mod error;
 mod grpc;
-mod harden;
 mod http2;
 mod identity;
 pub mod json;
@@ -69,10 +65,8 @@ mod values;
 pub use certificate::TermFault;
 pub use check::check;
 pub use client_pattern::ClientPatternError;
-pub use clock::ServerClock;
 pub use config::CryptoserverConfig;
 pub use error::CryptoserverError;
-pub use harden::{Hardening, harden, keep_little_memory, raise_open_files};
 pub use keyring::ResidentKeysError;
 pub use reload::ReloadHandle;
 pub use server::{Addresses, BoundServer};

@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use oarlock_service_kit::ServiceClock;
+use oarlock_service_kit::certificate::first_end;
 use tokio::sync::watch;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-use crate::certificate::not_after;
-use crate::clock::ServerClock;
 use crate::config::ServerLimits;
 
 /// The lifetimes of all connections with a known client.
 #[derive(Debug)]
 pub(crate) struct ConnectionLifetimes {
-    clock: ServerClock,
+    clock: ServiceClock,
     /// The maximum seconds that a connection may last.
     max_connection_seconds: AtomicU64,
     /// The time that requests under way have after the end.
@@ -86,7 +86,7 @@ pub(crate) struct ConnectionLifetime {
 pub(crate) struct StageWatch(watch::Receiver<LifeStage>);
 
 impl ConnectionLifetimes {
-    pub(crate) fn new(clock: ServerClock, limits: &ServerLimits) -> Self {
+    pub(crate) fn new(clock: ServiceClock, limits: &ServerLimits) -> Self {
         Self {
             clock,
             max_connection_seconds: AtomicU64::new(limits.max_connection_seconds),
@@ -96,7 +96,7 @@ impl ConnectionLifetimes {
         }
     }
 
-    pub(crate) fn clock(&self) -> &ServerClock {
+    pub(crate) fn clock(&self) -> &ServiceClock {
         &self.clock
     }
 
@@ -111,7 +111,7 @@ impl ConnectionLifetimes {
         let max_age = jittered(self.max_connection_seconds.load(Ordering::Relaxed));
         let (stage, watched) = watch::channel(LifeStage::Serving);
         let entry = LifetimeEntry {
-            not_after: first_end(&chain, self.clock.unix_seconds()),
+            not_after: first_end(&chain, self.clock.signed_now_s()),
             chain,
             max_age_at: self.clock.elapsed() + max_age,
             cut_at: None,
@@ -124,7 +124,7 @@ impl ConnectionLifetimes {
     /// Ends connections whose time is over, and cuts connections whose grace is over. Called every second.
     pub(crate) fn sweep(&self) {
         // Certificates end by the calendar, connections by the monotonic clock, which no administrator sets back.
-        let (now, elapsed) = (self.clock.unix_seconds(), self.clock.elapsed());
+        let (now, elapsed) = (self.clock.signed_now_s(), self.clock.elapsed());
         for entry in self.lock().values_mut() {
             if entry.not_after.is_some_and(|not_after| not_after < now) {
                 self.end(entry, EndReason::CertificateEnded);
@@ -159,14 +159,6 @@ impl ConnectionLifetimes {
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, LifetimeEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns the time at which the first certificate of a chain ends. Certificates of authorities that had ended before
-/// do not count: the chain was accepted without them. Reconnecting shows whether it is accepted without this one too.
-fn first_end(chain: &[CertificateDer<'static>], now: i64) -> Option<i64> {
-    let (own, others) = chain.split_first()?;
-    let others = others.iter().filter_map(not_after).filter(|end| *end >= now);
-    not_after(own).into_iter().chain(others).min()
 }
 
 /// Returns 90 to 100 per cent of a number of seconds, so that connections that began together do not end together.
@@ -218,8 +210,8 @@ impl StageWatch {
 mod tests {
     use super::*;
 
-    fn lifetimes() -> (Arc<ConnectionLifetimes>, ServerClock) {
-        let clock = ServerClock::default();
+    fn lifetimes() -> (Arc<ConnectionLifetimes>, ServiceClock) {
+        let clock = ServiceClock::default();
         let limits =
             ServerLimits { max_connection_seconds: 1000, max_drain_seconds: 30, ..ServerLimits::default() };
         (Arc::new(ConnectionLifetimes::new(clock.clone(), &limits)), clock)
@@ -243,24 +235,6 @@ mod tests {
         clock.advance(seconds(52));
         lifetimes.sweep();
         assert_eq!(ended(), 100);
-    }
-
-    fn ending_at(end: i64) -> CertificateDer<'static> {
-        let mut params = rcgen::CertificateParams::default();
-        params.not_after = (std::time::UNIX_EPOCH + seconds(end as u64)).into();
-        params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().der().clone()
-    }
-
-    #[test]
-    fn a_chain_ends_with_the_first_of_its_certificates() {
-        let (now, own) = (1_800_000_000, ending_at(1_800_000_900));
-        assert_eq!(first_end(&[], now), None);
-        assert_eq!(first_end(std::slice::from_ref(&own), now), Some(1_800_000_900));
-        let others = [ending_at(1_800_000_500), ending_at(1_700_000_000)];
-        let chain = [own.clone(), others[0].clone(), others[1].clone()];
-        assert_eq!(first_end(&chain, now), Some(1_800_000_500));
-        // The client's own certificate counts even if it has ended.
-        assert_eq!(first_end(&chain, 1_800_001_000), Some(1_800_000_900));
     }
 
     #[tokio::test]

@@ -2,11 +2,11 @@
 //! audit log.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::metrics::MetricFamily;
 use oarlock_service_kit::metrics::{
     HistogramScale, MetricsPage, MetricsText, append_engine_metrics, append_process_metrics,
+    read_counter as read,
 };
 use oarlock_wire::proto::Code;
 
@@ -19,7 +19,7 @@ impl MetricsPage for SharedService {
     }
 
     fn is_draining(&self) -> bool {
-        SharedService::is_draining(self)
+        self.drain.is_thrown()
     }
 
     fn refusal(&self) -> Option<&'static str> {
@@ -28,43 +28,32 @@ impl MetricsPage for SharedService {
 }
 
 fn page(service: &SharedService) -> String {
-    let mut text = MetricsText::default();
-    about(&mut text, service);
+    let mut text = MetricsText::of_service("server", service.drain.is_thrown());
+    keys_and_audit(&mut text, service);
     connections(&mut text, &service.metrics);
-    text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
-    text.sample("oarlock_held_bytes", &[], service.clients.budget().used());
+    let held = "Bytes that requests and answers of all clients hold now.";
+    text.value("oarlock_held_bytes", held, service.clients.budget().used());
     operations(&mut text, &service.metrics);
     append_engine_metrics(&mut text, &service.accelerator);
     append_process_metrics(&mut text);
     text.finish()
 }
 
-fn about(text: &mut MetricsText, service: &SharedService) {
-    text.gauge("oarlock_build_info", "1, with the version as a label.");
-    text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    text.gauge("oarlock_draining", "1 while the server stops, else 0.");
-    text.sample("oarlock_draining", &[], u8::from(service.is_draining()));
-    let keyring = service.keyring();
+fn keys_and_audit(text: &mut MetricsText, service: &SharedService) {
+    let (keyring, audit) = (service.keyring(), &service.audit);
     text.gauge("oarlock_keys_resident", "Keys that live at the server.");
     text.sample("oarlock_keys_resident", &[("kind", "asymmetric")], keyring.asymmetric_len());
     text.sample("oarlock_keys_resident", &[("kind", "symmetric")], keyring.table.len());
-    text.counter(
-        "oarlock_weak_keys_total",
-        "Weak DES keys met, resident keys and keys unwrapped under them.",
-    );
-    text.sample("oarlock_weak_keys_total", &[], keyring.table.weak_keys_met());
-    text.counter("oarlock_audit_entries_lost_total", "Entries of the audit log that could not be written.");
-    text.sample("oarlock_audit_entries_lost_total", &[], service.audit.lost());
-    text.gauge(
-        "oarlock_audit_queue_bytes",
-        "Bytes of audit entries that wait for the disk, including reserved space.",
-    );
-    text.sample("oarlock_audit_queue_bytes", &[], service.audit.queue_bytes());
-    text.counter("oarlock_audit_syslog_lost_total", "Entries of the audit log that syslog did not get.");
-    text.sample("oarlock_audit_syslog_lost_total", &[], service.audit.syslog_lost());
-    let name = "oarlock_requests_refused";
-    text.gauge(name, "1 while every request is refused: draining, or the audit log cannot be written.");
-    text.sample(name, &[], u8::from(service.refusal().is_some()));
+    let help = "Weak DES keys met, resident keys and keys unwrapped under them.";
+    text.total("oarlock_weak_keys_total", help, keyring.table.weak_keys_met());
+    let help = "Entries of the audit log that could not be written.";
+    text.total("oarlock_audit_entries_lost_total", help, audit.lost());
+    let help = "Bytes of audit entries that wait for the disk, including reserved space.";
+    text.value("oarlock_audit_queue_bytes", help, audit.queue_bytes());
+    let help = "Entries of the audit log that syslog did not get.";
+    text.total("oarlock_audit_syslog_lost_total", help, audit.syslog_lost());
+    let help = "1 while every request is refused: draining, or the audit log cannot be written.";
+    text.value("oarlock_requests_refused", help, u8::from(service.refusal().is_some()));
     certificates(text, service);
 }
 
@@ -72,9 +61,9 @@ fn certificates(text: &mut MetricsText, service: &SharedService) {
     let Some(tls) = &service.tls else { return };
     let name = "oarlock_certificate_seconds_left";
     text.gauge(name, "Seconds until a certificate in use ends, negative after it.");
-    let now = service.lifetimes.clock().unix_seconds();
+    let now = service.lifetimes.clock().signed_now_s();
     let mut ends = BTreeMap::new();
-    for term in &tls.current().terms {
+    for term in &tls.get().terms {
         // Labels must be unique: of several certificates with one subject, the first to end counts.
         let left = term.seconds_left(now);
         let min = ends.entry((term.role.setting(), term.subject.clone())).or_insert(left);
@@ -86,22 +75,12 @@ fn certificates(text: &mut MetricsText, service: &SharedService) {
 }
 
 fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
-    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    text.gauge(
-        "oarlock_connections_open",
-        "Connections with a known client now, except connections for metrics.",
-    );
-    text.sample("oarlock_connections_open", &[], read(&metrics.open_connections));
-    text.gauge("oarlock_rings_open", "Connections of the UNIX socket that have shared memory now.");
-    text.sample("oarlock_rings_open", &[], read(&metrics.open_rings));
-    let refused = "oarlock_rings_refused_total";
-    text.counter(
-        refused,
-        "Requests for shared memory that were refused; their clients use the socket alone.",
-    );
-    for (reason, number) in metrics.refused_rings.read() {
-        text.sample(refused, &[("reason", reason)], number);
-    }
+    let help = "Connections with a known client now, except connections for metrics.";
+    text.value("oarlock_connections_open", help, read(&metrics.open_connections));
+    let help = "Connections of the UNIX socket that have shared memory now.";
+    text.value("oarlock_rings_open", help, read(&metrics.open_rings));
+    let help = "Requests for shared memory that were refused; their clients use the socket alone.";
+    text.totals("oarlock_rings_refused_total", help, "reason", metrics.refused_rings.read());
     for (name, help, counter) in [
         ("oarlock_connections_total", "Connections with a known client.", &metrics.connections),
         (
@@ -141,17 +120,14 @@ fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
             &metrics.ring_sent_bytes,
         ),
     ] {
-        text.counter(name, help);
-        text.sample(name, &[], read(counter));
+        text.total(name, help, read(counter));
     }
 }
 
 fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
-    let rejections = "oarlock_rejections_total";
-    text.counter(rejections, "Requests and operations refused before any engine saw them, by code.");
-    for (code, value) in metrics.rejections.read() {
-        text.sample(rejections, &[("code", code.as_str_name())], value);
-    }
+    let rejections = metrics.rejections.read().map(|(code, value)| (code.as_str_name(), value));
+    let help = "Requests and operations refused before any engine saw them, by code.";
+    text.totals("oarlock_rejections_total", help, "code", rejections);
     let name = "oarlock_operations_total";
     text.counter(name, "Operations answered, by name and code.");
     let counts = by_name(&metrics.schemes).into_iter().chain(by_name(&metrics.tasks));

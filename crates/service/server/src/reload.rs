@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_key_files::SecretReader;
+use oarlock_service_kit::give_memory_back;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::interval;
 use tracing::{error, info, warn};
@@ -11,7 +12,6 @@ use tracing::{error, info, warn};
 use crate::audit::{AuditLog, EventKind, NewLogFile};
 use crate::config::{CryptoserverConfig, ServerLimits};
 use crate::error::CryptoserverError;
-use crate::harden::give_memory_back;
 use crate::keyring::{KeyChanges, KeySources, ResidentKeysError};
 use crate::service::{SharedService, resident_kb};
 use crate::tls::{TlsFiles, TlsState};
@@ -207,7 +207,7 @@ impl Reloader {
     fn apply_tls(&self, state: TlsState) {
         let Some(store) = &self.service.tls else { return };
         let old = store.replace(state);
-        let new = store.current();
+        let new = store.get();
         info!("the certificates were read again");
         if !new.trusts_as(&old) {
             let ended = self.service.lifetimes.end_untrusted(|chain| new.accepts(chain));
@@ -227,7 +227,7 @@ impl Reloader {
             return;
         }
         self.remind_at = now + DAY;
-        let state = store.current();
+        let state = store.get();
         if let Some(fault) = &state.unlinked {
             warn!(%fault, "[tls] certificate");
         }

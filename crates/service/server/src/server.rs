@@ -3,12 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock::AcceleratorBuilder;
 use oarlock_key_files::SecretReader;
 use oarlock_network::{PassedSockets, SocketFile};
+use oarlock_service_kit::{Current, ListenError, ServiceClock, bind_tcp, metrics};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -18,8 +19,7 @@ use tracing::{info, warn};
 use crate::accept::{ListenerProtection, TcpAcceptor, accept_unix};
 use crate::admission::Admission;
 use crate::audit::{AuditLog, EventKind};
-use crate::clock::ServerClock;
-use crate::config::CryptoserverConfig;
+use crate::config::{ConfigError, CryptoserverConfig};
 use crate::dashboard::Dashboard;
 use crate::descriptors::fit_to_descriptors;
 use crate::error::CryptoserverError;
@@ -29,7 +29,7 @@ use crate::lifetime::ConnectionLifetimes;
 use crate::null::NullHolder;
 use crate::reload::{ReloadHandle, Reloader, Reloads, audit_keys, log_key_changes};
 use crate::service::SharedService;
-use crate::tls::{TlsFiles, TlsState, TlsStore};
+use crate::tls::{TlsFiles, TlsState};
 
 /// A server that is bound to its addresses and does not answer yet.
 pub struct BoundServer {
@@ -99,7 +99,7 @@ impl BoundServer {
         engines: AcceleratorBuilder,
         passed: PassedSockets,
     ) -> Result<Self, CryptoserverError> {
-        Self::build(config, engines, ServerClock::default(), passed).await
+        Self::build(config, engines, ServiceClock::default(), passed).await
     }
 
     /// Builds a server whose clock can be advanced.
@@ -109,7 +109,7 @@ impl BoundServer {
     pub async fn bind_with_clock(
         config: CryptoserverConfig,
         engines: AcceleratorBuilder,
-        clock: ServerClock,
+        clock: ServiceClock,
     ) -> Result<Self, CryptoserverError> {
         Self::build(config, engines, clock, PassedSockets::default()).await
     }
@@ -117,7 +117,7 @@ impl BoundServer {
     async fn build(
         config: CryptoserverConfig,
         engines: AcceleratorBuilder,
-        clock: ServerClock,
+        clock: ServiceClock,
         passed: PassedSockets,
     ) -> Result<Self, CryptoserverError> {
         config.check()?;
@@ -125,7 +125,7 @@ impl BoundServer {
         // The stamps are taken before the files are read, so that a change in between is found by the first check.
         let tls_files = tls.cloned().map(TlsFiles::new);
         let tls = tls.map(|tls| TlsState::read(tls, &clock, SecretReader::ThisProcess)).transpose()?;
-        let tls = tls.map(TlsStore::new);
+        let tls = tls.map(Current::new);
         let (sources, keyring, first) = KeySources::open(&config, CounterUse::Create)?;
         log_key_changes(&first);
         let audit = AuditLog::open(config.audit.as_ref()).map_err(|error| {
@@ -133,7 +133,7 @@ impl BoundServer {
             CryptoserverError::Audit { path, error }
         })?;
         let accelerator = engine_builder(&config, engines).build()?;
-        log_absent(config.engines.allowed.as_deref(), &accelerator);
+        config.engines.settings().log_absent(&accelerator);
         let lifetimes = Arc::new(ConnectionLifetimes::new(clock, &config.limits));
         if config.engines.null_key {
             warn!(
@@ -201,12 +201,10 @@ impl BoundServer {
         tasks.spawn(reloader.run(reloads));
         // Metrics are served until the very end, because operators watch the draining.
         let mut watched = JoinSet::new();
-        if let Some(listener) = listeners.metrics {
-            watched.spawn(oarlock_service_kit::metrics::serve(listener, Arc::clone(&service)));
-        }
+        watched.spawn(metrics::serve(listeners.metrics, Arc::clone(&service)));
         if let Some(listener) = listeners.dashboard {
             let dashboard = Arc::new(Dashboard::new(Arc::clone(&service)));
-            watched.spawn(oarlock_service_kit::metrics::serve_pages(listener, Arc::clone(&dashboard)));
+            watched.spawn(metrics::serve_pages(listener, Arc::clone(&dashboard)));
             watched.spawn(dashboard.run());
         }
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);
@@ -215,7 +213,7 @@ impl BoundServer {
             deadline_s = config.limits.max_drain_seconds,
             "draining: requests under way are answered, new requests are refused"
         );
-        service.drain();
+        service.drain.throw();
         // The TCP listeners and the reloader stop first. Connections under way have tasks of their own.
         tasks.shutdown().await;
         let rest = async {
@@ -240,30 +238,11 @@ impl BoundServer {
     }
 }
 
-/// Logs absent engines. If the settings name them it is a warning, because the scalar engine does their work.
-fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
-    for absent in accelerator.absent() {
-        let (engine, reason) = (absent.name, absent.reason.to_string());
-        if allowed.is_some() {
-            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
-        } else {
-            info!(engine, reason, "an engine is absent: the scalar engine does its work");
-        }
-    }
-}
-
 /// Returns the builder of the engines with the settings of a configuration.
 pub(crate) fn engine_builder(config: &CryptoserverConfig, engines: AcceleratorBuilder) -> AcceleratorBuilder {
-    let own = &config.engines;
     let engines = engines.max_tenant_backlog(config.limits.max_queued());
-    let engines = match &own.allowed {
-        Some(names) => engines.engines(names.iter().map(String::as_str)),
-        None => engines,
-    };
-    let engines = own.threads.into_iter().fold(engines, AcceleratorBuilder::threads);
-    let engines = if own.null_key { engines.holder(Arc::new(NullHolder)) } else { engines };
-    let engines = own.fma_secrets.into_iter().fold(engines, AcceleratorBuilder::fma_secrets);
-    own.cross_check.into_iter().fold(engines, AcceleratorBuilder::cross_check)
+    let engines = if config.engines.null_key { engines.holder(Arc::new(NullHolder)) } else { engines };
+    config.engines.settings().builder(engines)
 }
 
 impl Listeners {
@@ -272,7 +251,11 @@ impl Listeners {
         let tcp = bind_tcp(listen.tcp, &mut passed).await?;
         let plaintext = bind_tcp(listen.plaintext, &mut passed).await?;
         let unix = match &listen.unix {
-            Some(path) => Some(bind_unix(path, listen.mode()?, &mut passed)?),
+            Some(path) => {
+                let mode = listen.mode().map_err(ConfigError::from)?;
+                let (listener, file) = passed.bind_unix(path, mode, None)?;
+                Some(UnixSocket { listener, path: path.clone(), file })
+            }
             None => None,
         };
         let metrics = bind_tcp(listen.metrics, &mut passed).await?;
@@ -286,32 +269,6 @@ impl Listeners {
     }
 }
 
-fn log_no_dashboard(error: &CryptoserverError) {
+fn log_no_dashboard(error: &ListenError) {
     warn!(%error, "[listen] dashboard: the server runs without it");
-}
-
-async fn bind_tcp(
-    address: Option<SocketAddr>,
-    passed: &mut PassedSockets,
-) -> Result<Option<TcpListener>, CryptoserverError> {
-    let Some(address) = address else { return Ok(None) };
-    let bound = match passed.take_tcp(address) {
-        Some(listener) => TcpListener::from_std(listener),
-        None => TcpListener::bind(address).await,
-    };
-    bound.map(Some).map_err(|error| CryptoserverError::Listen { address: address.to_string(), error })
-}
-
-/// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no
-/// other file.
-fn bind_unix(path: &Path, mode: u32, passed: &mut PassedSockets) -> Result<UnixSocket, CryptoserverError> {
-    let failed = |error| CryptoserverError::Listen { address: path.display().to_string(), error };
-    let (listener, file) = match passed.take_unix(path) {
-        Some(listener) => (listener, None),
-        // The socket gets its mode in a private directory, so it is never reachable with wider access.
-        None => SocketFile::bind(path, mode, None).map(|(listener, file)| (listener, Some(file)))?,
-    };
-    listener.set_nonblocking(true).map_err(failed)?;
-    let listener = UnixListener::from_std(listener).map_err(failed)?;
-    Ok(UnixSocket { listener, path: path.to_owned(), file })
 }

@@ -1,15 +1,16 @@
 //! The state that all connections share.
 
-use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use oarlock::Accelerator;
+use oarlock_network::DrainSwitch;
+use oarlock_service_kit::Current;
 use oarlock_wire::fault::fault_of;
 use oarlock_wire::proto::{self, Blame, Code, Fault};
 use rustix::time::{ClockId, clock_gettime};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 use crate::audit::AuditLog;
 use crate::clients::ClientAccounts;
@@ -18,21 +19,21 @@ use crate::key_uses::KeyUseCounters;
 use crate::keyring::Keyring;
 use crate::lifetime::ConnectionLifetimes;
 use crate::metrics::ServerMetrics;
-use crate::tls::TlsStore;
+use crate::tls::TlsState;
 
 /// The engines, the keys, the limits and the counters of a server.
 #[derive(Debug)]
 pub(crate) struct SharedService {
     pub(crate) accelerator: Accelerator,
-    keyring: RwLock<Arc<Keyring>>,
+    keyring: Current<Keyring>,
     pub(crate) limits: ServerLimits,
     pub(crate) audit: AuditLog,
     pub(crate) metrics: ServerMetrics,
     pub(crate) key_uses: KeyUseCounters,
     /// The certificates; `None` if the server does not listen for TLS.
-    pub(crate) tls: Option<TlsStore>,
+    pub(crate) tls: Option<Current<TlsState>>,
     pub(crate) lifetimes: Arc<ConnectionLifetimes>,
-    is_draining: watch::Sender<bool>,
+    pub(crate) drain: DrainSwitch,
     pub(crate) clients: ClientAccounts,
 }
 
@@ -48,25 +49,35 @@ impl SharedService {
         keyring: Keyring,
         limits: ServerLimits,
         audit: AuditLog,
-        tls: Option<TlsStore>,
+        tls: Option<Current<TlsState>>,
         lifetimes: Arc<ConnectionLifetimes>,
     ) -> Self {
         let clients = ClientAccounts::new(&limits);
         let key_uses = KeyUseCounters::default();
         key_uses.keep(keyring.names());
-        let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), ServerMetrics::default());
-        let is_draining = watch::Sender::new(false);
-        Self { accelerator, keyring, limits, audit, metrics, key_uses, tls, lifetimes, is_draining, clients }
+        let (keyring, metrics) = (Current::new(keyring), ServerMetrics::default());
+        Self {
+            accelerator,
+            keyring,
+            limits,
+            audit,
+            metrics,
+            key_uses,
+            tls,
+            lifetimes,
+            drain: DrainSwitch::default(),
+            clients,
+        }
     }
 
     /// Returns the current keys.
     pub(crate) fn keyring(&self) -> Arc<Keyring> {
-        Arc::clone(&self.keyring.read().unwrap_or_else(PoisonError::into_inner))
+        self.keyring.get()
     }
 
     pub(crate) fn replace_keyring(&self, keyring: Keyring) {
         self.key_uses.keep(keyring.names());
-        *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
+        self.keyring.replace(keyring);
     }
 
     /// Runs work that takes time in the length of its input: work on a few bytes at once, other work on a thread of the
@@ -106,31 +117,15 @@ impl SharedService {
         self.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Refuses new requests from now on.
-    pub(crate) fn drain(&self) {
-        self.is_draining.send_replace(true);
-    }
-
-    pub(crate) fn is_draining(&self) -> bool {
-        *self.is_draining.borrow()
-    }
-
     /// Returns the reason why new requests are refused now, or `None` if they are accepted.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         // The order is that of importance: a draining server is not repaired by a better disk.
         match () {
-            () if self.is_draining() => Some("draining"),
+            () if self.drain.is_thrown() => Some("draining"),
             () if self.audit.forbids_work() => Some("the audit log cannot be written"),
             () if self.audit.is_behind() => Some("the audit log is behind: the disk takes no entries"),
             () => None,
         }
-    }
-
-    /// Waits until the server stops.
-    pub(crate) fn draining(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut receiver = self.is_draining.subscribe();
-        // An error means that the service was dropped, which is the end too.
-        async move { drop(receiver.wait_for(|is_draining| *is_draining).await) }
     }
 
     fn usage(&self) -> proto::Usage {

@@ -298,7 +298,7 @@ impl ClientSession {
 /// # Errors
 /// The server is stopping, or it must keep an audit log that it cannot write.
 fn check_accepting(service: &SharedService) -> Result<(), Fault> {
-    if service.is_draining() {
+    if service.drain.is_thrown() {
         return Err(refusal(Code::Unavailable, "the server is stopping", Blame::Machine));
     }
     if service.audit.forbids_work() {

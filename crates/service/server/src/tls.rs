@@ -6,11 +6,13 @@
 //! 8446 8) is off, because it can be replayed. Resumption is off, because it would outlive a certificate.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use oarlock::keys::import;
 use oarlock_files::FileStamp;
 use oarlock_key_files::{ExposedSecret, SecretReader, check_secret_mode_for};
+use oarlock_service_kit::certificate::{UnlinkedCertificate, unlinked};
+use oarlock_service_kit::{ClientRule, RuledClientVerifier, ServiceClock};
 use oarlock_sockets::{BoundedVerifier, ChainLimit};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
@@ -20,14 +22,11 @@ use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 use tokio_rustls::rustls::server::{NoServerSessionStorage, VerifierBuilderError, WebPkiClientVerifier};
 use tokio_rustls::rustls::time_provider::TimeProvider;
 use tokio_rustls::rustls::version::TLS13;
-use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
+use tokio_rustls::rustls::{self, CertificateError, OtherError, RootCertStore, ServerConfig};
 
-use crate::certificate::{
-    CertificateRole, CertificateTerm, ServerUnfit, TermFault, UnlinkedCertificate, check_links, check_server,
-};
-use crate::client_verifier::ClientVerifier;
-use crate::clock::ServerClock;
+use crate::certificate::{CertificateRole, CertificateTerm, ServerUnfit, TermFault, check_server};
 use crate::config::TlsConfig;
+use crate::identity::{ClientIdentity, IdentityError};
 
 /// An error of the certificates and keys of TLS.
 #[derive(Debug, thiserror::Error)]
@@ -80,22 +79,16 @@ pub enum TlsError {
     Exposed(#[from] ExposedSecret),
 }
 
-/// The TLS state with which new connections are accepted.
-#[derive(Debug)]
-pub(crate) struct TlsStore {
-    current: RwLock<Arc<TlsState>>,
-}
-
 /// Certificates and keys that were read together.
 pub(crate) struct TlsState {
     acceptor: TlsAcceptor,
-    verifier: Arc<ClientVerifier>,
+    verifier: Arc<RuledClientVerifier<NamedClientRule>>,
     authorities: Vec<CertificateDer<'static>>,
     /// The server's certificate and the authorities of clients.
     pub(crate) terms: Vec<CertificateTerm>,
     /// The first certificate of the server's chain that does not belong to it, if there is one.
     pub(crate) unlinked: Option<UnlinkedCertificate>,
-    clock: ServerClock,
+    clock: ServiceClock,
 }
 
 impl std::fmt::Debug for TlsState {
@@ -104,28 +97,16 @@ impl std::fmt::Debug for TlsState {
     }
 }
 
-impl TlsStore {
-    pub(crate) fn new(state: TlsState) -> Self {
-        Self { current: RwLock::new(Arc::new(state)) }
-    }
-
-    pub(crate) fn current(&self) -> Arc<TlsState> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Replaces the state for new connections. Returns the former state.
-    pub(crate) fn replace(&self, state: TlsState) -> Arc<TlsState> {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *current, Arc::new(state))
-    }
-}
-
 impl TlsState {
     /// Reads the files of a configuration.
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(crate) fn read(tls: &TlsConfig, clock: &ServerClock, reader: SecretReader) -> Result<Self, TlsError> {
+    pub(crate) fn read(
+        tls: &TlsConfig,
+        clock: &ServiceClock,
+        reader: SecretReader,
+    ) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let authorities = certificates(&tls.client_ca, "certificates of the clients' authorities")?;
         let mut roots = RootCertStore::empty();
@@ -136,13 +117,14 @@ impl TlsState {
             .build()
             .map_err(|error| TlsError::ClientCa { path: tls.client_ca.clone(), error })?;
         let limit = ChainLimit::new(tls.max_chain_certificates);
-        let verifier = Arc::new(ClientVerifier::new(Arc::new(BoundedVerifier::new(verifier, limit))));
+        let verifier =
+            Arc::new(RuledClientVerifier::new(BoundedVerifier::new(verifier, limit), NamedClientRule));
         let chain = certificates(&tls.certificate, "the server's certificates")?;
         let own = chain.first().and_then(|own| CertificateTerm::read(CertificateRole::Server, own));
         // Checked here, because rustls would accept an expired certificate, and then every client would refuse it.
         check_term(&tls.certificate, own.as_ref(), clock)?;
         check_fit(&tls.certificate, &chain)?;
-        let unlinked = check_links(&chain).err();
+        let unlinked = unlinked(&chain).next();
         let key = private_key(&tls.private_key, reader)?;
         let mut config = ServerConfig::builder_with_details(provider, Arc::new(clock.clone()))
             .with_protocol_versions(&[&TLS13])
@@ -182,8 +164,23 @@ impl TlsState {
 
     /// Returns the faults of the certificates' terms at this time.
     pub(crate) fn term_faults(&self) -> Vec<(CertificateRole, TermFault)> {
-        let now = self.clock.unix_seconds();
+        let now = self.clock.signed_now_s();
         self.terms.iter().filter_map(|term| Some((term.role, term.fault(now)?))).collect()
+    }
+}
+
+/// The rule that a certificate names a client that grants can know.
+#[derive(Debug)]
+struct NamedClientRule;
+
+impl ClientRule for NamedClientRule {
+    fn check(&self, certificate: &CertificateDer<'_>, _: &[CertificateDer<'_>]) -> Result<(), rustls::Error> {
+        match ClientIdentity::from_certificate(certificate) {
+            Ok(_) => Ok(()),
+            Err(IdentityError::Unreadable) => Err(CertificateError::BadEncoding.into()),
+            // This becomes the alert certificate_unknown: RFC 8446 6.2 has no alert for a certificate without a name.
+            Err(nameless) => Err(CertificateError::Other(OtherError(Arc::new(nameless))).into()),
+        }
     }
 }
 
@@ -204,7 +201,7 @@ impl TlsFiles {
 
     /// Reads the files again if one of them has changed. A renewed certificate and its key arrive one after the other:
     /// the first change gives an error, and the second change is read again.
-    pub(crate) fn refresh(&mut self, clock: &ServerClock) -> Option<Result<TlsState, TlsError>> {
+    pub(crate) fn refresh(&mut self, clock: &ServiceClock) -> Option<Result<TlsState, TlsError>> {
         let now = stamps(&self.tls);
         if now == self.seen {
             return None;
@@ -220,8 +217,8 @@ fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 
-fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &ServerClock) -> Result<(), TlsError> {
-    match term.and_then(|term| term.fault(clock.unix_seconds())) {
+fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &ServiceClock) -> Result<(), TlsError> {
+    match term.and_then(|term| term.fault(clock.signed_now_s())) {
         Some(fault @ (TermFault::Expired { .. } | TermFault::NotYetValid { .. })) => {
             Err(TlsError::Term { path: path.to_owned(), fault })
         }

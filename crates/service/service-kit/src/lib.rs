@@ -2,9 +2,34 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`settings`], [`EngineSettings`] | settings files, their errors, and the section that all of them have |
+//! | [`Current`] | a value that a reload replaces as a whole |
+//! | [`ServiceClock`] | the clock of a service, which a test can set |
 //! | [`metrics`] | a page for Prometheus |
-//! | [`service_manager`] | messages of a service to systemd |
+//! | [`bind_tcp`] | sockets that are bound here or by systemd |
+//! | [`admission`] | log lines about the acceptance of connections |
+//! | [`signals`] | signals, and messages to systemd |
+//! | [`harden`](harden()) | protection of memory: no core dumps, no swap |
+//! | [`certificate`] | the times and the order of certificates |
+//! | [`RuledClientVerifier`] | certificates of clients, with a rule of the service |
 #![forbid(unsafe_code)]
 
+pub mod admission;
+pub mod certificate;
+mod client_verifier;
+mod clock;
+mod current;
+mod engines;
+mod harden;
+mod listen;
 pub mod metrics;
-pub mod service_manager;
+mod service_manager;
+pub mod settings;
+pub mod signals;
+
+pub use client_verifier::{ClientRule, RuledClientVerifier};
+pub use clock::ServiceClock;
+pub use current::Current;
+pub use engines::EngineSettings;
+pub use harden::{Hardening, give_memory_back, harden, keep_little_memory, raise_open_files};
+pub use listen::{ListenError, bind_tcp};

@@ -8,7 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// A change of a service's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServiceState {
+pub(crate) enum ServiceState {
     /// The service answers requests.
     Ready,
     /// The service finishes its requests and then ends.
@@ -16,11 +16,11 @@ pub enum ServiceState {
 }
 
 /// Notifies the service manager, if the environment variable `NOTIFY_SOCKET` names its socket.
-///
-/// # Errors
-/// The socket cannot be reached.
-pub fn notify(state: ServiceState) -> io::Result<()> {
-    std::env::var_os("NOTIFY_SOCKET").map_or(Ok(()), |socket| send(&socket, state))
+pub(crate) fn notify(state: ServiceState) {
+    let sent = std::env::var_os("NOTIFY_SOCKET").map_or(Ok(()), |socket| send(&socket, state));
+    if let Err(error) = sent {
+        tracing::warn!(%error, "NOTIFY_SOCKET: the service manager did not get this service's state");
+    }
 }
 
 fn send(socket: &OsStr, state: ServiceState) -> io::Result<()> {

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
             return Err(SiegeError::Usage(format!("{option} {value}: expected more than 0, up to 3600")));
         }
     }
-    oarlock_server::raise_open_files();
+    oarlock_service_kit::raise_open_files();
     let bar = progress::bar(args.attacks.len() as u64, "{bar:20} {pos}/{len} {msg} {elapsed}");
     let mut rows = Vec::new();
     for attack in &args.attacks {

@@ -143,7 +143,7 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
     if !(args.seconds > 0.0 && args.seconds.is_finite()) {
         return Err(HeadError::Usage("--seconds: expected a number above 0"));
     }
-    oarlock_server::raise_open_files();
+    oarlock_service_kit::raise_open_files();
     let place = HeadDirectory::new()?;
     let cores = MeasuredCores::divide()?;
     if cores.is_none() {

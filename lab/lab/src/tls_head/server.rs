@@ -51,7 +51,7 @@ enum ServerSigning {
 
 pub(crate) fn run(args: &HeadServerArgs) -> Result<(), HeadError> {
     stay_on(args.core)?;
-    oarlock_server::raise_open_files();
+    oarlock_service_kit::raise_open_files();
     let config = config(args)?;
     // One thread, because the measurement is about one core.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

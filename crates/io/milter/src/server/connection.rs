@@ -5,12 +5,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_network::{HandshakeSlot, IdleTimer};
+use oarlock_network::{DrainWatch, HandshakeSlot, IdleTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::watch;
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{MilterStream, ServerContext, draining};
+use super::{MilterStream, ServerContext};
 use crate::counters::{MilterCounters, count};
 use crate::protocol::{EncodeError, FilterReply, MilterDecoder, ProtocolError};
 use crate::session::{FilterFactory, FilterVerdict, MilterSession, MtaSocket, NextStep, SessionError};
@@ -35,7 +34,7 @@ pub(super) struct MilterConnection<S, F: FilterFactory> {
     session: MilterSession<F>,
     idle: IdleTimer,
     progress: Duration,
-    is_draining: watch::Receiver<bool>,
+    drain: DrainWatch,
     /// The place among the silent connections, until the first bytes.
     silent: Option<HandshakeSlot>,
 }
@@ -58,7 +57,7 @@ impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
             session: MilterSession::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: IdleTimer::new(patience),
             progress: settings.progress_interval.max(Duration::from_millis(1)),
-            is_draining: shared.is_draining.clone(),
+            drain: shared.drain.clone(),
             silent: Some(slot),
         }
     }
@@ -129,7 +128,7 @@ impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
             biased;
             read = self.writer.stream.read(self.decoder.space()) => read.map_err(ConnectionEnd::Lost)?,
             // Received bytes come first, so that a command that has arrived is answered before the server closes.
-            () = draining(&mut self.is_draining), if is_between => return Ok(false),
+            () = self.drain.thrown(), if is_between => return Ok(false),
             () = self.idle.expired() => return Err(ConnectionEnd::Silent),
         };
         if read == 0 {

@@ -1,7 +1,7 @@
 //! Listening sockets.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use oarlock_network::{PassedSockets, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
@@ -39,22 +39,13 @@ impl MilterListener {
         match socket {
             MilterSocket::Inet { host, port, is_v6 } => {
                 let address = resolve(host.as_deref(), *port, *is_v6).await.map_err(failed)?;
-                let listener = match passed.take_tcp(address) {
-                    Some(listener) => TcpListener::from_std(listener),
-                    None => TcpListener::bind(address).await,
-                };
-                let listener = listener.map_err(failed)?;
+                let listener = passed.bind_tcp(address).await.map_err(failed)?;
                 let bound = listener.local_addr().map_err(failed)?;
                 Ok(Self::Tcp(listener, bound.into()))
             }
             MilterSocket::Unix(path) => {
                 let group = settings.unix_group.as_deref().map(group_number).transpose()?;
-                let (listener, file) = match passed.take_unix(path) {
-                    Some(listener) => (UnixListener::from_std(listener).map_err(failed)?, None),
-                    None => {
-                        bind_unix(path, settings.unix_mode, group).map(|(bound, file)| (bound, Some(file)))?
-                    }
-                };
+                let (listener, file) = passed.bind_unix(path, settings.unix_mode, group)?;
                 let users = AllowedUsers::new(users.clone(), path).map_err(failed)?;
                 Ok(Self::Unix { listener, path: path.clone(), _file: file, users })
             }
@@ -87,16 +78,4 @@ impl MilterListener {
             }
         }
     }
-}
-
-/// Binds a socket at a path. Its file is removed when it is dropped.
-fn bind_unix(
-    path: &Path,
-    mode: u32,
-    group: Option<u32>,
-) -> Result<(UnixListener, SocketFile), MilterServerError> {
-    let failed = |error| MilterServerError::Listen { socket: MilterSocket::Unix(path.into()), error };
-    let (listener, file) = SocketFile::bind(path, mode, group)?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    Ok((UnixListener::from_std(listener).map_err(failed)?, file))
 }

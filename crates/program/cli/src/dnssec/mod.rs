@@ -29,7 +29,7 @@ use oarlock_terminal::GlobalOptions;
 pub(crate) use self::error::DnssecError;
 use self::verify::ZoneVerifyArgs;
 use crate::laboratory::{self, LaboratoryCommand};
-use crate::serve::stopped;
+use oarlock_service_kit::signals::stop_signal;
 
 /// Arguments of `oarlock dnssec`.
 #[derive(Debug, Args)]

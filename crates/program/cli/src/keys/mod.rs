@@ -38,7 +38,7 @@ pub(crate) use self::secret_files::{InputPassphrase, KeyPassphrase, NewPassphras
 /// Wrong usage or input, or a machine that failed.
 pub(crate) fn run(global: &GlobalOptions, args: &KeysArgs) -> Result<(), KeysError> {
     // Keys are made even if the system does not allow all protection; `oarlock serve` warns about it.
-    let _ = oarlock_server::harden();
+    let _ = oarlock_service_kit::harden();
     match &args.command {
         KeysCommand::Generate(own) => generate::run(global, own),
         KeysCommand::Import(own) => import::run(global, own),

@@ -31,7 +31,7 @@ pub(crate) use self::error::TokenError;
 /// Wrong usage, input or PINs, or a machine that failed.
 pub(crate) fn run(global: &GlobalOptions, args: &TokenArgs) -> Result<(), TokenError> {
     // PINs and keys are read even if the system does not allow all protection; `oarlock serve` warns about it.
-    let _ = oarlock_server::harden();
+    let _ = oarlock_service_kit::harden();
     match &args.command {
         TokenCommand::Init(own) => init::run(global, own),
         TokenCommand::List(own) => list::run(global, own),

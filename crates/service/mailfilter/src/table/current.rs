@@ -1,9 +1,10 @@
 //! The table in use. A new table replaces it as a whole if it has no fault.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use oarlock_files::FileStamp;
+use oarlock_service_kit::Current;
 use tracing::warn;
 
 use super::{KeyReader, SigningKeyFault, SigningTable, SigningTableError, text};
@@ -12,7 +13,7 @@ use super::{KeyReader, SigningKeyFault, SigningTable, SigningTableError, text};
 #[derive(Debug)]
 pub(crate) struct TableFile {
     path: PathBuf,
-    current: RwLock<Arc<SigningTable>>,
+    current: Current<SigningTable>,
     /// The stamps of the files when they were last read, whether their content was valid or not.
     seen: Mutex<Vec<Option<FileStamp>>>,
 }
@@ -33,7 +34,7 @@ impl TableFile {
     pub(crate) fn open(path: &Path) -> Result<Self, SigningTableError> {
         let seen = stamps(path);
         let table = read(path, None)?;
-        Ok(Self { path: path.to_owned(), current: RwLock::new(Arc::new(table)), seen: Mutex::new(seen) })
+        Ok(Self { path: path.to_owned(), current: Current::new(table), seen: Mutex::new(seen) })
     }
 
     /// Returns the path of the table.
@@ -43,7 +44,7 @@ impl TableFile {
 
     /// Returns the table in use.
     pub(crate) fn current(&self) -> Arc<SigningTable> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        self.current.get()
     }
 
     /// Checks that every key of the table in use can sign. A cryptoserver that does not answer is only logged, because
@@ -66,7 +67,7 @@ impl TableFile {
         match table.and_then(|table| check_keys(&self.path, &table, keys).map(|()| table)) {
             Ok(table) => {
                 let table = Arc::new(table);
-                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&table);
+                self.current.replace(Arc::clone(&table));
                 TableReload::Replaced(table)
             }
             Err(error) => TableReload::Refused(error),

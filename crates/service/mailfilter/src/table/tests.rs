@@ -2,11 +2,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use oarlock::keys::{export, generate};
+use oarlock_service_kit::metrics::read_counter as count_of;
 use tempfile::TempDir;
 
 use super::*;
 use crate::keys::{KeyReader, SigningKeyFault};
-use crate::metrics::read as count_of;
 
 struct TableFiles(TempDir);
 

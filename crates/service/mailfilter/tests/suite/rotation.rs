@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use oarlock::keys::generate;
-use oarlock_mailfilter::{FilterClock, FilterService, RotationWarning};
+use oarlock_mailfilter::{FilterService, RotationWarning};
+use oarlock_service_kit::ServiceClock;
 
 use crate::running_filter::{FilterFiles, RunningFilter, TestMail, scalar};
 
@@ -39,7 +40,7 @@ async fn signs_with_the_next_selector_from_the_first_second_of_its_date() {
         "example.com sa a until=2026-07-01\nexample.com sb b from=2026-07-01 until=2027-01-01T06:00:00Z\n\
          example.com sc c test from=2026-06-30T12:00:00Z until=2026-07-02\n",
     );
-    let clock = FilterClock::standing_at(ROTATION_S - 2 * DAY_S);
+    let clock = ServiceClock::standing_at(ROTATION_S - 2 * DAY_S);
     // The table is never read again, and nothing else tells the filter the date.
     let filter = RunningFilter::open_with_clock(&files, "signing.reload_seconds = 0", &clock).await;
     let end_s = ROTATION_S + 184 * DAY_S + 6 * 3600;
@@ -69,7 +70,7 @@ async fn signs_with_the_next_selector_from_the_first_second_of_its_date() {
 #[tokio::test]
 async fn a_message_in_progress_at_the_date_keeps_the_selector_of_its_header() {
     let files = files_with_keys("example.com sa a until=2026-07-01\nexample.com sb b from=2026-07-01\n");
-    let clock = FilterClock::standing_at(ROTATION_S - 1);
+    let clock = ServiceClock::standing_at(ROTATION_S - 1);
     let filter = RunningFilter::open_with_clock(&files, "", &clock).await;
     let mut client = filter.client().await;
     let before = filter.send(&mut client, &TestMail::plain(), b"{auth_authen}\0joe\0").await;
@@ -86,7 +87,7 @@ async fn a_message_in_progress_at_the_date_keeps_the_selector_of_its_header() {
 /// Opens a filter at a date and returns its warnings.
 async fn warnings(files: &FilterFiles, records: &str, now_s: u64) -> Vec<RotationWarning> {
     let dns = oarlock_mail_files::dns::KeysFile::parse(records.as_bytes()).unwrap();
-    let clock = FilterClock::standing_at(now_s);
+    let clock = ServiceClock::standing_at(now_s);
     let service = FilterService::open_with_clock(files.config(""), scalar(), std::sync::Arc::new(dns), clock)
         .await
         .unwrap();
@@ -144,7 +145,7 @@ async fn warns_of_days_on_which_nothing_signs() {
 async fn a_line_that_has_ended_needs_no_key_and_a_coming_one_does() {
     let files = files_with_keys("example.com sa gone until=2026-07-01\nexample.com sb b\n");
     let open = async |now_s: u64| {
-        let clock = FilterClock::standing_at(now_s);
+        let clock = ServiceClock::standing_at(now_s);
         FilterService::open_with_clock(files.config(""), scalar(), files.dns(), clock).await.map(drop)
     };
     let error = open(ROTATION_S - 1).await.unwrap_err().to_string();

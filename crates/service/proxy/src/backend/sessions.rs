@@ -8,10 +8,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use oarlock_service_kit::ServiceClock;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::time_provider::TimeProvider;
 use rustls::{Error, NamedGroup};
 
 use crate::clients::are_valid_at;
@@ -22,7 +22,7 @@ const MAX_TICKETS: usize = 32;
 /// The sessions of a backend. It has one name, so they need none.
 pub(super) struct BackendSessions {
     max_age_s: u64,
-    clock: Arc<dyn TimeProvider>,
+    clock: ServiceClock,
     kept: Mutex<KeptSessions>,
 }
 
@@ -41,7 +41,7 @@ struct AgedSession<T> {
 
 impl BackendSessions {
     /// Returns an empty store. Sessions are used until `max_age_s` seconds after their full handshake.
-    pub(super) fn new(max_age_s: u64, clock: Arc<dyn TimeProvider>) -> Arc<Self> {
+    pub(super) fn new(max_age_s: u64, clock: ServiceClock) -> Arc<Self> {
         Arc::new(Self { max_age_s, clock, kept: Mutex::default() })
     }
 
@@ -55,13 +55,8 @@ impl BackendSessions {
         *self.lock() = KeptSessions::default();
     }
 
-    fn now_s(&self) -> u64 {
-        // Without a clock every session is too old, and rustls reports the clock.
-        self.clock.current_time().map_or(u64::MAX, |now| now.as_secs())
-    }
-
     fn is_young(&self, began_s: u64) -> bool {
-        self.now_s().saturating_sub(began_s) <= self.max_age_s
+        self.clock.now_s().saturating_sub(began_s) <= self.max_age_s
     }
 
     fn lock(&self) -> MutexGuard<'_, KeptSessions> {
@@ -94,7 +89,7 @@ struct ConnectionSessions {
 impl ConnectionSessions {
     fn aged<T>(&self, session: T) -> AgedSession<T> {
         let began_s = match self.began_s.load(Ordering::Relaxed) {
-            0 => self.sessions.now_s(),
+            0 => self.sessions.clock.now_s(),
             began_s => began_s,
         };
         AgedSession { session, began_s }

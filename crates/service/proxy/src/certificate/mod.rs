@@ -23,9 +23,9 @@ pub(crate) use directory::list_certificates;
 pub use directory::{CertificateFiles, CertificateSource};
 pub use error::{CertificateFault, CertificateTableError};
 pub use read::{CERTIFICATE_HOLDER, CertificateEntry, CertificateKeySources};
-pub(crate) use resolver::{CertificateResolver, seconds_now};
+pub(crate) use resolver::CertificateResolver;
 pub(crate) use warning::ChainProperties;
-pub use warning::{CertificateValidity, CertificateWarning, ServedFault};
+pub use warning::{CertificateWarning, ServedFault};
 
 /// The answer to a client that asks for an unknown name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

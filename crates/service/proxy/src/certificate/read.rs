@@ -12,6 +12,7 @@ use oarlock_key_files::check_secret_mode;
 use oarlock_key_files::sealed::is_sealed;
 use oarlock_network::HostName;
 use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
+use oarlock_service_kit::certificate::CertificateValidity;
 use oarlock_wire::RemoteHolder;
 use rustls::pki_types::CertificateDer;
 use rustls::sign::{CertifiedKey, SigningKey};
@@ -22,7 +23,7 @@ use zeroize::Zeroizing;
 
 use super::directory::CertificateFiles;
 use super::error::CertificateFault;
-use super::warning::{CertificateValidity, CertificateWarning, ChainProperties};
+use super::warning::{CertificateWarning, ChainProperties};
 
 /// The name of the holder of keys at a cryptoserver.
 pub const CERTIFICATE_HOLDER: &str = "cryptoserver";
@@ -142,7 +143,7 @@ fn read_properties(
     names.sort_unstable();
     names.dedup();
     let properties = ChainProperties::of(chain, has_address || !names.is_empty());
-    Ok((names, CertificateValidity::of(&own), properties))
+    Ok((names, CertificateValidity::from_parsed(&own), properties))
 }
 
 fn key_path(files: &CertificateFiles) -> &Path {

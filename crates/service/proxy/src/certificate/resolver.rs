@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use oarlock_network::{HostName, LogLimit};
+use oarlock_service_kit::ServiceClock;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::time_provider::TimeProvider;
 use tracing::warn;
 
 use super::CertificateTable;
@@ -19,7 +19,7 @@ static INVALID: LogLimit = LogLimit::new(Duration::from_secs(10));
 #[derive(Debug)]
 pub(crate) struct CertificateResolver {
     pub(crate) table: Arc<CertificateTable>,
-    pub(crate) clock: Arc<dyn TimeProvider>,
+    pub(crate) clock: ServiceClock,
     /// The number of handshakes for which no certificate was valid.
     pub(crate) without_valid: Arc<AtomicU64>,
 }
@@ -28,7 +28,7 @@ impl ResolvesServerCert for CertificateResolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let name = hello.server_name().map(HostName::new);
         // The time is asked here, so that a certificate which begins or ends changes the choice without a reload.
-        let now_s = seconds_now(&*self.clock);
+        let now_s = self.clock.signed_now_s();
         let entry = self.table.find(name.as_ref(), hello.signature_schemes(), now_s)?;
         if !entry.validity.contains(now_s) {
             self.without_valid.fetch_add(1, Ordering::Relaxed);
@@ -39,10 +39,4 @@ impl ResolvesServerCert for CertificateResolver {
         }
         Some(Arc::clone(&entry.key))
     }
-}
-
-/// Returns the seconds since 1970.
-pub(crate) fn seconds_now(clock: &dyn TimeProvider) -> i64 {
-    let seconds = clock.current_time().map_or(0, |now| now.as_secs());
-    i64::try_from(seconds).unwrap_or(i64::MAX)
 }

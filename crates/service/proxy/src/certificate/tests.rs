@@ -9,6 +9,8 @@ use rcgen::{
 };
 use rustls::sign::CertifiedKey;
 
+use oarlock_service_kit::certificate::CertificateValidity;
+
 use super::*;
 
 const SCHEMES: [SignatureScheme; 2] =

@@ -3,17 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use oarlock_service_kit::certificate::{
+    CertificateValidity, UnlinkedCertificate, time_text as time, unlinked,
+};
 use rustls::pki_types::CertificateDer;
-use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
-
-/// The time in which a certificate is valid. Both ends count (RFC 5280 4.1.2.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CertificateValidity {
-    /// The beginning in seconds since 1970.
-    pub not_before: i64,
-    /// The end in seconds since 1970.
-    pub not_after: i64,
-}
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// A property for which clients reject a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,17 +45,8 @@ pub enum ServedFault {
         number: usize,
     },
     /// A certificate of the chain is not that of the issuer of the one before.
-    #[error(
-        "certificate {number} ({subject}) is not that of the issuer of the one before: expected {issuer}"
-    )]
-    Unlinked {
-        /// The number of the certificate in the chain, from 1.
-        number: usize,
-        /// Its subject.
-        subject: String,
-        /// The issuer of the certificate before.
-        issuer: String,
-    },
+    #[error(transparent)]
+    Unlinked(#[from] UnlinkedCertificate),
 }
 
 /// A file whose certificate clients will reject.
@@ -82,56 +67,27 @@ pub(crate) struct ChainProperties {
     lasting: Vec<ServedFault>,
 }
 
-impl CertificateValidity {
-    pub(crate) fn of(certificate: &X509Certificate<'_>) -> Self {
-        let validity = certificate.validity();
-        Self { not_before: validity.not_before.timestamp(), not_after: validity.not_after.timestamp() }
-    }
-
-    /// Returns true if a certificate with this validity is valid at a time in seconds since 1970.
-    #[must_use]
-    pub fn contains(&self, now_s: i64) -> bool {
-        (self.not_before..=self.not_after).contains(&now_s)
-    }
-
-    fn fault(self, number: usize, now_s: i64) -> Option<ServedFault> {
-        let Self { not_before, not_after } = self;
-        match now_s {
-            now_s if now_s > not_after => Some(ServedFault::Expired { number, not_after }),
-            now_s if now_s < not_before => Some(ServedFault::NotYetValid { number, not_before }),
-            _ => None,
-        }
-    }
-}
-
 impl ChainProperties {
     /// Reads a chain. `has_name` is false if its first certificate needs a name and has none.
     pub(crate) fn of(chain: &[CertificateDer<'_>], has_name: bool) -> Self {
-        let (mut validities, mut lasting, mut last) = (Vec::new(), Vec::new(), None);
-        for (number, certificate) in (1..).zip(chain) {
-            let Ok((_, certificate)) = X509Certificate::from_der(certificate) else {
-                lasting.push(ServedFault::Unreadable { number });
-                break;
-            };
-            validities.push(CertificateValidity::of(&certificate));
-            if number == 1 && !has_name {
-                let name =
-                    certificate.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
-                lasting.push(ServedFault::Nameless { common_name: name.unwrap_or_default().to_owned() });
-            }
-            let subject = certificate.subject().to_string();
-            if let Some(issuer) = last.filter(|issuer| *issuer != subject) {
-                lasting.push(ServedFault::Unlinked { number, subject, issuer });
-            }
-            last = Some(certificate.issuer().to_string());
+        let parse = |certificate| X509Certificate::from_der(certificate).ok().map(|(_, parsed)| parsed);
+        let readable: Vec<_> = chain.iter().map_while(|certificate| parse(certificate)).collect();
+        let mut lasting = Vec::new();
+        if let Some(own) = readable.first().filter(|_| !has_name) {
+            let name = own.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
+            lasting.push(ServedFault::Nameless { common_name: name.unwrap_or_default().to_owned() });
         }
-        Self { validities: validities.into(), lasting }
+        lasting.extend(unlinked(&chain[..readable.len()]).map(ServedFault::from));
+        if readable.len() < chain.len() {
+            lasting.push(ServedFault::Unreadable { number: readable.len() + 1 });
+        }
+        Self { validities: readable.iter().map(CertificateValidity::from_parsed).collect(), lasting }
     }
 
     /// Returns the faults of the chain in a file at a time in seconds since 1970.
     pub(crate) fn warning(&self, path: &Path, now_s: i64) -> Option<CertificateWarning> {
         let validities = (1..).zip(&self.validities);
-        let passing = validities.filter_map(|(number, validity)| validity.fault(number, now_s));
+        let passing = validities.filter_map(|(number, validity)| passing_fault(*validity, number, now_s));
         let faults: Vec<_> = passing.chain(self.lasting.iter().cloned()).collect();
         (!faults.is_empty()).then(|| CertificateWarning { path: path.to_owned(), faults })
     }
@@ -141,8 +97,13 @@ fn ordinal(number: usize) -> String {
     if number == 1 { "the certificate".to_owned() } else { format!("certificate {number} of the chain") }
 }
 
-fn time(seconds: i64) -> String {
-    ASN1Time::from_timestamp(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
+fn passing_fault(validity: CertificateValidity, number: usize, now_s: i64) -> Option<ServedFault> {
+    let CertificateValidity { not_before, not_after } = validity;
+    match now_s {
+        now_s if now_s > not_after => Some(ServedFault::Expired { number, not_after }),
+        now_s if now_s < not_before => Some(ServedFault::NotYetValid { number, not_before }),
+        _ => None,
+    }
 }
 
 impl fmt::Display for CertificateWarning {

@@ -10,13 +10,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use oarlock_service_kit::ServiceClock;
 use rustls::pki_types::UnixTime;
 use rustls::server::ProducesTickets;
-use rustls::time_provider::TimeProvider;
 use zeroize::Zeroizing;
 
 use super::session::client_chain;
-use crate::clients::ClientNameVerifier;
+use crate::clients::{ClientNameVerifier, accepts_again};
 
 /// The maximum age of a session, counted from its full handshake: seven days. RFC 8446 4.6.1.
 const MAX_SESSION_SECONDS: u64 = 7 * 24 * 60 * 60;
@@ -38,7 +38,7 @@ pub(crate) struct TicketPolicy {
     pub(crate) lifetime_s: u32,
     /// The rules for clients, if certificates are asked for.
     pub(crate) clients: Option<Arc<ClientNameVerifier>>,
-    pub(crate) clock: Arc<dyn TimeProvider>,
+    pub(crate) clock: ServiceClock,
 }
 
 /// The maximum seconds from a full handshake to the last connection that its tickets, and the tickets of resumed
@@ -56,11 +56,7 @@ impl TicketPolicy {
     }
 
     fn digest(&self) -> [u8; DIGEST_LEN] {
-        self.clients.as_ref().map_or([0; DIGEST_LEN], |clients| clients.digest)
-    }
-
-    fn now_s(&self) -> Option<u64> {
-        self.clock.current_time().map(|now| now.as_secs())
+        self.clients.as_ref().map_or([0; DIGEST_LEN], |clients| clients.rule.digest)
     }
 }
 
@@ -91,14 +87,14 @@ impl ConnectionTickets {
         let rest = plain.strip_prefix(&policy.digest())?;
         let (began_s, rest) = split_time(rest)?;
         let (issued_s, session) = split_time(rest)?;
-        let now_s = policy.now_s()?;
+        let now_s = policy.clock.now_s();
         let is_of_now = issued_s <= now_s.saturating_add(MAX_SKEW_SECONDS)
             && now_s.saturating_sub(issued_s) <= policy.lifetime_s.into()
             && now_s.saturating_sub(began_s) <= max_session_seconds(policy.lifetime_s);
         let chain = client_chain(session)?;
         let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now_s));
         let is_accepted = match &policy.clients {
-            Some(clients) => clients.accepts_again(&chain, now),
+            Some(clients) => accepts_again(clients, &chain, now),
             None => chain.is_empty(),
         };
         if !is_of_now || !is_accepted {
@@ -121,7 +117,7 @@ impl ProducesTickets for ConnectionTickets {
     }
 
     fn lifetime(&self) -> u32 {
-        let left = self.policy.now_s().map_or(0, |now_s| self.seconds_left(now_s));
+        let left = self.seconds_left(self.policy.clock.now_s());
         // unreachable otherwise because the lifetime of the policy is the maximum
         u32::try_from(left).unwrap_or(self.policy.lifetime_s)
     }
@@ -129,7 +125,7 @@ impl ProducesTickets for ConnectionTickets {
     /// Seals the digest of the policy, the times of the full handshake and of now, and the session.
     fn encrypt(&self, session: &[u8]) -> Option<Vec<u8>> {
         let policy = &*self.policy;
-        let now_s = policy.now_s()?;
+        let now_s = policy.clock.now_s();
         if self.seconds_left(now_s) == 0 {
             return None;
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use oarlock_proxy::ProxyReload;
 use oarlock_proxy::header::{HeaderProgress, ProxyHeader};
+use oarlock_service_kit::ServiceClock;
 use rcgen::{GeneralSubtree, NameConstraints};
 use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, ClientConfig, HandshakeKind, NamedGroup, ProtocolVersion};
@@ -14,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 
 use crate::proxied::{
-    self, RunningProxy, TestAuthority, TestClock, backend, check_echo, echo_backend, write_private,
+    self, RunningProxy, TestAuthority, backend, check_echo, day_s, echo_backend, write_private,
 };
 
 /// Returns the DNS names in the certificate that the proxy showed.
@@ -67,27 +68,26 @@ async fn a_certificate_that_begins_or_ends_changes_the_choice_of_a_running_proxy
     authority.add_with_term("b-old", &["timed.x.example"], 1..=10);
     authority.add_with_term("c-new", &["timed.x.example"], 8..=20);
     authority.add_with_term("d-wildcard", &["*.x.example"], 1..=25);
-    let clock = Arc::new(TestClock::default());
-    clock.set_day(1);
+    let clock = ServiceClock::standing_at(day_s(1));
     let settings = format!("backend.address = \"{}\"\n", echo_backend().await);
     let proxy = RunningProxy::start_at(&authority, &settings, &clock).await;
     let without_valid = "oarlock_proxy_handshakes_without_valid_certificate_total";
     // A client with the proxy's clock, and without sessions of others.
     let client = || {
         let mut client = authority.client();
-        client.time_provider = Arc::clone(&clock) as _;
+        client.time_provider = Arc::new(clock.clone());
         client
     };
     let mut shown = Vec::new();
     for day in [1, 7, 8, 10, 11, 20, 21, 25] {
-        clock.set_day(day);
+        clock.set(day_s(day));
         shown.push(shown_name(&proxy.echo(&client(), "timed.x.example").await));
     }
     let is_same = |days: std::ops::Range<usize>| shown[days].windows(2).all(|pair| pair[0] == pair[1]);
     assert!(is_same(0..2) && is_same(2..6) && is_same(6..8));
     assert!(shown[0] != shown[2] && shown[2] != shown[6] && shown[0] != shown[6]);
     assert_eq!(proxy.metric(without_valid).await, 0);
-    clock.set_day(26);
+    clock.set(day_s(26));
     let error = proxy.connect(&client(), "timed.x.example").await.unwrap_err().to_string();
     assert!(error.contains("Expired") || error.contains("expired"), "{error}");
     assert_eq!(proxy.metric(without_valid).await, 1);
@@ -100,18 +100,17 @@ async fn a_certificate_that_begins_or_ends_changes_the_choice_of_a_running_proxy
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_ends_with_a_certificate_of_its_client() {
     let authority = TestAuthority::new();
-    let clock = Arc::new(TestClock::default());
-    clock.set_before_day(2, 1);
+    let clock = ServiceClock::standing_at(day_s(2) - 1);
     let settings =
         format!("backend.address = \"{}\"\nclients.authorities = \"ca.pem\"\n", echo_backend().await);
     let proxy = RunningProxy::start_at(&authority, &settings, &clock).await;
     let mut streams = Vec::new();
     for days in [1..=2, 1..=20] {
         let mut client = authority.client_with_term(days);
-        client.time_provider = Arc::clone(&clock) as _;
+        client.time_provider = Arc::new(clock.clone());
         streams.push(proxy.echo(&client, "localhost").await);
     }
-    clock.set_day(3);
+    clock.set(day_s(3));
     proxy.wait_for("oarlock_proxy_connections_ended_total{by=\"certificate\"}", 1).await;
     let error = streams[0].read_u8().await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);

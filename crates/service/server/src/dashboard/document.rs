@@ -365,9 +365,9 @@ fn refusals(window: &TotalsWindow) -> Vec<RefusalRow<'_>> {
 
 fn certificates(service: &SharedService) -> Vec<CertificateRow> {
     let Some(tls) = &service.tls else { return Vec::new() };
-    let now = service.lifetimes.clock().unix_seconds();
+    let now = service.lifetimes.clock().signed_now_s();
     let mut rows: Vec<CertificateRow> = tls
-        .current()
+        .get()
         .terms
         .iter()
         .map(|term| CertificateRow {

@@ -9,10 +9,9 @@ use bytes::Bytes;
 use oarlock::Fingerprint;
 use oarlock::keys::import;
 use oarlock_files::FileStamp;
+use oarlock_service_kit::certificate::{UnlinkedCertificate, unlinked};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{FromDer, X509Certificate};
-
-use crate::certificate::{UnlinkedCertificate, check_links};
 
 /// The ending of a file of certificates.
 const ENDING: &str = "crt";
@@ -212,7 +211,7 @@ fn check_chain(chain: &[CertificateDer<'_>], key: Fingerprint) -> Result<(), Key
             return Err(KeyChainFault::OtherKey { subject: parsed.subject().to_string() });
         }
     }
-    Ok(check_links(chain)?)
+    unlinked(chain).next().map_or(Ok(()), |unlinked| Err(unlinked.into()))
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ impl RequestDriver {
 /// Waits until the server stops or the connection must end. Returns the message for the client.
 async fn end_message(service: Arc<SharedService>, stage: StageWatch) -> &'static str {
     tokio::select! {
-        () = service.draining() => "the server is stopping",
+        () = service.drain.thrown() => "the server is stopping",
         reason = stage.ending() => reason.message(),
     }
 }

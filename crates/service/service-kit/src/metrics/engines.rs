@@ -14,11 +14,10 @@ const OTHER: &str = "other";
 pub fn append_engine_metrics(text: &mut MetricsText, accelerator: &Accelerator) {
     for (counter, value) in accelerator.counters().entries() {
         let name = format!("oarlock_dispatcher_{counter}_total");
-        text.counter(&name, help(counter));
-        text.sample(&name, &[], value);
+        text.total(&name, help(counter), value);
     }
-    text.gauge("oarlock_prepared_bytes", "Bytes of tables that engines have built for recurring keys.");
-    text.sample("oarlock_prepared_bytes", &[], accelerator.prepared_bytes());
+    let help_of_bytes = "Bytes of tables that engines have built for recurring keys.";
+    text.value("oarlock_prepared_bytes", help_of_bytes, accelerator.prepared_bytes());
     text.gauge("oarlock_engine_quarantined", "1 for each engine in quarantine; shape is * for all shapes.");
     for quarantined in accelerator.quarantined() {
         let shape = quarantined.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::future::ready;
+use std::future::{pending, ready};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -108,9 +108,12 @@ const BUFFER_BYTES: usize = 16 << 10;
 /// Limits the log of failures: every accept fails if the system has no descriptors left.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Answers requests for metrics until the future is dropped.
-pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
-    serve_pages(listener, Arc::new(MetricsPages(page))).await;
+/// Answers requests for metrics until the future is dropped. Without a listener it only waits for that.
+pub async fn serve<P: MetricsPage>(listener: Option<TcpListener>, page: Arc<P>) {
+    match listener {
+        Some(listener) => serve_pages(listener, Arc::new(MetricsPages(page))).await,
+        None => pending().await,
+    }
 }
 
 /// Answers requests for pages until the future is dropped. Memory and time are bounded: a client that reads slowly or

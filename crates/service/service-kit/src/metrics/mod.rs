@@ -2,7 +2,7 @@
 //!
 //! | item | purpose |
 //! |---|---|
-//! | [`MetricsText`], [`HistogramScale`] | the format |
+//! | [`MetricsText`], [`HistogramScale`], [`read_counter`] | the format |
 //! | [`append_engine_metrics`] | the metrics of the dispatcher and its engines |
 //! | [`append_process_metrics`] | the metrics of the process that every Prometheus client has |
 //! | [`serve`], [`MetricsPage`] | `/metrics` and `/healthz` over HTTP |
@@ -18,4 +18,4 @@ pub use http::{HttpPage, HttpPages, MetricsPage, serve, serve_pages};
 pub use hyper::StatusCode;
 pub use hyper::body::Bytes;
 pub use process::append_process_metrics;
-pub use text::{HistogramScale, MetricLabels, MetricsText};
+pub use text::{HistogramScale, MetricLabels, MetricsText, read_counter};

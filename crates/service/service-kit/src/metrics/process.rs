@@ -13,34 +13,22 @@ pub fn append_process_metrics(text: &mut MetricsText) {
     let start =
         stat.zip(boot_seconds(&read("/proc/stat"))).map(|(stat, boot)| boot as f64 + stat.start_seconds());
     let cpu = stat.map(|stat| stat.cpu_seconds());
-    gauge(
-        text,
-        "process_virtual_memory_bytes",
-        "Virtual memory in bytes.",
-        pages(0).map(|pages| pages * page),
-    );
-    gauge(
-        text,
-        "process_resident_memory_bytes",
-        "Resident memory in bytes.",
-        pages(1).map(|pages| pages * page),
-    );
+    let bytes = |place| pages(place).map(|pages| pages * page);
+    gauge(text, "process_virtual_memory_bytes", "Virtual memory in bytes.", bytes(0));
+    gauge(text, "process_resident_memory_bytes", "Resident memory in bytes.", bytes(1));
     gauge(text, "process_open_fds", "Open file descriptors.", open_files());
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     gauge(text, "process_max_fds", "File descriptors that may be open.", limit);
     gauge(text, "process_threads", "Threads.", stat.map(|stat| stat.threads));
     gauge(text, "process_start_time_seconds", "Start of the process in seconds since 1970.", start);
     if let Some(cpu) = cpu {
-        let name = "process_cpu_seconds_total";
-        text.counter(name, "Processor time of user and system in seconds.");
-        text.sample(name, &[], cpu);
+        text.total("process_cpu_seconds_total", "Processor time of user and system in seconds.", cpu);
     }
 }
 
 fn gauge(text: &mut MetricsText, name: &str, help: &str, value: Option<impl std::fmt::Display>) {
     if let Some(value) = value {
-        text.gauge(name, help);
-        text.sample(name, &[], value);
+        text.value(name, help, value);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The text format of Prometheus, version 0.0.4.
 
 use std::fmt::{Display, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::metrics::Histogram;
 
@@ -13,6 +14,12 @@ pub type MetricLabels<'a> = &'a [(&'a str, &'a str)];
 /// A page of metrics under construction.
 #[derive(Debug, Default)]
 pub struct MetricsText(String);
+
+/// Returns the value of a counter.
+pub fn read_counter(counter: &AtomicU64) -> u64 {
+    // Relaxed: a counter orders no other memory, and a scrape may miss the newest additions.
+    counter.load(Ordering::Relaxed)
+}
 
 /// The buckets of a histogram, and the unit of its values.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +37,17 @@ impl HistogramScale {
 }
 
 impl MetricsText {
+    /// Begins the page of a service, which is called `name` in the texts.
+    #[must_use]
+    pub fn of_service(name: &str, is_draining: bool) -> Self {
+        let mut text = Self::default();
+        text.gauge("oarlock_build_info", "1, with the version as a label.");
+        text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+        let help = format!("1 while the {name} stops, else 0.");
+        text.value("oarlock_draining", &help, u8::from(is_draining));
+        text
+    }
+
     /// Begins a metric that only grows. Its samples follow.
     pub fn counter(&mut self, name: &str, help: &str) {
         self.begin(name, "counter", help);
@@ -43,6 +61,32 @@ impl MetricsText {
     /// Begins a histogram.
     pub fn histogram(&mut self, name: &str, help: &str) {
         self.begin(name, "histogram", help);
+    }
+
+    /// Appends a metric that only grows and has one value.
+    pub fn total(&mut self, name: &str, help: &str, value: impl Display) {
+        self.counter(name, help);
+        self.sample(name, &[], value);
+    }
+
+    /// Appends a metric that only grows, with a value for each value of a label.
+    pub fn totals<L: AsRef<str>, V: Display>(
+        &mut self,
+        name: &str,
+        help: &str,
+        label: &str,
+        values: impl IntoIterator<Item = (L, V)>,
+    ) {
+        self.counter(name, help);
+        for (labelled, value) in values {
+            self.sample(name, &[(label, labelled.as_ref())], value);
+        }
+    }
+
+    /// Appends a metric that rises and falls and has one value.
+    pub fn value(&mut self, name: &str, help: &str, value: impl Display) {
+        self.gauge(name, help);
+        self.sample(name, &[], value);
     }
 
     fn begin(&mut self, name: &str, kind: &str, help: &str) {

@@ -13,12 +13,13 @@ use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_mail_files::dns::{KeysFile, TxtLookup};
-use oarlock_mailfilter::{FilterClock, FilterConfig, FilterService};
+use oarlock_mailfilter::{FilterConfig, FilterService};
 use oarlock_milter::client::{FilterAnswer, SentMessage};
 use oarlock_milter::protocol::{
     Actions, AddressFamily, ConnectInfo, FilterReply, MessageChange, MilterCommand, Steps,
 };
 use oarlock_milter::{MilterClient, MilterCounters, MilterServer, MilterSettings, MilterSocket};
+use oarlock_service_kit::ServiceClock;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -139,7 +140,7 @@ impl RunningFilter {
     }
 
     /// Starts a filter whose clock a test sets.
-    pub async fn open_with_clock(files: &FilterFiles, more: &str, clock: &FilterClock) -> Self {
+    pub async fn open_with_clock(files: &FilterFiles, more: &str, clock: &ServiceClock) -> Self {
         let config = files.config(more);
         let service = FilterService::open_with_clock(config, scalar(), files.dns(), clock.clone()).await;
         Self::of_service("inet:0@127.0.0.1", service.unwrap()).await

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -12,15 +10,8 @@ use rustls::{
 use super::*;
 use crate::tickets::rotating_tickets;
 
-#[derive(Debug, Default)]
-struct TestClock(AtomicU64);
-
-impl TimeProvider for TestClock {
-    fn current_time(&self) -> Option<UnixTime> {
-        let seconds = 1_800_000_000 + self.0.load(Ordering::Relaxed);
-        Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))
-    }
-}
+/// The time at which each test begins.
+const START_S: u64 = 1_800_000_000;
 
 fn name() -> ServerName<'static> {
     ServerName::try_from("localhost").unwrap()
@@ -56,10 +47,10 @@ fn a_session_ends_although_each_connection_gives_tickets() {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_protocol_versions(&[version]).unwrap();
         let client = builder.with_root_certificates(roots.clone()).with_no_client_auth();
-        let clock = Arc::new(TestClock::default());
-        let sessions = BackendSessions::new(2_000, Arc::clone(&clock) as _);
+        let clock = ServiceClock::standing_at(START_S);
+        let sessions = BackendSessions::new(2_000, clock.clone());
         let connect = |seconds: u64| {
-            clock.0.store(seconds, Ordering::Relaxed);
+            clock.set(START_S + seconds);
             let mut config = client.clone();
             config.resumption = Resumption::store(sessions.for_connection());
             let mut client = ClientConnection::new(Arc::new(config), name()).unwrap();

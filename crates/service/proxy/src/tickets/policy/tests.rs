@@ -11,6 +11,7 @@ use rustls::{
 };
 
 use super::*;
+use crate::clients::read_client_verifier;
 use crate::config::ClientSettings;
 use crate::tickets::rotating_tickets;
 
@@ -18,24 +19,6 @@ use crate::tickets::rotating_tickets;
 const START_S: u64 = 1_800_000_000;
 const LIFETIME_S: u32 = 1_000;
 const VERSIONS: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
-
-/// A clock that the test sets.
-#[derive(Debug, Default)]
-struct TestClock(AtomicU64);
-
-impl TestClock {
-    /// Sets the seconds since the start.
-    fn set(&self, seconds: u64) {
-        self.0.store(seconds, Ordering::Relaxed);
-    }
-}
-
-impl TimeProvider for TestClock {
-    fn current_time(&self) -> Option<UnixTime> {
-        let seconds = START_S + self.0.load(Ordering::Relaxed);
-        Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))
-    }
-}
 
 type TestIssuer = CertifiedIssuer<'static, KeyPair>;
 
@@ -66,7 +49,7 @@ fn issue(issuer: &TestIssuer, others: &[&TestIssuer], ends_at: Option<u64>) -> T
 }
 
 struct TicketTest {
-    clock: Arc<TestClock>,
+    clock: ServiceClock,
     keys: Arc<dyn ProducesTickets>,
     provider: Arc<CryptoProvider>,
     authority: TestIssuer,
@@ -81,7 +64,7 @@ impl TicketTest {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), authority.pem()).unwrap();
         Self {
-            clock: Arc::default(),
+            clock: ServiceClock::standing_at(START_S),
             keys: rotating_tickets(LIFETIME_S).unwrap(),
             provider: Arc::new(rustls::crypto::aws_lc_rs::default_provider()),
             authority,
@@ -99,8 +82,8 @@ impl TicketTest {
     }
 
     fn policy(&self, settings: &ClientSettings) -> Arc<TicketPolicy> {
-        let clients = Some(Arc::new(ClientNameVerifier::read(settings, &self.provider).unwrap()));
-        let clock = Arc::clone(&self.clock) as Arc<dyn TimeProvider>;
+        let clients = Some(Arc::new(read_client_verifier(settings, &self.provider).unwrap()));
+        let clock = self.clock.clone();
         Arc::new(TicketPolicy { keys: Arc::clone(&self.keys), lifetime_s: LIFETIME_S, clients, clock })
     }
 
@@ -133,7 +116,7 @@ impl TicketTest {
         client: &Arc<ClientConfig>,
     ) -> Result<HandshakeKind, Error> {
         let clients = policy.clients.clone().unwrap() as Arc<dyn ClientCertVerifier>;
-        let clock = Arc::clone(&self.clock) as Arc<dyn TimeProvider>;
+        let clock = Arc::new(self.clock.clone());
         let builder = ServerConfig::builder_with_details(Arc::clone(&self.provider), clock);
         let builder = builder.with_protocol_versions(&VERSIONS)?.with_client_cert_verifier(clients);
         let (chain, key) = issue(&self.authority, &[], None);
@@ -183,12 +166,12 @@ fn a_session_ends_with_a_certificate_of_its_chain() {
         for identity in [issue(&test.authority, &[], Some(300)), issue(&intermediate, &[&intermediate], None)]
         {
             let client = test.client(version, Some(&identity));
-            test.clock.set(0);
+            test.clock.set(START_S);
             assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Full));
-            test.clock.set(300);
+            test.clock.set(START_S + 300);
             assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Resumed));
             // The ticket of a second ago is not opened, and the full handshake refuses the client.
-            test.clock.set(301);
+            test.clock.set(START_S + 301);
             let refused = test.connect(&policy, &client);
             assert!(is_expired(&refused), "{refused:?}");
         }
@@ -203,7 +186,7 @@ fn an_ended_certificate_that_no_path_needs_ends_no_session() {
     let identity = issue(&test.authority, &[&needless], None);
     let client = test.client(&TLS13, Some(&identity));
     assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Full));
-    test.clock.set(301);
+    test.clock.set(START_S + 301);
     assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Resumed));
 }
 
@@ -215,7 +198,7 @@ fn a_chain_of_resumptions_ends() {
         let identity = issue(&test.authority, &[], None);
         let client = test.client(version, Some(&identity));
         let at = |seconds: u64| {
-            test.clock.set(seconds);
+            test.clock.set(START_S + seconds);
             test.connect(&policy, &client)
         };
         assert_eq!(at(0), Ok(HandshakeKind::Full));

@@ -7,16 +7,15 @@ use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_proxy::{ProxyConfig, ProxyService};
+use oarlock_service_kit::ServiceClock;
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, NameConstraints,
 };
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
-use rustls::time_provider::TimeProvider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -173,27 +172,10 @@ pub(crate) fn der(issuer: &CertifiedIssuer<'static, KeyPair>) -> CertificateDer<
     CertificateDer::from(issuer.der().to_vec())
 }
 
-/// A clock that stands still until it is set.
-#[derive(Debug, Default)]
-pub(crate) struct TestClock(AtomicU64);
-
-impl TestClock {
-    /// Sets the clock to the beginning of a day of January 2026.
-    pub(crate) fn set_day(&self, day: u64) {
-        self.set_before_day(day, 0);
-    }
-
-    /// Sets the clock to some seconds before the beginning of a day of January 2026.
-    pub(crate) fn set_before_day(&self, day: u64, seconds: u64) {
-        const YEAR_2026_S: u64 = 1_767_225_600;
-        self.0.store(YEAR_2026_S + (day - 1) * 86_400 - seconds, Ordering::Relaxed);
-    }
-}
-
-impl TimeProvider for TestClock {
-    fn current_time(&self) -> Option<UnixTime> {
-        Some(UnixTime::since_unix_epoch(Duration::from_secs(self.0.load(Ordering::Relaxed))))
-    }
+/// Returns the beginning of a day of January 2026, in seconds since 1970.
+pub(crate) fn day_s(day: u64) -> u64 {
+    const YEAR_2026_S: u64 = 1_767_225_600;
+    YEAR_2026_S + (day - 1) * 86_400
 }
 
 pub(crate) fn write_private(path: &Path, text: impl AsRef<[u8]>) {
@@ -234,8 +216,8 @@ impl RunningProxy {
     }
 
     /// Starts a proxy with a clock of the test.
-    pub(crate) async fn start_at(authority: &TestAuthority, settings: &str, clock: &Arc<TestClock>) -> Self {
-        let (config, clock) = (config(authority, settings), Arc::clone(clock));
+    pub(crate) async fn start_at(authority: &TestAuthority, settings: &str, clock: &ServiceClock) -> Self {
+        let (config, clock) = (config(authority, settings), clock.clone());
         let engines = Accelerator::builder().engines(["scalar"]).lazy();
         Self::run(ProxyService::open_with_clock(config, engines, clock).await.unwrap()).await
     }

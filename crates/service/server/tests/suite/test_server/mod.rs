@@ -6,9 +6,8 @@ use std::path::Path;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_server::development::Development;
-use oarlock_server::{
-    Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, ServerClock,
-};
+use oarlock_server::{Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle};
+use oarlock_service_kit::ServiceClock;
 use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
 use oarlock_wire::{Credentials, Endpoint, ServerLink};
 use tempfile::TempDir;
@@ -21,7 +20,7 @@ pub struct TestServer {
     pub development: Development,
     pub addresses: Addresses,
     /// The clock that the test can advance.
-    pub clock: ServerClock,
+    pub clock: ServiceClock,
     pub reloads: ReloadHandle,
     /// The configuration at the start.
     pub config: CryptoserverConfig,
@@ -38,7 +37,7 @@ impl TestServer {
     /// Starts the server of a development directory, with changes to its configuration.
     pub async fn with(change: impl FnOnce(&mut CryptoserverConfig, &Path)) -> Self {
         // A thousand connections need more open files than an ordinary user has at first.
-        oarlock_server::raise_open_files();
+        oarlock_service_kit::raise_open_files();
         let directory = tempfile::tempdir().unwrap();
         let development = Development::at(directory.path());
         assert!(development.prepare().unwrap());
@@ -49,7 +48,7 @@ impl TestServer {
         // The address would be the same for all servers of the tests.
         config.listen.dashboard = None;
         change(&mut config, directory.path());
-        let clock = ServerClock::default();
+        let clock = ServiceClock::default();
         let server = BoundServer::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
         let (addresses, reloads) = (server.addresses(), server.reload_handle());
         let (stop, stopped) = oneshot::channel();

@@ -58,7 +58,7 @@ static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 /// Locked pages cannot be given back one by one. So memory is unlocked while the allocator searches it, for some
 /// milliseconds. Keys in use stay in memory meanwhile, because the system swaps out the least recently used pages
 /// first.
-pub(crate) fn give_memory_back() {
+pub fn give_memory_back() {
     let is_locked = IS_LOCKED.load(Ordering::Relaxed);
     if is_locked && let Err(error) = munlockall() {
         return tracing::warn!(%error, "unused memory is not given back: it cannot be unlocked");
