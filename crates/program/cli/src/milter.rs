@@ -79,7 +79,8 @@ impl CommandError for MilterError {
             Self::Records(error) => error.kind(),
             Self::FilterService(
                 FilterServiceError::Server(_)
-| FilterServiceError :: Metrics ( _ ) | FilterServiceError :: Cryptoserver ( ServerSettingsError :: Remote ( _ ) )
+                | FilterServiceError::Metrics(_)
+                | FilterServiceError::Cryptoserver(ServerSettingsError::Remote(_))
                 | FilterServiceError::Start(_),
             ) => FailureKind::Machine,
             Self::FilterService(_) => FailureKind::Usage,

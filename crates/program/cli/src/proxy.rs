@@ -80,7 +80,8 @@ impl CommandError for ProxyError {
             Self::ProxyService(
                 ProxyServiceError::Listen(_)
                 | ProxyServiceError::PortTaken { .. }
-| ProxyServiceError :: Metrics ( _ ) | ProxyServiceError :: Cryptoserver ( ServerSettingsError :: Remote ( _ ) )
+                | ProxyServiceError::Metrics(_)
+                | ProxyServiceError::Cryptoserver(ServerSettingsError::Remote(_))
                 | ProxyServiceError::Start(_),
             )
             | Self::Runtime(_) => FailureKind::Machine,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use oarlock::BuildError;
 use oarlock_dkim::SignerError;
 use oarlock_milter::server::MilterServerError;
-use oarlock_wire::ServerSettingsError;
 use oarlock_service_kit::ListenError;
+use oarlock_wire::ServerSettingsError;
 
 use crate::config::FilterConfigError;
 use crate::keys::SigningKeyFault;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use oarlock::BuildError;
 use oarlock_network::SocketFileError;
 use oarlock_rustls::TlsKeyError;
-use oarlock_wire::ServerSettingsError;
 use oarlock_service_kit::ListenError;
 use oarlock_service_kit::settings::SettingsError;
+use oarlock_wire::ServerSettingsError;
 
 use crate::certificate::CertificateTableError;
 use crate::clients::AuthorityError;

@@ -24,12 +24,12 @@ mod zone_file;
 use clap::{Args, Subcommand};
 use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
 use oarlock_measure::capacity::{self, CapacityArgs};
+use oarlock_service_kit::signals::stop_signal;
 use oarlock_terminal::GlobalOptions;
 
 pub(crate) use self::error::DnssecError;
 use self::verify::ZoneVerifyArgs;
 use crate::laboratory::{self, LaboratoryCommand};
-use oarlock_service_kit::signals::stop_signal;
 
 /// Arguments of `oarlock dnssec`.
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ enum DnssecCommand {
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
 pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), DnssecError> {
     match &args.command {
-        DnssecCommand::Capacity(own) => match capacity::run(global, own, stopped)? {
+        DnssecCommand::Capacity(own) => match capacity::run(global, own, stop_signal)? {
             true => Ok(()),
             false => Err(DnssecError::No("no algorithm is affordable at this load".into())),
         },

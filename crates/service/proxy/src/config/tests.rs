@@ -2,7 +2,7 @@ use super::*;
 
 const SMALL: &str = "backend.address = \"127.0.0.1:8080\"\ncertificates.path = \"certificates\"\n";
 
-fn parse(text: &str) -> Result<ProxyConfig, ProxyConfigError> {
+fn parse(text: &str) -> Result<ProxyConfig, SettingsError> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
     ProxyConfig::read(file.path())

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
