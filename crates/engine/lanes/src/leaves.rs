@@ -1,319 +1,309 @@
-//! The leaves of this CPU, and the choice of one for each kind of kernel.
+//! The leaves of each family of kernels: one table, from which offers, choices and reports derive.
 
-use oarlock_core::{DigestAlg, MacAlg, Shape};
+use std::fmt::Debug;
 
+use oarlock_core::{BatchSize, DigestAlg, Shape};
+
+use crate::curve25519::field::FieldSimd;
+use crate::ecdsa::CurvesSimd;
+use crate::hash::{self, streams};
+use crate::kernels::{
+    AesKernels, ChaChaKernels, CipherKernels, DesKernels, EllipticKernels, HashKernels, LaneHashes,
+    OperationKernels, RecordKernels, RsaKernels, StreamHashes,
+};
+use crate::rsa::{self, RsaLeaf};
 #[cfg(any(target_arch = "x86_64", feature = "portable"))]
 use crate::simd::doubles::DoubleLeaf;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
 #[cfg(target_arch = "aarch64")]
 use crate::simd::{ArmAesSimd, NeonSimd};
-use crate::simd::{Cpu, Leaf};
+use crate::simd::{BlockSimd, Cpu, Leaf, ShaSimd, Simd, UnzipSimd};
 #[cfg(feature = "portable")]
 use crate::simd::{PortableFma, PortableSimd};
+use crate::{aes, chacha, des};
 
-/// The leaf of each kind of kernel. None if the CPU lacks the instructions of all its leaves.
+/// Lists the rows of a family.
+macro_rules! rows {
+    ($(x86_64: $($x86:expr),+;)? $(aarch64: $($arm:expr),+;)? $(portable: $($plain:expr),+;)?) => {
+        &[
+            $($(#[cfg(target_arch = "x86_64")] $x86,)+)?
+            $($(#[cfg(target_arch = "aarch64")] $arm,)+)?
+            $($(#[cfg(feature = "portable")] $plain,)+)?
+        ]
+    };
+}
+
+// The table: the leaves of each family, the best first. `LeafExceptions` names the CPUs that differ.
+const RSA: LeafRows<dyn OperationKernels> = rows! {
+    x86_64: rsa::<IfmaSimd, _>(), rsa::<DoubleLeaf<FmaSimd>, _>();
+    portable: rsa::<PortableSimd, _>(), rsa::<DoubleLeaf<PortableFma>, _>();
+};
+const CURVES: LeafRows<dyn OperationKernels> = rows! {
+    x86_64: curves::<IfmaSimd>(), curves::<FmaSimd>();
+    portable: curves::<PortableSimd>(), curves::<PortableFma>();
+};
+const AES: LeafRows<dyn CipherKernels> = rows! {
+    x86_64: aes::<VaesSimd>(), aes::<VaesYmmSimd>(), aes::<AesSimd>();
+    aarch64: aes::<ArmAesSimd>();
+    portable: aes::<PortableSimd>();
+};
+const DES: LeafRows<dyn CipherKernels> = rows! {
+    x86_64: des::<IfmaSimd>(), des::<Avx2Simd>();
+    aarch64: des::<NeonSimd>();
+    portable: des::<PortableSimd>();
+};
+const CHACHA: LeafRows<dyn RecordKernels> = rows! {
+    x86_64: chacha::<IfmaSimd>();
+    portable: chacha::<PortableSimd>();
+};
+const HASHES: LeafRows<dyn HashKernels> = rows! {
+    x86_64: lane_hashes::<IfmaSimd>(), stream_hashes::<ShaNiSimd>(), lane_hashes::<Avx2Simd>();
+    portable: lane_hashes::<PortableSimd>();
+};
+
+/// The rows of a family.
+type LeafRows<K> = &'static [LeafRow<K>];
+
+/// The kernels of a family on one leaf.
+#[derive(Debug)]
+struct LeafRow<K: ?Sized> {
+    leaf: Leaf,
+    /// Returns the batch sizes of a shape, or None if the kernels do not compute it.
+    offers: fn(Shape) -> Option<BatchSize>,
+    /// Returns the kernels if this CPU has the leaf.
+    detect: fn() -> Option<Box<K>>,
+}
+
+impl<K: ?Sized> LeafRow<K> {
+    const fn new(leaf: Leaf, offers: fn(Shape) -> Option<BatchSize>, detect: fn() -> Option<Box<K>>) -> Self {
+        Self { leaf, offers, detect }
+    }
+}
+
+const fn rsa<L: RsaLeaf<N>, const N: usize>() -> LeafRow<dyn OperationKernels> {
+    LeafRow::new(L::LEAF, rsa::offers::<L, N>, || Some(Box::new(RsaKernels(L::detect()?))))
+}
+
+const fn curves<S: FieldSimd + CurvesSimd>() -> LeafRow<dyn OperationKernels> {
+    LeafRow::new(S::LEAF, EllipticKernels::<S>::offers, || Some(Box::new(EllipticKernels(S::detect()?))))
+}
+
+const fn aes<S: BlockSimd>() -> LeafRow<dyn CipherKernels> {
+    LeafRow::new(S::LEAF, aes::offers, || Some(Box::new(AesKernels(S::detect()?))))
+}
+
+const fn des<S: Simd>() -> LeafRow<dyn CipherKernels> {
+    LeafRow::new(S::LEAF, des::offers::<S>, || Some(Box::new(DesKernels(S::detect()?))))
+}
+
+const fn chacha<S: UnzipSimd>() -> LeafRow<dyn RecordKernels> {
+    LeafRow::new(S::LEAF, chacha::offers, || Some(Box::new(ChaChaKernels(S::detect()?))))
+}
+
+const fn lane_hashes<S: Simd>() -> LeafRow<dyn HashKernels> {
+    LeafRow::new(S::LEAF, hash::offers::<S>, || Some(Box::new(LaneHashes(S::detect()?))))
+}
+
+const fn stream_hashes<S: ShaSimd>() -> LeafRow<dyn HashKernels> {
+    LeafRow::new(S::LEAF, streams::offers, || Some(Box::new(StreamHashes(S::detect()?))))
+}
+
+/// The leaf that computes a shape.
 #[derive(Clone, Copy, Debug)]
+pub(crate) struct LeafChoice {
+    pub(crate) leaf: Leaf,
+    pub(crate) size: BatchSize,
+    /// The first leaf of the table that computes the shape, whether this CPU has it or not.
+    pub(crate) best: Leaf,
+}
+
+/// The leaves that this CPU has and the caller allows.
+#[derive(Debug)]
 pub(crate) struct Leaves {
-    pub(crate) curves: Option<CurveLeaf>,
-    pub(crate) vectors: Option<VectorLeaf>,
-    pub(crate) blocks: Option<BlockLeaf>,
-    pub(crate) rsa: Option<RsaKernels>,
-    /// True if the leaf of FMA computes with secrets.
-    pub(crate) fma_secrets: bool,
-    pub(crate) streams: Option<StreamLeaf>,
-    /// True if this CPU computes vectors of 512 bits in halves. Narrower leaves are chosen where they are faster.
-    pub(crate) prefers_narrow: bool,
-}
-
-/// A leaf of the kernels of curves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum CurveLeaf {
-    #[cfg(target_arch = "x86_64")]
-    Avx512(IfmaSimd),
-    #[cfg(target_arch = "x86_64")]
-    Fma(FmaSimd),
-    #[cfg(feature = "portable")]
-    Portable(PortableSimd),
-    #[cfg(feature = "portable")]
-    PortableFma(PortableFma),
-}
-
-/// A leaf of the RSA kernels.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum RsaKernels {
-    #[cfg(target_arch = "x86_64")]
-    Avx512(IfmaSimd),
-    #[cfg(target_arch = "x86_64")]
-    Fma(DoubleLeaf<FmaSimd>),
-    #[cfg(feature = "portable")]
-    Portable(PortableSimd),
-    #[cfg(feature = "portable")]
-    PortableFma(DoubleLeaf<PortableFma>),
-}
-
-/// A leaf of the kernels of DES and hashes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum VectorLeaf {
-    #[cfg(target_arch = "x86_64")]
-    Avx512(IfmaSimd),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2Simd),
-    #[cfg(target_arch = "aarch64")]
-    Neon(NeonSimd),
-    #[cfg(feature = "portable")]
-    Portable(PortableSimd),
-}
-
-/// A leaf of the kernels of AES.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum BlockLeaf {
-    #[cfg(target_arch = "x86_64")]
-    AesNi(AesSimd),
-    #[cfg(target_arch = "x86_64")]
-    Vaes256(VaesYmmSimd),
-    #[cfg(target_arch = "x86_64")]
-    Vaes512(VaesSimd),
-    #[cfg(target_arch = "aarch64")]
-    ArmAes(ArmAesSimd),
-    #[cfg(feature = "portable")]
-    Portable(PortableSimd),
-}
-
-/// A leaf of the kernels of SHA-1 and SHA-256 by instructions of their own. Tests run the portable one directly, since
-/// [`VectorLeaf::Portable`] has the same shapes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum StreamLeaf {
-    #[cfg(target_arch = "x86_64")]
-    ShaNi(ShaNiSimd),
-}
-
-/// Evaluates an expression with the token of a [`CurveLeaf`].
-macro_rules! with_curves {
-    ($leaf:expr, $simd:ident => $body:expr) => {
-        match $leaf {
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::CurveLeaf::Avx512($simd) => $body,
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::CurveLeaf::Fma($simd) => $body,
-            #[cfg(feature = "portable")]
-            $crate::leaves::CurveLeaf::Portable($simd) => $body,
-            #[cfg(feature = "portable")]
-            $crate::leaves::CurveLeaf::PortableFma($simd) => $body,
-        }
-    };
-}
-
-/// Evaluates an expression with the token of a [`RsaKernels`].
-macro_rules! with_rsa {
-    ($leaf:expr, $simd:ident => $body:expr) => {
-        match $leaf {
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::RsaKernels::Avx512($simd) => $body,
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::RsaKernels::Fma($simd) => $body,
-            #[cfg(feature = "portable")]
-            $crate::leaves::RsaKernels::Portable($simd) => $body,
-            #[cfg(feature = "portable")]
-            $crate::leaves::RsaKernels::PortableFma($simd) => $body,
-        }
-    };
-}
-
-/// Evaluates an expression with the token of a [`VectorLeaf`].
-macro_rules! with_vectors {
-    ($leaf:expr, $simd:ident => $body:expr) => {
-        match $leaf {
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::VectorLeaf::Avx512($simd) => $body,
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::VectorLeaf::Avx2($simd) => $body,
-            #[cfg(target_arch = "aarch64")]
-            $crate::leaves::VectorLeaf::Neon($simd) => $body,
-            #[cfg(feature = "portable")]
-            $crate::leaves::VectorLeaf::Portable($simd) => $body,
-        }
-    };
-}
-
-/// Evaluates an expression with the token of a [`VectorLeaf`] that has products, and another one for the other leaves.
-macro_rules! with_products {
-    ($leaf:expr, $simd:ident => $body:expr, _ => $other:expr) => {
-        match $leaf {
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::VectorLeaf::Avx512($simd) => $body,
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::VectorLeaf::Avx2(_) => $other,
-            #[cfg(target_arch = "aarch64")]
-            $crate::leaves::VectorLeaf::Neon(_) => $other,
-            #[cfg(feature = "portable")]
-            $crate::leaves::VectorLeaf::Portable($simd) => $body,
-        }
-    };
-}
-
-/// Evaluates an expression with the token of a [`BlockLeaf`].
-macro_rules! with_blocks {
-    ($leaf:expr, $simd:ident => $body:expr) => {
-        match $leaf {
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::BlockLeaf::AesNi($simd) => $body,
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::BlockLeaf::Vaes256($simd) => $body,
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::BlockLeaf::Vaes512($simd) => $body,
-            #[cfg(target_arch = "aarch64")]
-            $crate::leaves::BlockLeaf::ArmAes($simd) => $body,
-            #[cfg(feature = "portable")]
-            $crate::leaves::BlockLeaf::Portable($simd) => $body,
-        }
-    };
-}
-
-/// Evaluates an expression with the token of a [`StreamLeaf`].
-macro_rules! with_streams {
-    ($leaf:expr, $simd:ident => $body:expr) => {
-        match $leaf {
-            #[cfg(target_arch = "x86_64")]
-            $crate::leaves::StreamLeaf::ShaNi($simd) => $body,
-        }
-    };
-}
-
-pub(crate) use {with_blocks, with_curves, with_products, with_rsa, with_streams, with_vectors};
-
-/// Returns the leaf of a token.
-pub(crate) fn leaf_of<C: Cpu>(_cpu: C) -> Leaf {
-    C::LEAF
+    rsa: LeafFamily<dyn OperationKernels>,
+    curves: LeafFamily<dyn OperationKernels>,
+    aes: LeafFamily<dyn CipherKernels>,
+    des: LeafFamily<dyn CipherKernels>,
+    chacha: LeafFamily<dyn RecordKernels>,
+    hashes: LeafFamily<dyn HashKernels>,
+    exceptions: LeafExceptions,
 }
 
 impl Leaves {
-    /// Returns the best leaf of each kind of kernel among those that `allows` accepts.
-    pub(crate) fn choose(allows: impl Fn(Leaf) -> bool) -> Self {
-        let mut leaves = Self {
-            curves: None,
-            vectors: None,
-            blocks: None,
-            streams: None,
-            rsa: None,
-            fma_secrets: true,
-            prefers_narrow: false,
-        };
-        // From the last resort to the best leaf: a better one replaces what was there.
-        #[cfg(feature = "portable")]
-        if allows(Leaf::PortableFma) {
-            leaves.rsa = Some(RsaKernels::PortableFma(DoubleLeaf(PortableFma)));
-            leaves.curves = Some(CurveLeaf::PortableFma(PortableFma));
+    /// Returns the leaves of this CPU that `allows` accepts.
+    pub(crate) fn detect(allows: impl Fn(Leaf) -> bool) -> Self {
+        let (aes, hashes) = (LeafFamily::detect(AES, &allows), LeafFamily::detect(HASHES, &allows));
+        Self {
+            exceptions: LeafExceptions::new(&aes, &hashes),
+            rsa: LeafFamily::detect(RSA, &allows),
+            curves: LeafFamily::detect(CURVES, &allows),
+            aes,
+            des: LeafFamily::detect(DES, &allows),
+            chacha: LeafFamily::detect(CHACHA, &allows),
+            hashes,
         }
-        #[cfg(feature = "portable")]
-        if allows(Leaf::Portable) {
-            leaves = Self {
-                curves: Some(CurveLeaf::Portable(PortableSimd)),
-                vectors: Some(VectorLeaf::Portable(PortableSimd)),
-                blocks: Some(BlockLeaf::Portable(PortableSimd)),
-                rsa: Some(RsaKernels::Portable(PortableSimd)),
-                ..leaves
-            };
-        }
-        #[cfg(target_arch = "x86_64")]
-        {
-            if let Some(simd) = FmaSimd::detect().filter(|_| allows(Leaf::Fma)) {
-                leaves.rsa = Some(RsaKernels::Fma(DoubleLeaf(simd)));
-                leaves.curves = Some(CurveLeaf::Fma(simd));
-            }
-            if let Some(simd) = Avx2Simd::detect().filter(|_| allows(Leaf::Avx2)) {
-                leaves.vectors = Some(VectorLeaf::Avx2(simd));
-            }
-            let ifma = IfmaSimd::detect();
-            if let Some(simd) = ifma.filter(|_| allows(Leaf::Avx512)) {
-                leaves.curves = Some(CurveLeaf::Avx512(simd));
-                leaves.vectors = Some(VectorLeaf::Avx512(simd));
-                leaves.rsa = Some(RsaKernels::Avx512(simd));
-            }
-            let aes = AesSimd::detect();
-            if let Some(simd) = aes.filter(|_| allows(Leaf::AesNi)) {
-                leaves.blocks = Some(BlockLeaf::AesNi(simd));
-            }
-            if let Some(simd) = aes.and_then(VaesYmmSimd::detect).filter(|_| allows(Leaf::Vaes256)) {
-                leaves.blocks = Some(BlockLeaf::Vaes256(simd));
-            }
-            let vaes = ifma.zip(aes).and_then(|(ifma, aes)| VaesSimd::detect(ifma, aes));
-            let computes_halves = ifma.is_some_and(IfmaSimd::computes_halves);
-            // Halves are as fast as two vectors of 256 bits, and GHASH of 256 bits has fewer products.
-            let has_fast_blocks = computes_halves && matches!(leaves.blocks, Some(BlockLeaf::Vaes256(_)));
-            if let Some(simd) = vaes.filter(|_| allows(Leaf::Vaes512) && !has_fast_blocks) {
-                leaves.blocks = Some(BlockLeaf::Vaes512(simd));
-            }
-            // Sixteen lanes of 512 bits are faster than streams if they are not computed in halves.
-            let has_fast_lanes = matches!(leaves.vectors, Some(VectorLeaf::Avx512(_))) && !computes_halves;
-            if let Some(simd) = ShaNiSimd::detect().filter(|_| allows(Leaf::ShaNi) && !has_fast_lanes) {
-                leaves.streams = Some(StreamLeaf::ShaNi(simd));
-            }
-            leaves.prefers_narrow = computes_halves;
-        }
-        #[cfg(target_arch = "aarch64")]
-        {
-            if let Some(simd) = NeonSimd::detect().filter(|_| allows(Leaf::Neon)) {
-                leaves.vectors = Some(VectorLeaf::Neon(simd));
-            }
-            if let Some(simd) = ArmAesSimd::detect().filter(|_| allows(Leaf::ArmAes)) {
-                leaves.blocks = Some(BlockLeaf::ArmAes(simd));
-            }
-        }
-        leaves
+    }
+
+    /// Removes the shapes with secrets from the leaf of FMA.
+    pub(crate) fn without_secrets_on_fma(self) -> Self {
+        Self { exceptions: LeafExceptions { fma_secrets: false, ..self.exceptions }, ..self }
     }
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { curves, vectors, blocks, streams, rsa, .. } = self;
-        curves.is_none() && vectors.is_none() && blocks.is_none() && streams.is_none() && rsa.is_none()
+        let Self { rsa, curves, aes, des, chacha, hashes, .. } = self;
+        rsa.is_empty()
+            && curves.is_empty()
+            && aes.is_empty()
+            && des.is_empty()
+            && chacha.is_empty()
+            && hashes.is_empty()
     }
 
-    /// Returns the leaf of streams for a shape. Lanes of 512 bits stay for SHA-1, where they are faster even in halves,
-    /// and lanes of AVX2 on CPUs whose streams of SHA-1 are slow.
-    pub(crate) fn streams_for(&self, shape: Shape) -> Option<StreamLeaf> {
-        let is_sha1 = matches!(
-            shape,
-            Shape::Digest { alg: DigestAlg::Sha1 }
-                | Shape::DigestPart { alg: DigestAlg::Sha1 }
-                | Shape::Mac { alg: MacAlg::HmacSha1 }
-        );
-        let has_lanes = |streams: StreamLeaf| {
-            let has_fast_streams: bool = with_streams!(streams, simd => simd.has_fast_sha1());
-            self.vectors.is_some_and(|leaf| match with_vectors!(leaf, simd => leaf_of(simd)) {
-                Leaf::Avx512 => true,
-                Leaf::Avx2 => !has_fast_streams,
-                _ => false,
-            })
-        };
-        self.streams.filter(|streams| !(is_sha1 && has_lanes(*streams)))
+    /// True if this CPU computes vectors of 512 bits in halves, so that narrower leaves are faster for some shapes.
+    pub(crate) fn prefers_narrow(&self) -> bool {
+        self.exceptions.prefers_narrow
     }
 
-    /// Returns the leaf of a shape of RSA, or None if the shape is not one of RSA or may not be computed.
-    pub(crate) fn rsa_for(&self, shape: Shape) -> Option<RsaKernels> {
-        let is_secret = match shape {
-            Shape::RsaPublic { .. } => false,
-            Shape::RsaPrivate { .. } | Shape::ModExp { .. } => true,
-            _ => return None,
-        };
-        let is_allowed = |kernels: &RsaKernels| {
-            let leaf: Leaf = with_rsa!(*kernels, leaf => leaf_of(leaf));
-            self.fma_secrets || !is_secret || leaf != Leaf::Fma
-        };
-        self.rsa.filter(is_allowed)
+    /// Returns the leaf of a shape, or None if there is none or if the shape is a chain.
+    pub(crate) fn choice(&self, shape: Shape) -> Option<LeafChoice> {
+        let operations = self.operations(shape).map(|(choice, _)| choice);
+        operations.or_else(|| self.records(shape).map(|(choice, _)| choice))
     }
 
-    /// Returns the leaf of a shape of a curve, or None if the shape is of another kind or may not be computed.
-    pub(crate) fn curve_for(&self, shape: Shape) -> Option<CurveLeaf> {
-        let is_secret = match shape {
-            Shape::Ed25519Verify | Shape::EcdsaVerify { .. } => false,
-            Shape::Ed25519Sign | Shape::X25519 | Shape::EcdsaSign { .. } => true,
-            _ => return None,
-        };
-        let is_allowed = |leaf: &CurveLeaf| {
-            let own: Leaf = with_curves!(*leaf, simd => leaf_of(simd));
-            self.fma_secrets || !is_secret || own != Leaf::Fma
-        };
-        self.curves.filter(is_allowed)
+    /// Returns the leaf and the kernels of a shape of public-key operations.
+    pub(crate) fn operations(&self, shape: Shape) -> Option<(LeafChoice, &dyn OperationKernels)> {
+        self.rsa.find(shape, &self.exceptions).or_else(|| self.curves.find(shape, &self.exceptions))
     }
+
+    /// Returns the leaf and the kernels of a shape of records that is not a chain.
+    pub(crate) fn records(&self, shape: Shape) -> Option<(LeafChoice, &dyn RecordKernels)> {
+        let cipher = self.cipher(shape).map(|(choice, kernels)| (choice, kernels as &dyn RecordKernels));
+        let hash = || self.hash(shape).map(|(choice, kernels)| (choice, kernels as &dyn RecordKernels));
+        cipher.or_else(|| self.chacha.find(shape, &self.exceptions)).or_else(hash)
+    }
+
+    /// Returns the leaf and the kernels of a shape of AES or DES.
+    pub(crate) fn cipher(&self, shape: Shape) -> Option<(LeafChoice, &dyn CipherKernels)> {
+        self.aes.find(shape, &self.exceptions).or_else(|| self.des.find(shape, &self.exceptions))
+    }
+
+    /// Returns the leaf and the kernels of a hash or an HMAC.
+    pub(crate) fn hash(&self, shape: Shape) -> Option<(LeafChoice, &dyn HashKernels)> {
+        self.hashes.find(shape, &self.exceptions)
+    }
+
+    /// Returns the largest preferred number of messages of a hash or an HMAC on any of the leaves.
+    pub(crate) fn widest_hash(&self, shape: Shape) -> Option<usize> {
+        self.hashes.found.iter().filter_map(|(row, _)| (row.offers)(shape)).map(|size| size.preferred).max()
+    }
+}
+
+/// The leaves of a family, and those of them that can be used.
+#[derive(Debug)]
+struct LeafFamily<K: ?Sized + 'static> {
+    rows: LeafRows<K>,
+    found: Vec<(&'static LeafRow<K>, Box<K>)>,
+}
+
+impl<K: ?Sized> LeafFamily<K> {
+    fn detect(rows: LeafRows<K>, allows: impl Fn(Leaf) -> bool) -> Self {
+        let allowed = rows.iter().filter(|row| allows(row.leaf));
+        Self { rows, found: allowed.filter_map(|row| Some((row, (row.detect)()?))).collect() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    fn has(&self, leaf: Leaf) -> bool {
+        self.found.iter().any(|(row, _)| row.leaf == leaf)
+    }
+
+    /// Returns the first leaf that computes a shape and that the exceptions allow.
+    fn find(&self, shape: Shape, exceptions: &LeafExceptions) -> Option<(LeafChoice, &K)> {
+        let best = self.rows.iter().find(|row| (row.offers)(shape).is_some())?.leaf;
+        self.found.iter().find_map(|(row, kernels)| {
+            let size = (row.offers)(shape).filter(|_| exceptions.allow(row.leaf, shape))?;
+            Some((LeafChoice { leaf: row.leaf, size, best }, &**kernels))
+        })
+    }
+}
+
+/// The reasons to pass over a leaf that this CPU has.
+#[derive(Clone, Copy, Debug)]
+struct LeafExceptions {
+    /// True if the leaf of FMA computes with secrets.
+    fma_secrets: bool,
+    /// True if this CPU computes vectors of 512 bits in halves.
+    prefers_narrow: bool,
+    has_vaes256: bool,
+    has_sha_ni: bool,
+    /// True if lanes are faster for SHA-1 than its own instructions.
+    has_sha1_lanes: bool,
+}
+
+impl LeafExceptions {
+    fn new(aes: &LeafFamily<dyn CipherKernels>, hashes: &LeafFamily<dyn HashKernels>) -> Self {
+        Self {
+            fma_secrets: true,
+            prefers_narrow: computes_halves(),
+            has_vaes256: aes.has(Leaf::Vaes256),
+            has_sha_ni: hashes.has(Leaf::ShaNi),
+            // Lanes of 512 bits are faster even in halves, and those of AVX2 on CPUs whose streams of SHA-1 are slow.
+            has_sha1_lanes: hashes.has(Leaf::Avx512) || hashes.has(Leaf::Avx2) && !has_fast_sha1(),
+        }
+    }
+
+    /// Returns false if a leaf may not compute a shape, or if a later leaf of its family is faster.
+    fn allow(&self, leaf: Leaf, shape: Shape) -> bool {
+        match leaf {
+            // No vendor's list of instructions with data-independent timing names floating point: SECURITY.md.
+            Leaf::Fma => self.fma_secrets || is_public(shape),
+            // Halves are as fast as two vectors of 256 bits, and GHASH of 256 bits has fewer products.
+            Leaf::Vaes512 => !(self.prefers_narrow && self.has_vaes256),
+            // Streams are faster than sixteen lanes that are computed in halves.
+            Leaf::Avx512 => !(self.prefers_narrow && self.has_sha_ni && is_sha256(shape)),
+            Leaf::ShaNi => !(self.has_sha1_lanes && hash_of(shape) == Some(DigestAlg::Sha1)),
+            _ => true,
+        }
+    }
+}
+
+fn is_public(shape: Shape) -> bool {
+    matches!(shape, Shape::RsaPublic { .. } | Shape::Ed25519Verify | Shape::EcdsaVerify { .. })
+}
+
+fn is_sha256(shape: Shape) -> bool {
+    matches!(hash_of(shape), Some(DigestAlg::Sha224 | DigestAlg::Sha256))
+}
+
+/// Returns the hash of a digest, a part of one, or an HMAC.
+fn hash_of(shape: Shape) -> Option<DigestAlg> {
+    match shape {
+        Shape::Digest { alg } | Shape::DigestPart { alg } => Some(alg),
+        Shape::Mac { alg } => alg.hmac_digest(),
+        _ => None,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn computes_halves() -> bool {
+    IfmaSimd::detect().is_some_and(IfmaSimd::computes_halves)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_fast_sha1() -> bool {
+    ShaNiSimd::detect().is_some_and(ShaNiSimd::has_fast_sha1)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn computes_halves() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_fast_sha1() -> bool {
+    false
 }

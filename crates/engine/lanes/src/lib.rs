@@ -2,8 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `engine` | [`LaneEngine`], its shapes, and the dispatch of a run |
-//! | `leaves` | the leaves of this CPU, and the choice among them |
+//! | `engine` | [`LaneEngine`]: its shapes, and the run of a batch |
+//! | `leaves` | the table of the leaves of each family, and the choice for a shape |
+//! | `kernels` | the kernels of a family as trait objects |
 //! | `batch` | jobs that can be computed, refused jobs, padding of the last group |
 //! | `records` | columns of records: reading and ordering |
 //! | `des` | DES and triple DES |
@@ -42,6 +43,7 @@ mod ecdsa;
 mod engine;
 mod fault;
 mod hash;
+mod kernels;
 mod leaves;
 #[cfg(feature = "measure")]
 #[doc(hidden)]

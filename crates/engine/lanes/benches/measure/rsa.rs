@@ -55,7 +55,7 @@ pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
 /// Times a run of the maximum batch size through the engine. Time and count are those of a group of eight.
 fn whole(bench: &KernelBench<'_>, name: &str, bits: u16, shape: Shape) {
     let keys = keys(bits);
-    let (Some(lanes), Some(engine)) = (rsa::offers(CountingSimd, shape), LaneEngine::detect()) else {
+    let (Some(lanes), Some(engine)) = (rsa::offers::<CountingSimd, _>(shape), LaneEngine::detect()) else {
         return;
     };
     let inputs: Vec<Vec<u8>> = (0..lanes.max as u8).map(|at| vec![at + 1; usize::from(bits) / 8]).collect();

@@ -5,9 +5,9 @@ use num_bigint::BigUint;
 use super::poly1305::Poly1305;
 use super::stream::{BLOCK, BLOCKS, BlockStart, STRIDE, crypt_run, key_stream, start_of_each, store};
 use super::*;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::IfmaSimd;
 use crate::simd::PortableSimd;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Cpu, IfmaSimd};
 
 fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()

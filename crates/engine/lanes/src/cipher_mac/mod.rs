@@ -13,38 +13,30 @@ mod passes;
 mod tls;
 
 use oarlock_core::{
-    BatchSize, BlockCipher, ChainOrder, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records,
-    Shape, Status,
+    BatchSize, ChainOrder, CipherSpec, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape,
+    Status,
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::hash::{self, ChainBytes};
-use crate::leaves::{Leaves, with_vectors};
+use crate::fault::not_offered;
+use crate::hash::ChainBytes;
+use crate::leaves::{LeafChoice, Leaves};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::{declassify, erase};
-use crate::{aes, des};
 use passes::ChainPasses;
 
-/// Returns the batch sizes of a shape, or None if it is no chain, or if the leaves lack its cipher or its hash.
-pub(crate) fn offers(leaves: &Leaves, shape: Shape) -> Option<BatchSize> {
+/// Returns the leaf of the cipher of a chain and the chain's batch sizes, or None if the shape is not a chain or if the
+/// leaves lack its cipher or its hash.
+pub(crate) fn choice(leaves: &Leaves, shape: Shape) -> Option<LeafChoice> {
     let Shape::Chain { cipher, mac, direction, .. } = shape else { return None };
     if !shape.is_possible() {
         return None;
     }
-    let cipher_shape = Shape::Cipher { alg: cipher.alg, mode: cipher.mode, direction };
-    let digest = Shape::Digest { alg: mac.hmac_digest()? };
-    let vectors = leaves.vectors;
-    let hashes = vectors.and_then(|leaf| with_vectors!(leaf, simd => hash::offers(simd, digest)));
-    // The lanes of SHA-512, or one of two ways for SHA-1 and SHA-256.
-    let hashes = hashes.or_else(|| passes::streams_offer(leaves, mac));
-    let ciphers = match cipher.alg {
-        BlockCipher::Aes128 | BlockCipher::Aes256 => leaves.blocks.and_then(|_| aes::offers(cipher_shape)),
-        _ => vectors.and_then(|leaf| with_vectors!(leaf, simd => des::offers(simd, cipher_shape))),
-    };
-    let preferred = ciphers?.preferred.max(hashes?.preferred);
-    Some(BatchSize { preferred, max: 65_536 })
+    let (choice, _) = leaves.cipher(cipher_shape(cipher, direction))?;
+    let preferred = choice.size.preferred.max(leaves.widest_hash(Shape::Mac { alg: mac })?);
+    Some(LeafChoice { size: BatchSize { preferred, max: 65_536 }, ..choice })
 }
 
 /// Computes every record of every part into `out`.
@@ -54,21 +46,20 @@ pub(crate) fn run(
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
-    let Shape::Chain { cipher, mac, order, direction } = shape else {
-        return Err(crate::fault::not_offered(shape));
-    };
-    let passes = ChainPasses { leaves: *leaves, cipher, mac, direction };
-    let lanes = offers(leaves, shape).map_or(1, |size| size.preferred);
-    let text = ThreadScratch::take(MessageText::default);
-    records::run(&mut ChainRun { passes, order, shape, lanes, text }, parts, out)
+    let mut run = ChainRun::new(leaves, shape).ok_or(not_offered(shape))?;
+    records::run(&mut run, parts, out)
+}
+
+fn cipher_shape(cipher: CipherSpec, direction: Direction) -> Shape {
+    Shape::Cipher { alg: cipher.alg, mode: cipher.mode, direction }
 }
 
 /// The bytes of the records in a window. Inputs, outputs and the messages of the hash stay in a second-level cache.
 const WINDOW_BYTES: usize = 256 << 10;
 
 /// The records of one run.
-struct ChainRun {
-    passes: ChainPasses,
+struct ChainRun<'l> {
+    passes: ChainPasses<'l>,
     order: ChainOrder,
     shape: Shape,
     /// The number of records that fill the lanes.
@@ -107,7 +98,7 @@ impl WipePolicy for MessageText {
     }
 }
 
-impl RecordKernel for ChainRun {
+impl RecordKernel for ChainRun<'_> {
     fn shape(&self) -> Shape {
         self.shape
     }
@@ -135,7 +126,16 @@ impl RecordKernel for ChainRun {
     }
 }
 
-impl ChainRun {
+impl<'l> ChainRun<'l> {
+    fn new(leaves: &'l Leaves, shape: Shape) -> Option<Self> {
+        let Shape::Chain { cipher, mac, order, direction } = shape else { return None };
+        let lanes = choice(leaves, shape)?.size.preferred;
+        let (_, ciphers) = leaves.cipher(cipher_shape(cipher, direction))?;
+        let (_, hashes) = leaves.hash(Shape::Mac { alg: mac })?;
+        let passes = ChainPasses { ciphers, hashes, cipher, mac, direction };
+        Some(Self { passes, order, shape, lanes, text: ThreadScratch::take(MessageText::default) })
+    }
+
     fn window(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         use ChainOrder::{EncryptAndMac, EncryptThenMac, MacThenEncrypt};
         use Direction::{Decrypt, Encrypt};

@@ -1,31 +1,23 @@
 //! The pass of the hash and the pass of the cipher over a window, each on the leaf that has its instructions.
 
-use oarlock_core::{BatchSize, BlockCipher, CipherSpec, Direction, MacAlg, PartMut, Shape};
+use oarlock_core::{CipherSpec, Direction, MacAlg, PartMut, Shape};
 use zeroize::Zeroizing;
 
 use crate::hash::sha1::LaneSha1;
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha512::LaneSha512;
-use crate::hash::streams::{self, StreamHash};
-use crate::hash::{self, ChainBytes, HashEnding, HmacChains, HmacHash, LaneHash, LaneSha384};
-use crate::leaves::{Leaves, with_blocks, with_streams, with_vectors};
+use crate::hash::{ChainBytes, HashEnding, HmacChains, HmacHash, LaneSha384};
+use crate::kernels::{CipherKernels, HashKernels};
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::Cpu;
-use crate::{aes, des};
 
-/// The leaves and algorithms of a chain.
+/// The kernels and algorithms of a chain.
 #[derive(Clone, Copy)]
-pub(super) struct ChainPasses {
-    pub(super) leaves: Leaves,
+pub(super) struct ChainPasses<'l> {
+    pub(super) ciphers: &'l dyn CipherKernels,
+    pub(super) hashes: &'l dyn HashKernels,
     pub(super) cipher: CipherSpec,
     pub(super) mac: MacAlg,
     pub(super) direction: Direction,
-}
-
-/// Returns the batch sizes of an HMAC by instructions of its own.
-pub(super) fn streams_offer(leaves: &Leaves, mac: MacAlg) -> Option<BatchSize> {
-    let shape = Shape::Mac { alg: mac };
-    leaves.streams_for(shape).and_then(|leaf| with_streams!(leaf, simd => streams::offers(simd, shape)))
 }
 
 /// The chaining values of HMAC keys: after the inner and after the outer padded key of each record.
@@ -34,11 +26,7 @@ pub(super) struct MacStates {
     pub(super) outer: Zeroizing<Vec<ChainBytes>>,
 }
 
-impl ChainPasses {
-    fn cipher_shape(&self) -> Shape {
-        Shape::Cipher { alg: self.cipher.alg, mode: self.cipher.mode, direction: self.direction }
-    }
-
+impl ChainPasses<'_> {
     /// Encrypts or decrypts accepted records of a part, whose columns are those of a cipher too.
     pub(super) fn crypt(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         self.crypt_part(&part.read_as(self.cipher_shape()), records, out);
@@ -46,30 +34,12 @@ impl ChainPasses {
 
     /// Encrypts or decrypts accepted records of a part of the cipher.
     pub(super) fn crypt_part(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
-        let shape = self.cipher_shape();
-        match self.cipher.alg {
-            BlockCipher::Aes128 | BlockCipher::Aes256 => {
-                if let Some(leaf) = self.leaves.blocks {
-                    with_blocks!(leaf, simd => {
-                        aes::crypt(simd, shape, part, records, out);
-                        simd.clear_registers();
-                    });
-                }
-            }
-            _ => {
-                if let Some(leaf) = self.leaves.vectors {
-                    with_vectors!(leaf, simd => {
-                        des::crypt(simd, shape, part, records, out);
-                        simd.clear_registers();
-                    });
-                }
-            }
-        }
+        self.ciphers.crypt(self.cipher_shape(), part, records, out);
     }
 
-    /// Returns the part of the cipher over records that were put together elsewhere.
-    pub(super) fn part_shape(&self) -> Shape {
-        self.cipher_shape()
+    /// Returns the shape of the cipher alone.
+    pub(super) fn cipher_shape(&self) -> Shape {
+        super::cipher_shape(self.cipher, self.direction)
     }
 
     /// Returns the HMAC of each message under the second key of its record.
@@ -109,35 +79,7 @@ impl ChainPasses {
 
     /// Moves each chaining value over its message and the end of it.
     pub(super) fn advance(&self, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding) {
-        match self.mac {
-            MacAlg::HmacSha1 => self.advance_short::<LaneSha1>(states, messages, ending),
-            MacAlg::HmacSha256 => self.advance_short::<LaneSha256>(states, messages, ending),
-            _ => self.advance_lanes::<LaneSha512>(states, messages, ending),
-        }
-    }
-
-    fn advance_short<H: StreamHash>(
-        &self,
-        states: &mut [ChainBytes],
-        messages: &[&[u8]],
-        ending: HashEnding,
-    ) {
-        match self.leaves.streams_for(Shape::Mac { alg: self.mac }) {
-            Some(leaf) => with_streams!(leaf, simd => {
-                streams::advance::<_, H>(simd, states, messages, ending);
-                simd.clear_registers();
-            }),
-            None => self.advance_lanes::<H>(states, messages, ending),
-        }
-    }
-
-    fn advance_lanes<H: LaneHash>(&self, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding) {
-        if let Some(leaf) = self.leaves.vectors {
-            with_vectors!(leaf, simd => {
-                hash::advance::<_, H>(simd, states, messages, ending);
-                simd.clear_registers();
-            });
-        }
+        self.hashes.advance(self.mac, states, messages, ending);
     }
 }
 

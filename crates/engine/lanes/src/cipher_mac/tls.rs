@@ -26,7 +26,7 @@ struct Plaintext {
 
 /// Makes the MACs, pads, and encrypts.
 pub(super) fn seal(
-    passes: &ChainPasses,
+    passes: &ChainPasses<'_>,
     text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
@@ -61,7 +61,7 @@ pub(super) fn seal(
         output: Column::Each(outputs.into()),
         ..Records::default()
     };
-    let padded_part = RecordPart::new(passes.part_shape(), &padded);
+    let padded_part = RecordPart::new(passes.cipher_shape(), &padded);
     // The records have other numbers here than in their own part, and so have their statuses.
     let mut statuses = vec![Status::Pending; records.len()];
     let mut accepted = Vec::with_capacity(records.len());
@@ -82,7 +82,7 @@ pub(super) fn seal(
 
 /// Puts IV, header and fragment of each record together, with room for MAC and padding.
 fn messages<'t>(
-    passes: &ChainPasses,
+    passes: &ChainPasses<'_>,
     text: &'t mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
@@ -120,7 +120,7 @@ const MAX_FRONT: usize = 16 + 13;
 
 /// Decrypts, and checks padding and MAC together. The steps depend on the lengths of the records only.
 pub(super) fn open(
-    passes: &ChainPasses,
+    passes: &ChainPasses<'_>,
     text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
@@ -139,7 +139,7 @@ pub(super) fn open(
 
 /// Returns all ones for each record with the right MAC and padding, else zero.
 fn verdicts(
-    passes: &ChainPasses,
+    passes: &ChainPasses<'_>,
     text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
@@ -168,7 +168,7 @@ fn verdicts(
 
 /// Hashes the blocks that are whole under every padding.
 fn hash_whole(
-    passes: &ChainPasses,
+    passes: &ChainPasses<'_>,
     text: &mut MessageText,
     states: &mut [ChainBytes],
     openings: &[Option<MteOpening>],
@@ -195,7 +195,7 @@ fn hash_whole(
 /// Hashes the blocks that can be the last, as many as the shortest padding asks for, and returns the digest after the
 /// block that is.
 fn hash_ends(
-    passes: &ChainPasses,
+    passes: &ChainPasses<'_>,
     states: &mut [ChainBytes],
     openings: &[Option<MteOpening>],
     opened: &[&[u8]],

@@ -40,7 +40,7 @@ use schedule::DesSchedule;
 
 /// Returns the batch sizes of a shape, or None if it is not one of DES. Records are preferred in numbers that fill
 /// the vectors once. A run of the maximum takes some tens of microseconds to a millisecond.
-pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
+pub(crate) fn offers<S: Simd>(shape: Shape) -> Option<BatchSize> {
     let is_ours = match shape {
         Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => DesKeying::from_alg(alg).is_some(),
         Shape::Mac { alg } => DesMac::from_alg(alg).is_some(),

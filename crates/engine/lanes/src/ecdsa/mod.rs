@@ -63,7 +63,7 @@ impl<S: CurveSimd<P256, 5> + CurveSimd<P384, 8>> CurvesSimd for S {}
 pub(crate) const OFFER: BatchSize = BatchSize { preferred: LANES, max: 64 };
 
 /// Returns true if this engine computes `curve` on a CPU.
-pub(crate) fn has<S: CurvesSimd>(_simd: S, curve: Curve) -> bool {
+pub(crate) fn has<S: CurvesSimd>(curve: Curve) -> bool {
     match curve {
         Curve::P256 => <S as CurveSimd<P256, 5>>::IS_OFFERED,
         Curve::P384 => <S as CurveSimd<P384, 8>>::IS_OFFERED,

@@ -14,7 +14,7 @@ use super::recode::{digit, digits, halve};
 use super::ring::{FieldModulus, MontgomeryRing, OddModulus};
 use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{FmaSimd, IfmaSimd};
+use crate::simd::{Cpu, FmaSimd, IfmaSimd};
 use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
 #[cfg(any(feature = "portable", miri, not(target_arch = "x86_64")))]
 use crate::simd::{PortableFma, PortableSimd};

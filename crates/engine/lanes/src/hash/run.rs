@@ -20,7 +20,7 @@ use crate::simd::{Simd, Vector, erase};
 
 /// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together; the maximum
 /// keeps other queues from waiting long.
-pub(crate) fn offers<S: Simd>(_simd: S, shape: Shape) -> Option<BatchSize> {
+pub(crate) fn offers<S: Simd>(shape: Shape) -> Option<BatchSize> {
     if !S::V::OFFERS_HASHES {
         return None;
     }

@@ -117,7 +117,7 @@ fn blocks_at<'a, const N: usize>(blocks: &[&'a [Block]; N], at: usize) -> [&'a B
 }
 
 /// Returns the batch sizes of a shape, or None if it is not SHA-1, SHA-224, SHA-256 or an HMAC of them.
-pub(crate) fn offers<S: ShaSimd>(_simd: S, shape: Shape) -> Option<BatchSize> {
+pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let preferred = match shape {
         Shape::Digest { alg: DigestAlg::Sha1 }
         | Shape::DigestPart { alg: DigestAlg::Sha1 }

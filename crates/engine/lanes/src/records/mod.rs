@@ -1,6 +1,6 @@
 //! From columns of records to groups of lanes: the loop over a run.
 //!
-//! [`RecordPart`] of the contract reads the columns and accepts records. This module divides them into windows, in
+//! [`RecordPart`] of the engine kit reads the columns and accepts records. This module divides them into windows, in
 //! order of length, and gives each window to a kernel.
 
 use oarlock_core::{EngineFault, Outcomes, PartMut, Records, Shape};

@@ -61,7 +61,7 @@ const MAX_EXPONENT_BITS: u16 = 16_384;
 /// Returns the batch sizes of `shape` on a leaf, or None if it is not one of RSA. A run of private operations takes 1
 /// to 8 ms, so that other queues do not wait long: as many groups up to 2048 bits as the leaf names, a quarter of them
 /// up to 3072, one above. A long exponent without CRT runs in one group alone.
-pub(crate) fn offers<L: RsaLeaf<N>, const N: usize>(_leaf: L, shape: Shape) -> Option<BatchSize> {
+pub(crate) fn offers<L: RsaLeaf<N>, const N: usize>(shape: Shape) -> Option<BatchSize> {
     let (run, quarter) = (L::GROUPS_PER_RUN * N, (L::GROUPS_PER_RUN / 4).max(1) * N);
     let (bits, max) = match shape {
         // Public operations take microseconds, so 64 of them never hold a worker for long.

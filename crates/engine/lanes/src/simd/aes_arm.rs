@@ -30,18 +30,15 @@ pub(crate) struct ArmAesSimd(());
 #[repr(transparent)]
 pub(crate) struct NeonBlock(uint8x16_t);
 
-impl ArmAesSimd {
-    /// Returns the token if the CPU has every instruction of this module.
-    pub(crate) fn detect() -> Option<Self> {
+impl Cpu for ArmAesSimd {
+    const LEAF: Leaf = Leaf::ArmAes;
+
+    fn detect() -> Option<Self> {
         let has_all = is_aarch64_feature_detected!("neon")
             && is_aarch64_feature_detected!("aes")
             && is_aarch64_feature_detected!("pmull");
         (has_all && HAS_INTRINSICS).then_some(Self(()))
     }
-}
-
-impl Cpu for ArmAesSimd {
-    const LEAF: Leaf = Leaf::ArmAes;
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

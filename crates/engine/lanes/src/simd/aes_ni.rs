@@ -27,16 +27,6 @@ pub(crate) struct AesSimd(());
 pub(crate) struct XmmBlock(__m128i);
 
 impl AesSimd {
-    /// Returns the token if the CPU has every instruction of this module and the system saves its registers.
-    pub(crate) fn detect() -> Option<Self> {
-        let has_all = is_x86_feature_detected!("avx")
-            && is_x86_feature_detected!("ssse3")
-            && is_x86_feature_detected!("sse4.1")
-            && is_x86_feature_detected!("aes")
-            && is_x86_feature_detected!("pclmulqdq");
-        has_all.then_some(Self(()))
-    }
-
     /// Returns a register as a block: for leaves whose token contains this one.
     #[inline(always)]
     pub(super) fn block(self, register: __m128i) -> XmmBlock {
@@ -46,6 +36,15 @@ impl AesSimd {
 
 impl Cpu for AesSimd {
     const LEAF: Leaf = Leaf::AesNi;
+
+    fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx")
+            && is_x86_feature_detected!("ssse3")
+            && is_x86_feature_detected!("sse4.1")
+            && is_x86_feature_detected!("aes")
+            && is_x86_feature_detected!("pclmulqdq");
+        has_all.then_some(Self(()))
+    }
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

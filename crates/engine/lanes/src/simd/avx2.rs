@@ -29,16 +29,13 @@ pub(crate) struct Avx2Simd(());
 #[repr(transparent)]
 pub(crate) struct YmmVector(__m256i);
 
-impl Avx2Simd {
-    /// Returns the token if the CPU has every instruction of this module and the system saves its registers.
-    pub(crate) fn detect() -> Option<Self> {
+impl Cpu for Avx2Simd {
+    const LEAF: Leaf = Leaf::Avx2;
+
+    fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1");
         has_all.then_some(Self(()))
     }
-}
-
-impl Cpu for Avx2Simd {
-    const LEAF: Leaf = Leaf::Avx2;
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

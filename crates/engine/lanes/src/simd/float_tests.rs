@@ -2,9 +2,9 @@
 
 use num_bigint::BigInt;
 
-#[cfg(target_arch = "x86_64")]
-use super::FmaSimd;
 use super::float::{DoubleLimbs, FloatSimd, LIMBS, power_of_two};
+#[cfg(target_arch = "x86_64")]
+use super::{Cpu, FmaSimd};
 use super::{LANES, PortableFma, Vector, tests};
 
 /// The limbs of an element, lane by lane.
@@ -175,7 +175,7 @@ fn kernels_in_assembly_give_the_limbs_of_those_in_rust() {
 /// would have every kernel of every leaf compiled a second time.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn shared_secret(simd: FmaSimd) -> Vec<u8> {
-    use crate::engine::{ShapeFamily, compute_curves};
+    use crate::kernels::{EllipticKernels, OperationKernels};
     use oarlock_core::*;
     use oarlock_engine_kit::VerifyTableCache;
     let parts = X25519PrivateParts { scalar: vec![0x77; 32].into(), public: [0; 32] };
@@ -184,7 +184,7 @@ fn shared_secret(simd: FmaSimd) -> Vec<u8> {
     let jobs = Jobs::Operations(Shape::X25519, &operations);
     let mut out = Outcomes::for_jobs(&jobs);
     let tables = VerifyTableCache::new(0);
-    compute_curves(simd, &tables, ShapeFamily::X25519, Shape::X25519, &operations, &mut out).unwrap();
+    EllipticKernels(simd).run(&tables, Shape::X25519, &operations, &mut out).unwrap();
     out.result(0).to_vec()
 }
 

@@ -26,20 +26,6 @@ pub(crate) struct IfmaSimd(());
 pub(crate) struct ZmmVector(__m512i);
 
 impl IfmaSimd {
-    /// Returns the token if the CPU has every instruction of this module and the system saves its registers.
-    pub(crate) fn detect() -> Option<Self> {
-        // std checks XCR0 too, so a system that does not save the registers has no such feature.
-        let has_all = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512ifma")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vbmi")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2");
-        has_all.then_some(Self(()))
-    }
-
     /// Returns true if the CPU computes a vector of 512 bits as two halves, one after the other. AMD's Zen 4 does: the
     /// CPUs of family 19h that have AVX-512.
     pub(crate) fn computes_halves(self) -> bool {
@@ -64,6 +50,19 @@ fn cpuid(leaf: u32) -> CpuidResult {
 
 impl Cpu for IfmaSimd {
     const LEAF: Leaf = Leaf::Avx512;
+
+    fn detect() -> Option<Self> {
+        // std checks XCR0 too, so a system that does not save the registers has no such feature.
+        let has_all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512ifma")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
+        has_all.then_some(Self(()))
+    }
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

@@ -128,6 +128,9 @@ pub(crate) trait Cpu: Copy + Debug + Send + Sync + 'static {
     /// The leaf that these instructions form.
     const LEAF: Leaf;
 
+    /// Returns the token if this CPU has every instruction of the leaf and the system saves its registers.
+    fn detect() -> Option<Self>;
+
     /// Runs `body` as a separate function that is compiled for this CPU. `body` should be an `#[inline(always)]`
     /// closure.
     fn call<R>(self, body: impl FnOnce() -> R) -> R;

@@ -33,20 +33,17 @@ pub(crate) struct NeonSimd(());
 #[repr(transparent)]
 pub(crate) struct NeonVector(uint64x2_t);
 
-impl NeonSimd {
-    /// Returns the token if the CPU has every instruction of this module.
-    pub(crate) fn detect() -> Option<Self> {
-        let has_all = is_aarch64_feature_detected!("neon");
-        (has_all && HAS_INTRINSICS).then_some(Self(()))
-    }
-}
-
 /// False on big-endian systems, for which loads of this module would have to exchange the lanes, and under Miri, which
 /// interprets neither these intrinsics nor assembly.
 pub(super) const HAS_INTRINSICS: bool = cfg!(all(target_endian = "little", not(miri)));
 
 impl Cpu for NeonSimd {
     const LEAF: Leaf = Leaf::Neon;
+
+    fn detect() -> Option<Self> {
+        let has_all = is_aarch64_feature_detected!("neon");
+        (has_all && HAS_INTRINSICS).then_some(Self(()))
+    }
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

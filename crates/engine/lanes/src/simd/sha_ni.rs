@@ -18,14 +18,6 @@ use super::sha::{KeptWords, RoundConstants, ShaSimd};
 pub(crate) struct ShaNiSimd(());
 
 impl ShaNiSimd {
-    /// Returns the token if the CPU has every instruction of the leaf.
-    pub(crate) fn detect() -> Option<Self> {
-        let has_all = is_x86_feature_detected!("sha")
-            && is_x86_feature_detected!("ssse3")
-            && is_x86_feature_detected!("sse4.1");
-        has_all.then_some(Self(()))
-    }
-
     /// Returns true if streams of SHA-1 are at least as fast as eight lanes of AVX2. They are on AMD's CPUs. On
     /// Intel's, four streams are no faster than one, and the lanes are 1.4 to 1.7 times as fast
     /// (docs/performance/records.md).
@@ -36,6 +28,13 @@ impl ShaNiSimd {
 
 impl Cpu for ShaNiSimd {
     const LEAF: Leaf = Leaf::ShaNi;
+
+    fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("sha")
+            && is_x86_feature_detected!("ssse3")
+            && is_x86_feature_detected!("sse4.1");
+        has_all.then_some(Self(()))
+    }
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

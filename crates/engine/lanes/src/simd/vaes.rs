@@ -32,16 +32,14 @@ pub(crate) struct ZmmBlocks(__m512i);
 /// The mask of the high word of every block.
 const ODD: u8 = 0b1010_1010;
 
-impl VaesSimd {
-    /// Returns the token if the CPU has every instruction of this module. A CPU without them keeps its [`AesSimd`].
-    pub(crate) fn detect(ifma: IfmaSimd, aes: AesSimd) -> Option<Self> {
-        let has_all = is_x86_feature_detected!("vaes") && is_x86_feature_detected!("vpclmulqdq");
-        has_all.then_some(Self { ifma, aes })
-    }
-}
-
 impl Cpu for VaesSimd {
     const LEAF: Leaf = Leaf::Vaes512;
+
+    fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("vaes") && is_x86_feature_detected!("vpclmulqdq");
+        let tokens = IfmaSimd::detect().zip(AesSimd::detect()).filter(|_| has_all);
+        tokens.map(|(ifma, aes)| Self { ifma, aes })
+    }
 
     #[inline(always)]
     fn prefetch<T>(self, line: &T) {

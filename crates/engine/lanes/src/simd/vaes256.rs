@@ -25,14 +25,6 @@ pub(crate) struct VaesYmmSimd(AesSimd);
 pub(crate) struct YmmBlocks([__m256i; 2]);
 
 impl VaesYmmSimd {
-    /// Returns the token if the CPU has every instruction of this module. A CPU without them keeps its [`AesSimd`].
-    pub(crate) fn detect(aes: AesSimd) -> Option<Self> {
-        let has_all = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("vaes")
-            && is_x86_feature_detected!("vpclmulqdq");
-        has_all.then_some(Self(aes))
-    }
-
     /// Splits a register into its blocks.
     #[inline(always)]
     fn halves(self, pair: __m256i) -> [XmmBlock; 2] {
@@ -96,6 +88,13 @@ impl VaesYmmSimd {
 
 impl Cpu for VaesYmmSimd {
     const LEAF: Leaf = Leaf::Vaes256;
+
+    fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("vaes")
+            && is_x86_feature_detected!("vpclmulqdq");
+        AesSimd::detect().filter(|_| has_all).map(Self)
+    }
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

@@ -32,7 +32,7 @@ macro_rules! on_every_leaf {
         #[cfg(any(feature = "portable", miri, not(target_arch = "x86_64")))]
         $test(crate::simd::PortableFma);
         #[cfg(target_arch = "x86_64")]
-        if let Some(fma) = crate::simd::FmaSimd::detect() {
+        if let Some(fma) = <crate::simd::FmaSimd as crate::simd::Cpu>::detect() {
             $test(fma);
         }
     }};
@@ -45,7 +45,7 @@ macro_rules! on_every_leaf_of_limbs {
         #[cfg(any(feature = "portable", miri, not(target_arch = "x86_64")))]
         $test(crate::simd::PortableSimd);
         #[cfg(target_arch = "x86_64")]
-        if let Some(ifma) = crate::simd::IfmaSimd::detect() {
+        if let Some(ifma) = <crate::simd::IfmaSimd as crate::simd::Cpu>::detect() {
             $test(ifma);
         }
     }};

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha512};
 
 use super::*;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::IfmaSimd;
+use crate::simd::{Cpu, IfmaSimd};
 use crate::simd::{PortableSimd, Vector};
 
 fn hex(text: &str) -> Vec<u8> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::hash::ChainBytes;
 use crate::simd::PortableSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::ShaNiSimd;
+use crate::simd::{Cpu, ShaNiSimd};
 
 /// Returns blocks that differ from message to message.
 fn message(seed: usize, blocks: usize) -> Vec<Block> {

@@ -96,6 +96,10 @@ pub(crate) struct DoubleLeaf<D>(pub(crate) D);
 impl<D: DoubleSimd> Cpu for DoubleLeaf<D> {
     const LEAF: Leaf = D::LEAF;
 
+    fn detect() -> Option<Self> {
+        D::detect().map(Self)
+    }
+
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         self.0.call(body)

@@ -22,12 +22,6 @@ use super::{Cpu, Leaf};
 pub(crate) struct FmaSimd(Avx2Simd);
 
 impl FmaSimd {
-    /// Returns the token if the CPU has every instruction of the leaf and the system saves its registers.
-    pub(crate) fn detect() -> Option<Self> {
-        let has_all = is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2");
-        Avx2Simd::detect().filter(|_| has_all).map(Self)
-    }
-
     /// Returns the token of a CPU with AVX2, which this one contains.
     #[inline(always)]
     fn avx2(self) -> Avx2Simd {
@@ -44,6 +38,11 @@ impl FmaSimd {
 
 impl Cpu for FmaSimd {
     const LEAF: Leaf = Leaf::Fma;
+
+    fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2");
+        Avx2Simd::detect().filter(|_| has_all).map(Self)
+    }
 
     #[inline(always)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {

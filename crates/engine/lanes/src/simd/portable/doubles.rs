@@ -14,6 +14,10 @@ pub(crate) struct PortableFma;
 impl Cpu for PortableFma {
     const LEAF: Leaf = Leaf::PortableFma;
 
+    fn detect() -> Option<Self> {
+        Some(Self)
+    }
+
     #[inline(never)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
         body()

@@ -31,6 +31,10 @@ pub(crate) struct PortableVector<const N: usize = LANES>(pub(super) [u64; N]);
 impl<const N: usize> Cpu for PortableSimd<N> {
     const LEAF: Leaf = Leaf::Portable;
 
+    fn detect() -> Option<Self> {
+        Some(Self)
+    }
+
     // A function of its own as on the other leaves. Inlined kernels would make callers of megabytes.
     #[inline(never)]
     fn call<R>(self, body: impl FnOnce() -> R) -> R {
