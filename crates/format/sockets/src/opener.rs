@@ -206,7 +206,7 @@ impl Opener {
     }
 
     /// Finds the content of an opened body and applies the rules of messages.
-    fn conclude(&mut self, frame: &OpenFrame, body: &[u8]) -> Result<RecordSpans, OpeningError> {
+    fn conclude(&mut self, frame: &OpenFrame, body: &[u8]) -> Result<OpenedRecordSpans, OpeningError> {
         let (content, data) = read_content(&self.numbers, frame, body)?;
         let key_update = self.rules.check(self.suite().protocol(), content, &body[data.clone()])?;
         if key_update.is_some() {
@@ -217,7 +217,7 @@ impl Opener {
         }
         let is_ssh = self.suite().protocol() == Protocol::Ssh;
         let padding = if is_ssh { data.end..body.len() } else { 0..0 };
-        Ok(RecordSpans { content, data, padding, used: frame.used, key_update })
+        Ok(OpenedRecordSpans { content, data, padding, used: frame.used, key_update })
     }
 
     /// Replaces the keys after a key exchange. An SSH connection counts its packets on, unless `keys` has a number.
@@ -264,11 +264,11 @@ impl Opener {
 
 enum OpenStep {
     NeedMore(usize),
-    Record(Range<usize>, RecordSpans),
+    Record(Range<usize>, OpenedRecordSpans),
 }
 
 /// The parts of an opened record in its body.
-struct RecordSpans {
+struct OpenedRecordSpans {
     content: Content,
     data: Range<usize>,
     padding: Range<usize>,
@@ -276,7 +276,7 @@ struct RecordSpans {
     key_update: Option<KeyUpdate>,
 }
 
-impl RecordSpans {
+impl OpenedRecordSpans {
     fn of(self, body: &[u8]) -> OpenedRecord<'_> {
         OpenedRecord {
             content: self.content,

@@ -244,8 +244,9 @@ impl KeyDirectory {
         let reported =
             std::mem::replace(&mut self.misnamed, misnamed.iter().map(|(path, _)| path.clone()).collect());
         changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !reported.contains(path)));
-        let gone = self.files.extract_if(.., |name, _| !seen.contains_key(name));
-        changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
+        let mut gone: Vec<_> = self.files.keys().filter(|name| !seen.contains_key(*name)).cloned().collect();
+        gone.retain(|name| self.files.remove(name).is_some_and(|file| file.key.is_some()));
+        changes.removed.extend(gone);
         changes
     }
 

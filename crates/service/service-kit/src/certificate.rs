@@ -62,7 +62,8 @@ pub struct UnlinkedCertificate {
     pub issuer: String,
 }
 
-/// Returns the certificates that are not those of the issuers of the ones before. Those that cannot be read are skipped.
+/// Returns the certificates that are not those of the issuers of the ones before. Those that cannot be read are
+/// skipped.
 pub fn unlinked(chain: &[CertificateDer<'_>]) -> impl Iterator<Item = UnlinkedCertificate> {
     let mut last_issuer: Option<String> = None;
     (1..).zip(chain).filter_map(move |(number, certificate)| {

@@ -34,7 +34,7 @@ impl Hangups {
         while hangups.recv().await.is_some() {
             reload().await;
         }
-        pending().await
+        pending::<()>().await;
     }
 }
 

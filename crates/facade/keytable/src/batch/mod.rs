@@ -206,7 +206,7 @@ fn run(
             plain::run(accelerator, shape, &batch.records, &snapshot, &mut memory)?;
         }
         RecordBatchPlan::MadeIvs(shape, made) => {
-            made.run(accelerator, shape, batch, &snapshot, &mut memory)?
+            made.run(accelerator, shape, batch, &snapshot, &mut memory)?;
         }
         RecordBatchPlan::ByTask(flat, groups) => {
             by_task::run(accelerator, &groups, &flat.records, &snapshot, &mut memory);

@@ -12,8 +12,12 @@ impl<B: AsRef<[u8]> + ?Sized> From<&domain::base::Name<B>> for DomainNameBuf {
 #[cfg(feature = "domain")]
 impl From<DomainName<'_>> for domain::base::Name<Vec<u8>> {
     fn from(name: DomainName<'_>) -> Self {
-        // unreachable because both types hold absolute names of at most 255 bytes in wire format
-        Self::from_octets(name.as_bytes().to_vec()).expect("a valid name")
+        #[allow(
+            clippy::expect_used,
+            reason = "both types hold absolute names of at most 255 bytes in wire format"
+        )]
+        let converted = Self::from_octets(name.as_bytes().to_vec()).expect("a valid name");
+        converted
     }
 }
 
@@ -35,7 +39,7 @@ impl From<&hickory_proto::rr::Name> for DomainNameBuf {
 #[cfg(feature = "hickory-proto")]
 impl From<DomainName<'_>> for hickory_proto::rr::Name {
     fn from(name: DomainName<'_>) -> Self {
-        // unreachable because labels have 1 to 63 bytes, and the name at most 255
+        #[allow(clippy::expect_used, reason = "labels have 1 to 63 bytes, and the name at most 255")]
         let mut absolute = Self::from_labels(name.labels()).expect("a valid name");
         absolute.set_fqdn(true);
         absolute

@@ -1,5 +1,6 @@
 //! TLS records by the kernel, against AWS-LC. Without the kernel's TLS most tests say SKIPPED; `cargo xtask
 //! kernel-test` runs them in a guest whose kernel has it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod records;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::kind::GeneratedKind;
-use super::secret_files::{InputPassphrase, KeyIdentity, KeyPassphrase, NewPassphrase};
+use super::secret_files::{InputPassphrase, KeyPassphrase, NewPassphrase, SealIdentity};
 use crate::key_path::key_path;
 
 /// Arguments of `oarlock keys`.
@@ -134,7 +134,7 @@ pub(super) struct GenerateArgs {
     #[command(flatten)]
     pub(super) passphrase: NewPassphrase,
     #[command(flatten)]
-    pub(super) identity: KeyIdentity,
+    pub(super) identity: SealIdentity,
     #[command(flatten)]
     pub(super) seal: SealTo,
     /// Use safe primes, which `keys split` needs (RSA only, slower, experimental)
@@ -165,7 +165,7 @@ pub(super) struct ImportArgs {
     #[command(flatten)]
     pub(super) passphrase: NewPassphrase,
     #[command(flatten)]
-    pub(super) identity: KeyIdentity,
+    pub(super) identity: SealIdentity,
     #[command(flatten)]
     pub(super) seal: SealTo,
     /// Replace an existing key of this name
@@ -187,7 +187,7 @@ pub(super) struct ListArgs {
     #[command(flatten)]
     pub(super) passphrase: KeyPassphrase,
     #[command(flatten)]
-    pub(super) identity: KeyIdentity,
+    pub(super) identity: SealIdentity,
     /// File of symmetric keys [default: ~/.local/state/oarlock/records.keys, unless --directory is given]
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
@@ -212,7 +212,7 @@ pub(super) struct RotateArgs {
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) identity: KeyIdentity,
+    pub(super) identity: SealIdentity,
     #[command(flatten)]
     pub(super) seal: SealTo,
     /// Oldest version that may be used from now on, 1 to the newest
@@ -239,7 +239,7 @@ pub(super) struct ShowArgs {
     #[command(flatten)]
     pub(super) passphrase: KeyPassphrase,
     #[command(flatten)]
-    pub(super) identity: KeyIdentity,
+    pub(super) identity: SealIdentity,
     /// Print only the public half in PEM
     #[arg(long)]
     pub(super) pem: bool,

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::about::KeySummary;
 use super::args::SealTo;
-use super::secret_files::KeyIdentity;
+use super::secret_files::SealIdentity;
 use super::{KeysError, seal};
 
 /// The largest file in bytes: more than half a million keys.
@@ -37,7 +37,7 @@ pub(super) struct RecordsAccess {
 }
 
 impl RecordsAccess {
-    pub(super) fn new(identity: &KeyIdentity, seal: &SealTo) -> Result<Self, KeysError> {
+    pub(super) fn new(identity: &SealIdentity, seal: &SealTo) -> Result<Self, KeysError> {
         Ok(Self { identities: identity.read()?, recipients: seal.recipients()? })
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct NewPassphrase {
 
 /// The identity that opens what a command reads.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct KeyIdentity {
+pub(crate) struct SealIdentity {
     /// File with the identity that opens sealed files, as age-keygen writes it
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     identity: Option<PathBuf>,
@@ -64,7 +64,7 @@ impl NewPassphrase {
     }
 }
 
-impl KeyIdentity {
+impl SealIdentity {
     pub(crate) fn is_given(&self) -> bool {
         self.identity.is_some()
     }
