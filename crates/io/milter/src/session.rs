@@ -49,7 +49,6 @@ pub struct MilterSession<F: FilterFactory> {
 /// The next step of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-#[non_exhaustive]
 pub enum NextStep {
     /// Read more frames.
     Read,

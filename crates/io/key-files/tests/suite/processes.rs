@@ -104,7 +104,7 @@ fn this_program() -> std::path::PathBuf {
     env::current_exe().unwrap()
 }
 
-const CHILD_ARGUMENTS: [&str; 3] = ["--exact", "objects::processes::child_process", "--nocapture"];
+const CHILD_ARGUMENTS: [&str; 3] = ["--exact", "processes::child_process", "--nocapture"];
 
 /// A child process and its lines on stderr.
 struct RunningChild {
