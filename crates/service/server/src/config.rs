@@ -117,7 +117,7 @@ impl TryFrom<String> for NonceField {
 pub struct GrantConfig {
     /// The names of keys, with `*` for any characters.
     pub keys: Vec<Pattern>,
-    /// The clients, in the form that [`ClientPattern`] parses.
+    /// The clients, in the form that `ClientPattern` parses.
     pub clients: Vec<Pattern>,
     /// The names of schemes and tasks, such as `rsa-pkcs1-sha256-sign` or `tdes2-cbc-encrypt`, with `*` for any
     /// characters.
@@ -212,7 +212,7 @@ pub struct ServerLimits {
     /// True if clients may bring keys.
     pub may_bring_keys: bool,
     /// The maximum keys that one client brings per second, and the same number at once. An RSA private key counts as
-    /// [`RSA_KEY_UNITS`].
+    /// 20 of them.
     pub max_brought_keys_per_second: u32,
     /// The maximum bits of the modulus of an RSA key that a client brings.
     pub max_brought_rsa_bits: u16,
