@@ -122,7 +122,7 @@ impl AcceleratorBuilder {
     }
 
     /// Allows only one leaf of the lanes: one group of instructions, such as `avx2` or `aes-ni`. Shapes that it does
-    /// not compute are left to the other engines. [`known_leaves`](crate::known_leaves) lists the names.
+    /// not compute are left to the other engines. [`known_leaves`](crate::engine_api::known_leaves) lists the names.
     ///
     /// This is for measurements and tests. By default each shape has the best leaf of the processor.
     #[must_use]
