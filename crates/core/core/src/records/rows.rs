@@ -16,7 +16,7 @@ const TAG_LEN: usize = 16;
 pub struct RowInput<'a> {
     /// The IV or nonce.
     pub iv: &'a [u8],
-    /// The associated data.
+    /// The associated data. Empty means none, which AES-SIV tells from an empty string.
     pub aad: &'a [u8],
     /// The plaintext, the ciphertext without its tag, or the message.
     pub input: &'a [u8],
@@ -137,7 +137,7 @@ impl RowRecords {
         for row in rows {
             let (output_len, tag_len) = lens(row);
             ivs.push(append(row.iv)?);
-            aads.push(append(row.aad)?);
+            aads.push(if row.aad.is_empty() { Span::ABSENT } else { append(row.aad)? });
             inputs.push(InputSource::Data(append(row.input)?));
             outputs.push(OutputSink::Output(span(end, output_len)?));
             tags.push(if tag_len == 0 { append(row.tag)? } else { span(end + output_len, tag_len)? });
@@ -202,6 +202,16 @@ mod tests {
         assert_eq!((faults(&codes), codes.range(1)), (vec![None; 3], 32..64));
         let digests = RowRecords::digest(DigestAlg::Sha1, &rows).unwrap();
         assert_eq!((faults(&digests), digests.range(2)), (vec![None; 3], 40..60));
+    }
+
+    /// RFC 5297 section 2.4: an empty string is a component of the input, and no string is none.
+    #[test]
+    fn a_row_without_associated_data_has_none() {
+        let rows = [&b""[..], b"row"].map(|aad| RowInput { aad, input: b"text", ..RowInput::default() });
+        let sealed = RowRecords::seal(AeadAlg::Aes128Siv, &key(32), &rows).unwrap();
+        let found: Vec<_> =
+            sealed.records().resolve(sealed.shape()).map(|row| row.unwrap().has_aad).collect();
+        assert_eq!(found, [false, true]);
     }
 
     #[test]
