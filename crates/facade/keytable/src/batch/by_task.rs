@@ -146,7 +146,7 @@ pub(super) fn run(
         let columns = gathered.records(&snapshot.keys, Cow::Borrowed(&records.data), SecretSlots::default());
         match accelerator.records().run_into(group.task.shape(), &columns, &mut results) {
             Ok(()) => scatter(group.task, &gathered, records, &mut results, outcomes),
-            // A task that no engine could compute does not spoil the others.
+            // A task that no engine could compute fails alone.
             Err(error) => {
                 group.members.iter().for_each(|index| outcomes.set(*index as usize, status_of(&error)));
             }
@@ -154,7 +154,7 @@ pub(super) fn run(
     }
 }
 
-/// Copies the results of a task to the places that its records name.
+/// Copies the results of a task to the spans that its records name.
 fn scatter(
     task: BatchTask,
     gathered: &GroupColumns,
@@ -168,10 +168,10 @@ fn scatter(
         if from.statuses[local] != Status::Done {
             continue;
         }
-        if let (OutputSink::Output(own), Some(OutputSink::Output(span))) =
+        if let (OutputSink::Output(result), Some(OutputSink::Output(span))) =
             (gathered.output[local], records.output.get(index))
         {
-            copy(own.of(from.output), span.of_mut(to.output));
+            copy(result.of(from.output), span.of_mut(to.output));
         }
         if task.is_seal() {
             let span: Span = records.tag.get(index).unwrap_or_default();

@@ -206,8 +206,8 @@ impl<'a> RecordIvs<'a> {
     /// [`ReturnCode::MechanismParamInvalid`] if they do not fit, or if one would be used for several encryptions.
     fn new(operation: &'a CipherOperation, given: ManyIvs<'a>, count: usize) -> Result<Self, ReturnCode> {
         let is_encryption = operation.direction() == CipherDirection::Encrypt;
-        let own = operation.iv();
-        let len = own.len();
+        let shared = operation.iv();
+        let len = shared.len();
         match given {
             ManyIvs::Each(all) if len > 0 && Some(all.len()) == len.checked_mul(count) => {
                 Ok(Self { all, len, is_shared: false })
@@ -217,7 +217,7 @@ impl<'a> RecordIvs<'a> {
             ManyIvs::Mechanism if is_encryption && operation.needs_fresh_iv() && count > 1 => {
                 Err(ReturnCode::MechanismParamInvalid)
             }
-            ManyIvs::Mechanism => Ok(Self { all: own, len, is_shared: true }),
+            ManyIvs::Mechanism => Ok(Self { all: shared, len, is_shared: true }),
         }
     }
 
@@ -426,13 +426,13 @@ fn collect_answers(results: Vec<Result<&[u8], ReturnCode>>) -> ManyAnswers {
     let total = results.iter().flatten().map(|bytes| bytes.len()).sum();
     // Never grows, so that no copy stays behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(total));
-    let places = results.into_iter().map(|result| {
+    let spans = results.into_iter().map(|result| {
         let (start, result) = (bytes.len(), result?);
         bytes.extend_from_slice(result);
         Ok((start, result.len()))
     });
-    let places = places.collect();
-    ManyAnswers::of_bytes(bytes, places)
+    let spans = spans.collect();
+    ManyAnswers::of_bytes(bytes, spans)
 }
 
 /// Returns the results of bare operations of RSA.

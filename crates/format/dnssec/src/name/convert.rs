@@ -11,13 +11,12 @@ impl<B: AsRef<[u8]> + ?Sized> From<&domain::base::Name<B>> for DomainNameBuf {
 
 #[cfg(feature = "domain")]
 impl From<DomainName<'_>> for domain::base::Name<Vec<u8>> {
+    #[allow(
+        clippy::expect_used,
+        reason = "both types hold absolute names of at most 255 bytes in wire format"
+    )]
     fn from(name: DomainName<'_>) -> Self {
-        #[allow(
-            clippy::expect_used,
-            reason = "both types hold absolute names of at most 255 bytes in wire format"
-        )]
-        let converted = Self::from_octets(name.as_bytes().to_vec()).expect("a valid name");
-        converted
+        Self::from_octets(name.as_bytes().to_vec()).expect("a valid name")
     }
 }
 
@@ -38,8 +37,8 @@ impl From<&hickory_proto::rr::Name> for DomainNameBuf {
 
 #[cfg(feature = "hickory-proto")]
 impl From<DomainName<'_>> for hickory_proto::rr::Name {
+    #[allow(clippy::expect_used, reason = "labels have 1 to 63 bytes, and the name at most 255")]
     fn from(name: DomainName<'_>) -> Self {
-        #[allow(clippy::expect_used, reason = "labels have 1 to 63 bytes, and the name at most 255")]
         let mut absolute = Self::from_labels(name.labels()).expect("a valid name");
         absolute.set_fqdn(true);
         absolute
