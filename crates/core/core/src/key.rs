@@ -2,9 +2,9 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::{Curve, MacAlg, RsaExponent, SecretBytes, Shape};
+use crate::{Curve, ForkSafeCell, MacAlg, RsaExponent, SecretBytes, Shape};
 
 /// A cheap handle to an immutable key.
 ///
@@ -440,7 +440,7 @@ impl fmt::Debug for Fingerprint {
 /// Readers walk a list with one node per engine. A list cannot deadlock in the child of a fork, and a `build` may
 /// take long.
 #[derive(Default)]
-struct PreparedValues(OnceLock<Box<PreparedNode>>);
+struct PreparedValues(ForkSafeCell<Box<PreparedNode>>);
 
 struct PreparedNode {
     value: Box<dyn Any + Send + Sync>,
@@ -477,11 +477,15 @@ impl PreparedValues {
         let mut link = self;
         // Each round either finds the type or moves past one node, and nodes are never removed.
         loop {
-            let node = link.0.get_or_init(|| {
-                // unreachable because the call that takes the value finds it by its type just below
-                let value = pending.take().unwrap_or_else(|| Box::new(()));
-                Box::new(PreparedNode { value, next: Self::default() })
-            });
+            // unreachable because a value that was inserted is found by its type just below
+            let value = pending.take().unwrap_or_else(|| Box::new(()));
+            let node = match link.0.try_insert(Box::new(PreparedNode { value, next: Self::default() })) {
+                Ok(node) => node,
+                Err((node, rejected)) => {
+                    pending = Some(rejected.value);
+                    node
+                }
+            };
             if let Some(value) = node.value.downcast_ref() {
                 return value;
             }

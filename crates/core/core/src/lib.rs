@@ -12,6 +12,7 @@
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
 //! | [`ff1`](Ff1Radix) | the limits of FF1 |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
+//! | [`process`](ProcessLocal) | values of one process among forks |
 //! | [`holder`](Holder) | a unit that performs whole schemes with keys that live elsewhere |
 //! | [`scheme`](Scheme) | padding, encoding and nonce rules, as a job states them |
 //! | [`error`](JobError) | typed errors that name the party at fault |
@@ -33,6 +34,7 @@ mod jobs;
 mod key;
 mod operation;
 mod outcome;
+mod process;
 mod records;
 mod scheme;
 mod secret;
@@ -54,6 +56,7 @@ pub use key::{
 };
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
+pub use process::{ForkSafeCell, ProcessLocal, ProcessMark};
 pub use records::{RecordRow, Records, ResolvedRecord, RowInput, RowRecords};
 pub use scheme::{
     EcdsaEncoding, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme, WrongSchemeKind,

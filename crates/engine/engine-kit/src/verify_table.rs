@@ -20,9 +20,9 @@ mod tests;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use oarlock_core::{Key, TableUsage};
+use oarlock_core::{Key, ProcessLocal, TableUsage};
 
 use self::builder::TableBuilder;
 use self::store::{TableLookup, TableName, TableStore};
@@ -49,7 +49,7 @@ pub trait VerifyTable: Any + Send + Sync + Sized {
 pub struct VerifyTableCache {
     budget: usize,
     timing: BuildTiming,
-    own: CacheGeneration,
+    state: ProcessLocal<OwnedState>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +60,8 @@ enum BuildTiming {
     AtOnce,
 }
 
-/// The knowledge of one process.
-///
-/// The child of a fork starts anew: the builder thread of its parent does not exist there, and may have held a lock.
-struct CacheGeneration {
-    process: u32,
-    shared: Arc<CacheState>,
-    child: OnceLock<Box<Self>>,
-}
+/// The state of the process that made it, with a builder thread.
+struct OwnedState(Arc<CacheState>);
 
 /// The state that runs and the builder share.
 struct CacheState {
@@ -101,11 +95,7 @@ impl VerifyTableCache {
     ///
     /// A table that is being built does not count, nor does an evicted table that a run still reads.
     pub fn new(budget: usize) -> Self {
-        Self {
-            budget,
-            timing: BuildTiming::Background,
-            own: CacheGeneration::new(std::process::id(), budget),
-        }
+        Self { budget, timing: BuildTiming::Background, state: ProcessLocal::new() }
     }
 
     /// Returns an empty cache of the same kind with another budget.
@@ -180,14 +170,7 @@ impl VerifyTableCache {
     }
 
     fn shared(&self) -> &Arc<CacheState> {
-        // The locks of a parent process may be held for ever, so a child never touches them. It pays one more look-up.
-        let process = std::process::id();
-        let mut generation = &self.own;
-        while generation.process != process {
-            generation =
-                generation.child.get_or_init(|| Box::new(CacheGeneration::new(process, self.budget)));
-        }
-        &generation.shared
+        &self.state.get(|_| OwnedState::new(self.budget)).0
     }
 }
 
@@ -210,17 +193,16 @@ impl CacheState {
     }
 }
 
-impl CacheGeneration {
-    fn new(process: u32, budget: usize) -> Self {
-        let shared = CacheState { store: TableStore::new(budget), builder: TableBuilder::default() };
-        Self { process, shared: Arc::new(shared), child: OnceLock::new() }
+impl OwnedState {
+    fn new(budget: usize) -> Self {
+        Self(Arc::new(CacheState { store: TableStore::new(budget), builder: TableBuilder::default() }))
     }
 }
 
 /// Drops queued builds with the engine, because nobody waits for them.
-impl Drop for CacheGeneration {
+impl Drop for OwnedState {
     fn drop(&mut self) {
-        self.shared.builder.close();
+        self.0.builder.close();
     }
 }
 

@@ -52,12 +52,8 @@ impl TableBuilder {
     }
 
     /// Drops everything in the queue.
-    ///
-    /// It never waits for the lock: in the child of a fork, the thread that holds it does not exist.
     pub(super) fn close(&self) {
-        if let Ok(mut queue) = self.queue.try_lock() {
-            queue.tasks.clear();
-        }
+        self.lock().tasks.clear();
     }
 
     /// Holds the lock, like a thread that a fork has lost.
