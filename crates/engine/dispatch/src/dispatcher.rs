@@ -1,12 +1,12 @@
 //! The dispatcher's public interface.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_core::{
-    Engine, JobError, Jobs, Key, KeyHome, Operation, OperationSet, Outcomes, OwnedJob, Records, SecondInput,
-    Shape,
+    Engine, JobError, Jobs, Key, KeyHome, Operation, OperationSet, Outcomes, OwnedJob, ProcessLocal, Records,
+    SecondInput, Shape,
 };
 
 use crate::blueprint::{Blueprint, REFEREE, unsupported};
@@ -16,7 +16,7 @@ use crate::clock::Nanos;
 use crate::config::SchedulerConfig;
 use crate::cost::EngineCost;
 use crate::flight::{RunReport, RunningEngine};
-use crate::fork;
+use crate::fork::count_forks;
 use crate::histograms::Histograms;
 use crate::metrics::{DispatchCounters, count};
 use crate::options::SubmitOptions;
@@ -38,22 +38,16 @@ pub struct Dispatcher(Arc<DispatcherShared>);
 
 struct DispatcherShared {
     blueprint: Arc<Blueprint>,
-    first: Generation,
+    state: ProcessLocal<OwnedState>,
 }
 
-/// The state of one process in a chain of forks. A child appends its own. It never touches the parent's, whose locks
-/// may be held by threads that do not exist in the child.
-struct Generation {
-    dispatch: Arc<DispatchState>,
-    next: OnceLock<Box<Self>>,
-}
+/// The state of the process that made it. Its drop stops the threads.
+struct OwnedState(Arc<DispatchState>);
 
 impl Dispatcher {
     pub(crate) fn new(blueprint: Arc<Blueprint>) -> Self {
-        // Before the first state: it remembers the count, and a fork that is not counted would go unnoticed.
-        fork::count_forks();
-        let first = Generation::new(&blueprint);
-        Self(Arc::new(DispatcherShared { blueprint, first }))
+        count_forks();
+        Self(Arc::new(DispatcherShared { blueprint, state: ProcessLocal::new() }))
     }
 
     /// Submits one operation. It is computed on this thread if the dispatcher is idle, the operation is cheap and
@@ -298,14 +292,10 @@ impl Dispatcher {
         known.ok_or_else(|| JobError::Unsupported { wanted: format!("holder {first}") })
     }
 
-    /// Returns the state of this process, and creates it in a forked child.
+    /// Returns the state of this process, and creates it at first use.
     fn dispatch(&self) -> &Arc<DispatchState> {
-        let mut generation = &self.0.first;
-        // Usually one comparison. After a fork of a forked child the chain is as long as the line of parents.
-        while generation.dispatch.is_from_parent_process() {
-            generation = generation.next.get_or_init(|| Box::new(Generation::new(&self.0.blueprint)));
-        }
-        &generation.dispatch
+        let DispatcherShared { blueprint, state } = &*self.0;
+        &state.get(|_| OwnedState(DispatchState::new(Arc::clone(blueprint)))).0
     }
 }
 
@@ -357,21 +347,9 @@ fn check_complete(shape: Shape, records: &Records<'_>) -> Result<(), JobError> {
     Ok(())
 }
 
-impl Generation {
-    fn new(blueprint: &Arc<Blueprint>) -> Self {
-        Self { dispatch: DispatchState::new(Arc::clone(blueprint)), next: OnceLock::new() }
-    }
-}
-
-impl Drop for DispatcherShared {
+impl Drop for OwnedState {
     fn drop(&mut self) {
-        let mut generation = Some(&self.first);
-        while let Some(own) = generation {
-            if !own.dispatch.is_from_parent_process() {
-                own.dispatch.stop();
-            }
-            generation = own.next.get().map(|next| &**next);
-        }
+        self.0.stop();
     }
 }
 

@@ -30,7 +30,7 @@
 //! | `class` | classes of shapes that wait together |
 //! | `cost` | [`EngineCost`]: C1 + C2 n + C3 b, stepped by groups of lanes |
 //! | `sampler` | the choice of results that are checked again |
-//! | `clock`, `config`, `fork` | time, [`SchedulerConfig`], detection of forked children |
+//! | `clock`, `config`, `fork` | time, [`SchedulerConfig`], the handler that counts forks |
 //! | `metrics`, `histogram`, `family`, `histograms` | [`DispatchCounters`], [`Recorder`], [`MetricFamily`], [`Histograms`] |
 //!
 //! The crate knows only the contract of `oarlock-core`. Engines and holders are added through [`DispatcherBuilder`].
@@ -80,7 +80,7 @@ pub use config::SchedulerConfig;
 pub use cost::EngineCost;
 pub use dispatcher::Dispatcher;
 pub use family::MetricFamily;
-pub use fork::ProcessMark;
+pub use fork::count_forks;
 pub use histogram::{Histogram, Recorder};
 pub use histograms::{AnswerTimes, BatchRuns, Histograms};
 pub use metrics::DispatchCounters;

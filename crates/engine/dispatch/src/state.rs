@@ -17,10 +17,11 @@ mod engines;
 use std::fmt;
 use std::sync::Arc;
 
+use oarlock_core::ProcessMark;
+
 use crate::blueprint::Blueprint;
 use crate::clock::{DispatchClock, Nanos};
 use crate::config::SchedulerConfig;
-use crate::fork;
 use crate::histograms::Recorders;
 use crate::metrics::{DispatchCounters, Metrics};
 use crate::quarantine::QuarantineList;
@@ -42,8 +43,8 @@ pub(crate) struct DispatchState {
     pub(crate) quarantine: QuarantineList,
     pub(crate) timers: DeadlineTimers,
     pub(crate) threads: Arc<WorkerThreads>,
-    /// The fork generation of the process that made this.
-    generation: u32,
+    /// The process that made this.
+    owner: ProcessMark,
 }
 
 impl DispatchState {
@@ -58,7 +59,7 @@ impl DispatchState {
             quarantine: QuarantineList::default(),
             timers: DeadlineTimers::default(),
             threads: Arc::default(),
-            generation: fork::generation(),
+            owner: ProcessMark::counted(),
             blueprint,
         })
     }
@@ -69,7 +70,7 @@ impl DispatchState {
 
     /// True if this was made by a parent process, so that its locks may never be released here.
     pub(crate) fn is_from_parent_process(&self) -> bool {
-        self.generation != fork::generation()
+        self.owner != ProcessMark::counted()
     }
 
     /// Returns a snapshot of the counters.
@@ -99,6 +100,6 @@ impl DispatchState {
 
 impl fmt::Debug for DispatchState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DispatchState(generation {}, {} engines)", self.generation, self.blueprint.engines.len())
+        write!(f, "DispatchState({:?}, {} engines)", self.owner, self.blueprint.engines.len())
     }
 }

@@ -108,6 +108,7 @@
 //! | `detect`, [`calibrate`](CostFit) | the engines of this machine, and what they cost |
 //! | [`metrics`] | counters, histograms and costs of the dispatcher |
 //! | [`engine_api`] | the traits and types for authors of engines and key holders, raw operations, self tests |
+//! | [`process`] | values of one process among forks |
 //!
 //! # Features
 //!
@@ -125,6 +126,7 @@ mod detect;
 mod digest_chain;
 pub mod engine_api;
 pub mod metrics;
+pub mod process;
 mod schemes;
 mod selftest;
 #[cfg(feature = "threshold")]
@@ -146,7 +148,7 @@ pub use oarlock_core::{
     SecretBytes, SecretSlots, Shape, SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind,
     mte_fragment_len, mte_sealed_len,
 };
-pub use oarlock_dispatch::{ProcessMark, SchedulerConfig, SubmitOptions};
+pub use oarlock_dispatch::{SchedulerConfig, SubmitOptions};
 pub use oarlock_keys as keys;
 
 /// The example of the README, kept true by the doc tests.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oarlock::ProcessMark;
+use crate::process::ProcessMark;
 
 /// The storage of a counter.
 pub trait CounterStore: fmt::Debug + Send + Sync {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use oarlock::{CipherMode, Direction, Key, ProcessMark, Scheme, Shape};
+use oarlock::process::ProcessMark;
+use oarlock::{CipherMode, Direction, Key, Scheme, Shape};
 use zeroize::Zeroizing;
 
 use super::cipher_method::CipherMethod;

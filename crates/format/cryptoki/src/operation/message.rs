@@ -3,7 +3,8 @@
 use std::fmt;
 
 use aws_lc_rs::rand;
-use oarlock::{Accelerator, AeadAlg, Key, ProcessMark};
+use oarlock::process::ProcessMark;
+use oarlock::{Accelerator, AeadAlg, Key};
 use zeroize::Zeroizing;
 
 use super::cipher::{CipherDirection, CipherOperation, gather};
