@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use oarlock::ProcessMark;
-use crate::process::ProcessMark;
+use oarlock::process::{ProcessLocal, ProcessMark, count_forks};
 
 /// The storage of a counter.
 pub trait CounterStore: fmt::Debug + Send + Sync {
@@ -41,8 +40,9 @@ pub struct IvCounter {
     store: Arc<dyn CounterStore>,
     fixed: [u8; 4],
     block: u64,
-    /// The values that are reserved and not used yet, and the process that reserved them.
-    reserved: Mutex<(ProcessMark, Range<u64>)>,
+    /// The values that are reserved and not used yet. After a fork parent and child hold the same reservation; it is the
+    /// parent's.
+    reserved: ProcessLocal<Mutex<Range<u64>>>,
 }
 
 impl IvCounter {
@@ -53,7 +53,8 @@ impl IvCounter {
     /// key.
     #[must_use]
     pub fn new(store: Arc<dyn CounterStore>, fixed: [u8; 4]) -> Self {
-        Self { store, fixed, block: Self::BLOCK, reserved: Mutex::new((ProcessMark::current(), 0..0)) }
+        count_forks();
+        Self { store, fixed, block: Self::BLOCK, reserved: ProcessLocal::new() }
     }
 
     /// Sets the number of values that are reserved at once. A crash loses at most this number, and the disk is
@@ -83,14 +84,12 @@ impl IvCounter {
     }
 
     fn next(&self) -> io::Result<u64> {
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = ProcessMark::current();
-        let (owner, values) = &mut *reserved;
-        // After a fork parent and child hold the same reservation; it is the parent's.
-        if *owner != process || values.is_empty() {
+        // Not even the child of a bare `clone` may repeat a value.
+        let reserved = self.reserved.get_for(ProcessMark::current(), |_| Mutex::new(0..0));
+        let mut values = reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        if values.is_empty() {
             let first = self.store.reserve(self.block)?;
-            let end = first.checked_add(self.block).ok_or_else(exhausted)?;
-            (*owner, *values) = (process, first..end);
+            *values = first..first.checked_add(self.block).ok_or_else(exhausted)?;
         }
         values.next().ok_or_else(exhausted)
     }
@@ -161,11 +160,11 @@ impl FileCounter {
         name.into()
     }
 
-    /// A lock that holds until it is dropped, between threads and processes, after forks too.
-    fn lock(&self) -> io::Result<File> {
+    /// Takes the lock, which holds between threads and processes, after forks too.
+    fn lock(&self) -> io::Result<CounterLock> {
         let file = File::options().create(true).truncate(false).write(true).open(self.beside(".lock"))?;
         file.lock()?;
-        Ok(file)
+        Ok(CounterLock(file))
     }
 
     fn read(&self) -> io::Result<u64> {
@@ -200,6 +199,17 @@ impl CounterStore for FileCounter {
 
     fn is_persistent(&self) -> bool {
         true
+    }
+}
+
+/// A held lock of a file.
+struct CounterLock(File);
+
+impl Drop for CounterLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child that was forked meanwhile has a copy of the descriptor, which would
+        // keep the lock for as long as the child lives. flock(2).
+        let _ = self.0.unlock();
     }
 }
 
