@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use oarlock_core::{
     BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, Engine, EngineFault, EngineLeaf, EngineLocation,
-    Jobs, Outcomes, Shape, TableUsage,
+    ForkSafeCell, Jobs, Outcomes, Shape, TableUsage,
 };
 use oarlock_dispatch::EngineCost;
 #[cfg(feature = "lanes")]
@@ -267,8 +267,8 @@ pub(crate) struct SelfTestedEngine {
 /// fork in between leaves the child no lock that nobody opens.
 #[derive(Debug, Default)]
 struct ShapeFindings {
-    verdict: OnceLock<(Result<SelfTestProof, SelfTestFailure>, Duration)>,
-    cost: OnceLock<Option<EngineCost>>,
+    verdict: ForkSafeCell<(Result<SelfTestProof, SelfTestFailure>, Duration)>,
+    cost: ForkSafeCell<Option<EngineCost>>,
 }
 
 impl SelfTestedEngine {
@@ -306,14 +306,11 @@ impl SelfTestedEngine {
     /// Returns the result of a shape's self test, and runs the test if nobody has. Returns `None` if the engine does
     /// not claim the shape.
     pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
-        let known = &self.known.get(&shape)?.verdict;
-        // Not `get_or_init`: it would block other threads for the time of a self test, and a forked child for
-        // ever.
-        if known.get().is_none() {
+        let (verdict, _) = self.known.get(&shape)?.verdict.get_or_make(|| {
             let start = Instant::now();
-            let _ = known.set((self.prove(shape), start.elapsed()));
-        }
-        known.get().map(|(verdict, _)| verdict)
+            (self.prove(shape), start.elapsed())
+        });
+        Some(verdict)
     }
 
     /// Returns the result of a shape's self test if it has run.
@@ -352,11 +349,8 @@ impl SelfTestedEngine {
     pub(crate) fn cost(&self, shape: Shape, costs: &FirstUseCosts) -> Option<EngineCost> {
         let known = &self.known.get(&shape)?.cost;
         self.offers(shape)?;
-        if known.get().is_none() {
-            // Two threads may measure at once. The first result counts, and both are right.
-            let _ = known.set(costs.cost(&self.plain(), shape));
-        }
-        *known.get()?
+        // Two threads may measure at once. The first result counts, and both are right.
+        *known.get_or_make(|| costs.cost(&self.plain(), shape))
     }
 
     /// Returns the batch size that the engine would offer if every self test had passed.

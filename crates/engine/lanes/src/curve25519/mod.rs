@@ -30,9 +30,7 @@ pub(crate) mod verify;
 pub(crate) mod words;
 pub(crate) mod x25519;
 
-use std::sync::OnceLock;
-
-use oarlock_core::BatchSize;
+use oarlock_core::{BatchSize, ForkSafeCell};
 
 use self::comb::{CombColumns, CombRows};
 use self::field::FieldSimd;
@@ -54,8 +52,8 @@ struct BaseTables {
 /// Returns the tables, which the first caller builds. Every leaf builds the same tables.
 fn base<S: FieldSimd>(simd: S) -> &'static BaseTables {
     // Tables are plain words, so they do not depend on the leaf and one static serves all.
-    static BASE: OnceLock<BaseTables> = OnceLock::new();
-    BASE.get_or_init(|| {
+    static BASE: ForkSafeCell<BaseTables> = ForkSafeCell::new();
+    BASE.get_or_make(|| {
         let (columns, window, comb) =
             (CombColumns::base(simd), CombRows::base_window(simd), CombRows::base_comb(simd));
         BaseTables { columns, window, comb }

@@ -1,7 +1,5 @@
 //! Scalars as signed digits, and the multiples of a point for each digit.
 
-use std::sync::OnceLock;
-
 /// The multiples 1 to 2^(W-1) of 2^(W i) P, for every window i of a scalar of up to `BITS` bits.
 #[derive(Debug)]
 pub(super) struct PointComb<E, const BITS: usize, const W: usize>(Box<[E]>);
@@ -34,17 +32,6 @@ impl<E, const BITS: usize, const W: usize> PointComb<E, BITS, W> {
             if digit != 0 {
                 take(&window[digit.unsigned_abs() as usize - 1], digit < 0);
             }
-        }
-    }
-}
-
-/// Returns a value that is built at first use. No thread waits for another: two threads may both build the value,
-/// and a fork during the build leaves no lock behind.
-pub(super) fn built_once<T>(cell: &'static OnceLock<T>, build: impl Fn() -> T) -> &'static T {
-    loop {
-        match cell.get() {
-            Some(built) => return built,
-            None => drop(cell.set(build())),
         }
     }
 }

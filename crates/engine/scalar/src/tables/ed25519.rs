@@ -1,15 +1,14 @@
 //! Ed25519 verification of R || S over a message, without cofactor. R is compared as bytes. RFC 8032 5.1.7.
 
 use std::iter::successors;
-use std::sync::OnceLock;
 
 use crrl::ed25519::{Point, Scalar};
 use crrl::field::GF25519;
-use oarlock_core::Key;
+use oarlock_core::{ForkSafeCell, Key};
 use oarlock_engine_kit::VerifyTable;
 
 use super::SignedInput;
-use super::comb::{PointComb, built_once};
+use super::comb::PointComb;
 use crate::ffi::{HashState, Sha512};
 
 /// The bits of a scalar, which is below 2^252 + 2^125.
@@ -126,8 +125,8 @@ fn commitment(
 
 /// Returns the table of the base point.
 fn base() -> &'static BaseComb {
-    static BASE: OnceLock<BaseComb> = OnceLock::new();
-    built_once(&BASE, || multiples(Extended::base()))
+    static BASE: ForkSafeCell<BaseComb> = ForkSafeCell::new();
+    BASE.get_or_make(|| multiples(Extended::base()))
 }
 
 /// The curve constant d = -121665 / 121666. RFC 8032 5.1.

@@ -1,9 +1,9 @@
 //! Identities that show which keys are the same, for callers that must not compare the keys.
 
 use std::fmt;
-use std::sync::OnceLock;
 
 use aws_lc_rs::hmac;
+use oarlock_core::ForkSafeCell;
 use oarlock_keys::KeyError;
 
 /// An identity that keys of the same bytes share within one process.
@@ -21,14 +21,12 @@ impl KeyIdentity {
 }
 
 fn own_secret() -> Result<&'static hmac::Key, KeyError> {
-    static OWN: OnceLock<hmac::Key> = OnceLock::new();
-    if let Some(own) = OWN.get() {
-        return Ok(own);
-    }
-    let drawn = hmac::Key::generate(hmac::HMAC_SHA256, &aws_lc_rs::rand::SystemRandom::new());
-    let drawn = drawn.map_err(|_| KeyError::Machine { what: "drawing random bytes" })?;
+    static OWN: ForkSafeCell<hmac::Key> = ForkSafeCell::new();
     // The first secret wins, and all threads use it.
-    Ok(OWN.get_or_init(|| drawn))
+    OWN.get_or_try_make(|| {
+        let drawn = hmac::Key::generate(hmac::HMAC_SHA256, &aws_lc_rs::rand::SystemRandom::new());
+        drawn.map_err(|_| KeyError::Machine { what: "drawing random bytes" })
+    })
 }
 
 /// Shows nothing, because an identity reveals which keys are the same.

@@ -1,10 +1,10 @@
 //! The builder of accelerators: it finds engines, tests and measures them, and joins them to the dispatcher.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_core::{BatchSize, Engine, EngineLeaf, EngineLocation, Holder, Shape};
+use oarlock_core::{BatchSize, Engine, EngineLeaf, EngineLocation, ForkSafeCell, Holder, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
 
 use super::{Accelerator, AcceleratorParts, RecordHolder};
@@ -289,7 +289,10 @@ impl AcceleratorBuilder {
             let costs = Arc::new(FirstUseCosts::new(self.cache.clone()));
             let dispatcher = self.join_lazily(&proved, &referee, &costs);
             let calibration = Calibration::AtFirstUse { cache: self.cache };
-            return Ok(Accelerator { dispatcher, about: about(OnceLock::new(), Some(costs), calibration) });
+            return Ok(Accelerator {
+                dispatcher,
+                about: about(ForkSafeCell::new(), Some(costs), calibration),
+            });
         }
         let plain: Vec<SelfTestedEngine> = proved.iter().map(|engine| engine.plain()).collect();
         let plain: Vec<&dyn Engine> = plain.iter().map(|engine| engine as &dyn Engine).collect();
@@ -298,7 +301,7 @@ impl AcceleratorBuilder {
         let engines = proved
             .iter()
             .map(|engine| report(engine, &shapes, |shape| find_cost(&costs, engine.name(), shape)));
-        let engines = OnceLock::from(engines.collect::<Vec<_>>());
+        let engines = ForkSafeCell::from(engines.collect::<Vec<_>>());
         let dispatcher = self.join(&proved, &referee, &costs);
         Ok(Accelerator { dispatcher, about: about(engines, None, calibration) })
     }

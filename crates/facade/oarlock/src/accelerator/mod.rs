@@ -13,11 +13,11 @@ mod tests;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use oarlock_core::{Engine, JobError, Shape};
+use oarlock_core::{Engine, ForkSafeCell, JobError, Shape};
 use oarlock_dispatch::{
     DispatchCounters, Dispatcher, Histograms, Quarantined, SchedulerConfig, SubmitOptions, Ticket,
 };
@@ -61,7 +61,7 @@ struct AcceleratorParts {
     referee: Arc<dyn Engine>,
     proved: Vec<Arc<SelfTestedEngine>>,
     /// Empty in a lazy accelerator until [`Accelerator::engines`] is called.
-    engines: OnceLock<Vec<EngineReport>>,
+    engines: ForkSafeCell<Vec<EngineReport>>,
     /// The source of costs at first use, in a lazy accelerator.
     costs: Option<Arc<FirstUseCosts>>,
     absent: Vec<AbsentEngine>,
@@ -155,7 +155,7 @@ impl Accelerator {
     /// takes as long as building an accelerator that is not lazy.
     #[must_use]
     pub fn engines(&self) -> &[EngineReport] {
-        self.about.engines.get_or_init(|| self.reports(&proved_shapes()))
+        self.about.engines.get_or_make(|| self.reports(&proved_shapes()))
     }
 
     /// Returns the findings about one shape, of each engine that claims it, the referee first.

@@ -1,9 +1,9 @@
 //! Costs of one engine and shape at a time, when they are first needed: from the cache file, or measured.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
-use oarlock_core::{Engine, Shape};
+use oarlock_core::{Engine, ForkSafeCell, Shape};
 use oarlock_dispatch::EngineCost;
 
 use super::{CacheRow, measure_one, read_rows, write_rows};
@@ -12,14 +12,14 @@ use super::{CacheRow, measure_one, read_rows, write_rows};
 #[derive(Debug)]
 pub(crate) struct FirstUseCosts {
     cache: Option<PathBuf>,
-    known: OnceLock<Vec<CacheRow>>,
+    known: ForkSafeCell<Vec<CacheRow>>,
     /// Taken while this process writes the file.
     writing: Mutex<()>,
 }
 
 impl FirstUseCosts {
     pub(crate) fn new(cache: Option<PathBuf>) -> Self {
-        Self { cache, known: OnceLock::new(), writing: Mutex::new(()) }
+        Self { cache, known: ForkSafeCell::new(), writing: Mutex::new(()) }
     }
 
     /// The cost of an engine for a shape, or None if it fails at it. What had to be measured is kept in the file.
@@ -34,13 +34,7 @@ impl FirstUseCosts {
     }
 
     fn known(&self) -> &[CacheRow] {
-        // `get` comes before `set`: a fork inside `get_or_init` would leave the child a lock that nobody
-        // opens.
-        if self.known.get().is_none() {
-            let rows = self.cache.as_deref().and_then(read_rows).unwrap_or_default();
-            let _ = self.known.set(rows);
-        }
-        self.known.get().map_or(&[], Vec::as_slice)
+        self.known.get_or_make(|| self.cache.as_deref().and_then(read_rows).unwrap_or_default())
     }
 
     /// Adds a row to the present content of the file.

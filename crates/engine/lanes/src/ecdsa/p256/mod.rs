@@ -3,7 +3,7 @@
 pub(crate) mod field;
 pub(crate) mod order;
 
-use std::sync::OnceLock;
+use oarlock_core::ForkSafeCell;
 
 use self::field::FieldPrime;
 use self::order::GroupOrder;
@@ -63,13 +63,13 @@ impl CurveParams<5> for P256 {
     }
 
     fn secret_comb<S: CurveSimd<Self, 5>>(simd: S) -> &'static SecretComb {
-        static COMB: OnceLock<SecretComb> = OnceLock::new();
+        static COMB: ForkSafeCell<SecretComb> = ForkSafeCell::new();
         // Rows are plain words, so the table does not depend on the leaf that builds it.
-        COMB.get_or_init(|| SecretComb::of_base::<S, Self, 5>(simd))
+        COMB.get_or_make(|| SecretComb::of_base::<S, Self, 5>(simd))
     }
 
     fn public_comb<S: CurveSimd<Self, 5>>(simd: S) -> &'static PublicComb {
-        static COMB: OnceLock<PublicComb> = OnceLock::new();
-        COMB.get_or_init(|| PublicComb::of_base::<S, Self, 5>(simd))
+        static COMB: ForkSafeCell<PublicComb> = ForkSafeCell::new();
+        COMB.get_or_make(|| PublicComb::of_base::<S, Self, 5>(simd))
     }
 }

@@ -12,18 +12,17 @@ mod multiples;
 mod sums;
 
 use std::iter::successors;
-use std::sync::OnceLock;
 
 use crrl::field::GFp256;
 use crrl::p256::{Point, Scalar};
-use oarlock_core::{Curve, Key};
+use oarlock_core::{Curve, ForkSafeCell, Key};
 use oarlock_engine_kit::VerifyTable;
 
 use self::inverse::invert_all;
 use self::multiples::multiples;
 use self::sums::{Abscissa, PointSums};
 use super::SignedInput;
-use super::comb::{PointComb, built_once};
+use super::comb::PointComb;
 
 /// The multiples of a key.
 type KeyComb = PointComb<FinitePoint, 256, 7>;
@@ -131,8 +130,8 @@ fn add_terms(signed: &SignedInput<'_, P256KeyTable>, r: Scalar, inverse: Scalar,
 
 /// Returns the table of the base point.
 fn base() -> &'static BaseComb {
-    static BASE: OnceLock<BaseComb> = OnceLock::new();
-    built_once(&BASE, || multiples(Point::BASE))
+    static BASE: ForkSafeCell<BaseComb> = ForkSafeCell::new();
+    BASE.get_or_make(|| multiples(Point::BASE))
 }
 
 /// Returns big-endian bytes in little-endian order.
