@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use oarlock::SecretBytes;
+use oarlock::process::ProcessMark;
 use zeroize::Zeroize;
 
 use super::channel::{AskError, AwaitedIds, PoolChannel, PoolQuestion};
@@ -31,7 +32,7 @@ pub(super) struct PoolExchange {
     pub(super) until: Instant,
     /// True if the connection was idle before, so the server may have closed it meanwhile.
     may_ask_again: bool,
-    process: u32,
+    process: ProcessMark,
 }
 
 #[derive(Debug)]
@@ -78,13 +79,13 @@ impl PoolExchange {
             reply: None,
             until,
             may_ask_again,
-            process: std::process::id(),
+            process: ProcessMark::counted(),
         }
     }
 
     /// Returns the reply, or `None` if it has not come yet.
     pub(super) fn try_take(&mut self) -> Result<Option<PoolReply>, PoolError> {
-        if self.process != std::process::id() {
+        if self.process != ProcessMark::counted() {
             return Err(PoolError::Forked);
         }
         let taken = self.advance();

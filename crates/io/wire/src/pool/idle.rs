@@ -1,54 +1,44 @@
 //! The idle connections, by process.
+#![allow(clippy::vec_box, reason = "a connection stays in its box when it leaves: stacks may be short")]
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use oarlock::process::{ProcessLocal, ProcessMark};
 
 use super::channel::PoolChannel;
 
-/// The idle connections of one process among forks. A child process appends an element of its own to the list: the lock
-/// of its parent's element may be held by a thread that does not exist in the child.
-#[derive(Debug)]
-#[allow(clippy::vec_box, reason = "a connection stays in its box when it leaves: stacks may be short")]
-pub(super) struct IdleChannels {
-    process: u32,
-    channels: Mutex<Vec<Box<PoolChannel>>>,
-    next: OnceLock<Box<Self>>,
-}
+/// The idle connections of each process among forks.
+#[derive(Debug, Default)]
+pub(super) struct IdleChannels(ProcessLocal<ChannelList>);
 
-#[allow(clippy::vec_box, reason = "as above")]
+type ChannelList = Mutex<Vec<Box<PoolChannel>>>;
+
 impl IdleChannels {
-    fn for_process(process: u32) -> Self {
-        Self { process, channels: Mutex::default(), next: OnceLock::new() }
-    }
-
     /// Locks the connections of this process.
     pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Box<PoolChannel>>> {
-        self.lock_as(std::process::id())
+        self.lock_for(ProcessMark::counted())
     }
 
-    fn lock_as(&self, process: u32) -> MutexGuard<'_, Vec<Box<PoolChannel>>> {
-        let mut own = self;
-        while own.process != process {
-            own = own.next.get_or_init(|| {
-                own.close();
-                Box::new(Self::for_process(process))
-            });
-        }
-        own.channels.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Closes this process's copies of its parent's connections. If a thread of the parent held the lock, they stay
-    /// open.
-    fn close(&self) {
-        // `lock` could wait for ever: the thread that holds it may not exist in this process.
-        if let Ok(mut channels) = self.channels.try_lock() {
-            channels.clear();
-        }
+    fn lock_for(&self, process: ProcessMark) -> MutexGuard<'_, Vec<Box<PoolChannel>>> {
+        let channels = self.0.get_for(process, |parent| {
+            parent.into_iter().for_each(close);
+            Mutex::default()
+        });
+        channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Default for IdleChannels {
-    fn default() -> Self {
-        Self::for_process(std::process::id())
+impl Drop for IdleChannels {
+    fn drop(&mut self) {
+        // A child that has asked nothing closes its parent's connections too.
+        drop(self.lock());
+    }
+}
+
+/// Closes this process's copies of its parent's connections. If a thread of the parent held the lock, they stay open.
+fn close(channels: &ChannelList) {
+    if let Ok(mut channels) = channels.try_lock() {
+        channels.clear();
     }
 }
 
@@ -59,6 +49,9 @@ mod tests {
 
     use super::*;
     use crate::PoolConfig;
+
+    const CHILD: ProcessMark = ProcessMark::imaginary(1);
+    const GRANDCHILD: ProcessMark = ProcessMark::imaginary(2);
 
     #[test]
     #[allow(clippy::unwrap_used)]
@@ -73,13 +66,11 @@ mod tests {
         let channel = PoolChannel::open(&config, Instant::now() + patience).unwrap();
         let (mut server, _) = listener.accept().unwrap();
         idle.lock().push(channel);
-        let child = std::process::id() + 1;
-        assert!(idle.lock_as(child).is_empty());
+        assert!(idle.lock_for(CHILD).is_empty());
         // The test has no other copy, so the server sees the end of the connection.
         assert_eq!(std::io::Read::read(&mut server, &mut [0]).unwrap(), 0);
-        let grandchild = child + 1;
-        let held = idle.lock_as(child);
-        assert!(idle.lock_as(grandchild).is_empty(), "although the child's lock is held");
+        let held = idle.lock_for(CHILD);
+        assert!(idle.lock_for(GRANDCHILD).is_empty(), "although the child's lock is held");
         drop(held);
     }
 }

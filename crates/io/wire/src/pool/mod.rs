@@ -9,11 +9,12 @@ mod socket;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use oarlock::engine_api::OwnedJob;
 use oarlock::engine_api::schemes::to_digested;
+use oarlock::process::ForkSafeCell;
 use oarlock::{Accelerator, Job, Key, Scheme};
 use oarlock::{Fingerprint, SecretBytes};
 
@@ -75,7 +76,7 @@ struct PoolInner {
     config: PoolConfig,
     checker: Accelerator,
     idle: IdleChannels,
-    no_ring: OnceLock<NoRing>,
+    no_ring: ForkSafeCell<NoRing>,
 }
 
 /// A job that the server works on. Dropping it closes the connection.
@@ -91,7 +92,7 @@ impl ConnectionPool {
     /// thread that takes them, which may have a short stack.
     #[must_use]
     pub fn new(config: PoolConfig, checker: Accelerator) -> Self {
-        let (idle, no_ring) = (IdleChannels::default(), OnceLock::new());
+        let (idle, no_ring) = (IdleChannels::default(), ForkSafeCell::new());
         Self(Arc::new(PoolInner { config, checker, idle, no_ring }))
     }
 
@@ -236,11 +237,8 @@ impl PoolInner {
     }
 
     fn put_back(&self, channel: Box<PoolChannel>) {
-        if let Some(reason) = channel.no_ring()
-            && self.no_ring.get().is_none()
-        {
-            // An error means that another thread was faster.
-            let _ = self.no_ring.set(reason.clone());
+        if let Some(reason) = channel.no_ring() {
+            self.no_ring.get_or_make(|| reason.clone());
         }
         let mut idle = self.idle.lock();
         // Otherwise the connection is dropped, which closes it.
