@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use oarlock::process::{ProcessLocal, ProcessMark};
 use oarlock_files::atomic_file;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::error::StoreFault;
-use super::process::{ProcessId, ProcessUse, current};
+use super::process::ProcessUse;
 use crate::check_secret_mode;
 
 /// The mark of a token file in the header of the database: "Oarl".
@@ -77,12 +78,14 @@ PRAGMA temp_store = MEMORY;";
 /// A database and the connections of the current process.
 pub(super) struct Database {
     path: PathBuf,
-    connections: Mutex<Option<Arc<ProcessConnections>>>,
+    connections: ProcessLocal<ConnectionSlot>,
 }
+
+type ConnectionSlot = Mutex<Option<Arc<ProcessConnections>>>;
 
 /// The connections of one process.
 struct ProcessConnections {
-    process: ProcessId,
+    process: ProcessMark,
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     watch: Mutex<ChangeWatch>,
@@ -135,8 +138,9 @@ impl Database {
     /// Opens a file, whose permissions and format are checked.
     pub(super) fn open(path: &Path) -> Result<Self, StoreFault> {
         let process = ProcessUse::begin()?;
-        let connections = ProcessConnections::open(path, process.process)?;
-        Ok(Self { path: path.to_owned(), connections: Mutex::new(Some(Arc::new(connections))) })
+        let database = Self { path: path.to_owned(), connections: ProcessLocal::new() };
+        database.connections(&process)?;
+        Ok(database)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -199,41 +203,43 @@ impl Database {
         LoginLock::take(&self.path)
     }
 
-    /// Returns the connections of this process. A child of a fork closes those of its parent and opens its own.
-    fn connections(&self, process: &ProcessUse) -> Result<Arc<ProcessConnections>, StoreFault> {
-        let mut connections = lock(&self.connections);
-        match &*connections {
-            Some(own) if own.process == process.process => Ok(own.clone()),
-            _ => {
-                *connections = None;
-                let own = Arc::new(ProcessConnections::open(&self.path, process.process)?);
-                *connections = Some(own.clone());
-                Ok(own)
-            }
+    /// Returns the connections of this process, and opens them at first use.
+    fn connections(&self, _: &ProcessUse) -> Result<Arc<ProcessConnections>, StoreFault> {
+        let mut slot = lock(self.slot());
+        match &*slot {
+            Some(connections) => Ok(connections.clone()),
+            None => Ok(slot.insert(Arc::new(ProcessConnections::open(&self.path)?)).clone()),
         }
+    }
+
+    /// Returns the connections of this process, if they are open. A child first closes those of its parent.
+    fn slot(&self) -> &ConnectionSlot {
+        self.connections.get(|parent| {
+            // No thread of the parent held the lock: this is within a use. SQLite would take locks that the parent's
+            // connections held for locks of this process.
+            parent.into_iter().for_each(|parent| *lock(parent) = None);
+            Mutex::default()
+        })
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let connections = self.connections.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        match ProcessUse::begin() {
-            Ok(_use) => drop(connections),
-            // A thread of the parent was inside SQLite: closing might wait for its locks for ever.
-            Err(_) => {
-                Box::leak(Box::new(connections));
-            }
+        // Otherwise a thread of the parent was inside SQLite: closing might wait for its locks for ever.
+        if let Ok(_use) = ProcessUse::begin() {
+            *lock(self.slot()) = None;
         }
     }
 }
 
 impl ProcessConnections {
-    fn open(path: &Path, process: ProcessId) -> Result<Self, StoreFault> {
+    fn open(path: &Path) -> Result<Self, StoreFault> {
         check_file(path)?;
         let writer = connect(path)?;
         check_format(&writer)?;
         use_write_ahead_log(&writer)?;
         let watch = ChangeWatch { connection: connect(path)?, last: None };
+        let process = ProcessMark::counted();
         Ok(Self { process, writer: Mutex::new(writer), readers: Mutex::default(), watch: Mutex::new(watch) })
     }
 
@@ -247,7 +253,7 @@ impl ProcessConnections {
 
 impl Drop for ProcessConnections {
     fn drop(&mut self) {
-        if self.process == current() {
+        if self.process == ProcessMark::counted() {
             return;
         }
         // The parent still uses the log. A child that closes its copies must not move it into the file and remove it.
@@ -461,22 +467,32 @@ mod tests {
         assert_eq!(database.changes().unwrap(), 0);
     }
 
+    /// Returns a database with connections of another process, as a child finds it.
+    fn inherited(path: &Path) -> Database {
+        const PARENT: ProcessMark = ProcessMark::imaginary(1);
+        let database = Database { path: path.to_owned(), connections: ProcessLocal::new() };
+        let mut parent = ProcessConnections::open(path).unwrap();
+        parent.process = PARENT;
+        database.connections.get_for(PARENT, |_| Mutex::new(Some(Arc::new(parent))));
+        database
+    }
+
     #[test]
     fn a_child_opens_connections_of_its_own_and_leaves_the_log_to_its_parent() {
         let (folder, database) = database();
         database.write(count_change).unwrap();
-        // The connections of another process, as a child finds them.
-        let parent = ProcessConnections::open(database.path(), current() + 1).unwrap();
-        *lock(&database.connections) = Some(Arc::new(parent));
+        let path = database.path().to_owned();
+        drop(database);
+        let database = inherited(&path);
         assert_eq!(database.changes().unwrap(), 1);
-        assert_eq!(own(&database).process, current());
+        assert_eq!(own(&database).process, ProcessMark::counted());
         database.write(count_change).unwrap();
         let log = folder.path().join("token-wal");
         assert!(log.metadata().unwrap().len() > 0);
-        let parent = ProcessConnections::open(database.path(), current() + 1).unwrap();
-        *lock(&database.connections) = Some(Arc::new(parent));
-        // A child that ends without any use.
+        let unused = inherited(&path);
         drop(database);
+        // A child that ends without any use.
+        drop(unused);
         assert!(log.metadata().unwrap().len() > 0, "the parent's log stays");
     }
 
