@@ -1,7 +1,6 @@
 //! The reasons why an operation fails, as they appear in OpenSSL's error queue.
 
 use std::ffi::{CStr, c_uint};
-use std::io::Write as _;
 
 use oarlock::JobError;
 use oarlock::keys::KeyError;
@@ -77,10 +76,4 @@ impl ProviderError {
             Self::Descriptor(_) | Self::NoThread(_) | Self::Accelerator(_) => 7,
         }
     }
-}
-
-/// Prints one line on stderr.
-pub(crate) fn print_warning(text: &str) {
-    // A program without stderr has nothing to print to, and its operation goes on.
-    let _ = writeln!(std::io::stderr(), "oarlock: {text}");
 }

@@ -2,19 +2,21 @@
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use oarlock::engine_api::schemes::{compute_on, raw_result, shape_of};
 use oarlock::engine_api::selftest::{prove, representative};
 use oarlock::engine_api::{Jobs, Operation, OperationSet, SecondInput};
+use oarlock::process::{ForkSafeCell, ProcessLocal};
 use oarlock::{Accelerator, Job, JobError, Key, KeyHome, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
+use oarlock_ffi::print_line;
 use oarlock_wire::proto::{Code, KeyInfo};
 use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError, ServerUsers};
 use zeroize::Zeroizing;
 
 use crate::config::{Config, OperationMode, VerifyAt};
-use crate::error::{INSECURE_FORK, ProviderError, print_warning};
+use crate::error::{INSECURE_FORK, ProviderError};
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::fallback::FallbackProvider;
@@ -28,17 +30,24 @@ struct ProviderState {
     core: CoreHandle,
     config: Config,
     async_jobs: AsyncJobs,
-    fallback: OnceLock<Arc<FallbackProvider>>,
-    engines: OnceLock<Result<Arc<Accelerator>, String>>,
-    verifier: OnceLock<Result<Arc<Accelerator>, String>>,
-    pool: OnceLock<ConnectionPool>,
-    outage: Mutex<Option<Instant>>,
+    fallback: ForkSafeCell<Arc<FallbackProvider>>,
+    engines: ForkSafeCell<Result<Arc<Accelerator>, String>>,
+    verifier: ForkSafeCell<Result<Arc<Accelerator>, String>>,
+    pool: ForkSafeCell<ConnectionPool>,
+    notes: ProcessLocal<Mutex<ProviderNotes>>,
     /// True after a warning that there is no shared memory.
     is_ring_missed: AtomicBool,
     /// True after a warning that the server has refused to verify.
     is_verification_refused: AtomicBool,
+}
+
+/// The findings of a process. A forked child inherits them.
+#[derive(Clone, Default)]
+struct ProviderNotes {
+    /// The time since which the cryptoserver has not answered.
+    outage: Option<Instant>,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
-    tested_shapes: Mutex<Vec<Shape>>,
+    tested_shapes: Vec<Shape>,
 }
 
 /// The time for which this process uses its own keys after a failed call to the cryptoserver.
@@ -57,14 +66,13 @@ impl LoadedProvider {
             async_jobs: AsyncJobs::find(&core, config.mode == OperationMode::Service, config.patience),
             core,
             config,
-            fallback: OnceLock::new(),
-            engines: OnceLock::new(),
-            verifier: OnceLock::new(),
-            pool: OnceLock::new(),
-            outage: Mutex::new(None),
+            fallback: ForkSafeCell::new(),
+            engines: ForkSafeCell::new(),
+            verifier: ForkSafeCell::new(),
+            pool: ForkSafeCell::new(),
+            notes: ProcessLocal::new(),
             is_ring_missed: AtomicBool::new(false),
             is_verification_refused: AtomicBool::new(false),
-            tested_shapes: Mutex::new(Vec::new()),
         }))
     }
 
@@ -94,12 +102,9 @@ impl LoadedProvider {
 
     /// Returns the provider that computes what this one does not offer, or None if no other one is active.
     pub(crate) fn fallback(&self) -> Option<&Arc<FallbackProvider>> {
-        if let Some(fallback) = self.0.fallback.get() {
-            return Some(fallback);
-        }
-        // Found before the cell is locked, for the reason that `engines` gives. It may become active later.
-        let found = Arc::new(FallbackProvider::find(self.core())?);
-        Some(self.0.fallback.get_or_init(|| found))
+        // One that is not active may become so later.
+        let find = || FallbackProvider::find(self.core()).map(Arc::new).ok_or(());
+        self.0.fallback.get_or_try_make(find).ok()
     }
 
     /// True if this is the fibre of an `ASYNC_JOB`, whose stack is small.
@@ -279,7 +284,7 @@ impl LoadedProvider {
     /// Warns once that this process verifies although the server should.
     fn warn_of_refused_verification(&self, error: &PoolError) {
         if !self.0.is_verification_refused.swap(true, Ordering::Relaxed) {
-            print_warning(&format!("{error}; this process verifies what the cryptoserver refuses to verify"));
+            print_line(&format!("{error}; this process verifies what the cryptoserver refuses to verify"));
         }
     }
 
@@ -288,88 +293,76 @@ impl LoadedProvider {
         if let Some(no_ring) = pool.no_ring().filter(|no_ring| no_ring.is_unexpected())
             && !self.0.is_ring_missed.swap(true, Ordering::Relaxed)
         {
-            print_warning(&format!("the cryptoserver is asked without shared memory: {no_ring}"));
+            print_line(&format!("the cryptoserver is asked without shared memory: {no_ring}"));
         }
     }
 
     fn pool(&self, is_fibre: bool) -> Result<&ConnectionPool, ProviderError> {
-        if let Some(pool) = self.0.pool.get() {
-            return Ok(pool);
-        }
-        let checker = Accelerator::clone(&*self.engines(is_fibre)?);
-        let config = &self.0.config;
-        let settings = PoolConfig {
-            path: config.socket.clone(),
-            users: ServerUsers::with_user(&config.server_user),
-            patience: config.patience,
-            max_idle: MAX_IDLE,
-            has_ring: true,
-        };
-        // Created before the cell is locked, for the reason that `engines` gives.
-        let made = ConnectionPool::new(settings, checker);
-        Ok(self.0.pool.get_or_init(|| made))
+        self.0.pool.get_or_try_make(|| {
+            let checker = Accelerator::clone(&*self.engines(is_fibre)?);
+            let config = &self.0.config;
+            let settings = PoolConfig {
+                path: config.socket.clone(),
+                users: ServerUsers::with_user(&config.server_user),
+                patience: config.patience,
+                max_idle: MAX_IDLE,
+                has_ring: true,
+            };
+            Ok(ConnectionPool::new(settings, checker))
+        })
     }
 
     /// Returns the engines of this process, which are created at first use and shared by all providers with the same
     /// settings.
     fn engines(&self, is_fibre: bool) -> Result<Arc<Accelerator>, ProviderError> {
-        if let Some(engines) = self.0.engines.get() {
-            return engines.clone().map_err(ProviderError::Accelerator);
-        }
-        let settings = AcceleratorSettings::of(&self.0.config);
-        // The engines are created before the cell is locked: another thread may fork meanwhile, and its child would
-        // wait for ever.
-        let made = match is_fibre {
-            false => shared_engines(settings),
-            true => with_large_stack(true, || shared_engines(settings.clone()))?,
-        };
-        self.0.engines.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
+        let make = || shared_engines(AcceleratorSettings::of(&self.0.config));
+        let engines = self.0.engines.get_or_try_make(|| match is_fibre {
+            false => Ok(make()),
+            true => with_large_stack(true, make),
+        })?;
+        engines.clone().map_err(ProviderError::Accelerator)
     }
 
     /// Returns the engines that verify on the threads of callers, which are created at first use.
     fn verifier(&self) -> Result<Arc<Accelerator>, ProviderError> {
-        if let Some(verifier) = self.0.verifier.get() {
-            return verifier.clone().map_err(ProviderError::Accelerator);
-        }
-        // Created before the cell is locked, for the reason that `engines` gives.
-        let made = shared_engines(AcceleratorSettings::of(&self.0.config).for_verification());
-        self.0.verifier.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
+        let settings = || AcceleratorSettings::of(&self.0.config).for_verification();
+        let verifier = self.0.verifier.get_or_make(|| shared_engines(settings()));
+        verifier.clone().map_err(ProviderError::Accelerator)
     }
 
     /// Runs the known answers of a shape on the scalar engine before its first use.
     fn self_test(&self, engines: &Accelerator, shape: Shape, is_fibre: bool) -> Result<(), ProviderError> {
         let shape = representative(shape);
-        if lock_briefly(&self.0.tested_shapes).is_some_and(|tested| tested.contains(&shape)) {
+        if self.notes().tested_shapes.contains(&shape) {
             return Ok(());
         }
         let scalar = engines.diagnostics().referee();
         let verdict = with_large_stack(is_fibre, || prove(scalar, scalar, shape))?;
         verdict.map_err(|failure| ProviderError::Accelerator(format!("self test of {shape}: {failure}")))?;
-        if let Some(mut tested) = lock_briefly(&self.0.tested_shapes) {
-            tested.push(shape);
-        }
+        self.notes().tested_shapes.push(shape);
         Ok(())
     }
 
     fn is_outage(&self) -> bool {
-        lock_briefly(&self.0.outage)
-            .is_some_and(|outage| outage.is_some_and(|since| since.elapsed() < OUTAGE))
+        self.notes().outage.is_some_and(|since| since.elapsed() < OUTAGE)
     }
 
     fn begin_outage(&self, reason: &str) {
-        let before = lock_briefly(&self.0.outage).and_then(|mut outage| outage.replace(Instant::now()));
+        let before = self.notes().outage.replace(Instant::now());
         if before.is_none() {
-            print_warning(&format!(
-                "{reason}; this process uses its own keys until the cryptoserver answers"
-            ));
+            print_line(&format!("{reason}; this process uses its own keys until the cryptoserver answers"));
         }
     }
 
     fn end_outage(&self) {
-        let before = lock_briefly(&self.0.outage).and_then(|mut outage| outage.take());
+        let before = self.notes().outage.take();
         if before.is_some() {
-            print_warning("the cryptoserver answers again");
+            print_line("the cryptoserver answers again");
         }
+    }
+
+    fn notes(&self) -> MutexGuard<'_, ProviderNotes> {
+        lock_inherited(&self.0.notes)
     }
 }
 
@@ -457,23 +450,24 @@ fn no_thread(reason: String) -> ProviderError {
 fn warn_without_threads(consequence: &str) {
     static IS_WARNED: AtomicBool = AtomicBool::new(false);
     if !IS_WARNED.swap(true, Ordering::Relaxed) {
-        print_warning(&format!("this process may start no threads, so {consequence}{INSECURE_FORK}"));
+        print_line(&format!("this process may start no threads, so {consequence}{INSECURE_FORK}"));
     }
 }
 
+type SharedEngines = Vec<(AcceleratorSettings, Weak<Accelerator>)>;
+
 /// The accelerators of this process. The lock is held for a look or an insertion, and never while engines are created.
-static SHARED: Mutex<Vec<(AcceleratorSettings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
+static SHARED: ProcessLocal<Mutex<SharedEngines>> = ProcessLocal::new();
 
 fn shared_engines(settings: AcceleratorSettings) -> Result<Arc<Accelerator>, String> {
-    let known = |shared: &Vec<(AcceleratorSettings, Weak<Accelerator>)>| {
+    let known = |shared: &SharedEngines| {
         shared.iter().find(|(other, _)| *other == settings).and_then(|(_, engines)| engines.upgrade())
     };
-    if let Some(engines) = lock_briefly(&SHARED).and_then(|shared| known(&shared)) {
+    if let Some(engines) = known(&lock_inherited(&SHARED)) {
         return Ok(engines);
     }
     let made = Arc::new(new_engines(&settings)?);
-    // A process that cannot lock the list works without sharing.
-    let Some(mut shared) = lock_briefly(&SHARED) else { return Ok(made) };
+    let mut shared = lock_inherited(&SHARED);
     // Another thread may have been faster. Its accelerator is used, because jobs share batches within one only.
     if let Some(engines) = known(&shared) {
         return Ok(engines);
@@ -482,6 +476,13 @@ fn shared_engines(settings: AcceleratorSettings) -> Result<Arc<Accelerator>, Str
     // Weak: threads end with the last provider that uses them, and a later provider creates new ones.
     shared.push((settings, Arc::downgrade(&made)));
     Ok(made)
+}
+
+/// Locks a value that a forked child inherits, unless a thread of its parent held the lock.
+fn lock_inherited<T: Clone + Default>(local: &ProcessLocal<Mutex<T>>) -> MutexGuard<'_, T> {
+    let inherit = |parent: &Mutex<T>| parent.try_lock().ok().map(|value| value.clone());
+    let own = local.get(|parent| Mutex::new(parent.and_then(inherit).unwrap_or_default()));
+    own.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn new_engines(settings: &AcceleratorSettings) -> Result<Accelerator, String> {
@@ -501,42 +502,28 @@ fn new_engines(settings: &AcceleratorSettings) -> Result<Accelerator, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// The maximum number of tries for a lock that is held for a few instructions. They take some milliseconds, in which
-/// the holder of the lock gets processor time.
-const MAX_LOCK_TRIES: u32 = 20_000;
-
-/// Locks a mutex that is held for a few instructions only. None if it stays locked: another thread held it when this
-/// process was forked. That thread does not exist in the child, so that waiting would never end.
-fn lock_briefly<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    for _ in 0..MAX_LOCK_TRIES {
-        match mutex.try_lock() {
-            Ok(guard) => return Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use oarlock::process::ProcessMark;
 
     use super::*;
 
-    /// A fork leaves a locked mutex behind if another thread held it.
     #[test]
-    fn a_mutex_that_stays_locked_does_not_block_the_creation_of_engines() {
+    fn providers_with_equal_settings_share_engines() {
         let settings = AcceleratorSettings::scalar(10);
         let first = shared_engines(settings.clone()).unwrap();
-        assert!(Arc::ptr_eq(&first, &shared_engines(settings.clone()).unwrap()));
-        let held = SHARED.lock().unwrap();
-        let (sender, receiver) = mpsc::channel();
-        let child = std::thread::spawn(move || sender.send(shared_engines(settings).map(|_| ())));
-        let made = receiver.recv_timeout(Duration::from_secs(60));
-        drop(held);
-        assert_eq!(made, Ok(Ok(())));
-        child.join().unwrap().unwrap();
+        assert!(Arc::ptr_eq(&first, &shared_engines(settings).unwrap()));
+    }
+
+    #[test]
+    fn a_child_inherits_a_value_unless_a_thread_of_its_parent_held_the_lock() {
+        for is_held in [false, true] {
+            let local = ProcessLocal::new();
+            let parent = local.get_for(ProcessMark::imaginary(1), |_| Mutex::new(7));
+            let held = is_held.then(|| parent.lock());
+            assert_eq!(*lock_inherited(&local), if is_held { 0 } else { 7 });
+            drop(held);
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use oarlock_ffi::print_line;
+
 use super::{cipher, decoder, describe, dispatch, entry, exchange, keymgmt, signature, store};
 use crate::config::Config;
-use crate::error::{REASONS, print_warning};
+use crate::error::REASONS;
 use crate::ffi::libcrypto::abi::{
     OsslAlgorithm, OsslDispatch, OsslItem, OsslParam, StaticTable, kind, operation, provider,
 };
@@ -146,12 +148,12 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
         let section = |name: &str| std::ffi::CString::new(name).ok().and_then(|name| core.setting(&name));
         match Config::read(section, oarlock_ffi::environment) {
             Ok((config, ignored)) => {
-                ignored.into_iter().for_each(print_warning);
+                ignored.into_iter().for_each(print_line);
                 Some(Box::new(LoadedProvider::new(core, config)))
             }
             Err(failure) => {
                 // Most programs continue without a provider that fails to load, and never read the error queue.
-                print_warning(&format!("not loaded: {failure}"));
+                print_line(&format!("not loaded: {failure}"));
                 core.raise(&failure);
                 None
             }

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use oarlock_ffi::{EventDescriptor, TimerDescriptor, WatchDescriptor, guard};
+use oarlock_ffi::{EventDescriptor, TimerDescriptor, WatchDescriptor, guard, print_line};
 use rustix::event::{PollFd, PollFlags, poll};
 use zeroize::Zeroizing;
 
 use super::core::CoreHandle;
-use crate::error::{ProviderError, print_warning};
+use crate::error::ProviderError;
 use crate::pending::PendingOperation;
 
 type OperationResult = Result<Zeroizing<Vec<u8>>, ProviderError>;
@@ -109,7 +109,7 @@ impl AsyncJobs {
     fn report_blocking(&self, reason: &std::io::Error) {
         // Relaxed is enough: the flag guards no other memory.
         if !self.is_blocking_reported.swap(true, Ordering::Relaxed) {
-            print_warning(&format!("jobs block instead of pausing: no descriptor to wait for: {reason}"));
+            print_line(&format!("jobs block instead of pausing: no descriptor to wait for: {reason}"));
         }
     }
 }
