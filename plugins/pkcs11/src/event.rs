@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use oarlock::process::ProcessLocal;
 use oarlock_cryptoki::{ReturnCode, SlotId};
 
 use crate::fork;
@@ -15,6 +16,11 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The events of all slots.
 pub(crate) struct SlotEvents {
     slots: Vec<(SlotId, Arc<dyn TokenPresence>)>,
+    waits: ProcessLocal<EventWaits>,
+}
+
+/// The waiting threads of a process. Their lock is not held within counted calls.
+struct EventWaits {
     state: Mutex<EventState>,
     /// Notified when the library is finalised.
     closed: Condvar,
@@ -30,8 +36,7 @@ struct EventState {
 impl SlotEvents {
     /// Creates the events of the slots whose tokens may come and go.
     pub(crate) fn new(slots: Vec<(SlotId, Arc<dyn TokenPresence>)>) -> Self {
-        let state = EventState { seen: vec![0; slots.len()], is_closed: false };
-        Self { slots, state: Mutex::new(state), closed: Condvar::new() }
+        Self { slots, waits: ProcessLocal::new() }
     }
 
     /// Returns a slot with an event.
@@ -68,12 +73,13 @@ impl SlotEvents {
     }
 
     fn wait(&self, state: MutexGuard<'_, EventState>) {
+        let closed = &self.waits().closed;
         if self.slots.is_empty() {
             // No slot can have an event, so only the end of the library is waited for.
-            let waited = self.closed.wait_while(state, |state| !state.is_closed);
+            let waited = closed.wait_while(state, |state| !state.is_closed);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
         } else {
-            let waited = self.closed.wait_timeout_while(state, LOOK, |state| !state.is_closed);
+            let waited = closed.wait_timeout_while(state, LOOK, |state| !state.is_closed);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
     }
@@ -81,11 +87,21 @@ impl SlotEvents {
     /// Ends every wait.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.closed.notify_all();
+        self.waits().closed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, EventState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waits().state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A child goes on with the events that its parent has seen, or sees all again if it cannot know them.
+    fn waits(&self) -> &EventWaits {
+        let seen = |parent: &EventWaits| parent.state.try_lock().ok().map(|state| state.seen.clone());
+        self.waits.get(|parent| {
+            let seen = parent.and_then(seen).unwrap_or_else(|| vec![0; self.slots.len()]);
+            let state = Mutex::new(EventState { seen, is_closed: false });
+            EventWaits { state, closed: Condvar::new() }
+        })
     }
 }
 

@@ -11,7 +11,6 @@
 //! | `event` | slot events: tokens that come and go |
 //! | `pending` | outputs and descriptors of asynchronous sessions |
 //! | `fork` | the recognition of forked children |
-//! | `message` | lines on stderr |
 //!
 //! The rules of PKCS#11 itself are in `oarlock-cryptoki`. This crate turns pointers into slices and settings into
 //! slots.
@@ -22,7 +21,6 @@ mod entry;
 mod event;
 mod fork;
 mod library;
-mod message;
 mod pending;
 mod slots;
 mod token;

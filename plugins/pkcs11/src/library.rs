@@ -1,15 +1,17 @@
 //! The state of the library between `C_Initialize` and `C_Finalize`.
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
+use oarlock::process::ProcessMark;
 use oarlock_cryptoki::{Cryptoki, ReturnCode};
+use oarlock_ffi::print_line;
 
 use crate::config::{DEFAULT_FILE, ModuleConfig, VARIABLE};
 use crate::event::SlotEvents;
 use crate::fork::{self, AfterFork};
-use crate::message::print_line;
 use crate::pending::PendingCalls;
 use crate::slots;
 
@@ -20,8 +22,10 @@ pub(crate) struct Library {
     pub(crate) events: SlotEvents,
     pub(crate) pending: PendingCalls,
     after_fork: AfterFork,
-    /// The fork generation of the process that made it.
-    generation: u32,
+    /// The process that made it.
+    owner: ProcessMark,
+    /// The interruptions of calls until then.
+    interruptions: u32,
 }
 
 /// The state of this process. A call keeps its state until it ends, even if another thread finalises the library.
@@ -70,6 +74,8 @@ pub(crate) fn initialize() -> Result<(), ReturnCode> {
         (Some(previous), Some(before)) => Arc::ptr_eq(previous, before),
         (previous, before) => previous.is_none() && before.is_none(),
     };
+    drop(previous);
+    before.into_iter().for_each(release);
     if is_replaced { Ok(()) } else { Err(ReturnCode::CryptokiAlreadyInitialized) }
 }
 
@@ -81,13 +87,22 @@ pub(crate) fn initialize() -> Result<(), ReturnCode> {
 pub(crate) fn finalize() -> Result<(), ReturnCode> {
     let library = LIBRARY.swap(None).ok_or(ReturnCode::CryptokiNotInitialized)?;
     if library.is_from_parent() {
-        // The child forgets its copy. Locks of it may be held by threads that exist in the parent only.
-        return if library.is_usable() { Ok(()) } else { Err(ReturnCode::CryptokiNotInitialized) };
+        // The child forgets its copy, and closes nothing of its parent.
+        let is_usable = library.is_usable();
+        release(library);
+        return if is_usable { Ok(()) } else { Err(ReturnCode::CryptokiNotInitialized) };
     }
     library.events.close();
     library.cryptoki.close_everything();
     library.pending.forget_all();
     Ok(())
+}
+
+/// Drops a state. That of a parent is leaked if a thread of the parent may have been changing it at the fork.
+fn release(library: Arc<Library>) {
+    if !library.is_usable() {
+        let _leaked = ManuallyDrop::new(library);
+    }
 }
 
 /// Returns what a child may do after a fork, for programs that ask before `C_Initialize`.
@@ -110,18 +125,19 @@ impl Library {
             events: SlotEvents::new(built.removable),
             pending: PendingCalls::default(),
             after_fork: config.after_fork,
-            generation: fork::generation(),
+            owner: ProcessMark::counted(),
+            interruptions: fork::interruptions(),
         })
     }
 
     fn is_from_parent(&self) -> bool {
-        self.generation != fork::generation()
+        self.owner != ProcessMark::counted()
     }
 
     /// True if this process made the state, or may go on with that of its parent.
     fn is_usable(&self) -> bool {
         !self.is_from_parent()
-            || (self.after_fork == AfterFork::Continue && !fork::interrupted_calls_since(self.generation))
+            || (self.after_fork == AfterFork::Continue && self.interruptions == fork::interruptions())
     }
 }
 

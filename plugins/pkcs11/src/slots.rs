@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, BuildError};
 use oarlock_cryptoki::{SlotId, SlotSettings, TokenObjects};
+use oarlock_ffi::print_line;
 use oarlock_key_files::sealed::AgeIdentities;
 use oarlock_key_files::{SecretReader, TokenFile, read_private_passphrase};
 
 use crate::config::{KeySlotConfig, ModuleConfig, ServerSlotConfig, SlotConfig, StoreSlotConfig};
-use crate::message::print_line;
 use crate::token::{KeysToken, ServerHolder, ServerToken, TokenPresence};
 
 /// A caller waits for its answer. On an idle machine, its own thread is faster than a worker that must wake up.

@@ -3,10 +3,11 @@
 use std::ffi::c_void;
 
 use cryptoki_sys::{CK_C_INITIALIZE_ARGS, CK_INFO, CK_RV, CK_SESSION_HANDLE, CK_VERSION};
+use oarlock::process::count_forks;
 use oarlock_cryptoki::ReturnCode;
 
 use super::memory::{CallerMemory, padded};
-use super::{answer, fork_handler, functions};
+use super::{answer, functions};
 use crate::library;
 
 /// The version of this library.
@@ -14,7 +15,7 @@ const LIBRARY_VERSION: CK_VERSION = CK_VERSION { major: 0, minor: 1 };
 
 functions! { memory:
     fn C_Initialize(init_args: *mut c_void) {
-        fork_handler::register();
+        count_forks();
         check_arguments(memory, init_args.cast())?;
         library::initialize()
     }

@@ -10,7 +10,6 @@
 //! | `unsupported` | functions of the tables that this module does not have |
 //! | `many` | the functions of the interface "Vendor Oarlock" |
 //! | `table` | the tables of all versions, and the interfaces |
-//! | `fork_handler` | the handler that counts forks |
 //!
 //! A program passes pointers that are valid for the lengths beside them, during the call: that is the contract of
 //! PKCS#11. [`memory::CallerMemory`] stands for it. It is made in one place, the macro [`functions`], and everything
@@ -20,7 +19,6 @@
 mod asynchronous;
 mod cipher;
 mod digest;
-mod fork_handler;
 mod general;
 mod key;
 mod many;

@@ -8,13 +8,13 @@ use oarlock::keys::Passphrase;
 use oarlock_cryptoki::{
     AttributeSet, ReturnCode, TokenDescription, TokenObject, TokenObjectId, TokenObjects,
 };
+use oarlock_ffi::print_line;
 use oarlock_key_files::sealed::AgeIdentities;
 use oarlock_key_files::{KeyDirectory, KeyMaterial, SecretReader};
 use x509_parser::pem::Pem;
 
 use super::key_objects::{PrivateUses, ShownKey, show};
 use super::read_only::{self, ShownObjects, never_written};
-use crate::message::print_line;
 
 /// The ending of a file of certificates.
 const CERTIFICATES: &str = "crt";

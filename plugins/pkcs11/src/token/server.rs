@@ -10,6 +10,7 @@ use oarlock::keys::held;
 use oarlock_cryptoki::{
     AttributeSet, ReturnCode, TokenDescription, TokenObject, TokenObjectId, TokenObjects,
 };
+use oarlock_ffi::print_line;
 use oarlock_wire::Endpoint;
 use oarlock_wire::proto::KeyInfo;
 
@@ -20,7 +21,6 @@ use super::read_only::{self, NewShownObject, ShownObjects, never_written};
 use super::server_listing::list_keys;
 use super::server_secret::show_secret;
 use crate::config::ServerSlotConfig;
-use crate::message::print_line;
 
 /// The time between two questions to the server.
 const REREAD: Duration = Duration::from_secs(1);

@@ -2,23 +2,21 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oarlock::engine_api::{Completion, Holder, OwnedJobs, RecordHolder};
+use oarlock::process::{ForkSafeCell, ProcessLocal};
 use oarlock::{Accelerator, BuildError, JobError, Outcomes, Records, Shape};
+use oarlock_ffi::print_line;
 use oarlock_wire::{ConnectObserver, Endpoint, LinkTransport, RemoteConfig, RemoteError, RemoteHolder};
 
 use crate::config::ServerSlotConfig;
-use crate::fork::OwnedByProcess;
-use crate::message::print_line;
 
 /// A holder that connects at its first job, and again in a forked child: the thread of its connections is the parent's.
 pub(crate) struct ServerHolder {
     config: RemoteConfig,
     /// The accelerator that verifies answers.
-    checker: OnceLock<Accelerator>,
-    // The lock is held for a look or a replacement.
-    remote: Mutex<Option<Arc<OwnedByProcess<RemoteHolder>>>>,
+    checker: ForkSafeCell<Accelerator>,
+    remote: ProcessLocal<RemoteHolder>,
 }
 
 /// The reason why a holder cannot begin.
@@ -36,34 +34,17 @@ impl ServerHolder {
         let mut config = RemoteConfig::new(name, vec![endpoint]);
         config.patience = server.patience();
         config.observer = Some(ConnectObserver::new(unexpected_transport_report()));
-        Self { config, checker: OnceLock::new(), remote: Mutex::default() }
+        Self { config, checker: ForkSafeCell::new(), remote: ProcessLocal::new() }
     }
 
     /// Returns the connections of this process.
-    fn remote(&self) -> Result<Arc<OwnedByProcess<RemoteHolder>>, HolderFault> {
-        if let Some(remote) = &*self.remote.lock().unwrap_or_else(PoisonError::into_inner)
-            && remote.get().is_some()
-        {
-            return Ok(Arc::clone(remote));
-        }
-        // Made outside of the lock: another thread may fork meanwhile.
-        let new = Arc::new(OwnedByProcess::new(RemoteHolder::new(self.config.clone(), self.checker()?)?));
-        let mut kept = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(other) = &*kept
-            && other.get().is_some()
-        {
-            return Ok(Arc::clone(other));
-        }
-        *kept = Some(Arc::clone(&new));
-        Ok(new)
+    fn remote(&self) -> Result<&RemoteHolder, HolderFault> {
+        self.remote.try_get(|_| Ok(RemoteHolder::new(self.config.clone(), self.checker()?)?))
     }
 
     fn checker(&self) -> Result<Accelerator, BuildError> {
-        if let Some(checker) = self.checker.get() {
-            return Ok(checker.clone());
-        }
-        let new = Accelerator::builder().engines(["scalar"]).threads(1).lazy().build()?;
-        Ok(self.checker.get_or_init(|| new).clone())
+        let build = || Accelerator::builder().engines(["scalar"]).threads(1).lazy().build();
+        self.checker.get_or_try_make(build).cloned()
     }
 }
 
@@ -85,11 +66,7 @@ impl Holder for ServerHolder {
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
         match self.remote() {
-            Ok(remote) => {
-                if let Some(remote) = remote.get() {
-                    remote.start(jobs, done);
-                }
-            }
+            Ok(remote) => remote.start(jobs, done),
             // Dropping `done` fails the jobs.
             Err(fault) => print_line(&format!("{}: {fault}", self.config.name)),
         }
@@ -102,13 +79,11 @@ impl RecordHolder for ServerHolder {
     }
 
     fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
-        let failed = |reason| JobError::HolderFailed { holder: self.config.name.clone(), reason };
         let remote = self.remote().map_err(|fault| {
             print_line(&format!("{}: {fault}", self.config.name));
-            failed(fault.to_string())
+            JobError::HolderFailed { holder: self.config.name.clone(), reason: fault.to_string() }
         })?;
-        let own = remote.get().ok_or_else(|| failed("the process was forked meanwhile".to_owned()))?;
-        own.run_records(shape, records)
+        remote.run_records(shape, records)
     }
 }
 
