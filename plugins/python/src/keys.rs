@@ -113,7 +113,7 @@ impl PythonKeys {
                 if let (Some(ids), Some(iv_key)) = (&ids, iv_key) {
                     options = options.iv(ColumnIv::Derived { key: iv_key, row_ids: &*ids[index] });
                 }
-                encrypt(&**call.keys, chunk, &options, call.on_error)
+                encrypt(&*call.keys, chunk, &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -139,7 +139,7 @@ impl PythonKeys {
             let aads = Beside::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let options = Decryption::new(key, cipher).aad(aads.of_chunk(index));
-                decrypt(&**call.keys, chunk, &options, call.on_error)
+                decrypt(&*call.keys, chunk, &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -168,7 +168,7 @@ impl PythonKeys {
             let aads = Beside::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let present = Decryption::new(key, from).aad(aads.of_chunk(index));
-                translate(&**call.keys, chunk, &Translation::new(present, to_key, to), call.on_error)
+                translate(&*call.keys, chunk, &Translation::new(present, to_key, to), call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -246,7 +246,7 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let options = mac_options(py, key, algorithm, length)?;
         let compute =
-            |call: &ColumnCall| call.compute(|_, chunk| mac(&**call.keys, chunk, &options, call.on_error));
+            |call: &ColumnCall| call.compute(|_, chunk| mac(&*call.keys, chunk, &options, call.on_error));
         call.finish(py, rejected, compute)
     }
 
@@ -270,7 +270,7 @@ impl PythonKeys {
         let compute = |call: &ColumnCall| {
             let codes = codes.beside("column of codes", &call.column)?;
             call.compute(|index, chunk| {
-                verify_mac(&**call.keys, chunk, &*codes[index], &options, call.on_error)
+                verify_mac(&*call.keys, chunk, &*codes[index], &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -289,7 +289,7 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let alg = parse(py, parse_digest(algorithm))?;
         let compute =
-            |call: &ColumnCall| call.compute(|_, chunk| hash(&**call.keys, chunk, alg, call.on_error));
+            |call: &ColumnCall| call.compute(|_, chunk| hash(&*call.keys, chunk, alg, call.on_error));
         call.finish(py, rejected, compute)
     }
 
@@ -307,7 +307,7 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let algorithm: Option<ColumnSignature> = parse(py, algorithm.map(str::parse).transpose())?;
         let compute = |call: &ColumnCall| {
-            call.compute(|_, chunk| sign(&**call.keys, chunk, key, algorithm, call.on_error))
+            call.compute(|_, chunk| sign(&*call.keys, chunk, key, algorithm, call.on_error))
         };
         call.finish(py, rejected, compute)
     }
@@ -331,7 +331,7 @@ impl PythonKeys {
         let compute = |call: &ColumnCall| {
             let signatures = signatures.beside("column of signatures", &call.column)?;
             call.compute(|index, chunk| {
-                verify(&**call.keys, chunk, &*signatures[index], key, algorithm, call.on_error)
+                verify(&*call.keys, chunk, &*signatures[index], key, algorithm, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -346,8 +346,8 @@ impl PythonKeys {
         Ok(own)
     }
 
-    fn keys(&self, py: Python<'_>) -> PyResult<Arc<Box<dyn ColumnKeys>>> {
-        parse(py, self.opened.get(py, || open(&self.reference)))
+    fn keys(&self, py: Python<'_>) -> PyResult<Arc<dyn ColumnKeys>> {
+        parse(py, self.opened.try_get(|_| open(&self.reference)).cloned())
     }
 
     fn begin(&self, py: Python<'_>, column: &Bound<'_, PyAny>, on_error: &str) -> PyResult<ColumnCall> {
@@ -358,7 +358,7 @@ impl PythonKeys {
 
 /// One call with its column.
 struct ColumnCall {
-    keys: Arc<Box<dyn ColumnKeys>>,
+    keys: Arc<dyn ColumnKeys>,
     column: PassedColumn,
     on_error: OnError,
 }
@@ -403,7 +403,7 @@ impl TokenCall<'_> {
         let tweaks = Beside::read("tweak", &self.tweak, &call.column)?;
         call.compute(|index, chunk| {
             let options = TokenOptions::new(self.key, self.alg, &self.format).tweak(tweaks.of_chunk(index));
-            function(&**call.keys, chunk, &options, call.on_error)
+            function(&*call.keys, chunk, &options, call.on_error)
         })
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::builder::{BooleanBuilder, StringBuilder, UInt32Builder};
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, Fields};
+use oarlock::process::ProcessLocal;
 use oarlock::{Accelerator, JobError};
 use oarlock_columns::{ColumnError, ColumnResult, read_values};
 use oarlock_dkim::{
@@ -17,10 +18,10 @@ use pyo3::prelude::*;
 
 use crate::column::PassedColumn;
 use crate::error::{detached, exception};
-use crate::opened::{PerProcess, accelerator};
+use crate::opened::accelerator;
 
 /// The accelerator that hashes and verifies.
-static ACCELERATOR: PerProcess<Accelerator> = PerProcess::new();
+static ACCELERATOR: ProcessLocal<Accelerator> = ProcessLocal::new();
 
 /// The most bytes of messages that are hashed together.
 const BATCH_BYTES: usize = 16 << 20;
@@ -38,8 +39,8 @@ pub(crate) fn verify_mail<'py>(
     accept_partial_body: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let messages = PassedColumn::read(messages)?;
-    let accelerator =
-        ACCELERATOR.get(py, || accelerator(|builder| builder)).map_err(|error| exception(py, &error))?;
+    let accelerator = ACCELERATOR.try_get(|_| accelerator(|builder| builder));
+    let accelerator = accelerator.map_err(|error| exception(py, &error))?;
     let policy = VerifyPolicy {
         min_rsa_bits,
         accepts_sha1: accept_sha1,
@@ -56,7 +57,7 @@ pub(crate) fn verify_mail<'py>(
 }
 
 struct ColumnVerifier {
-    accelerator: Arc<Accelerator>,
+    accelerator: &'static Accelerator,
     policy: VerifyPolicy,
     now_s: u64,
     records: KeyRecords,
@@ -96,14 +97,14 @@ impl ColumnVerifier {
                 Err(error) => Some(format!("the message is malformed: {error}")),
             });
         }
-        let hashed = intake.hash(&self.accelerator).map_err(failed)?;
+        let hashed = intake.hash(self.accelerator).map_err(failed)?;
         let mut answers = HashMap::new();
         for name in hashed.queries() {
             answers.insert(name.clone(), self.records.find(name)?);
         }
         // unreachable default because every name was asked for
         let keyed = hashed.answer(|name| answers.get(name).cloned().unwrap_or(KeyAnswer::NoRecord));
-        let mut verified = keyed.verify(&self.accelerator).into_iter();
+        let mut verified = keyed.verify(self.accelerator).into_iter();
         let mut faults = faults.into_iter();
         for wire in &wires {
             match wire.as_ref().and_then(|_| faults.next()) {

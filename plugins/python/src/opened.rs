@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use oarlock::process::ProcessLocal;
 use oarlock::{Accelerator, keys};
 use oarlock_columns::{ColumnError, ColumnKeys, LocalKeys, ServerKeys};
 use oarlock_key_files::read_private;
@@ -14,60 +15,8 @@ use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder, ServerUser
 
 use crate::reference::KeyReference;
 
-/// A value that each process makes for itself. A forked child makes it again, because threads and connections are its
-/// parent's.
-#[derive(Debug)]
-pub(crate) struct PerProcess<T>(Mutex<Option<Owned<T>>>);
-
-/// A value with the process that made it. Another process must not drop it: it would wait for threads that do not exist
-/// there.
-#[derive(Debug)]
-struct Owned<T> {
-    process: u32,
-    value: Option<Arc<T>>,
-}
-
-/// The keys of a reference.
-pub(crate) type OpenedKeys = PerProcess<Box<dyn ColumnKeys>>;
-
-impl<T> PerProcess<T> {
-    /// Creates a value that no process has made yet.
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(None))
-    }
-
-    /// Returns the value of this process, and makes it if this process has not.
-    ///
-    /// The interpreter must be attached: then no other thread can fork while the lock is held, and a child never finds
-    /// it closed.
-    pub(crate) fn get(
-        &self,
-        _: pyo3::Python<'_>,
-        make: impl FnOnce() -> Result<T, ColumnError>,
-    ) -> Result<Arc<T>, ColumnError> {
-        let process = std::process::id();
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Owned { process: owner, value: Some(value) }) = &*made
-            && *owner == process
-        {
-            return Ok(Arc::clone(value));
-        }
-        let value = Arc::new(make()?);
-        *made = Some(Owned { process, value: Some(Arc::clone(&value)) });
-        Ok(value)
-    }
-}
-
-impl<T> Drop for Owned<T> {
-    fn drop(&mut self) {
-        if self.process != std::process::id()
-            && let Some(value) = self.value.take()
-        {
-            // Leaked on purpose, once for each fork.
-            let _leaked = std::mem::ManuallyDrop::new(value);
-        }
-    }
-}
+/// The keys of a reference, opened once in each process.
+pub(crate) type OpenedKeys = ProcessLocal<Arc<dyn ColumnKeys>>;
 
 /// The most bytes of a file of keys.
 const MAX_FILE_BYTES: usize = 64 << 20;
@@ -75,7 +24,7 @@ const MAX_FILE_BYTES: usize = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Opens the keys of a reference.
-pub(crate) fn open(reference: &KeyReference) -> Result<Box<dyn ColumnKeys>, ColumnError> {
+pub(crate) fn open(reference: &KeyReference) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
     match reference {
         KeyReference::File { path, pem } => open_file(path, pem),
         KeyReference::Server { address, ca, certificate, key } => {
@@ -89,7 +38,7 @@ pub(crate) fn open(reference: &KeyReference) -> Result<Box<dyn ColumnKeys>, Colu
     }
 }
 
-fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Box<dyn ColumnKeys>, ColumnError> {
+fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
     let text = read_private(path, MAX_FILE_BYTES).map_err(|error| unreadable(path, &error))?;
     // The path of a counter is relative to the directory of the file of keys.
     let counter = |name: &str| -> io::Result<Arc<dyn CounterStore>> {
@@ -116,7 +65,7 @@ fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<Box<dy
         }
         own = own.with_signature_key(name, key);
     }
-    Ok(Box::new(own))
+    Ok(Arc::new(own))
 }
 
 fn is_private(kind: oarlock::KeyKind) -> bool {
@@ -124,7 +73,7 @@ fn is_private(kind: oarlock::KeyKind) -> bool {
     matches!(kind, RsaPrivate(_) | EcPrivate(_) | Ed25519Private)
 }
 
-fn open_server(endpoint: Endpoint) -> Result<Box<dyn ColumnKeys>, ColumnError> {
+fn open_server(endpoint: Endpoint) -> Result<Arc<dyn ColumnKeys>, ColumnError> {
     let failed = |error: &dyn std::fmt::Display| ColumnError::Machine(error.to_string());
     let mut config = RemoteConfig::new("cryptoserver", vec![endpoint]);
     config.patience = PATIENCE;
@@ -132,7 +81,7 @@ fn open_server(endpoint: Endpoint) -> Result<Box<dyn ColumnKeys>, ColumnError> {
     let checker = checker.map_err(|error| failed(&error))?;
     let holder = RemoteHolder::new(config, checker).map_err(|error| failed(&error))?;
     let own = accelerator(|builder| builder.holder(Arc::new(holder.clone())))?;
-    Ok(Box::new(ServerKeys::new(own, holder)))
+    Ok(Arc::new(ServerKeys::new(own, holder)))
 }
 
 /// Builds an accelerator for columns.
