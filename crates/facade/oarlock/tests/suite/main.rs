@@ -3,12 +3,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `wycheproof` | engines and the accelerator pass the official cases |
-//! | `counter_forks` | a child counts IVs although its parent held a lock |
 //! | `threshold` | threshold signatures; with the feature `threshold` |
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
-#[cfg(unix)]
-mod counter_forks;
 #[cfg(feature = "threshold")]
 mod threshold;
 mod wycheproof;

@@ -1,4 +1,5 @@
 //! Counters in the child of a fork that copied a held lock.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -9,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 
-use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
-use oarlock::table::{
-    CounterStore, FileCounter, IvCounter, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType,
-};
 use oarlock::{Accelerator, AeadAlg, Status};
+use oarlock_keytable::{
+    BatchBuilder, BatchEntry, BatchTask, CounterStore, EntryIv, FileCounter, IvCounter, IvRule, KeyAlgorithm,
+    KeyOperation, KeyPolicy, KeyTable, KeyType,
+};
 
 /// The time after which a child counts as hung. It needs milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -47,7 +48,7 @@ impl CountedKey {
         let task = BatchTask::seal(AeadAlg::Aes128Gcm);
         let mut builder = BatchBuilder::new();
         builder.add(BatchEntry::new(task).key(self.key).iv(EntryIv::Generated).input(b"x")).unwrap();
-        self.accelerator.run_batch(&self.table, &builder.batch()).unwrap().statuses()[0]
+        self.table.run(&self.accelerator, &builder.batch()).unwrap().statuses()[0]
     }
 }
 
