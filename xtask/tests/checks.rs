@@ -123,6 +123,7 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
         format!("/// A {}", "x".repeat(120)),
         format!("pub const {}: u8 = 1;", ["MOST", "_KEYS"].concat()),
         "pub enum KeyUse {}".to_owned(),
+        format!("pub struct KeyPart {{\n    /// The {0}.\n    pub {0}: u8,\n}}", "name"),
     ];
     fs::write(sources.join("lib.rs"), lines.join("\n")).unwrap();
     fs::write(&twin, "pub enum KeyUse {}\n").unwrap();
@@ -137,11 +138,12 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
         ("max-min", format!("{file}:4:")),
         ("doc-opening", format!("{file}:1:")),
         ("doc-width", format!("{file}:3:")),
+        ("doc-noise", format!("{file}:7:")),
         ("duplicate-type", "crates/engine/scalar/src/lib.rs:1:".to_owned()),
     ] {
         assert!(shown.contains(&format!("of the rule `{rule}`")) && shown.contains(&site), "{rule}: {shown}");
     }
-    assert!(shown.contains("6 broken"), "{shown}");
+    assert!(shown.contains("7 broken"), "{shown}");
 
     fs::create_dir(folder.path().join("xtask")).unwrap();
     assert!(update(&manifest).status.success());

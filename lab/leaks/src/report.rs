@@ -11,7 +11,7 @@ use crate::welch::MIN_SAMPLES;
 /// The times of one subject on one engine.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TimeRow {
-    /// The subject.
+    /// The name of the shape and leaf under test.
     pub subject: String,
     /// The leaf that computes the subject, or the name of an engine without leaves.
     pub leaf: Cow<'static, str>,
@@ -30,7 +30,7 @@ pub struct TimeRow {
 /// The errors that Valgrind reported for one subject.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PoisonRow {
-    /// The subject.
+    /// The name of the shape and leaf under test.
     pub subject: String,
     /// The leaf that computes the subject, or the name of an engine without leaves.
     pub leaf: Cow<'static, str>,

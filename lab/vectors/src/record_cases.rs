@@ -10,7 +10,7 @@ use crate::{FileReport, JobRunner};
 pub struct RecordCase {
     /// The name of the case in its file.
     pub name: String,
-    /// The key.
+    /// The key of the record.
     pub key: Vec<u8>,
     /// The second key of a translation.
     pub second_key: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct RecordCase {
     pub aad: Vec<u8>,
     /// True if there is no associated data, not even an empty string.
     pub lacks_aad: bool,
-    /// The input.
+    /// The input of the record.
     pub input: Vec<u8>,
     /// The size of the output buffer in bytes.
     pub output_len: usize,
@@ -35,7 +35,7 @@ pub struct RecordCase {
 /// The result of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordResult {
-    /// The status.
+    /// The status of the record.
     pub status: Status,
     /// Empty unless done.
     pub output: Vec<u8>,

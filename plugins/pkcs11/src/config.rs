@@ -62,7 +62,6 @@ pub(crate) struct StoreSlotConfig {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeySlotConfig {
-    /// The directory.
     pub(crate) directory: PathBuf,
     /// A file with the passphrase of encrypted keys in its first line.
     pub(crate) passphrase_file: Option<PathBuf>,

@@ -13,7 +13,6 @@ use oarlock_ffi::EventDescriptor;
 /// The buffer of a caller. The caller keeps it until the call is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PendingBuffer {
-    /// The address.
     pub(crate) address: usize,
     /// The size in bytes.
     pub(crate) len: usize,

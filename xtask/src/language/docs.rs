@@ -1,4 +1,4 @@
-//! The openings of rustdoc, and the width of documents.
+//! The openings of rustdoc, rustdoc that says nothing, and the width of documents.
 
 use super::findings::{LanguageFinding, LanguageRule};
 
@@ -72,6 +72,49 @@ pub(super) fn wide_lines(file: &str, text: &str) -> Vec<LanguageFinding> {
     findings
 }
 
+/// Finds rustdoc of fields that only repeats their names, in at most three words.
+pub(super) fn repeated_names(file: &str, text: &str) -> Vec<LanguageFinding> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_doc = |index: usize| lines.get(index).is_some_and(|line| rustdoc_content(line).is_some());
+    let mut findings = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Some(("///", doc)) = rustdoc_content(line) else { continue };
+        if is_doc(index + 1) || (index > 0 && is_doc(index - 1)) {
+            continue;
+        }
+        let item = lines[index + 1..].iter().map(|line| line.trim()).find(|line| !line.starts_with("#["));
+        if let Some(name) = item.and_then(field_name).filter(|name| repeats(doc, name)) {
+            let reason = format!("`{doc}` says no more than the name `{name}`: say more, or nothing");
+            findings.push(LanguageFinding::in_file(LanguageRule::DocNoise, file, index + 1, &reason));
+        }
+    }
+    findings
+}
+
+/// Returns the name of the field that a line defines.
+fn field_name(line: &str) -> Option<&str> {
+    let line = match line.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(')')?.1,
+        Some(rest) if rest.starts_with(' ') => rest,
+        _ => line,
+    };
+    let (name, kind) = line.trim_start().split_once(':')?;
+    let is_name = !name.is_empty()
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit());
+    (is_name && kind.starts_with(' ')).then_some(name)
+}
+
+/// True if `doc` has at most three words, each an article or a word of `name`.
+fn repeats(doc: &str, name: &str) -> bool {
+    let singular = |word: &str| word.to_ascii_lowercase().trim_end_matches('s').to_owned();
+    let known: Vec<String> = name.split('_').map(singular).collect();
+    let words: Vec<&str> =
+        doc.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_article = |word: &str| ["the", "a", "an", "its"].contains(&word.to_ascii_lowercase().as_str());
+    let mut content = words.iter().filter(|word| !is_article(word)).peekable();
+    words.len() <= 3 && content.peek().is_some() && content.all(|word| known.contains(&singular(word)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +130,26 @@ mod tests {
         assert!(lines[0].starts_with("a.rs:1: ") && lines[1].starts_with("a.rs:4: "), "{lines:?}");
         for word in INTERROGATIVES {
             assert_eq!(interrogative_openings("a.rs", &format!("    /// {word} not.")).len(), 1, "{word}");
+        }
+    }
+
+    #[test]
+    fn finds_rustdoc_that_repeats_the_name_of_a_field() {
+        for (doc, line) in [
+            ("The reason.", "reason: String,"),
+            ("The common name.", "pub(crate) common_name: Option<String>,"),
+            ("Its limits.", "#[serde(default)]\n    pub limits: Limits,"),
+        ] {
+            assert_eq!(repeated_names("a.rs", &format!("    /// {doc}\n    {line}")).len(), 1, "{doc}");
+        }
+        for text in [
+            "/// The reason of the peer.\nreason: String,",
+            "/// The reason.\n/// It is a text.\nreason: String,",
+            "/// The cause.\nreason: String,",
+            "/// Returns a name.\nfn name() {}",
+            "/// The name.\nname::call();",
+        ] {
+            assert_eq!(repeated_names("a.rs", text), [], "{text}");
         }
     }
 

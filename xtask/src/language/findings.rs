@@ -10,12 +10,20 @@ pub(super) enum LanguageRule {
     MaxMin,
     DocOpening,
     DocWidth,
+    DocNoise,
     DuplicateType,
 }
 
 impl LanguageRule {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Word, Self::TypeName, Self::MaxMin, Self::DocOpening, Self::DocWidth, Self::DuplicateType];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Word,
+        Self::TypeName,
+        Self::MaxMin,
+        Self::DocOpening,
+        Self::DocWidth,
+        Self::DocNoise,
+        Self::DuplicateType,
+    ];
 
     /// Returns the name of the rule in the baseline.
     pub(super) fn name(self) -> &'static str {
@@ -25,6 +33,7 @@ impl LanguageRule {
             Self::MaxMin => "max-min",
             Self::DocOpening => "doc-opening",
             Self::DocWidth => "doc-width",
+            Self::DocNoise => "doc-noise",
             Self::DuplicateType => "duplicate-type",
         }
     }

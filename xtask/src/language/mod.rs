@@ -7,6 +7,7 @@
 //! | `max-min` | names of limits that do not say max or min: `language/limits.txt` |
 //! | `doc-opening` | rustdoc that begins with What, How, Where, Why, Which, Whether, When or Who |
 //! | `doc-width` | a line of rustdoc or of a document that has more than 120 columns |
+//! | `doc-noise` | rustdoc of a field in at most three words that only repeats its name |
 //! | `duplicate-type` | a type name that is defined more than once outside tests and mirrored folders |
 //!
 //! `language.baseline` has the number of findings that are tolerated. It only shrinks.
@@ -64,6 +65,7 @@ fn findings(workspace: &Workspace) -> Result<Vec<LanguageFinding>, WorkspaceErro
         findings.extend(docs::wide_lines(&shown, &text));
         if Path::new(&shown).extension().is_some_and(|end| end == "rs") {
             findings.extend(docs::interrogative_openings(&shown, &text));
+            findings.extend(docs::repeated_names(&shown, &text));
             findings.extend(types::banned_names(&shown, &text));
         }
     }

@@ -88,13 +88,13 @@ pub enum EngineLocation {
 /// A failure of an engine, not of a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum EngineFault {
     /// The engine was asked for a shape that it does not offer.
     #[error("{engine} does not offer {shape}")]
     NotOffered {
         /// The engine's name.
         engine: &'static str,
-        /// The shape.
         shape: Shape,
     },
     /// The device or the library below the engine failed.

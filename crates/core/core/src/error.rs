@@ -16,6 +16,7 @@ pub enum Blame {
 /// The reason why one job has no result. It concerns this job alone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum JobError {
     /// A length does not fit the shape.
     #[error("the {what} has {found} bytes, expected {expected}")]
@@ -37,10 +38,7 @@ pub enum JobError {
     },
     /// The key has the right kind, but its parts do not belong together, so no result under it is right.
     #[error("the key cannot be used for {shape}: its parts do not belong together")]
-    UnusableKey {
-        /// The shape.
-        shape: Shape,
-    },
+    UnusableKey { shape: Shape },
     /// An integer is out of its range, such as an RSA input not below the modulus.
     #[error("the {what} is out of range")]
     OutOfRange {
@@ -70,10 +68,7 @@ pub enum JobError {
     PeerNotOnCurve,
     /// The key table refuses the record: its key does not exist, or its policy does not allow this.
     #[error("the key table refuses the record: {reason}")]
-    Refused {
-        /// The reason.
-        reason: Status,
-    },
+    Refused { reason: Status },
     /// The unwrapped key does not match its check value.
     #[error("{}", Status::BadCheckValue)]
     BadCheckValue,
@@ -103,7 +98,6 @@ pub enum JobError {
     /// Every engine that offers the shape has failed.
     #[error("no engine could compute {shape}: {reason}")]
     EngineFailed {
-        /// The shape.
         shape: Shape,
         /// The last fault.
         reason: String,

@@ -37,7 +37,7 @@ pub enum Input<'a> {
 pub struct OwnedJob {
     /// The padding, the encoding and the nonce rule.
     pub scheme: Scheme,
-    /// The key.
+    /// The private key to sign with, or the public key of the signer.
     pub key: Key,
     input: Zeroizing<Vec<u8>>,
     is_digest: bool,

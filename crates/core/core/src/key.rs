@@ -137,7 +137,7 @@ pub struct ModExpParts {
 /// A private key of a NIST curve, for ECDSA and for ECDH.
 #[derive(Clone, Debug)]
 pub struct EcPrivateParts {
-    /// The curve.
+    /// The curve on which the key lies.
     pub curve: Curve,
     /// The scalar, at the curve's width, in [1, n-1].
     pub scalar: SecretBytes,

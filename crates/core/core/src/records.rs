@@ -31,7 +31,7 @@ pub struct Records<'a> {
     pub output_len: usize,
     /// The secrets of earlier runs, and the places for those of this run.
     pub slots: Cow<'a, SecretSlots>,
-    /// The key.
+    /// The source of the key of each record.
     pub key: Column<'a, KeySource>,
     /// The key of the encrypting half of [`Shape::Translate`], or the MAC key of [`Shape::Chain`].
     pub second_key: Column<'a, KeySource>,
@@ -41,7 +41,7 @@ pub struct Records<'a> {
     pub second_iv: Column<'a, Span>,
     /// The associated data. [`Span::ABSENT`] is none, which AES-SIV tells from an empty string.
     pub aad: Column<'a, Span>,
-    /// The input.
+    /// The source of the input of each record.
     pub input: Column<'a, InputSource>,
     /// The place of the output, as long as the result. [`Records::resolve`] knows the rule of each shape.
     pub output: Column<'a, OutputSink>,
@@ -90,7 +90,7 @@ pub struct ResolvedRecord<'a> {
     pub aad: &'a [u8],
     /// True if there is associated data, perhaps an empty string.
     pub has_aad: bool,
-    /// The input.
+    /// The bytes that the operation reads.
     pub input: &'a [u8],
     /// The place of the output.
     pub output: OutputSink,

@@ -40,12 +40,12 @@ pub enum Shape {
     /// ECDSA over a digest at the width of the curve. The output is r || s, each at the width of the curve. FIPS
     /// 186-5 6.4.1.
     EcdsaSign {
-        /// The curve.
+        /// The curve of key and point.
         curve: Curve,
     },
     /// ECDSA verification of r || s. It takes r and s in [1, n-1], and high and low s alike. FIPS 186-5 6.4.2.
     EcdsaVerify {
-        /// The curve.
+        /// The curve of key and point.
         curve: Curve,
     },
     /// Ed25519 over a whole message. The output has 64 bytes. RFC 8032 5.1.6.
@@ -64,14 +64,14 @@ pub enum Shape {
     /// [`Status::OutOfRange`](crate::Status::OutOfRange). The curves have cofactor 1, so the product is never the
     /// point at infinity. NIST SP 800-56A 5.7.1.2, RFC 8446 7.4.2.
     Ecdh {
-        /// The curve.
+        /// The curve of key and point.
         curve: Curve,
     },
     /// Block cipher: over whole blocks in CBC mode, and over any number of bytes in CTR mode.
     Cipher {
         /// The cipher.
         alg: BlockCipher,
-        /// Its mode.
+        /// The mode of operation.
         mode: CipherMode,
         /// Encrypt or decrypt.
         direction: Direction,
@@ -207,7 +207,7 @@ pub enum CipherMode {
 pub struct CipherSpec {
     /// The cipher.
     pub alg: BlockCipher,
-    /// Its mode.
+    /// The mode of operation.
     pub mode: CipherMode,
 }
 

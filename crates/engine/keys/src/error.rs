@@ -7,6 +7,7 @@ use oarlock_core::{Blame, Curve};
 /// An error carries lengths, names and public numbers, and never key material.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum KeyError {
     /// More bytes than any key file has.
     #[error("input of {found} bytes: a key has at most {limit}")]
@@ -144,7 +145,6 @@ pub enum KeyError {
     /// The algorithm's parameters are not what its standard demands.
     #[error("{algorithm}: expected {expected} as algorithm parameters")]
     AlgorithmParameters {
-        /// The algorithm.
         algorithm: &'static str,
         /// The parameters that belong there.
         expected: &'static str,
@@ -253,16 +253,12 @@ pub enum KeyError {
     },
     /// An EC private scalar out of range. SEC 1 3.2.1.
     #[error("{curve} private key: expected a scalar from 1 to n - 1, found another")]
-    ScalarRange {
-        /// The curve.
-        curve: Curve,
-    },
+    ScalarRange { curve: Curve },
     /// An EC point in a form that is not supported. SEC 1 2.3.3.
     #[error(
         "{curve} point: expected the form 02 or 03 with {compressed} bytes or 04 with {uncompressed}, found the form {form:#04x} with {found}"
     )]
     PointForm {
-        /// The curve.
         curve: Curve,
         /// Length of a compressed point.
         compressed: usize,
@@ -275,22 +271,13 @@ pub enum KeyError {
     },
     /// The point at infinity is never a public key. SEC 1 3.2.2.
     #[error("{curve} point: expected a point of order n, found the point at infinity")]
-    PointAtInfinity {
-        /// The curve.
-        curve: Curve,
-    },
+    PointAtInfinity { curve: Curve },
     /// The coordinates do not satisfy the curve's equation. SEC 1 3.2.2.
     #[error("{curve} point: expected a point on the curve, found one off it")]
-    PointOffCurve {
-        /// The curve.
-        curve: Curve,
-    },
+    PointOffCurve { curve: Curve },
     /// The public key that accompanies a private one is not its own.
     #[error("{algorithm}: expected the public key that belongs to the private one, found another")]
-    PublicMismatch {
-        /// The algorithm.
-        algorithm: &'static str,
-    },
+    PublicMismatch { algorithm: &'static str },
     /// The key, or the requested half of it, cannot be exported.
     #[error("cannot export the {what}: {reason}")]
     NotExportable {
@@ -365,10 +352,7 @@ pub enum KeyError {
     },
     /// The key has no local RSA private half.
     #[error("the key cannot be split into shares: {reason}")]
-    NotShareable {
-        /// The reason.
-        reason: &'static str,
-    },
+    NotShareable { reason: &'static str },
     /// Shares demand safe primes. Shoup 2000, Protocol 1.
     #[error(
         "shares: expected safe primes ((prime - 1) / 2 prime too), found {which} otherwise; ordinary RSA keys do not have them: generate a key that does (`oarlock keys generate rsa2048 --safe-primes`, `generate::rsa_safe`)"
@@ -380,7 +364,6 @@ pub enum KeyError {
     /// A file of another version of its format.
     #[error("{structure}: expected version {expected}, found {found}")]
     Version {
-        /// The structure.
         structure: &'static str,
         /// The version that is known here.
         expected: u8,

@@ -43,7 +43,7 @@ pub enum Calibration {
     Measured(PathBuf),
     /// Measured now; the cache file could not be written, so the next start measures again.
     NotKept {
-        /// The reason.
+        /// The reason why it could not be written.
         reason: String,
     },
     /// Read or measured shape by shape, each at its first use

@@ -32,7 +32,7 @@ pub const KNOWN_ENGINES: [&str; 2] = ["lanes", "scalar"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AbsentEngine {
-    /// Its name.
+    /// The name that `engines` of the builder takes.
     pub name: &'static str,
     /// The reason why it is absent.
     pub reason: UnavailableReason,

@@ -31,7 +31,7 @@ pub enum TokenSessionState {
 /// The description of a session, `CK_SESSION_INFO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionDescription {
-    /// The slot.
+    /// The slot with which the session was opened.
     pub slot: SlotId,
     /// The state, whose number is `CK_STATE`.
     pub state: TokenSessionState,

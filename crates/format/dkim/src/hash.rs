@@ -192,7 +192,7 @@ fn finished(shape: Shape, statuses: &[Status], bytes: &[u8]) -> Result<Vec<u8>, 
 pub struct BodyNeed {
     /// The canonical form.
     pub form: CanonicalForm,
-    /// The digest.
+    /// The digest of the body hash.
     pub digest: DigestAlg,
     /// The maximum number of canonical bytes to hash. None hashes the whole body.
     pub limit: Option<u64>,

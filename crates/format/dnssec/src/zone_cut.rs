@@ -134,7 +134,7 @@ fn has(sets: &RecordSets<'_>, index: usize, rtype: RecordType) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmptyName<'z> {
-    /// The name.
+    /// The name without records.
     pub name: DomainName<'z>,
     /// True if there are only insecure delegations below the name, so that opt-out may omit it. RFC 5155 7.1.
     pub may_be_left_out: bool,

@@ -31,6 +31,7 @@ impl UnknownName {
 /// The reason why a job cannot run on a file. It is always the caller's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PlanError {
     /// The file is empty.
     #[error("the file is empty: expected a header")]
@@ -40,10 +41,7 @@ pub enum PlanError {
     Text(#[from] TextFault),
     /// The header is not a valid row.
     #[error("malformed header: {reason}")]
-    BadHeader {
-        /// The reason.
-        reason: String,
-    },
+    BadHeader { reason: String },
     /// The file has no such column.
     #[error("no column {name:?}: the file has {found}")]
     NoColumn {
@@ -54,16 +52,10 @@ pub enum PlanError {
     },
     /// Two columns have the name.
     #[error("two columns are named {name:?}: rename one of them")]
-    TwoColumns {
-        /// The name.
-        name: String,
-    },
+    TwoColumns { name: String },
     /// Two results would go to one column.
     #[error("two results would go to the column {name:?}: choose another column for one of them")]
-    SameColumn {
-        /// The name.
-        name: String,
-    },
+    SameColumn { name: String },
     /// The job asks for more or fewer bytes of a code than it may have.
     #[error("a MAC of {alg} has {MIN_MAC_LEN} to {} bytes, found {found}", alg.tag_len())]
     MacLength {

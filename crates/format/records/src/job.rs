@@ -13,7 +13,7 @@ use crate::{Encoding, Padding};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordJob {
-    /// The operation.
+    /// The operation on each value.
     pub operation: RowOperation,
     /// The column of the values.
     pub value: String,
@@ -75,7 +75,7 @@ pub enum RowOperation {
         alg: FpeAlg,
         /// The format of values and tokens.
         format: TokenFormat,
-        /// The tweak.
+        /// The tweak of each value.
         tweak: TweakFrom,
     },
     /// Replaces a token by its value.
@@ -84,7 +84,7 @@ pub enum RowOperation {
         alg: FpeAlg,
         /// The format of values and tokens.
         format: TokenFormat,
-        /// The tweak.
+        /// The tweak of each value.
         tweak: TweakFrom,
     },
     /// Makes a message authentication code.

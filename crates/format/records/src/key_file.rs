@@ -23,16 +23,17 @@ pub struct KeyNames(HashMap<Box<[u8]>, u32>);
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message names the fields")]
 pub struct KeyFileError {
     /// The line, from 1.
     pub line: usize,
-    /// The fault.
     pub fault: KeyFault,
 }
 
 /// The fault of a line of a key file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum KeyFault {
     /// The line is not an object with these fields.
     #[error(
@@ -67,7 +68,6 @@ pub enum KeyFault {
     /// An unknown word.
     #[error("{field}: expected one of {expected}")]
     Word {
-        /// The field.
         field: &'static str,
         /// The known words.
         expected: String,
@@ -137,7 +137,7 @@ pub enum KeyFault {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LoadedKeys {
-    /// The table.
+    /// The table with the keys of the file.
     pub table: KeyTable,
     /// The names of the keys.
     pub names: KeyNames,

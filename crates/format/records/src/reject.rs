@@ -12,7 +12,7 @@ use crate::{SecretBuffer, ndjson};
 pub struct RejectedRow {
     /// The line in its chunk at which it begins, from 0.
     pub line: u64,
-    /// The reason.
+    /// The reason for which the row was left out.
     pub reason: RejectReason,
     /// The row, if the job keeps it.
     pub row: Option<Vec<u8>>,

@@ -52,9 +52,9 @@ pub enum TransferDirection {
 /// The wish of one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TransferPlan {
-    /// The suite.
+    /// The suite of the connection.
     pub suite: Suite,
-    /// The direction.
+    /// The direction that is chosen for.
     pub direction: TransferDirection,
     /// The number of bytes that are still to come, or an estimate.
     pub bytes: u64,
@@ -69,7 +69,7 @@ pub struct TransferPlan {
 /// A chosen path and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathChoice {
-    /// The path.
+    /// The path with the lower predicted cost, or the only one.
     pub path: RecordPath,
     /// The reason, in words.
     pub reason: ChoiceReason,
@@ -81,7 +81,7 @@ pub struct PathChoice {
 pub enum ChoiceReason {
     /// The kernel cannot frame the protocol or does not know the suite.
     NotInKernel {
-        /// The suite.
+        /// The suite of the connection.
         suite: Suite,
     },
     /// Part of a record has been read into this process, and the kernel cannot continue it.

@@ -8,11 +8,11 @@ use crate::suite::Suite;
 /// The reason why a record cannot be sealed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SealingError {
     /// The payload does not fit into a record.
     #[error("a record of {suite} has at most {max} bytes, found {found}: send it in several records")]
     TooLong {
-        /// The suite.
         suite: Suite,
         /// The largest length.
         max: usize,
@@ -22,9 +22,7 @@ pub enum SealingError {
     /// The protocol has no such content, or no empty record of it.
     #[error("{suite} has no record with {found} bytes of {content}")]
     NoSuchContent {
-        /// The suite.
         suite: Suite,
-        /// The content.
         content: Content,
         /// The number of bytes.
         found: usize,
@@ -40,7 +38,6 @@ pub enum SealingError {
     /// A chosen IV or padding does not fit the suite.
     #[error("{suite}: the chosen {what} has {found} bytes, expected {expected}")]
     BadChoice {
-        /// The suite.
         suite: Suite,
         /// The name of the part.
         what: &'static str,
@@ -51,18 +48,10 @@ pub enum SealingError {
     },
     /// The keys have protected as much as they may.
     #[error("the keys of {suite} are used up after {limit}: agree on new keys")]
-    KeysUsedUp {
-        /// The suite.
-        suite: Suite,
-        /// The limit.
-        limit: &'static str,
-    },
+    KeysUsedUp { suite: Suite, limit: &'static str },
     /// Only keys of TLS 1.3 that come from a traffic secret can be updated.
     #[error("{suite}: no traffic secret to update the keys from")]
-    NoKeyUpdate {
-        /// The suite.
-        suite: Suite,
-    },
+    NoKeyUpdate { suite: Suite },
     /// The system has no random bytes.
     #[error("the system gave no random bytes")]
     NoRandomBytes,
@@ -85,6 +74,7 @@ impl SealingError {
 /// The reason why a record cannot be opened. The connection cannot continue after any of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum OpeningError {
     /// The tag, the MAC or the padding is wrong. SSH with an encrypted length reports a bad length so, too.
     #[error("the record does not verify")]
@@ -92,7 +82,6 @@ pub enum OpeningError {
     /// The first byte is not a type of content that may come here.
     #[error("unexpected type of content {found} in a record of {suite}")]
     UnexpectedContent {
-        /// The suite.
         suite: Suite,
         /// The type.
         found: u8,
@@ -108,7 +97,6 @@ pub enum OpeningError {
     /// The record is longer or shorter than the protocol permits.
     #[error("a record of {suite} has {min} to {max} bytes behind its length, found {found}")]
     RecordLength {
-        /// The suite.
         suite: Suite,
         /// The smallest length.
         min: usize,
@@ -120,7 +108,6 @@ pub enum OpeningError {
     /// The length is not a multiple of the cipher's block.
     #[error("a record of {suite} is a multiple of {block} bytes, found {found}")]
     NotWholeBlocks {
-        /// The suite.
         suite: Suite,
         /// The length of a block.
         block: usize,
@@ -166,18 +153,10 @@ pub enum OpeningError {
     },
     /// The peer used its keys longer than it may.
     #[error("the peer's keys of {suite} are used up after {limit}")]
-    KeysUsedUp {
-        /// The suite.
-        suite: Suite,
-        /// The limit.
-        limit: &'static str,
-    },
+    KeysUsedUp { suite: Suite, limit: &'static str },
     /// The peer updated its keys, and the opener has no traffic secret to follow.
     #[error("{suite}: no traffic secret to follow a KeyUpdate: make the keys with `Keys::tls13`")]
-    NoKeyUpdate {
-        /// The suite.
-        suite: Suite,
-    },
+    NoKeyUpdate { suite: Suite },
     /// The peer closed this direction, or an earlier record was refused.
     #[error("a record after the end of the connection")]
     AfterEnd,

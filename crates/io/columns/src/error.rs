@@ -7,6 +7,7 @@ use oarlock::{Blame, JobError, Status};
 /// The reason why a call has no result. It contains no values and no key material.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ColumnError {
     /// The column has a type without bytes.
     #[error(
@@ -54,24 +55,15 @@ pub enum ColumnError {
     Options(String),
     /// There is no such key.
     #[error("there is no key named {name:?}")]
-    UnknownKey {
-        /// The name.
-        name: String,
-    },
+    UnknownKey { name: String },
     /// The key may not do this, or cannot.
     #[error("key {name:?} is refused: {reason}")]
-    KeyRefused {
-        /// The name.
-        name: String,
-        /// The reason.
-        reason: String,
-    },
+    KeyRefused { name: String, reason: String },
     /// A row is bad, and the caller wants an error in that case.
     #[error("row {row}: {fault} ({count} bad {})", if *count == 1 { "row" } else { "rows" })]
     BadRow {
         /// The first bad row, from 0.
         row: usize,
-        /// Its fault.
         fault: RowFault,
         /// The number of bad rows.
         count: usize,
@@ -89,12 +81,7 @@ pub enum ColumnError {
     },
     /// The server does not answer, or has failed.
     #[error("the server {server} failed: {reason}")]
-    Server {
-        /// The server.
-        server: String,
-        /// The reason.
-        reason: String,
-    },
+    Server { server: String, reason: String },
     /// This machine has failed.
     #[error("this machine failed: {0}")]
     Machine(String),

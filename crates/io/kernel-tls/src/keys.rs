@@ -69,11 +69,11 @@ impl fmt::Display for KernelCipher {
 
 /// Keys that the caller gave are not keys of their cipher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum KernelKeysError {
     /// The key has a wrong length.
     #[error("the key has {found} bytes, but {cipher} takes {}: pass the key of the negotiated suite", cipher.key_len())]
     KeyLength {
-        /// The cipher.
         cipher: KernelCipher,
         /// The length of the key in bytes.
         found: usize,

@@ -56,7 +56,7 @@ impl fmt::Display for KernelSupport {
 pub struct CipherReport {
     /// The version of TLS.
     pub version: KernelTlsVersion,
-    /// The cipher.
+    /// The cipher that the report is about.
     pub cipher: KernelCipher,
     /// The answer for sending.
     pub send: KernelSupport,

@@ -29,7 +29,7 @@ pub enum KernelStep {
 /// An error number of the kernel, with the step that it refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelRefusal {
-    /// The step.
+    /// The step at which the kernel refused.
     pub step: KernelStep,
     /// The error number.
     pub errno: i32,

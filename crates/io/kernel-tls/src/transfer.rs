@@ -51,7 +51,7 @@ pub enum Spliced {
     Record {
         /// The type.
         kind: TlsRecordKind,
-        /// The content.
+        /// The bytes of the record, without its header.
         content: Vec<u8>,
     },
     /// The stream has ended.

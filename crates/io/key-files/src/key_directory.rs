@@ -117,8 +117,8 @@ pub enum FileFault {
 /// An error of an unreadable directory.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
+#[allow(missing_docs, reason = "the message names the fields")]
 pub struct KeyDirectoryError {
-    /// The path.
     pub path: PathBuf,
     /// The error of the system.
     pub error: io::Error,

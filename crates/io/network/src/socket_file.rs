@@ -19,25 +19,21 @@ type FileIdentity = (u64, u64);
 /// The reason why a path cannot be used for a UNIX socket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SocketFileError {
     /// A file that is not a socket has the name.
     #[error("{}: a file that is not a socket has this name ({found}): name another path or remove it", path.display())]
     NotASocket {
-        /// The path.
         path: PathBuf,
         /// The kind of the file.
         found: &'static str,
     },
     /// A live server listens at the path.
     #[error("{}: another server listens at this path", path.display())]
-    Taken {
-        /// The path.
-        path: PathBuf,
-    },
+    Taken { path: PathBuf },
     /// The system failed.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The path.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,

@@ -48,6 +48,7 @@ pub struct Credentials {
 /// An error of a connection attempt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ConnectError {
     /// The address is invalid.
     #[error("{url}: expected https://HOST:PORT, http://HOST:PORT or a path: {reason}")]
@@ -83,12 +84,7 @@ pub enum ConnectError {
     },
     /// The server cannot be reached, or refuses the client.
     #[error("{address}: {reason}")]
-    Unreachable {
-        /// The address.
-        address: String,
-        /// The reason.
-        reason: String,
-    },
+    Unreachable { address: String, reason: String },
 }
 
 /// The maximum time of a connection attempt.

@@ -5,6 +5,7 @@ use crate::proto::{Blame, Code, Fault};
 /// An error of a message that cannot be decoded. Its sender is to blame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum WireError {
     /// The length of a column does not fit the count.
     #[error("column {what}: expected {expected}, found {found}")]
@@ -27,7 +28,6 @@ pub enum WireError {
     Unknown {
         /// The enumeration.
         what: &'static str,
-        /// The value.
         value: i32,
     },
     /// This version does not know a name.

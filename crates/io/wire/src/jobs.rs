@@ -28,7 +28,7 @@ pub struct JobColumns<'a> {
 pub struct WireJob<'a> {
     /// The index of its scheme among those of the message.
     pub scheme_index: u8,
-    /// The scheme.
+    /// The scheme that the job computes.
     pub scheme: WireScheme,
     /// The handle of the key.
     pub handle: u32,

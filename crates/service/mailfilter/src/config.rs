@@ -50,7 +50,7 @@ pub struct FilterConfig {
     pub on: FaultResponses,
     /// The settings for key records.
     pub dns: DnsSettings,
-    /// The limits.
+    /// The bounds of connections, headers and time.
     pub limits: FilterLimits,
     /// The cryptoserver that holds keys, if there is one.
     pub cryptoserver: Option<ServerSettings>,

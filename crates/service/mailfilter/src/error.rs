@@ -15,6 +15,7 @@ use crate::table::SigningTableError;
 /// An error of starting the filter or of replacing its settings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum FilterServiceError {
     /// A setting is not valid.
     #[error(transparent)]
@@ -32,7 +33,6 @@ pub enum FilterServiceError {
         place: &'static str,
         /// The key file.
         path: PathBuf,
-        /// The selector.
         selector: String,
         /// The reason.
         error: SignerError,

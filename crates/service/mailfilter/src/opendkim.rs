@@ -62,7 +62,7 @@ pub struct ImportWarning {
     pub line: Option<usize>,
     /// The name of the setting, the pattern or the key. Empty if it cannot be shown.
     pub entry: String,
-    /// The reason.
+    /// The reason why the entry has no counterpart.
     pub reason: String,
 }
 

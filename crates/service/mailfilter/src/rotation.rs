@@ -15,6 +15,7 @@ const MAX_LOOKUPS: usize = 64;
 /// A warning about the dates of a signing table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RotationWarning {
     /// DNS has no record of a key that will sign.
     #[error(
@@ -58,7 +59,6 @@ pub enum RotationWarning {
         name: String,
         /// The date from which the key signs.
         from: LineDate,
-        /// The reason.
         reason: String,
     },
     /// The domain of the signature is that of the author, so the name of the record is not known.
@@ -67,7 +67,6 @@ pub enum RotationWarning {
          expected domain=NAME"
     )]
     AnyDomain {
-        /// The selector.
         selector: String,
         /// The date from which the key signs.
         from: LineDate,
@@ -75,7 +74,6 @@ pub enum RotationWarning {
     /// Nothing signs for a pattern.
     #[error("{pattern}: no line signs {}", shown_gap(*start, *end))]
     Gap {
-        /// The pattern.
         pattern: String,
         /// The date at which the last line ends. None if nothing signs now.
         start: Option<LineDate>,

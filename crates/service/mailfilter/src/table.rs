@@ -148,6 +148,7 @@ pub(crate) struct TableRow {
 /// An error of reading a signing table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SigningTableError {
     /// The table cannot be read.
     #[error("{}: {reason}", path.display())]
@@ -164,7 +165,6 @@ pub enum SigningTableError {
         path: PathBuf,
         /// The number of the line or row, from 1.
         line: usize,
-        /// The fault.
         fault: LineFault,
     },
     /// Some keys cannot sign.

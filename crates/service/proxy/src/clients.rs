@@ -48,29 +48,21 @@ pub struct NamePatternError(String);
 /// The reason why the authorities of clients or backends cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum AuthorityError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
-        /// The path.
         path: PathBuf,
         /// The error of the system.
         error: std::io::Error,
     },
     /// The file has no certificates in PEM.
     #[error("{}: expected certificates of authorities in PEM", path.display())]
-    Pem {
-        /// The path.
-        path: PathBuf,
-    },
+    Pem { path: PathBuf },
     /// An authority cannot be used.
     #[error("{}: {reason}", path.display())]
-    Unusable {
-        /// The path.
-        path: PathBuf,
-        /// The reason.
-        reason: String,
-    },
+    Unusable { path: PathBuf, reason: String },
 }
 
 /// A verifier of clients by the authorities and the names of the settings.
@@ -184,7 +176,6 @@ pub(crate) fn are_valid_at(chain: &[CertificateDer<'_>], now: UnixTime) -> bool 
 pub(crate) struct ClientNames {
     dns: Vec<String>,
     uris: Vec<String>,
-    /// The common name.
     pub(crate) common_name: Option<String>,
 }
 

@@ -32,7 +32,7 @@ pub struct ProxyConfig {
     pub backend: Option<BackendSettings>,
     /// The backends of names and protocols. The first route that matches counts.
     pub route: Vec<RouteSettings>,
-    /// The certificates.
+    /// The directory of certificates, and the choice among them.
     pub certificates: CertificateSettings,
     /// The settings of TLS.
     pub tls: TlsSettings,
@@ -40,13 +40,13 @@ pub struct ProxyConfig {
     pub tickets: TicketSettings,
     /// The certificates of clients, if they are asked for.
     pub clients: Option<ClientSettings>,
-    /// The limits.
+    /// The bounds of connections, handshakes and time.
     pub limits: ProxyLimits,
     /// The hand-over of long transfers to the kernel.
     pub kernel: KernelSettings,
     /// The cryptoserver that holds keys, if there is one.
     pub cryptoserver: Option<ServerSettings>,
-    /// The engines.
+    /// The engines that may be used, and their threads.
     pub engines: EngineSettings,
 }
 
@@ -129,7 +129,7 @@ pub struct RouteSettings {
     /// The negotiated application protocols. Default: all.
     #[serde(default)]
     pub alpn: Vec<String>,
-    /// The backend.
+    /// The backend of the names.
     pub backend: BackendSettings,
 }
 

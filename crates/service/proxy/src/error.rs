@@ -16,6 +16,7 @@ use crate::tickets::TicketKeyError;
 /// An error of starting the proxy or of replacing its settings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ProxyServiceError {
     /// A setting is not valid.
     #[error(transparent)]
@@ -37,7 +38,6 @@ pub enum ProxyServiceError {
     BackendCertificate {
         /// The path of the file.
         path: PathBuf,
-        /// The reason.
         reason: String,
     },
     /// The proxy's key for a backend cannot be used.
@@ -71,10 +71,7 @@ pub enum ProxyServiceError {
         "[listen] sockets: another process listens at {address}: stop it first, or let both share the port during a \
          hand-over ([listen] share_ports or --share-ports)"
     )]
-    PortTaken {
-        /// The address.
-        address: String,
-    },
+    PortTaken { address: String },
     /// The file of a UNIX socket cannot be made.
     #[error("[listen] sockets: {0}")]
     SocketFile(#[from] SocketFileError),

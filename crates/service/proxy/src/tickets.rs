@@ -35,11 +35,11 @@ const MAX_TICKET_LEN: usize = 32 << 10;
 /// The reason why ticket keys cannot be used. No reason quotes the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TicketKeyError {
     /// The file cannot be read, or others may read it.
     #[error("{}: {error}", path.display())]
     Read {
-        /// The path.
         path: PathBuf,
         /// The reason.
         error: std::io::Error,
@@ -49,7 +49,6 @@ pub enum TicketKeyError {
         "{}:{line}: expected {LINE_LEN} hexadecimal digits, as `openssl rand -hex 48` prints them", path.display()
     )]
     Line {
-        /// The path.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -57,7 +56,6 @@ pub enum TicketKeyError {
     /// The number of keys is not allowed.
     #[error("{}: expected 1 to {MAX_KEYS} keys, found {found}", path.display())]
     Count {
-        /// The path.
         path: PathBuf,
         /// The number of keys.
         found: usize,

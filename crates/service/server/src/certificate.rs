@@ -43,11 +43,11 @@ impl CertificateRole {
 /// A fault of a certificate's term.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TermFault {
     /// The certificate has expired.
     #[error("the certificate {subject:?} has expired at {}: renew it", time(*.not_after))]
     Expired {
-        /// The subject.
         subject: String,
         /// The end in seconds since 1970.
         not_after: i64,
@@ -55,7 +55,6 @@ pub enum TermFault {
     /// The certificate is not valid yet.
     #[error("the certificate {subject:?} is not valid before {}: check this machine's clock", time(*.not_before))]
     NotYetValid {
-        /// The subject.
         subject: String,
         /// The beginning in seconds since 1970.
         not_before: i64,
@@ -63,7 +62,6 @@ pub enum TermFault {
     /// The certificate expires soon.
     #[error("the certificate {subject:?} expires in {days} days, at {}: renew it", time(*.not_after))]
     EndsSoon {
-        /// The subject.
         subject: String,
         /// The end in seconds since 1970.
         not_after: i64,

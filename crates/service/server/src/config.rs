@@ -32,10 +32,10 @@ pub struct CryptoserverConfig {
     pub grants: Vec<GrantConfig>,
     /// The audit log, if there is one.
     pub audit: Option<AuditConfig>,
-    /// The limits.
+    /// The bounds of what clients may use.
     #[serde(default)]
     pub limits: ServerLimits,
-    /// The engines.
+    /// The engines that may be used, and their threads.
     #[serde(default)]
     pub engines: EnginesConfig,
 }
@@ -347,6 +347,7 @@ impl EnginesConfig {
 /// An error of a configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ConfigError {
     /// The file cannot be read, or a value is not allowed.
     #[error(transparent)]

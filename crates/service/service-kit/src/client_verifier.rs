@@ -22,7 +22,7 @@ pub trait ClientRule: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub struct RuledClientVerifier<R> {
     chains: Arc<dyn ClientCertVerifier>,
-    /// The rule.
+    /// The rule that clients with a valid chain must keep.
     pub rule: R,
 }
 

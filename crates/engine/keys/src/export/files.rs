@@ -26,7 +26,7 @@ pub enum Protection {
     },
     /// PBKDF2 with HMAC-SHA-256. RFC 8018 5.2.
     Pbkdf2 {
-        /// Iterations.
+        /// The number of iterations of PBKDF2.
         iterations: NonZeroU32,
     },
 }

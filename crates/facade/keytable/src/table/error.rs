@@ -8,19 +8,14 @@ use super::{KeyType, KeyWeakness, PolicyError};
 /// The reason why a key was not added to the table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TableError {
     /// Another key has the name.
     #[error("the table has a key named {name:?}")]
-    NameTaken {
-        /// The name.
-        name: String,
-    },
+    NameTaken { name: String },
     /// The table has no such key.
     #[error("the table has no key named {name:?}")]
-    UnknownKey {
-        /// The name.
-        name: String,
-    },
+    UnknownKey { name: String },
     /// The length is not one of the type's.
     #[error("a {key_type} key has {} bytes, found {found}", .key_type.key_len().map_or("1 to 65535".into(), |len| len.to_string()))]
     Length {
@@ -40,10 +35,7 @@ pub enum TableError {
     },
     /// The key was not unwrapped.
     #[error("not unwrapped: {reason}")]
-    NotUnwrapped {
-        /// The reason.
-        reason: Status,
-    },
+    NotUnwrapped { reason: Status },
     /// The key could not be imported.
     #[error(transparent)]
     Key(#[from] KeyError),

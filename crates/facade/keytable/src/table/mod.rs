@@ -96,11 +96,11 @@ pub struct InsertedKey {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KeyInfo {
-    /// Its name.
+    /// The name, unique in the table.
     pub name: Arc<str>,
-    /// Its type.
+    /// The type, which decides the length.
     pub key_type: KeyType,
-    /// Its policy.
+    /// The policy under which the key may be used.
     pub policy: Arc<KeyPolicy>,
     /// Records that it may still serve, if they are counted.
     pub uses_left: Option<u64>,

@@ -80,7 +80,7 @@ pub enum BuildError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EngineReport {
-    /// Its name.
+    /// The name that `engines` of the builder takes.
     pub name: &'static str,
     /// The place where it computes.
     pub location: EngineLocation,
@@ -96,7 +96,7 @@ pub struct EngineReport {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ShapeReport {
-    /// The shape.
+    /// The shape that the engine was tested with.
     pub shape: Shape,
     /// The preferred and the largest batch.
     pub lanes: BatchSize,

@@ -31,21 +31,18 @@ pub struct SelfTestProof {
 /// The reason why an engine may not be used for a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SelfTestFailure {
     /// The engine does not offer the shape.
     #[error("{engine} does not offer {shape}")]
     NotOffered {
         /// The engine's name.
         engine: &'static str,
-        /// The shape.
         shape: Shape,
     },
     /// There are no known answers for the shape itself; [`representative`] may name one to prove in its place.
     #[error("there are no known answers for {shape}")]
-    NoVectors {
-        /// The shape.
-        shape: Shape,
-    },
+    NoVectors { shape: Shape },
     /// The engine failed as a whole.
     #[error(transparent)]
     Fault(#[from] EngineFault),
@@ -54,7 +51,6 @@ pub enum SelfTestFailure {
     Wrong {
         /// The engine's name.
         engine: &'static str,
-        /// The shape.
         shape: Shape,
         /// Index of the job in its run.
         lane: usize,

@@ -10,7 +10,7 @@ use crate::constants::{MechanismType, ReturnCode};
 pub struct Mechanism<'a> {
     /// The type.
     pub kind: MechanismType,
-    /// The parameters.
+    /// The parameters that belong to the type.
     pub parameters: MechanismParameters<'a>,
 }
 
@@ -33,7 +33,7 @@ pub enum MechanismParameters<'a> {
     },
     /// `CK_GCM_PARAMS`.
     Gcm {
-        /// The IV.
+        /// The IV as the caller gives it.
         iv: &'a [u8],
         /// The associated data.
         aad: &'a [u8],
@@ -42,7 +42,7 @@ pub enum MechanismParameters<'a> {
     },
     /// `CK_SALSA20_CHACHA20_POLY1305_PARAMS`.
     ChaCha20Poly1305 {
-        /// The nonce.
+        /// The nonce as the caller gives it.
         nonce: &'a [u8],
         /// The associated data.
         aad: &'a [u8],
@@ -64,7 +64,7 @@ pub enum MechanismParameters<'a> {
         mgf: u64,
         /// The source of the label, `CKZ_*`, or 0 for an empty label.
         source: u64,
-        /// The label.
+        /// The label, empty for none.
         label: &'a [u8],
     },
     /// `CK_ECDH1_DERIVE_PARAMS`.
@@ -80,7 +80,7 @@ pub enum MechanismParameters<'a> {
     Eddsa {
         /// True if the input is the digest of the message.
         is_prehashed: bool,
-        /// The context.
+        /// The context, empty for none.
         context: &'a [u8],
     },
     /// `CK_KEY_DERIVATION_STRING_DATA`.

@@ -49,6 +49,7 @@ impl fmt::Display for RecordLocation {
 /// An error of a zone that cannot be signed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ZoneSignError {
     /// The zone has no SOA record. RFC 1035 5.2.
     #[error("no SOA record")]
@@ -130,7 +131,6 @@ pub enum ZoneSignError {
     /// The jitter would make signatures expire before now.
     #[error("a jitter of {jitter_s} s is too long: signatures are valid for another {left_s} s")]
     Jitter {
-        /// The jitter.
         jitter_s: u32,
         /// The exclusive upper bound of the jitter.
         left_s: u32,

@@ -37,6 +37,7 @@ pub enum Severity {
 /// The reason of a finding. Times are seconds since 1970 modulo 2^32.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum FindingReason {
     /// The signature does not verify with any key of its tag.
     #[error("bad signature")]
@@ -226,12 +227,7 @@ pub enum FindingReason {
     SeveralZoneDigests,
     /// The scheme or the algorithm of a zone digest is unknown. RFC 8976 section 4.
     #[error("scheme {scheme} with algorithm {algorithm} is not supported")]
-    UnknownZoneDigest {
-        /// The scheme.
-        scheme: u8,
-        /// The algorithm.
-        algorithm: u8,
-    },
+    UnknownZoneDigest { scheme: u8, algorithm: u8 },
     /// The data of a ZONEMD record is malformed.
     #[error("malformed ZONEMD record")]
     MalformedZoneDigest,

@@ -56,11 +56,11 @@ pub struct ExposedKeys<'a> {
 /// The reason why keys cannot be made. It is always the caller's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum DerivationError {
     /// A part has the wrong length.
     #[error("{suite}: the {what} has {found} bytes, expected {expected}")]
     Length {
-        /// The suite.
         suite: Suite,
         /// The name of the part.
         what: &'static str,
@@ -72,17 +72,13 @@ pub enum DerivationError {
     /// The suite belongs to another protocol.
     #[error("{suite} is not a suite of {wanted}")]
     Protocol {
-        /// The suite.
         suite: Suite,
         /// The protocol of the derivation.
         wanted: Protocol,
     },
     /// The library that derives keys refused the parameters.
     #[error("{suite}: the key derivation failed")]
-    Derivation {
-        /// The suite.
-        suite: Suite,
-    },
+    Derivation { suite: Suite },
 }
 
 impl Keys {

@@ -30,7 +30,7 @@ use crate::{ColumnCipher, ColumnError, ColumnKeys, ColumnResult, OnError};
 pub struct Encryption<'a> {
     /// The name of the key.
     pub key: &'a str,
-    /// The cipher.
+    /// The cipher under which the values are sealed.
     pub cipher: ColumnCipher,
     /// The source of the IVs.
     pub iv: ColumnIv<'a>,
@@ -65,7 +65,7 @@ pub enum ColumnIv<'a> {
 pub struct Decryption<'a> {
     /// The name of the key.
     pub key: &'a str,
-    /// The cipher.
+    /// The cipher under which the values were sealed.
     pub cipher: ColumnCipher,
     /// The associated data.
     pub aad: AssociatedData<'a>,

@@ -12,10 +12,10 @@ use crate::ExposedSecret;
 /// An error of an object store, with the file that it concerns.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {fault}", path.display())]
+#[allow(missing_docs, reason = "the message names the fields")]
 pub struct ObjectStoreError {
     /// The path of the store.
     pub path: PathBuf,
-    /// The fault.
     pub fault: StoreFault,
 }
 

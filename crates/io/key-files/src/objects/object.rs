@@ -35,7 +35,7 @@ pub struct StoredObject {
     pub version: u64,
     /// True if the object is seen after a login of the user only.
     pub is_private: bool,
-    /// The attributes.
+    /// The attributes as the file has them.
     pub attributes: StoredAttributes,
 }
 
@@ -44,7 +44,7 @@ pub struct StoredObject {
 pub struct UnstoredObject {
     /// True if the object is seen after a login of the user only.
     pub is_private: bool,
-    /// The attributes.
+    /// The attributes that the file gets.
     pub attributes: StoredAttributes,
 }
 

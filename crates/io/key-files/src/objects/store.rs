@@ -28,7 +28,7 @@ pub struct ObjectStore {
 /// The description of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreDescription {
-    /// The label.
+    /// The label of the token.
     pub label: String,
     /// The serial number: 16 hexadecimal digits, drawn when the file was created.
     pub serial: String,

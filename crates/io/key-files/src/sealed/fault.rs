@@ -121,6 +121,7 @@ fn describe_others(x25519: usize, others: &[String]) -> String {
 /// The fault of an identity file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum IdentityFault {
     /// The file holds no identity.
     #[error(
@@ -150,7 +151,6 @@ pub enum IdentityFault {
     Line {
         /// The line, from 1.
         line: usize,
-        /// The fault.
         fault: IdentityLineFault,
     },
 }

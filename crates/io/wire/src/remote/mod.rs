@@ -129,7 +129,7 @@ pub enum RemoteError {
 /// The statistics of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerReport {
-    /// The address.
+    /// The address as the settings name it.
     pub address: String,
     /// True if the server is asked at present.
     pub is_trusted: bool,

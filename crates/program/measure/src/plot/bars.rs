@@ -18,7 +18,7 @@ pub type Bar = Result<f64, String>;
 /// A chart of bars. Values are in `unit`. If a value was not measured, the reason stands in its place.
 #[derive(Debug, Clone)]
 pub struct BarChart {
-    /// The title.
+    /// The text above the bars.
     pub title: String,
     /// The text under the x axis: the quantity and its unit.
     pub x_label: String,

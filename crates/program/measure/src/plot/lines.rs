@@ -13,7 +13,7 @@ const NUMBERS: f64 = 62.0;
 /// A chart of lines. All panels share the y axis, so that they can be compared.
 #[derive(Debug, Clone)]
 pub struct LineChart {
-    /// The title.
+    /// The text above the panels.
     pub title: String,
     /// The label of the x axis with its unit: `load, % of scalar capacity`.
     pub x_label: String,
@@ -41,7 +41,7 @@ pub enum AxisScale {
 /// A panel: for each series its points (x, y), in order of x. Points outside of an axis are left out.
 #[derive(Debug, Clone)]
 pub struct ChartPanel {
-    /// The title.
+    /// The text above the panel.
     pub title: String,
     /// The points of each series.
     pub lines: Vec<Vec<(f64, f64)>>,

@@ -20,7 +20,7 @@ const STAPLE_NAME: &str = "staple.ocsp";
 /// The place of certificates: a directory, or one file with chain and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateSource {
-    /// The path.
+    /// The file or the directory.
     pub path: PathBuf,
 }
 

@@ -10,11 +10,11 @@ use oarlock_rustls::TlsKeyError;
 /// The reason why a certificate cannot be used. No reason quotes the bytes of a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum CertificateFault {
     /// A file or directory cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
-        /// The path.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,
@@ -22,7 +22,6 @@ pub enum CertificateFault {
     /// The file is too long.
     #[error("{}: expected a file of at most {max} bytes", path.display())]
     TooLong {
-        /// The path.
         path: PathBuf,
         /// The maximum length in bytes.
         max: usize,
@@ -32,20 +31,10 @@ pub enum CertificateFault {
     Exposed(#[from] ExposedSecret),
     /// The chain is not PEM, or has no certificate.
     #[error("{}: expected certificates in PEM: {reason}", path.display())]
-    Chain {
-        /// The path.
-        path: PathBuf,
-        /// The reason.
-        reason: String,
-    },
+    Chain { path: PathBuf, reason: String },
     /// The certificate itself is not valid.
     #[error("{}: the first certificate is not valid X.509: {reason}", path.display())]
-    Certificate {
-        /// The path.
-        path: PathBuf,
-        /// The reason.
-        reason: String,
-    },
+    Certificate { path: PathBuf, reason: String },
     /// No private key belongs to the chain.
     #[error("{}: no private key: expected it in the same file or in {}", path.display(), key.display())]
     NoKey {
@@ -88,10 +77,7 @@ pub enum CertificateFault {
     },
     /// The file of an OCSP response is not DER.
     #[error("{}: expected an OCSP response in DER", path.display())]
-    Staple {
-        /// The path.
-        path: PathBuf,
-    },
+    Staple { path: PathBuf },
     /// There is no certificate.
     #[error(
         "expected certificates: files NAME.pem with chain and key, NAME.crt with NAME.key, or directories NAME with \

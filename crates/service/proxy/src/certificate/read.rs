@@ -43,7 +43,7 @@ pub struct CertificateKeySources {
 /// A certificate that was read.
 #[derive(Debug)]
 pub struct CertificateEntry {
-    /// The files.
+    /// The files that the certificate and its key came from.
     pub files: CertificateFiles,
     /// The chain and its key.
     pub key: Arc<CertifiedKey>,

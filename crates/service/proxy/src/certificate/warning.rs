@@ -12,6 +12,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 /// A property for which clients reject a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ServedFault {
     /// The certificate, or another one of its chain, has expired.
     #[error("{} has expired at {}: renew it", ordinal(*.number), time(*.not_after))]
@@ -34,10 +35,7 @@ pub enum ServedFault {
         "the certificate has no DNS name as subject alternative name: no name leads to it, and clients do not read \
          the common name {common_name:?}"
     )]
-    Nameless {
-        /// The common name.
-        common_name: String,
-    },
+    Nameless { common_name: String },
     /// A certificate of the chain cannot be read.
     #[error("certificate {number} of the chain is not valid X.509")]
     Unreadable {

@@ -32,7 +32,7 @@ pub enum BackendAddress {
     Tcp {
         /// The name or the address, without brackets.
         host: String,
-        /// The port.
+        /// The port of the backend.
         port: u16,
     },
     /// The path of a UNIX socket.

@@ -56,7 +56,7 @@ pub enum HeaderProgress {
     },
     /// A complete header, followed by other bytes or none.
     Complete {
-        /// The header.
+        /// The header that was read.
         header: Box<ProxyHeader>,
         /// The length of the header in bytes.
         len: usize,

@@ -53,7 +53,7 @@ pub struct ChainFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChainBreak {
-    /// The file.
+    /// The file in which the line stands.
     pub file: String,
     /// The line at which the break was found, from 1. Zero stands for the file as a whole.
     pub line: u64,
@@ -88,7 +88,7 @@ pub enum BreakKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChainNote {
-    /// The file.
+    /// The file in which the line stands.
     pub file: String,
     /// The line, from 1.
     pub line: u64,

@@ -87,6 +87,7 @@ impl CounterUse {
 /// An error of the sources of keys.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ResidentKeysError {
     /// The directory cannot be listed.
     #[error("[keys] directory: {0}")]
@@ -112,7 +113,6 @@ pub enum ResidentKeysError {
     SealedRecords {
         /// The file.
         path: PathBuf,
-        /// The fault.
         fault: SealFault,
     },
     /// The file of symmetric keys is too long.

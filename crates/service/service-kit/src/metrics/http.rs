@@ -51,9 +51,9 @@ pub trait HttpPages: Send + Sync + 'static {
 /// A page as it is sent.
 #[derive(Clone, Debug)]
 pub struct HttpPage {
-    /// The status.
+    /// The status of the answer.
     pub status: StatusCode,
-    /// The content type.
+    /// The value of the header `content-type`.
     pub content_type: &'static str,
     /// Further headers, with names in lower case.
     pub headers: &'static [(&'static str, &'static str)],
