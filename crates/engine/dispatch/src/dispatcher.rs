@@ -38,11 +38,11 @@ pub struct Dispatcher(Arc<DispatcherShared>);
 
 struct DispatcherShared {
     blueprint: Arc<Blueprint>,
-    state: ProcessLocal<OwnedState>,
+    state: ProcessLocal<DispatchOwner>,
 }
 
 /// The state of the process that made it. Its drop stops the threads.
-struct OwnedState(Arc<DispatchState>);
+struct DispatchOwner(Arc<DispatchState>);
 
 impl Dispatcher {
     pub(crate) fn new(blueprint: Arc<Blueprint>) -> Self {
@@ -295,7 +295,7 @@ impl Dispatcher {
     /// Returns the state of this process, and creates it at first use.
     fn dispatch(&self) -> &Arc<DispatchState> {
         let DispatcherShared { blueprint, state } = &*self.0;
-        &state.get(|_| OwnedState(DispatchState::new(Arc::clone(blueprint)))).0
+        &state.get(|_| DispatchOwner(DispatchState::new(Arc::clone(blueprint)))).0
     }
 }
 
@@ -347,7 +347,7 @@ fn check_complete(shape: Shape, records: &Records<'_>) -> Result<(), JobError> {
     Ok(())
 }
 
-impl Drop for OwnedState {
+impl Drop for DispatchOwner {
     fn drop(&mut self) {
         self.0.stop();
     }

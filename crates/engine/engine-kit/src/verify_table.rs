@@ -49,7 +49,7 @@ pub trait VerifyTable: Any + Send + Sync + Sized {
 pub struct VerifyTableCache {
     budget: usize,
     timing: BuildTiming,
-    state: ProcessLocal<OwnedState>,
+    state: ProcessLocal<CacheOwner>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ enum BuildTiming {
 }
 
 /// The state of the process that made it, with a builder thread.
-struct OwnedState(Arc<CacheState>);
+struct CacheOwner(Arc<CacheState>);
 
 /// The state that runs and the builder share.
 struct CacheState {
@@ -170,7 +170,7 @@ impl VerifyTableCache {
     }
 
     fn shared(&self) -> &Arc<CacheState> {
-        &self.state.get(|_| OwnedState::new(self.budget)).0
+        &self.state.get(|_| CacheOwner::new(self.budget)).0
     }
 }
 
@@ -193,14 +193,14 @@ impl CacheState {
     }
 }
 
-impl OwnedState {
+impl CacheOwner {
     fn new(budget: usize) -> Self {
         Self(Arc::new(CacheState { store: TableStore::new(budget), builder: TableBuilder::default() }))
     }
 }
 
 /// Drops queued builds with the engine, because nobody waits for them.
-impl Drop for OwnedState {
+impl Drop for CacheOwner {
     fn drop(&mut self) {
         self.0.builder.close();
     }

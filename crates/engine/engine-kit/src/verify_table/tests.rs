@@ -187,7 +187,7 @@ fn the_child_of_a_fork_builds_its_own_tables() {
     let own = VerifyTableCache::new(8 * KILO);
     // Inherited from a parent: the builder thread is lost, and its lock is held for ever.
     let inherited = VerifyTableCache::new(8 * KILO);
-    let parent = inherited.state.get_for(ProcessMark::imaginary(1), |_| OwnedState::new(8 * KILO));
+    let parent = inherited.state.get_for(ProcessMark::imaginary(1), |_| CacheOwner::new(8 * KILO));
     let held = parent.0.builder.hold();
     for cache in [&own, &inherited] {
         assert_eq!(ask(cache, &[1; 4]), [false; 4]);

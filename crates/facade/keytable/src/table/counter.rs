@@ -40,8 +40,7 @@ pub struct IvCounter {
     store: Arc<dyn CounterStore>,
     fixed: [u8; 4],
     block: u64,
-    /// The values that are reserved and not used yet. After a fork parent and child hold the same reservation; it is the
-    /// parent's.
+    /// The values that are reserved and not used yet. A forked child inherits none: they are its parent's.
     reserved: ProcessLocal<Mutex<Range<u64>>>,
 }
 
