@@ -1,4 +1,4 @@
-//! Tables of OpenDKIM and of the mail filter: whatever an import writes can be read, and no table panics.
+//! Tables of OpenDKIM and of the mail filter: everything that an import writes can be read, and no table panics.
 #![no_main]
 
 use std::io;

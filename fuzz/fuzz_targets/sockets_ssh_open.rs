@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(packets.concat(), bytes);
     if let Some(byte) = wire.get_mut(usize::from(*flip)) {
         *byte ^= 1 | *step;
-        let (spoilt, _) = open_stream(&mut opener(&ACCELERATOR, suite), &wire, wire.len());
-        assert!(packets.starts_with(&spoilt), "a changed packet is never opened");
+        let (damaged, _) = open_stream(&mut opener(&ACCELERATOR, suite), &wire, wire.len());
+        assert!(packets.starts_with(&damaged), "a changed packet is never opened");
     }
 });

@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(records.concat(), bytes);
     if let Some(byte) = wire.get_mut(usize::from(*flip)) {
         *byte ^= 1 | *step;
-        let (spoilt, _) = open_stream(&mut opener(&ACCELERATOR, suite), &wire, wire.len());
-        assert!(records.starts_with(&spoilt), "a changed record is never opened");
+        let (damaged, _) = open_stream(&mut opener(&ACCELERATOR, suite), &wire, wire.len());
+        assert!(records.starts_with(&damaged), "a changed record is never opened");
     }
 });

@@ -12,7 +12,7 @@ use oarlock_records::{Encoding, SecretBuffer};
 
 /// The number of consecutive bytes of a secret that make a leak.
 const RUN: usize = 6;
-/// The characters of base64 that six bytes determine, whatever their position.
+/// The characters of base64 that six bytes determine, at any position.
 const CHARACTERS: usize = 7;
 
 /// The symmetric keys of the seeds, in hexadecimal digits.

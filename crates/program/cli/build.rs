@@ -32,7 +32,7 @@ fn features() -> Vec<String> {
     features
 }
 
-/// The commit that whoever builds states, because the sources are no repository: in containers, in packages.
+/// The commit that the builder states if the sources are not a repository: in containers, in packages.
 fn stated_commit() -> Option<String> {
     let stated = env::var("OARLOCK_COMMIT").ok()?;
     shortened(&stated)

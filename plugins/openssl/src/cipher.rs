@@ -331,7 +331,7 @@ fn parse_padding(word: ParamWord<'_>) -> Result<CipherPadding, ProviderError> {
 /// Selects the message if it is a premaster secret of one of the two versions, and the other secret if not. RFC 5246
 /// 7.4.7.1.
 ///
-/// The length of the message is not secret: a message of implicit rejection has any length, whatever was encrypted. The
+/// The length of the message is not secret: a message of implicit rejection has any length, for every plaintext. The
 /// choice between the two secrets is secret, so both take the same steps.
 fn select_premaster(
     message: &[u8],

@@ -6,11 +6,11 @@
 //! |---|---|
 //! | `ffi` | the functions that OpenSSL calls, the interface of the library that loaded the provider, and all unsafe code |
 //! | `config` | settings from openssl.cnf and the environment |
-//! | `provider` | the choice between engines of this process and a cryptoserver, and the fallback if the server is away |
+//! | `provider` | the choice between engines of this process and a cryptoserver, and the fallback if the server is unavailable |
 //! | `pending` | an operation that has been submitted and not answered yet |
 //! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
 //! | `generation` | new keys |
-//! | `handover` | operations that the fallback, another provider, goes on with |
+//! | `handover` | operations that the fallback, another provider, continues with |
 //! | `signature`, `cipher`, `exchange` | contexts between initialisation and result |
 //! | `digest`, `der` | digests by name; DigestInfo and AlgorithmIdentifier |
 //! | `error` | the reasons why an operation fails |

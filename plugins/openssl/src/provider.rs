@@ -404,7 +404,7 @@ impl AcceleratorSettings {
             OperationMode::Local => {
                 Self { names: config.engines.clone(), threads: config.threads, nice: config.nice }
             }
-            // The service has the engines. This process verifies, and computes if the service is away.
+            // The service has the engines. This process verifies, and computes if the service is unavailable.
             OperationMode::Service => Self::scalar(config.nice),
         }
     }

@@ -94,7 +94,7 @@ impl SlotEvents {
         self.waits().state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A child goes on with the events that its parent has seen, or sees all again if it cannot know them.
+    /// A child continues with the events that its parent has seen, or sees all again if it cannot know them.
     fn waits(&self) -> &EventWaits {
         let seen = |parent: &EventWaits| parent.state.try_lock().ok().map(|state| state.seen.clone());
         self.waits.get(|parent| {

@@ -26,7 +26,7 @@ pub(crate) fn has_interrogative_opening(opening: &str) -> bool {
 pub(crate) fn rustdoc_openings<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
 ) -> impl Iterator<Item = (usize, &'a str)> {
-    // Lines of tests may be missing: a comment goes on in the very next line only.
+    // Lines of tests may be missing: a comment continues in the very next line only.
     let mut last = (0, "");
     lines.filter_map(move |(number, line)| {
         let Some((marker, content)) = rustdoc_content(line) else {
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn finds_questions_at_the_start_of_rustdoc_only() {
         let text =
-            "/// Wh# it does.\n/// Wh# else.\nfn f() {}\n//! Wh# it is.\n// Wh# it was.\n/// Whatever.\n"
+            "/// Wh# it does.\n/// Wh# else.\nfn f() {}\n//! Wh# it is.\n// Wh# it was.\n/// Wh#soever.\n"
                 .replace("Wh#", "What");
         let lines: Vec<String> =
             interrogative_openings("a.rs", &text).into_iter().map(|found| found.text).collect();

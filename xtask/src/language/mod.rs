@@ -2,7 +2,7 @@
 //!
 //! | rule | fails on |
 //! |---|---|
-//! | `word` | a private word of `language/words.txt`, except in a phrase of `language/allowed.txt` |
+//! | `word` | a word of `language/words.txt` or a phrase of `language/phrases.txt`, except in one of `language/allowed.txt` |
 //! | `type-name` | a type name of `language/types.txt` |
 //! | `max-min` | names of limits that do not say max or min: `language/limits.txt` |
 //! | `doc-opening` | rustdoc that begins with What, How, Where, Why, Which, Whether, When or Who |
@@ -37,7 +37,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
     Ok(result)
 }
 
-/// Returns every finding, one per line, whatever the baseline tolerates.
+/// Returns every finding, one per line, tolerated or not.
 pub(crate) fn list(workspace: &Workspace) -> Result<String, WorkspaceError> {
     let findings = findings(workspace)?;
     let lines = findings.iter().map(|finding| format!("{} {}\n", finding.rule.name(), finding.text));
@@ -61,6 +61,7 @@ fn findings(workspace: &Workspace) -> Result<Vec<LanguageFinding>, WorkspaceErro
         let shown = path.strip_prefix(&workspace.root).unwrap_or(&path).to_string_lossy().into_owned();
         let text = read(&path)?;
         findings.extend(words::banned_words(&shown, &text));
+        findings.extend(words::banned_phrases(&shown, &text));
         findings.extend(words::limit_names(&shown, &text));
         findings.extend(docs::wide_lines(&shown, &text));
         if Path::new(&shown).extension().is_some_and(|end| end == "rs") {

@@ -3,6 +3,7 @@
 use super::findings::{LanguageFinding, LanguageRule};
 
 const WORDS: &str = include_str!("../../language/words.txt");
+const PHRASES: &str = include_str!("../../language/phrases.txt");
 const LIMITS: &str = include_str!("../../language/limits.txt");
 const ALLOWED: &str = include_str!("../../language/allowed.txt");
 
@@ -22,6 +23,30 @@ pub(super) fn banned_words(file: &str, text: &str) -> Vec<LanguageFinding> {
         }
     }
     findings
+}
+
+/// Finds phrases of the list within a line.
+pub(super) fn banned_phrases(file: &str, text: &str) -> Vec<LanguageFinding> {
+    let phrases =
+        || PHRASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
+    let mut findings = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.to_ascii_lowercase();
+        for (phrase, replacement) in phrases().filter(|(phrase, _)| has_phrase(&line, phrase)) {
+            let reason = format!("`{phrase}`: say {replacement}");
+            findings.push(LanguageFinding::in_file(LanguageRule::Word, file, number, &reason));
+        }
+    }
+    findings
+}
+
+/// True if a phrase stands in a line, and not within longer words.
+fn has_phrase(line: &str, phrase: &str) -> bool {
+    line.match_indices(phrase).any(|(start, _)| {
+        let (before, after) = (&line[..start], &line[start + phrase.len()..]);
+        !before.ends_with(|letter: char| letter.is_alphanumeric())
+            && !after.starts_with(|letter: char| letter.is_alphanumeric())
+    })
 }
 
 /// Finds names of limits that say most or least in place of max or min.
@@ -132,6 +157,17 @@ mod tests {
     fn finds_every_ending_of_a_word_with_a_star() {
         let (starred, _) = entries(WORDS).find(|(word, _)| word.ends_with('*')).unwrap();
         assert_eq!(banned_words("a.rs", &starred.replace('*', "er")).len(), 1);
+    }
+
+    #[test]
+    fn finds_phrases_and_not_parts_of_words() {
+        // From the list, so that this file has none.
+        let (phrase, _) = PHRASES.lines().nth(1).unwrap().split_once(": ").unwrap();
+        assert_eq!(
+            banned_phrases("a.rs", &format!("// A job {phrase}.\n// {}", phrase.to_uppercase())).len(),
+            2
+        );
+        assert_eq!(banned_phrases("a.rs", &format!("s{phrase} {phrase}s {}", phrase.replace(' ', "_"))), []);
     }
 
     #[test]

@@ -26,7 +26,7 @@ const ROUNDS: usize = 5;
 /// The number of waiting jobs at which the blocked engine is released.
 const BACKLOG: usize = 50_000;
 const SUBMITTERS: usize = 4;
-/// Jobs that one client of the stream has under way.
+/// Jobs that one client of the stream has in flight.
 const WINDOW: usize = 1024;
 
 /// Does nothing, once it is let go.
@@ -157,7 +157,7 @@ fn stream(key: &Key) -> f64 {
     start.elapsed().as_secs_f64() * 1e6 / JOBS as f64
 }
 
-/// One client with a window of jobs under way. It waits for the newest of a quarter first, so that it sleeps once.
+/// One client with a window of jobs in flight. It waits for the newest of a quarter first, so that it sleeps once.
 fn submit_share(dispatcher: &Dispatcher, key: &Key) {
     let mut waiting: VecDeque<Ticket> = VecDeque::with_capacity(WINDOW);
     for _ in 0..JOBS / SUBMITTERS {

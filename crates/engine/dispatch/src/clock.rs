@@ -17,7 +17,7 @@ impl DispatchClock {
 
     /// Returns the present time.
     pub(crate) fn now(self) -> Nanos {
-        // The clock counts from the dispatcher's start, so that 64 bits last for 584 years whatever the epoch of the
+        // The clock counts from the dispatcher's start, so that 64 bits last for 584 years with any epoch of the
         // system's monotonic clock is.
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }

@@ -19,8 +19,8 @@ impl<K: Clone + Eq, V: Default> MetricFamily<K, V> {
 
     /// Returns the value of a key.
     pub fn get(&self, key: &K) -> &V {
-        // The first free member is taken by whoever initialises it first. A thread that loses this race reads the
-        // winner's key and goes on, so that no key gets two members.
+        // The thread that initialises a free member first takes it. A thread that loses this race reads the
+        // winner's key and continues, so that no key gets two members.
         for member in &self.members {
             let (own, value) = member.get_or_init(|| (key.clone(), V::default()));
             if own == key {

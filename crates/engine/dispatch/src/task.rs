@@ -26,7 +26,7 @@ impl CallerTask {
 
     /// Takes the closure. Only the first call gets it.
     pub(crate) fn take(&self) -> Option<Box<dyn FnOnce() + Send>> {
-        // A thread for tasks runs it, or a dropped ticket drops it. Whoever comes first takes it.
+        // A thread for tasks runs it, or a dropped ticket drops it. The first of them takes it.
         self.run.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -77,7 +77,7 @@ impl WorkerSlot {
 }
 
 impl WorkerThreads {
-    /// Starts workers and watchdog once. After an error the next call goes on with the threads that are missing.
+    /// Starts workers and watchdog once. After an error the next call continues with the threads that are missing.
     pub(crate) fn ensure_started(
         &self,
         kinds: impl Iterator<Item = WorkerKind>,

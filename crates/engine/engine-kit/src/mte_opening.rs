@@ -69,7 +69,7 @@ impl MteOpening {
         &self.header
     }
 
-    /// Returns the number of hash blocks that are whole in the message, whatever the padding is.
+    /// Returns the number of hash blocks that are whole in the message for every padding.
     #[must_use]
     pub fn whole_blocks(&self, opened_len: usize) -> usize {
         let min_fragment = opened_len.saturating_sub(self.tag_len + MAX_PADDING);

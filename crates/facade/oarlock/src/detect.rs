@@ -535,8 +535,8 @@ mod tests {
     fn what_is_built_for_keys_that_recur_is_proved_too() {
         let scalar = || ScalarEngine::detect().unwrap();
         let (verify, sign) = (Shape::Ed25519Verify, Shape::Ed25519Sign);
-        let proved = |spoilt| {
-            let eager = Arc::new(Building(CorruptEngine::new(scalar(), spoilt, 0)));
+        let proved = |damaged| {
+            let eager = Arc::new(Building(CorruptEngine::new(scalar(), damaged, 0)));
             let candidate = EngineCandidate { eager, ..EngineCandidate::uniform(Arc::new(scalar())) };
             SelfTestedEngine::new(candidate, Arc::new(scalar()))
         };

@@ -4,7 +4,7 @@ use oarlock_core::{Column, DigestAlg, InputSource, JobError, OutputSink, Records
 
 use crate::Accelerator;
 
-/// A digest under way. Pieces of some ten KiB are worth more than short ones: each costs a batch of one record.
+/// A digest in pieces. Pieces of some ten KiB are worth more than short ones: each costs a batch of one record.
 ///
 /// ```
 /// use oarlock::{Accelerator, DigestAlg, DigestChain};

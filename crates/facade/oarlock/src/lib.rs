@@ -117,7 +117,7 @@
 //! | `lanes` | yes | the vector engine; without it the scalar engine serves alone |
 //! | `key-files` | no | PEM, encrypted PKCS#8, BIND's private keys and references to keys at a server, in [`keys`] |
 //! | `threshold` | no | the module `threshold`, and `keys::threshold`; turns `key-files` on |
-//! | `corruption-hook` | no | `engine_api::selftest::CorruptEngine`, an engine that spoils one lane, for tests |
+//! | `corruption-hook` | no | `engine_api::selftest::CorruptEngine`, an engine that damages one lane, for tests |
 #![forbid(unsafe_code)]
 
 mod accelerator;

@@ -141,7 +141,7 @@ impl<'a> Ds<'a> {
             Some(expected) if expected != found => {
                 return Err(DsError::Length { digest_type, expected, found });
             }
-            // Without a digest, a DS identifies no key, whatever its type is.
+            // Without a digest, a DS of any type identifies no key.
             None if found == 0 => return Err(DsError::Short { found: rdata.len() }),
             _ => {}
         }

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_come_in_canonical_order_whatever_the_order_of_the_file() {
+    fn sets_come_in_canonical_order_from_files_of_any_order() {
         let rows: [(&str, RecordType, &[u8]); 9] = [
             ("example.", RecordType::SOA, b"soa"),
             ("example.", RecordType::RRSIG, b"\0\x06sig"),

@@ -315,7 +315,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         }
     }
 
-    /// Returns the policy of a line. Whatever the line does not restrict is allowed.
+    /// Returns the policy of a line. Everything that the line does not restrict is allowed.
     fn policy(
         &self,
         line: &KeyFileLine<'_>,

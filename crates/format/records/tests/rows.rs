@@ -97,8 +97,8 @@ fn the_vector_of_gcm_and_tags_that_do_not_verify() {
         &format!("v,iv\n{zeros},{iv}\n"),
     );
     assert_eq!(done.0, format!("v,iv,tag\n{sealed},{iv},{tag}\n"));
-    let spoiled = tag.replace("ab6e", "ab6f");
-    let file = format!("v,iv,tag\n{sealed},{iv},{spoiled}\n{sealed},{iv},{tag}\n{sealed},{iv},{tag}00\n");
+    let damaged = tag.replace("ab6e", "ab6f");
+    let file = format!("v,iv,tag\n{sealed},{iv},{damaged}\n{sealed},{iv},{tag}\n{sealed},{iv},{tag}00\n");
     let done = run(&decrypt(cipher, column("iv"), Padding::None), FileFormat::CSV, &table, &file);
     assert_eq!(done.0, format!("v,iv,tag\n{zeros},{iv},{tag}\n"));
     let rejects: Vec<&str> = done.1.lines().collect();
@@ -566,8 +566,8 @@ fn equal_values_join_under_siv() {
         },
     );
     assert_eq!(run(&open, FileFormat::CSV, &table, &done).0, file);
-    let spoiled = done.replacen("85632d", "85632c", 1);
-    let (opened, rejects) = run(&open, FileFormat::CSV, &table, &spoiled);
+    let damaged = done.replacen("85632d", "85632c", 1);
+    let (opened, rejects) = run(&open, FileFormat::CSV, &table, &damaged);
     assert_eq!(opened.lines().count(), 3);
     assert!(rejects.starts_with("2,\"verification failed"), "{rejects}");
 }

@@ -150,7 +150,7 @@ pub fn choose(costs: &PathCosts, plan: &TransferPlan) -> PathChoice {
     PathChoice { path: RecordPath::User, reason }
 }
 
-/// Returns the reason why the kernel cannot take this direction whatever it costs.
+/// Returns the reason why the kernel cannot take this direction at any cost.
 fn exclude_kernel(plan: &TransferPlan) -> Option<ChoiceReason> {
     if !is_in_kernel(plan.suite) {
         return Some(ChoiceReason::NotInKernel { suite: plan.suite });
@@ -182,7 +182,7 @@ fn cheaper(chosen_ns: f64, other: RecordPath, other_ns: f64) -> ChoiceReason {
     ChoiceReason::Cheaper { chosen: duration(chosen_ns), other, other_cost: duration(other_ns) }
 }
 
-/// A duration that is not negative and not infinite, whatever was measured.
+/// A duration that is neither negative nor infinite.
 fn duration(ns: f64) -> Duration {
     Duration::try_from_secs_f64(ns / 1e9).unwrap_or(Duration::MAX)
 }

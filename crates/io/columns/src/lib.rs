@@ -1,7 +1,7 @@
 //! Encrypts, decrypts, translates, tokenises, authenticates, hashes and signs columns of Apache Arrow.
 //!
 //! A function takes a column and the names of a key and an algorithm, and returns a column of the same length. Null
-//! rows stay null and are not computed. A bad row never spoils other rows: [`OnError`] says what becomes of it. Values
+//! rows stay null and are not computed. A bad row never damages other rows: [`OnError`] says what becomes of it. Values
 //! are read in place if no other bytes belong to a record, and are gathered otherwise, in memory that is erased.
 //!
 //! | module | content |

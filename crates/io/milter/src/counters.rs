@@ -24,7 +24,7 @@ pub struct MilterCounters {
     pub panics: AtomicU64,
     /// The number of connections that the filter ended: it declined the MTA, or its answer could not be encoded.
     pub filter_faults: AtomicU64,
-    /// The number of messages that reached their end, whatever their outcome.
+    /// The number of messages that reached their end, with any outcome.
     pub messages: AtomicU64,
     /// The number of messages that did not reach their end: aborted by the MTA, or decided early by the filter.
     pub aborted_messages: AtomicU64,

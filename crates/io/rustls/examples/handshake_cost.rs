@@ -80,7 +80,7 @@ fn main() -> Result<(), ExampleError> {
             let (batches, jobs) = (after.batches - before.batches, after.batched_ops - before.batched_ops);
             let on_caller = after.on_caller - before.on_caller;
             println!(
-                "{name}, {under_way:2} under way: CPU rustls {:.1}, oarlock {:.1}, ratio {:.2}; clock {:.1}, {:.1}, ratio {:.2}; \
+                "{name}, {under_way:2} at once: CPU rustls {:.1}, oarlock {:.1}, ratio {:.2}; clock {:.1}, {:.1}, ratio {:.2}; \
                  {jobs} jobs in {batches} batches, {on_caller} jobs at once",
                 cpu.0,
                 cpu.1,

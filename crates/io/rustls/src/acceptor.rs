@@ -12,7 +12,7 @@ use crate::limits::HandshakeQueue;
 use crate::pause::HandshakeCount;
 use crate::{HandshakeLimits, TlsHandshakeError};
 
-/// Accepts TLS connections. The jobs of handshakes that are under way together share batches.
+/// Accepts TLS connections. The jobs of handshakes that are open at the same time share batches.
 ///
 /// Cheap to clone. Clones share the limits.
 #[derive(Clone)]

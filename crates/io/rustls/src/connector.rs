@@ -19,7 +19,7 @@ use crate::limits::{HandshakeQueue, QueuePlace};
 use crate::pause::HandshakeCount;
 use crate::{HandshakeLimits, TlsHandshakeError};
 
-/// Opens TLS connections. The jobs of handshakes that are under way together share batches.
+/// Opens TLS connections. The jobs of handshakes that are open at the same time share batches.
 ///
 /// Cheap to clone. Clones share the limits.
 #[derive(Clone)]

@@ -5,7 +5,7 @@
 //! handshake of this thread can go on without answers, and all jobs are computed in one call.
 //!
 //! The thread computes by itself, without a queue and another thread between. So a batch has as many jobs as the
-//! handshakes under way can give, and costs no switch of threads.
+//! open handshakes can give, and costs no switch of threads.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The number of handshakes that are under way or wait.
+//! The number of handshakes that compute or wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,8 +17,8 @@ pub struct HandshakeLimits {
     pub max_waiting: usize,
 }
 
-/// 1,024 handshakes under way, and 4,096 waiting. A handshake under way takes some 40 KiB, one that waits for its peer
-/// 10 to 20.
+/// 1,024 handshakes that compute, and 4,096 waiting. A handshake that computes takes some 40 KiB, one that waits for
+/// its peer 10 to 20.
 impl Default for HandshakeLimits {
     fn default() -> Self {
         Self { max_under_way: 1_024, max_waiting: 4_096 }

@@ -140,7 +140,7 @@ fn submit(accelerator: &Accelerator, jobs: &[Job<'_>]) -> SubmittedJobs {
     }
 }
 
-/// Counts a handshake as under way until it is dropped.
+/// Counts a handshake until it is dropped.
 #[derive(Debug)]
 pub(crate) struct HandshakeCount(PhantomData<*const ()>);
 

@@ -26,7 +26,7 @@ impl<'a> WireNumbers<'a> {
         };
         match numbers {
             [] => Ok(Self::One(0)),
-            // One number stands for all jobs, whatever their number: this keeps small batches small on the wire.
+            // One number stands for any number of jobs: this keeps small batches small on the wire.
             [one] => Ok(Self::One(u32::from_le_bytes(*one))),
             each if each.len() == count => Ok(Self::Each(each)),
             _ => Err(WireError::Column {

@@ -191,7 +191,7 @@ fn find_or_add_scheme(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -
     })
 }
 
-/// The answers to jobs that were not submitted with the others. Each job takes 32 bytes, whatever its fault.
+/// The answers to jobs that were not submitted with the others. Each job takes 32 bytes, for every fault.
 #[derive(Debug, Default)]
 pub struct SeparateAnswers {
     jobs: Vec<(u32, OtherOutcome)>,

@@ -78,7 +78,7 @@ pub(crate) fn opening(sizes: RingSizes) -> request::Body {
 
 impl ClientRing {
     /// Maps the memory that came with an answer. If this fails, the socket still works: the server answers through the
-    /// ring only after a request has come through it.
+    /// ring only after a request has arrived through it.
     ///
     /// # Errors
     /// The memory did not come, or does not keep to what the answer says.

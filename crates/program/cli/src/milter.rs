@@ -109,7 +109,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         let hangups = Hangups::handle();
         let service = open(global, args, &config).await?;
         let bound = service.bind_passed(PassedSockets::from_env().map_err(MilterError::Passed)?).await?;
-        // Whoever hears that the filter is ready may stop it at once.
+        // A supervisor that hears that the filter is ready may stop it at once.
         let stopped = stop_signal();
         let sockets: Vec<String> = bound.sockets().iter().map(MilterSocket::to_string).collect();
         announce(args, &sockets, bound.metrics());

@@ -115,7 +115,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
         let hangups = Hangups::handle();
         let service = ProxyService::open(config.clone(), global.builder()).await?;
         let bound = service.bind().await?;
-        // Whoever hears that the proxy is ready may stop it at once.
+        // A supervisor that hears that the proxy is ready may stop it at once.
         let stopped = stop_signal();
         announce(args, &bound);
         if global.json || args.log == LogFormat::Text {

@@ -1,4 +1,4 @@
-//! The buffers of the relay. A thread lends them to connections with data under way, so that an idle connection has
+//! The buffers of the relay. A thread lends them to connections with data in transit, so that an idle connection has
 //! none.
 
 use std::cell::RefCell;

@@ -211,7 +211,7 @@ pub struct ProxyLimits {
     pub max_connections: usize,
     /// The maximum number of connections of an address; for IPv6, of a network of 64 bits. 0 means no limit.
     pub max_connections_per_address: usize,
-    /// The maximum number of handshakes under way.
+    /// The maximum number of open handshakes.
     pub max_handshakes: usize,
     /// The maximum number of handshakes that wait. Further connections are refused at once.
     pub max_waiting_handshakes: usize,

@@ -31,7 +31,7 @@ pub(crate) struct RelayedBytes {
 pub(crate) enum RelayEnd {
     /// Both sides have ended their stream.
     Complete,
-    /// Enough bytes were sent to the client, and no bytes are under way.
+    /// Enough bytes were sent to the client, and no bytes are in transit.
     Paused,
     /// Nothing was relayed for too long.
     Idle,
@@ -141,11 +141,11 @@ struct RelayFlow {
 }
 
 enum FlowState {
-    /// Nothing is under way. With `needs_flush` the writer may keep bytes back.
+    /// Nothing is in transit. With `needs_flush` the writer may keep bytes back.
     Waiting {
         needs_flush: bool,
     },
-    /// Bytes are under way.
+    /// Bytes are in transit.
     Moving {
         buffer: LentBuffer,
         at: usize,
@@ -167,7 +167,7 @@ impl RelayFlow {
         Self { state: FlowState::Waiting { needs_flush: false }, moved: 0, pause_at: u64::MAX }
     }
 
-    /// Returns true if nothing is under way.
+    /// Returns true if nothing is in transit.
     fn is_at_rest(&self) -> bool {
         matches!(self.state, FlowState::Waiting { needs_flush: false } | FlowState::Closed)
     }

@@ -146,7 +146,7 @@ enum HandshakeError {
     #[error("the authority of the client's certificate was withdrawn meanwhile")]
     NotTrusted,
     #[error(
-        "evicted for a newer connection: the maximum of handshakes is under way ([limits] max_handshakes or max_handshakes_per_address)"
+        "evicted for a newer connection: the maximum of handshakes is open ([limits] max_handshakes or max_handshakes_per_address)"
     )]
     GaveWay,
 }

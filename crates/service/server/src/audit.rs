@@ -81,9 +81,9 @@ pub(crate) enum AuditError {
         /// The bytes that a client may reserve.
         max: usize,
     },
-    /// The requests of one client that are under way need more space than a client may reserve.
+    /// The unanswered requests of one client need more space than a client may reserve.
     #[error(
-        "the audit entries of this client's requests under way need more than the {max} bytes that one client may \
+        "the audit entries of this client's unanswered requests need more than the {max} bytes that one client may \
          reserve: wait for an answer and try again"
     )]
     TooMany {

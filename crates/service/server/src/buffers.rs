@@ -4,7 +4,7 @@
 //! adds them up read them from one place.
 
 /// The bytes that a client may hold although all clients together hold the maximum. Clients with small requests are
-/// served whatever other clients do.
+/// served in spite of other clients.
 pub(crate) const GUARANTEED_BYTES: usize = 64 << 10;
 
 /// The bytes that a connection needs for TLS and its state.

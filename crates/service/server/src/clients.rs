@@ -130,7 +130,7 @@ fn shown_name(name: &str) -> String {
     shown
 }
 
-/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may
+/// Returns the name of an identity's account. A user of this machine has one account for all its groups, which it may
 /// change. All names of a certificate together have one account.
 fn account_name(identity: &ClientIdentity) -> String {
     let names = identity.names();

@@ -189,7 +189,7 @@ pub struct ServerLimits {
     pub max_handshakes: usize,
     /// The maximum of such connections from one address, or from one IPv6 network of 64 bits.
     pub max_handshakes_per_address: usize,
-    /// The maximum requests under way on one connection or stream.
+    /// The maximum of unanswered requests on one connection or stream.
     pub max_in_flight: usize,
     /// The maximum bytes of a message of a stream.
     pub max_message_bytes: usize,
@@ -226,7 +226,7 @@ pub struct ServerLimits {
     pub max_idle_seconds: u64,
     /// The maximum time that a connection may last.
     pub max_connection_seconds: u64,
-    /// The maximum time for which requests under way are answered when the server stops.
+    /// The maximum time for which requests in progress are answered when the server stops.
     pub max_drain_seconds: u64,
 }
 
@@ -313,7 +313,7 @@ impl ServerLimits {
         Duration::from_secs(self.max_idle_seconds.max(1))
     }
 
-    /// Returns the maximum time for which requests under way are answered when the server stops.
+    /// Returns the maximum time for which requests in progress are answered when the server stops.
     pub(crate) fn max_drain(&self) -> Duration {
         Duration::from_secs(self.max_drain_seconds)
     }

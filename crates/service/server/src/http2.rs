@@ -82,7 +82,7 @@ fn http2(limits: &ServerLimits) -> Http2 {
     http2
 }
 
-/// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client
+/// Serves one connection to its end. The end is announced by a GOAWAY, and requests in progress are answered. A client
 /// that takes no answers is disconnected.
 async fn serve_one(http2: Http2, served: ServedCalls, transport: ClientTransport) {
     let (peer, service) = (transport.peer().clone(), Arc::clone(&served.service));

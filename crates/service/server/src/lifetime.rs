@@ -20,7 +20,7 @@ pub(crate) struct ConnectionLifetimes {
     clock: ServiceClock,
     /// The maximum seconds that a connection may last.
     max_connection_seconds: AtomicU64,
-    /// The time that requests under way have after the end.
+    /// The time that requests in progress have after the end.
     grace: Duration,
     entries: Mutex<HashMap<u64, LifetimeEntry>>,
     last_id: AtomicU64,
@@ -44,7 +44,7 @@ struct LifetimeEntry {
 pub(crate) enum LifeStage {
     /// Requests are served.
     Serving,
-    /// Requests under way are answered, new requests are refused.
+    /// Requests in progress are answered, new requests are refused.
     Ending(EndReason),
     /// The time for answers has passed.
     Cut,

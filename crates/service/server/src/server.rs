@@ -171,7 +171,7 @@ impl BoundServer {
         self.handle.clone()
     }
 
-    /// Serves until `stop` is ready. Then requests under way are answered, new requests are refused, and connections
+    /// Serves until `stop` is ready. Then requests in progress are answered, new requests are refused, and connections
     /// that have not ended by the deadline are cut.
     ///
     /// # Errors
@@ -211,10 +211,10 @@ impl BoundServer {
         stop.await;
         info!(
             deadline_s = config.limits.max_drain_seconds,
-            "draining: requests under way are answered, new requests are refused"
+            "draining: requests in progress are answered, new requests are refused"
         );
         service.drain.throw();
-        // The TCP listeners and the reloader stop first. Connections under way have tasks of their own.
+        // The TCP listeners and the reloader stop first. Open connections have tasks of their own.
         tasks.shutdown().await;
         let rest = async {
             if let Some(unix) = unix {

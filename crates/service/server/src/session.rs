@@ -57,7 +57,7 @@ pub(crate) struct ClientSession {
     service: Arc<SharedService>,
     client: KnownClient,
     keyring: Arc<Keyring>,
-    /// The keys by handle, shared with batches that are under way.
+    /// The keys by handle, shared with batches in progress.
     handles: Arc<Vec<Option<OpenedKey>>>,
     own_keys: Arc<OwnKeys>,
     /// The own symmetric keys that must be wiped.
@@ -76,7 +76,7 @@ pub(crate) struct ClientSession {
 /// The bytes that a handle holds: its slot, a name, and rights.
 const HANDLE_BYTES: usize = 256;
 
-/// An answer that is under way. Dropping it cancels the operations that have not been done.
+/// An answer in progress. Dropping it cancels the operations that have not been done.
 pub(crate) struct PendingResponse {
     work: PendingWork,
     /// The bytes that request and answer hold; `None` after the answer.
@@ -222,7 +222,7 @@ impl ClientSession {
     fn open_resident(&self, name: &str, number: u64) -> Result<(OpenedKey, proto::KeyInfo), Fault> {
         let (opened, key) =
             OpenedKey::open_resident(&self.service, &self.keyring, &self.client, name, number)?;
-        // Whoever opens a key to use it has its certificates or needs none, and each connection opens its keys.
+        // A client that opens a key to use it has its certificates or needs none, and each connection opens its keys.
         let info = self.keyring.key_info(&key, name, &opened.rights);
         Ok((opened, proto::KeyInfo { certificates: Vec::new(), ..info }))
     }
@@ -261,9 +261,9 @@ impl ClientSession {
         self.wipe_closed_keys();
     }
 
-    /// Wipes the closed keys, unless batches are under way: batches in the queue still name keys by their indices.
+    /// Wipes the closed keys, unless batches are in progress: batches in the queue still name keys by their indices.
     fn wipe_closed_keys(&mut self) {
-        // Each batch under way holds one reference, and the session holds one.
+        // Each batch in progress holds one reference, and the session holds one.
         if Arc::strong_count(&self.batches) > 1 {
             return;
         }

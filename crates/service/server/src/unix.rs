@@ -310,7 +310,7 @@ impl FrameBuffers {
                 // The readiness was stale, and is cleared now.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
                 Err(error) if matches!(self.file, Some((0, _))) && is_forbidden(&error) => {
-                    // Only the sending of files is forbidden. The client goes on without it.
+                    // Only the sending of files is forbidden. The client continues without it.
                     (self.file, self.ring) = (None, None);
                     report_failure(&self.service.metrics, &format_args!("sendmsg: {error}"));
                     continue;
@@ -380,7 +380,7 @@ impl RequestSource for FrameSource<'_> {
                 Poll::Ready(0) => return Poll::Ready(Ok(None)),
                 Poll::Ready(_) => {}
                 Poll::Pending => {
-                    // A request that has come to the ring meanwhile wakes nobody.
+                    // A request that has arrived to the ring meanwhile wakes nobody.
                     let may_wait = self.frames.ring.as_mut().map_or(Ok(true), |ring| ring.sleep())?;
                     if may_wait {
                         return Poll::Pending;

@@ -1,4 +1,4 @@
-//! Forks of a process that has rings open and jobs under way: both go on, and neither sees the other's answers.
+//! Forks of a process that has open rings and jobs in progress: both continue, and neither sees the other's answers.
 //!
 //! A program of its own: a forked child keeps connections of other tests open, and locks that their threads hold.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
@@ -173,7 +173,7 @@ fn parent_and_child_use_rings_of_their_own_with_jobs_under_way() {
     let server = ServerProcess::start();
     let (pool, key) = pool_with_rings(&server, 4);
     let before = server.metric("oarlock_operations_total");
-    let messages: Vec<String> = (0..3).map(|number| format!("under way {number}")).collect();
+    let messages: Vec<String> = (0..3).map(|number| format!("in progress {number}")).collect();
     let mut pending: Vec<_> = messages.iter().map(|message| start(&pool, &key, message)).collect();
     assert_eq!(pool.idle(), 1, "one connection is idle while the process forks");
     let (results, pipe) = std::io::pipe().unwrap();
@@ -184,7 +184,7 @@ fn parent_and_child_use_rings_of_their_own_with_jobs_under_way() {
         }
         sign_all(&pool, &key, "child", 40, send);
         assert_eq!((pool.idle(), pool.idle_with_ring()), (2, 2));
-        // A child of the child, and again with a job under way.
+        // A child of the child, and again with a job in progress.
         let own = start(&pool, &key, "the child's");
         let grandchild = fork(|| sign_all(&pool, &key, "grandchild", 20, send));
         send("the child's", own.wait().unwrap().expose());
@@ -203,7 +203,7 @@ fn parent_and_child_use_rings_of_their_own_with_jobs_under_way() {
     assert_eq!(verify_signatures(results, &key), 2 * (40 + 20 + 20) + 1);
     assert!(has_succeeded(child));
     sign_all(&pool, &key, "parent again", 10, check);
-    // 3 under way, 1 of the child, and two in each round: nothing was done twice.
+    // 3 in progress, 1 of the child, and two in each round: nothing was done twice.
     let expected = 3 + 1 + 2 * (40 + 20 + 20 + 40 + 10);
     assert_eq!(server.metric("oarlock_operations_total") - before, expected);
     drop(pool);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The current value. Whoever has taken it keeps it, also if it is replaced meanwhile.
+/// The current value. A caller that has taken it keeps it, even if it is replaced meanwhile.
 #[derive(Debug)]
 pub struct Current<T>(RwLock<Arc<T>>);
 

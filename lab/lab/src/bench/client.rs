@@ -1,4 +1,4 @@
-//! TlsClients of a TLS server: until it is ready, for a turn, and whatever happens to it.
+//! TlsClients of a TLS server: until it is ready, for a turn, and through its faults.
 
 use std::io;
 use std::net::SocketAddr;
@@ -97,7 +97,7 @@ impl TlsClients {
         all.await.map_err(BenchError::Clients)
     }
 
-    /// Connects until `length` is over, whatever fails, while `disturb` runs.
+    /// Connects until `length` is over, in spite of failures, while `disturb` runs.
     pub(super) fn endure(
         &self,
         address: SocketAddr,
@@ -122,7 +122,7 @@ impl TlsClients {
     }
 }
 
-/// The results of clients that go on whatever fails.
+/// The results of clients that continue after failures.
 #[derive(Default)]
 pub(super) struct EnduranceTally {
     pub(super) handshakes: u64,

@@ -170,8 +170,8 @@ impl CompletionStamp {
 
     fn set(&self) {
         let now = (self.start.elapsed().as_nanos() as u64).max(1);
-        // Release: whoever reads the stamp sees the answer that was written before the wake. A later wake keeps the
-        // first stamp.
+        // Release: a thread that reads the stamp sees the answer that was written before the wake. A later wake keeps
+        // the first stamp.
         let _ = self.after_ns.compare_exchange(0, now, Ordering::Release, Ordering::Relaxed);
     }
 

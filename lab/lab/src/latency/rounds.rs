@@ -127,7 +127,7 @@ mod tests {
     fn a_backlog_makes_a_rule_unstable() {
         let tally = |arrived, done| SliceTally { arrived, done, latencies_ns: Vec::new() };
         assert!(is_stable(&tally(1000, 950), 16) && !is_stable(&tally(1000, 949), 16));
-        assert!(is_stable(&tally(20, 10), 16), "as many as may be under way");
+        assert!(is_stable(&tally(20, 10), 16), "as many as may be in flight");
         assert!(is_stable(&tally(0, 0), 0));
     }
 }

@@ -127,7 +127,7 @@ fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
     // Answers from before the attack must not improve the times of the attack.
     honest.forget();
     let mut peak_kb = start_kb;
-    // On a busy machine the attack goes on until the honest client has got its first answer, or given up.
+    // On a busy machine the attack continues until the honest client has got its first answer, or given up.
     while Instant::now() < ends || !honest.has_ended_a_request() {
         pause(LOOK);
         peak_kb = peak_kb.max(besieged.resident_kb()?);

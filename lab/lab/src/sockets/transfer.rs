@@ -84,7 +84,7 @@ pub(super) struct TransferResult {
     pub(super) calls: WireCalls,
 }
 
-/// Connections of this machine to itself. Whatever arrives is counted and thrown away.
+/// Connections of this machine to itself. All that arrives is counted and thrown away.
 #[derive(Debug)]
 pub(super) struct Connections {
     pub(super) streams: Vec<SendingStream>,

@@ -53,7 +53,7 @@ pub(super) trait Wire {
     /// Reads what is there, up to the length of the buffer.
     fn read(&mut self, from: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Sends all bytes. With `continues` the record goes on with the next call.
+    /// Sends all bytes. With `continues` the record continues with the next call.
     fn send(&mut self, to: BorrowedFd<'_>, bytes: &[u8], continues: bool) -> io::Result<()>;
 
     /// Sends all parts in one message with control messages, whose contents have `control_bytes` bytes.

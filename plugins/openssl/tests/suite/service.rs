@@ -139,7 +139,7 @@ fn without_shared_memory_the_socket_serves_with_one_warning() {
     result.ok();
     assert_eq!(said.matches("the cryptoserver is asked without shared memory: mmap: ").count(), 1, "{said}");
     dir.plain("dgst -sha256 -verify rsa.pub -signature signature message").ok();
-    // Whoever turns it off needs no warning.
+    // A user who turns it off needs no warning.
     let result = dir.openssl_with(sign, |command| {
         command.env("OARLOCK_NO_RING", "1");
     });

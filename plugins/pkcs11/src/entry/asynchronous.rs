@@ -115,7 +115,7 @@ functions! { memory:
         })
     }
 
-    /// A call goes on in its session only, so that it cannot be given to another process.
+    /// A call continues in its session only, so that it cannot be given to another process.
     fn C_AsyncGetID(session: CK_SESSION_HANDLE, function: *mut CK_UTF8CHAR, id: *mut CK_ULONG) {
         library::with(|library| {
             library.cryptoki.session_description(session_handle(session))?;

@@ -88,9 +88,9 @@ fn check_arguments(
     if !arguments.pReserved.is_null() || (!has_mutexes && mutexes.contains(&true)) {
         return Err(ReturnCode::ArgumentsBad);
     }
-    // The engines lock with the mutexes of the operating system, whatever the program offers. GnuTLS and p11-kit offer
-    // mutexes without CKF_OS_LOCKING_OK, and set CKF_LIBRARY_CANT_CREATE_OS_THREADS too. Engines have threads from
-    // their first batch on, which call nothing of the program.
+    // The engines lock with the mutexes of the operating system, and not those that the program offers. GnuTLS and
+    // p11-kit offer mutexes without CKF_OS_LOCKING_OK, and set CKF_LIBRARY_CANT_CREATE_OS_THREADS too. Engines have
+    // threads from their first batch on, which call nothing of the program.
     Ok(())
 }
 

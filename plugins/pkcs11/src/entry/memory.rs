@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 /// The memory that the caller lends for one call.
 ///
-/// Its methods check what can be checked: null pointers, lengths that no memory has, and overlaps. Whoever makes one
+/// Its methods check what can be checked: null pointers, lengths that no memory has, and overlaps. The maker of one
 /// promises the rest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallerMemory<'c>(PhantomData<&'c mut [u8]>);

@@ -33,7 +33,7 @@ fn sessions_go_on_in_a_child() {
             let mut mechanism = plain(CKM_SHA256_RSA_PKCS);
             assert_eq!(call!(module, C_SignInit, session, &mut mechanism, key), CKR_OK);
             assert!(in_child(|| {
-                // The active operation goes on too, and other operations work with threads of the child's own.
+                // The active operation continues too, and other operations work with threads of the child's own.
                 let (mut out, mut len) = ([0_u8; 256], 256);
                 let data = b"data".as_ptr().cast_mut();
                 call!(module, C_Sign, session, data, 4, out.as_mut_ptr(), &mut len) == CKR_OK
@@ -196,7 +196,7 @@ fn create_data(module: &RawModule, session: CK_SESSION_HANDLE, label: &str) -> C
     create(module, session, template).err().unwrap_or(CKR_OK)
 }
 
-/// The connections of a database must not be shared with a child, and the login goes on in it.
+/// The connections of a database must not be shared with a child, and the login continues in it.
 #[test]
 fn a_token_file_goes_on_in_a_child() {
     isolated(

@@ -1,4 +1,4 @@
-//! Forks while a session is in the middle of something: the child goes on from there, and so does the parent.
+//! Forks while a session is in the middle of something: the child continues from there, and so does the parent.
 
 use std::ptr::null_mut;
 use std::sync::Barrier;

@@ -96,7 +96,7 @@ fn a_large_whole_item_is_not_passed_over_for_ever() {
     assert_eq!(
         tags(&queue.take(4, QueueEnd::Oldest)),
         [(3, 0, 100)],
-        "its turn has come, and its size does not matter"
+        "it is its turn, and its size does not matter"
     );
     assert_eq!(tags(&queue.take(8, QueueEnd::Oldest)), [(2, 0, 2), (4, 0, 2)]);
 }

@@ -120,7 +120,7 @@ impl<O: ItemOwner> Scheduler<O> {
     fn decide(&mut self, index: usize, tenant: u64, now: Nanos, load: WorkerLoad) -> Decision<O> {
         match self.need_probe(index, self.queues[index].live()) {
             ProbeNeed::Probe(request) => return Decision::Probe(request),
-            // The referee goes on serving while other engines are probed.
+            // The referee continues to serve while other engines are probed.
             ProbeNeed::Wait if self.queues[index].choices.is_empty() => return Decision::Idle,
             ProbeNeed::Wait | ProbeNeed::Known => {}
         }

@@ -141,7 +141,7 @@ fn a_fault_on_the_callers_thread_costs_no_other_job() {
         let dispatcher = around(&referee, config());
         settle(&dispatcher);
         referee.set(manner);
-        // The referee stays in service whatever it does, so its job fails when it has been tried often enough.
+        // The referee always stays in service, so its job fails when it has been tried often enough.
         let failed = answer(coalesced(&dispatcher, 3));
         assert!(matches!(failed.get(0), Err(JobError::EngineFailed { .. })), "{manner:?}");
         referee.set(Manner::Honest);

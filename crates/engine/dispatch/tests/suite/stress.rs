@@ -30,13 +30,13 @@ struct Moody {
     failing: [Invented; 4],
     hanging: Invented,
     hangs_left: AtomicUsize,
-    lots: Lots,
+    dice: Dice,
 }
 
 #[derive(Debug)]
-struct Lots(AtomicU64);
+struct Dice(AtomicU64);
 
-impl Lots {
+impl Dice {
     /// Returns a number below `end`.
     fn draw(&self, end: u64) -> u64 {
         let mut x = self.0.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
@@ -51,14 +51,14 @@ impl Moody {
         let with = |manner| Invented::bare("moody", LANES, manner);
         let failing = [Manner::Fails, Manner::Panics, Manner::LeavesUndone, Manner::Lies(PRIVATE)].map(with);
         let (honest, hanging) = (with(Manner::Honest), with(Manner::Hangs));
-        let (hangs_left, lots) = (AtomicUsize::new(HANGS), Lots(AtomicU64::new(1)));
-        Arc::new(Self { honest, failing, hanging, hangs_left, lots })
+        let (hangs_left, dice) = (AtomicUsize::new(HANGS), Dice(AtomicU64::new(1)));
+        Arc::new(Self { honest, failing, hanging, hangs_left, dice })
     }
 
     fn mood(&self) -> &Invented {
         let hangs = |left: usize| left.checked_sub(1);
-        match self.lots.draw(16) {
-            lot @ 0..4 => &self.failing[lot as usize],
+        match self.dice.draw(16) {
+            drawn @ 0..4 => &self.failing[drawn as usize],
             4 if self.hangs_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, hangs).is_ok() => {
                 &self.hanging
             }
@@ -108,14 +108,14 @@ struct Open {
     may_expire: bool,
 }
 
-fn submit(dispatcher: &Dispatcher, lots: &Lots, first: usize) -> Open {
-    let set = set_of(SHAPES[lots.draw(3) as usize], first, 1 + lots.draw(20) as usize);
-    let deadline = match lots.draw(8) {
-        0 => Some(Duration::from_micros(lots.draw(2_000))),
+fn submit(dispatcher: &Dispatcher, dice: &Dice, first: usize) -> Open {
+    let set = set_of(SHAPES[dice.draw(3) as usize], first, 1 + dice.draw(20) as usize);
+    let deadline = match dice.draw(8) {
+        0 => Some(Duration::from_micros(dice.draw(2_000))),
         1 => Some(Duration::from_secs(3_600)),
         _ => None,
     };
-    let options = SubmitOptions::default().with_tenant(lots.draw(4)).with_deadline(deadline);
+    let options = SubmitOptions::default().with_tenant(dice.draw(4)).with_deadline(deadline);
     let ticket = dispatcher.submit_many(set.clone(), options).unwrap();
     Open { set, ticket, may_expire: deadline.is_some() }
 }
@@ -129,19 +129,19 @@ fn check(open: Open) {
 }
 
 fn serve_one_client(dispatcher: &Dispatcher, seed: u64) {
-    let lots = Lots(AtomicU64::new(seed));
+    let dice = Dice(AtomicU64::new(seed));
     let mut open = VecDeque::new();
     for round in 0..ROUNDS {
-        let mut new = submit(dispatcher, &lots, round * 20);
-        match lots.draw(8) {
+        let mut new = submit(dispatcher, &dice, round * 20);
+        match dice.draw(8) {
             0 => new.ticket.cancel(),
             1 => drop(Pin::new(&mut new.ticket).poll(&mut Context::from_waker(Waker::noop()))),
             _ => open.push_back(new),
         }
-        if open.len() > lots.draw(24) as usize {
+        if open.len() > dice.draw(24) as usize {
             open.pop_front().into_iter().for_each(check);
         }
-        if lots.draw(16) == 0 {
+        if dice.draw(16) == 0 {
             drop(open.pop_back());
         }
     }

@@ -249,7 +249,7 @@ impl StoredTables {
 
 impl TableEntry {
     fn find<T: VerifyTable>(&self, uses: u32, now: u64) -> TableLookup<T> {
-        // Relaxed: callers hold the lock for reading, and whoever decides by these numbers holds it for writing.
+        // Relaxed: callers hold the lock for reading, and the one that decides by these numbers holds it for writing.
         self.used.store(now, Ordering::Relaxed);
         match &self.state {
             TableState::Ready(table, _) => {

@@ -256,7 +256,7 @@ impl<V: MulVector> Powers<V> {
             }
         }
         let second = of_lane.map(|words| simd.load(&words));
-        // Whoever knows r can forge.
+        // A process that knows r can forge.
         powers.zeroize();
         of_lane.zeroize();
         let first = all(eighth).times(simd, &second);

@@ -110,7 +110,7 @@ impl<S: Simd> HashBatch<'_, S> {
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
         let Self { simd, shape, parts } = self;
-        // Erased with the run: whoever has the chaining values of HMAC can forge its MACs.
+        // Erased with the run: the chaining values of HMAC are enough to forge its MACs.
         let zero = [simd.zero(); WORDS / 2];
         let scratch = Zeroizing::new(HashScratch { chains: [zero; 2], kept: [zero; 2] });
         let mut hashing = HashRun { simd, shape, kind, result_len, scratch, hash: PhantomData::<H> };

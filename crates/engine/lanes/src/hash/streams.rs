@@ -216,7 +216,7 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
 
 /// The messages that are hashed in turn.
 struct Streams<'a, H> {
-    /// The chaining values. Erased afterwards: whoever has those of HMAC can forge its MACs.
+    /// The chaining values. Erased afterwards: those of HMAC are enough to forge its MACs.
     states: Zeroizing<[StreamState; MAX_STREAMS]>,
     /// The words of the message schedules. Erased afterwards: messages can be secret.
     kept: Zeroizing<[KeptWords; MAX_STREAMS]>,
@@ -323,7 +323,7 @@ impl<'a, H: StreamHash> Streams<'a, H> {
         }
     }
 
-    /// Hashes blocks of the first `N` streams until one of them has none left, or goes on with its padding.
+    /// Hashes blocks of the first `N` streams until one of them has none left, or continues with its padding.
     fn step<S: ShaSimd, const N: usize>(&mut self, simd: S) {
         let (Some(states), Some(kept), Some(streams)) = (
             self.states.first_chunk_mut::<N>(),

@@ -159,7 +159,7 @@ pub(super) fn prefetch<T>(line: &T) {
 /// Prefetches the bytes at an offset into the second-level cache. The offset may be out of bounds.
 #[inline(always)]
 pub(crate) fn fetch_ahead(bytes: &[u8], at: u32) {
-    // SAFETY: fetching ahead reads nothing, whatever the address.
+    // SAFETY: fetching ahead reads nothing, at any address.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(bytes.as_ptr().wrapping_add(at as usize).cast()) };
 }
 

@@ -47,7 +47,7 @@ pub(super) fn revealed<T: Copy>(value: T) -> T {
 /// Sends a client request as `VALGRIND_DO_CLIENT_REQUEST` for amd64 in valgrind.h does: a preamble of rotations by
 /// 128 bits in total, then an exchange of a register with itself.
 fn request(code: u64, first: u64, second: u64) -> u64 {
-    // Six words always: Valgrind reads them all, whatever the request needs.
+    // Six words always: Valgrind reads all of them for every request.
     let arguments = [code, first, second, 0, 0, 0];
     let mut result = 0_u64;
     // SAFETY: the rotations restore rdi and change flags only; Valgrind reads the six words at rax, which live, and

@@ -84,7 +84,7 @@ pub(super) fn prefetch<T>(line: &T) {
 pub(crate) fn fetch_ahead(bytes: &[u8], at: u32) {
     if HAS_INTRINSICS {
         let line = bytes.as_ptr().wrapping_add(at as usize);
-        // SAFETY: fetching ahead reads nothing, whatever the address.
+        // SAFETY: fetching ahead reads nothing, at any address.
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) line, options(nomem, nostack, preserves_flags)) };
     }
 }

@@ -108,7 +108,7 @@ fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
             bytes[at % (len + 1)] ^= 1 << (at % 8);
         }
     };
-    let spoil = |index: usize, case: &mut Case| {
+    let damage = |index: usize, case: &mut Case| {
         if index.is_multiple_of(3) {
             match index % 4 {
                 0 => flip(&mut case.tag, 5 * index),
@@ -122,14 +122,14 @@ fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
     for engine in leaves_for(shape(16, Direction::Encrypt)) {
         for key_len in [16, 32] {
             let cases = cases(key_len);
-            let records = records(&cases, Direction::Decrypt, spoil);
+            let records = records(&cases, Direction::Decrypt, damage);
             let out = run(&engine, shape(key_len, Direction::Decrypt), &records);
             for (index, case) in cases.iter().enumerate() {
                 let Some(OutputSink::Output(span)) = records.output.get(index) else { panic!("an output") };
-                let is_spoilt = index.is_multiple_of(3);
+                let is_damaged = index.is_multiple_of(3);
                 let zeros = vec![0; case.plain.len()];
                 let (status, plain) =
-                    if is_spoilt { (Status::Rejected, &zeros) } else { (Status::Done, &case.plain) };
+                    if is_damaged { (Status::Rejected, &zeros) } else { (Status::Done, &case.plain) };
                 assert_eq!(
                     (out.statuses()[index], span.of(out.bytes())),
                     (status, Some(&plain[..])),
@@ -147,12 +147,12 @@ fn gcm_results_go_to_slots_and_tags_to_the_output() {
     for engine in leaves_for(shape(16, Direction::Encrypt)) {
         let cases = cases(16);
         for direction in Direction::ALL {
-            let spoil = |index: usize, case: &mut Case| {
+            let damage = |index: usize, case: &mut Case| {
                 if direction == Direction::Decrypt && index == 7 {
                     case.tag[3] ^= 1;
                 }
             };
-            let mut records = records(&cases, direction, spoil);
+            let mut records = records(&cases, direction, damage);
             let slots = SecretSlots::with_capacities(&vec![80; cases.len()]).unwrap();
             records.slots = std::borrow::Cow::Owned(slots);
             records.output = Column::Each((0..).take(cases.len()).map(OutputSink::Slot).collect());

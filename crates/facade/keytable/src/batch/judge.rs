@@ -184,7 +184,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         let (rights, needed) = (found.rights, RightSet::needed(row.task));
         if let InputSource::Slot(slot) = row.input {
             match &self.claims.read(slot)?.holds {
-                // A key leaves under its own right to be exported, whatever wraps it.
+                // A key leaves under its own right to be exported, under any wrapping key.
                 SlotContent::Key(key) if row.task.is_wrapping() => return check_export(key, found, needed),
                 SlotContent::Data { is_open, may_translate } if row.task.encrypts() => {
                     let translates = needed.doing_instead(KeyOperation::TranslateTo);

@@ -47,14 +47,14 @@ impl TokenFormat {
         Self { alphabet, keep_first: 0, keep_last: 0, has_luhn: false, min_len }
     }
 
-    /// Keeps so many characters at the start, whatever they are.
+    /// Keeps so many characters at the start, of any kind.
     #[must_use]
     pub fn keep_first(mut self, characters: usize) -> Self {
         self.keep_first = characters;
         self
     }
 
-    /// Keeps so many characters at the end, whatever they are.
+    /// Keeps so many characters at the end, of any kind.
     #[must_use]
     pub fn keep_last(mut self, characters: usize) -> Self {
         self.keep_last = characters;

@@ -143,7 +143,7 @@ impl FileCounter {
         Ok(counter)
     }
 
-    /// Goes on with a counter that [`FileCounter::create`] started.
+    /// Continues with a counter that [`FileCounter::create`] started.
     ///
     /// # Errors
     /// There is no such file, or it does not hold a counter.

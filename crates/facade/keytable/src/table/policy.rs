@@ -142,8 +142,8 @@ impl KeyPolicy {
     /// not allow wrapping.
     ///
     /// This is for callers who have the key itself. A key that several clients share needs a policy that states the
-    /// rights of each. So does a key that is [unwrapped](Self::unwraps): its user does not have it, and encryption under
-    /// chosen IVs would reveal the key stream of GCM and forge codes of blocks.
+    /// rights of each. So does a key that is [unwrapped](Self::unwraps): its user does not have it, and encryption
+    /// under chosen IVs would reveal the key stream of GCM and forge codes of blocks.
     #[must_use]
     pub fn any_data(key_type: KeyType) -> Self {
         use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
@@ -231,7 +231,7 @@ impl KeyPolicy {
     /// Allows this wrapping key to unwrap keys of `key_type`. The policy of such a key is `policy`.
     #[must_use]
     pub fn unwraps(mut self, key_type: KeyType, mut policy: Self) -> Self {
-        // A caller who has a key unwrapped does not have its bytes, whoever wrote the policy.
+        // A caller who has a key unwrapped does not have its bytes, under a policy of any author.
         policy.is_callers_own = false;
         self.unwraps.push((key_type, Arc::new(policy)));
         self

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn every_listed_key_is_found_whatever_its_parity() {
+    fn every_listed_key_is_found_with_any_parity() {
         let flipped = 0x0101_0101_0000_0001;
         for (list, kind) in
             [(&WEAK[..], KeyWeakness::Weak), (SEMI_WEAK.as_flattened(), KeyWeakness::SemiWeak)]

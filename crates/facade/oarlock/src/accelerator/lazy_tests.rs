@@ -40,10 +40,10 @@ impl Engine for Counting {
     }
 }
 
-/// A lazy accelerator whose second engine spoils `spoilt`, and how often that engine ran.
-fn lazy(spoilt: Shape, allowed: &[&str]) -> (Accelerator, Arc<AtomicUsize>) {
+/// A lazy accelerator whose second engine damages `damaged`, and how often that engine ran.
+fn lazy(damaged: Shape, allowed: &[&str]) -> (Accelerator, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
-    let engine = CorruptEngine::new(ScalarEngine::detect().unwrap(), spoilt, 1);
+    let engine = CorruptEngine::new(ScalarEngine::detect().unwrap(), damaged, 1);
     let engine = Counting { engine, runs: Arc::clone(&runs) };
     let builder = Accelerator::builder().threads(1).cross_check(0.0).cost_cache(None).lazy();
     (builder.engine(Arc::new(engine)).engines(allowed.iter().copied()).build().unwrap(), runs)
@@ -98,7 +98,7 @@ fn a_lazy_accelerator_answers_as_another_does() {
 }
 
 #[test]
-fn one_spoilt_lane_is_found_at_first_use() {
+fn one_damaged_lane_is_found_at_first_use() {
     let key = generate::ed25519().unwrap();
     let jobs = vec![sign(&key); 8];
     let (accelerator, _) = lazy(Shape::Ed25519Sign, &["scalar", "counting"]);

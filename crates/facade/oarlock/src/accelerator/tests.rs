@@ -16,13 +16,13 @@ use crate::detect::proved_shapes;
 use crate::selftest::{CorruptEngine, sample_operations, sample_records};
 use crate::{Input, Job};
 
-/// An engine that spoils one lane of one shape and confirms nothing.
+/// An engine that damages one lane of one shape and confirms nothing.
 #[derive(Debug)]
-struct Spoilt(CorruptEngine<ScalarEngine>);
+struct Damaged(CorruptEngine<ScalarEngine>);
 
-impl Engine for Spoilt {
+impl Engine for Damaged {
     fn name(&self) -> &'static str {
-        "spoilt"
+        "damaged"
     }
 
     fn offers(&self, shape: Shape) -> Option<BatchSize> {
@@ -38,10 +38,10 @@ impl Engine for Spoilt {
     }
 }
 
-/// All work goes to the spoilt engine; the scalar one only judges.
-fn spoilt(shape: Shape, cross_check: f64) -> Dispatcher {
+/// All work goes to the damaged engine; the scalar one only judges.
+fn damaged(shape: Shape, cross_check: f64) -> Dispatcher {
     let scalar = ScalarEngine::detect().unwrap();
-    let engine = Spoilt(CorruptEngine::new(ScalarEngine::detect().unwrap(), shape, 1));
+    let engine = Damaged(CorruptEngine::new(ScalarEngine::detect().unwrap(), shape, 1));
     let config =
         SchedulerConfig::default().with_cross_check(cross_check).with_referee_serves(false).with_threads(1);
     DispatcherBuilder::new(Arc::new(scalar)).engine(Arc::new(engine)).config(config).build()
@@ -59,9 +59,9 @@ fn every_engine_of_this_machine_passes_its_self_tests() {
 }
 
 #[test]
-fn the_release_check_of_every_shape_finds_a_spoilt_lane() {
+fn the_release_check_of_every_shape_finds_a_damaged_lane() {
     for shape in proved_shapes() {
-        let dispatcher = spoilt(shape, 1.0);
+        let dispatcher = damaged(shape, 1.0);
         if shape.is_record() {
             check_records(&dispatcher, shape);
         } else {
@@ -77,7 +77,7 @@ fn the_release_check_of_every_shape_finds_a_spoilt_lane() {
 fn rsa_results_are_confirmed_without_any_cross_check() {
     for bits in [1024, 2048] {
         let shape = Shape::RsaPrivate { bits };
-        let dispatcher = spoilt(shape, 0.0);
+        let dispatcher = damaged(shape, 0.0);
         check_operations(&dispatcher, shape);
         assert!(dispatcher.counters().unconfirmed > 0);
     }
@@ -256,8 +256,8 @@ fn builders_say_what_they_expected() {
 
 #[test]
 fn an_engine_that_is_not_allowed_answers_nothing() {
-    let engine = Arc::new(Spoilt(CorruptEngine::new(ScalarEngine::detect().unwrap(), Shape::X25519, 0)));
-    let only = Accelerator::builder().cost_cache(None).engine(engine).engines(["spoilt"]).build().unwrap();
+    let engine = Arc::new(Damaged(CorruptEngine::new(ScalarEngine::detect().unwrap(), Shape::X25519, 0)));
+    let only = Accelerator::builder().cost_cache(None).engine(engine).engines(["damaged"]).build().unwrap();
     let key = generate::ed25519().unwrap();
     let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"x"));
     assert!(only.run_all(&[job]).get(0).is_ok());

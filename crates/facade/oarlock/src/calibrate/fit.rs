@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_recovered_whatever_their_size() {
+    fn constants_of_any_size_are_recovered() {
         for known in
             [cost(900.0, 12.0, 0.25), cost(0.0, 600.0, 15.0), cost(50.0, 0.0, 3.0), cost(7e6, 1.0, 0.0)]
         {

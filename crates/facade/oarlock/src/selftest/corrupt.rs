@@ -16,7 +16,7 @@ pub struct CorruptEngine<E> {
 }
 
 impl<E: Engine> CorruptEngine<E> {
-    /// Spoils the job at index `lane` of every run of `shape` that has as many.
+    /// Damages the job at index `lane` of every run of `shape` that has as many.
     #[must_use]
     pub fn new(engine: E, shape: Shape, lane: usize) -> Self {
         Self { engine, shape, lane }
@@ -56,31 +56,31 @@ impl<E: Engine> Engine for CorruptEngine<E> {
         self.engine.run(jobs, out)?;
         if jobs.shape() == self.shape && self.lane < jobs.len() {
             match jobs {
-                Jobs::Operations(..) => spoil_operation(self.lane, out),
-                Jobs::Records(_, parts) => spoil_record(self.lane, parts, out),
+                Jobs::Operations(..) => damage_operation(self.lane, out),
+                Jobs::Records(_, parts) => damage_record(self.lane, parts, out),
             }
         }
         Ok(())
     }
 }
 
-fn spoil_operation(lane: usize, out: &mut Outcomes) {
+fn damage_operation(lane: usize, out: &mut Outcomes) {
     match (out.statuses()[lane], out.result_mut(lane).last_mut()) {
         (Status::Done, Some(last)) => *last ^= 1,
         (status, _) => out.set(lane, turned(status)),
     }
 }
 
-fn spoil_record(mut lane: usize, parts: &[&Records<'_>], out: &mut Outcomes) {
+fn damage_record(mut lane: usize, parts: &[&Records<'_>], out: &mut Outcomes) {
     for (index, records) in parts.iter().enumerate() {
         if lane < records.len {
-            return spoil_place(lane, records, out.part_mut(index));
+            return damage_place(lane, records, out.part_mut(index));
         }
         lane -= records.len;
     }
 }
 
-fn spoil_place(record: usize, records: &Records<'_>, part: PartMut<'_>) {
+fn damage_place(record: usize, records: &Records<'_>, part: PartMut<'_>) {
     let status = &mut part.statuses[record];
     let place = match records.output.get(record) {
         Some(OutputSink::Output(span)) => span.of_mut(part.output),

@@ -41,13 +41,13 @@ fn scalar_proves_every_shape() {
 }
 
 #[test]
-fn one_spoilt_lane_fails_every_self_test_by_name() {
+fn one_damaged_lane_fails_every_self_test_by_name() {
     for shape in every_shape() {
         let hedged = if matches!(shape, Shape::EcdsaSign { .. }) { 4 } else { 0 };
         let last = prove(&scalar(), &scalar(), shape).unwrap().jobs - hedged - 1;
         for lane in [0, 1, 2, 3, last] {
-            let spoilt = CorruptEngine::new(scalar(), shape, lane);
-            match prove(&spoilt, &scalar(), shape) {
+            let damaged = CorruptEngine::new(scalar(), shape, lane);
+            match prove(&damaged, &scalar(), shape) {
                 Err(SelfTestFailure::Wrong { engine: "scalar", shape: found, lane: wrong, .. }) => {
                     assert_eq!((found, wrong), (shape, lane));
                 }
@@ -57,7 +57,7 @@ fn one_spoilt_lane_fails_every_self_test_by_name() {
     }
 }
 
-/// Right answers but for signatures with random nonces, which `.1` spoils.
+/// Right answers but for signatures with random nonces, which `.1` damages.
 #[derive(Debug)]
 struct BadHedger(ScalarEngine, fn(&mut Outcomes));
 
@@ -85,7 +85,7 @@ impl Engine for BadHedger {
 #[test]
 fn bad_signatures_and_repeated_nonces_of_the_hedged_kind_are_found() {
     let shape = Shape::EcdsaSign { curve: Curve::P384 };
-    let difference = |spoil| match prove(&BadHedger(scalar(), spoil), &scalar(), shape) {
+    let difference = |damage| match prove(&BadHedger(scalar(), damage), &scalar(), shape) {
         Err(SelfTestFailure::Wrong { lane: 2, difference, .. }) => difference,
         other => panic!("{other:?}"),
     };

@@ -232,11 +232,11 @@ fn the_quick_way_survives_culprits_as_long_as_enough_are_right() {
     let (public, shares) = deal(2, 4);
     let expected = plain_signature(&key(512), message());
     let good = partials(&shares, message());
-    let spoil = |at: usize| flipped(&public, &good[at], ends(&public)[0]);
-    let one = [spoil(0), good[1].clone(), good[2].clone()];
+    let damage = |at: usize| flipped(&public, &good[at], ends(&public)[0]);
+    let one = [damage(0), good[1].clone(), good[2].clone()];
     let found = combine_optimistic(accelerator(), &public, &message(), &one).unwrap();
     assert_eq!((found.signature, found.culprits), (expected.clone(), vec![1]));
-    let two = [spoil(0), good[1].clone(), spoil(2), good[3].clone()];
+    let two = [damage(0), good[1].clone(), damage(2), good[3].clone()];
     let found = combine_optimistic(accelerator(), &public, &message(), &two).unwrap();
     assert_eq!((found.signature, found.culprits), (expected.clone(), vec![1, 3]));
     let found = combine_optimistic(accelerator(), &public, &message(), &two[..3]).unwrap_err();

@@ -40,7 +40,7 @@ impl AttributeValue {
     }
 
     /// Writes the value as the C interface shows it. `out` has exactly [`encoded_len`](Self::encoded_len) bytes. A
-    /// template is written by whoever knows the pointers of the caller.
+    /// template is written by the code that knows the pointers of the caller.
     pub(crate) fn encode(&self, out: &mut [u8]) {
         match self {
             Self::Bool(value) => out.fill(u8::from(*value)),

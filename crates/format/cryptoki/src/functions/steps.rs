@@ -7,11 +7,11 @@ use crate::session::{ActiveOperation, Session};
 
 /// The state of an operation after a step that succeeded.
 pub(super) enum StepEnd<R> {
-    /// The operation goes on.
+    /// The operation continues.
     More(R),
     /// The operation has ended.
     Done(R),
-    /// The operation goes on when `C_AsyncComplete` has the result of this step.
+    /// The operation continues when `C_AsyncComplete` has the result of this step.
     Waits(ReturnCode),
 }
 

@@ -59,7 +59,7 @@ impl CounterState {
         if blocks > self.left { Err(ReturnCode::DataLenRange) } else { Ok(()) }
     }
 
-    /// Plans the encryption or decryption of the next bytes, and goes on to the bytes behind them.
+    /// Plans the encryption or decryption of the next bytes, and moves to the bytes behind them.
     ///
     /// # Errors
     /// [`ReturnCode::DataLenRange`] if the counter would repeat.

@@ -193,7 +193,7 @@ impl MessageCipher {
         let mut generated = vec![0; parameters.iv.len()];
         if parameters.generator == IvGenerator::Counter {
             // Each operation starts somewhere else: from zero, a second operation under the key would repeat the first.
-            // So does a forked child, whose parent goes on to count.
+            // So does a forked child, whose parent continues to count.
             let process = ProcessMark::current();
             let counter = match self.counter {
                 Some((owner, counter)) if owner == process => counter,

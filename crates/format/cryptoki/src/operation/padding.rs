@@ -25,7 +25,7 @@ pub(crate) fn pkcs7(len: usize) -> &'static [u8] {
 
 /// Returns the length of the data before the padding, which is in the last block.
 ///
-/// All bytes of the block are read, whatever they are. Only the answer depends on them.
+/// All bytes of the block are always read. Only the answer depends on their values.
 ///
 /// # Errors
 /// [`ReturnCode::EncryptedDataInvalid`] for a bad padding.

@@ -66,7 +66,7 @@ pub(crate) struct PendingCall {
     pub(crate) computation: PendingComputation,
     /// The bytes of the caller's buffer.
     pub(crate) max_len: usize,
-    /// The cipher that goes on after the call. It is busy until then.
+    /// The cipher that continues after the call. It is busy until then.
     pub(crate) next_piece_of: Option<CipherDirection>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) type PendingComputation = Pin<Box<dyn Future<Output = Result<CallResu
 pub(crate) struct CallResult {
     pub(crate) bytes: Zeroizing<Vec<u8>>,
     pub(crate) objects: Vec<NewObject>,
-    /// The cipher that goes on.
+    /// The cipher that continues.
     pub(crate) cipher: Option<Box<CipherOperation>>,
 }
 

@@ -198,7 +198,7 @@ impl SlotObjects {
         let mut objects = self.session_objects.write().unwrap_or_else(PoisonError::into_inner);
         objects.remove_if(Object::is_private);
         drop(objects);
-        // A write under way would put its object into the index later, with its key.
+        // A write that has begun would put its object into the index later, with its key.
         let _writes = self.lock_writes();
         let mut version = self.lock_version();
         let mut index = (*self.snapshot()).clone();

@@ -232,9 +232,9 @@ fn ciphers_and_digests_are_asynchronous_and_pieces_go_on() {
             begun => pieces.extend_from_slice(&own.finish("C_EncryptFinal", begun).unwrap().bytes),
         }
         assert_eq!(pieces, sealed, "{mechanism:?}");
-        let spoilt = [&sealed[..sealed.len() - 1], &[!sealed[sealed.len() - 1]]].concat();
+        let damaged = [&sealed[..sealed.len() - 1], &[!sealed[sealed.len() - 1]]].concat();
         library.decrypt_init(session, &mechanism, key).unwrap();
-        let opened = own.output("C_Decrypt", |out| library.decrypt(session, &spoilt, out));
+        let opened = own.output("C_Decrypt", |out| library.decrypt(session, &damaged, out));
         assert_ne!(opened, Ok(data.clone()));
         let idle = library.decrypt(session, &sealed, &mut CallOutput::new(&mut [0; 512]));
         assert_eq!(idle.unwrap_err(), ReturnCode::OperationNotInitialized);
@@ -315,8 +315,8 @@ fn derived_wrapped_and_unwrapped_keys_are_asynchronous() {
     let begun = library.unwrap_key(session, &mechanism, wrapping, &wrapped, &template.entries());
     let unwrapped = own.finish("C_UnwrapKey", begun).unwrap().object.unwrap();
     assert_eq!(user.get(unwrapped, A::VALUE), user.get(expected, A::VALUE));
-    let spoilt: Vec<u8> = wrapped.iter().map(|byte| byte ^ 1).collect();
-    let begun = library.unwrap_key(session, &mechanism, wrapping, &spoilt, &template.entries());
+    let damaged: Vec<u8> = wrapped.iter().map(|byte| byte ^ 1).collect();
+    let begun = library.unwrap_key(session, &mechanism, wrapping, &damaged, &template.entries());
     assert_eq!(own.finish("C_UnwrapKey", begun).unwrap_err(), ReturnCode::WrappedKeyInvalid);
 }
 

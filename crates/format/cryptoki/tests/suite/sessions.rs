@@ -195,7 +195,7 @@ fn a_cancelled_operation_is_over() {
     user.cryptoki.session_cancel(user.session, mechanism_flags::SIGN).unwrap();
     let update = user.cryptoki.sign_update(user.session, b"m");
     assert_eq!(update.unwrap_err(), ReturnCode::OperationNotInitialized);
-    user.cryptoki.digest_update(user.session, b"the other goes on").unwrap();
+    user.cryptoki.digest_update(user.session, b"the other continues").unwrap();
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn two_threads_in_one_session_get_answers_and_errors_and_no_panic() {
             });
         }
     });
-    // Whatever happened, the session is of use afterwards.
+    // The session is usable afterwards in any case.
     user.cryptoki.session_cancel(user.session, mechanism_flags::SIGN).unwrap();
     assert_eq!(user.sign(&Mechanism::plain(M::AES_CMAC), key, b"m").unwrap().len(), 16);
 }

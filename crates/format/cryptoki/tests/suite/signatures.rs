@@ -12,7 +12,7 @@ fn pss(hash: M, mgf: u64, salt_len: u64) -> P<'static> {
     P::Pss { hash, mgf, salt_len }
 }
 
-/// Signs in one step and in pieces, verifies both ways, and spoils message and signature.
+/// Signs in one step and in pieces, verifies both ways, and damages message and signature.
 fn check_pair(
     user: &User,
     mechanism: &Mechanism<'_>,

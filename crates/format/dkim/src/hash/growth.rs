@@ -79,7 +79,7 @@ impl GrowingInputs {
             // Every step advances the shared chain, also those of another algorithm.
             turn.absorb(accelerator, &mut chain, &data[step.shared.clone()]).await?;
             if step.alg == alg {
-                // The clone takes the end of this input; the chain itself goes on to the next step.
+                // The clone takes the end of this input; the chain itself continues to the next step.
                 let mut whole = chain.clone();
                 turn.absorb(accelerator, &mut whole, &data[step.own.clone()]).await?;
                 *digest = Hash::from_vec(whole.finish(accelerator)?);

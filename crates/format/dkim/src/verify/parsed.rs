@@ -14,7 +14,7 @@ use crate::verdict::{FailReason, SignatureResult};
 const FIELD: &[u8] = b"DKIM-Signature";
 
 /// The signatures and the ARC chain of one message. They name the hashes of the body that are needed, and they can be
-/// kept until the body has come.
+/// kept until the body has arrived.
 #[derive(Debug)]
 pub struct ParsedSignatures<'m> {
     pub(super) signatures: SmallVec<[ParsedSignature<'m>; 2]>,
@@ -35,7 +35,7 @@ pub(super) struct ParsedSignature<'m> {
 #[allow(clippy::large_enum_variant)]
 pub(super) enum ParseState<'m> {
     Unread(Box<SignatureResult>),
-    /// The signature cannot pass, whatever its key is.
+    /// The signature cannot pass under any key.
     Refused {
         signature: DkimSignature<'m>,
         reason: FailReason,

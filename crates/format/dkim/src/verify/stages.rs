@@ -20,7 +20,7 @@ use crate::verdict::{FailReason, SignatureResult};
 #[allow(clippy::large_enum_variant)]
 pub(super) enum UnverifiedSignature<'m> {
     Done(Box<SignatureResult>),
-    /// The signature cannot pass, whatever its key is. Its record is looked up all the same, because it may have
+    /// The signature cannot pass under any key. Its record is looked up all the same, because it may have
     /// `t=y`.
     Refused {
         signature: DkimSignature<'m>,
@@ -125,7 +125,7 @@ impl<'m> HashedMessages<'m> {
                 let mut checked = Vec::with_capacity(signatures.len());
                 for (index, pending) in signatures.into_iter().enumerate() {
                     checked.push(check(pending, true, index));
-                    // A chain whose newest message signature fails is broken, whatever its seals are. RFC 8617 5.2.
+                    // A chain whose newest message signature fails is broken, even with good seals. RFC 8617 5.2.
                     if index == 0 && checked[0].reason.is_some() {
                         break;
                     }

@@ -229,13 +229,13 @@ fn keeps_the_order_of_messages_at_every_batch_size() {
                     .unwrap();
             }
             let fields = intake.sign(accelerator).unwrap();
-            let spoil = |number: usize| number % 5 == 3;
+            let damage = |number: usize| number % 5 == 3;
             let whole: Vec<Vec<u8>> = fields
                 .iter()
                 .zip(&mails)
                 .enumerate()
                 .map(|(number, (field, mail))| {
-                    let tail: &[u8] = if spoil(number) { b"!" } else { b"" };
+                    let tail: &[u8] = if damage(number) { b"!" } else { b"" };
                     [field.as_ref().unwrap().as_bytes(), b"\r\n", mail, tail].concat()
                 })
                 .collect();
@@ -243,7 +243,7 @@ fn keeps_the_order_of_messages_at_every_batch_size() {
             let results = verify_at(accelerator, &all, &zone(), &VerifyPolicy::default(), NOW);
             assert_eq!(results.len(), count);
             for (number, results) in results.iter().enumerate() {
-                let expected = spoil(number).then_some(FailReason::BodyHash);
+                let expected = damage(number).then_some(FailReason::BodyHash);
                 assert_eq!(results.signatures[0].reason, expected, "{number} of {count}");
                 let selector = signers[number % 3].selector();
                 assert_eq!(results.signatures[0].selector.as_deref(), Some(selector));

@@ -105,7 +105,7 @@ fn key(name: &[u8]) -> Option<u16> {
 
 fn value(key: u16, word: EntryWord<'_>, text: Option<&[u8]>) -> Read<Value> {
     let bad = |expected| EntryError::word(word, expected);
-    // `keyNNNNN` gives the value as bytes, whatever the key.
+    // `keyNNNNN` gives the value as bytes, for every key.
     let is_generic = word.bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(b"key"));
     let text = text.unwrap_or_default();
     let mut out = Value::new();
@@ -336,7 +336,8 @@ fn print_alpn(value: &[u8], out: &mut Vec<u8>) {
         }
         let (protocol, after) = after.split_at(usize::from(*len));
         for byte in protocol {
-            // The backslash before a comma or a backslash is escaped itself, because the text has two levels of escapes.
+            // The backslash before a comma or a backslash is escaped itself, because the text has two levels of
+            // escapes.
             if matches!(byte, b',' | b'\\') {
                 codec::write_quoted_byte(b'\\', out);
             }

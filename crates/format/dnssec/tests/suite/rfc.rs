@@ -41,8 +41,8 @@ fn the_zone_of_rfc_4035_verifies() {
     let signatures = signature_count(RFC_4035);
     assert_eq!((found.counts.good_signatures, found.counts.verifications), (signatures, signatures));
     assert_eq!((found.counts.delegations, found.counts.secure_delegations), (2, 1));
-    let spoilt = spoilt(RFC_4035, "ai.example. 3600 IN RRSIG HINFO ");
-    let found = verify_with(&spoilt, VerifySettings::at(RFC_4035_NOW), &[]);
+    let damaged = damaged(RFC_4035, "ai.example. 3600 IN RRSIG HINFO ");
+    let found = verify_with(&damaged, VerifySettings::at(RFC_4035_NOW), &[]);
     assert!(matches!(&found.lines[..], [line] if line.ends_with(" ai.example. HINFO bad-signature")));
 }
 
@@ -62,10 +62,10 @@ fn the_zone_of_rfc_5155_verifies() {
 fn answers_expanded_from_a_wildcard_verify() {
     for zone in [RFC_4035, RFC_5155] {
         assert!(is_signed_answer(zone, "a.z.w.example.", "*.w.example.", RecordType::MX));
-        // Another wildcard, and a spoilt signature.
+        // Another wildcard, and a damaged signature.
         assert!(!is_signed_answer(zone, "a.z.v.example.", "*.w.example.", RecordType::MX));
-        let spoilt = spoilt(zone, "*.w.example. 3600 IN RRSIG MX ");
-        assert!(!is_signed_answer(&spoilt, "a.z.w.example.", "*.w.example.", RecordType::MX));
+        let damaged = damaged(zone, "*.w.example. 3600 IN RRSIG MX ");
+        assert!(!is_signed_answer(&damaged, "a.z.w.example.", "*.w.example.", RecordType::MX));
     }
 }
 
@@ -108,8 +108,8 @@ fn sets_signed_on_every_curve_verify() {
         assert_eq!((found.counts.good_signatures, found.counts.verifications), (count, count));
         assert!(!found.lines.iter().any(|line| line.ends_with("bad-signature")), "{:?}", found.lines);
         for signature in records.lines().filter(|line| line.contains(" IN RRSIG ")) {
-            let spoilt = zone.replacen(signature, &flipped(signature, 20), 1);
-            assert_eq!(verify_with(&spoilt, VerifySettings::at(now), &[]).counts.good_signatures, count - 1);
+            let damaged = zone.replacen(signature, &flipped(signature, 20), 1);
+            assert_eq!(verify_with(&damaged, VerifySettings::at(now), &[]).counts.good_signatures, count - 1);
         }
     }
 }
@@ -165,10 +165,10 @@ fn signature_count(zone: &str) -> u64 {
 }
 
 /// Changes a character of the signature in the line with this start.
-fn spoilt(text: &str, start: &str) -> String {
+fn damaged(text: &str, start: &str) -> String {
     let change = |line: &str| if line.starts_with(start) { flipped(line, 20) } else { line.to_owned() };
-    let spoilt: Vec<String> = text.lines().map(change).collect();
-    let spoilt = spoilt.join("\n") + "\n";
-    assert_ne!(spoilt, text);
-    spoilt
+    let damaged: Vec<String> = text.lines().map(change).collect();
+    let damaged = damaged.join("\n") + "\n";
+    assert_ne!(damaged, text);
+    damaged
 }

@@ -1,6 +1,6 @@
 //! Comma-separated values (RFC 4180), read in place. Unchanged parts keep their bytes, including quotes.
 //!
-//! A quote opens a field only as its first byte. Elsewhere it is an ordinary character, so a stray quote spoils only
+//! A quote opens a field only as its first byte. Elsewhere it is an ordinary character, so a stray quote damages only
 //! its own field.
 
 mod cut;

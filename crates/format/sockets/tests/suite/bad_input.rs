@@ -147,15 +147,15 @@ fn a_flip_of_any_byte_is_refused_and_ends_the_connection() {
         let wire = seal(&mut sealer(suite, 1), &bytes(1, 33));
         for position in 0..wire.len() {
             for bit in [1, 0x80] {
-                let mut spoilt = wire.clone();
-                spoilt[position] ^= bit;
+                let mut damaged = wire.clone();
+                damaged[position] ^= bit;
                 let mut opener = opener(suite, 1);
-                match opener.next(&mut spoilt) {
+                match opener.next(&mut damaged) {
                     Err(error) => assert_eq!(error.blame(), oarlock::Blame::Peer, "{suite}, byte {position}"),
                     // A longer record is waited for, and refused when it is there.
                     Ok(Opened::NeedMore(missing)) => {
-                        spoilt.resize(spoilt.len() + missing, 0);
-                        let error = opener.next(&mut spoilt).unwrap_err();
+                        damaged.resize(damaged.len() + missing, 0);
+                        let error = opener.next(&mut damaged).unwrap_err();
                         assert_eq!(error, OpeningError::Rejected, "{suite}, byte {position}");
                     }
                     Ok(opened) => panic!("{suite}, byte {position}: {opened:?}"),
@@ -379,10 +379,10 @@ fn padding_of_every_length_is_taken_and_every_wrong_byte_refused() {
 
         let padding_start = plaintext.len() - last - 1;
         for position in [padding_start, padding_start + last / 2, plaintext.len() - 1] {
-            let mut spoilt = plaintext.clone();
-            spoilt[position] = spoilt[position].wrapping_add(1);
+            let mut damaged = plaintext.clone();
+            damaged[position] = damaged[position].wrapping_add(1);
             assert_eq!(
-                refuse(suite, &cbc_record(&spoilt)),
+                refuse(suite, &cbc_record(&damaged)),
                 OpeningError::Rejected,
                 "padding {last}, byte {position}"
             );
@@ -400,10 +400,10 @@ fn every_last_byte_but_the_right_one_is_refused() {
     covered.extend(&payload);
     let plaintext = [payload, hmac_sha1(&mac_key, &covered), vec![15; 16]].concat();
     for last in 0..=255 {
-        let mut spoilt = plaintext.clone();
-        *spoilt.last_mut().unwrap() = last;
+        let mut damaged = plaintext.clone();
+        *damaged.last_mut().unwrap() = last;
         let is_right = last == 15;
-        assert_eq!(opener(suite, 1).next(&mut cbc_record(&spoilt)).is_ok(), is_right, "last byte {last}");
+        assert_eq!(opener(suite, 1).next(&mut cbc_record(&damaged)).is_ok(), is_right, "last byte {last}");
     }
 }
 
@@ -424,9 +424,9 @@ fn confirmed_padding_of_encrypt_then_mac_is_checked_too() {
     };
     assert_eq!(open(&mut opener(suite, 1), &record(&[15; 16])).1, b"");
     assert_eq!(refuse(suite, &record(&[16; 16])), OpeningError::BadPadding { found: 17 });
-    let mut spoilt = [3; 16];
-    spoilt[13] = 2;
-    assert_eq!(refuse(suite, &record(&spoilt)), OpeningError::BadPadding { found: 4 });
+    let mut damaged = [3; 16];
+    damaged[13] = 2;
+    assert_eq!(refuse(suite, &record(&damaged)), OpeningError::BadPadding { found: 4 });
 }
 
 #[test]
@@ -477,7 +477,7 @@ fn a_bad_encrypted_length_is_answered_late_and_a_clear_one_at_once() {
                 assert!(expected(&error), "{suite}, length {length}: {error}");
                 continue;
             }
-            // The answer comes with the 35,000th byte, whatever the length is.
+            // The answer comes with the 35,000th byte, for every length.
             let mut opener = opener(suite, 1);
             let mut wire = start.clone();
             assert_eq!(opener.next(&mut wire).unwrap(), Opened::NeedMore(35_000 - start.len()), "{suite}");

@@ -233,7 +233,7 @@ fn key_updates_go_both_ways() {
 
 /// Flips bits anywhere in a record. Neither side may accept it.
 #[test]
-fn both_refuse_spoilt_records() {
+fn both_refuse_damaged_records() {
     for configs in suites() {
         for position in [0, 1, 3, 4, 5, 6, 12, 20, 40, 60] {
             let mut pair = configs.connect();

@@ -125,7 +125,7 @@ fn a_bad_row_at_a_server_fails_alone() {
 }
 
 #[test]
-fn refusals_of_a_server_name_the_key_and_spoil_no_later_call() {
+fn refusals_of_a_server_name_the_key_and_damage_no_later_call() {
     let server = TestServer::start();
     let plain = StringArray::from(vec!["a"; 5]);
     let seal = |key, cipher| encrypt(&server.keys, &plain, &Encryption::new(key, cipher), OnError::Null);

@@ -142,7 +142,7 @@ fn card_numbers_keep_their_issuer_and_a_check_digit() {
 }
 
 #[test]
-fn bad_rows_have_their_reason_and_spoil_no_other() {
+fn bad_rows_have_their_reason_and_damage_no_other() {
     let keys = keys();
     let format = TokenFormat::new(Alphabet::digits());
     let options = TokenOptions::new("tokens256", FpeAlg::Aes256Ff1, &format);

@@ -33,7 +33,7 @@
 //! |---|---|
 //! | a secret attribute, each attribute of a private object | AES-256-GCM under the master key, bound to its position |
 //! | all attributes of such an object | a seal under the master key: none can be added, removed or replaced |
-//! | a public object without secrets | a digest against damage; whoever can write the file can change or add one |
+//! | a public object without secrets | a digest against damage; a user who can write the file can change or add one |
 //! | the master key | wrapped under each PIN by scrypt (N = 2^14, r = 8, p = 1) and AES-256-GCM |
 //! | tries of PINs | counted on disk before a PIN is judged |
 //!
@@ -41,9 +41,9 @@
 //!
 //! The position of an attribute is the number of its object, its type, and the version of the object.
 //!
-//! Whoever can write the file can also remove objects, or put an old copy in its place, with the tries and the objects
-//! that it had. No file can prevent this. A copy can be attacked without counted tries, so PINs should be long if
-//! copies may leak.
+//! A user who can write the file can also remove objects, or put an old copy in its place, with the tries and the
+//! objects that it had. No file can prevent this. A copy can be attacked without counted tries, so PINs should be long
+//! if copies may leak.
 //!
 //! # Processes
 //!

@@ -44,7 +44,7 @@ impl fmt::Display for MboxBorder {
 pub(super) enum BorderSearch {
     /// A message begins at this position.
     Found(usize),
-    /// No message begins before this position. With more text the search goes on here.
+    /// No message begins before this position. With more text the search continues here.
     From(usize),
 }
 

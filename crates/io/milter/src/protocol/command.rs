@@ -45,7 +45,7 @@ pub enum MilterCommand<'a> {
     Body(&'a [u8]),
     /// Ends the message, with the last piece of its body, which may be empty.
     EndOfMessage(&'a [u8]),
-    /// Aborts the message. The connection goes on.
+    /// Aborts the message. The connection continues.
     Abort,
     /// Ends the connection.
     Quit,

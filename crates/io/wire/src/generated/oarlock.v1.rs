@@ -3,7 +3,7 @@
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Request {
-    /// A number that the client chooses. The answer has the same number. Requests under way should have different numbers.
+    /// A number that the client chooses. The answer has the same number. Requests in progress should have different numbers.
     #[prost(uint64, tag = "1")]
     pub id: u64,
     #[prost(oneof = "request::Body", tags = "2, 3, 4, 5, 6, 7, 8, 9")]
@@ -763,7 +763,7 @@ pub struct TokenFormat {
     /// The alphabet: "digits", another name in docs/records.md, or "chars:" and the characters; empty for digits.
     #[prost(string, tag = "1")]
     pub alphabet: ::prost::alloc::string::String,
-    /// The characters at the start and at the end that stay, whatever they are.
+    /// The characters at the start and at the end that stay, of any kind.
     #[prost(uint32, tag = "2")]
     pub keep_first: u32,
     #[prost(uint32, tag = "3")]
@@ -1148,9 +1148,9 @@ pub mod cryptoserver_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// A stream of batches in both directions, with a maximum of requests under way. Requests are begun in the order of
+        /// A stream of batches in both directions, with a maximum of requests in progress. Requests are begun in the order of
         /// their arrival. Each is answered once, in any order. So a key may be used, and closed after its use, before the
-        /// answer to its opening has come. Keys that the client opens belong to the stream and end with it.
+        /// answer to its opening has arrived. Keys that the client opens belong to the stream and end with it.
         pub async fn stream(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::Request>,
@@ -1533,9 +1533,9 @@ pub mod cryptoserver_server {
             >
             + std::marker::Send
             + 'static;
-        /// A stream of batches in both directions, with a maximum of requests under way. Requests are begun in the order of
+        /// A stream of batches in both directions, with a maximum of requests in progress. Requests are begun in the order of
         /// their arrival. Each is answered once, in any order. So a key may be used, and closed after its use, before the
-        /// answer to its opening has come. Keys that the client opens belong to the stream and end with it.
+        /// answer to its opening has arrived. Keys that the client opens belong to the stream and end with it.
         async fn stream(
             &self,
             request: tonic::Request<tonic::Streaming<super::Request>>,

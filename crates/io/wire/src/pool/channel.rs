@@ -223,7 +223,7 @@ impl PoolChannel {
         read
     }
 
-    /// Returns true if the caller may wait for the descriptor: no answer has come through the ring.
+    /// Returns true if the caller may wait for the descriptor: no answer has arrived through the ring.
     pub(super) fn may_wait(&mut self) -> Result<bool, WireError> {
         match &mut self.ring {
             ChannelRing::Open(ring, _) => ring.answers.sleep().map_err(shared_memory_error),
@@ -286,7 +286,7 @@ impl PoolChannel {
         }
     }
 
-    /// Maps the shared memory that the server gives, or goes on without it.
+    /// Maps the shared memory that the server gives, or continues without it.
     fn open_ring(&mut self, answer: Option<response::Body>) -> Result<ChannelRing, WireError> {
         match answer {
             Some(response::Body::Ring(ring)) => Ok(match ClientRing::open(ring, self.file.take()) {

@@ -97,8 +97,8 @@ impl PoolExchange {
     }
 
     fn advance(&mut self) -> Result<Option<PoolReply>, PoolError> {
-        // The end of the connection, which counts only after a last look at the ring: a server that ends may have answered
-        // between the look at the ring and that at the socket.
+        // The end of the connection, which counts only after a last look at the ring: a server that ends may have
+        // answered between the look at the ring and that at the socket.
         let mut end: Option<io::Error> = None;
         loop {
             let channel = self.channel.as_mut().ok_or(PoolError::Taken)?;
@@ -182,7 +182,7 @@ impl PoolExchange {
         }
     }
 
-    /// Asks once more on a new connection, if the connection had been idle and no byte of the answer has come.
+    /// Asks once more on a new connection, if the connection had been idle and no byte of the answer has arrived.
     fn ask_again(&mut self, error: io::Error) -> Result<(), PoolError> {
         let received = self.channel.as_ref().map_or(0, |channel| channel.received());
         if !self.may_ask_again || received > 0 {

@@ -199,7 +199,7 @@ fn wait(exchange: &mut PoolExchange) -> Result<PoolReply, PoolError> {
         if let Some(reply) = exchange.try_take()? {
             return Ok(reply);
         }
-        // The descriptor is readable when the answer has come: the server wakes a side that sleeps.
+        // The descriptor is readable when the answer has arrived: the server wakes a side that sleeps.
         let waited = exchange.socket.wait_for_answer(exchange.until);
         if !waited.map_err(|error| exchange.pool.lost(AskError::Io(error), 0))? {
             return Err(exchange.pool.config.impatient());

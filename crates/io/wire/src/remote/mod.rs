@@ -76,8 +76,8 @@ impl RemoteConfig {
     }
 }
 
-/// A holder of keys that live at servers. A job goes to the server that will finish it first, by the operations under
-/// way there and its latency so far. If that server fails, the job goes to another one.
+/// A holder of keys that live at servers. A job goes to the server that will finish it first, by the unanswered
+/// operations there and its latency so far. If that server fails, the job goes to another one.
 ///
 /// A job that was sent twice has one effect, because only one answer is released. The client cannot know if a failed
 /// server has done the work.
@@ -133,7 +133,7 @@ pub struct ServerReport {
     pub address: String,
     /// True if the server is asked at present.
     pub is_trusted: bool,
-    /// The number of operations under way.
+    /// The number of unanswered operations.
     pub outstanding: u64,
     /// The number of operations that the server answered.
     pub answered: u64,

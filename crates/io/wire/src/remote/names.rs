@@ -34,7 +34,7 @@ pub trait NameResolver: fmt::Debug + Send + Sync {
     fn resolve<'r>(&'r self, host: &'r str, port: u16) -> BoxFuture<'r, io::Result<Vec<SocketAddr>>>;
 }
 
-/// The resolver of the system: DNS, `/etc/hosts` and whatever else it is set up with.
+/// The resolver of the system: DNS, `/etc/hosts` and the other sources that it is set up with.
 #[derive(Debug)]
 struct SystemResolver;
 

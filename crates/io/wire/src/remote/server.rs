@@ -20,7 +20,7 @@ use crate::{Endpoint, LinkError, ServerLink, jobs, records};
 #[derive(Debug)]
 pub(super) struct RemoteServer {
     endpoint: Endpoint,
-    /// The address among those of the endpoint's name; None for whatever the name stands for.
+    /// The address among those of the endpoint's name; None for every address of the name.
     at: Option<SocketAddr>,
     address: String,
     /// Asks for a resolution of names after a failure.
@@ -101,7 +101,7 @@ impl RemoteServer {
         &self.address
     }
 
-    /// Returns the operations that are under way.
+    /// Returns the number of unanswered operations.
     pub(super) fn under_way(&self) -> u64 {
         self.outstanding.load(Ordering::Relaxed)
     }

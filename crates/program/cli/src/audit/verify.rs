@@ -19,7 +19,7 @@ use super::AuditCommandError;
     after_help = "Each line of the log carries the hash of the line before it. The command reports each line that does not fit, \
                   and ends with exit code 1 if there is one. Give all files of a log that was rotated: the command finds \
                   their order.\n\
-                  The chain has no key. Whoever may write the file can make a new chain, so keep a hash elsewhere: compare \
+                  The chain has no key. A user who may write the file can make a new chain, so keep a hash elsewhere: compare \
                   --last with the hash that syslog or an earlier run has.\n\n\
                   Examples: oarlock audit verify /var/log/oarlock/audit.jsonl*\n          \
                   oarlock audit verify --first HASH audit.jsonl   (HASH: \"last\" of an earlier run)\n          \

@@ -81,7 +81,7 @@ fn say(
     writeln!(out, "{}  what clients combine and verify with", whole.display())?;
     writeln!(
         out,
-        "Any {} of these {} sign as {name}. Give each directory to a server of its own, and remove {}: whoever has it signs \
+        "Any {} of these {} sign as {name}. Give each directory to a server of its own, and remove {}: anyone who has it signs \
          alone.",
         args.threshold,
         args.shares,

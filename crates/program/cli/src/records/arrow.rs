@@ -388,7 +388,7 @@ mod tests {
 
     /// Writers of messages of V4 state V4 or V5 in the footer.
     #[test]
-    fn messages_of_version_4_are_read_whatever_the_footer_states() {
+    fn messages_of_version_4_are_read_with_any_footer() {
         let options = || IpcWriteOptions::try_new(8, false, MetadataVersion::V4).unwrap();
         let (mut file, mut stream) = (Vec::new(), Vec::new());
         let (batch, schema) = (batch(), batch().schema());

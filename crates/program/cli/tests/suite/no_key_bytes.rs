@@ -1,4 +1,4 @@
-//! No byte of a private key appears in any text (messages, logs, audit entries, metrics), whatever is wrong with the
+//! No byte of a private key appears in any text (messages, logs, audit entries, metrics), for every fault of the
 //! file of the key.
 //!
 //! Keys of every kind are cut, folded, doubled, mislabelled, damaged and encrypted under another passphrase. All

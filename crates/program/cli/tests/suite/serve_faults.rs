@@ -107,7 +107,7 @@ impl FaultTest {
         }
     }
 
-    /// Notes that the server goes down or has come up.
+    /// Notes that the server goes down or is up again.
     fn change_server(&self) {
         let _progress = self.progress.lock().unwrap();
         self.changes.fetch_add(1, Ordering::SeqCst);

@@ -274,7 +274,7 @@ fn mails_and_mboxes() {
     folder.ok("keys generate ed25519 --out key.pem");
     let sign = "dkim sign --domain example.com --key s=key.pem --time 1700000000";
     let mail = "From: jo@example.com\nTo: a@example.net\nSubject: s\n\nhello\n";
-    // The octets of a mail are signed as they are. A byte order mark spoils its first field, and so it is refused.
+    // The octets of a mail are signed as they are. A byte order mark damages its first field, and so it is refused.
     let as_it_is = ["BOM", "U+0085", "U+0085 and LF", "CR", "CR and LF", "LF and CR", "CR CR LF", "NUL"];
     folder.try_forms("a mail", mail, &as_it_is, |bytes| {
         folder.put("mail.eml", bytes);

@@ -113,8 +113,8 @@ pub(super) fn to_svg(rows: &[LoadRow]) -> String {
     };
     let lines = names.iter().map(line).collect();
     LineChart {
-        title: "Operations a second against operations under way".into(),
-        x_label: "operations under way".into(),
+        title: "Operations a second against operations in flight".into(),
+        x_label: "operations in flight".into(),
         x_axis: AxisScale::Logarithmic,
         y_label: "operations a second".into(),
         y_axis: AxisScale::Logarithmic,

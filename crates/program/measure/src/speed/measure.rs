@@ -57,7 +57,7 @@ pub(crate) fn compete(
     sum(rates.into_iter().collect::<Result<_, _>>()?)
 }
 
-/// A panic of a thread goes on in the one that waits for it.
+/// A panic of a thread continues in the one that waits for it.
 fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -170,7 +170,7 @@ impl TomlText<'_> {
                 let seconds = number(value, 1..=4_000_000);
                 self.put_if(line, "dns", "timeout_ms", seconds.map(|seconds| seconds + "000"));
             }
-            // Handled before the other responses, whatever its place.
+            // Handled before the other responses, at any position.
             "on-default" => {}
             name if name.starts_with("on-") => self.add_response(line),
             name if TABLES.iter().any(|table| table.eq_ignore_ascii_case(name)) => {}

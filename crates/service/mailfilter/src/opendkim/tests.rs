@@ -11,7 +11,7 @@ fn imported(sources: &ImportSources, files: &[(&str, &str)]) -> Result<ImportedF
         files.get(path).map(|text| (*text).to_owned()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     };
     let found = import(sources, &read)?;
-    // Whatever is written can be read.
+    // Everything that is written can be read.
     let table = SigningTable::parse(&found.table, Path::new("signing.table")).unwrap();
     assert_eq!(table.len(), found.lines);
     let config: FilterConfig =
@@ -313,7 +313,7 @@ fn next(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn whatever_the_tables_say_the_result_can_be_read() {
+fn the_result_of_any_tables_can_be_read() {
     let words = [
         "%",
         "*",

@@ -106,7 +106,7 @@ impl CertificateTable {
         valid.or_else(|| certificates().find(fits)).or_else(|| certificates().next())
     }
 
-    /// Returns the certificates for a name, whatever their key and their validity.
+    /// Returns the certificates for a name, with any key and any validity.
     fn certificates_for(&self, name: Option<&HostName<'_>>) -> impl Iterator<Item = &Arc<CertificateEntry>> {
         let exact = name.and_then(|name| self.exact.get(name.as_str()));
         let wildcard = name.and_then(|name| self.wildcards.get(name.parent()?));

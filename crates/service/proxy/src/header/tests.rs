@@ -176,7 +176,7 @@ fn faulty_headers_of_version_2_are_rejected() {
     assert_eq!(with(&[0x20, 0, 4, 0, 0, 0, 0]), Err(HeaderError::Cut { within: "the field SSL" }));
     let too_long = [&v2::SIGNATURE[..], &[0x21, 0x11, 0xff, 0xff]].concat();
     assert_eq!(ProxyHeader::parse(&too_long), Err(HeaderError::TooLong { found: 65_551 }));
-    // LOCAL skips whatever follows, and a UNIX client has no address here.
+    // LOCAL skips everything that follows, and a UNIX client has no address here.
     assert!(matches!(header(0x20, 0xee, &[9; 5]), Ok(HeaderProgress::Complete { len: 21, .. })));
     assert_eq!(
         whole(&[&v2::SIGNATURE[..], &[0x21, 0x31, 0, 216], &[7; 216]].concat()).0,

@@ -336,7 +336,7 @@ async fn a_crowd_without_handshakes_keeps_nobody_out() {
     let address = echo_backend().await;
     let hello = ClientHelloBytes::new(b"localhost").in_records(1 << 14);
     for limits in [
-        // More connections than may be under way, but not as many as may wait.
+        // More connections than may compute at once, but not as many as may wait.
         "limits.max_handshakes = 2\nlimits.max_waiting_handshakes = 1000\n",
         // More than may be open.
         "limits.max_handshakes = 2\nlimits.max_waiting_handshakes = 30\n",

@@ -178,7 +178,7 @@ impl FaultTest {
     }
 
     /// Returns true if the connection came to its ordinary end. A stream that ends early or has wrong bytes is a fault
-    /// of the proxy, whatever else happens.
+    /// of the proxy in any case.
     async fn exchange(&self, tcp: TcpStream, behaviour: ClientBehaviour, len: usize) -> bool {
         let Ok(mut stream) = proxied::connect_over(tcp, &self.client, "localhost").await else {
             return false;

@@ -337,7 +337,7 @@ impl AuditQueue {
         !self.is_failing.swap(true, Ordering::Relaxed)
     }
 
-    /// Returns true if lines that cannot be written are lost and work goes on without the log.
+    /// Returns true if lines that cannot be written are lost and work continues without the log.
     pub(super) fn may_lose(&self) -> bool {
         !self.must_keep()
     }

@@ -7,7 +7,7 @@ use super::AuditError;
 use super::entry::{self, AuditOrigin, AuditedOperation};
 use super::queue::{self, AuditQueue};
 
-/// The bytes of the queue that the requests under way of one client have reserved.
+/// The bytes of the queue that the unanswered requests of one client have reserved.
 #[derive(Debug, Default)]
 pub(crate) struct ReservedBytes(AtomicUsize);
 

@@ -1,7 +1,7 @@
 //! The second sink: each line as a message to syslog or journald, through the UNIX datagram socket of both.
 //!
-//! A thread of its own sends. If the daemon takes messages too slowly or is away, lines wait in a queue of bounded
-//! size, and lines beyond it are dropped and counted. Neither requests nor the file wait for it.
+//! A thread of its own sends. If the daemon takes messages too slowly or is unavailable, lines wait in a queue of
+//! bounded size, and lines beyond it are dropped and counted. Neither requests nor the file wait for it.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -20,7 +20,7 @@ const PRIORITY: u8 = 10 * 8 + 6;
 /// The time limit of one message, after which the daemon counts as stalled.
 const SEND_LIMIT: Duration = Duration::from_secs(1);
 
-/// The time between attempts while the daemon is away.
+/// The time between attempts while the daemon is unavailable.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The queue of lines for the daemon.
@@ -128,7 +128,8 @@ impl SyslogThread {
         Some(block)
     }
 
-    /// Sends one message, and waits while the daemon is away. Returns false if the server stops before it is sent.
+    /// Sends one message, and waits while the daemon is unavailable. Returns false if the server stops before it is
+    /// sent.
     fn send(&mut self, message: &[u8]) -> bool {
         loop {
             match self.datagrams.send_to(message, &self.sink.socket) {

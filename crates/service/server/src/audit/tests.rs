@@ -188,7 +188,7 @@ fn distinguishes_a_stalled_disk_from_a_slow_one() {
     text.join().unwrap();
     let (audit, _reader) = stalled(AuditFailure::Warn, OFlags::empty());
     (0..1000).for_each(|number| sign(&audit, number).unwrap());
-    assert!(!audit.is_behind(), "work goes on without entries");
+    assert!(!audit.is_behind(), "work continues without entries");
 }
 
 #[test]

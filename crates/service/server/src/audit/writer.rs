@@ -146,7 +146,7 @@ impl AuditWriter {
     fn fail(&self, reason: &io::Error) {
         if self.queue.fail() {
             let consequence = if self.queue.may_lose() {
-                "work goes on without it"
+                "work continues without it"
             } else {
                 "requests are refused until it can be written"
             };

@@ -155,7 +155,7 @@ impl fmt::Display for ChainNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.kind {
             NoteKind::Cut => {
-                "lines before this entry were cut short by a crash or a full disk; the chain goes on"
+                "lines before this entry were cut short by a crash or a full disk; the chain continues"
             }
             NoteKind::HalfLine => {
                 "the file ends with half a line: the server was killed, or was writing while the file was read"

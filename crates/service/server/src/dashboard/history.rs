@@ -28,7 +28,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Adds a sample if its time has come.
+    /// Adds a sample if it is due.
     pub(super) fn add(&mut self, window: &TotalsWindow) {
         let now = window.now.at;
         // Half a second of tolerance: ticks come a little early or late, and a sample must not wait for the next one.

@@ -114,7 +114,7 @@ impl AuthorizationCache {
     }
 }
 
-/// The decisions that one message needs. Each key and scheme is looked up once, whatever the number of jobs.
+/// The decisions that one message needs. Each key and scheme is looked up once for any number of jobs.
 #[derive(Debug, Default)]
 pub(super) struct MessageAuthorizations {
     authorizations: Vec<Arc<Authorization>>,

@@ -1,4 +1,4 @@
-//! The loop that drives the requests of one stream, whatever carries them.
+//! The loop that drives the requests of one stream over any transport.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -36,7 +36,7 @@ pub(crate) trait RequestSource {
     fn needed_bytes(&self) -> usize;
 }
 
-/// The requests of one stream that are under way, and the session that they belong to.
+/// The unanswered requests of one stream, and the session that they belong to.
 pub(crate) struct RequestDriver {
     session: ClientSession,
     account: Arc<ClientAccount>,
@@ -45,7 +45,7 @@ pub(crate) struct RequestDriver {
     /// Ready with a message for the client when the server stops or the connection must end.
     ending: Pin<Box<dyn Future<Output = &'static str> + Send>>,
     end_message: Option<&'static str>,
-    /// True if no further request is read. The requests under way are still answered.
+    /// True if no further request is read. The requests in progress are still answered.
     is_closed: bool,
     /// The number of requests that were begun in this turn.
     begun: usize,
@@ -116,7 +116,7 @@ impl RequestDriver {
         }
     }
 
-    /// Returns the next request if one may be read and has come, or `None` after the last.
+    /// Returns the next request if one may be read and has arrived, or `None` after the last.
     fn next_request<S: RequestSource>(
         &mut self,
         source: &mut S,
@@ -139,18 +139,18 @@ impl RequestDriver {
         self.pending.push(self.session.start(request, held));
     }
 
-    /// Returns true while no further request is read, because the client has the maximum under way.
+    /// Returns true while no further request is read, because the client has the maximum in flight.
     fn has_enough(&self, needed_bytes: usize) -> bool {
         let is_full = self.account.bytes.left() < needed_bytes;
         self.pending.len() >= self.max_in_flight || (is_full && !self.pending.is_empty())
     }
 
-    /// Reads no further request. The requests under way are still answered.
+    /// Reads no further request. The requests in progress are still answered.
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
     }
 
-    /// Returns true if no request is under way.
+    /// Returns true if no request is in progress.
     pub(crate) fn is_idle(&self) -> bool {
         self.pending.is_empty()
     }

@@ -28,8 +28,8 @@ pub(super) struct ConnectionRing {
     account: Arc<ClientAccount>,
     requests: RingReader,
     answers: RingWriter,
-    /// True once a request has come through the ring. Until then answers go through the socket: a client that cannot
-    /// map the memory goes on without it.
+    /// True once a request has arrived through the ring. Until then answers go through the socket: a client that cannot
+    /// map the memory continues without it.
     is_in_use: bool,
     /// The bytes of requests, copied out of the ring before anything reads them.
     received: BytesMut,

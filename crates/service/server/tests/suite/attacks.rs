@@ -526,7 +526,7 @@ async fn answers_a_pending_batch_on_the_unix_socket_when_the_server_stops() {
             request(3, request::Body::ListKeys(proto::ListKeysRequest {})),
         ]))
         .unwrap();
-    // Requests are begun in their order: an answer to the third shows that the batch is under way.
+    // Requests are begun in their order: an answer to the third shows that the batch is in progress.
     let early = read_answers(&mut stream, |answer| answer.id == 3);
     assert!(early.iter().all(|answer| answer.id != 2), "the batch was too short for this test");
     server.begin_to_stop();

@@ -98,7 +98,7 @@ async fn gives_a_client_with_many_connections_no_larger_share() {
     }
     let (own, others) = (8 * 64, greedy.done() - before);
     // Between two messages the honest client has nothing waiting, and the other client has the engines alone. The
-    // operations under way on its 32 connections at the beginning count too.
+    // operations in progress on its 32 connections at the beginning count too.
     assert!(others <= 2 * own + 32 * 8, "{others} of the other client's against {own}");
 }
 

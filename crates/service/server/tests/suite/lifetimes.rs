@@ -272,15 +272,15 @@ async fn changes_everything_or_nothing_at_a_reload() {
     let audit = |name: &str| std::fs::read_to_string(server.directory.path().join(name)).unwrap();
     std::fs::rename(server.directory.path().join("audit.log"), server.directory.path().join("audit.log.1"))
         .unwrap();
-    for spoil in [
+    for damage in [
         |config: &mut CryptoserverConfig| config.grants[0].schemes = vec!["ed25519-sing".into()],
         |config: &mut CryptoserverConfig| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
         |config: &mut CryptoserverConfig| config.keys.records = Some("absent/keys".into()),
         |config: &mut CryptoserverConfig| config.keys.directory = Some("absent/keys".into()),
     ] {
-        let mut spoilt = fewer.clone();
-        spoil(&mut spoilt);
-        server.reloads.reload(spoilt).await.unwrap_err();
+        let mut damaged = fewer.clone();
+        damage(&mut damaged);
+        server.reloads.reload(damaged).await.unwrap_err();
         assert_eq!(keys(&link).await.unwrap().len(), all);
         // Entries still go to the former file.
         let refused = audit("audit.log.1").matches("\"event\":\"operation\"").count();

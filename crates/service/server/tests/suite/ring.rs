@@ -23,7 +23,7 @@ fn edwards_job() -> proto::Jobs {
     jobs::write([(job, 0)].into_iter()).unwrap()
 }
 
-/// A client with a ring of its own, which may write whatever it wants.
+/// A client with a ring of its own, which may write anything.
 struct RawClient {
     socket: UnixStream,
     sizes: RingSizes,
@@ -340,7 +340,7 @@ async fn bytes_that_are_no_message_end_only_their_connection() {
     assert_serves(&server).await;
 }
 
-/// A client that changes bytes and lengths while the server reads. Whatever the server sees, it copies once: each
+/// A client that changes bytes and lengths while the server reads. The server copies once what it sees: each
 /// request gets an answer or the connection ends with a reason.
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_that_changes_while_it_is_read_harms_nobody() {

@@ -197,7 +197,8 @@ impl RingSide {
         }
     }
 
-    /// Waits until the ring has a frame, and leaves it there. Returns false if a message has come on the socket first.
+    /// Waits until the ring has a frame, and leaves it there. Returns false if a message has arrived on the socket
+    /// first.
     fn wait_for_frame(&mut self) -> bool {
         loop {
             while self.received.len() >= frame::HEADER_BYTES && self.received[..frame::HEADER_BYTES] == [0; 4]

@@ -119,7 +119,7 @@ impl OutputBuffer {
 
     /// Computes an output of at most `max_len` bytes and writes it.
     ///
-    /// A buffer that could be too small is rejected before anything is computed, whatever the length of the output
+    /// A buffer that could be too small is rejected before anything is computed, for every length of the output
     /// turns out to be. OpenSSL does the same. Otherwise a buffer shorter than an RSA modulus would reveal the length
     /// of a decrypted message by success or failure, and with it whether the padding was valid.
     ///

@@ -1,7 +1,7 @@
 //! The provider that computes what this one does not offer, which is OpenSSL's default provider if it is active.
 //!
 //! OpenSSL chooses a provider by the name of an algorithm and its properties. It does not go back if that provider
-//! lacks a digest or a padding. So this provider goes on with the functions of the other one: those that OpenSSL
+//! lacks a digest or a padding. So this provider continues with the functions of the other one: those that OpenSSL
 //! itself would have called, with the same arguments.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

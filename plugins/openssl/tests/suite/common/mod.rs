@@ -94,7 +94,7 @@ impl TestDirectory {
     pub fn certificate(&self, name: &str) {
         let arguments = format!("req -x509 -new -key {name} -subj /CN=localhost -days 2 -out {name}.crt");
         let mut command = self.plain_command(&self.openssl);
-        // Whatever the program was built to read, this needs only the empty section.
+        // This needs only the empty section, for every build of the program.
         self.write("req.cnf", "[req]\ndistinguished_name = name\n[name]\n");
         command.env("OPENSSL_CONF", self.path("req.cnf")).args(arguments.split_whitespace());
         command.args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);

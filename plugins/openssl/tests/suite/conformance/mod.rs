@@ -50,7 +50,7 @@ fn both_ways(dir: &TestDirectory, key: &str, digest: &str, options: &str) {
     dir.plain(&verify).ok();
     dir.plain(&sign).ok();
     dir.openssl(&verify).ok();
-    spoil(dir, "signature");
+    damage(dir, "signature");
     dir.openssl(&verify).failed();
 }
 
@@ -61,7 +61,7 @@ fn raw_both_ways(dir: &TestDirectory, key: &str, options: &str) {
     dir.plain(&verify).ok();
     dir.plain(&sign).ok();
     dir.openssl(&verify).ok();
-    spoil(dir, "signature");
+    damage(dir, "signature");
     dir.openssl(&verify).failed();
 }
 
@@ -72,7 +72,7 @@ fn recovered(dir: &TestDirectory) {
 }
 
 /// Flips one bit in the middle of a file.
-fn spoil(dir: &TestDirectory, name: &str) {
+fn damage(dir: &TestDirectory, name: &str) {
     let mut content = dir.read(name);
     let middle = content.len() / 2;
     content[middle] ^= 1;

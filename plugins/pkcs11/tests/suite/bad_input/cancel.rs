@@ -9,7 +9,7 @@ use crate::common::objects::{Template, aes_key, generate, p256_pair, with_parame
 use crate::common::raw::{RawModule, logged_in, plain};
 use crate::common::{STORE, isolated};
 
-/// A function that begins an operation, and another that goes on with it.
+/// A function that begins an operation, and another that continues with it.
 struct Operation<'a> {
     name: &'static str,
     /// Called with a mechanism, or with a null pointer.

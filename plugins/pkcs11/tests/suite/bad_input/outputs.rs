@@ -1,4 +1,4 @@
-//! Outputs one byte short: the function says how many bytes it needs, writes nothing, and the operation goes on.
+//! Outputs one byte short: the function says how many bytes it needs, writes nothing, and the operation continues.
 
 use std::ptr::null_mut;
 

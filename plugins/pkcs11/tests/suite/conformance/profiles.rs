@@ -256,7 +256,7 @@ fn cert_m_1_32() {
         let (mut objects, mut count) = ([0; 5], 0);
         assert_eq!(call!(module, C_FindObjects, session, objects.as_mut_ptr(), 5, &mut count), CKR_OK);
         assert_eq!(count, 2, "a public key and a certificate");
-        // The search goes on while attributes are read.
+        // The search continues while attributes are read.
         let has_label = |object: &&CK_OBJECT_HANDLE| {
             read(module, session, **object, CKA_LABEL).is_some_and(|label| label == CERTIFICATE_LABEL)
         };

@@ -52,7 +52,7 @@ fn wrong_arguments_end_an_operation() {
             begin_verify();
             assert_eq!(call!(module, C_Verify, session, data, 4, null_mut(), 64), CKR_ARGUMENTS_BAD);
             begin_verify();
-            // The digest beside it goes on.
+            // The digest beside it continues.
             assert_eq!(call!(module, C_Digest, session, data, 4, output, &mut len), CKR_OK);
             // A short output does not end an operation.
             len = 1;

@@ -219,7 +219,7 @@ fn fill_the_disk() {
     assert_eq!(fault, RvError::DeviceMemory);
     assert!(made.len() > 3);
     assert_eq!(whole_objects(&session), made);
-    // What needs no space goes on.
+    // What needs no space continues.
     let again = client.open_ro_session(slot).map_err(code).unwrap();
     assert_eq!(whole_objects(&again), made);
     fs::remove_file(filler).unwrap();

@@ -49,7 +49,7 @@ fn a_single_operation_over_the_bound_is_accepted_if_nothing_waits() {
 }
 
 #[test]
-fn the_tenant_that_was_served_least_comes_first_whatever_its_queue() {
+fn the_tenant_that_was_served_least_comes_first_from_any_queue() {
     let mut scheduler = scheduler();
     let sign = queue(&mut scheduler, SIGN, &[scalar(100.0 * US)]);
     let derive = queue(&mut scheduler, DERIVE, &[scalar(20.0 * US)]);

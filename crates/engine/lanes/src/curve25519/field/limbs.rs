@@ -251,7 +251,7 @@ impl<V: MulVector> LimbSum<V> {
             || {
                 self.check(simd, 1 << 61);
                 let [l0, l1, l2, l3, l4] = self.0;
-                // 2^255 = 19 (mod p). The limbs keep their carried bits: whoever multiplies next reads 52 of them.
+                // 2^255 = 19 (mod p). The limbs keep their carried bits: the next product reads 52 of them.
                 let top = l4 & simd.splat(LOW_47);
                 let l0 = l0.madd_lo(l4.shr::<TOP_BITS>(), simd.splat(19));
                 let l1 = l1 + l0.shr::<52>();

@@ -197,7 +197,7 @@ fn siv_takes_any_iv_and_makes_none() {
 }
 
 #[test]
-fn formats_need_a_million_texts_whatever_path_a_batch_takes() {
+fn formats_need_a_million_texts_on_each_path_of_a_batch() {
     let table = KeyTable::new();
     let policy = KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Ff1]);
     let key = table.insert("key", KeyType::Aes128, secret(KeyType::Aes128, 3), policy).unwrap().index;
@@ -233,7 +233,7 @@ fn no_policy_allows_counter_mode() {
 }
 
 #[test]
-fn keys_of_one_type_are_never_used_as_another_whatever_their_length() {
+fn keys_of_one_type_are_never_used_as_another_of_any_length() {
     for (task, key_type, ..) in tasks() {
         for other in KeyType::ALL.into_iter().filter(|other| *other != key_type) {
             let all = KeyPolicy::any_data(other).weak_keys(WeakKeyRule::Allow);

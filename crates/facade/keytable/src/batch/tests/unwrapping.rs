@@ -88,7 +88,7 @@ fn half_a_triple_des_key_never_becomes_a_des_key() {
         let doubled = [half, half].concat();
         let entry = BatchEntry::new(BatchTask::unwrap_key(ECB, KeyType::Tdes2)).input(&doubled).tag(&value);
         let (status, used, _) = unwrap_and_use(&table, entry, BlockCipher::Tdes2);
-        assert_eq!((status, used), (Status::WeakKey, Status::DependencyFailed), "whatever its policy allows");
+        assert_eq!((status, used), (Status::WeakKey, Status::DependencyFailed), "under every policy");
         let taken = table.unwrap_key(
             accelerator(),
             "master",

@@ -152,7 +152,7 @@ fn a_batch_that_is_run_again_elsewhere_is_counted_once() {
 }
 
 #[test]
-fn gcm_with_random_ivs_stops_across_batches_whatever_the_iv() {
+fn gcm_with_random_ivs_stops_across_batches_for_every_iv() {
     let table = KeyTable::new();
     let key = limited("key", &table, |own| own.max_random_gcm(3));
     let free = table

@@ -67,7 +67,7 @@ impl WatchedToken {
         let pause = self.pause.lock().unwrap().take_if(|pause| pause.moment == moment);
         if let Some(pause) = pause {
             pause.begun.send(()).unwrap();
-            pause.released.recv_timeout(DEADLINE).expect("the test goes on");
+            pause.released.recv_timeout(DEADLINE).expect("the test continues");
         }
     }
 }

@@ -63,7 +63,7 @@ impl Relay {
 fn pass_on(mut from: TcpStream, mut to: TcpStream, passed: &Mutex<[Vec<u8>; 2]>, direction: usize) {
     let mut buffer = [0; 4096];
     while let Ok(len @ 1..) = from.read(&mut buffer) {
-        // Kept before it is sent, so that whoever sees an effect of it finds it.
+        // Kept before it is sent, so that a test that sees an effect of it finds it.
         passed.lock().unwrap()[direction].extend_from_slice(&buffer[..len]);
         if to.write_all(&buffer[..len]).is_err() {
             break;

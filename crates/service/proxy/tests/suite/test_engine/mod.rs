@@ -83,13 +83,13 @@ impl Engine for TestEngine {
         }
         self.inner.run(jobs, out)?;
         if self.lies.load(Ordering::Relaxed) {
-            (0..jobs.len()).for_each(|index| spoil(index, out));
+            (0..jobs.len()).for_each(|index| damage(index, out));
         }
         Ok(())
     }
 }
 
-fn spoil(index: usize, out: &mut Outcomes) {
+fn damage(index: usize, out: &mut Outcomes) {
     let status = out.statuses()[index];
     match (status, out.result_mut(index).last_mut()) {
         (Status::Done, Some(last)) => *last ^= 1,

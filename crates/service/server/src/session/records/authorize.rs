@@ -140,7 +140,7 @@ impl<'s> RecordAuthorizer<'s> {
         Column::Each(each.map(|(index, (source, task))| self.authorize(source, task, index)).collect())
     }
 
-    /// Authorizes the second keys of translations. Other records have none, whatever stands in their place.
+    /// Authorizes the second keys of translations. Other records have none, and what stands there is ignored.
     fn authorize_second(
         &mut self,
         column: &Column<'_, KeySource>,
