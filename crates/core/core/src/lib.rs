@@ -8,6 +8,7 @@
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
+//! | [`batch`](Batch), [`task`](BatchTask), [`key_type`](KeyType) | records of mixed tasks, and the purpose of their keys |
 //! | [`job`](Job) | the request of a caller: a scheme, a key and inputs, borrowed or owned |
 //! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
 //! | [`ff1`](Ff1Radix) | the limits of FF1 |
@@ -24,6 +25,7 @@
 //! oracle for every scheme.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod column;
 mod engine;
 mod error;
@@ -32,6 +34,7 @@ mod holder;
 mod job;
 mod jobs;
 mod key;
+mod key_type;
 mod operation;
 mod outcome;
 mod process;
@@ -42,7 +45,9 @@ mod shape;
 mod slots;
 mod span;
 mod status;
+mod task;
 
+pub use batch::Batch;
 pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
@@ -54,6 +59,7 @@ pub use key::{
     EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
     RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
+pub use key_type::KeyType;
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
 pub use process::{ForkSafeCell, ProcessLocal, ProcessMark};
@@ -70,3 +76,4 @@ pub use shape::{
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};
 pub use status::Status;
+pub use task::{BatchTask, IvSource, KeyWrap};

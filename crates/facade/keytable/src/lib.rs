@@ -63,11 +63,13 @@ mod table;
 #[cfg(any(test, feature = "random-batches"))]
 pub use batch::agreement;
 pub use batch::{
-    Batch, BatchBuilder, BatchEntry, BatchOutcome, EntryInput, EntryIv, EntryOutput, RecordError, WrappedKey,
+    BatchBuilder, BatchEntry, BatchOutcome, EntryInput, EntryIv, EntryOutput, RecordError, WrappedKey,
 };
 pub use format::{Alphabet, FormatError, MIN_TOKEN_TEXTS, TokenFormat};
 pub use table::{
-    BatchTask, CounterStore, FileCounter, InsertedKey, IvCounter, IvRule, IvSource, KeyAlgorithm, KeyBreach,
-    KeyIdentity, KeyInfo, KeyOperation, KeyPolicy, KeyTable, KeyType, KeyWeakness, KeyWrap, MIN_MAC_LEN,
-    MemoryCounter, PolicyError, TableError, WeakKeyRule,
+    CounterStore, FileCounter, InsertedKey, IvCounter, IvRule, KeyAlgorithm, KeyBreach, KeyIdentity, KeyInfo,
+    KeyOperation, KeyPolicy, KeyTable, KeyWeakness, MIN_MAC_LEN, MemoryCounter, PolicyError, TableError,
+    WeakKeyRule,
 };
+
+pub use oarlock_core::{Batch, BatchTask, IvSource, KeyType, KeyWrap};

@@ -7,10 +7,11 @@
 //! [`AcceleratorBuilder::record_holder`](crate::AcceleratorBuilder::record_holder).
 
 pub use oarlock_core::{
-    BatchSize, ColumnCursor, ColumnValue, Completion, CompletionSink, EcPrivateParts, Ed25519PrivateParts,
-    Engine, EngineFault, EngineLeaf, EngineLocation, Holder, Jobs, KeyParts, LeafAbsence, ModExpParts,
-    NonceInput, Operation, OperationInputs, OperationSet, OwnedJob, OwnedJobs, PartMut, ResolvedRecord,
-    RsaPrivateParts, RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts, erase,
+    Batch, BatchSize, BatchTask, ColumnCursor, ColumnValue, Completion, CompletionSink, EcPrivateParts,
+    Ed25519PrivateParts, Engine, EngineFault, EngineLeaf, EngineLocation, Holder, Jobs, KeyParts,
+    LeafAbsence, ModExpParts, NonceInput, Operation, OperationInputs, OperationSet, OwnedJob, OwnedJobs,
+    PartMut, ResolvedRecord, RsaPrivateParts, RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts,
+    erase,
 };
 pub use oarlock_dispatch::{Dispatcher, Results, Ticket};
 

@@ -361,49 +361,25 @@ impl RowCipher {
     /// Returns the key type that it needs.
     #[must_use]
     pub fn key_type(self) -> KeyType {
-        match self {
-            Self::Cbc(BlockCipher::Des) => KeyType::Des,
-            Self::Cbc(BlockCipher::Tdes2) => KeyType::Tdes2,
-            Self::Cbc(BlockCipher::Tdes3) => KeyType::Tdes3,
-            Self::Cbc(BlockCipher::Aes128) | Self::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes128GcmSiv) => {
-                KeyType::Aes128
-            }
-            Self::Aead(AeadAlg::Aes128Siv) => KeyType::Aes128Siv,
-            Self::Aead(AeadAlg::Aes256Siv) => KeyType::Aes256Siv,
-            _ => KeyType::Aes256,
-        }
-    }
-}
-
-/// Returns the key type that a MAC algorithm needs.
-#[must_use]
-pub fn key_type_of_mac(alg: MacAlg) -> KeyType {
-    match alg {
-        MacAlg::DesMac(_) => KeyType::Des,
-        MacAlg::RetailMac(_) | MacAlg::Tdes2Cmac => KeyType::Tdes2,
-        MacAlg::Tdes3Cmac => KeyType::Tdes3,
-        MacAlg::Aes128Cmac => KeyType::Aes128,
-        MacAlg::Aes256Cmac => KeyType::Aes256,
-        _ => KeyType::Hmac,
+        let key_type = match self {
+            Self::Cbc(alg) => KeyType::for_cipher(alg),
+            Self::Aead(alg) => KeyType::for_aead(alg),
+        };
+        // unreachable `None` because every cipher of rows has a type
+        key_type.unwrap_or(KeyType::Aes256)
     }
 }
 
 /// Returns the MAC that is used with keys of a type if none is named: HMAC with SHA-256, or CMAC.
 #[must_use]
 pub fn usual_mac(key_type: KeyType) -> MacAlg {
-    let suits = |alg: &MacAlg| key_type_of_mac(*alg) == key_type;
+    let suits = |alg: &MacAlg| KeyType::for_mac(*alg) == key_type;
     let preferred = [MacAlg::HmacSha256, MacAlg::Tdes2Cmac];
     preferred.into_iter().chain(MacAlg::ALL).find(suits).unwrap_or(MacAlg::HmacSha256)
 }
 
 /// The ways of making tokens with the keys of a table.
 pub const TOKEN_ALGS: [FpeAlg; 2] = [FpeAlg::Aes128Ff1, FpeAlg::Aes256Ff1];
-
-/// Returns the key type that tokens need.
-#[must_use]
-pub fn key_type_of_tokens(alg: FpeAlg) -> KeyType {
-    if alg == FpeAlg::Aes128Ff1 { KeyType::Aes128 } else { KeyType::Aes256 }
-}
 
 /// Short stable names: `tdes2-cbc`, `aes128-gcm`.
 impl fmt::Display for RowCipher {

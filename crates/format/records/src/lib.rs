@@ -73,8 +73,7 @@ pub use self::chunks::{ChunkError, ChunkReader, RowChunk, fill_buffer};
 pub use self::encoding::Encoding;
 pub use self::error::{PlanError, RejectReason, RowFileFault, RunError, UnknownName};
 pub use self::job::{
-    AeadColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, TOKEN_ALGS, TweakFrom, key_type_of_mac,
-    key_type_of_tokens, usual_mac,
+    AeadColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, TOKEN_ALGS, TweakFrom, usual_mac,
 };
 pub use self::key_file::{
     KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys, load_keys_at, parse_nonce_field,

@@ -15,9 +15,7 @@ use oarlock_keytable::{
     Alphabet, Batch, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput, KeyType, MIN_MAC_LEN,
     TokenFormat,
 };
-use oarlock_records::{
-    RowCipher, TOKEN_ALGS, key_type_of_mac, key_type_of_tokens, split_version, usual_mac, version_name,
-};
+use oarlock_records::{RowCipher, TOKEN_ALGS, split_version, usual_mac, version_name};
 use oarlock_wire::proto::{
     self, Blame, Code, DecryptRequest, DecryptResponse, EncryptRequest, EncryptResponse, Fault, MacRequest,
     MacResponse, RecordResults, RewrapRequest, TokeniseRequest, TokeniseResponse, VerifyMacRequest,
@@ -321,10 +319,10 @@ fn mac_alg(asked: &str, key_type: KeyType) -> Result<MacAlg, Fault> {
             invalid(&format!("algorithm: expected one of {}", names.join(", ")))
         })?,
     };
-    match key_type_of_mac(alg) == key_type {
+    match KeyType::for_mac(alg) == key_type {
         true => Ok(alg),
         false => {
-            let message = format!("{alg}: the key is {key_type}: expected {}", key_type_of_mac(alg));
+            let message = format!("{alg}: the key is {key_type}: expected {}", KeyType::for_mac(alg));
             Err(refusal(Code::WrongKey, &message, Blame::Caller))
         }
     }
@@ -350,7 +348,7 @@ fn wrong_mac_len(alg: MacAlg, found: usize, expected: u32) -> Fault {
 }
 
 fn token_alg(key_type: KeyType) -> Result<FpeAlg, Fault> {
-    let fits = |alg: &FpeAlg| key_type_of_tokens(*alg) == key_type;
+    let fits = |alg: &FpeAlg| KeyType::for_fpe(*alg) == Some(key_type);
     TOKEN_ALGS.into_iter().find(fits).ok_or_else(|| {
         let message = format!("the key is {key_type}: expected aes128 or aes256");
         refusal(Code::WrongKey, &message, Blame::Caller)

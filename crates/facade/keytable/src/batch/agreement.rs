@@ -8,13 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use oarlock::Accelerator;
-use oarlock_core::{BlockCipher, Column, JobError, Shape, Status};
+use oarlock_core::{Batch, BatchTask, BlockCipher, Column, IvSource, JobError, KeyType, Shape, Status};
 
-use super::{Batch, BatchBuilder, BatchEntry, BatchOutcome, EntryIv};
-use crate::table::{
-    BatchTask, IvRule, IvSource, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType, TableError,
-    WeakKeyRule,
-};
+use super::{BatchBuilder, BatchEntry, BatchOutcome, EntryIv};
+use crate::table::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, TableError, WeakKeyRule};
 
 /// A source of choices, such as a random generator or the input of a fuzzer.
 pub trait ChoiceSource {
@@ -311,12 +308,12 @@ fn draw_task(choices: &mut impl ChoiceSource) -> BatchTask {
 /// Returns the types of the keys that a task needs.
 fn key_types(task: BatchTask) -> (Option<KeyType>, Option<KeyType>) {
     match task.shape() {
-        Shape::Cipher { alg, .. } => (KeyType::of_cipher(alg), None),
-        Shape::Aead { alg, .. } => (KeyType::of_aead(alg), None),
-        Shape::Fpe { alg, .. } => (KeyType::of_fpe(alg), None),
-        Shape::Mac { alg } => (KeyType::of_mac(alg), None),
-        Shape::Wrap { alg, .. } => (KeyType::of_wrap(alg), None),
-        Shape::Translate { from, to } => (KeyType::of_cipher(from.alg), KeyType::of_cipher(to.alg)),
+        Shape::Cipher { alg, .. } => (KeyType::for_cipher(alg), None),
+        Shape::Aead { alg, .. } => (KeyType::for_aead(alg), None),
+        Shape::Fpe { alg, .. } => (KeyType::for_fpe(alg), None),
+        Shape::Mac { alg } => (Some(KeyType::for_mac(alg)), None),
+        Shape::Wrap { alg, .. } => (Some(KeyType::for_wrap(alg)), None),
+        Shape::Translate { from, to } => (KeyType::for_cipher(from.alg), KeyType::for_cipher(to.alg)),
         _ => (None, None),
     }
 }

@@ -4,12 +4,9 @@ use std::fmt;
 
 use oarlock_core::Direction::{Decrypt, Encrypt};
 use oarlock_core::{
-    ChainOrder, Column, ColumnValue, InputSource, JobError, Key, KeySource, OutputSink, Records, Shape, Span,
-    WrapAlg, erase, mte_sealed_len, reserve_erasing,
+    Batch, BatchTask, ChainOrder, Column, ColumnValue, InputSource, IvSource, JobError, Key, KeySource,
+    OutputSink, Records, Shape, Span, WrapAlg, erase, mte_sealed_len, reserve_erasing,
 };
-
-use super::Batch;
-use crate::table::{BatchTask, IvSource};
 
 /// Makes a [`Batch`] record by record.
 ///

@@ -6,15 +6,17 @@
 use std::borrow::Cow;
 
 use oarlock::Accelerator;
-use oarlock_core::{Column, InputSource, Outcomes, OutputSink, Records, SecretSlots, Shape, Span, Status};
+use oarlock_core::{
+    Batch, BatchTask, Column, InputSource, IvSource, Outcomes, OutputSink, Records, SecretSlots, Shape, Span,
+    Status,
+};
 
-use super::Batch;
 use super::gather::GroupColumns;
 use super::judge::{MAX_GROWTH, MAX_TAG, is_in_output};
 use super::plain::rights_of;
 use super::reserve::BatchUses;
 use super::waves::{copy, status_of};
-use crate::table::{BatchTask, IvSource, RightSet, TableSnapshot};
+use crate::table::{RightSet, TableSnapshot};
 
 /// The records of one task.
 pub(super) struct TaskGroup {
@@ -41,7 +43,7 @@ impl TaskGroup {
         else {
             return None;
         };
-        if batch.names_slots() {
+        if !batch.slots.is_empty() {
             return None;
         }
         let records = &batch.records;

@@ -1,9 +1,8 @@
 //! The number of texts that a record of FF1 may have: with few, tokens can be guessed.
 
-use oarlock_core::{Ff1Radix, InputSource, Records, Shape, Span};
+use oarlock_core::{BatchTask, Ff1Radix, InputSource, Records, Shape, Span};
 
 use crate::format::MIN_TOKEN_TEXTS;
-use crate::table::BatchTask;
 
 /// True if a record may be computed as far as the number of its texts is concerned. Lengths of inputs in slots are not
 /// known yet; the engines ask for 100 texts.

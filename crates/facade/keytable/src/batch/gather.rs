@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use oarlock_core::{Column, InputSource, Key, KeySource, OutputSink, Records, SecretSlots, Span, Status};
+use oarlock_core::{
+    BatchTask, Column, InputSource, Key, KeySource, OutputSink, Records, SecretSlots, Span, Status,
+};
 
 use super::wave_plan::BatchRow;
-use crate::table::BatchTask;
 
 /// Columns of one group, kept from group to group.
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl GroupColumns {
             BatchTask::UnwrapKey { .. } => (Span::default(), row.tag),
             task if task.is_seal() => (self.place(row.tag.len)?, Span::default()),
             task if task.is_open() => (row.tag, Span::default()),
-            BatchTask::Do(_) => (Span::default(), Span::default()),
+            _ => (Span::default(), Span::default()),
         };
         self.members.push(index);
         self.key.push(key);

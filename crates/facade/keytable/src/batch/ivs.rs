@@ -5,12 +5,14 @@
 use std::borrow::Cow;
 
 use aws_lc_rs::rand;
-use oarlock_core::{Column, JobError, KeySource, OutputSink, Records, SecretSlots, Span, Status, erase};
+use oarlock_core::{
+    Batch, BatchTask, Column, IvSource, JobError, KeySource, KeyWrap, OutputSink, Records, SecretSlots, Span,
+    Status, erase,
+};
 
-use super::Batch;
 use super::slots::SlotClaims;
 use super::wave_plan::BatchRow;
-use crate::table::{BatchTask, IvCounter, IvSource, KeyPolicy, KeyWrap, TableSnapshot};
+use crate::table::{IvCounter, KeyPolicy, TableSnapshot};
 
 /// The IVs of a batch.
 pub(super) struct BatchIvs {
@@ -44,7 +46,7 @@ impl BatchIvs {
     ) -> Result<Self, JobError> {
         let is_made = |from: &Column<'_, IvSource>| !matches!(from, Column::One(IvSource::Given));
         let (makes_first, makes_second) = (is_made(&batch.iv_from), is_made(&batch.second_iv_from));
-        if !makes_first && !makes_second && !batch.names_slots() {
+        if !makes_first && !makes_second && batch.slots.is_empty() {
             return Ok(Self { first: None, second: None, data: IvData(Vec::new()), zeros: Span::default() });
         }
         let mut maker = IvMaker { batch, snapshot, claims, end: batch.records.data.len(), work: Vec::new() };
@@ -84,7 +86,7 @@ impl BatchIvs {
                 [Span { len: alg.block_len() as u32, ..self.zeros }, Span::default()]
             }
             BatchTask::UnwrapKey { .. } => [Span::default(); 2],
-            BatchTask::Do(_) => [of(&self.first, &records.iv), of(&self.second, &records.second_iv)],
+            _ => [of(&self.first, &records.iv), of(&self.second, &records.second_iv)],
         }
     }
 
@@ -233,7 +235,7 @@ impl<'a> IvMaker<'a> {
 
     fn key_bytes(&self, source: KeySource) -> Option<&[u8]> {
         let KeySource::Table(index) = source else { return None };
-        let key = match index.checked_sub(TableSnapshot::FIRST_OUTSIDE) {
+        let key = match index.checked_sub(Batch::FIRST_OUTSIDE) {
             Some(outside) => self.batch.records.keys.get(outside as usize)?,
             None => self.snapshot.keys.get(index as usize)?,
         };

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use oarlock_core::{InputSource, KeySource, OutputSink, Records, Span, Status};
+use oarlock_core::{
+    Batch, BatchTask, InputSource, IvSource, KeySource, KeyType, KeyWrap, OutputSink, Records, Span, Status,
+};
 
-use super::Batch;
 use super::domain::is_large_enough;
 use super::slots::{SlotClaim, SlotClaims, SlotContent, SlotKey};
 use super::wave_plan::BatchRow;
-use crate::table::{
-    BatchTask, IvSource, IvUse, KeyOperation, KeyPolicy, KeyType, KeyWrap, RightSet, TableSnapshot,
-};
+use crate::table::{IvUse, KeyOperation, KeyPolicy, RightSet, TableSnapshot};
 
 /// The length of a check value, in bytes.
 pub(super) const CHECK_VALUE_LEN: usize = 3;
@@ -164,8 +163,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
                 let SlotKey { rights, policy, root, is_known, .. } = *self.claims.key(slot)?;
                 Ok(KeyGrant { rights, policy, root, is_known })
             }
-            KeySource::Table(index) if index >= TableSnapshot::FIRST_OUTSIDE => {
-                let place = (index - TableSnapshot::FIRST_OUTSIDE) as usize;
+            KeySource::Table(index) if index >= Batch::FIRST_OUTSIDE => {
+                let place = (index - Batch::FIRST_OUTSIDE) as usize;
                 let is_there = place < self.batch.records.keys.len();
                 let callers =
                     KeyGrant { rights: RightSet::CALLERS, policy: None, root: None, is_known: true };
@@ -224,12 +223,12 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             return if row.iv_from == IvSource::Given { Ok(()) } else { Err(Status::Malformed) };
         };
         let needed = if row.task.encrypts() {
-            RightSet::needed_to_encrypt(row.iv_from, row.task.iv_use())
+            RightSet::needed_to_encrypt(row.iv_from, IvUse::for_task(row.task))
         } else if matches!(row.iv_from, IvSource::Generated(_)) {
             // The IV of a decryption exists already. A new one would decrypt to noise.
             return Err(Status::Malformed);
         } else {
-            RightSet::needed_to_decrypt(row.iv_from, row.task.iv_use())
+            RightSet::needed_to_decrypt(row.iv_from, IvUse::for_task(row.task))
         };
         allow(rights, needed)?;
         self.check_generated(row.iv_from, Some(len))?;
@@ -318,7 +317,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             }
             _ if check_value_len != CHECK_VALUE_LEN => Err(Status::BadLength),
             KeyWrap::Aes(_) => Ok(()),
-            KeyWrap::LegacyEcb(_) | KeyWrap::LegacyCbc(_) => match row.input {
+            _ => match row.input {
                 InputSource::Data(span) if !key_type.takes_len(span.len as usize) => Err(Status::BadLength),
                 _ => Ok(()),
             },

@@ -7,11 +7,14 @@ use std::borrow::Cow;
 
 use aws_lc_rs::rand;
 use oarlock::Accelerator;
-use oarlock_core::{Column, JobError, KeySource, Outcomes, OutputSink, Records, Shape, Span, Status, erase};
+use oarlock_core::{
+    Batch, BatchTask, Column, IvSource, JobError, KeySource, Outcomes, OutputSink, Records, Shape, Span,
+    Status, erase,
+};
 
 use super::judge::is_in_output;
-use super::{Batch, plain};
-use crate::table::{BatchTask, IvSource, KeyPolicy, TableSnapshot};
+use super::plain;
+use crate::table::{KeyPolicy, TableSnapshot};
 
 /// The IVs of a batch, all from one source.
 pub(super) struct MadeIvs {

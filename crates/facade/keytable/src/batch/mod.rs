@@ -43,106 +43,47 @@ mod wave_plan;
 mod waves;
 
 use std::borrow::Cow;
-use std::fmt;
 
 use oarlock::Accelerator;
-use oarlock_core::{Column, ColumnValue, JobError, KeySource, Records, SecretSlots};
+use oarlock_core::{Batch, Column, ColumnValue, JobError, Records, SecretSlots};
 
 pub use self::builder::{BatchBuilder, BatchEntry, EntryInput, EntryIv, EntryOutput};
 pub use self::outcome::{BatchOutcome, RecordError};
 use self::plan::RecordBatchPlan;
 pub use self::unwrap_key::WrappedKey;
-use crate::table::{BatchTask, IvSource, KeyColumns, KeyTable, TableSnapshot};
+use crate::table::{KeyColumns, KeyTable};
 
-/// Records of mixed tasks.
-///
-/// The first record that names a slot writes it, and later records read it. A slot that an unwrapping fills is used
-/// as a key only. A slot that any other record fills is used as data only. Data that a translate-only key has
-/// decrypted can only be encrypted again. Slots end with the call.
-#[derive(Clone)]
-pub struct Batch<'a> {
-    /// The task of each record.
-    pub task: Column<'a, BatchTask>,
-    /// The columns in the form that engines take.
-    ///
-    /// `keys` are keys of the caller beside those of the table ([`Batch::outside_key`] names them). `slots` is
-    /// ignored. The tag column holds the check values of unwrapped keys.
-    pub records: Records<'a>,
-    /// The source of each IV. The spans of `records.iv` are those of [`IvSource::Given`].
-    pub iv_from: Column<'a, IvSource>,
-    /// The source of the IV of the encrypting half of a translation.
-    pub second_iv_from: Column<'a, IvSource>,
-    /// The capacity of each secret slot, in bytes.
-    pub slots: Cow<'a, [u32]>,
+/// Returns a batch, borrowed, with other key columns.
+fn with_keys<'b>(batch: &'b Batch<'_>, [key, second_key]: KeyColumns) -> Batch<'b> {
+    let records = Records { key, second_key, ..batch.records.borrowed() };
+    Batch {
+        task: batch.task.borrowed(),
+        records,
+        iv_from: batch.iv_from.borrowed(),
+        second_iv_from: batch.second_iv_from.borrowed(),
+        slots: Cow::Borrowed(&batch.slots),
+    }
 }
 
-impl<'a> Batch<'a> {
-    /// Creates a batch of mixed tasks, with the caller's IVs and without slots.
-    #[must_use]
-    pub fn new(task: Column<'a, BatchTask>, records: Records<'a>) -> Self {
-        let iv = Column::One(IvSource::Given);
-        Self { task, records, iv_from: iv.clone(), second_iv_from: iv, slots: Cow::Borrowed(&[]) }
-    }
-
-    /// Creates a batch of one task, with the caller's IVs and without slots.
-    #[must_use]
-    pub fn of(task: impl Into<BatchTask>, records: Records<'a>) -> Self {
-        Self::new(Column::One(task.into()), records)
-    }
-
-    /// Names the key at `index` of `records.keys`, which the caller brings instead of the table.
-    ///
-    /// No policy holds for it. No IV for GCM is made under it, because nobody counts its uses.
-    #[must_use]
-    pub fn outside_key(index: u32) -> KeySource {
-        KeySource::Table(TableSnapshot::FIRST_OUTSIDE | index)
-    }
-
-    /// True if every column covers every record.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        let len = self.records.len;
-        self.records.is_complete()
-            && self.task.covers(len)
-            && self.iv_from.covers(len)
-            && self.second_iv_from.covers(len)
-    }
-
-    fn names_slots(&self) -> bool {
-        !self.slots.is_empty()
-    }
-
-    /// Returns the same batch, borrowed, with other key columns.
-    fn with_keys(&self, [key, second_key]: KeyColumns) -> Batch<'_> {
-        Batch {
-            task: self.task.borrowed(),
-            records: Records { key, second_key, ..self.records.borrowed() },
-            iv_from: self.iv_from.borrowed(),
-            second_iv_from: self.second_iv_from.borrowed(),
-            slots: Cow::Borrowed(&self.slots),
-        }
-    }
-
-    /// Returns the same batch, borrowed, with runs written out. Its records can then be read in any order.
-    fn flattened(&self) -> Batch<'_> {
-        let records = self.records.borrowed();
-        Batch {
-            task: flat(&self.task),
-            records: Records {
-                key: flat(&self.records.key),
-                second_key: flat(&self.records.second_key),
-                iv: flat(&self.records.iv),
-                second_iv: flat(&self.records.second_iv),
-                aad: flat(&self.records.aad),
-                input: flat(&self.records.input),
-                output: flat(&self.records.output),
-                tag: flat(&self.records.tag),
-                ..records
-            },
-            iv_from: flat(&self.iv_from),
-            second_iv_from: flat(&self.second_iv_from),
-            slots: Cow::Borrowed(&self.slots),
-        }
+/// Returns a batch, borrowed, with runs written out. Its records can then be read in any order.
+fn flattened<'b>(batch: &'b Batch<'_>) -> Batch<'b> {
+    let records = batch.records.borrowed();
+    Batch {
+        task: flat(&batch.task),
+        records: Records {
+            key: flat(&batch.records.key),
+            second_key: flat(&batch.records.second_key),
+            iv: flat(&batch.records.iv),
+            second_iv: flat(&batch.records.second_iv),
+            aad: flat(&batch.records.aad),
+            input: flat(&batch.records.input),
+            output: flat(&batch.records.output),
+            tag: flat(&batch.records.tag),
+            ..records
+        },
+        iv_from: flat(&batch.iv_from),
+        second_iv_from: flat(&batch.second_iv_from),
+        slots: Cow::Borrowed(&batch.slots),
     }
 }
 
@@ -197,7 +138,7 @@ fn run(
     let batch = match columns {
         None => batch,
         Some(columns) => {
-            named = batch.with_keys(columns);
+            named = with_keys(batch, columns);
             &named
         }
     };
@@ -220,10 +161,4 @@ fn run(
     }
     *outcome = BatchOutcome::of(memory, Vec::new());
     Ok(SecretSlots::default())
-}
-
-impl fmt::Debug for Batch<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Batch({:?}, {} slots)", self.records, self.slots.len())
-    }
 }

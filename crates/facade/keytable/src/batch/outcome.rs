@@ -4,13 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use oarlock_core::{
-    AeadAlg, Blame, CipherSpec, JobError, KeySource, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, Outcomes, OutputSink,
-    Span, Status,
+    AeadAlg, Batch, BatchTask, Blame, CipherSpec, IvSource, JobError, KeySource, MAX_FF1_NUMERALS,
+    MAX_FF1_TWEAK, Outcomes, OutputSink, Span, Status,
 };
 
-use super::Batch;
 use super::wave_plan::BatchRow;
-use crate::table::{BatchTask, IvSource, KeyTable, KeyWeakness};
+use crate::table::{KeyTable, KeyWeakness};
 
 /// The statuses and results of a batch, zeroized on drop if anything in it may be secret.
 #[derive(Default)]
@@ -191,7 +190,7 @@ impl RecordError {
             BatchTask::Do(oarlock_core::Shape::Wrap { .. }) => {
                 "whole blocks of 8 bytes, at least 2, and a place that is one block longer".into()
             }
-            BatchTask::Do(_) => "a place as long as the result".into(),
+            _ => "a place as long as the result".into(),
         })
     }
 }

@@ -1,15 +1,15 @@
 //! The plan of a batch: one of four ways to compute it, with the uses of its keys reserved.
 
-use oarlock_core::{Column, JobError, Records, Shape};
+use oarlock_core::{Batch, BatchTask, Column, IvSource, JobError, Records, Shape};
 
-use super::Batch;
 use super::by_task::TaskGroup;
 use super::domain::are_large_enough;
+use super::flattened;
 use super::made_ivs::MadeIvs;
 use super::plain::common_rights;
 use super::reserve::BatchUses;
 use super::wave_plan::WavePlan;
-use crate::table::{BatchTask, IvSource, IvUse, RightSet, TableSnapshot};
+use crate::table::{IvUse, RightSet, TableSnapshot};
 
 /// The plan of a batch. The uses of its keys are reserved.
 pub(super) enum RecordBatchPlan<'b> {
@@ -31,7 +31,7 @@ impl<'b> RecordBatchPlan<'b> {
         if let Some(plan) = Self::of_one_task(batch, snapshot) {
             return Ok(plan);
         }
-        let flat = batch.flattened();
+        let flat = flattened(batch);
         match TaskGroup::sort(&flat, snapshot) {
             Some(groups) => Ok(Self::ByTask(flat, groups)),
             None => {
@@ -49,7 +49,7 @@ impl<'b> RecordBatchPlan<'b> {
             return None;
         };
         // Slots order the records, and public-key shapes are refused.
-        if batch.names_slots() || !shape.is_record() || !are_large_enough(*task, &batch.records) {
+        if !batch.slots.is_empty() || !shape.is_record() || !are_large_enough(*task, &batch.records) {
             return None;
         }
         let (plan, iv_from) = match &batch.iv_from {

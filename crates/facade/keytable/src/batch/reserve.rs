@@ -1,8 +1,7 @@
 //! Uses of keys, counted per key over a batch and then reserved in one atomic step per key.
 
-use oarlock_core::{KeySource, Status};
+use oarlock_core::{Batch, KeySource, Status};
 
-use super::Batch;
 use super::slots::SlotClaims;
 use super::wave_plan::BatchRow;
 use crate::table::{KeyEntry, KeyUses, TableSnapshot, UseLimit};
@@ -186,7 +185,7 @@ fn spend(
 /// Returns the counts of a record: one for each key, and one more for an encryption under GCM.
 fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) -> RecordUses {
     let in_table = |source| match source {
-        KeySource::Table(index) if index < TableSnapshot::FIRST_OUTSIDE => Some((RECORDS, index)),
+        KeySource::Table(index) if index < Batch::FIRST_OUTSIDE => Some((RECORDS, index)),
         _ => None,
     };
     let first = in_table(row.key).filter(|_| row.task.has_key());

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use oarlock::Accelerator;
-use oarlock_core::Status;
+use oarlock_core::{BatchTask, KeyType, KeyWrap, Status};
 
 use super::{BatchBuilder, BatchEntry, BatchOutcome, EntryOutput};
-use crate::table::{BatchTask, InsertedKey, KeyTable, KeyType, KeyWrap, TableError};
+use crate::table::{InsertedKey, KeyTable, TableError};
 
 /// A wrapped key.
 #[derive(Clone, Copy, Debug)]

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use oarlock::Accelerator;
 use oarlock_core::{
-    BlockCipher, Column, InputSource, KeySource, Outcomes, OutputSink, PartMut, Records, SecretSlots, Span,
-    Status,
+    BatchTask, BlockCipher, Column, InputSource, KeySource, KeyType, KeyWrap, Outcomes, OutputSink, PartMut,
+    Records, SecretSlots, Span, Status,
 };
 use subtle::ConstantTimeEq;
 
 use super::gather::GroupColumns;
 use super::judge::CHECK_VALUE_LEN;
-use crate::table::{BatchTask, KeyType, KeyWeakness, KeyWrap, WeakKeyRule, weakness};
+use crate::table::{KeyWeakness, WeakKeyRule, weakness};
 
 /// Keys of one type that came out of one kind of wrap.
 pub(super) struct UnwrappedKeys<'a> {

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use oarlock_core::{Column, InputSource, JobError, KeySource, OutputSink, Span, Status};
+use oarlock_core::{
+    Batch, BatchTask, Column, InputSource, IvSource, JobError, KeySource, OutputSink, Span, Status,
+};
 
 use super::ivs::BatchIvs;
 use super::judge::RecordJudge;
+use super::reserve;
 use super::slots::SlotClaims;
-use super::{Batch, reserve};
-use crate::table::{BatchTask, IvSource, TableSnapshot};
+use crate::table::TableSnapshot;
 
 /// One record, as its columns have it.
 #[derive(Clone, Copy)]

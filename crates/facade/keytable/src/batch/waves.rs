@@ -5,14 +5,15 @@ use std::borrow::Cow;
 
 use oarlock::Accelerator;
 use oarlock_core::{
-    Column, InputSource, JobError, Key, KeySource, Outcomes, OutputSink, Records, SecretSlots, Status,
+    Batch, BatchTask, Column, InputSource, JobError, Key, KeySource, Outcomes, OutputSink, Records,
+    SecretSlots, Status,
 };
 
+use super::BatchOutcome;
 use super::gather::GroupColumns;
 use super::unwrapped::UnwrappedKeys;
 use super::wave_plan::{BatchRow, WaveGroup, WavePlan};
-use super::{Batch, BatchOutcome};
-use crate::table::{BatchTask, KeyWeakness, TableSnapshot, WeakKeyRule};
+use crate::table::{KeyWeakness, TableSnapshot, WeakKeyRule};
 
 /// Runs a plan to its end, in the memory of earlier outcomes. With the outcome come the slots.
 pub(super) fn run(
@@ -56,7 +57,7 @@ impl PlanRun<'_, '_> {
         match &self.plan.groups[..] {
             // A refused record gets no key, so that no engine computes it. A task without a key has no such
             // means.
-            [group] => !self.batch.names_slots() && (group.task.has_key() || !is_refused(group)),
+            [group] => self.batch.slots.is_empty() && (group.task.has_key() || !is_refused(group)),
             _ => false,
         }
     }
@@ -150,7 +151,7 @@ impl PlanRun<'_, '_> {
 
     fn gather(&mut self, task: BatchTask, index: usize, gathered: &mut GroupColumns) -> Result<(), Status> {
         let row = BatchRow::at(self.batch, index);
-        if self.batch.names_slots() {
+        if !self.batch.slots.is_empty() {
             self.plan.ivs.take_from_slots(self.batch, index, &self.slots)?;
         }
         let keys = [self.key(row.key), self.key(row.second_key)];
@@ -162,8 +163,8 @@ impl PlanRun<'_, '_> {
     /// Returns the place of a key in the engines' key column.
     fn key(&self, source: KeySource) -> KeySource {
         match source {
-            KeySource::Table(index) if index >= TableSnapshot::FIRST_OUTSIDE => {
-                let place = self.plan.snapshot.keys.len() + (index - TableSnapshot::FIRST_OUTSIDE) as usize;
+            KeySource::Table(index) if index >= Batch::FIRST_OUTSIDE => {
+                let place = self.plan.snapshot.keys.len() + (index - Batch::FIRST_OUTSIDE) as usize;
                 u32::try_from(place).map_or(NO_KEY, KeySource::Table)
             }
             other => other,

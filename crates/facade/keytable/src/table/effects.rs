@@ -93,8 +93,9 @@ impl KeyPolicy {
 mod tests {
     use std::collections::HashSet;
 
+    use oarlock_core::KeyType;
+
     use super::*;
-    use crate::table::KeyType;
 
     const OPERATIONS: [KeyOperation; 5] = [
         KeyOperation::Encrypt,

@@ -1,9 +1,9 @@
 //! The errors of adding a key to the table.
 
-use oarlock_core::{Blame, Status};
+use oarlock_core::{Blame, KeyType, Status};
 use oarlock_keys::KeyError;
 
-use super::{KeyType, KeyWeakness, PolicyError};
+use super::{KeyWeakness, PolicyError};
 
 /// The reason why a key was not added to the table.
 #[derive(Debug, thiserror::Error)]

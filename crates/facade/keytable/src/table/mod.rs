@@ -6,10 +6,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | [`key_type`](KeyType) | the purpose of a key, independent of its length |
 //! | [`policy`](KeyPolicy) | operations, algorithms, IVs, uses, and the keys that may come out of a wrapping key |
 //! | `effects` | the uses of a key that break others, in one table |
-//! | [`task`](BatchTask) | the task of a record, and the sources of its IVs |
 //! | `rights` | a policy as one word, and the needs of a record |
 //! | [`counter`](IvCounter) | counters that make IVs and survive crashes |
 //! | `snapshot` | the keys side by side, as a batch sees them |
@@ -21,12 +19,10 @@ mod counter;
 mod effects;
 mod error;
 mod identity;
-mod key_type;
 mod policy;
 mod policy_error;
 mod rights;
 mod snapshot;
-mod task;
 mod uses;
 mod weak_keys;
 mod weakness;
@@ -36,19 +32,17 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use oarlock_core::{Fingerprint, Records, SecretBytes};
+use oarlock_core::{Fingerprint, KeyType, Records, SecretBytes};
 
 pub use self::counter::{CounterStore, FileCounter, IvCounter, MemoryCounter};
 pub use self::effects::KeyBreach;
 pub use self::error::TableError;
 pub use self::identity::KeyIdentity;
-pub use self::key_type::KeyType;
 pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, MIN_MAC_LEN};
 pub use self::policy_error::PolicyError;
 pub(crate) use self::rights::{IvUse, RightSet};
 pub(crate) use self::snapshot::{KeyColumns, SnapshotGuard, TableSnapshot};
 use self::snapshot::{TableKey, TableKeys};
-pub use self::task::{BatchTask, IvSource, KeyWrap};
 pub(crate) use self::uses::{KeyUses, UseLimit};
 pub(crate) use self::weakness::weakness;
 pub use self::weakness::{KeyWeakness, WeakKeyRule};

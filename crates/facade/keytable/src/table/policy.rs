@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use oarlock_core::BlockCipher;
+use oarlock_core::{BlockCipher, KeyType};
 
-use super::{IvCounter, KeyBreach, KeyType, PolicyError, WeakKeyRule};
+use super::{IvCounter, KeyBreach, PolicyError, WeakKeyRule};
 
 /// An operation with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

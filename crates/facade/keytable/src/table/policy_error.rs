@@ -1,6 +1,7 @@
 //! Faults that a policy can have.
 
-use super::{KeyAlgorithm, KeyOperation, KeyType, MIN_MAC_LEN};
+use super::{KeyAlgorithm, KeyOperation, MIN_MAC_LEN};
+use oarlock_core::KeyType;
 
 /// The reason why a policy makes no sense, or no safe one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,11 +3,11 @@
 //! The word of a key has a bit for everything it may do. The word of a record has a bit for everything it needs. The
 //! words of all keys lie side by side in the order of their indices, and a batch of one shape reads nothing else.
 
-use oarlock_core::{AeadAlg, CipherMode, Direction, MacAlg, Shape, Status, WrapAlg};
+use oarlock_core::{
+    AeadAlg, BatchTask, CipherMode, Direction, IvSource, KeyType, KeyWrap, MacAlg, Shape, Status, WrapAlg,
+};
 
-use super::key_type::KeyType;
 use super::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
-use super::task::{BatchTask, IvSource, KeyWrap};
 
 /// The rights of a key, or the needs of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,36 +82,36 @@ impl RightSet {
         use Direction::{Decrypt, Encrypt};
         let parts = match task {
             BatchTask::Do(Shape::Cipher { alg, mode: CipherMode::Cbc, direction }) => (
-                KeyType::of_cipher(alg),
+                KeyType::for_cipher(alg),
                 if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
                 Some(KeyAlgorithm::Cbc),
             ),
             BatchTask::Do(Shape::Aead { alg, direction }) => (
-                KeyType::of_aead(alg),
+                KeyType::for_aead(alg),
                 if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
                 Some(aead_algorithm(alg)),
             ),
             BatchTask::Do(Shape::Fpe { alg, direction }) => (
-                KeyType::of_fpe(alg),
+                KeyType::for_fpe(alg),
                 if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
                 Some(KeyAlgorithm::Ff1),
             ),
             BatchTask::Do(Shape::Mac { alg }) => {
-                (KeyType::of_mac(alg), KeyOperation::Mac, mac_algorithm(alg))
+                (Some(KeyType::for_mac(alg)), KeyOperation::Mac, mac_algorithm(alg))
             }
             BatchTask::Do(Shape::Wrap { alg, direction }) => (
-                KeyType::of_wrap(alg),
+                Some(KeyType::for_wrap(alg)),
                 if direction == Decrypt { KeyOperation::UnwrapInClear } else { KeyOperation::WrapInClear },
                 wrap_algorithm(alg),
             ),
             BatchTask::Do(shape @ Shape::Translate { from, .. }) if shape.is_possible() => {
-                (KeyType::of_cipher(from.alg), KeyOperation::TranslateFrom, Some(KeyAlgorithm::Cbc))
+                (KeyType::for_cipher(from.alg), KeyOperation::TranslateFrom, Some(KeyAlgorithm::Cbc))
             }
             BatchTask::Do(Shape::Digest { .. } | Shape::DigestPart { .. }) => return Self::NONE,
             BatchTask::UnwrapKey { wrap, .. } => wrapping(wrap),
             // Counter mode, and chains of a cipher and a MAC. Policies have no rule for their IVs, and a key stream under
             // the caller's IV would reveal what the key encrypts in another mode.
-            BatchTask::Do(_) => return Self::IMPOSSIBLE,
+            _ => return Self::IMPOSSIBLE,
         };
         Self::of_parts(parts)
     }
@@ -120,7 +120,7 @@ impl RightSet {
     pub(crate) fn needed_second(task: BatchTask) -> Self {
         match task {
             BatchTask::Do(Shape::Translate { to, .. }) => Self::of_parts((
-                KeyType::of_cipher(to.alg),
+                KeyType::for_cipher(to.alg),
                 KeyOperation::TranslateTo,
                 Some(KeyAlgorithm::Cbc),
             )),
@@ -168,8 +168,8 @@ impl RightSet {
     /// Returns the needs of a task towards its first key, with an IV from this source.
     pub(crate) fn needed_with_iv(task: BatchTask, iv: IvSource) -> Self {
         let of_iv = match task.encrypts() {
-            true => Self::needed_to_encrypt(iv, task.iv_use()),
-            false => Self::needed_to_decrypt(iv, task.iv_use()),
+            true => Self::needed_to_encrypt(iv, IvUse::for_task(task)),
+            false => Self::needed_to_decrypt(iv, IvUse::for_task(task)),
         };
         Self::needed(task).and(of_iv)
     }
@@ -244,6 +244,18 @@ pub(crate) enum IvUse {
     Parameter,
 }
 
+impl IvUse {
+    pub(crate) fn for_task(task: BatchTask) -> Self {
+        match task {
+            BatchTask::Do(Shape::Aead { alg, .. }) if alg.is_siv() => Self::Extra,
+            BatchTask::Do(Shape::Aead { alg, .. }) if alg.may_repeat_ivs() => Self::Repeatable,
+            BatchTask::Do(Shape::Aead { .. }) => Self::Once,
+            BatchTask::Do(Shape::Fpe { .. }) => Self::Parameter,
+            _ => Self::Chain,
+        }
+    }
+}
+
 fn aead_algorithm(alg: AeadAlg) -> KeyAlgorithm {
     match alg {
         _ if alg.is_siv() => KeyAlgorithm::Siv,
@@ -290,12 +302,14 @@ fn wrap_algorithm(alg: WrapAlg) -> Option<KeyAlgorithm> {
 
 fn wrapping(wrap: KeyWrap) -> (Option<KeyType>, KeyOperation, Option<KeyAlgorithm>) {
     match wrap {
-        KeyWrap::Aes(alg) => (KeyType::of_wrap(alg), KeyOperation::Unwrap, wrap_algorithm(alg)),
+        KeyWrap::Aes(alg) => (Some(KeyType::for_wrap(alg)), KeyOperation::Unwrap, wrap_algorithm(alg)),
         KeyWrap::LegacyEcb(alg) => {
-            (KeyType::of_cipher(alg), KeyOperation::Unwrap, Some(KeyAlgorithm::LegacyEcb))
+            (KeyType::for_cipher(alg), KeyOperation::Unwrap, Some(KeyAlgorithm::LegacyEcb))
         }
         KeyWrap::LegacyCbc(alg) => {
-            (KeyType::of_cipher(alg), KeyOperation::Unwrap, Some(KeyAlgorithm::LegacyCbc))
+            (KeyType::for_cipher(alg), KeyOperation::Unwrap, Some(KeyAlgorithm::LegacyCbc))
         }
+        // No policy allows a wrap that is not known here.
+        _ => (None, KeyOperation::Unwrap, None),
     }
 }

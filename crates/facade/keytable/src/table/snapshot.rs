@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use oarlock_core::{Column, Fingerprint, Key, KeyParts, KeySource, Records, SecretBytes};
+use oarlock_core::{Batch, Column, Fingerprint, Key, KeyParts, KeySource, Records, SecretBytes};
 
 use super::{KeyEntry, KeyIdentity, KeyTable, RightSet};
 
@@ -58,9 +58,6 @@ impl Default for TableSnapshot {
 }
 
 impl TableSnapshot {
-    /// Indices from here on name keys that the caller brings along.
-    pub(crate) const FIRST_OUTSIDE: u32 = 1 << 31;
-
     pub(crate) fn entry(&self, index: u32) -> Option<&KeyEntry> {
         self.entries.get(index as usize)?.as_deref()
     }
@@ -100,7 +97,7 @@ impl TableKeys {
 
     /// Returns the index behind all others; None if no index is left.
     pub(super) fn next_index(&self) -> Option<u32> {
-        u32::try_from(self.all.len()).ok().filter(|index| *index < TableSnapshot::FIRST_OUTSIDE)
+        u32::try_from(self.all.len()).ok().filter(|index| *index < Batch::FIRST_OUTSIDE)
     }
 
     /// Puts a key at an index that is there, or at the next one.
@@ -165,12 +162,12 @@ impl Gathering<'_> {
 
     fn place(&mut self, source: KeySource) -> KeySource {
         let KeySource::Table(index) = source else { return source };
-        if index >= TableSnapshot::FIRST_OUTSIDE {
+        if index >= Batch::FIRST_OUTSIDE {
             return source;
         }
         // A gathered snapshot never has this many keys.
         let Some(own) = self.keys.get(index) else {
-            return KeySource::Table(TableSnapshot::FIRST_OUTSIDE - 1);
+            return KeySource::Table(Batch::FIRST_OUTSIDE - 1);
         };
         let next = self.snapshot.keys.len() as u32;
         let place = *self.places.entry(index).or_insert(next);
@@ -206,8 +203,8 @@ impl Drop for BatchEnd<'_> {
 mod tests {
     use super::*;
     use crate::batch::{BatchBuilder, BatchEntry, EntryIv};
-    use crate::table::{BatchTask, KeyPolicy, KeyType};
-    use oarlock_core::{BlockCipher, Status};
+    use crate::table::KeyPolicy;
+    use oarlock_core::{BatchTask, BlockCipher, KeyType, Status};
 
     const KEYS: u32 = 5_000;
 

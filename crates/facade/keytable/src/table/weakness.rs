@@ -1,10 +1,10 @@
 //! The recognition of DES keys that must not be used.
 
+use oarlock_core::KeyType;
 use std::fmt;
 
 use subtle::{Choice, ConstantTimeEq};
 
-use super::KeyType;
 use super::weak_keys::{SEMI_WEAK, WEAK};
 
 /// The weakness of a key of the DES family.

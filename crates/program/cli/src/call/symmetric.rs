@@ -9,7 +9,7 @@ use oarlock::{Direction, MacAlg, OutputSink, Shape, Span};
 use oarlock_keytable::{
     Batch, BatchBuilder, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput, IvSource, KeyType,
 };
-use oarlock_records::{Encoding, RowCipher, SecretBuffer, key_type_of_mac, split_version, usual_mac};
+use oarlock_records::{Encoding, RowCipher, SecretBuffer, split_version, usual_mac};
 use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
 use oarlock_wire::{fault, records, task};
 use zeroize::Zeroizing;
@@ -82,7 +82,7 @@ impl CallSession<'_> {
     pub(super) async fn mac(&self, args: &CallMacArgs) -> Result<(), CallError> {
         let SymmetricKey { key_type: key, .. } = self.open_symmetric("mac", 0, &args.key).await?;
         let alg = args.alg.unwrap_or_else(|| usual_mac(key));
-        if key_type_of_mac(alg) != key {
+        if KeyType::for_mac(alg) != key {
             return Err(CallError::AlgorithmOfKey {
                 option: "--mac",
                 found: alg.to_string(),
@@ -233,7 +233,7 @@ fn cipher(option: &'static str, asked: Option<RowCipher>, key: KeyType) -> Resul
 }
 
 fn macs(key: KeyType) -> String {
-    let fitting = MacAlg::ALL.into_iter().filter(|alg| key_type_of_mac(*alg) == key);
+    let fitting = MacAlg::ALL.into_iter().filter(|alg| KeyType::for_mac(*alg) == key);
     fitting.map(|alg| alg.to_string()).collect::<Vec<_>>().join(" or ")
 }
 
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(of(None, KeyType::Aes128Siv), Ok("aes128-siv".into()));
         let is_siv = |key: &KeyType| matches!(key, KeyType::Aes128Siv | KeyType::Aes256Siv);
         for key in KeyType::ALL.into_iter().filter(|key| !is_siv(key)) {
-            assert_eq!(key_type_of_mac(usual_mac(key)), key);
+            assert_eq!(KeyType::for_mac(usual_mac(key)), key);
         }
         assert_eq!([KeyType::Hmac, KeyType::Tdes2].map(usual_mac), [MacAlg::HmacSha256, MacAlg::Tdes2Cmac]);
     }

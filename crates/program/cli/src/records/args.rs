@@ -421,9 +421,9 @@ impl RecordsArgs {
             RecordsCommand::Decrypt(args) => args.cipher.cipher.key_type(),
             RecordsCommand::Translate(args) => args.cipher.key_type(),
             RecordsCommand::Tokenise(args) | RecordsCommand::Detokenise(args) => {
-                oarlock_records::key_type_of_tokens(args.cipher)
+                KeyType::for_fpe(args.cipher).unwrap_or(KeyType::Aes256)
             }
-            RecordsCommand::Mac(args) => oarlock_records::key_type_of_mac(args.alg),
+            RecordsCommand::Mac(args) => KeyType::for_mac(args.alg),
         }
     }
 

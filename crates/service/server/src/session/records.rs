@@ -15,7 +15,7 @@ use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, res
 use oarlock_wire::{fault, records, task};
 use tokio::sync::oneshot;
 
-use self::authorize::{AuthorizedRecords, Denials, authorize_records, has_key, operation_name};
+use self::authorize::{AuthorizedRecords, Denials, authorize_records, operation_name};
 use super::admitted::{Admitted, CodedResults};
 use super::audit_trail::{AuditTrail, OperationKind};
 use super::faults::{refusal, too_many_bytes};
@@ -248,7 +248,7 @@ impl RecordBatchTask {
     fn named_key(&self, source: KeySource, task: BatchTask) -> NamedKey {
         match source {
             KeySource::Slot(_) => NamedKey::Slot,
-            KeySource::Table(handle) if has_key(task) && self.opened(handle).is_some() => {
+            KeySource::Table(handle) if task.has_key() && self.opened(handle).is_some() => {
                 NamedKey::Handle(handle)
             }
             KeySource::Table(_) => NamedKey::None,

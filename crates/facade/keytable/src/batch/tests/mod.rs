@@ -10,11 +10,14 @@ mod waves;
 use std::sync::OnceLock;
 
 use oarlock::Accelerator;
-use oarlock_core::{BlockCipher, Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
+use oarlock_core::{
+    Batch, BatchTask, BlockCipher, Column, InputSource, IvSource, Key, KeySource, KeyType, OutputSink,
+    Records, Span, Status,
+};
 
 use super::plan::RecordBatchPlan;
-use super::{Batch, BatchBuilder, BatchEntry, BatchOutcome, EntryIv};
-use crate::table::{BatchTask, IvSource, KeyPolicy, KeyTable, KeyType, TableSnapshot, WeakKeyRule};
+use super::{BatchBuilder, BatchEntry, BatchOutcome, EntryIv};
+use crate::table::{KeyPolicy, KeyTable, TableSnapshot, WeakKeyRule};
 
 /// One accelerator for all tests, because its self tests take time.
 pub(crate) fn accelerator() -> &'static Accelerator {

@@ -76,9 +76,9 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
         for _ in 0..count {
             let (task, _, input, iv_len) = roll(&mut dice, indices);
             let key_type = match task {
-                BatchTask::Do(oarlock_core::Shape::Cipher { alg, .. }) => KeyType::of_cipher(alg),
-                BatchTask::Do(oarlock_core::Shape::Aead { alg, .. }) => KeyType::of_aead(alg),
-                BatchTask::Do(oarlock_core::Shape::Mac { alg }) => KeyType::of_mac(alg),
+                BatchTask::Do(oarlock_core::Shape::Cipher { alg, .. }) => KeyType::for_cipher(alg),
+                BatchTask::Do(oarlock_core::Shape::Aead { alg, .. }) => KeyType::for_aead(alg),
+                BatchTask::Do(oarlock_core::Shape::Mac { alg }) => Some(KeyType::for_mac(alg)),
                 _ => None,
             };
             let key = key_type.map_or(0, |key_type| table.index(&key_type.to_string()).unwrap());

@@ -13,16 +13,16 @@ fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
         Direction::Decrypt => KeyOperation::Decrypt,
     };
     let found = |shape: Shape| match shape {
-        Shape::Cipher { alg, direction, .. } => Some((KeyType::of_cipher(alg)?, both(direction), Cbc)),
+        Shape::Cipher { alg, direction, .. } => Some((KeyType::for_cipher(alg)?, both(direction), Cbc)),
         Shape::Aead { alg, direction } => {
             let algorithm = match alg {
                 _ if alg.is_siv() => KeyAlgorithm::Siv,
                 _ if alg.may_repeat_ivs() => KeyAlgorithm::GcmSiv,
                 _ => Gcm,
             };
-            Some((KeyType::of_aead(alg)?, both(direction), algorithm))
+            Some((KeyType::for_aead(alg)?, both(direction), algorithm))
         }
-        Shape::Fpe { alg, direction } => Some((KeyType::of_fpe(alg)?, both(direction), KeyAlgorithm::Ff1)),
+        Shape::Fpe { alg, direction } => Some((KeyType::for_fpe(alg)?, both(direction), KeyAlgorithm::Ff1)),
         Shape::Mac { alg } => {
             let algorithm = match alg {
                 MacAlg::DesMac(_) => DesMac,
@@ -34,7 +34,7 @@ fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
                 MacAlg::HmacSha512 => KeyAlgorithm::HmacSha512,
                 _ => Cmac,
             };
-            Some((KeyType::of_mac(alg)?, KeyOperation::Mac, algorithm))
+            Some((KeyType::for_mac(alg), KeyOperation::Mac, algorithm))
         }
         Shape::Wrap { alg, direction } => {
             let is_padded = matches!(alg, WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp);
@@ -42,7 +42,7 @@ fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
                 Direction::Encrypt => KeyOperation::WrapInClear,
                 Direction::Decrypt => KeyOperation::UnwrapInClear,
             };
-            Some((KeyType::of_wrap(alg)?, operation, if is_padded { Kwp } else { Kw }))
+            Some((KeyType::for_wrap(alg), operation, if is_padded { Kwp } else { Kw }))
         }
         _ => None,
     };

@@ -1,11 +1,11 @@
 //! Keys that come wrapped, into batches and into the table.
 
-use oarlock_core::{Blame, Direction, Shape, WrapAlg};
+use oarlock_core::{Blame, Direction, KeyWrap, Shape, WrapAlg};
 
 use super::super::EntryOutput;
 use super::*;
 use crate::batch::WrappedKey;
-use crate::table::{IvRule, KeyAlgorithm, KeyOperation, KeyWeakness, KeyWrap, PolicyError, TableError};
+use crate::table::{IvRule, KeyAlgorithm, KeyOperation, KeyWeakness, PolicyError, TableError};
 
 const MASTER: KeyType = KeyType::Tdes3;
 const ECB: KeyWrap = KeyWrap::LegacyEcb(BlockCipher::Tdes3);

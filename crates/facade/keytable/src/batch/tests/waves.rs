@@ -1,10 +1,10 @@
 //! Records that take keys, inputs and IVs from earlier ones.
 
-use oarlock_core::{DigestAlg, MacAlg, WrapAlg};
+use oarlock_core::{DigestAlg, KeyWrap, MacAlg, WrapAlg};
 
 use super::super::{EntryInput, EntryOutput};
 use super::*;
-use crate::table::{IvRule, KeyAlgorithm, KeyOperation, KeyWrap};
+use crate::table::{IvRule, KeyAlgorithm, KeyOperation};
 
 fn through(builder: &mut BatchBuilder, entry: BatchEntry<'_>, len: u32) -> u32 {
     let slot = builder.slot(len);

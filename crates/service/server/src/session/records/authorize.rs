@@ -45,7 +45,7 @@ pub(super) fn authorize_records<'b>(
     let mut columns = vec![key];
     // One task of all records is looked at once.
     let tasks_len = if matches!(tasks, Column::One(_)) { len.min(1) } else { len };
-    if tasks.cursor().take(tasks_len).any(is_translation) {
+    if tasks.cursor().take(tasks_len).any(BatchTask::has_second_key) {
         columns.push(authorizer.authorize_second(&batch.records.second_key, &tasks, len));
         let keys = [&batch.records.key, &batch.records.second_key];
         let denials = TranslationJudge::new(handles, table).denials(keys, &tasks, len);
@@ -151,7 +151,7 @@ impl<'s> RecordAuthorizer<'s> {
             return self.authorize_column(column, tasks, len);
         }
         let each = column.cursor().zip(tasks.cursor()).take(len).enumerate();
-        let key = |(index, (source, task))| match is_translation(task) {
+        let key = |(index, (source, task)): (usize, (KeySource, BatchTask))| match task.has_second_key() {
             true => self.authorize(source, task, index),
             false => KeySource::Table(NO_KEY),
         };
@@ -196,7 +196,7 @@ impl<'s> RecordAuthorizer<'s> {
     #[inline]
     fn authorize(&mut self, source: KeySource, task: BatchTask, index: usize) -> KeySource {
         let KeySource::Table(handle) = source else { return source };
-        if !has_key(task) {
+        if !task.has_key() {
             // A digest has no key, so its handle is not looked at.
             return KeySource::Table(0);
         }
@@ -247,11 +247,6 @@ fn task_name(names: &mut Vec<(BatchTask, String)>, task: BatchTask) -> &str {
     &names[at].1
 }
 
-/// True if a task decrypts under one key and encrypts under another.
-fn is_translation(task: BatchTask) -> bool {
-    matches!(task, BatchTask::Do(Shape::Translate { .. }))
-}
-
 /// True if a task makes message authentication codes.
 fn makes_codes(task: BatchTask) -> bool {
     matches!(task, BatchTask::Do(Shape::Mac { .. }))
@@ -289,9 +284,4 @@ fn decide(opened: Option<&OpenedKey>, handle: u32, operations: &[&str]) -> (KeyD
             (Err(refusal(Code::WrongKey, message, Blame::Caller).into()), false)
         }
     }
-}
-
-/// Returns true if records of a task have a key.
-pub(super) fn has_key(task: BatchTask) -> bool {
-    !matches!(task, BatchTask::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oarlock_core::{AeadAlg, BlockCipher, FpeAlg, MacAlg, WrapAlg};
+use crate::{AeadAlg, BlockCipher, FpeAlg, MacAlg, WrapAlg};
 
 /// The type of a symmetric key. Keys of 16 bytes may be two-key triple DES, AES-128 or HMAC keys; only the type decides
 /// which, and no key of one type is ever used as another, nor a part of one as a whole one.
@@ -75,13 +75,15 @@ impl KeyType {
         self.key_len().map_or((1..=usize::from(u16::MAX)).contains(&len), |own| own == len)
     }
 
-    /// The type that a cipher needs; None for one that this table does not know.
-    pub(crate) fn of_cipher(alg: BlockCipher) -> Option<Self> {
+    /// Returns the type that a cipher needs, or `None` if no type is for it.
+    #[must_use]
+    pub fn for_cipher(alg: BlockCipher) -> Option<Self> {
         Self::ALL.into_iter().find(|own| own.cipher() == Some(alg))
     }
 
-    /// The type that an AEAD algorithm needs.
-    pub(crate) fn of_aead(alg: AeadAlg) -> Option<Self> {
+    /// Returns the type that an AEAD algorithm needs, or `None` if no type is for it.
+    #[must_use]
+    pub fn for_aead(alg: AeadAlg) -> Option<Self> {
         match alg {
             AeadAlg::Aes128Gcm | AeadAlg::Aes128GcmSiv => Some(Self::Aes128),
             AeadAlg::Aes256Gcm | AeadAlg::Aes256GcmSiv => Some(Self::Aes256),
@@ -91,38 +93,39 @@ impl KeyType {
         }
     }
 
-    /// The type that an encryption that keeps formats needs.
-    pub(crate) fn of_fpe(alg: FpeAlg) -> Option<Self> {
+    /// Returns the type that an encryption that keeps formats needs, or `None` if no type is for it.
+    #[must_use]
+    pub fn for_fpe(alg: FpeAlg) -> Option<Self> {
         match alg {
             FpeAlg::Aes128Ff1 => Some(Self::Aes128),
+            FpeAlg::Aes192Ff1 => None,
             FpeAlg::Aes256Ff1 => Some(Self::Aes256),
-            _ => None,
         }
     }
 
-    /// The type that a MAC algorithm needs.
-    pub(crate) fn of_mac(alg: MacAlg) -> Option<Self> {
+    /// Returns the type that a MAC algorithm needs.
+    #[must_use]
+    pub fn for_mac(alg: MacAlg) -> Self {
         match alg {
-            MacAlg::DesMac(_) => Some(Self::Des),
-            MacAlg::RetailMac(_) | MacAlg::Tdes2Cmac => Some(Self::Tdes2),
-            MacAlg::Tdes3Cmac => Some(Self::Tdes3),
-            MacAlg::Aes128Cmac => Some(Self::Aes128),
-            MacAlg::Aes256Cmac => Some(Self::Aes256),
+            MacAlg::DesMac(_) => Self::Des,
+            MacAlg::RetailMac(_) | MacAlg::Tdes2Cmac => Self::Tdes2,
+            MacAlg::Tdes3Cmac => Self::Tdes3,
+            MacAlg::Aes128Cmac => Self::Aes128,
+            MacAlg::Aes256Cmac => Self::Aes256,
             MacAlg::HmacSha1
             | MacAlg::HmacSha224
             | MacAlg::HmacSha256
             | MacAlg::HmacSha384
-            | MacAlg::HmacSha512 => Some(Self::Hmac),
-            _ => None,
+            | MacAlg::HmacSha512 => Self::Hmac,
         }
     }
 
-    /// The type that a key wrap needs.
-    pub(crate) fn of_wrap(alg: WrapAlg) -> Option<Self> {
+    /// Returns the type that a key wrap needs.
+    #[must_use]
+    pub fn for_wrap(alg: WrapAlg) -> Self {
         match alg {
-            WrapAlg::Aes128Kw | WrapAlg::Aes128Kwp => Some(Self::Aes128),
-            WrapAlg::Aes256Kw | WrapAlg::Aes256Kwp => Some(Self::Aes256),
-            _ => None,
+            WrapAlg::Aes128Kw | WrapAlg::Aes128Kwp => Self::Aes128,
+            WrapAlg::Aes256Kw | WrapAlg::Aes256Kwp => Self::Aes256,
         }
     }
 }

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use oarlock_core::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, ColumnValue, DigestAlg, Direction, FpeAlg, MacAlg,
+use crate::{
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, ColumnValue, DigestAlg, Direction, FpeAlg, KeyType, MacAlg,
     OutputSink, Shape, Span, WrapAlg,
 };
-
-use super::{IvUse, KeyType};
 
 /// The task of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,8 +137,9 @@ impl BatchTask {
         }
     }
 
-    /// Bytes of the IV that the accelerator makes, or None if the task has no such IV.
-    pub(crate) fn iv_len(self) -> Option<usize> {
+    /// Returns the length of an IV that is made for the task, or `None` if the task has no such IV.
+    #[must_use]
+    pub fn iv_len(self) -> Option<usize> {
         match self {
             Self::Do(Shape::Cipher { alg, .. }) => Some(alg.block_len()),
             Self::Do(Shape::Aead { alg, .. }) => Some(alg.usual_iv_len()),
@@ -162,52 +161,59 @@ impl BatchTask {
         }
     }
 
-    /// Returns the IV length of the encrypting half of a translation.
-    pub(crate) fn second_iv_len(self) -> Option<usize> {
+    /// Returns the length of an IV that is made for the encrypting half of a translation.
+    #[must_use]
+    pub fn second_iv_len(self) -> Option<usize> {
         match self {
             Self::Do(Shape::Translate { to, .. }) => Some(to.alg.block_len()),
             _ => None,
         }
     }
 
-    pub(crate) fn has_key(self) -> bool {
+    /// True if the task has a key. A hash has none.
+    #[must_use]
+    pub fn has_key(self) -> bool {
         !matches!(self, Self::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
     }
 
-    pub(crate) fn has_second_key(self) -> bool {
+    /// True if the task decrypts under one key and encrypts under another.
+    #[must_use]
+    pub fn has_second_key(self) -> bool {
         matches!(self, Self::Do(Shape::Translate { .. }))
     }
 
-    pub(crate) fn is_seal(self) -> bool {
+    /// True if the task encrypts and makes a tag.
+    #[must_use]
+    pub fn is_seal(self) -> bool {
         matches!(self, Self::Do(Shape::Aead { direction: Direction::Encrypt, .. }))
     }
 
-    /// True if the key's encryptions under GCM are counted for the task.
-    pub(crate) fn is_gcm_seal(self) -> bool {
-        self.is_seal() && self.iv_use() == IvUse::Once
-    }
-
-    pub(crate) fn iv_use(self) -> IvUse {
+    /// True if the task encrypts under an algorithm whose IVs must never repeat: GCM.
+    #[must_use]
+    pub fn is_gcm_seal(self) -> bool {
         match self {
-            Self::Do(Shape::Aead { alg, .. }) if alg.is_siv() => IvUse::Extra,
-            Self::Do(Shape::Aead { alg, .. }) if alg.may_repeat_ivs() => IvUse::Repeatable,
-            Self::Do(Shape::Aead { .. }) => IvUse::Once,
-            Self::Do(Shape::Fpe { .. }) => IvUse::Parameter,
-            _ => IvUse::Chain,
+            Self::Do(Shape::Aead { alg, direction: Direction::Encrypt }) => {
+                !alg.is_siv() && !alg.may_repeat_ivs()
+            }
+            _ => false,
         }
     }
 
-    pub(crate) fn is_open(self) -> bool {
+    /// True if the task checks a tag and decrypts.
+    #[must_use]
+    pub fn is_open(self) -> bool {
         matches!(self, Self::Do(Shape::Aead { direction: Direction::Decrypt, .. }))
     }
 
     /// True if the task wraps a key, or the caller's bytes.
-    pub(crate) fn is_wrapping(self) -> bool {
+    #[must_use]
+    pub fn is_wrapping(self) -> bool {
         matches!(self, Self::Do(Shape::Wrap { direction: Direction::Encrypt, .. }))
     }
 
     /// True if the task encrypts data under its first key.
-    pub(crate) fn encrypts(self) -> bool {
+    #[must_use]
+    pub fn encrypts(self) -> bool {
         let is_encryption = matches!(
             self,
             Self::Do(
@@ -219,7 +225,8 @@ impl BatchTask {
     }
 
     /// True if the task decrypts data under its first key and gives the plaintext.
-    pub(crate) fn decrypts(self) -> bool {
+    #[must_use]
+    pub fn decrypts(self) -> bool {
         let is_decryption = matches!(
             self,
             Self::Do(
