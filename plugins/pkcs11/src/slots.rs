@@ -60,8 +60,7 @@ pub(crate) fn build(config: &ModuleConfig) -> Result<BuiltSlots, SlotFault> {
             SlotConfig::Keys(keys) => keys_slot(id, keys).map_err(fault)?,
             SlotConfig::Server(server) => {
                 let (slot, token, holder) = server_slot(id, server).map_err(fault)?;
-                let holder = Arc::new(holder);
-                builder = builder.holder(Arc::clone(&holder) as _).record_holder(holder);
+                builder = builder.holder(Arc::new(holder));
                 removable.push((id, token as Arc<dyn TokenPresence>));
                 slot
             }

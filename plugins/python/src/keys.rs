@@ -8,8 +8,9 @@ use arrow_array::{Array, ArrayRef};
 use oarlock::FpeAlg;
 use oarlock_columns::{
     AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, ColumnResult, ColumnSignature,
-    Decryption, Encryption, MacOptions, OnError, TokenOptions, Translation, decrypt, detokenise, encrypt,
-    hash, mac, parse_digest, parse_mac, parse_tokens, sign, tokenise, translate, verify, verify_mac,
+    Decryption, Encryption, MacOptions, OnError, SignatureKey, TokenOptions, Translation, decrypt,
+    detokenise, encrypt, hash, mac, parse_digest, parse_mac, parse_tokens, sign, tokenise, translate, verify,
+    verify_mac,
 };
 use oarlock_keytable::{FormatError, TokenFormat};
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::argument::{PassedData, parse_on_error};
 use crate::column::PassedColumn;
 use crate::error::{detached, exception, report};
-use crate::opened::{OpenedKeys, open};
+use crate::opened::{NamedKeys, OpenedKeys, open};
 use crate::reference::KeyReference;
 
 /// A set of named keys: in a file, or at a cryptoserver.
@@ -106,6 +107,7 @@ impl PythonKeys {
         let iv = parse(py, iv_without_ids(iv, ids.is_some(), iv_key))?;
         let aad = PassedData::read(aad)?;
         let compute = |call: &ColumnCall| {
+            let keys = call.keys.columns(&[key, iv_key.unwrap_or(key)])?;
             let aads = Beside::data(&aad, &call.column)?;
             let ids = ids.as_ref().map(|ids| ids.beside("row id", &call.column)).transpose()?;
             call.compute(|index, chunk| {
@@ -113,7 +115,7 @@ impl PythonKeys {
                 if let (Some(ids), Some(iv_key)) = (&ids, iv_key) {
                     options = options.iv(ColumnIv::Derived { key: iv_key, row_ids: &*ids[index] });
                 }
-                encrypt(&*call.keys, chunk, &options, call.on_error)
+                encrypt(keys, chunk, &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -136,10 +138,11 @@ impl PythonKeys {
         let cipher: ColumnCipher = parse(py, cipher.parse())?;
         let aad = PassedData::read(aad)?;
         let compute = |call: &ColumnCall| {
+            let keys = call.keys.columns(&[key])?;
             let aads = Beside::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let options = Decryption::new(key, cipher).aad(aads.of_chunk(index));
-                decrypt(&*call.keys, chunk, &options, call.on_error)
+                decrypt(keys, chunk, &options, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -165,10 +168,11 @@ impl PythonKeys {
         let to: ColumnCipher = parse(py, to_cipher.unwrap_or(cipher).parse())?;
         let aad = PassedData::read(aad)?;
         let compute = |call: &ColumnCall| {
+            let keys = call.keys.columns(&[key, to_key])?;
             let aads = Beside::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let present = Decryption::new(key, from).aad(aads.of_chunk(index));
-                translate(&*call.keys, chunk, &Translation::new(present, to_key, to), call.on_error)
+                translate(keys, chunk, &Translation::new(present, to_key, to), call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -245,8 +249,10 @@ impl PythonKeys {
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.begin(py, column, on_error)?;
         let options = mac_options(py, key, algorithm, length)?;
-        let compute =
-            |call: &ColumnCall| call.compute(|_, chunk| mac(&*call.keys, chunk, &options, call.on_error));
+        let compute = |call: &ColumnCall| {
+            let keys = call.keys.columns(&[key])?;
+            call.compute(|_, chunk| mac(keys, chunk, &options, call.on_error))
+        };
         call.finish(py, rejected, compute)
     }
 
@@ -268,10 +274,9 @@ impl PythonKeys {
         let codes = PassedColumn::read(codes)?;
         let options = mac_options(py, key, algorithm, length)?;
         let compute = |call: &ColumnCall| {
+            let keys = call.keys.columns(&[key])?;
             let codes = codes.beside("column of codes", &call.column)?;
-            call.compute(|index, chunk| {
-                verify_mac(&*call.keys, chunk, &*codes[index], &options, call.on_error)
-            })
+            call.compute(|index, chunk| verify_mac(keys, chunk, &*codes[index], &options, call.on_error))
         };
         call.finish(py, rejected, compute)
     }
@@ -288,8 +293,10 @@ impl PythonKeys {
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.begin(py, column, on_error)?;
         let alg = parse(py, parse_digest(algorithm))?;
-        let compute =
-            |call: &ColumnCall| call.compute(|_, chunk| hash(&*call.keys, chunk, alg, call.on_error));
+        let compute = |call: &ColumnCall| {
+            let keys = call.keys.columns(&[])?;
+            call.compute(|_, chunk| hash(keys, chunk, alg, call.on_error))
+        };
         call.finish(py, rejected, compute)
     }
 
@@ -307,7 +314,10 @@ impl PythonKeys {
         let call = self.begin(py, column, on_error)?;
         let algorithm: Option<ColumnSignature> = parse(py, algorithm.map(str::parse).transpose())?;
         let compute = |call: &ColumnCall| {
-            call.compute(|_, chunk| sign(&*call.keys, chunk, key, algorithm, call.on_error))
+            let found = call.keys.signature_key(key)?;
+            let key = SignatureKey { name: key, key: &found };
+            let accelerator = call.keys.accelerator();
+            call.compute(|_, chunk| sign(accelerator, chunk, key, algorithm, call.on_error))
         };
         call.finish(py, rejected, compute)
     }
@@ -329,9 +339,12 @@ impl PythonKeys {
         let signatures = PassedColumn::read(signatures)?;
         let algorithm: Option<ColumnSignature> = parse(py, algorithm.map(str::parse).transpose())?;
         let compute = |call: &ColumnCall| {
+            let found = call.keys.signature_key(key)?;
+            let key = SignatureKey { name: key, key: &found };
+            let accelerator = call.keys.accelerator();
             let signatures = signatures.beside("column of signatures", &call.column)?;
             call.compute(|index, chunk| {
-                verify(&*call.keys, chunk, &*signatures[index], key, algorithm, call.on_error)
+                verify(accelerator, chunk, &*signatures[index], key, algorithm, call.on_error)
             })
         };
         call.finish(py, rejected, compute)
@@ -346,8 +359,8 @@ impl PythonKeys {
         Ok(own)
     }
 
-    fn keys(&self, py: Python<'_>) -> PyResult<Arc<dyn ColumnKeys>> {
-        parse(py, self.opened.try_get(|_| open(&self.reference)).cloned())
+    fn keys(&self, py: Python<'_>) -> PyResult<Arc<NamedKeys>> {
+        parse(py, self.opened.try_get(|_| open(&self.reference).map(Arc::new)).cloned())
     }
 
     fn begin(&self, py: Python<'_>, column: &Bound<'_, PyAny>, on_error: &str) -> PyResult<ColumnCall> {
@@ -358,7 +371,7 @@ impl PythonKeys {
 
 /// One call with its column.
 struct ColumnCall {
-    keys: Arc<dyn ColumnKeys>,
+    keys: Arc<NamedKeys>,
     column: PassedColumn,
     on_error: OnError,
 }
@@ -396,14 +409,15 @@ struct TokenCall<'k> {
 
 /// [`tokenise`] or [`detokenise`].
 type TokenFunction =
-    fn(&dyn ColumnKeys, &dyn Array, &TokenOptions<'_>, OnError) -> Result<ColumnResult, ColumnError>;
+    fn(&ColumnKeys, &dyn Array, &TokenOptions<'_>, OnError) -> Result<ColumnResult, ColumnError>;
 
 impl TokenCall<'_> {
     fn compute(&self, call: &ColumnCall, function: TokenFunction) -> Result<ChunkResults, ColumnError> {
+        let keys = call.keys.columns(&[self.key])?;
         let tweaks = Beside::read("tweak", &self.tweak, &call.column)?;
         call.compute(|index, chunk| {
             let options = TokenOptions::new(self.key, self.alg, &self.format).tweak(tweaks.of_chunk(index));
-            function(&*call.keys, chunk, &options, call.on_error)
+            function(keys, chunk, &options, call.on_error)
         })
     }
 }

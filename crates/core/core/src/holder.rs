@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{JobError, OwnedJob};
+use crate::{Batch, JobError, Outcomes, OwnedJob};
 
 /// A unit with keys of its own, such as an HSM or a remote server.
 pub trait Holder: fmt::Debug + Send + Sync {
@@ -16,6 +16,34 @@ pub trait Holder: fmt::Debug + Send + Sync {
     /// The holder calls `done` once per job, from any thread. If it drops `done`, every job that has no answer yet
     /// fails with a fault of the holder.
     fn start(&self, jobs: OwnedJobs, done: Completion);
+
+    /// Computes a batch and waits for it. The key columns name keys of this holder by their index in the keys of the
+    /// records; another index names no key.
+    ///
+    /// A batch of more than [`MAX_HELD_RECORDS`] records, or of more than [`MAX_HELD_BYTES`] bytes of data or of output,
+    /// may be refused. A holder that has no symmetric keys refuses every batch, as this default does.
+    ///
+    /// # Errors
+    /// The holder failed, or refused the batch as a whole. A bad record has a status and is no error.
+    fn run_batch(&self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
+        let wanted = format!("a batch of {} records at {}", batch.records.len, self.name());
+        Err(JobError::Unsupported { wanted })
+    }
+}
+
+/// The maximum records of a batch that every holder takes.
+pub const MAX_HELD_RECORDS: usize = 1 << 14;
+
+/// The maximum bytes of data of a batch that every holder takes, and of its output: a batch travels in one message.
+pub const MAX_HELD_BYTES: usize = 15 << 20;
+
+/// The outcomes of a batch at a holder.
+#[derive(Debug, Default)]
+pub struct HeldOutcomes {
+    /// The statuses and the output.
+    pub outcomes: Outcomes,
+    /// The holder's reasons for refused records, by the index of the record, in order.
+    pub refusals: Vec<(u32, Arc<JobError>)>,
 }
 
 /// Jobs for one holder, each with its own scheme and a key whose home is the holder. The input is a digest if the

@@ -14,7 +14,7 @@
 //! | [`ff1`](Ff1Radix) | the limits of FF1 |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
 //! | [`process`](ProcessLocal) | values of one process among forks |
-//! | [`holder`](Holder) | a unit that performs whole schemes with keys that live elsewhere |
+//! | [`holder`](Holder) | a unit that performs whole schemes and batches with keys that live elsewhere |
 //! | [`scheme`](Scheme) | padding, encoding and nonce rules, as a job states them |
 //! | [`error`](JobError) | typed errors that name the party at fault |
 //!
@@ -52,7 +52,9 @@ pub use column::{Column, ColumnCursor, ColumnValue};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
 pub use ff1::{Ff1Radix, MAX_FF1_NUMERALS, MAX_FF1_TWEAK};
-pub use holder::{Completion, CompletionSink, Holder, OwnedJobs};
+pub use holder::{
+    Completion, CompletionSink, HeldOutcomes, Holder, MAX_HELD_BYTES, MAX_HELD_RECORDS, OwnedJobs,
+};
 pub use job::{Input, Job, OwnedJob};
 pub use jobs::Jobs;
 pub use key::{

@@ -72,4 +72,4 @@ pub use table::{
     WeakKeyRule,
 };
 
-pub use oarlock_core::{Batch, BatchTask, IvSource, KeyType, KeyWrap};
+pub use oarlock_core::{Batch, BatchTask, IvSource, KeyType, KeyWrap, MAX_HELD_BYTES, MAX_HELD_RECORDS};

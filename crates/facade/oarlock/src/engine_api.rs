@@ -2,20 +2,18 @@
 //!
 //! An [`Engine`] computes raw shapes in this process; pass one to
 //! [`AcceleratorBuilder::engine`](crate::AcceleratorBuilder::engine). A [`Holder`] performs whole schemes with keys that
-//! live elsewhere; pass one to [`AcceleratorBuilder::holder`](crate::AcceleratorBuilder::holder). A [`RecordHolder`]
-//! computes records with such keys; pass one to
-//! [`AcceleratorBuilder::record_holder`](crate::AcceleratorBuilder::record_holder).
+//! live elsewhere, and batches of records; pass one to
+//! [`AcceleratorBuilder::holder`](crate::AcceleratorBuilder::holder).
 
 pub use oarlock_core::{
     Batch, BatchSize, BatchTask, ColumnCursor, ColumnValue, Completion, CompletionSink, EcPrivateParts,
-    Ed25519PrivateParts, Engine, EngineFault, EngineLeaf, EngineLocation, Holder, Jobs, KeyParts,
-    LeafAbsence, ModExpParts, NonceInput, Operation, OperationInputs, OperationSet, OwnedJob, OwnedJobs,
-    PartMut, ResolvedRecord, RsaPrivateParts, RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts,
-    erase,
+    Ed25519PrivateParts, Engine, EngineFault, EngineLeaf, EngineLocation, HeldOutcomes, Holder, Jobs,
+    KeyParts, LeafAbsence, ModExpParts, NonceInput, Operation, OperationInputs, OperationSet, OwnedJob,
+    OwnedJobs, PartMut, ResolvedRecord, RsaPrivateParts, RsaPublicParts, SecondInput, TableUsage,
+    X25519PrivateParts, erase,
 };
 pub use oarlock_dispatch::{Dispatcher, Results, Ticket};
 
-pub use crate::accelerator::RecordHolder;
 pub use crate::detect::{DISABLE_VARIABLE, known_leaves, proved_shapes};
 
 /// Known answers for every shape, and sample workloads made from them.

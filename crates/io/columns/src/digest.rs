@@ -42,7 +42,7 @@ impl<'a> MacOptions<'a> {
 /// # Errors
 /// The column or the options do not fit, the key is unknown or refused, or the machine or the server failed.
 pub fn mac(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     options: &MacOptions<'_>,
     on_error: OnError,
@@ -57,7 +57,7 @@ pub fn mac(
 /// # Errors
 /// As [`mac`].
 pub fn verify_mac(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     codes: &dyn Array,
     options: &MacOptions<'_>,
@@ -83,7 +83,7 @@ pub fn verify_mac(
 /// # Errors
 /// The column does not fit, or the machine failed.
 pub fn hash(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     alg: DigestAlg,
     on_error: OnError,
@@ -102,7 +102,7 @@ struct DigestRows<'a> {
 }
 
 impl<'a> DigestRows<'a> {
-    fn mac(keys: &dyn ColumnKeys, options: &MacOptions<'a>) -> Result<Self, ColumnError> {
+    fn mac(keys: &ColumnKeys, options: &MacOptions<'a>) -> Result<Self, ColumnError> {
         let (alg, len) = (options.alg, options.len);
         if !(MIN_MAC_LEN..=alg.tag_len()).contains(&len) {
             let max = alg.tag_len();
@@ -110,7 +110,7 @@ impl<'a> DigestRows<'a> {
                 "a code of {alg} has {MIN_MAC_LEN} to {max} bytes, found {len}"
             )));
         }
-        let key = keys.batch_key(options.key)?;
+        let key = keys.index(options.key)?;
         Ok(Self { key, key_name: options.key, task: BatchTask::mac(alg), len })
     }
 }

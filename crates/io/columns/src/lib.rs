@@ -6,8 +6,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`keys`](ColumnKeys) | the trait of a set of keys, and keys in this process |
-//! | [`server`](ServerKeys) | keys at a cryptoserver |
+//! | [`keys`](ColumnKeys) | a key table, and the accelerator that computes under it |
 //! | [`algorithm`](ColumnCipher) | the names of algorithms |
 //! | [`cipher`](encrypt) | encryption, decryption and translation |
 //! | [`token`](tokenise) | tokens that keep the format of a text |
@@ -23,11 +22,11 @@
 //! use arrow_array::{Array, BinaryArray};
 //! use oarlock::Accelerator;
 //! use oarlock_keytable::{KeyPolicy, KeyTable, KeyType};
-//! use oarlock_columns::{ColumnCipher, Decryption, Encryption, LocalKeys, OnError, decrypt, encrypt};
+//! use oarlock_columns::{ColumnCipher, ColumnKeys, Decryption, Encryption, OnError, decrypt, encrypt};
 //!
 //! let table = KeyTable::new();
 //! table.insert("pan", KeyType::Aes128, &b"sixteen byte key"[..], KeyPolicy::any_data(KeyType::Aes128))?;
-//! let keys = LocalKeys::new(Accelerator::builder().engines(["scalar"]).build()?, table);
+//! let keys = ColumnKeys::new(Accelerator::builder().engines(["scalar"]).build()?, table);
 //!
 //! let cards = BinaryArray::from(vec![Some(&b"4111111111111111"[..]), None]);
 //! let sealed = encrypt(&keys, &cards, &Encryption::new("pan", ColumnCipher::AES128_GCM), OnError::Raise)?;
@@ -46,7 +45,6 @@ mod keys;
 mod output;
 mod records;
 mod run;
-mod server;
 mod signature;
 mod token;
 mod values;
@@ -57,9 +55,8 @@ pub use self::cipher::{
 };
 pub use self::digest::{MacOptions, hash, mac, verify_mac};
 pub use self::error::{ColumnError, RowFault};
-pub use self::keys::{BatchAnswer, BatchLimits, ColumnKeys, LocalKeys};
+pub use self::keys::ColumnKeys;
 pub use self::output::{ColumnResult, OnError, RejectedRows, struct_type};
-pub use self::server::ServerKeys;
-pub use self::signature::{sign, verify};
+pub use self::signature::{SignatureKey, sign, verify};
 pub use self::token::{TokenOptions, detokenise, tokenise};
 pub use self::values::read_values;

@@ -1,11 +1,13 @@
 //! Chunks of rows, computed and collected.
 
 use oarlock::{Span, Status};
+use oarlock_keytable::BatchOutcome;
 
+use crate::keys::{BatchLimits, row_fault};
 use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords};
 use crate::values::{ValueColumn, ValuePlace};
-use crate::{BatchAnswer, BatchLimits, ColumnError, ColumnKeys, RowFault};
+use crate::{ColumnError, ColumnKeys, RowFault};
 
 /// An operation on the rows of a column.
 pub(crate) trait ColumnOperation {
@@ -34,7 +36,7 @@ pub(crate) trait ColumnOperation {
     fn max_result_len(&self, value_len: usize) -> usize;
 
     /// Prepares a chunk, before its records are added.
-    fn prepare(&mut self, _rows: &ChunkRows<'_>, _keys: &dyn ColumnKeys) -> Result<(), ColumnError> {
+    fn prepare(&mut self, _rows: &ChunkRows<'_>, _keys: &ColumnKeys) -> Result<(), ColumnError> {
         Ok(())
     }
 
@@ -97,7 +99,7 @@ pub(crate) struct ChunkRow<'v> {
 
 /// Computes a column.
 pub(crate) fn run(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     values: ValueColumn<'_>,
     operation: &mut dyn ColumnOperation,
 ) -> Result<Computed, ColumnError> {
@@ -109,7 +111,7 @@ pub(crate) fn run(
 }
 
 fn run_rows(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     values: &ValueColumn<'_>,
     operation: &mut dyn ColumnOperation,
 ) -> Result<Computed, ColumnError> {
@@ -122,7 +124,7 @@ fn run_rows(
     // All memory at once: a plaintext would be left behind where a vector grows out of its memory.
     let mut computed = Computed::new(values.len(), max_len, values.is_large())?;
     let mut chunk = Chunk::default();
-    let limits = keys.limits();
+    let limits = ColumnKeys::limits(operation.parts().key);
     while computed.len() < values.len() {
         chunk.cut(values, operation, computed.len(), limits)?;
         operation.prepare(&ChunkRows { values, rows: &chunk.rows }, keys)?;
@@ -145,7 +147,7 @@ struct Chunk {
     /// The values that are read in place: the number of their buffer, and the first byte and the end in it.
     in_place: Option<(u32, usize, usize)>,
     records: BatchRecords,
-    answer: BatchAnswer,
+    outcome: BatchOutcome,
 }
 
 impl Chunk {
@@ -219,19 +221,14 @@ impl Chunk {
         &mut self,
         values: &ValueColumn<'_>,
         operation: &dyn ColumnOperation,
-        keys: &dyn ColumnKeys,
+        keys: &ColumnKeys,
     ) -> Result<(), ColumnError> {
         if self.records.len() == 0 {
             return Ok(());
         }
         let data = self.in_place.map(|(buffer, start, end)| &values.buffer(buffer)[start..end]);
         let batch = self.records.batch(&operation.parts(), data);
-        keys.run_batch(&batch, operation.key_names(), &mut self.answer)?;
-        let found = self.answer.statuses().len();
-        if found == self.records.len() {
-            return Ok(());
-        }
-        Err(ColumnError::Machine(format!("{found} answers to {} records", self.records.len())))
+        keys.run_batch(&batch, operation.key_names(), &mut self.outcome)
     }
 
     fn collect(
@@ -240,7 +237,7 @@ impl Chunk {
         operation: &dyn ColumnOperation,
         computed: &mut Computed,
     ) -> Result<(), ColumnError> {
-        let (statuses, output) = (self.answer.statuses(), self.answer.output());
+        let (statuses, output) = (self.outcome.statuses(), self.outcome.output());
         let per_row = operation.records_per_row();
         let mut record = 0;
         for (index, (row, place)) in self.rows.iter().enumerate() {
@@ -253,12 +250,12 @@ impl Chunk {
                     continue;
                 }
             };
-            let own = &statuses[record..record + per_row];
+            let records = record..record + per_row;
             record += per_row;
             // The first record that failed is the reason; those after it only depend on it.
-            match own.iter().find(|status| **status != Status::Done) {
-                Some(status) => {
-                    computed.push_fault(ColumnError::of_status(*status, operation.key_names())?);
+            match records.into_iter().find(|record| statuses[*record] != Status::Done) {
+                Some(failed) => {
+                    computed.push_fault(row_fault(&self.outcome, failed, operation.key_names())?);
                 }
                 None => {
                     let output = span.of(output).ok_or_else(too_short)?;

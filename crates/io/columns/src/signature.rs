@@ -1,43 +1,51 @@
 //! Signatures of columns.
 
 use arrow_array::Array;
-use oarlock::{Blame, Input, Job, JobError, Key};
+use oarlock::{Accelerator, Blame, Input, Job, JobError, Key};
 
 use crate::algorithm::ColumnSignature;
 use crate::output::{Computed, Verdicts};
 use crate::values::ValueColumn;
-use crate::{ColumnError, ColumnKeys, ColumnResult, OnError, RowFault};
+use crate::{ColumnError, ColumnResult, OnError, RowFault};
 
 /// The jobs of one call of the accelerator. Lanes take eight at a time, and answers are kept until the call ends.
 const JOBS: usize = 1024;
 
+/// A key of signatures, local or held.
+#[derive(Clone, Copy, Debug)]
+pub struct SignatureKey<'k> {
+    /// Its name, for errors.
+    pub name: &'k str,
+    /// The key.
+    pub key: &'k Key,
+}
+
 /// Signs each value. Without an algorithm, the usual one of the key's kind is used.
 ///
 /// # Errors
-/// The column does not fit, the key is unknown, of another kind or refused, or the machine or the server failed.
+/// The column does not fit, the key is of another kind or refused, or the machine or the server failed.
 pub fn sign(
-    keys: &dyn ColumnKeys,
+    accelerator: &Accelerator,
     column: &dyn Array,
-    key: &str,
+    key: SignatureKey<'_>,
     algorithm: Option<ColumnSignature>,
     on_error: OnError,
 ) -> Result<ColumnResult, ColumnError> {
     let values = ValueColumn::read("column", column)?;
-    let own = keys.signature_key(key)?;
-    let algorithm = usual_or(algorithm, &own, key)?;
-    let scheme = algorithm.signing(own.kind()).ok_or_else(|| unfit(algorithm, &own, key))?;
+    let algorithm = usual_or(algorithm, key)?;
+    let scheme = algorithm.signing(key.key.kind()).ok_or_else(|| unfit(algorithm, key))?;
     let rows = rows_with_values(&values)?;
-    let max_len = rows.len().saturating_mul(max_signature_len(&own));
+    let max_len = rows.len().saturating_mul(max_signature_len(key.key));
     let mut computed = Computed::new(values.len(), max_len, values.is_large())?;
     for chunk in rows.chunks(JOBS) {
         let jobs: Vec<Job<'_>> =
-            chunk.iter().map(|(_, value)| Job::sign(scheme, &own, Input::Message(value))).collect();
-        let answers = keys.accelerator().run_all(&jobs);
+            chunk.iter().map(|(_, value)| Job::sign(scheme, key.key, Input::Message(value))).collect();
+        let answers = accelerator.run_all(&jobs);
         for (index, (row, _)) in chunk.iter().enumerate() {
             computed.push_nulls(row - computed.len());
             match answers.get(index) {
                 Ok(signature) => computed.push_value(&[], signature),
-                Err(error) => computed.push_fault(fault_of(error.clone(), key)?),
+                Err(error) => computed.push_fault(fault_of(error.clone(), key.name)?),
             }
         }
     }
@@ -50,10 +58,10 @@ pub fn sign(
 /// # Errors
 /// As [`sign`].
 pub fn verify(
-    keys: &dyn ColumnKeys,
+    accelerator: &Accelerator,
     column: &dyn Array,
     signatures: &dyn Array,
-    key: &str,
+    key: SignatureKey<'_>,
     algorithm: Option<ColumnSignature>,
     on_error: OnError,
 ) -> Result<ColumnResult, ColumnError> {
@@ -63,9 +71,8 @@ pub fn verify(
     if expected != found {
         return Err(ColumnError::Rows { what: "column of signatures", expected, found });
     }
-    let own = keys.signature_key(key)?;
-    let algorithm = usual_or(algorithm, &own, key)?;
-    let scheme = algorithm.verifying(own.kind()).ok_or_else(|| unfit(algorithm, &own, key))?;
+    let algorithm = usual_or(algorithm, key)?;
+    let scheme = algorithm.verifying(key.key.kind()).ok_or_else(|| unfit(algorithm, key))?;
     let mut pairs = Vec::new();
     for (row, value) in rows_with_values(&values)? {
         if let Some(signature) = signatures.value(row)? {
@@ -76,15 +83,15 @@ pub fn verify(
     for chunk in pairs.chunks(JOBS) {
         let jobs: Vec<Job<'_>> = chunk
             .iter()
-            .map(|(_, value, signature)| Job::verify(scheme, &own, Input::Message(value), signature))
+            .map(|(_, value, signature)| Job::verify(scheme, key.key, Input::Message(value), signature))
             .collect();
-        let verified = keys.accelerator().run_all(&jobs);
+        let verified = accelerator.run_all(&jobs);
         for (index, (row, ..)) in chunk.iter().enumerate() {
             answers[*row] = match verified.verified(index) {
                 Ok(is_right) => Ok(Some(is_right)),
                 // A signature of the wrong length is as wrong as one that does not verify.
                 Err(error) if error.blame() != Blame::Machine => Ok(Some(false)),
-                Err(error) => Err(fault_of(error, key)?),
+                Err(error) => Err(fault_of(error, key.name)?),
             };
         }
     }
@@ -105,8 +112,7 @@ fn rows_with_values<'a>(values: &ValueColumn<'a>) -> Result<Vec<(usize, &'a [u8]
 
 fn usual_or(
     algorithm: Option<ColumnSignature>,
-    key: &Key,
-    name: &str,
+    SignatureKey { name, key }: SignatureKey<'_>,
 ) -> Result<ColumnSignature, ColumnError> {
     algorithm.or_else(|| ColumnSignature::usual(key.kind())).ok_or_else(|| ColumnError::KeyRefused {
         name: name.to_owned(),
@@ -114,7 +120,7 @@ fn usual_or(
     })
 }
 
-fn unfit(algorithm: ColumnSignature, key: &Key, name: &str) -> ColumnError {
+fn unfit(algorithm: ColumnSignature, SignatureKey { name, key }: SignatureKey<'_>) -> ColumnError {
     let reason = format!("{algorithm} cannot use a key of kind {:?}", key.kind());
     ColumnError::KeyRefused { name: name.to_owned(), reason }
 }

@@ -45,7 +45,7 @@ impl<'a> TokenOptions<'a> {
 /// # Errors
 /// The columns or the options do not fit, the key is unknown or refused, or the machine or the server failed.
 pub fn tokenise(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     options: &TokenOptions<'_>,
     on_error: OnError,
@@ -58,7 +58,7 @@ pub fn tokenise(
 /// # Errors
 /// As [`tokenise`].
 pub fn detokenise(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     options: &TokenOptions<'_>,
     on_error: OnError,
@@ -67,7 +67,7 @@ pub fn detokenise(
 }
 
 fn run_tokens(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     options: &TokenOptions<'_>,
     task: BatchTask,
@@ -85,7 +85,7 @@ fn run_tokens(
         }
         shared.extend(tweak);
     }
-    let key = keys.batch_key(options.key)?;
+    let key = keys.index(options.key)?;
     let mut rows = TokenRows { key, key_name: options.key, task, format: options.format, tweak, shared };
     run(keys, values, &mut rows)?.finish_text(on_error)
 }

@@ -45,6 +45,23 @@ pub fn code_of_status(status: Status) -> Code {
     }
 }
 
+/// Returns the status of a record with this code. A code that several statuses have becomes the first of them.
+#[must_use]
+pub fn status_of_code(code: Code) -> Status {
+    match code {
+        Code::Done => Status::Done,
+        Code::Rejected => Status::Rejected,
+        Code::Invalid => Status::BadLength,
+        Code::WrongKey | Code::BadKey => Status::BadKey,
+        Code::DependencyFailed => Status::DependencyFailed,
+        Code::NoSuchKey => Status::UnknownKey,
+        Code::PermissionDenied => Status::Forbidden,
+        Code::UsedUp => Status::KeyUsedUp,
+        Code::Unsupported => Status::Unsupported,
+        _ => Status::EngineFailed,
+    }
+}
+
 /// Returns the fault of a job that failed.
 #[must_use]
 pub fn fault_of(index: u32, error: &JobError) -> Fault {

@@ -222,9 +222,13 @@ fn write_keys(column: &Column<'_, KeySource>, count: usize, number: impl Fn(KeyS
     write_numbers(all.iter().copied())
 }
 
-/// Returns a message whose keys are handles in place of indices.
+/// A handle that no key has: its record fails alone.
 #[cfg(feature = "grpc")]
-pub(crate) fn with_handles(message: &proto::Records, handles: &[u32]) -> proto::Records {
+const NO_HANDLE: u32 = SLOT_BIT - 1;
+
+/// Returns a message whose keys are handles in place of indices. `None` is a key without a handle.
+#[cfg(feature = "grpc")]
+pub(crate) fn with_handles(message: &proto::Records, handles: &[Option<u32>]) -> proto::Records {
     let renumber = |column: &Bytes| {
         let numbers = column.chunks(size_of::<u32>()).map(|bytes| {
             let number = bytes.try_into().map_or(0, u32::from_le_bytes);
@@ -232,7 +236,7 @@ pub(crate) fn with_handles(message: &proto::Records, handles: &[u32]) -> proto::
             if number & SLOT_BIT != 0 {
                 number
             } else {
-                handles.get(number as usize).copied().unwrap_or(number)
+                handles.get(number as usize).copied().flatten().unwrap_or(NO_HANDLE)
             }
         });
         write_numbers(numbers)

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use oarlock::engine_api::{Completion, Holder, OwnedJobs, RecordHolder};
+use oarlock::engine_api::{Batch, Completion, HeldOutcomes, Holder, OwnedJobs};
 use oarlock::process::{ForkSafeCell, ProcessLocal};
-use oarlock::{Accelerator, BuildError, JobError, Outcomes, Records, Shape};
+use oarlock::{Accelerator, BuildError, JobError};
 use oarlock_ffi::print_line;
 use oarlock_wire::{ConnectObserver, Endpoint, LinkTransport, RemoteConfig, RemoteError, RemoteHolder};
 
@@ -71,19 +71,13 @@ impl Holder for ServerHolder {
             Err(fault) => print_line(&format!("{}: {fault}", self.config.name)),
         }
     }
-}
 
-impl RecordHolder for ServerHolder {
-    fn name(&self) -> &str {
-        &self.config.name
-    }
-
-    fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
+    fn run_batch(&self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
         let remote = self.remote().map_err(|fault| {
             print_line(&format!("{}: {fault}", self.config.name));
             JobError::HolderFailed { holder: self.config.name.clone(), reason: fault.to_string() }
         })?;
-        remote.run_records(shape, records)
+        remote.run_batch(batch)
     }
 }
 

@@ -87,6 +87,8 @@ def test_refused_keys(keys):
         keys.mac(values, key="scarce")
     with pytest.raises(oarlock.KeyRefusedError, match="does not sign|cannot use"):
         keys.sign(values, key="p256-public")
+    with pytest.raises(oarlock.UnknownKeyError, match="nobody"):
+        keys.sign(values, key="nobody")
 
 
 class Schema(ctypes.Structure):

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`builder`](BatchBuilder) | a batch made record by record |
 //! | [`outcome`](BatchOutcome) | statuses and results in the caller's order, and messages for human readers |
+//! | `held` | batches under held keys, which their holder computes |
 //! | `plan` | the choice among the four ways to compute a batch, the next three and waves |
 //! | `plain` | batches that go unchanged, with one comparison per record |
 //! | `made_ivs` | batches of one task whose IVs are all random or all zero |
@@ -27,6 +28,7 @@ mod builder;
 mod by_task;
 mod domain;
 mod gather;
+mod held;
 mod ivs;
 mod judge;
 mod made_ivs;
@@ -48,6 +50,7 @@ use oarlock::Accelerator;
 use oarlock_core::{Batch, Column, ColumnValue, JobError, Records, SecretSlots};
 
 pub use self::builder::{BatchBuilder, BatchEntry, EntryInput, EntryIv, EntryOutput};
+use self::held::held_batch;
 pub use self::outcome::{BatchOutcome, RecordError};
 use self::plan::RecordBatchPlan;
 pub use self::unwrap_key::WrappedKey;
@@ -95,10 +98,12 @@ fn flat<'a, T: ColumnValue>(column: &'a Column<'_, T>) -> Column<'a, T> {
 }
 
 impl KeyTable {
-    /// Computes records of mixed tasks on this thread, under keys of the table and as their policies allow.
+    /// Computes records of mixed tasks on this thread, under keys of the table and as their policies allow. Records under
+    /// held keys are computed by their holder, of which the accelerator must know, and the thread waits.
     ///
     /// # Errors
-    /// A column does not cover the records, or data or slots exceed 4 GiB. A bad record has a status and is no error.
+    /// A column does not cover the records, data or slots exceed 4 GiB, the keys have several homes, or their holder
+    /// failed. A bad record has a status and is no error.
     pub fn run(&self, accelerator: &Accelerator, batch: &Batch<'_>) -> Result<BatchOutcome, JobError> {
         let mut outcome = BatchOutcome::default();
         self.run_into(accelerator, batch, &mut outcome)?;
@@ -132,6 +137,10 @@ fn run(
     let mut memory = outcome.take_memory();
     if !batch.is_complete() {
         return Err(JobError::Malformed { what: "a column does not cover the records" });
+    }
+    if let Some(held) = held_batch(batch, table)? {
+        *outcome = BatchOutcome::from_holder(accelerator.records().run_held(&held)?);
+        return Ok(SecretSlots::default());
     }
     let (snapshot, columns) = table.begin(&batch.records);
     let named;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use oarlock_core::{
-    AeadAlg, Batch, BatchTask, Blame, CipherSpec, IvSource, JobError, KeySource, MAX_FF1_NUMERALS,
-    MAX_FF1_TWEAK, Outcomes, OutputSink, Span, Status,
+    AeadAlg, Batch, BatchTask, Blame, CipherSpec, HeldOutcomes, IvSource, JobError, KeySource,
+    MAX_FF1_NUMERALS, MAX_FF1_TWEAK, Outcomes, OutputSink, Span, Status,
 };
 
 use super::wave_plan::BatchRow;
@@ -16,6 +16,8 @@ use crate::table::{KeyTable, KeyWeakness};
 pub struct BatchOutcome {
     outcomes: Outcomes,
     warnings: Vec<(u32, KeyWeakness)>,
+    /// The reasons of the keys' holder, by record.
+    refusals: Vec<(u32, Arc<JobError>)>,
 }
 
 /// The reason why one record has no result, for a human reader.
@@ -32,12 +34,18 @@ pub struct RecordError {
     pub key: Option<Arc<str>>,
     /// The reason for the refusal.
     pub status: Status,
+    /// The reason in the words of the key's holder, if the holder refused the record.
+    pub refusal: Option<Arc<JobError>>,
 }
 
 impl BatchOutcome {
     pub(super) fn of(outcomes: Outcomes, mut warnings: Vec<(u32, KeyWeakness)>) -> Self {
         warnings.sort_unstable_by_key(|(record, _)| *record);
-        Self { outcomes, warnings }
+        Self { outcomes, warnings, refusals: Vec::new() }
+    }
+
+    pub(super) fn from_holder(held: HeldOutcomes) -> Self {
+        Self { outcomes: held.outcomes, warnings: Vec::new(), refusals: held.refusals }
     }
 
     /// Takes the memory out and drops the outcome that it held.
@@ -112,10 +120,18 @@ impl BatchOutcome {
         let status = *self.statuses().get(record).filter(|status| **status != Status::Done)?;
         let row = BatchRow::at(batch, record);
         let key = match row.key {
-            KeySource::Table(index) if row.task.has_key() => table.info(index).map(|info| info.name),
+            KeySource::Table(index) if row.task.has_key() => table.name(index),
             _ => None,
         };
-        Some(RecordError { record, task: row.task, key, status })
+        let refusal = self.refusal(record).cloned();
+        Some(RecordError { record, task: row.task, key, status, refusal })
+    }
+
+    /// Returns the reason of the key's holder if it refused a record.
+    #[must_use]
+    pub fn refusal(&self, record: usize) -> Option<&Arc<JobError>> {
+        let found = self.refusals.binary_search_by_key(&record, |(refused, _)| *refused as usize);
+        found.ok().map(|found| &self.refusals[found].1)
     }
 
     /// Returns the reasons of all records that have no result, in order.
@@ -137,7 +153,10 @@ impl RecordError {
     /// Returns the party at fault.
     #[must_use]
     pub fn blame(&self) -> Blame {
-        self.status.error(self.task.shape()).as_ref().map_or(Blame::Machine, JobError::blame)
+        match &self.refusal {
+            Some(refusal) => refusal.blame(),
+            None => self.status.error(self.task.shape()).as_ref().map_or(Blame::Machine, JobError::blame),
+        }
     }
 
     /// Returns the lengths that fit, if a length was wrong.
@@ -203,7 +222,10 @@ impl fmt::Display for RecordError {
         if let Some(key) = &self.key {
             write!(f, " under key {key:?}")?;
         }
-        write!(f, ": {}", self.status)?;
+        match &self.refusal {
+            Some(refusal) => write!(f, ": {refusal}")?,
+            None => write!(f, ": {}", self.status)?,
+        }
         match self.expected() {
             Some(expected) => write!(f, "; expected {expected}"),
             None => Ok(()),

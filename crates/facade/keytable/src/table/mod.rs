@@ -10,7 +10,8 @@
 //! | `effects` | the uses of a key that break others, in one table |
 //! | `rights` | a policy as one word, and the needs of a record |
 //! | [`counter`](IvCounter) | counters that make IVs and survive crashes |
-//! | `snapshot` | the keys side by side, as a batch sees them |
+//! | `held` | keys that live with a holder |
+//! | `snapshot` | the local keys side by side, as a batch sees them |
 //! | [`identity`](KeyIdentity) | the recognition of equal keys |
 //! | `uses` | the counts of uses |
 //! | [`weakness`](KeyWeakness) | DES keys that must not be used |
@@ -18,6 +19,7 @@
 mod counter;
 mod effects;
 mod error;
+mod held;
 mod identity;
 mod policy;
 mod policy_error;
@@ -37,6 +39,7 @@ use oarlock_core::{Fingerprint, KeyType, Records, SecretBytes};
 pub use self::counter::{CounterStore, FileCounter, IvCounter, MemoryCounter};
 pub use self::effects::KeyBreach;
 pub use self::error::TableError;
+use self::held::HeldKeys;
 pub use self::identity::KeyIdentity;
 pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, MIN_MAC_LEN};
 pub use self::policy_error::PolicyError;
@@ -62,6 +65,7 @@ struct TableShared {
 #[derive(Default)]
 struct KeyTableState {
     keys: TableKeys,
+    held: HeldKeys,
     names: HashMap<Arc<str>, u32>,
     /// Indices that [`KeyTable::recycle`] gave back.
     free: Vec<u32>,
@@ -86,7 +90,7 @@ pub struct InsertedKey {
     pub warning: Option<KeyWeakness>,
 }
 
-/// The public facts about a key of the table.
+/// The public facts about a local key of the table.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KeyInfo {
@@ -159,7 +163,7 @@ impl KeyTable {
     pub fn recycle(&self, name: &str) -> bool {
         let mut state = self.write();
         let index = state.remove(name);
-        state.free.extend(index);
+        state.free.extend(index.filter(|index| !HeldKeys::is_held(*index)));
         index.is_some()
     }
 
@@ -195,7 +199,15 @@ impl KeyTable {
         self.read().names.get(name).copied()
     }
 
-    /// Returns the public facts about the key at an index.
+    /// Returns the name of the key at an index.
+    #[must_use]
+    pub fn name(&self, index: u32) -> Option<Arc<str>> {
+        let state = self.read();
+        let local = || state.keys.get(index).map(|own| Arc::clone(&own.entry.name));
+        state.held.name(index).or_else(local)
+    }
+
+    /// Returns the public facts about the local key at an index.
     #[must_use]
     pub fn info(&self, index: u32) -> Option<KeyInfo> {
         let state = self.read();
@@ -211,7 +223,7 @@ impl KeyTable {
         })
     }
 
-    /// Returns the names, by index.
+    /// Returns the names of the local keys, by index.
     #[must_use]
     pub fn names(&self) -> Vec<(u32, Arc<str>)> {
         self.read().keys.iter().map(|(index, own)| (index, Arc::clone(&own.entry.name))).collect()
@@ -300,7 +312,10 @@ impl KeyTableState {
 
     fn remove(&mut self, name: &str) -> Option<u32> {
         let index = self.names.remove(name)?;
-        self.keys.set(index, None);
+        match HeldKeys::is_held(index) {
+            true => self.held.remove(index),
+            false => self.keys.set(index, None),
+        }
         Some(index)
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use oarlock_core::{Batch, Column, Fingerprint, Key, KeyParts, KeySource, Records, SecretBytes};
 
+use super::held::HeldKeys;
 use super::{KeyEntry, KeyIdentity, KeyTable, RightSet};
 
 /// The keys that a batch may use, side by side.
@@ -97,7 +98,7 @@ impl TableKeys {
 
     /// Returns the index behind all others; None if no index is left.
     pub(super) fn next_index(&self) -> Option<u32> {
-        u32::try_from(self.all.len()).ok().filter(|index| *index < Batch::FIRST_OUTSIDE)
+        u32::try_from(self.all.len()).ok().filter(|index| *index < HeldKeys::FIRST)
     }
 
     /// Puts a key at an index that is there, or at the next one.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use oarlock_core::{BatchSize, Engine, EngineLeaf, EngineLocation, ForkSafeCell, Holder, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
 
-use super::{Accelerator, AcceleratorParts, RecordHolder};
+use super::{Accelerator, AcceleratorParts};
 use crate::calibrate::{self, Calibration, EngineCosts, FirstUseCosts};
 use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, LeafRules, SelfTestedEngine, proved_shapes};
 use crate::selftest::{SelfTestFailure, SelfTestProof};
@@ -25,7 +25,6 @@ pub struct AcceleratorBuilder {
     extra: Vec<Arc<dyn Engine>>,
     table_bytes: Option<usize>,
     holders: Vec<Arc<dyn Holder>>,
-    record_holders: Vec<Arc<dyn RecordHolder>>,
     cache: Option<PathBuf>,
     reads_environment: bool,
     is_lazy: bool,
@@ -198,13 +197,6 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Adds a holder of symmetric keys.
-    #[must_use]
-    pub fn record_holder(mut self, holder: Arc<dyn RecordHolder>) -> Self {
-        self.record_holders.push(holder);
-        self
-    }
-
     /// Keeps measured costs in a file, so that later processes need not measure again. The default is `None`: no file
     /// is read or written.
     ///
@@ -268,7 +260,7 @@ impl AcceleratorBuilder {
         candidates.extend(found.others);
         candidates.extend(self.extra.iter().cloned().map(EngineCandidate::uniform));
         let absent = found.absent;
-        let record_holders = self.record_holders.clone();
+        let holders = self.holders.clone();
         let prove = if self.is_lazy { SelfTestedEngine::unproved } else { SelfTestedEngine::new };
         let proved: Vec<Arc<SelfTestedEngine>> = candidates
             .into_iter()
@@ -282,7 +274,7 @@ impl AcceleratorBuilder {
                 costs,
                 absent,
                 calibration,
-                record_holders,
+                holders,
             })
         };
         if self.is_lazy {

@@ -1,24 +1,23 @@
 //! Calls for records and for raw operations, apart from those for jobs.
 
-use oarlock_core::{JobError, OperationSet, Outcomes, Records, Shape};
+use oarlock_core::{Batch, HeldOutcomes, JobError, OperationSet, Outcomes, Records, Shape};
 use oarlock_dispatch::{Results, SubmitOptions, Ticket};
 
-use super::{Accelerator, held_records};
+use super::{Accelerator, held_batches};
 
 /// The calls of an [`Accelerator`] for records: many short symmetric operations of one shape.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordCalls<'a>(pub(super) &'a Accelerator);
 
 impl RecordCalls<'_> {
-    /// Computes records of one shape on this thread. Records of held keys wait for their
-    /// [`RecordHolder`](crate::engine_api::RecordHolder).
+    /// Computes records of one shape on this thread. Records of held keys wait for their holder.
     ///
     /// # Errors
     /// A column does not cover the records, no engine offers the shape, or the holder failed. A bad record has a status
     /// and is no error.
     pub fn run(self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
-        match held_records::find_holder(&self.0.about.record_holders, records)? {
-            Some(holder) => holder.run_records(shape, records),
+        match held_batches::find_holder(&self.0.about.holders, &records.keys)? {
+            Some(holder) => held_batches::run_records(holder, shape, records),
             None => self.0.dispatcher.run_records(shape, records),
         }
     }
@@ -35,16 +34,15 @@ impl RecordCalls<'_> {
         records: &Records<'_>,
         outcomes: &mut Outcomes,
     ) -> Result<(), JobError> {
-        if let Some(holder) = held_records::find_holder(&self.0.about.record_holders, records)? {
+        if let Some(holder) = held_batches::find_holder(&self.0.about.holders, &records.keys)? {
             *outcomes = Outcomes::default();
-            *outcomes = holder.run_records(shape, records)?;
+            *outcomes = held_batches::run_records(holder, shape, records)?;
             return Ok(());
         }
         self.0.dispatcher.run_records_into(shape, records, outcomes)
     }
 
-    /// Submits records of one shape to the queue. Their keys are local: [`run`](Self::run) takes held
-    /// ones.
+    /// Submits records of one shape to the queue. Their keys are local: [`run`](Self::run) takes held ones.
     ///
     /// # Errors
     /// Those of [`run`](Self::run), and [`JobError::Overloaded`] if the tenant's queue is full.
@@ -55,6 +53,18 @@ impl RecordCalls<'_> {
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         self.0.dispatcher.submit_records(shape, records, options)
+    }
+
+    /// Computes a batch of mixed tasks whose keys all live with one holder, and waits for it. The key columns name keys
+    /// by their index in the keys of the records.
+    ///
+    /// # Errors
+    /// The keys have several homes, this accelerator does not have the holder, or those of
+    /// [`Holder::run_batch`](crate::engine_api::Holder::run_batch).
+    pub fn run_held(self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
+        let holder = held_batches::find_holder(&self.0.about.holders, &batch.records.keys)?;
+        let missing = JobError::Malformed { what: "the keys of the batch do not live with a known holder" };
+        held_batches::run_batch(holder.ok_or(missing)?, batch)
     }
 }
 

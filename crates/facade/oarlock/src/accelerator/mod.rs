@@ -5,7 +5,7 @@ mod build;
 mod calls;
 mod diagnostics;
 mod groups;
-mod held_records;
+mod held_batches;
 #[cfg(test)]
 mod lazy_tests;
 #[cfg(test)]
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use oarlock_core::{Engine, ForkSafeCell, JobError, Shape};
+use oarlock_core::{Engine, ForkSafeCell, Holder, JobError, Shape};
 use oarlock_dispatch::{
     DispatchCounters, Dispatcher, Histograms, Quarantined, SchedulerConfig, SubmitOptions, Ticket,
 };
@@ -27,7 +27,6 @@ pub use self::build::{AcceleratorBuilder, BuildError, EngineReport, ShapeReport}
 pub use self::calls::{RawCalls, RecordCalls};
 pub use self::diagnostics::Diagnostics;
 use self::groups::{JobGroups, PendingGroup};
-pub use self::held_records::RecordHolder;
 use crate::Job;
 use crate::calibrate::{Calibration, FirstUseCosts};
 use crate::detect::{AbsentEngine, SelfTestedEngine, proved_shapes};
@@ -66,7 +65,7 @@ struct AcceleratorParts {
     costs: Option<Arc<FirstUseCosts>>,
     absent: Vec<AbsentEngine>,
     calibration: Calibration,
-    record_holders: Vec<Arc<dyn RecordHolder>>,
+    holders: Vec<Arc<dyn Holder>>,
 }
 
 impl Accelerator {

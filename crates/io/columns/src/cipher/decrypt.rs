@@ -51,14 +51,10 @@ impl SealedParts {
 }
 
 impl<'a> DecryptRows<'a> {
-    pub(super) fn new(
-        keys: &dyn ColumnKeys,
-        options: &Decryption<'a>,
-        rows: usize,
-    ) -> Result<Self, ColumnError> {
+    pub(super) fn new(keys: &ColumnKeys, options: &Decryption<'a>, rows: usize) -> Result<Self, ColumnError> {
         let aad = AssociatedValues::read(&[options.cipher], &options.aad, rows)?;
         check_associated_data(options.cipher, &aad)?;
-        let key = keys.batch_key(options.key)?;
+        let key = keys.index(options.key)?;
         Ok(Self { key, key_name: options.key, cipher: options.cipher, aad })
     }
 }

@@ -1,14 +1,15 @@
 //! IVs that follow from the row.
 
 use oarlock::{MacAlg, Status};
-use oarlock_keytable::BatchTask;
+use oarlock_keytable::{BatchOutcome, BatchTask};
 use oarlock_records::SecretBuffer;
 
 use super::associated_data::{AssociatedValues, read_beside};
+use crate::keys::row_fault;
 use crate::records::{BatchParts, BatchRecords, NewRecord};
 use crate::run::{ChunkRows, RowError};
 use crate::values::ValueColumn;
-use crate::{BatchAnswer, ColumnError, ColumnKeys, RowFault};
+use crate::{ColumnError, ColumnKeys, RowFault};
 
 /// The IVs of a chunk: HMAC-SHA256 over the row id, the associated data and the value.
 ///
@@ -23,7 +24,7 @@ pub(super) struct DerivedIvs<'a> {
     ivs: Vec<Result<[u8; MAX_IV], RowFault>>,
     message: SecretBuffer,
     records: BatchRecords,
-    answer: BatchAnswer,
+    outcome: BatchOutcome,
 }
 
 /// The longest IV in bytes: a block of AES.
@@ -32,21 +33,21 @@ const ALGORITHM: MacAlg = MacAlg::HmacSha256;
 
 impl<'a> DerivedIvs<'a> {
     pub(super) fn new(
-        keys: &dyn ColumnKeys,
+        keys: &ColumnKeys,
         key: &'a str,
         row_ids: &'a dyn arrow_array::Array,
         rows: usize,
         iv_len: usize,
     ) -> Result<Self, ColumnError> {
         Ok(Self {
-            key: keys.batch_key(key)?,
+            key: keys.index(key)?,
             key_name: key,
             row_ids: read_beside("row id", row_ids, rows)?,
             iv_len,
             ivs: Vec::new(),
             message: SecretBuffer::default(),
             records: BatchRecords::default(),
-            answer: BatchAnswer::default(),
+            outcome: BatchOutcome::default(),
         })
     }
 
@@ -60,11 +61,11 @@ impl<'a> DerivedIvs<'a> {
         &mut self,
         chunk: &ChunkRows<'_>,
         aad: &AssociatedValues<'_>,
-        keys: &dyn ColumnKeys,
+        keys: &ColumnKeys,
     ) -> Result<(), ColumnError> {
         self.records.clear();
         self.ivs.clear();
-        let max_len = keys.limits().value_bytes;
+        let max_len = ColumnKeys::limits(self.key).value_bytes;
         for (row, place) in chunk.rows {
             let len = place.len.saturating_add(self.row_id_len(*row)?).saturating_add(aad.extra_len(*row)?);
             let added = if len > max_len {
@@ -82,13 +83,13 @@ impl<'a> DerivedIvs<'a> {
             return Ok(());
         }
         let parts = BatchParts { task: BatchTask::mac(ALGORITHM), key: self.key, second_key: self.key };
-        keys.run_batch(&self.records.batch(&parts, None), self.key_name, &mut self.answer)?;
-        let codes = self.answer.output().chunks_exact(ALGORITHM.tag_len());
-        let mut codes = codes.zip(self.answer.statuses());
+        keys.run_batch(&self.records.batch(&parts, None), self.key_name, &mut self.outcome)?;
+        let codes = self.outcome.output().chunks_exact(ALGORITHM.tag_len());
+        let mut codes = codes.zip(self.outcome.statuses()).enumerate();
         for iv in self.ivs.iter_mut().filter(|iv| iv.is_ok()) {
             *iv = match codes.next() {
-                Some((code, Status::Done)) => Ok(std::array::from_fn(|at| code[at])),
-                Some((_, status)) => Err(ColumnError::of_status(*status, self.key_name)?),
+                Some((_, (code, Status::Done))) => Ok(std::array::from_fn(|at| code[at])),
+                Some((record, _)) => Err(row_fault(&self.outcome, record, self.key_name)?),
                 None => return Err(ColumnError::Machine("there are too few codes".to_owned())),
             };
         }

@@ -28,11 +28,7 @@ enum EncryptionIvs<'a> {
 }
 
 impl<'a> EncryptRows<'a> {
-    pub(super) fn new(
-        keys: &dyn ColumnKeys,
-        options: &Encryption<'a>,
-        rows: usize,
-    ) -> Result<Self, ColumnError> {
+    pub(super) fn new(keys: &ColumnKeys, options: &Encryption<'a>, rows: usize) -> Result<Self, ColumnError> {
         let cipher = options.cipher;
         let aad = AssociatedValues::read(&[cipher], &options.aad, rows)?;
         check_associated_data(cipher, &aad)?;
@@ -56,7 +52,7 @@ impl<'a> EncryptRows<'a> {
                 EncryptionIvs::Derived(Box::new(derived))
             }
         };
-        Ok(Self { key: keys.batch_key(options.key)?, key_name: options.key, cipher, aad, ivs })
+        Ok(Self { key: keys.index(options.key)?, key_name: options.key, cipher, aad, ivs })
     }
 
     fn derived(&self) -> Option<&DerivedIvs<'a>> {
@@ -103,7 +99,7 @@ impl ColumnOperation for EncryptRows<'_> {
         self.cipher.iv_len() + self.sealed_len(value_len)
     }
 
-    fn prepare(&mut self, chunk: &ChunkRows<'_>, keys: &dyn ColumnKeys) -> Result<(), ColumnError> {
+    fn prepare(&mut self, chunk: &ChunkRows<'_>, keys: &ColumnKeys) -> Result<(), ColumnError> {
         match &mut self.ivs {
             EncryptionIvs::Derived(derived) => derived.prepare(chunk, &self.aad, keys),
             _ => Ok(()),

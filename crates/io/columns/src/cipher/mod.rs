@@ -132,7 +132,7 @@ impl<'a> Translation<'a> {
 /// # Errors
 /// The columns or the options do not fit, a key is unknown or refused, or the machine or the server failed.
 pub fn encrypt(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     options: &Encryption<'_>,
     on_error: OnError,
@@ -147,7 +147,7 @@ pub fn encrypt(
 /// # Errors
 /// As [`encrypt`]. A row whose tag does not verify is a bad row.
 pub fn decrypt(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     options: &Decryption<'_>,
     on_error: OnError,
@@ -162,7 +162,7 @@ pub fn decrypt(
 /// # Errors
 /// As [`encrypt`]. Both ciphers authenticate, or both are CBC with the same length of a block.
 pub fn translate(
-    keys: &dyn ColumnKeys,
+    keys: &ColumnKeys,
     column: &dyn Array,
     options: &Translation<'_>,
     on_error: OnError,

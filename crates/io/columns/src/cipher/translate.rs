@@ -29,7 +29,7 @@ enum TranslationTasks {
 
 impl<'a> TranslateRows<'a> {
     pub(super) fn new(
-        keys: &dyn ColumnKeys,
+        keys: &ColumnKeys,
         options: &Translation<'a>,
         rows: usize,
     ) -> Result<Self, ColumnError> {
@@ -51,8 +51,8 @@ impl<'a> TranslateRows<'a> {
         let aad = AssociatedValues::read(&[from, to], &options.from.aad, rows)?;
         check_associated_data(from, &aad)?;
         Ok(Self {
-            from_key: keys.batch_key(options.from.key)?,
-            to_key: keys.batch_key(options.to_key)?,
+            from_key: keys.index(options.from.key)?,
+            to_key: keys.index(options.to_key)?,
             key_names: format!("{} or {}", options.from.key, options.to_key),
             tasks,
             from,

@@ -8,13 +8,13 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use oarlock::DigestAlg;
 use oarlock_columns::{
-    ColumnCipher, ColumnError, Decryption, Encryption, LocalKeys, MacOptions, OnError, decrypt, encrypt,
+    ColumnCipher, ColumnError, ColumnKeys, Decryption, Encryption, MacOptions, OnError, decrypt, encrypt,
     hash, mac, parse_mac,
 };
 
 use super::common::{Values, every_type, keys, random_values, small_dictionary, values_of};
 
-fn round_trip(keys: &LocalKeys, array: &dyn Array, cipher: ColumnCipher) -> ArrayRef {
+fn round_trip(keys: &ColumnKeys, array: &dyn Array, cipher: ColumnCipher) -> ArrayRef {
     let sealed = encrypt(keys, array, &Encryption::new("aes128", cipher), OnError::Raise).unwrap();
     assert_eq!(sealed.array.len(), array.len());
     decrypt(keys, &sealed.array, &Decryption::new("aes128", cipher), OnError::Raise).unwrap().array

@@ -1,16 +1,16 @@
 //! Ciphers against single records on the scalar engine.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use arrow_array::{Array, BinaryArray, StringArray, UInt8Array};
-use oarlock::{Accelerator, AeadAlg, BlockCipher, Key};
+use oarlock::{AeadAlg, BlockCipher};
 use oarlock_columns::{
-    AssociatedData, BatchAnswer, BatchLimits, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, Decryption,
-    Encryption, LocalKeys, OnError, Translation, decrypt, encrypt, translate,
+    AssociatedData, ColumnCipher, ColumnError, ColumnIv, Decryption, Encryption, OnError, Translation,
+    decrypt, encrypt, translate,
 };
-use oarlock_keytable::{Batch, BatchTask};
+use oarlock_keytable::BatchTask;
 
-use super::common::{RecordParts, SingleRecord, Values, keys, random_values, values_of};
+use super::common::{RecordParts, SingleRecord, Values, held_keys, keys, random_values, values_of};
 
 fn array(values: &Values) -> BinaryArray {
     values.iter().map(Option::as_deref).collect()
@@ -253,36 +253,9 @@ fn modes_are_not_translated_into_each_other() {
     assert!(error.to_string().contains("no associated data"), "{error}");
 }
 
-/// Keys that note the bytes of the largest batch.
-#[derive(Debug)]
-struct WatchedKeys(LocalKeys, AtomicUsize);
-
-impl ColumnKeys for WatchedKeys {
-    fn batch_key(&self, name: &str) -> Result<u32, ColumnError> {
-        self.0.batch_key(name)
-    }
-
-    fn run_batch(&self, batch: &Batch<'_>, keys: &str, answer: &mut BatchAnswer) -> Result<(), ColumnError> {
-        self.1.fetch_max(batch.records.data.len(), Ordering::Relaxed);
-        self.0.run_batch(batch, keys, answer)
-    }
-
-    fn limits(&self) -> BatchLimits {
-        self.0.limits()
-    }
-
-    fn signature_key(&self, name: &str) -> Result<Key, ColumnError> {
-        self.0.signature_key(name)
-    }
-
-    fn accelerator(&self) -> &Accelerator {
-        self.0.accelerator()
-    }
-}
-
 #[test]
 fn long_associated_data_is_cut_into_batches_too() {
-    let keys = WatchedKeys(keys(), AtomicUsize::new(0));
+    let (keys, holder) = held_keys();
     let values: Values = (0..64).map(|row| Some(vec![row])).collect();
     let aads: Values = (0..64).map(|row| Some(vec![row; 200 << 10])).collect();
     let (plain, aads) = (array(&values), array(&aads));
@@ -297,18 +270,18 @@ fn long_associated_data_is_cut_into_batches_too() {
         let opened = decrypt(&keys, &sealed.array, &options, OnError::Raise).unwrap();
         assert_eq!(values_of(&opened.array), values);
     }
-    let largest = keys.1.into_inner();
-    assert!(largest > 200 << 10 && largest < 2 * keys.0.limits().bytes, "{largest} bytes in one batch");
+    let largest = holder.largest.load(Ordering::Relaxed);
+    assert!(largest > 200 << 10 && largest < 2 * (2 << 20), "{largest} bytes in one batch");
 }
 
 #[test]
 fn limits_cut_a_column_into_batches() {
     // More rows than one batch takes, and values that fill a batch alone.
     let keys = keys();
-    let limits = keys.limits();
-    let mut values = random_values(50, 2 * limits.rows + 7, 3);
-    values[5] = Some(vec![1; limits.bytes + 1]);
-    values[6] = Some(vec![2; limits.bytes - 1]);
+    let (max_rows, max_bytes) = (8192, 1 << 20);
+    let mut values = random_values(50, 2 * max_rows + 7, 3);
+    values[5] = Some(vec![1; max_bytes + 1]);
+    values[6] = Some(vec![2; max_bytes - 1]);
     let cipher = ColumnCipher::AES128_GCM;
     let sealed = encrypt(&keys, &array(&values), &Encryption::new("aes128", cipher), OnError::Raise).unwrap();
     let opened = decrypt(&keys, &sealed.array, &Decryption::new("aes128", cipher), OnError::Raise).unwrap();

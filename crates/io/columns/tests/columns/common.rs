@@ -1,6 +1,7 @@
 //! Keys and values that the tests share.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, UInt32Type};
@@ -10,8 +11,11 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use oarlock::Accelerator;
-use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span, Status};
-use oarlock_columns::LocalKeys;
+use oarlock::engine_api::{Completion, HeldOutcomes, Holder, OwnedJobs};
+use oarlock::{
+    Column, InputSource, JobError, Key, KeyHome, KeySource, Outcomes, OutputSink, Records, Span, Status,
+};
+use oarlock_columns::ColumnKeys;
 use oarlock_keytable::{
     Batch, BatchOutcome, BatchTask, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType,
 };
@@ -63,8 +67,63 @@ pub(crate) fn table() -> KeyTable {
     table
 }
 
-pub(crate) fn keys() -> LocalKeys {
-    LocalKeys::new(Accelerator::new().unwrap(), table())
+pub(crate) fn keys() -> ColumnKeys {
+    ColumnKeys::new(Accelerator::new().unwrap(), table())
+}
+
+/// A holder of the keys of [`table`], which notes the bytes of its largest batch.
+#[derive(Debug)]
+pub(crate) struct WatchedHolder {
+    accelerator: Accelerator,
+    table: KeyTable,
+    pub(crate) largest: AtomicUsize,
+}
+
+/// Returns the keys of [`table`] as a holder has them, and the holder.
+pub(crate) fn held_keys() -> (ColumnKeys, Arc<WatchedHolder>) {
+    let (accelerator, largest) = (Accelerator::new().unwrap(), AtomicUsize::new(0));
+    let holder = Arc::new(WatchedHolder { accelerator, table: table(), largest });
+    let held = KeyTable::new();
+    for (_, name) in holder.table.names() {
+        held.insert_held(&*name, holder.name(), &name).unwrap();
+    }
+    let builder = Accelerator::builder().lazy().holder(Arc::clone(&holder) as _);
+    (ColumnKeys::new(builder.build().unwrap(), held), holder)
+}
+
+impl Holder for WatchedHolder {
+    fn name(&self) -> &str {
+        "watched"
+    }
+
+    fn start(&self, _: OwnedJobs, _: Completion) {}
+
+    fn run_batch(&self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
+        self.largest.fetch_max(batch.records.data.len(), Ordering::Relaxed);
+        let local = |source| match source {
+            KeySource::Table(index) => match batch.records.keys.get(index as usize).map(Key::home) {
+                Some(KeyHome::Held { reference, .. }) => {
+                    KeySource::Table(self.table.index(reference).unwrap())
+                }
+                _ => source,
+            },
+            KeySource::Slot(_) => source,
+        };
+        let len = batch.records.len;
+        let column =
+            |keys: &Column<'_, KeySource>| Column::Each(keys.cursor().take(len).map(local).collect());
+        let mut own = batch.clone();
+        own.records.keys = Vec::new().into();
+        (own.records.key, own.records.second_key) =
+            (column(&batch.records.key), column(&batch.records.second_key));
+        let outcome = self.table.run(&self.accelerator, &own)?;
+        let mut outcomes = Outcomes::default();
+        outcomes.reset_mixed(len, batch.records.output_len);
+        let part = outcomes.part_mut(0);
+        part.statuses.copy_from_slice(outcome.statuses());
+        part.output.copy_from_slice(outcome.output());
+        Ok(HeldOutcomes { outcomes, refusals: Vec::new() })
+    }
 }
 
 /// Computes one record on the scalar engine, under a key of [`table`].

@@ -11,9 +11,10 @@ use arrow_array::{Array, BinaryArray, StringArray};
 use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, Blame, DigestAlg};
 use oarlock_columns::{
-    AssociatedData, ColumnCipher, ColumnError, ColumnIv, Decryption, Encryption, MacOptions, OnError,
-    ServerKeys, Translation, decrypt, encrypt, hash, mac, parse_mac, sign, translate, verify,
+    AssociatedData, ColumnCipher, ColumnError, ColumnIv, ColumnKeys, Decryption, Encryption, MacOptions,
+    OnError, SignatureKey, Translation, decrypt, encrypt, hash, mac, parse_mac, sign, translate, verify,
 };
+use oarlock_keytable::KeyTable;
 use oarlock_server::{BoundServer, CryptoserverConfig};
 use oarlock_wire::{Endpoint, RemoteConfig, RemoteHolder};
 use tokio::runtime::Runtime;
@@ -33,7 +34,9 @@ const SETTINGS: &str = "listen.unix = \"oarlock.sock\"\nkeys.records = \"keys\"\
 struct TestServer {
     runtime: Option<Runtime>,
     directory: tempfile::TempDir,
-    keys: ServerKeys,
+    accelerator: Accelerator,
+    holder: RemoteHolder,
+    keys: ColumnKeys,
 }
 
 impl TestServer {
@@ -51,7 +54,12 @@ impl TestServer {
         let accelerator = || Accelerator::builder().threads(1).lazy();
         let holder = RemoteHolder::new(config, accelerator().build().unwrap()).unwrap();
         let own = accelerator().holder(Arc::new(holder.clone())).build().unwrap();
-        let mut server = Self { runtime: None, directory, keys: ServerKeys::new(own, holder) };
+        let table = KeyTable::new();
+        for name in ["aes128", "given", "cbc", "hmac", "scarce", "nobody"] {
+            table.insert_held(name, "server", name).unwrap();
+        }
+        let keys = ColumnKeys::new(own.clone(), table);
+        let mut server = Self { runtime: None, directory, accelerator: own, holder, keys };
         server.serve();
         server
     }
@@ -138,16 +146,16 @@ fn refusals_of_a_server_name_the_key_and_damage_no_later_call() {
     let options = MacOptions::new("scarce", parse_mac("hmac-sha256").unwrap());
     let error = mac(&server.keys, &plain, &options, OnError::Null).unwrap_err();
     assert!(error.to_string().contains("maximum number of uses"), "{error}");
-    let error = sign(&server.keys, &plain, "nobody", None, OnError::Null).unwrap_err();
-    assert!(matches!(error, ColumnError::KeyRefused { .. }), "{error}");
 }
 
 #[test]
 fn keys_of_a_server_sign() {
     let server = TestServer::start();
     let plain = StringArray::from(vec![Some("a"), None, Some("c")]);
-    let signed = sign(&server.keys, &plain, "ed25519", None, OnError::Raise).unwrap();
-    let verdicts = verify(&server.keys, &plain, &signed.array, "ed25519", None, OnError::Raise).unwrap();
+    let key = server.holder.key("ed25519").unwrap();
+    let key = SignatureKey { name: "ed25519", key: &key };
+    let signed = sign(&server.accelerator, &plain, key, None, OnError::Raise).unwrap();
+    let verdicts = verify(&server.accelerator, &plain, &signed.array, key, None, OnError::Raise).unwrap();
     let verdicts: Vec<_> = verdicts.array.as_boolean().iter().collect();
     assert_eq!(verdicts, [Some(true), None, Some(true)]);
 }

@@ -17,10 +17,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use oarlock::engine_api::{Completion, Holder, OwnedJobs};
+use oarlock::engine_api::{Batch, Completion, HeldOutcomes, Holder, OwnedJobs};
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::keys::{KeyError, export, held};
-use oarlock::{Accelerator, Key};
+use oarlock::{Accelerator, JobError, Key};
 use tokio::runtime::{Builder, Runtime};
 
 use self::batch::AgreementBatch;
@@ -252,6 +252,10 @@ impl Holder for RemoteHolder {
             let inner = Arc::clone(&self.0);
             runtime.spawn(async move { inner.perform(jobs, done).await });
         }
+    }
+
+    fn run_batch(&self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
+        self.0.run_batch(batch)
     }
 }
 

@@ -59,6 +59,13 @@ struct OpenHandles {
     next: u32,
 }
 
+/// A server's answer to records.
+pub(super) struct RecordsAnswer {
+    pub(super) results: proto::RecordResults,
+    /// The fault of each key that the server does not open.
+    pub(super) refused_keys: Vec<Option<Fault>>,
+}
+
 /// A server's answer to one job.
 pub(super) type JobAnswer = Result<Vec<u8>, JobError>;
 
@@ -152,29 +159,34 @@ impl RemoteServer {
         self.record_outcome(began, answer)
     }
 
-    /// Returns the results of records. The message names keys by their indices in `keys`, which become handles.
+    /// Returns the results of records. The message names keys by their indices in `keys`, which become handles. A fault
+    /// means that the server opens none of the keys.
     pub(super) async fn ask_records(
         &self,
         keys: &[Arc<str>],
         message: &proto::Records,
         patience: Duration,
-    ) -> Result<Result<proto::RecordResults, Fault>, LinkError> {
+    ) -> Result<Result<RecordsAnswer, Fault>, LinkError> {
         let count = message.count as usize;
         let _under_way = OutstandingGuard::new(&self.outstanding, count);
         let began = Instant::now();
         self.breaker().ask();
         let asked = async {
             let stream = self.stream().await?;
-            let mut handles = Vec::with_capacity(keys.len());
+            let (mut handles, mut refused_keys) = (Vec::new(), Vec::new());
             for name in keys {
-                match self.open_key(&stream, name).await? {
-                    Ok(handle) => handles.push(handle),
-                    Err(fault) => return Ok(Err(fault)),
-                }
+                let opened = self.open_key(&stream, name).await?;
+                handles.push(opened.as_ref().ok().copied());
+                refused_keys.push(opened.err());
+            }
+            if !handles.iter().any(Option::is_some)
+                && let Some(fault) = refused_keys.iter_mut().find_map(Option::take)
+            {
+                return Ok(Err(fault));
             }
             let message = records::with_handles(message, &handles);
             match stream.link.call(request::Body::Records(message)).await? {
-                response::Body::RecordResults(results) => Ok(Ok(results)),
+                response::Body::RecordResults(results) => Ok(Ok(RecordsAnswer { results, refused_keys })),
                 _ => Err(LinkError::Unexpected("results of records")),
             }
         };

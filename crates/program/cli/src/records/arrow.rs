@@ -16,7 +16,7 @@ use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamW
 use arrow_ipc::{Block, Footer, root_as_footer};
 use arrow_schema::ArrowError;
 use indicatif::ProgressBar;
-use oarlock_columns::LocalKeys;
+use oarlock_columns::ColumnKeys;
 use oarlock_files::output::{OutputError, OutputFile};
 use oarlock_records::KeyFrom;
 use oarlock_terminal::GlobalOptions;
@@ -204,7 +204,7 @@ fn column_editor<'j>(
     threads: usize,
 ) -> Result<ColumnEditor<'j>, RecordsError> {
     let name = |from: &KeyFrom| match from {
-        KeyFrom::One(index) => keys.table.info(*index).map(|info| info.name),
+        KeyFrom::One(index) => keys.table.name(*index),
         _ => None,
     };
     let key = name(&keys.from).ok_or(RecordsError::Usage("expected one key for all rows"))?;
@@ -214,7 +214,7 @@ fn column_editor<'j>(
     }
     let accelerator = build_accelerator(global)?;
     let to_key = to_key.unwrap_or_default();
-    Ok(ColumnEditor { job, keys: LocalKeys::new(accelerator, keys.table), key, to_key, threads })
+    Ok(ColumnEditor { job, keys: ColumnKeys::new(accelerator, keys.table), key, to_key, threads })
 }
 
 /// Batches on their way from the input to the output.

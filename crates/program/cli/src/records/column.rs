@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use arrow_select::concat::concat;
 use arrow_select::filter::{filter, filter_record_batch};
 use oarlock_columns::{
-    AssociatedData, ColumnError, ColumnResult, Decryption, Encryption, LocalKeys, MacOptions, OnError,
+    AssociatedData, ColumnError, ColumnKeys, ColumnResult, Decryption, Encryption, MacOptions, OnError,
     TokenOptions, Translation, decrypt, detokenise, encrypt, mac, tokenise, translate,
 };
 
@@ -18,7 +18,7 @@ use super::error::BatchFault;
 /// Replaces a column by the results of a job.
 pub(super) struct ColumnEditor<'j> {
     pub(super) job: &'j ArrowJob,
-    pub(super) keys: LocalKeys,
+    pub(super) keys: ColumnKeys,
     pub(super) key: Arc<str>,
     /// The key that encrypts in a translation.
     pub(super) to_key: Arc<str>,
