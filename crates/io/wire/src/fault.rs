@@ -123,7 +123,8 @@ impl FaultTable {
         }
         let mut message = fault.message.clone();
         // Cut at a character, because protobuf strings must be UTF-8.
-        message.truncate(message.floor_char_boundary(MAX_FAULT_BYTES));
+        let is_end = |end: &usize| message.is_char_boundary(*end);
+        message.truncate((0..=MAX_FAULT_BYTES.min(message.len())).rev().find(is_end).unwrap_or(0));
         let key = (fault.code, fault.blame, message);
         if let Some(number) = self.indices.get(&key) {
             return *number;

@@ -66,7 +66,7 @@ impl Admission {
     ) -> Result<ConnectionSlot, AdmissionError> {
         let max = self.max_connections_per_client;
         let more = |open: usize| (open < max).then_some(open + 1);
-        if client.connections.try_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+        if client.connections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             return Err(AdmissionError::Client { max });
         }
         // From here on an early return drops `own`, which takes the count back.

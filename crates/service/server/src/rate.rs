@@ -48,7 +48,7 @@ impl RateLimit {
             let until = used.max(now).saturating_add(taken_ns);
             (until - now <= allowed_ns).then_some(until)
         };
-        let taken = self.used_until.try_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let taken = self.used_until.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         let wait = |used: u64| used.saturating_add(taken_ns).saturating_sub(now.saturating_add(allowed_ns));
         taken.map(drop).map_err(|used| Duration::from_nanos(wait(used)))
     }

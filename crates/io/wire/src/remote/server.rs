@@ -229,7 +229,7 @@ impl RemoteServer {
                 let taken = began.elapsed().as_nanos() as u64;
                 // An exponential average over about eight requests, so that one slow request does not banish a server.
                 let smooth = |old: u64| Some(if old == 0 { taken } else { old - old / 8 + taken / 8 });
-                let _ = self.latency_ns.try_update(Ordering::Relaxed, Ordering::Relaxed, smooth);
+                let _ = self.latency_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, smooth);
             }
         }
         answer

@@ -203,8 +203,12 @@ impl<'i> ThresholdBatch<'i> {
 
     fn blame_servers(&mut self, at: usize, indices: &[u8]) {
         let row = &mut self.rows[at];
-        let bad = row.partials.extract_if(.., |_, partial| indices.contains(&partial.index()));
-        let bad_servers: Vec<usize> = bad.map(|(server_index, _)| server_index).collect();
+        let mut bad_servers = Vec::new();
+        row.partials.retain(|server_index, partial| {
+            let is_bad = indices.contains(&partial.index());
+            bad_servers.extend(is_bad.then_some(*server_index));
+            !is_bad
+        });
         bad_servers.into_iter().for_each(|server_index| self.distrust(at, server_index));
     }
 

@@ -54,8 +54,8 @@ fn parse_proxy(family: u8, whole: &[u8]) -> Result<ProxyHeader, HeaderError> {
     let (before, fields) =
         whole.split_at_checked(FIXED_LEN + block).ok_or(HeaderError::Cut { within: "the addresses" })?;
     let addresses = match family {
-        TCP4 => before[FIXED_LEN..].as_array::<12>().map(parse_ipv4),
-        TCP6 => before[FIXED_LEN..].as_array::<36>().map(parse_ipv6),
+        TCP4 => before[FIXED_LEN..].first_chunk().map(parse_ipv4),
+        TCP6 => before[FIXED_LEN..].first_chunk().map(parse_ipv6),
         _ => None,
     };
     Ok(ProxyHeader { addresses, fields: HeaderFields::parse(before, fields)? })

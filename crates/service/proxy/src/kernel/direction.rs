@@ -87,7 +87,7 @@ fn kernel_keys(
     iv: &[u8],
     sequence: u64,
 ) -> io::Result<KernelKeys> {
-    let iv = iv.as_array().ok_or_else(|| io::Error::other("the IV does not have 12 bytes"))?;
+    let iv = iv.try_into().map_err(|_| io::Error::other("the IV does not have 12 bytes"))?;
     KernelKeys::new(version, cipher, key, iv, sequence).map_err(io::Error::other)
 }
 

@@ -206,6 +206,8 @@ macro_rules! kernel {
         /// # Safety
         ///
         /// The CPU must have FMA, and the pointers must be valid as [`run_into`] says.
+        // A naked function is never copied, and so its labels are neither. Rust 1.89 warns all the same.
+        #[allow(named_asm_labels)]
         #[unsafe(naked)]
         unsafe extern "sysv64" fn $name(
             _result: *mut PairLimbs,

@@ -21,6 +21,8 @@ use crate::simd::doubles::{DoubleModulus, DoubleShape, DoubleSimd, DoubleVector,
 /// The CPU has AVX2 and FMA, and MXCSR rounds to the nearest with exceptions masked. All pointers are to numbers of the
 /// shape's limbs, the table to two to the power of [`PICK_BITS`] of them, `scratch` to [`DoubleShape::scratch_len`]
 /// vectors. Only `result` and `scratch` are written. A look-up reads neither moduli nor scratch.
+// As in `lanes.rs`: the labels exist once.
+#[allow(named_asm_labels)]
 #[unsafe(naked)]
 unsafe extern "sysv64" fn kernel(
     result: *mut DoubleVector,
