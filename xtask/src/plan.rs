@@ -111,6 +111,22 @@ const CRATES: &[CratePlan] = &[
     plan("python").unsafe_at("src/entry").without_cycles(),
 ];
 
+/// The libraries for programs of others, as docs/guides/library.md lists them. Other crates are published because these
+/// or the program depend on them.
+pub(crate) const LIBRARIES: [&str; 8] = [
+    "oarlock",
+    "oarlock-dkim",
+    "oarlock-dnssec",
+    "oarlock-keytable",
+    "oarlock-records",
+    "oarlock-rustls",
+    "oarlock-sockets",
+    "oarlock-wire",
+];
+
+/// The package that `cargo install` makes the program of.
+pub(crate) const PROGRAM: &str = "oarlock-cli";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,6 +31,7 @@ pub(crate) struct WorkspaceMember {
     pub(crate) name: String,
     pub(crate) folder: PathBuf,
     pub(crate) is_published: bool,
+    pub(crate) description: String,
     pub(crate) arrows: Vec<CrateArrow>,
     /// The crates of others that the manifest names.
     pub(crate) dependencies: Vec<String>,
@@ -91,6 +92,7 @@ impl WorkspaceMember {
             name: package.name.to_string(),
             folder: package.manifest_path.parent().map(|folder| folder.into()).unwrap_or_default(),
             is_published: package.publish.as_ref().is_none_or(|registries| !registries.is_empty()),
+            description: package.description.clone().unwrap_or_default(),
             arrows: ours.iter().map(arrow).collect(),
             dependencies: others.iter().map(|dependency| dependency.name.clone()).collect(),
             test_features: test_features.collect(),

@@ -28,8 +28,10 @@ fn planted(packages: &[(&str, &str)]) -> (TempDir, PathBuf) {
         fs::create_dir_all(package_folder.join("src")).unwrap();
         fs::write(package_folder.join("src/lib.rs"), "").unwrap();
         let name = folder.rsplit('/').next().unwrap();
-        let package =
-            format!("[package]\nname = \"oarlock-{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        // Unpublished crates need not say whom they are for.
+        let package = format!(
+            "[package]\nname = \"oarlock-{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n"
+        );
         fs::write(package_folder.join("Cargo.toml"), package + dependencies).unwrap();
     }
     (root, manifest)

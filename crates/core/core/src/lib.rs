@@ -1,4 +1,5 @@
-//! The contract between the parts of Oarlock. It does no I/O, uses no intrinsics and has no unsafe code.
+//! The contract between the parts of Oarlock. It does no I/O, uses no intrinsics and has no unsafe code. Internal to
+//! Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

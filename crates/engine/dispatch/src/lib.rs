@@ -1,4 +1,5 @@
-//! The dispatcher. **An idle worker never waits, and no timer delays a job.**
+//! The dispatcher. **An idle worker never waits, and no timer delays a job.** Internal to Oarlock: the interface
+//! changes without notice.
 //!
 //! Jobs wait in one queue per class of shapes and per holder. A free worker serves the tenant that has had the least
 //! engine time, and of that tenant's queues the most urgent one. If fewer jobs wait than the break-even of the cost

@@ -1,4 +1,5 @@
-//! Algorithms that engines share. They know the contract of `oarlock-core` and nothing of an engine.
+//! Algorithms that engines share. They know the contract of `oarlock-core` and nothing of an engine. Internal to
+//! Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

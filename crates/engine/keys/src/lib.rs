@@ -1,5 +1,5 @@
 //! Keys: parsed, validated, given a fingerprint, and from then on an immutable [`Key`](oarlock_core::Key). This crate
-//! has no unsafe code and does no I/O.
+//! has no unsafe code and does no I/O. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

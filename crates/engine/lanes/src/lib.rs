@@ -1,4 +1,5 @@
 //! Multi-buffer kernels: many operations in lockstep, one per lane of a vector, on the best vectors of the CPU.
+//! Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | contents |
 //! |---|---|

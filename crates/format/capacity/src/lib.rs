@@ -1,4 +1,5 @@
-//! The signatures per second that a resolver must verify, from its queries per second.
+//! The signatures per second that a resolver must verify, from its queries per second. Internal to Oarlock: the
+//! interface changes without notice.
 //!
 //! The model is that of Hageman, van Rijswijk-Deij, Pras and Sperotto, "The Performance Impact of Elliptic Curve
 //! Cryptography on DNSSEC Validation" (2016), as Blaauwendraad (2017) uses it for small machines: a chain of four

@@ -1,4 +1,5 @@
 //! PKCS#11 without I/O: objects and the laws of their attributes, mechanisms, sessions, and operations in steps.
+//! Internal to Oarlock: the interface changes without notice.
 //!
 //! A [`Cryptoki`] is the state between `C_Initialize` and `C_Finalize`. It has a method for each function of the
 //! standard, with slices in place of pointers. The token itself is behind the trait [`TokenObjects`].

@@ -1,4 +1,5 @@
-//! Encrypts, decrypts, translates, tokenises, authenticates, hashes and signs columns of Apache Arrow.
+//! Encrypts, decrypts, translates, tokenises, authenticates, hashes and signs columns of Apache Arrow. Internal to
+//! Oarlock: the interface changes without notice.
 //!
 //! A function takes a column and the names of a key and an algorithm, and returns a column of the same length. Null
 //! rows stay null and are not computed. A bad row never damages other rows: [`OnError`] says what becomes of it. Values

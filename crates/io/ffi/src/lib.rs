@@ -1,4 +1,5 @@
-//! The boundary between Rust and C, for libraries that other programs load.
+//! The boundary between Rust and C, for libraries that other programs load. Internal to Oarlock: the interface changes
+//! without notice.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Files for several services and the program.
+//! Files for several services and the program. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! TLS records by the kernel (kTLS, Linux only). **Experimental**: this module may change without notice.
+//! TLS records by the kernel (kTLS, Linux only). **Experimental**. Internal to Oarlock: the interface changes without
+//! notice.
 //!
 //! A program makes the handshake in user space, and hands the keys of both directions to the kernel. The kernel then
 //! seals what the program writes and opens what it reads. This saves nothing at the border between user space and

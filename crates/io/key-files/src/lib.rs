@@ -1,4 +1,4 @@
-//! Files with keys and other secrets.
+//! Files with keys and other secrets. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

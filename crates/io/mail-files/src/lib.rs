@@ -1,4 +1,4 @@
-//! Mail, key records and compressed input.
+//! Mail, key records and compressed input. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

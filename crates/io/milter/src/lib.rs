@@ -1,4 +1,5 @@
-//! The milter protocol for mail filters: frames, sessions, a server, and a client that plays the MTA.
+//! The milter protocol for mail filters: frames, sessions, a server, and a client that plays the MTA. Internal to
+//! Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Accepted connections and their limits, sockets, and names of hosts and networks.
+//! Accepted connections and their limits, sockets, and names of hosts and networks. Internal to Oarlock: the interface
+//! changes without notice.
 //!
 //! | item | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Frames between two processes through shared memory.
+//! Frames between two processes through shared memory. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The measurements that the programs of Oarlock share.
+//! The measurements that the programs of Oarlock share. Internal to Oarlock: the interface changes without notice.
 //!
 //! Each command has a module with its arguments, a `run` function that prints a table or JSON, and its error. The
 //! program `oarlock` adds the command line around them. The laboratory `oarlock-lab` builds its own commands on the

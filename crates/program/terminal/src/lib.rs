@@ -1,4 +1,5 @@
 //! The parts that every command of Oarlock's programs needs. They all print with these modules, so they look alike.
+//! Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The DKIM and ARC mail filter: signs, verifies and seals the messages that an MTA hands over.
+//! The DKIM and ARC mail filter: signs, verifies and seals the messages that an MTA hands over. Internal to Oarlock:
+//! the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,5 @@
 //! A TLS-terminating proxy of TCP: handshakes that share batches, keys held anywhere, thousands of certificates.
+//! Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

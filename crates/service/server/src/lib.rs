@@ -1,4 +1,4 @@
-//! The cryptoserver: Oarlock as a network service.
+//! The cryptoserver: Oarlock as a network service. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The parts that all services share.
+//! The parts that all services share. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | content |
 //! |---|---|
