@@ -61,7 +61,7 @@ impl EngineCost {
     /// Returns the number of operations per batch that keeps the fixed cost of a batch below 2 % of its time. The
     /// number is a multiple of whole groups and at most the maximal batch size.
     #[must_use]
-    pub fn worthwhile(&self, batch_size: BatchSize, overhead_ns: f64) -> usize {
+    pub(crate) fn worthwhile(&self, batch_size: BatchSize, overhead_ns: f64) -> usize {
         let best = batch_size.preferred.max(1);
         let group_ns = (self.per_op_ns * best as f64).max(1.0);
         // The clamp bounds a cost of almost nothing, before the number becomes an integer. The batch size bounds it

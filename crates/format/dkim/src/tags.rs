@@ -83,7 +83,7 @@ impl<'a> TagList<'a> {
 
     /// Returns true if the first tag has this name.
     #[must_use]
-    pub fn begins_with(&self, name: &str) -> bool {
+    pub(crate) fn begins_with(&self, name: &str) -> bool {
         self.0.first().is_some_and(|tag| tag.name == name.as_bytes())
     }
 

@@ -27,8 +27,6 @@ pub struct UnknownAlgorithmError(pub String);
 
 /// The length of an Ed25519 signature in bytes. RFC 8080 section 4.
 const ED25519_SIGNATURE_LEN: usize = 64;
-/// The length of an Ed448 signature in bytes. RFC 8080 section 4.
-const ED448_SIGNATURE_LEN: usize = 114;
 
 const MNEMONICS: [(DnssecAlgorithm, &str); 16] = [
     (DnssecAlgorithm::RSAMD5, "RSAMD5"),
@@ -144,17 +142,6 @@ impl DnssecAlgorithm {
             }
             AlgorithmFamily::Ed25519 => key.ed25519_public().map(|_| ED25519_SIGNATURE_LEN),
             AlgorithmFamily::Ed448 => None,
-        }
-    }
-
-    /// Returns the length of every signature in bytes, if all signatures of the algorithm have the same length.
-    #[must_use]
-    pub fn fixed_signature_len(self) -> Option<usize> {
-        match self.family()? {
-            AlgorithmFamily::Rsa(_) => None,
-            AlgorithmFamily::Ec(curve, _) => Some(2 * curve.scalar_len()),
-            AlgorithmFamily::Ed25519 => Some(ED25519_SIGNATURE_LEN),
-            AlgorithmFamily::Ed448 => Some(ED448_SIGNATURE_LEN),
         }
     }
 

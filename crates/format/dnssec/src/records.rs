@@ -91,18 +91,6 @@ impl ZoneRecords {
         self.bytes.reserve(text_bytes / 4 * 3);
     }
 
-    /// Returns the memory of the records in bytes.
-    #[must_use]
-    pub fn allocated_bytes(&self) -> usize {
-        self.bytes.capacity() + self.rows.capacity() * size_of::<StoredRecord>()
-    }
-
-    /// Frees reserved memory that is not in use.
-    pub fn shrink(&mut self) {
-        self.bytes.shrink_to_fit();
-        self.rows.shrink_to_fit();
-    }
-
     /// Names the file of the records that are added from now on.
     pub fn begin_file(&mut self, name: &str) {
         self.files.push((self.rows.len() as u32, Some(name.into())));
@@ -171,7 +159,7 @@ impl ZoneRecords {
     ///
     /// # Panics
     /// If `index` is not below [`len`](Self::len).
-    pub fn set_ttl(&mut self, index: usize, ttl: u32) {
+    pub(crate) fn set_ttl(&mut self, index: usize, ttl: u32) {
         self.rows[index].ttl = ttl;
     }
 

@@ -119,7 +119,7 @@ impl<'z> RecordSets<'z> {
     /// # Panics
     /// If `index` is not below [`name_count`](Self::name_count).
     #[must_use]
-    pub fn sets_of(&self, index: usize) -> Range<usize> {
+    pub(crate) fn sets_of(&self, index: usize) -> Range<usize> {
         let end = self.names.get(index + 1).map_or(self.sets.len(), |next| next.first_set as usize);
         self.names[index].first_set as usize..end
     }

@@ -3,7 +3,7 @@
 //!
 //! If the file system has files without names (`O_TMPFILE`), the file has no name until the end, and the system frees
 //! it with the process, however the process ends. Otherwise it has a temporary name, which is removed when
-//! [`AtomicFile`] is dropped. A program that is ended by a signal drops nothing: it calls [`remove_unfinished`]
+//! [`AtomicFile`] is dropped. A program that is ended by a signal drops nothing: it calls `remove_unfinished`
 //! first. `OARLOCK_NAMED_DRAFTS=1` gives every file a temporary name, because tests rarely have a file system without
 //! `O_TMPFILE`.
 
@@ -72,7 +72,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
 /// Removes the temporary names of all unfinished files. A program calls this before it ends because of a signal.
 ///
 /// A thread that creates or names a file afterwards waits forever, so no name can appear after this function.
-pub fn remove_unfinished() {
+pub(crate) fn remove_unfinished() {
     let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     names.iter().for_each(|path| drop(fs::remove_file(path)));
     // The guard is leaked, so the lock is never released.
@@ -108,7 +108,7 @@ impl AtomicFile {
 
     /// Returns true if the unfinished file has a temporary name, which outlives a process that a signal ends.
     #[must_use]
-    pub fn has_temporary_name(&self) -> bool {
+    pub(crate) fn has_temporary_name(&self) -> bool {
         self.name.is_some()
     }
 

@@ -16,7 +16,7 @@
 //! | `error` | protocol errors |
 
 pub mod change;
-pub mod code;
+pub(crate) mod code;
 pub mod command;
 pub mod error;
 pub mod flags;
@@ -40,7 +40,7 @@ pub use text::{MacroPairs, NulStrings};
 pub const VERSION: u32 = 6;
 
 /// The oldest supported version.
-pub const OLDEST_VERSION: u32 = 2;
+pub(crate) const OLDEST_VERSION: u32 = 2;
 
 /// The maximum length of a body chunk in bytes: `MILTER_CHUNK_SIZE`.
 pub const CHUNK_BYTES: usize = 65_535;

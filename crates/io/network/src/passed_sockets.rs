@@ -47,7 +47,7 @@ impl PassedSockets {
     }
 
     /// Takes the TCP socket that is bound to this address, if there is one.
-    pub fn take_tcp(&mut self, address: SocketAddr) -> Option<TcpListener> {
+    fn take_tcp(&mut self, address: SocketAddr) -> Option<TcpListener> {
         let is_it = |socket: &ServiceSocket| match socket {
             ServiceSocket::Tcp(tcp) => tcp.local_addr().is_ok_and(|own| own == address),
             ServiceSocket::Unix(_) => false,
@@ -60,7 +60,7 @@ impl PassedSockets {
     }
 
     /// Takes the UNIX socket that is bound to this path, if there is one.
-    pub fn take_unix(&mut self, path: &Path) -> Option<UnixListener> {
+    fn take_unix(&mut self, path: &Path) -> Option<UnixListener> {
         let is_it = |socket: &ServiceSocket| match socket {
             ServiceSocket::Unix(unix) => unix.local_addr().is_ok_and(|own| own.as_pathname() == Some(path)),
             ServiceSocket::Tcp(_) => false,

@@ -53,8 +53,7 @@ impl FailureKind {
     }
 
     /// Returns the kind of an error whose author knows whom to blame.
-    #[must_use]
-    pub fn of_blame(blame: Blame) -> Self {
+    fn of_blame(blame: Blame) -> Self {
         if blame == Blame::Caller { Self::Usage } else { Self::Machine }
     }
 }

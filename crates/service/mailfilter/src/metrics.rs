@@ -108,7 +108,7 @@ impl FilterMetrics {
 
     /// Returns the number of ARC chains with this verdict.
     #[must_use]
-    pub fn arc_chains(&self, verdict: DkimVerdict) -> u64 {
+    pub(crate) fn arc_chains(&self, verdict: DkimVerdict) -> u64 {
         read(&self.chains[place(verdict)])
     }
 

@@ -154,7 +154,7 @@ impl MessageFault {
 impl FaultResponses {
     /// Returns the response to a fault.
     #[must_use]
-    pub fn response_to(&self, fault: MessageFault) -> FaultResponse {
+    pub(crate) fn response_to(&self, fault: MessageFault) -> FaultResponse {
         match fault {
             MessageFault::Dns => self.dns_error,
             MessageFault::NoSignature => self.no_signature,

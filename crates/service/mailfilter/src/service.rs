@@ -202,12 +202,6 @@ impl FilterService {
         &self.base.metrics
     }
 
-    /// Returns the number of names in the key cache.
-    #[must_use]
-    pub fn cached_names(&self) -> usize {
-        self.base.lookups.cached()
-    }
-
     /// Returns the accelerator.
     #[must_use]
     pub fn accelerator(&self) -> &Accelerator {

@@ -31,7 +31,7 @@ pub enum ControlType {
 /// A frame of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DnstapFrame<'a> {
-    /// A data frame, which [`decode_event`] decodes.
+    /// A data frame, which `decode_event` decodes.
     Data(&'a [u8]),
     /// A control frame. Its content type is that of dnstap, or it has none.
     Control(ControlType),
@@ -200,7 +200,7 @@ pub fn decode_frame(data: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) 
 /// Decodes a data frame. Types `*_QUERY` give the query, and types `*_RESPONSE` the response. Returns None if the bytes
 /// are malformed, and `Some(None)` if they describe anything else.
 #[must_use]
-pub fn decode_event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
+pub(crate) fn decode_event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     let mut message = None;
     for field in ProtobufFields(data) {
         // dnstap.proto, `Dnstap.message`.

@@ -103,11 +103,6 @@ impl<'z> ZoneVerifier<'z> {
         self.sets.name_count()
     }
 
-    /// Returns the tags of the zone's keys, with algorithm and role.
-    pub fn key_tags(&self) -> impl Iterator<Item = (u16, DnssecAlgorithm, u16)> {
-        self.keys.iter().map(|key| (key.tag, key.dnskey.algorithm, key.dnskey.flags))
-    }
-
     /// Verifies the signatures of a range of names, and checks each name by itself.
     ///
     /// # Errors

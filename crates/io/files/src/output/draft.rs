@@ -18,7 +18,7 @@ use crate::atomic_file::{AtomicFile, folder_of, remove_unfinished};
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn create_draft(folder: &Path, mode: u32) -> io::Result<AtomicFile> {
+pub(crate) fn create_draft(folder: &Path, mode: u32) -> io::Result<AtomicFile> {
     static LISTENING: Once = Once::new();
     let file = AtomicFile::create(folder, mode).map_err(without_path)?;
     if file.has_temporary_name() {

@@ -2,7 +2,7 @@
 //!
 //! | item | purpose |
 //! |---|---|
-//! | [`create_draft`] | begins a file whose temporary name a signal removes |
+//! | `create_draft` | begins a file whose temporary name a signal removes |
 //! | [`write_private`] | writes a secret into a file that only its owner can read |
 //! | [`write_file`], [`checked_path`] | writes a complete file, over an old one only with permission |
 //! | [`OutputFile`] | writes a file piece by piece; `-` is standard output |
@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use crate::atomic_file::folder_of;
 
-pub use self::draft::{create_draft, write_private};
+pub(crate) use self::draft::create_draft;
+pub use self::draft::write_private;
 pub use self::file::OutputFile;
 pub use self::whole::{Overwrite, checked_path, private_permissions, write_file};
 

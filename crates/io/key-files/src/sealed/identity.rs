@@ -35,7 +35,7 @@ struct AgeIdentity {
 
 impl AgeIdentities {
     /// The maximum length of an identity file in bytes.
-    pub const MAX_FILE_LEN: usize = 64 << 10;
+    pub(crate) const MAX_FILE_LEN: usize = 64 << 10;
 
     /// Parses an identity file, as `age-keygen` writes it: an identity on each line. Empty lines and comments, which
     /// begin with `#`, are skipped.

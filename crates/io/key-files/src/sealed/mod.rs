@@ -97,7 +97,7 @@ pub fn seal(content: &[u8], recipients: &[AgeRecipient], armor: SealArmor) -> Re
 
 /// Returns the maximum length of a sealed file whose content has at most this length.
 #[must_use]
-pub fn max_sealed_len(content_len: usize) -> usize {
+pub(crate) fn max_sealed_len(content_len: usize) -> usize {
     let binary = header::MAX_LEN.saturating_add(stream::max_sealed_len(content_len));
     armor::max_encoded_len(binary)
 }

@@ -3,10 +3,10 @@
 use oarlock_network::BadName;
 
 /// The maximum lifetime of an answer in seconds: a day.
-pub const MAX_TTL_S: u32 = 86_400;
+pub(crate) const MAX_TTL_S: u32 = 86_400;
 
 /// The maximum lifetime of a negative answer in seconds: an hour (RFC 2308 section 5 recommends one to three).
-pub const MAX_NEGATIVE_TTL_S: u32 = 3_600;
+pub(crate) const MAX_NEGATIVE_TTL_S: u32 = 3_600;
 
 /// An answer to a question for the TXT records of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use oarlock_network::BadName;
 use super::{MAX_TTL_S, TxtAnswer, TxtRecords, ascii_name};
 
 /// The default lifetime of a record in seconds.
-pub const DEFAULT_TTL_S: u32 = 3_600;
+pub(crate) const DEFAULT_TTL_S: u32 = 3_600;
 
 /// The TXT records of a file. A record has one of three forms, which may be mixed:
 ///

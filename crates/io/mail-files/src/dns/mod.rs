@@ -6,7 +6,7 @@
 //! | [`KeysFile`] | answers from a file of records |
 //! | [`TxtLookup`] | the trait of both |
 //! | [`TxtAnswer`] | an answer: records, their absence, or a failure |
-//! | [`ascii_name`] | converts a name to its ASCII form, with A-labels (RFC 8616) |
+//! | `ascii_name` | converts a name to its ASCII form, with A-labels (RFC 8616) |
 
 mod answer;
 mod keys_file;
@@ -14,8 +14,9 @@ mod lookup;
 mod name;
 mod resolver;
 
-pub use answer::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords};
-pub use keys_file::{DEFAULT_TTL_S, KeysFault, KeysFile, KeysFileError, KeysLineError};
+pub(crate) use answer::{MAX_NEGATIVE_TTL_S, MAX_TTL_S};
+pub use answer::{TempReason, TxtAnswer, TxtRecords};
+pub use keys_file::{KeysFault, KeysFile, KeysFileError, KeysLineError};
 pub use lookup::{LookupFuture, TxtLookup};
-pub use name::ascii_name;
+pub(crate) use name::ascii_name;
 pub use resolver::{ResolverError, ResolverSettings, TxtResolver, server_address};

@@ -9,7 +9,7 @@ use oarlock_network::{BadName, HostName};
 ///
 /// # Errors
 /// The name is malformed.
-pub fn ascii_name(name: &str) -> Result<String, BadName> {
+pub(crate) fn ascii_name(name: &str) -> Result<String, BadName> {
     let ascii = match name.is_ascii() {
         true => Cow::Borrowed(name),
         false => idna::domain_to_ascii(name).map_err(|_| BadName::International)?.into(),

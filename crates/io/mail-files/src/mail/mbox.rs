@@ -72,12 +72,12 @@ impl<R: Read> MboxReader<R> {
 
     /// Returns the number of bytes before the next message.
     #[must_use]
-    pub fn done_bytes(&self) -> u64 {
+    pub(crate) fn done_bytes(&self) -> u64 {
         self.offset + self.start as u64
     }
 
     /// Takes the lines `From ...` read so far about which the usual rules disagree, in order.
-    pub fn take_borders(&mut self) -> Vec<MboxBorder> {
+    pub(crate) fn take_borders(&mut self) -> Vec<MboxBorder> {
         std::mem::take(&mut self.borders)
     }
 

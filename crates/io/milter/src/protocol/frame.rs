@@ -33,7 +33,7 @@ pub struct MilterDecoder {
 
 impl MilterDecoder {
     /// The default limit of a frame in bytes. 1 MiB is the maximum that an MTA can negotiate with `libmilter`.
-    pub const DEFAULT_MAX_BYTES: u32 = 1 << 20;
+    pub(crate) const DEFAULT_MAX_BYTES: u32 = 1 << 20;
 
     /// Makes a decoder for frames of at most `max` bytes after the length.
     #[must_use]

@@ -41,7 +41,7 @@ impl MacroStage {
     /// Returns the stage of macros before the command with this code. Postfix also sends them before headers and body
     /// chunks.
     #[must_use]
-    pub fn of_command(command: u8) -> Option<Self> {
+    pub(crate) fn of_command(command: u8) -> Option<Self> {
         Some(match command {
             code::CONNECT => Self::Connect,
             code::HELO => Self::Helo,

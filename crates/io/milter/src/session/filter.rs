@@ -31,7 +31,7 @@ pub enum FilterAction {
 impl FilterAction {
     /// Returns true if no further step follows.
     #[must_use]
-    pub fn is_final(&self) -> bool {
+    pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Self::Continue | Self::Skip)
     }
 

@@ -57,7 +57,7 @@ impl SocketSuite {
 
     /// Returns the suite of the records that user space seals.
     #[must_use]
-    pub fn record_suite(self) -> Suite {
+    pub(crate) fn record_suite(self) -> Suite {
         match self {
             Self::Aes128Gcm => Suite::TLS13_AES_128_GCM,
             Self::Aes256Gcm => Suite::TLS13_AES_256_GCM,

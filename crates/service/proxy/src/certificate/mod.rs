@@ -22,7 +22,8 @@ use smallvec::SmallVec;
 pub(crate) use directory::list_certificates;
 pub use directory::{CertificateFiles, CertificateSource};
 pub use error::{CertificateFault, CertificateTableError};
-pub use read::{CERTIFICATE_HOLDER, CertificateEntry, CertificateKeySources};
+pub(crate) use read::CERTIFICATE_HOLDER;
+pub use read::{CertificateEntry, CertificateKeySources};
 pub(crate) use resolver::CertificateResolver;
 pub(crate) use warning::ChainProperties;
 pub use warning::{CertificateWarning, ServedFault};
@@ -124,7 +125,7 @@ impl CertificateTable {
 
     /// Returns the earliest end of a certificate, in seconds since 1970.
     #[must_use]
-    pub fn earliest_end(&self) -> Option<i64> {
+    pub(crate) fn earliest_end(&self) -> Option<i64> {
         self.entries.iter().map(|entry| entry.validity.not_after).min()
     }
 

@@ -26,7 +26,7 @@ use super::error::CertificateFault;
 use super::warning::{CertificateWarning, ChainProperties};
 
 /// The name of the holder of keys at a cryptoserver.
-pub const CERTIFICATE_HOLDER: &str = "cryptoserver";
+pub(crate) const CERTIFICATE_HOLDER: &str = "cryptoserver";
 
 /// The maximum length of a file. A chain has a few kilobytes.
 const MAX_FILE_BYTES: usize = 1 << 20;

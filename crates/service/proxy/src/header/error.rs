@@ -31,7 +31,7 @@ pub enum HeaderError {
         /// The byte found.
         found: u8,
     },
-    /// The header is longer than [`MAX_HEADER_LEN`](super::MAX_HEADER_LEN).
+    /// The header is longer than `MAX_HEADER_LEN`.
     #[error("PROXY v2: expected at most {max} bytes, found {found}", max = super::MAX_HEADER_LEN)]
     TooLong {
         /// The length found.

@@ -25,7 +25,7 @@ pub enum HeaderVersion {
 
 /// The maximum length of a header that is accepted, in bytes. A header with the certificate of a client fits; the
 /// format itself would allow 65,551 bytes of memory per connection before it is known who sends them.
-pub const MAX_HEADER_LEN: usize = 16 << 10;
+pub(crate) const MAX_HEADER_LEN: usize = 16 << 10;
 
 /// A header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
