@@ -20,8 +20,8 @@ pub trait Holder: fmt::Debug + Send + Sync {
     /// Computes a batch and waits for it. The key columns name keys of this holder by their index in the keys of the
     /// records; another index names no key.
     ///
-    /// A batch of more than [`MAX_HELD_RECORDS`] records, or of more than [`MAX_HELD_BYTES`] bytes of data or of output,
-    /// may be refused. A holder that has no symmetric keys refuses every batch, as this default does.
+    /// A batch of more than [`MAX_HELD_RECORDS`] records, or of more than [`MAX_HELD_BYTES`] bytes of data or of
+    /// output, may be refused. A holder that has no symmetric keys refuses every batch, as this default does.
     ///
     /// # Errors
     /// The holder failed, or refused the batch as a whole. A bad record has a status and is no error.

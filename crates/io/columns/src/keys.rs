@@ -5,7 +5,8 @@ use oarlock_keytable::{Batch, BatchOutcome, KeyTable, MAX_HELD_BYTES, MAX_HELD_R
 
 use crate::{ColumnError, RowFault};
 
-/// The keys of a table. Columns are computed alike whether a key is in this process or with a holder of the accelerator.
+/// The keys of a table. Columns are computed alike whether a key is in this process or with a holder of the
+/// accelerator.
 #[derive(Clone, Debug)]
 pub struct ColumnKeys {
     accelerator: Accelerator,

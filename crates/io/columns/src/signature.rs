@@ -16,7 +16,7 @@ const JOBS: usize = 1024;
 pub struct SignatureKey<'k> {
     /// Its name, for errors.
     pub name: &'k str,
-    /// The key.
+    /// The private key that signs, or the public key that verifies.
     pub key: &'k Key,
 }
 

@@ -46,8 +46,8 @@ impl HeldKeys {
 }
 
 impl KeyTable {
-    /// Inserts a symmetric key that lives with a holder, and returns its index. `reference` is the holder's name for the
-    /// key. Inserting the same key again returns the same index.
+    /// Inserts a symmetric key that lives with a holder, and returns its index. `reference` is the holder's name for
+    /// the key. Inserting the same key again returns the same index.
     ///
     /// The table has no policy for the key: its holder decides about each record. A batch whose keys are held is
     /// computed by their holder as a whole.
