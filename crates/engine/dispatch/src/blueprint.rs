@@ -53,7 +53,7 @@ impl Blueprint {
 
     /// Returns the measured cost of a shape, or an estimate from the nearest measured length.
     fn first_cost(&self, engine: usize, shape: Shape) -> Option<EngineCost> {
-        let costs = || self.costs.iter().filter(|(own, ..)| *own == engine);
+        let costs = || self.costs.iter().filter(|(candidate, ..)| *candidate == engine);
         if let Some((.., cost)) = costs().find(|(_, known, _)| *known == shape) {
             return Some(*cost);
         }

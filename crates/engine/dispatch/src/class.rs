@@ -48,15 +48,14 @@ pub(crate) fn scaled(known: Shape, cost: EngineCost, shape: Shape) -> Option<Eng
     let ratio = |to: u16, from: u16| f64::from(to) / f64::from(from.max(1));
     let factor = match (known, shape) {
         (Shape::RsaPrivate { bits: from }, Shape::RsaPrivate { bits: to }) => cube(ratio(to, from)),
-        (Shape::RsaPublic { bits: from, exponent: own }, Shape::RsaPublic { bits: to, exponent: wanted })
-            if own == wanted =>
-        {
-            square(ratio(to, from))
-        }
         (
-            Shape::ModExp { bits: from, exponent_bits: own },
+            Shape::RsaPublic { bits: from, exponent: given },
+            Shape::RsaPublic { bits: to, exponent: wanted },
+        ) if given == wanted => square(ratio(to, from)),
+        (
+            Shape::ModExp { bits: from, exponent_bits: given },
             Shape::ModExp { bits: to, exponent_bits: wanted },
-        ) => square(ratio(to, from)) * ratio(wanted, own),
+        ) => square(ratio(to, from)) * ratio(wanted, given),
         _ => return None,
     };
     Some(EngineCost { per_op_ns: cost.per_op_ns * factor, ..cost })

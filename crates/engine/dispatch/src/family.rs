@@ -22,8 +22,8 @@ impl<K: Clone + Eq, V: Default> MetricFamily<K, V> {
         // The thread that initialises a free member first takes it. A thread that loses this race reads the
         // winner's key and continues, so that no key gets two members.
         for member in &self.members {
-            let (own, value) = member.get_or_init(|| (key.clone(), V::default()));
-            if own == key {
+            let (member_key, value) = member.get_or_init(|| (key.clone(), V::default()));
+            if member_key == key {
                 return value;
             }
         }

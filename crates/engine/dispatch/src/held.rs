@@ -15,9 +15,9 @@ pub(crate) fn start_held(dispatch: &Arc<DispatchState>, holder: usize, items: &[
     let mut destinations = Vec::new();
     let mut jobs = Vec::new();
     for item in items {
-        if let Payload::Held(own) = &item.owner.payload {
+        if let Payload::Held(held) = &item.owner.payload {
             let range = item.first as usize..(item.first + item.count) as usize;
-            jobs.extend_from_slice(&own[range]);
+            jobs.extend_from_slice(&held[range]);
             destinations
                 .extend((item.first..item.first + item.count).map(|at| (Arc::clone(&item.owner), at)));
         }

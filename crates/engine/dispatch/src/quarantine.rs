@@ -124,8 +124,8 @@ impl QuarantineList {
 fn publish(entries: &[QuarantineEntry], engine: usize, queues: &SharedQueues) {
     // An engine may be in quarantine for a shape and for all at once. One probe passed ends one of them, so the whole
     // list is passed on each time.
-    let own = entries.iter().filter(|entry| entry.engine == engine).map(|entry| entry.shape).collect();
-    queues.set_quarantine(engine, own);
+    let shapes = entries.iter().filter(|entry| entry.engine == engine).map(|entry| entry.shape).collect();
+    queues.set_quarantine(engine, shapes);
 }
 
 fn later(now: Nanos, wait: Duration) -> Nanos {

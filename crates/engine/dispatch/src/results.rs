@@ -66,8 +66,8 @@ impl Results {
             };
         }
         // Few jobs have errors, so they are kept in a sorted list and not beside each result.
-        if let Ok(place) = self.errors.binary_search_by_key(&index, |(at, _)| *at as usize) {
-            return Err(self.errors[place].1.clone());
+        if let Ok(position) = self.errors.binary_search_by_key(&index, |(at, _)| *at as usize) {
+            return Err(self.errors[position].1.clone());
         }
         let (Some(shape), Some(status)) = (self.shape, self.outcomes.statuses().get(index)) else {
             return Err(self.unanswered.clone());

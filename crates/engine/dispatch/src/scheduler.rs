@@ -349,9 +349,13 @@ impl<O: ItemOwner> Scheduler<O> {
         // Items of a tenant stand together, except for a tenant that was in turn twice. Then it is charged in two
         // parts.
         for same in items.chunk_by(|one, other| one.tenant == other.tenant) {
-            let own: usize = same.iter().map(|item| item.count as usize).sum();
+            let tenant_ops: usize = same.iter().map(|item| item.count as usize).sum();
             let tenant = same[0].tenant;
-            self.tenants.charge(Resource::Engines, tenant, predicted_ns * own as f64 / ops.max(1) as f64);
+            self.tenants.charge(
+                Resource::Engines,
+                tenant,
+                predicted_ns * tenant_ops as f64 / ops.max(1) as f64,
+            );
             self.note_left(queue, tenant);
         }
     }

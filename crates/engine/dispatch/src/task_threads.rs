@@ -22,8 +22,8 @@ pub(crate) fn enqueue_task(
 ) -> Result<(), JobError> {
     let threads = 2 * dispatch.config().threads;
     dispatch.threads.ensure_task_threads(threads, || {
-        let own = Arc::clone(dispatch);
-        move || run_tasks(&own)
+        let dispatch = Arc::clone(dispatch);
+        move || run_tasks(&dispatch)
     })?;
     dispatch.queues.enqueue_task(submission, &dispatch.metrics)
 }

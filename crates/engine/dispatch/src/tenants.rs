@@ -80,7 +80,7 @@ impl Tenants {
     /// Notes that the tenant has nothing waiting in a queue any more.
     pub(crate) fn leave(&mut self, tenant: u64, queue: usize) {
         let Some(account) = self.accounts.get_mut(&tenant) else { return };
-        account.queues.retain(|own| *own != queue);
+        account.queues.retain(|entry| *entry != queue);
         if account.queues.is_empty() {
             self.stop_waiting(tenant, Resource::Engines);
         }

@@ -138,10 +138,10 @@ impl WorkerThreads {
         run: impl FnOnce(&WorkerSlot) + Send + 'static,
     ) -> std::io::Result<WorkerThread> {
         let slot = Arc::new(WorkerSlot { kind, flight: Mutex::new(None), has_ended: AtomicBool::new(false) });
-        let (threads, own) = (Arc::clone(self), Arc::clone(&slot));
+        let (threads, flight) = (Arc::clone(self), Arc::clone(&slot));
         let handle = Builder::new().name(name).spawn(move || {
-            let _end = ThreadEndGuard { threads: &threads, has_ended: &own.has_ended };
-            run(&own);
+            let _end = ThreadEndGuard { threads: &threads, has_ended: &flight.has_ended };
+            run(&flight);
         })?;
         Ok(WorkerThread { slot, handle })
     }
@@ -171,7 +171,8 @@ impl WorkerThreads {
         start_worker: impl Fn(WorkerKind) -> Option<WorkerThread>,
     ) {
         let mut team = self.lock();
-        let is_meant = |worker: &WorkerThread| worker.slot.get().is_some_and(|own| Arc::ptr_eq(&own, flight));
+        let is_meant =
+            |worker: &WorkerThread| worker.slot.get().is_some_and(|current| Arc::ptr_eq(&current, flight));
         let Some(at) = team.workers.iter().position(is_meant) else { return };
         let hung = team.workers.swap_remove(at);
         team.vacant.push(hung.slot.kind);
@@ -274,7 +275,7 @@ pub(crate) struct CallerFlightGuard<'a> {
 
 impl Drop for CallerFlightGuard<'_> {
     fn drop(&mut self) {
-        self.threads.callers().retain(|own| !Arc::ptr_eq(own, self.flight));
+        self.threads.callers().retain(|caller| !Arc::ptr_eq(caller, self.flight));
     }
 }
 

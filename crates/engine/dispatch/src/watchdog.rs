@@ -89,8 +89,8 @@ fn start_unless_stopping(dispatch: &Arc<DispatchState>, kind: WorkerKind) -> Opt
 /// Starts the probes that are due. Each runs on its own thread because the engine may hang again.
 fn start_probes(dispatch: &Arc<DispatchState>) {
     for entry in dispatch.quarantine.take_due(dispatch.clock.now()) {
-        let (own, probed) = (Arc::clone(dispatch), entry.clone());
-        if !dispatch.threads.start_probe(move || own.probe(&probed)) {
+        let (dispatcher, probed) = (Arc::clone(dispatch), entry.clone());
+        if !dispatch.threads.start_probe(move || dispatcher.probe(&probed)) {
             dispatch.end_probe(&entry, false);
         }
     }

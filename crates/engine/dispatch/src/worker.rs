@@ -18,10 +18,10 @@ pub(crate) fn start_worker(dispatch: &Arc<DispatchState>, kind: WorkerKind) -> s
         WorkerKind::Near => "oarlock-worker".to_owned(),
         WorkerKind::Far(engine) => format!("oarlock-{}", dispatch.engine(engine).name()),
     };
-    let own = Arc::clone(dispatch);
+    let dispatcher = Arc::clone(dispatch);
     dispatch.threads.spawn_worker(name, kind, move |slot| {
-        lower_priority(own.config().nice);
-        run_worker(&own, slot);
+        lower_priority(dispatcher.config().nice);
+        run_worker(&dispatcher, slot);
     })
 }
 

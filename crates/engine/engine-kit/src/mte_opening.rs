@@ -103,8 +103,8 @@ impl MteOpening {
             *to = *from;
         }
         for (at, byte) in block.iter_mut().enumerate() {
-            let place = start + at;
-            *byte = *byte & is_below(place, end) | 0x80 & is_same(place, end);
+            let index = start + at;
+            *byte = *byte & is_below(index, end) | 0x80 & is_same(index, end);
         }
         let is_last = is_same(index, self.last_block(self.fragment_len));
         // The key's block comes before the message. RFC 2104.
@@ -137,8 +137,8 @@ impl MteOpening {
     pub fn accepts(&self, opened: &[u8], tag: &[u8]) -> u8 {
         let mut carried = self.carried_tag(opened);
         let mut differs = 0;
-        for (own, right) in carried[..self.tag_len].iter().zip(tag) {
-            differs |= own ^ right;
+        for (received, right) in carried[..self.tag_len].iter().zip(tag) {
+            differs |= received ^ right;
         }
         carried.zeroize();
         black_box(is_zero(differs) & self.is_padded)
@@ -222,12 +222,12 @@ mod tests {
         for padding in [0_usize, 1, 15, 60] {
             let mut opened = vec![1; 96];
             opened[95 - padding..].fill(padding as u8);
-            for place in 95 - padding..95 {
-                opened[place] ^= 0x40;
+            for index in 95 - padding..95 {
+                opened[index] ^= 0x40;
                 let opening = MteOpening::new(&opened, &[0; MTE_AAD_LEN], mac).unwrap();
-                assert_eq!(opening.is_padded, 0, "padding {padding}, byte {place}");
+                assert_eq!(opening.is_padded, 0, "padding {padding}, byte {index}");
                 assert_eq!(opening.accepts(&opened, &opened[75..95]), 0);
-                opened[place] ^= 0x40;
+                opened[index] ^= 0x40;
             }
             assert_eq!(MteOpening::new(&opened, &[0; MTE_AAD_LEN], mac).unwrap().is_padded, 0xFF);
         }

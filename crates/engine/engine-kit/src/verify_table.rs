@@ -84,9 +84,9 @@ pub struct VerifyTables<T> {
 }
 
 impl<T> VerifyTables<T> {
-    /// Returns the table for the job at `place` among the keys asked for.
-    pub fn of(&self, place: usize) -> Option<&T> {
-        self.found.get(self.of_jobs[place] as usize)?.as_deref()
+    /// Returns the table for job `index` among the keys asked for.
+    pub fn of(&self, index: usize) -> Option<&T> {
+        self.found.get(self.of_jobs[index] as usize)?.as_deref()
     }
 }
 

@@ -100,7 +100,8 @@ fn rsa() {
             dq: dq.into(),
             qinv: qinv.into(),
         };
-        let (private, own) = (ffi::RsaPrivate::new(&parts).unwrap(), ffi::RsaPublic::new(&public).unwrap());
+        let (private, public_key) =
+            (ffi::RsaPrivate::new(&parts).unwrap(), ffi::RsaPublic::new(&public).unwrap());
         let bits = public.bits();
         let key = fingerprinted(KeyParts::RsaPrivate(parts));
         let mut out = vec![0; input.len()];
@@ -109,7 +110,7 @@ fn rsa() {
         });
         let shape = Shape::RsaPublic { bits, exponent: RsaExponent::F4 };
         operations(shape, &key, &input, SecondInput::None, || {
-            own.transform(black_box(&input), &mut out).unwrap();
+            public_key.transform(black_box(&input), &mut out).unwrap();
         });
     }
 }
@@ -121,19 +122,19 @@ fn curves() {
         let fields: Vec<&str> = line.split(' ').collect();
         let curve = Curve::ALL.into_iter().find(|curve| curve.to_string() == fields[0]).unwrap();
         let [scalar, public, digest, signature] = [1, 2, 5, 6].map(|i| hex(fields[i]));
-        let own = ffi::EcPrivate::new(curve, &scalar).unwrap();
+        let private = ffi::EcPrivate::new(curve, &scalar).unwrap();
         let own_public = ffi::EcPublic::new(curve, &public).unwrap();
         let point = public.clone();
         let key = fingerprinted(KeyParts::EcPrivate(EcPrivateParts { curve, scalar: scalar.into(), public }));
         let mut out = vec![0; signature.len()];
         let extra = SecondInput::NonceInput(NonceInput::Hedged(&[1; 32]));
         operations(Shape::EcdsaSign { curve }, &key, &digest, extra, || {
-            own.sign(black_box(&digest), &mut out).unwrap();
+            private.sign(black_box(&digest), &mut out).unwrap();
         });
         let mut secret = vec![0; curve.scalar_len()];
         operations(Shape::Ecdh { curve }, &key, &point, SecondInput::None, || {
             let peer = ffi::EcPoint::new(curve, black_box(&point)).unwrap();
-            own.derive(&peer, &mut secret).unwrap();
+            private.derive(&peer, &mut secret).unwrap();
         });
         let extra = SecondInput::Signature(&signature);
         operations(Shape::EcdsaVerify { curve }, &key, &digest, extra, || {
@@ -198,7 +199,7 @@ impl Set {
         let row = iv_len + len;
         let span = |start, len| Span::new(start, len).unwrap();
         let spans = |at, len, row| (0..count).map(|i| span(i * row + at, len)).collect::<Vec<_>>();
-        let place = output_len + tag_len;
+        let stride = output_len + tag_len;
         let records = Records {
             len: count,
             keys: secrets
@@ -207,16 +208,16 @@ impl Set {
                 .collect::<Vec<_>>()
                 .into(),
             data: (0..count * row).map(|_| next() as u8).collect::<Vec<_>>().into(),
-            output_len: count * place,
+            output_len: count * stride,
             key: Column::Each(index.iter().map(|i| KeySource::Table(*i as u32)).collect::<Vec<_>>().into()),
             iv: Column::Each(spans(0, iv_len, row).into()),
             input: Column::Each(
                 spans(iv_len, len, row).into_iter().map(InputSource::Data).collect::<Vec<_>>().into(),
             ),
             output: Column::Each(
-                spans(0, output_len, place).into_iter().map(OutputSink::Output).collect::<Vec<_>>().into(),
+                spans(0, output_len, stride).into_iter().map(OutputSink::Output).collect::<Vec<_>>().into(),
             ),
-            tag: Column::Each(spans(if tag_len == 0 { 0 } else { output_len }, tag_len, place).into()),
+            tag: Column::Each(spans(if tag_len == 0 { 0 } else { output_len }, tag_len, stride).into()),
             ..Records::default()
         };
         Self { count, records, index, secrets, iv_len, len }
@@ -224,8 +225,8 @@ impl Set {
 
     /// Times the engine against `bare`, and compares their results.
     fn compare(&self, shape: Shape, bare: impl FnMut(usize, &[u8], &[u8], &mut [u8])) {
-        let (own, out) = self.time(shape, bare);
-        assert_eq!(own, out.bytes(), "{shape}");
+        let (bare_output, out) = self.time(shape, bare);
+        assert_eq!(bare_output, out.bytes(), "{shape}");
     }
 
     /// Times the engine against `bare`, which gets the index of the key, the IV, the input and the memory for output
@@ -238,14 +239,15 @@ impl Set {
         let scalar = ScalarEngine::detect().unwrap();
         let (parts, mut out) = ([&self.records], Outcomes::default());
         let jobs = Jobs::Records(shape, &parts);
-        let place = self.records.output_len / self.count;
-        let mut own = vec![0; self.records.output_len];
+        let stride = self.records.output_len / self.count;
+        let mut bare_output = vec![0; self.records.output_len];
         let rows = self.records.data.chunks_exact(self.iv_len + self.len);
         let mut bare_run = || {
-            for ((index, row), place) in self.index.iter().zip(rows.clone()).zip(own.chunks_exact_mut(place))
+            for ((index, row), out) in
+                self.index.iter().zip(rows.clone()).zip(bare_output.chunks_exact_mut(stride))
             {
                 let (iv, input) = row.split_at(self.iv_len);
-                bare(*index, iv, input, place);
+                bare(*index, iv, input, out);
             }
         };
         let mut engine_run = || {
@@ -261,7 +263,7 @@ impl Set {
             || (0..repeats).for_each(|_| bare_run()),
             || (0..repeats).for_each(|_| engine_run()),
         );
-        (own, out)
+        (bare_output, out)
     }
 }
 
@@ -301,8 +303,8 @@ fn records() {
     let set = Set::new(16, 12, 40, 40, 16);
     let keys: Vec<_> = set.secrets.iter().map(|key| ffi::AeadContext::gcm(key, 16).unwrap()).collect();
     let shape = Shape::Aead { alg: AeadAlg::Aes128Gcm, direction: Direction::Encrypt };
-    set.compare(shape, |index, iv, input, place| {
-        let (out, tag) = place.split_at_mut(40);
+    set.compare(shape, |index, iv, input, result| {
+        let (out, tag) = result.split_at_mut(40);
         keys[index].seal(iv, &[], input, out, tag).unwrap();
     });
     for len in [64, 1024] {

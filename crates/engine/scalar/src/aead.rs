@@ -127,9 +127,9 @@ fn seal<K: AeadKey>(
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let mut tag = [0; AeadContext::TAG_LEN];
-    let place = target.place_like_input(&record);
+    let output = target.place_like_input(&record);
     key.full()
-        .seal(record.iv(), record.aad(), record.input(), place, &mut tag)
+        .seal(record.iv(), record.aad(), record.input(), output, &mut tag)
         .map_err(OpError::from_length_error)?;
     // A shorter tag is the leading bytes of the full one. NIST SP 800-38D 7.1.
     target.write_tag(record.tag(), &tag)
@@ -143,8 +143,8 @@ fn open<K: AeadKey>(
 ) -> Result<(), OpError> {
     let tag = record.expected_tag();
     let context = key.context_for(tag.len())?;
-    let place = target.place_like_input(&record);
-    let is_valid = context.open(record.iv(), record.aad(), record.input(), tag, place);
+    let output = target.place_like_input(&record);
+    let is_valid = context.open(record.iv(), record.aad(), record.input(), tag, output);
     if is_valid.map_err(OpError::from_length_error)? { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
@@ -199,9 +199,9 @@ fn seal_ssh(
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let nonce = nonce(&record)?;
-    let place = target.place_like_input(&record);
-    keys.crypt(&nonce, record.input(), place);
-    let tag = keys.tag(&nonce, place);
+    let output = target.place_like_input(&record);
+    keys.crypt(&nonce, record.input(), output);
+    let tag = keys.tag(&nonce, output);
     target.write_tag(record.tag(), &tag)
 }
 

@@ -211,12 +211,12 @@ impl RecordTarget<'_> {
     /// Returns the place of a result as long as the input.
     #[inline(always)]
     pub(crate) fn place_like_input(&mut self, record: &AcceptedRecord<'_>) -> &mut [u8] {
-        record.part.place(&record.record, 0, &mut self.out)
+        record.part.output_bytes(&record.record, 0, &mut self.out)
     }
 
     /// As [`PartMut::place`].
     #[inline(always)]
-    pub(crate) fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
+    pub(crate) fn output(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         self.out.place(sink, len)
     }
 
@@ -227,11 +227,11 @@ impl RecordTarget<'_> {
         sink: OutputSink,
         result: &[u8; N],
     ) -> Result<(), OpError> {
-        let place = self.out.place(sink, N)?;
-        match <&mut [u8; N]>::try_from(&mut *place) {
+        let output = self.out.place(sink, N)?;
+        match <&mut [u8; N]>::try_from(&mut *output) {
             // One store, and no loop over bytes.
             Ok(whole) => *whole = *result,
-            Err(_) => place.iter_mut().zip(result).for_each(|(to, from)| *to = *from),
+            Err(_) => output.iter_mut().zip(result).for_each(|(to, from)| *to = *from),
         }
         Ok(())
     }

@@ -101,8 +101,8 @@ impl ChainShape {
     ) -> Result<(), OpError> {
         let fragment = record.input();
         let len = mte_sealed_len(self.cipher, self.mac, fragment.len());
-        let place = target.place(record.output(), len)?;
-        let place = place.get_mut(..len).ok_or(Status::Malformed)?;
+        let output = target.output(record.output(), len)?;
+        let output = output.get_mut(..len).ok_or(Status::Malformed)?;
         let mut hash = mac.start();
         hash.update(record.aad());
         // unreachable past 2^16: the record was accepted
@@ -117,7 +117,7 @@ impl ChainShape {
         let (tag, padding) = after.split_at_mut(H::OUTPUT);
         mac.finish(hash, tag);
         padding.fill(padding.len() as u8 - 1);
-        let (blocks, last) = place.split_at_mut(whole);
+        let (blocks, last) = output.split_at_mut(whole);
         crypt(&fragment[..whole], blocks);
         crypt(end, last);
         Ok(())
@@ -131,11 +131,11 @@ impl ChainShape {
         target: &mut RecordTarget<'_>,
         mut crypt: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<(), OpError> {
-        let place = target.place_like_input(&record);
-        crypt(record.input(), place);
-        let opening = MteOpening::new(place, record.aad(), self.mac).ok_or(Status::BadLength)?;
-        let tag = tag_of_hidden_length(mac, &opening, place);
-        if opening.accepts(place, &tag[..H::OUTPUT]) == 0 { Err(Status::Rejected.into()) } else { Ok(()) }
+        let output = target.place_like_input(&record);
+        crypt(record.input(), output);
+        let opening = MteOpening::new(output, record.aad(), self.mac).ok_or(Status::BadLength)?;
+        let tag = tag_of_hidden_length(mac, &opening, output);
+        if opening.accepts(output, &tag[..H::OUTPUT]) == 0 { Err(Status::Rejected.into()) } else { Ok(()) }
     }
 }
 
@@ -176,9 +176,9 @@ fn seal<H: HashState>(
     target: &mut RecordTarget<'_>,
     mut crypt: impl FnMut(&[u8], &mut [u8]),
 ) -> Result<(), OpError> {
-    let place = target.place_like_input(&record);
-    crypt(record.input(), place);
-    let covered = if order == ChainOrder::EncryptThenMac { place } else { record.input() };
+    let output = target.place_like_input(&record);
+    crypt(record.input(), output);
+    let covered = if order == ChainOrder::EncryptThenMac { output } else { record.input() };
     let tag = detached_tag(mac, record.aad(), covered);
     let tag: &[u8; MAX_TAG] = &tag;
     target.write_tag(record.tag(), tag)
@@ -199,10 +199,10 @@ fn open<H: HashState>(
     if order == ChainOrder::EncryptThenMac && !is_valid(record.input()) {
         return Err(Status::Rejected.into());
     }
-    let place = target.place_like_input(&record);
-    crypt(record.input(), place);
+    let output = target.place_like_input(&record);
+    crypt(record.input(), output);
     // The caller wipes the place if the tag is wrong.
-    if order == ChainOrder::EncryptAndMac && !is_valid(place) {
+    if order == ChainOrder::EncryptAndMac && !is_valid(output) {
         return Err(Status::Rejected.into());
     }
     Ok(())

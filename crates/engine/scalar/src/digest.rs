@@ -32,16 +32,16 @@ pub(crate) fn run_part(alg: DigestAlg, batch: RecordBatch<'_, '_>) -> Result<(),
 
 #[inline(always)]
 fn whole<H: HashState>(record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let place = target.place(record.output(), H::OUTPUT)?;
+    let output = target.output(record.output(), H::OUTPUT)?;
     let mut hash = H::new();
     hash.update(record.input());
-    hash.finish(place);
+    hash.finish(output);
     Ok(())
 }
 
 #[inline(always)]
 fn part<H: HashState>(record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let place = target.place(record.output(), H::STATE)?;
-    H::compress(record.iv(), record.input(), place);
+    let output = target.output(record.output(), H::STATE)?;
+    H::compress(record.iv(), record.input(), output);
     Ok(())
 }

@@ -256,7 +256,7 @@ fn hmac<H: HashState>(
 ) -> Result<(), OpError> {
     let mut mac = key.start();
     mac.update(record.input());
-    key.finish(mac, target.place(record.output(), H::OUTPUT)?);
+    key.finish(mac, target.output(record.output(), H::OUTPUT)?);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct PreparedKeyTable<'a, K> {
     /// The prepared keys that were looked up, by index in the key table. Empty if keys do not recur.
     found: Vec<Option<&'a K>>,
     /// The slot and the prepared form of its key. A slot is filled before the run and does not change.
-    own: Option<(u32, K)>,
+    slot_key: Option<(u32, K)>,
 }
 
 /// The number of records from which a table of their keys costs less than it saves.
@@ -29,7 +29,7 @@ impl<'a, K: PrepareKey> PreparedKeyTable<'a, K> {
         let keys = part.key_table().len();
         // A few records do not pay for an allocation, nor do they for a huge table.
         let is_worth = part.len() >= MIN_RECORDS && keys <= 2 * part.len();
-        Self { part, found: vec![None; if is_worth { keys } else { 0 }], own: None }
+        Self { part, found: vec![None; if is_worth { keys } else { 0 }], slot_key: None }
     }
 
     /// Returns the key of an accepted record.
@@ -65,9 +65,9 @@ impl<'a, K: PrepareKey> PreparedKeyTable<'a, K> {
                 }
                 Ok(key)
             }
-            KeySource::Slot(slot) => match self.own.take_if(|(own, _)| *own == slot) {
-                Some(own) => Ok(&self.own.insert(own).1),
-                None => Ok(&self.own.insert((slot, K::prepare(bytes)?)).1),
+            KeySource::Slot(slot) => match self.slot_key.take_if(|(prepared, _)| *prepared == slot) {
+                Some(prepared) => Ok(&self.slot_key.insert(prepared).1),
+                None => Ok(&self.slot_key.insert((slot, K::prepare(bytes)?)).1),
             },
         }
     }

@@ -87,15 +87,15 @@ fn seal(keys: &SivKeys, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_
 
 fn open(keys: &SivKeys, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let expected = record.expected_tag().first_chunk().ok_or(Status::BadLength)?;
-    let place = target.place_like_input(&record);
-    keys.crypt(expected, record.input(), place);
+    let output = target.place_like_input(&record);
+    keys.crypt(expected, record.input(), output);
     let aad = record.has_aad().then(|| record.aad());
     // The tag of a forged record is made here too. It is erased, and so is the plaintext.
     let is_valid = |aad: Option<&[u8]>, plaintext: &[u8]| {
         is_equal(&*keys.synthetic_iv(aad, record.iv(), plaintext), expected)
     };
     // Versions before 0.1 took no associated data for an empty string of it.
-    let plaintext: &[u8] = place;
+    let plaintext: &[u8] = output;
     if is_valid(aad, plaintext) || (aad.is_none() && is_valid(Some(&[]), plaintext)) {
         return Ok(());
     }

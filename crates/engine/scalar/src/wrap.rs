@@ -19,8 +19,8 @@ pub(crate) fn run(alg: WrapAlg, direction: Direction, batch: RecordBatch<'_, '_>
 }
 
 fn wrap(key: &AesEncrypt, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
-    let place = target.place(record.output(), record.input().len() + 8)?;
-    key.wrap(record.input(), place).map_err(OpError::from_length_error)
+    let output = target.output(record.output(), record.input().len() + 8)?;
+    key.wrap(record.input(), output).map_err(OpError::from_length_error)
 }
 
 fn wrap_padded(
@@ -28,8 +28,8 @@ fn wrap_padded(
     record: AcceptedRecord<'_>,
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
-    let place = target.place(record.output(), record.input().len().next_multiple_of(8) + 8)?;
-    key.wrap_padded(record.input(), place).map_err(OpError::from_length_error)
+    let output = target.output(record.output(), record.input().len().next_multiple_of(8) + 8)?;
+    key.wrap_padded(record.input(), output).map_err(OpError::from_length_error)
 }
 
 fn unwrap(
@@ -37,8 +37,8 @@ fn unwrap(
     record: AcceptedRecord<'_>,
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
-    let place = target.place(record.output(), unwrapped_len(&record)?)?;
-    if key.unwrap(record.input(), place) { Ok(()) } else { Err(Status::Rejected.into()) }
+    let output = target.output(record.output(), unwrapped_len(&record)?)?;
+    if key.unwrap(record.input(), output) { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
 fn unwrap_padded(
@@ -46,10 +46,10 @@ fn unwrap_padded(
     record: AcceptedRecord<'_>,
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
-    let place = target.place(record.output(), unwrapped_len(&record)?)?;
-    let len = key.unwrap_padded(record.input(), place).ok_or(Status::Rejected)?;
+    let output = target.output(record.output(), unwrapped_len(&record)?)?;
+    let len = key.unwrap_padded(record.input(), output).ok_or(Status::Rejected)?;
     // The output is longer than the secret. The bytes behind the secret are defined as zero.
-    place[len..].zeroize();
+    output[len..].zeroize();
     target.shorten(record.output(), len)
 }
 

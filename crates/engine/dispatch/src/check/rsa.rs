@@ -36,15 +36,15 @@ impl CheckedBatch<'_> {
         let mut suspects = Vec::new();
         // Keys of one length may have different public exponents, and a batch has one shape.
         for shape in shapes {
-            let own: Vec<usize> =
+            let of_shape: Vec<usize> =
                 indices.iter().copied().filter(|index| shape_of(index) == Some(shape)).collect();
-            let confirmer = self.run.cheapest_engine(shape, own.len());
-            let wrong = match self.public_differs(confirmer, shape, &own, outcomes) {
+            let confirmer = self.run.cheapest_engine(shape, of_shape.len());
+            let wrong = match self.public_differs(confirmer, shape, &of_shape, outcomes) {
                 Ok(wrong) => wrong,
                 Err(fault) => {
                     self.dispatch().quarantine(confirmer, None, &fault.to_string());
                     // If the referee fails too, every result counts as wrong: none of them leaves unconfirmed.
-                    self.public_differs(REFEREE, shape, &own, outcomes).unwrap_or(own)
+                    self.public_differs(REFEREE, shape, &of_shape, outcomes).unwrap_or(of_shape)
                 }
             };
             suspects.extend(wrong.into_iter().map(|index| (index, confirmer)));

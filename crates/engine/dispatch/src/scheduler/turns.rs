@@ -166,10 +166,10 @@ impl<O: ItemOwner> Scheduler<O> {
     /// tenant with a more urgent queue would be charged here and wait longer there.
     fn joining(&self, index: usize, tenant: u64) -> Vec<u64> {
         let queue = &self.queues[index];
-        let own = queue.live_of(tenant);
+        let live = queue.live_of(tenant);
         // The list of others costs an allocation and a look at each of their queues. A tenant that fills any batch
         // alone, or is alone, needs none.
-        if own >= queue.live() || own >= MAX_OWN_OPS {
+        if live >= queue.live() || live >= MAX_OWN_OPS {
             return Vec::new();
         }
         queue.others(tenant).filter(|other| self.is_top_urgent(index, *other)).collect()

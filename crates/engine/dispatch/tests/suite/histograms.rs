@@ -28,10 +28,10 @@ fn dispatcher(referee: &Arc<Invented>, caller_budget: Duration) -> Dispatcher {
 /// Returns the batches and operations of a shape on an engine.
 fn ran(dispatcher: &Dispatcher, engine: &str, shape: Shape) -> (u64, u64) {
     let runs = dispatcher.histograms().runs;
-    let own = runs.iter().find(|runs| (runs.engine, runs.shape) == (engine, Some(shape)));
-    own.map_or((0, 0), |own| {
-        assert_eq!(own.run_ns.count(), own.operations.count());
-        (own.operations.count(), own.operations.sum())
+    let found = runs.iter().find(|runs| (runs.engine, runs.shape) == (engine, Some(shape)));
+    found.map_or((0, 0), |runs| {
+        assert_eq!(runs.run_ns.count(), runs.operations.count());
+        (runs.operations.count(), runs.operations.sum())
     })
 }
 

@@ -404,8 +404,9 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
         let foreign = inherited.lock().unwrap().take().map(Ticket::wait);
         let is_forked = foreign.is_some_and(|results| results.get(0) == Err(JobError::Forked));
         gate.set(Manner::Honest);
-        let own = in_child.submit_many(set_of(DERIVE, 2, 3), SubmitOptions::default()).map(Ticket::wait);
-        let is_done = own.is_ok_and(|results| results.get(2).is_ok());
+        let results_in_child =
+            in_child.submit_many(set_of(DERIVE, 2, 3), SubmitOptions::default()).map(Ticket::wait);
+        let is_done = results_in_child.is_ok_and(|results| results.get(2).is_ok());
         if is_forked && is_done { Ok(()) } else { Err(std::io::Error::other("the child went wrong")) }
     };
     // SAFETY: the closure allocates and starts threads, which glibc allows in a forked child; the test's other threads

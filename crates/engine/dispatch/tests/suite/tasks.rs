@@ -21,8 +21,8 @@ fn dispatcher(max_tenant_backlog: Option<Duration>) -> Dispatcher {
 fn busy(dispatcher: &Dispatcher) -> Arc<Gate> {
     let gate = Arc::new(Gate::default());
     for tenant in [8, 9] {
-        let own = Arc::clone(&gate);
-        let ticket = dispatcher.submit_task(tenant, Duration::ZERO, move || own.pass()).unwrap();
+        let inner = Arc::clone(&gate);
+        let ticket = dispatcher.submit_task(tenant, Duration::ZERO, move || inner.pass()).unwrap();
         // Somebody waits for it, so that it is not dropped.
         std::thread::spawn(move || ticket.wait());
     }
@@ -34,9 +34,9 @@ fn busy(dispatcher: &Dispatcher) -> Arc<Gate> {
 fn a_task_is_run_on_another_thread_and_its_panic_harms_nobody() {
     let dispatcher = dispatcher(None);
     let (sender, received) = channel();
-    let own = sender.clone();
+    let thread_sender = sender.clone();
     let ticket = dispatcher.submit_task(1, Duration::ZERO, move || {
-        own.send(std::thread::current().id()).unwrap();
+        thread_sender.send(std::thread::current().id()).unwrap();
         panic!("it was told to");
     });
     assert_ne!(received.recv().unwrap(), std::thread::current().id());

@@ -212,7 +212,7 @@ fn common_radix(records: &Records<'_>) -> Option<Ff1Radix> {
     }
     let mut radixes = records.iv.cursor().take(records.len).map(radix_of);
     let first = radixes.next()?;
-    radixes.all(|own| own == first).then_some(first)?
+    radixes.all(|radix| radix == first).then_some(first)?
 }
 
 #[inline(always)]

@@ -330,12 +330,17 @@ impl<'a> RecordPart<'a> {
 
     /// Returns the output of a result as long as the input, from byte `first` on, or an empty slice past its end.
     #[inline(always)]
-    pub fn place<'o>(&self, record: &RecordRef, first: usize, out: &'o mut PartMut<'_>) -> &'o mut [u8] {
+    pub fn output_bytes<'o>(
+        &self,
+        record: &RecordRef,
+        first: usize,
+        out: &'o mut PartMut<'_>,
+    ) -> &'o mut [u8] {
         let (start, len) = (record.output as usize, record.len as usize);
         match record.output {
             ELSEWHERE => {
-                let place = out.place(self.output(*record), len).unwrap_or_default();
-                place.get_mut(first..).unwrap_or_default()
+                let output = out.place(self.output(*record), len).unwrap_or_default();
+                output.get_mut(first..).unwrap_or_default()
             }
             _ => out.output.get_mut(start + first.min(len)..start + len).unwrap_or_default(),
         }
@@ -446,7 +451,7 @@ impl<'a> RecordPart<'a> {
     #[inline(always)]
     fn accept_plain(&self, index: u32) -> Option<RecordRef> {
         match (self.valid_key(index), &self.equal) {
-            (Some(key), Some(places)) => Some(places.record(index, key)),
+            (Some(key), Some(equal)) => Some(equal.record(index, key)),
             (Some(key), None) => self.fit_record(index, key),
             (None, _) => None,
         }
@@ -461,26 +466,26 @@ impl<'a> RecordPart<'a> {
         out: &PartMut<'_>,
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
-        let places = self.equal?;
+        let equal = self.equal?;
         let list = ordered.equal(window.len()).iter_mut().zip(window.start as u32..);
         // The column of keys can hold anything if the shape has none.
         if self.rule.is_some_and(|rule| rule.is_keyless()) {
-            list.for_each(|(place, index)| *place = places.record(index, 0));
-            self.fetch_next(window, &places, out, fetch);
+            list.for_each(|(slot, index)| *slot = equal.record(index, 0));
+            self.fetch_next(window, &equal, out, fetch);
             return Some(());
         }
         let keys = self.key.values()?.get(window.clone())?;
         let mut are_keys_valid = self.valid_keys > 0;
-        for ((place, index), key) in list.zip(keys) {
+        for ((slot, index), key) in list.zip(keys) {
             let (KeySource::Table(number) | KeySource::Slot(number)) = *key;
             // Looks at every key even after a failure, so that the loop has no branch.
             are_keys_valid &= matches!(key, KeySource::Table(_)) & (number < self.valid_keys);
-            *place = places.record(index, number);
+            *slot = equal.record(index, number);
         }
         if !are_keys_valid {
             return None;
         }
-        self.fetch_next(window, &places, out, fetch);
+        self.fetch_next(window, &equal, out, fetch);
         Some(())
     }
 
@@ -488,7 +493,7 @@ impl<'a> RecordPart<'a> {
     fn fetch_next(
         &self,
         window: &Range<usize>,
-        places: &EqualRecords,
+        equal: &EqualRecords,
         out: &PartMut<'_>,
         fetch: impl Fn(&[u8], u32),
     ) {
@@ -498,9 +503,9 @@ impl<'a> RecordPart<'a> {
             let start = start.saturating_add(bytes);
             (start..start.saturating_add(bytes)).step_by(LINE)
         };
-        let first = places.record(window.start as u32, 0);
-        next(first.input, places.strides.input).for_each(|at| fetch(self.data(), at));
-        next(first.output, places.strides.output).for_each(|at| fetch(out.output, at));
+        let first = equal.record(window.start as u32, 0);
+        next(first.input, equal.strides.input).for_each(|at| fetch(self.data(), at));
+        next(first.output, equal.strides.output).for_each(|at| fetch(out.output, at));
     }
 
     /// Accepts all records of a window at once, in order, if all pass the fast check and each has its own values.

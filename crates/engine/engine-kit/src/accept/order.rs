@@ -98,7 +98,7 @@ impl OrderedRecords {
     #[inline]
     pub(super) fn counted(&mut self, counts: &StepCounts) -> SortedSlots<'_> {
         self.order = counts.order();
-        counts.places(&mut self.sorted, self.rule)
+        counts.slots(&mut self.sorted, self.rule)
     }
 
     #[inline(always)]
@@ -118,8 +118,8 @@ impl OrderedRecords {
             }
             let mut counts = StepCounts::default();
             self.accepted.iter().for_each(|record| counts.add(steps(record)));
-            let mut places = counts.places(&mut self.sorted, rule);
-            self.accepted.iter().for_each(|record| places.insert(*record));
+            let mut slots = counts.slots(&mut self.sorted, rule);
+            self.accepted.iter().for_each(|record| slots.insert(*record));
             self.order = counts.order();
         }
         let SortState::Buckets { longest } = self.order else { return &self.accepted };
@@ -153,7 +153,7 @@ impl StepCounts {
     }
 
     #[inline]
-    fn places<'o>(&self, sorted: &'o mut Vec<RecordRef>, rule: StepRule) -> SortedSlots<'o> {
+    fn slots<'o>(&self, sorted: &'o mut Vec<RecordRef>, rule: StepRule) -> SortedSlots<'o> {
         let (mut next, mut end) = (self.0, 0);
         for count in &mut next {
             // Counts become start positions: a counting sort in one pass, stable and without comparisons.

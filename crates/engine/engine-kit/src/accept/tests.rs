@@ -119,31 +119,32 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
     let mut columns: [Vec<Span>; 4] = Default::default();
     let (mut key, mut second_key, mut input, mut output) = (vec![], vec![], vec![], vec![]);
     for _ in 0..count {
-        let mut own = lens(shape, random);
+        let mut chosen = lens(shape, random);
         if random.is_one_in(mix.one_bad_in) {
-            let len = &mut own[if mix.has_bad_keys { random.below(7) } else { 2 + random.below(5) }];
+            let len = &mut chosen[if mix.has_bad_keys { random.below(7) } else { 2 + random.below(5) }];
             // Most wrong lengths are off by one, the others are any.
             *len = [*len + 1, len.saturating_sub(1), 11, 17, random.below(40)][random.below(5)];
         }
-        let [key_len, second_key_len, iv, second_iv, input_len, output_len_of, tag] = own;
-        let mut place = |end: &mut usize, len: usize| {
+        let [key_len, second_key_len, iv, second_iv, input_len, output_len_of, tag] = chosen;
+        let mut next_span = |end: &mut usize, len: usize| {
             let start = *end;
             *end += len;
             let is_lost = random.is_one_in(8 * mix.one_bad_in);
             Span::new(if is_lost { 1 << 20 } else { start }, len).unwrap()
         };
-        let spans = [iv, second_iv, aad_len(shape)].map(|len| place(&mut data_len, len));
-        let from = place(&mut data_len, input_len);
-        let to = place(&mut output_len, output_len_of);
+        let spans = [iv, second_iv, aad_len(shape)].map(|len| next_span(&mut data_len, len));
+        let from = next_span(&mut data_len, input_len);
+        let to = next_span(&mut output_len, output_len_of);
         let is_sealing = shape.is_sealing();
-        let tag = place(if is_sealing { &mut output_len } else { &mut data_len }, tag);
+        let tag = next_span(if is_sealing { &mut output_len } else { &mut data_len }, tag);
         columns.iter_mut().zip(spans.into_iter().chain([tag])).for_each(|(column, span)| column.push(span));
         let mut slot = |value: u32| (mix.has_slots && random.is_one_in(5)).then_some(value);
         let (slot_key, slot_input, slot_output) = (slot(3), slot(6), slot(4));
         let mut table = |len: usize| {
             let copies = if mix.has_many_keys { 3 } else { usize::from(random.is_one_in(10)) };
-            let find =
-                |keys: &[Key]| keys.iter().rposition(|key| key.secret().is_some_and(|own| own.len() == len));
+            let find = |keys: &[Key]| {
+                keys.iter().rposition(|key| key.secret().is_some_and(|secret| secret.len() == len))
+            };
             let copies = copies.max(usize::from(find(&keys).is_none()));
             let new = || Key::local(KeyParts::Secret(vec![0; len].into()), Fingerprint::new([0; 32]));
             keys.extend(std::iter::repeat_with(new).take(copies));
@@ -165,8 +166,8 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
     if matches!(shape, Shape::Fpe { .. }) {
         let radix = [2, 10, 300, 1 << 16][random.below(4)];
         for iv in &columns[0] {
-            let place = iv.of_mut(&mut data).unwrap_or_default();
-            place.iter_mut().zip(u32::to_be_bytes(radix)).for_each(|(byte, value)| *byte = value);
+            let iv_bytes = iv.of_mut(&mut data).unwrap_or_default();
+            iv_bytes.iter_mut().zip(u32::to_be_bytes(radix)).for_each(|(byte, value)| *byte = value);
         }
     }
     let [iv, second_iv, aad, tag] = columns.map(|column| Column::Each(column.into()));

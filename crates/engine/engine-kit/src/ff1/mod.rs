@@ -61,8 +61,8 @@ pub fn crypt(
         std::mem::swap(&mut a, &mut b);
     }
     let (left, right) = sizes.halves_mut(output);
-    for (number, place) in [(&mut a, left), (&mut b, right)] {
-        number::write_numerals(number, sizes.radix(), sizes.numeral_bytes(), place);
+    for (number, out) in [(&mut a, left), (&mut b, right)] {
+        number::write_numerals(number, sizes.radix(), sizes.numeral_bytes(), out);
     }
     Ok(())
 }
@@ -103,14 +103,14 @@ impl<'a, E: Fn(&mut [u8; BLOCK])> RoundFunction<'a, E> {
         number::write_bytes(half, &mut self.tail[number_at..]);
         let mut mac = self.start.clone();
         chain(&mut mac, self.tail.as_chunks().0, self.encrypt);
-        for (at, place) in (0_u32..).zip(self.stream.as_chunks_mut().0) {
-            *place = *mac;
+        for (at, out) in (0_u32..).zip(self.stream.as_chunks_mut().0) {
+            *out = *mac;
             // Block 0 is the MAC itself, and block j the encryption of the MAC XOR j.
             if at > 0 {
-                for (byte, number) in place[BLOCK - 4..].iter_mut().zip(at.to_be_bytes()) {
+                for (byte, number) in out[BLOCK - 4..].iter_mut().zip(at.to_be_bytes()) {
                     *byte ^= number;
                 }
-                (self.encrypt)(place);
+                (self.encrypt)(out);
             }
         }
         let bytes = &self.stream[..4 * self.value.len()];

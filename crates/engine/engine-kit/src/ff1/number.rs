@@ -123,17 +123,17 @@ pub(super) fn of_numerals(
 }
 
 /// Writes the numerals of a number, which becomes zero, in `numeral_bytes` bytes each.
-pub(super) fn write_numerals(number: &mut [u32], radix: u32, numeral_bytes: usize, place: &mut [u8]) {
-    for place in place.rchunks_exact_mut(numeral_bytes) {
+pub(super) fn write_numerals(number: &mut [u32], radix: u32, numeral_bytes: usize, out: &mut [u8]) {
+    for numeral_out in out.rchunks_exact_mut(numeral_bytes) {
         let numeral = divide(number, radix).to_be_bytes();
-        place.copy_from_slice(&numeral[4 - numeral_bytes..]);
+        numeral_out.copy_from_slice(&numeral[4 - numeral_bytes..]);
     }
 }
 
 /// Writes the lowest bytes of a number, as many as the place has, the lowest last.
-pub(super) fn write_bytes(number: &[u32], place: &mut [u8]) {
+pub(super) fn write_bytes(number: &[u32], out: &mut [u8]) {
     let bytes = number.iter().flat_map(|limb| limb.to_le_bytes());
-    for (to, from) in place.iter_mut().rev().zip(bytes) {
+    for (to, from) in out.iter_mut().rev().zip(bytes) {
         *to = from;
     }
 }

@@ -33,8 +33,8 @@ impl TableBuilder {
         }
         if !queue.has_thread {
             // Spawned under the lock, so that two callers never start two threads. The thread waits for it.
-            let own = Arc::clone(shared);
-            let started = thread::Builder::new().name("oarlock-tables".into()).spawn(move || work(&own));
+            let state = Arc::clone(shared);
+            let started = thread::Builder::new().name("oarlock-tables".into()).spawn(move || work(&state));
             queue.has_thread = started.is_ok();
         }
         if queue.has_thread {

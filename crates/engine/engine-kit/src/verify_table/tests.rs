@@ -39,7 +39,7 @@ fn bytes(cache: &VerifyTableCache) -> usize {
 fn ask(cache: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
     let keys: Vec<Key> = keys.iter().map(|number| key(*number)).collect();
     let tables = cache.tables(keys.iter(), build);
-    let is_own = |(place, key): (usize, &Key)| tables.of(place).map(|table| &table.0) == key.ed25519_public();
+    let is_own = |(index, key): (usize, &Key)| tables.of(index).map(|table| &table.0) == key.ed25519_public();
     keys.iter().enumerate().map(is_own).collect()
 }
 
@@ -111,7 +111,7 @@ fn a_table_beyond_the_budget_is_never_built() {
         BUILT.fetch_add(1, Ordering::Relaxed);
         build(public)
     });
-    assert!((0..9).all(|place| tables.of(place).is_none()));
+    assert!((0..9).all(|index| tables.of(index).is_none()));
     assert_eq!((bytes(&cache), BUILT.load(Ordering::Relaxed)), (0, 0));
 }
 
@@ -160,8 +160,8 @@ fn a_key_with_the_fingerprint_of_another_key_does_not_get_its_table() {
 fn a_key_of_another_kind_has_no_table() {
     let cache = VerifyTableCache::new(8 * KILO).at_once();
     let other = Key::local(KeyParts::X25519Public([1; 32]), Fingerprint::new([9; 32]));
-    let own = key(1);
-    let tables = cache.tables([&other, &own].into_iter(), build);
+    let present = key(1);
+    let tables = cache.tables([&other, &present].into_iter(), build);
     assert!(tables.of(0).is_none() && tables.of(1).is_some());
 }
 
@@ -184,12 +184,12 @@ fn keys_that_are_used_once_are_forgotten_when_there_are_too_many() {
 #[test]
 #[cfg_attr(miri, ignore = "leaks on purpose")]
 fn the_child_of_a_fork_builds_its_own_tables() {
-    let own = VerifyTableCache::new(8 * KILO);
+    let cache_of_child = VerifyTableCache::new(8 * KILO);
     // Inherited from a parent: the builder thread is lost, and its lock is held for ever.
     let inherited = VerifyTableCache::new(8 * KILO);
     let parent = inherited.state.get_for(ProcessMark::imaginary(1), |_| CacheOwner::new(8 * KILO));
     let held = parent.0.builder.hold();
-    for cache in [&own, &inherited] {
+    for cache in [&cache_of_child, &inherited] {
         assert_eq!(ask(cache, &[1; 4]), [false; 4]);
         cache.wait_for_tables();
         assert_eq!((ask(cache, &[1]), bytes(cache)), (vec![true], KILO));

@@ -45,8 +45,8 @@ fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Resul
         AlgorithmId::Ec(curve) => {
             let parts = sec1::private(private, Some(curve))?;
             // The point may be compressed, so it is brought to the uncompressed form before the comparison.
-            let own = public.map(|point| ec::public(curve, point)).transpose()?;
-            agree("EC", parts, own)
+            let public = public.map(|point| ec::public(curve, point)).transpose()?;
+            agree("EC", parts, public)
         }
         AlgorithmId::Ed25519 => edwards::ed25519_private(curve_private_key(private)?, public),
         AlgorithmId::X25519 => edwards::x25519_private(curve_private_key(private)?, public),
@@ -55,16 +55,16 @@ fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Resul
 
 fn rsa(private: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
     let parts = pkcs1::private(private)?;
-    let own = public.map(pkcs1::public).transpose()?;
-    agree("RSA", parts, own)
+    let public = public.map(pkcs1::public).transpose()?;
+    agree("RSA", parts, public)
 }
 
 /// Checks the public key that version 2 may contain beside the private key. RFC 5958 section 2.
 fn agree(algorithm: &'static str, parts: KeyParts, public: Option<KeyParts>) -> Result<KeyParts, KeyError> {
     let is_own = match (&parts, &public) {
         (_, None) => true,
-        (KeyParts::RsaPrivate(own), Some(KeyParts::RsaPublic(given))) => own.public == *given,
-        (KeyParts::EcPrivate(own), Some(KeyParts::EcPublic(_, given))) => own.public == *given,
+        (KeyParts::RsaPrivate(private), Some(KeyParts::RsaPublic(given))) => private.public == *given,
+        (KeyParts::EcPrivate(private), Some(KeyParts::EcPublic(_, given))) => private.public == *given,
         _ => false,
     };
     if is_own { Ok(parts) } else { Err(KeyError::PublicMismatch { algorithm }) }

@@ -49,9 +49,9 @@ fn an_exported_key_is_imported_by_format_and_by_any() {
         }
     }
     // The export has the same bytes as the file of BIND, with the primes in the same order.
-    let own = file("rsasha256");
-    let key = bind::import(own.as_bytes()).unwrap().key;
-    assert_eq!(*bind::export(&key, 8, Some("20261123161420")).unwrap(), own);
+    let text = file("rsasha256");
+    let key = bind::import(text.as_bytes()).unwrap().key;
+    assert_eq!(*bind::export(&key, 8, Some("20261123161420")).unwrap(), text);
 }
 
 #[test]

@@ -76,8 +76,8 @@ fn points_come_compressed_or_not() {
     for (curve, x, y, _) in GENERATORS {
         let generator = [vec![4], hex(x), hex(y)].concat();
         let parity = 2 + (hex(y).last().copied().unwrap_or_default() & 1);
-        let own = [vec![parity], hex(x)].concat();
-        assert_eq!(point(&raw::ec_public(curve, &own).unwrap()), generator);
+        let right = [vec![parity], hex(x)].concat();
+        assert_eq!(point(&raw::ec_public(curve, &right).unwrap()), generator);
         let other = [vec![parity ^ 1], hex(x)].concat();
         assert_ne!(point(&raw::ec_public(curve, &other).unwrap()), generator);
     }

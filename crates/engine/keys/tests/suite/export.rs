@@ -63,8 +63,8 @@ fn fingerprints_are_the_hash_of_what_openssl_writes() {
 #[test]
 fn exports_are_what_openssl_wrote() {
     for name in PRIVATE {
-        let (key, own) = (key(name), der(name));
-        assert_eq!(*export::private_pkcs8_der(&key).unwrap(), own, "{name}");
+        let (key, expected) = (key(name), der(name));
+        assert_eq!(*export::private_pkcs8_der(&key).unwrap(), expected, "{name}");
         let pem = export::private_pkcs8_pem(&key).unwrap();
         assert_eq!(pem.as_bytes(), fixture(name), "{name}");
     }
@@ -79,12 +79,12 @@ fn exports_are_what_openssl_wrote() {
 fn encrypted_exports_come_back_here_and_in_openssl() {
     for name in ["rsa1024.pem", "p384.pem", "ed25519.pem"] {
         for protection in PROTECTIONS {
-            let own = key(name);
-            let pem = export::encrypted_pkcs8_pem(&own, &passphrase(), protection).unwrap();
+            let key = key(name);
+            let pem = export::encrypted_pkcs8_pem(&key, &passphrase(), protection).unwrap();
             let back = import::any(pem.as_bytes(), Some(&passphrase())).unwrap();
-            assert_eq!((back.kind(), back.fingerprint()), (own.kind(), own.fingerprint()));
-            assert_eq!(export::private_pkcs8_der(&back), export::private_pkcs8_der(&own));
-            let again = export::encrypted_pkcs8_pem(&own, &passphrase(), protection).unwrap();
+            assert_eq!((back.kind(), back.fingerprint()), (key.kind(), key.fingerprint()));
+            assert_eq!(export::private_pkcs8_der(&back), export::private_pkcs8_der(&key));
+            let again = export::encrypted_pkcs8_pem(&key, &passphrase(), protection).unwrap();
             assert_ne!(again, pem, "salt and IV are drawn anew");
             let other = Passphrase::new(b"other".as_slice());
             assert!(import::any(pem.as_bytes(), Some(&other)).is_err());
@@ -98,11 +98,11 @@ fn encrypted_exports_come_back_here_and_in_openssl() {
 
 #[test]
 fn protections_are_bounded_like_imports() {
-    let own = key("p256.pem");
+    let key = key("p256.pem");
     let limits =
         WorkLimits { pbkdf2_iterations: 2047, scrypt_memory_bytes: 1 << 20, scrypt_work_bytes: 1 << 20 };
     let passphrase = passphrase().with_limits(limits);
-    let export = |protection| export::encrypted_pkcs8_der(&own, &passphrase, protection).unwrap_err();
+    let export = |protection| export::encrypted_pkcs8_der(&key, &passphrase, protection).unwrap_err();
     for protection in PROTECTIONS {
         assert!(matches!(export(protection), KeyError::TooCostly { .. }), "{protection:?}");
     }

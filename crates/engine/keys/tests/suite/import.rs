@@ -114,12 +114,12 @@ fn files_of_one_key_have_one_fingerprint() {
     ];
     let others = ["rsa2048-e3.pem", "p256-sec1.pem", "p384-sec1.pem"];
     for (name, prefix) in families {
-        let own = key(name).fingerprint();
+        let fingerprint = key(name).fingerprint();
         let mut count = 0;
         for (other, text) in support::fixtures() {
             let Ok(key) = import::any(&text, Some(&passphrase())) else { continue };
             let is_family = (other == name || other.starts_with(prefix)) && !others.contains(&other.as_str());
-            assert_eq!(key.fingerprint() == own, is_family, "{name} and {other}");
+            assert_eq!(key.fingerprint() == fingerprint, is_family, "{name} and {other}");
             count += usize::from(is_family);
         }
         assert!(count >= 2, "{name}");
@@ -153,7 +153,7 @@ fn a_public_key_beside_the_private_one_must_be_its_own() {
     ];
     for (name, algorithm, other) in table {
         let (private, other) = (der(&format!("{name}.pem")), key(&format!("{other}.pem")));
-        let own = oarlock_keys::export::spki_der(&key(&format!("{name}.pem"))).unwrap();
+        let spki = oarlock_keys::export::spki_der(&key(&format!("{name}.pem"))).unwrap();
         let foreign = oarlock_keys::export::spki_der(&other).unwrap();
         let with = |spki: &[u8]| {
             let mut info = PrivateKeyInfoRef::from_der(&private).unwrap();
@@ -161,7 +161,7 @@ fn a_public_key_beside_the_private_one_must_be_its_own() {
             info.public_key = Some(BitStringRef::from_bytes(public.raw_bytes()).unwrap());
             import::any(&info.to_der().unwrap(), None).map(|key| key.fingerprint())
         };
-        assert_eq!(with(&own), Ok(key(&format!("{name}.pem")).fingerprint()));
+        assert_eq!(with(&spki), Ok(key(&format!("{name}.pem")).fingerprint()));
         assert_eq!(with(&foreign), Err(KeyError::PublicMismatch { algorithm }));
     }
 }

@@ -129,16 +129,22 @@ fn each_kind_of_damage_to_pem_has_its_own_error() {
         KeyError::PemMalformed { label, what } => (label, what),
         other => panic!("{other}"),
     };
-    let own = |what| ("PRIVATE KEY".to_owned(), what);
-    assert_eq!(malformed(text.split("-----END").next().unwrap()), own("no END"));
-    assert_eq!(malformed(&text.replace("END PRIVATE", "END PUBLIC")), own("its END names another label"));
-    assert_eq!(malformed(&text.replace("MIG", "M!G")), own("not base64"));
-    assert_eq!(malformed(&text.replace("MIG", "X-Header: 1\n\nMIG")), own("headers within"));
+    let in_private_key = |what| ("PRIVATE KEY".to_owned(), what);
+    assert_eq!(malformed(text.split("-----END").next().unwrap()), in_private_key("no END"));
+    assert_eq!(
+        malformed(&text.replace("END PRIVATE", "END PUBLIC")),
+        in_private_key("its END names another label")
+    );
+    assert_eq!(malformed(&text.replace("MIG", "M!G")), in_private_key("not base64"));
+    assert_eq!(malformed(&text.replace("MIG", "X-Header: 1\n\nMIG")), in_private_key("headers within"));
     assert_eq!(
         malformed(&text.replace("-----END", "-----BEGIN X-----\n-----END")),
-        own("another BEGIN within")
+        in_private_key("another BEGIN within")
     );
-    assert_eq!(malformed("-----BEGIN PRIVATE KEY-----\nA\n-----END PRIVATE KEY-----"), own("not base64"));
+    assert_eq!(
+        malformed("-----BEGIN PRIVATE KEY-----\nA\n-----END PRIVATE KEY-----"),
+        in_private_key("not base64")
+    );
 }
 
 /// Sixty-four hexadecimal digits are a legal label, and 32 bytes of a key.
@@ -171,8 +177,9 @@ fn a_label_that_no_program_writes_is_not_quoted() {
 #[test]
 fn pem_may_be_indented_unbroken_and_amid_other_text() {
     let text = String::from_utf8(fixture("p256.pem")).unwrap();
-    let own = support::key("p256.pem").fingerprint();
-    let same = |text: &str| assert_eq!(import::any(text.as_bytes(), None).unwrap().fingerprint(), own);
+    let fingerprint = support::key("p256.pem").fingerprint();
+    let same =
+        |text: &str| assert_eq!(import::any(text.as_bytes(), None).unwrap().fingerprint(), fingerprint);
     let body: String = text.lines().filter(|line| !line.starts_with('-')).collect();
     same(&format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"));
     same(&text.replace('\n', "\n    "));
@@ -191,7 +198,7 @@ fn pem_may_be_indented_unbroken_and_amid_other_text() {
 fn pem_that_lost_its_line_ends_is_read() {
     for name in ["p256.pem", "p256-sec1.pem", "rsa2048-pkcs1.pem", "ed25519.pem", "p256-pbes2-scrypt.pem"] {
         let text = String::from_utf8(fixture(name)).unwrap();
-        let own = support::key(name).fingerprint();
+        let fingerprint = support::key(name).fingerprint();
         let line = |between: &str| text.trim_end().replace('\n', between);
         for lost in [
             line(""),
@@ -206,7 +213,7 @@ fn pem_that_lost_its_line_ends_is_read() {
             format!("key: >\n  {}\n", line(" ")),
         ] {
             let key = import::any(lost.as_bytes(), Some(&passphrase())).unwrap();
-            assert_eq!(key.fingerprint(), own, "{name}");
+            assert_eq!(key.fingerprint(), fingerprint, "{name}");
         }
     }
 }

@@ -76,16 +76,16 @@ fn every_prefix_of_text_is_refused() {
 fn no_corrupted_byte_panics_or_makes_another_rsa_key() {
     let passphrase = cheap();
     for (name, whole) in structures() {
-        let own = import::any(&whole, Some(&passphrase));
+        let unchanged = import::any(&whole, Some(&passphrase));
         let mut changed = whole.clone();
         for at in 0..whole.len() {
             for flip in [0x01, 0x20, 0x80, 0xff] {
                 changed[at] = whole[at] ^ flip;
                 let found = import::any(&changed, Some(&passphrase));
-                if let (Ok(found), Ok(own)) = (found, &own)
-                    && matches!(own.kind(), KeyKind::RsaPrivate(_))
+                if let (Ok(found), Ok(unchanged)) = (found, &unchanged)
+                    && matches!(unchanged.kind(), KeyKind::RsaPrivate(_))
                 {
-                    assert_eq!(found.fingerprint(), own.fingerprint(), "byte {at} of {name}");
+                    assert_eq!(found.fingerprint(), unchanged.fingerprint(), "byte {at} of {name}");
                 }
             }
             changed[at] = whole[at];

@@ -70,10 +70,10 @@ fn the_larger_prime_comes_first() {
 
 #[test]
 fn exchanged_primes_are_put_in_order() {
-    let own = parts(&key("rsa1024.pem"));
-    let (p, q) = (integer(own.p.expose()), integer(own.q.expose()));
+    let key = parts(&key("rsa1024.pem"));
+    let (p, q) = (integer(key.p.expose()), integer(key.q.expose()));
     let inverse = bytes(&p.invert_odd_mod(q.as_odd_vartime().unwrap()).unwrap());
-    let straight = numbers(&own);
+    let straight = numbers(&key);
     let exchanged = PrivateNumbers {
         p: straight.q,
         q: straight.p,
@@ -82,46 +82,47 @@ fn exchanged_primes_are_put_in_order() {
         qinv: &inverse,
         ..straight
     };
-    assert!(same_parts(&parts(&rsa::private(&exchanged).unwrap()), &own));
+    assert!(same_parts(&parts(&rsa::private(&exchanged).unwrap()), &key));
     let stale = PrivateNumbers { qinv: straight.qinv, ..exchanged };
     assert!(rsa::private(&stale).is_err());
 }
 
 #[test]
 fn leading_zeros_are_dropped() {
-    let own = parts(&key("rsa1025.pem"));
-    let straight = numbers(&own);
+    let original = parts(&key("rsa1025.pem"));
+    let straight = numbers(&original);
     let wide = |bytes: &[u8]| [&[0; 300], bytes].concat();
     let PrivateNumbers { n, e, d, p, q, dp, dq, qinv } = straight;
     let [n, e, d, p, q, dp, dq, qinv] = [n, e, d, p, q, dp, dq, qinv].map(wide);
     let padded = PrivateNumbers { n: &n, e: &e, d: &d, p: &p, q: &q, dp: &dp, dq: &dq, qinv: &qinv };
-    assert!(same_parts(&parts(&rsa::private(&padded).unwrap()), &own));
+    assert!(same_parts(&parts(&rsa::private(&padded).unwrap()), &original));
 }
 
 #[test]
 fn primes_are_found_from_n_e_and_d() {
     for name in SIZES {
-        let own = parts(&key(name));
-        let found = rsa::private_without_crt(&own.public.n, &own.public.e, own.d.expose()).unwrap();
-        assert!(same_parts(&parts(&found), &own), "{name}");
+        let original = parts(&key(name));
+        let found =
+            rsa::private_without_crt(&original.public.n, &original.public.e, original.d.expose()).unwrap();
+        assert!(same_parts(&parts(&found), &original), "{name}");
     }
 }
 
 /// d may be reduced by lcm(p-1, q-1), by (p-1)(q-1), or not at all.
 #[test]
 fn primes_are_found_from_any_d() {
-    let own = parts(&key("rsa1024.pem"));
+    let key = parts(&key("rsa1024.pem"));
     let less_one = |bytes: &[u8]| integer(bytes).wrapping_sub(BoxedUint::one());
-    let (p1, q1) = (less_one(own.p.expose()), less_one(own.q.expose()));
+    let (p1, q1) = (less_one(key.p.expose()), less_one(key.q.expose()));
     let phi = p1.concatenating_mul(&q1);
     let lcm = &phi / p1.gcd(&q1).as_nz_vartime().unwrap();
-    let smallest = remainder(&integer(own.d.expose()), &lcm);
-    let n = integer(&own.public.n);
+    let smallest = remainder(&integer(key.d.expose()), &lcm);
+    let n = integer(&key.public.n);
     let mut tried = 0;
     let mut d = smallest;
     while d < n && tried < 4 {
-        let found = rsa::private_without_crt(&own.public.n, &own.public.e, &bytes(&d)).unwrap();
-        assert_eq!(parts(&found).p, own.p);
+        let found = rsa::private_without_crt(&key.public.n, &key.public.e, &bytes(&d)).unwrap();
+        assert_eq!(parts(&found).p, key.p);
         d = d.wrapping_add(&lcm);
         tried += 1;
     }
@@ -130,72 +131,73 @@ fn primes_are_found_from_any_d() {
 
 #[test]
 fn other_numbers_lead_to_no_primes() {
-    let own = parts(&key("rsa2048.pem"));
-    let (n, e) = (&own.public.n, &own.public.e);
-    let mut wrong = own.d.expose().to_vec();
+    let private = parts(&key("rsa2048.pem"));
+    let (n, e) = (&private.public.n, &private.public.e);
+    let mut wrong = private.d.expose().to_vec();
     wrong[100] ^= 4;
-    for d in [wrong.as_slice(), &[], &[1], &[0; 256], own.p.expose(), &[0xff; 255]] {
+    for d in [wrong.as_slice(), &[], &[1], &[0; 256], private.p.expose(), &[0xff; 255]] {
         assert_eq!(rsa::private_without_crt(n, e, d).unwrap_err(), KeyError::NoPrimes, "{} bytes", d.len());
     }
     let below = KeyError::NotBelow { what: "d", bound: "n" };
     assert_eq!(rsa::private_without_crt(n, e, &[0xff; 257]).unwrap_err(), below);
     let prime = bytes(&integer(parts(&key("rsa4096.pem")).p.expose()));
-    assert_eq!(rsa::private_without_crt(&prime, e, own.d.expose()).unwrap_err(), KeyError::NoPrimes);
+    assert_eq!(rsa::private_without_crt(&prime, e, private.d.expose()).unwrap_err(), KeyError::NoPrimes);
 }
 
 #[test]
 fn each_relation_has_its_own_error() {
-    let own = parts(&key("rsa2048.pem"));
+    let first = parts(&key("rsa2048.pem"));
     let other = parts(&key("rsa2048-e3.pem"));
-    let (own, other) = (numbers(&own), numbers(&other));
+    let (first, other) = (numbers(&first), numbers(&other));
     let inconsistent = |relation| KeyError::Inconsistent { relation };
     let plus_two = |bytes_in: &[u8]| bytes(&integer(bytes_in).wrapping_add(BoxedUint::from(2_u8)));
     let even = |bytes_in: &[u8]| bytes(&integer(bytes_in).wrapping_sub(BoxedUint::one()));
-    let (even_p, even_q, next_dp, next_dq) = (even(own.p), even(own.q), plus_two(own.dp), plus_two(own.dq));
-    let next_qinv = plus_two(own.qinv);
+    let (even_p, even_q, next_dp, next_dq) =
+        (even(first.p), even(first.q), plus_two(first.dp), plus_two(first.dq));
+    let next_qinv = plus_two(first.qinv);
     let unbalanced = KeyError::PrimesUnbalanced { limit: 1024 };
     let (wide, narrow) = ([0xff; 129], [0xff; 128]);
     let table = [
-        (PrivateNumbers { n: other.n, ..own }, inconsistent("n = p * q")),
-        (PrivateNumbers { p: other.p, ..own }, inconsistent("n = p * q")),
-        (PrivateNumbers { q: other.q, ..own }, inconsistent("n = p * q")),
-        (PrivateNumbers { p: own.q, ..own }, KeyError::PrimesEqual),
-        (PrivateNumbers { p: &even_p, ..own }, KeyError::Even { what: "p" }),
-        (PrivateNumbers { q: &even_q, ..own }, KeyError::Even { what: "q" }),
-        (PrivateNumbers { p: &[], ..own }, KeyError::Even { what: "p" }),
-        (PrivateNumbers { q: &[1], ..own }, KeyError::TooSmall { what: "q", above: 1 }),
-        (PrivateNumbers { p: own.n, q: &[1], ..own }, unbalanced.clone()),
-        (PrivateNumbers { p: &wide, ..own }, unbalanced),
-        (PrivateNumbers { d: own.n, ..own }, KeyError::NotBelow { what: "d", bound: "n" }),
-        (PrivateNumbers { d: &[0xff; 400], ..own }, KeyError::NotBelow { what: "d", bound: "n" }),
-        (PrivateNumbers { d: other.d, ..own }, inconsistent("dp = d mod (p - 1)")),
-        (PrivateNumbers { dp: &next_dp, ..own }, inconsistent("dp = d mod (p - 1)")),
-        (PrivateNumbers { dq: &next_dq, ..own }, inconsistent("dq = d mod (q - 1)")),
-        (PrivateNumbers { dp: &wide, ..own }, KeyError::NotBelow { what: "dp", bound: "p" }),
-        (PrivateNumbers { dq: &wide, ..own }, KeyError::NotBelow { what: "dq", bound: "q" }),
-        (PrivateNumbers { e: &[3], ..own }, inconsistent("d * e = 1 mod (p - 1)")),
-        (PrivateNumbers { qinv: &next_qinv, ..own }, inconsistent("qinv * q = 1 mod p")),
-        (PrivateNumbers { qinv: &[], ..own }, inconsistent("qinv * q = 1 mod p")),
-        (PrivateNumbers { qinv: &narrow, ..own }, KeyError::NotBelow { what: "qinv", bound: "p" }),
-        (PrivateNumbers { qinv: &wide, ..own }, KeyError::NotBelow { what: "qinv", bound: "p" }),
+        (PrivateNumbers { n: other.n, ..first }, inconsistent("n = p * q")),
+        (PrivateNumbers { p: other.p, ..first }, inconsistent("n = p * q")),
+        (PrivateNumbers { q: other.q, ..first }, inconsistent("n = p * q")),
+        (PrivateNumbers { p: first.q, ..first }, KeyError::PrimesEqual),
+        (PrivateNumbers { p: &even_p, ..first }, KeyError::Even { what: "p" }),
+        (PrivateNumbers { q: &even_q, ..first }, KeyError::Even { what: "q" }),
+        (PrivateNumbers { p: &[], ..first }, KeyError::Even { what: "p" }),
+        (PrivateNumbers { q: &[1], ..first }, KeyError::TooSmall { what: "q", above: 1 }),
+        (PrivateNumbers { p: first.n, q: &[1], ..first }, unbalanced.clone()),
+        (PrivateNumbers { p: &wide, ..first }, unbalanced),
+        (PrivateNumbers { d: first.n, ..first }, KeyError::NotBelow { what: "d", bound: "n" }),
+        (PrivateNumbers { d: &[0xff; 400], ..first }, KeyError::NotBelow { what: "d", bound: "n" }),
+        (PrivateNumbers { d: other.d, ..first }, inconsistent("dp = d mod (p - 1)")),
+        (PrivateNumbers { dp: &next_dp, ..first }, inconsistent("dp = d mod (p - 1)")),
+        (PrivateNumbers { dq: &next_dq, ..first }, inconsistent("dq = d mod (q - 1)")),
+        (PrivateNumbers { dp: &wide, ..first }, KeyError::NotBelow { what: "dp", bound: "p" }),
+        (PrivateNumbers { dq: &wide, ..first }, KeyError::NotBelow { what: "dq", bound: "q" }),
+        (PrivateNumbers { e: &[3], ..first }, inconsistent("d * e = 1 mod (p - 1)")),
+        (PrivateNumbers { qinv: &next_qinv, ..first }, inconsistent("qinv * q = 1 mod p")),
+        (PrivateNumbers { qinv: &[], ..first }, inconsistent("qinv * q = 1 mod p")),
+        (PrivateNumbers { qinv: &narrow, ..first }, KeyError::NotBelow { what: "qinv", bound: "p" }),
+        (PrivateNumbers { qinv: &wide, ..first }, KeyError::NotBelow { what: "qinv", bound: "p" }),
     ];
     for (row, (numbers, error)) in table.into_iter().enumerate() {
         assert_eq!(rsa::private(&numbers).unwrap_err(), error, "row {row}");
         assert_eq!(error.blame(), oarlock_core::Blame::Caller);
     }
-    assert!(rsa::private(&own).is_ok());
+    assert!(rsa::private(&first).is_ok());
 }
 
 /// d and dq changed together, so that only `d * e = 1 mod (q - 1)` is left to fail.
 #[test]
 fn the_second_prime_is_checked_like_the_first() {
-    let own = parts(&key("rsa1024.pem"));
-    let own = numbers(&own);
-    let p1 = integer(own.p).wrapping_sub(BoxedUint::one());
-    let q1 = integer(own.q).wrapping_sub(BoxedUint::one());
-    let d = remainder(&integer(own.dp).concatenating_mul(&BoxedUint::one()), &p1);
+    let key = parts(&key("rsa1024.pem"));
+    let numbers = numbers(&key);
+    let p1 = integer(numbers.p).wrapping_sub(BoxedUint::one());
+    let q1 = integer(numbers.q).wrapping_sub(BoxedUint::one());
+    let d = remainder(&integer(numbers.dp).concatenating_mul(&BoxedUint::one()), &p1);
     let dq = bytes(&remainder(&d, &q1));
-    let changed = PrivateNumbers { d: &bytes(&d), dq: &dq, ..own };
+    let changed = PrivateNumbers { d: &bytes(&d), dq: &dq, ..numbers };
     let relation = "d * e = 1 mod (q - 1)";
     assert_eq!(rsa::private(&changed).unwrap_err(), KeyError::Inconsistent { relation });
 }

@@ -98,8 +98,8 @@ impl Vector for CountedVector {
         self.0.words()
     }
 
-    fn store_prefix(self, place: &mut [u8]) {
-        self.0.store_prefix(place);
+    fn store_prefix(self, out: &mut [u8]) {
+        self.0.store_prefix(out);
     }
 
     fn shl<const N: u32>(self) -> Self {

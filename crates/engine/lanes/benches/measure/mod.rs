@@ -156,14 +156,14 @@ fn multiply_add_rate(simd: IfmaSimd) -> f64 {
             #[inline(always)]
             || {
                 let (a, b) = (simd.splat(black_box(5)), simd.splat(black_box(7)));
-                let mut own = chains;
+                let mut local = chains;
                 for _ in 0..STEPS {
-                    own = own.map(
+                    local = local.map(
                         #[inline(always)]
                         |chain| chain.madd_lo(a, b),
                     );
                 }
-                chains = own;
+                chains = local;
             },
         );
     });

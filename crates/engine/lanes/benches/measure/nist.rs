@@ -81,14 +81,14 @@ fn kernels<C: CurveParams<L>, const L: usize, const N: usize>(
     simd: IfmaSimd,
     name: &str,
 ) {
-    let mut own = PointStreams::<IfmaSimd, C, L, N>::new(simd);
+    let mut plain = PointStreams::<IfmaSimd, C, L, N>::new(simd);
     let mut counted = PointStreams::<CountingSimd, C, L, N>::new(CountingSimd);
     let each = STEPS * N;
-    bench.kernel(&format!("{name} product"), each, || own.multiply(), || counted.multiply());
-    bench.kernel(&format!("{name} squaring"), each, || own.square(), || counted.square());
-    bench.kernel(&format!("{name} doubling"), each, || own.double(), || counted.double());
-    bench.kernel(&format!("{name} addition to Jacobian"), each, || own.add(), || counted.add());
-    bench.kernel(&format!("{name} addition to XYZZ"), each, || own.widen(), || counted.widen());
+    bench.kernel(&format!("{name} product"), each, || plain.multiply(), || counted.multiply());
+    bench.kernel(&format!("{name} squaring"), each, || plain.square(), || counted.square());
+    bench.kernel(&format!("{name} doubling"), each, || plain.double(), || counted.double());
+    bench.kernel(&format!("{name} addition to Jacobian"), each, || plain.add(), || counted.add());
+    bench.kernel(&format!("{name} addition to XYZZ"), each, || plain.widen(), || counted.widen());
 }
 
 /// N groups of points that pass through kernels repeatedly.

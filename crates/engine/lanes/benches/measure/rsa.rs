@@ -103,7 +103,7 @@ fn work<S: MulSimd>(
 ) -> impl FnMut() {
     let mut memory = SpanMemory::new(simd, ModulusStreams::<S>::spans(limbs, count));
     move || {
-        let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.places());
+        let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.free_spans());
         for at in 0..count {
             let n = streams.set_modulus(at, simd.splat(0x123));
             n.fill(simd.splat(0x000F_1234_5678_9ABD));

@@ -54,8 +54,8 @@ fn decrypt_long<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     let (mut next, mut rest) = (records.iter(), IDLE);
     loop {
         let mut pieces = [IDLE; PLACES];
-        for place in &mut pieces {
-            *place = piece(&mut rest, &mut next);
+        for slot in &mut pieces {
+            *slot = piece(&mut rest, &mut next);
         }
         if pieces[0].input.is_empty() {
             break;
@@ -73,9 +73,9 @@ fn decrypt_pieces<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 ) {
     let mut blocks = [simd.splat_block(&[0; BLOCK]); PLACES];
     let mut keys = [&NONE; PLACES];
-    for place in 0..PLACES {
-        blocks[place] = simd.load_prefix(pieces[place].input);
-        keys[place] = pieces[place].schedule;
+    for index in 0..PLACES {
+        blocks[index] = simd.load_prefix(pieces[index].input);
+        keys[index] = pieces[index].schedule;
     }
     let states = decrypt::<_, PLACES, ROUNDS>(
         #[inline(always)]
@@ -83,11 +83,11 @@ fn decrypt_pieces<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
         blocks,
         &keys,
     );
-    for place in 0..PLACES {
-        let CbcRecord { iv, input, output: at, .. } = pieces[place];
+    for index in 0..PLACES {
+        let CbcRecord { iv, input, output: at, .. } = pieces[index];
         // Each plaintext block is XORed with the ciphertext block before it, and the first with the IV.
-        let before = simd.blocks_after(blocks[place], iv);
-        simd.store_prefix(states[place] ^ before, &mut output[at..at + input.len()]);
+        let before = simd.blocks_after(blocks[index], iv);
+        simd.store_prefix(states[index] ^ before, &mut output[at..at + input.len()]);
     }
 }
 

@@ -60,31 +60,31 @@ fn chain_equal<S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
     let mut states = [simd.block_of_words([0; 2]); PLACES];
     let mut keys = [&NONE; PLACES];
     let mut blocks: [&[BlockBytes]; PLACES] = [&[]; PLACES];
-    for place in 0..PLACES {
-        states[place] = group[place].start::<S, MAC>(simd);
-        keys[place] = group[place].schedule;
-        blocks[place] = group[place].message.as_chunks().0;
+    for index in 0..PLACES {
+        states[index] = group[index].start::<S, MAC>(simd);
+        keys[index] = group[index].schedule;
+        blocks[index] = group[index].message.as_chunks().0;
     }
     for step in 0..whole {
-        for place in 0..PLACES {
-            if let Some(block) = blocks[place].get(step) {
-                states[place] = states[place] ^ simd.load_block(block);
+        for index in 0..PLACES {
+            if let Some(block) = blocks[index].get(step) {
+                states[index] = states[index] ^ simd.load_block(block);
             }
         }
         states = encrypt_again::<S, ROUNDS>(simd, states, &mut keys);
-        for place in 0..PLACES {
+        for index in 0..PLACES {
             if !MAC {
-                group[place].write(simd, step, states[place], output);
+                group[index].write(simd, step, states[index], output);
             }
         }
     }
     if MAC {
-        for place in 0..PLACES {
-            states[place] = states[place] ^ group[place].last(simd, whole);
+        for index in 0..PLACES {
+            states[index] = states[index] ^ group[index].last(simd, whole);
         }
         states = encrypt_again::<S, ROUNDS>(simd, states, &mut keys);
-        for place in 0..PLACES {
-            group[place].write_tag(simd, states[place], output);
+        for index in 0..PLACES {
+            group[index].write_tag(simd, states[index], output);
         }
     }
 }
@@ -123,42 +123,42 @@ fn chain_unequal<S: SingleSimd, const ROUNDS: usize, const MAC: bool>(
     let mut left = [0; PLACES];
     loop {
         let mut steps = usize::MAX;
-        for place in 0..PLACES {
+        for index in 0..PLACES {
             // Not an `if`: the next record can be empty too.
-            while left[place] == 0 {
-                if MAC && done[place] > 0 {
-                    chains[place].write_tag(simd, states[place], output);
+            while left[index] == 0 {
+                if MAC && done[index] > 0 {
+                    chains[index].write_tag(simd, states[index], output);
                 }
-                (chains[place], done[place]) = (IDLE, 0);
+                (chains[index], done[index]) = (IDLE, 0);
                 let Some(new) = next.next() else { break };
-                (chains[place], left[place]) = (*new, new.steps::<MAC>());
-                states[place] = new.start::<S, MAC>(simd);
+                (chains[index], left[index]) = (*new, new.steps::<MAC>());
+                states[index] = new.start::<S, MAC>(simd);
             }
             // An idle slot has no steps; wrapping makes it the maximum, so it never limits the others.
-            steps = steps.min(left[place].wrapping_sub(1));
+            steps = steps.min(left[index].wrapping_sub(1));
         }
         // Idle slots report the maximum, so this value means that all slots are idle.
         if steps == usize::MAX {
             break;
         }
         let mut keys = [&NONE; PLACES];
-        for place in 0..PLACES {
-            keys[place] = chains[place].schedule;
+        for index in 0..PLACES {
+            keys[index] = chains[index].schedule;
         }
         // As many steps as the shortest record has left, so that no slot needs a test for its end inside the loop.
         for _ in 0..=steps {
-            for place in 0..PLACES {
-                if left[place] > 0 {
-                    states[place] = states[place] ^ chains[place].load::<S, MAC>(simd, done[place]);
+            for index in 0..PLACES {
+                if left[index] > 0 {
+                    states[index] = states[index] ^ chains[index].load::<S, MAC>(simd, done[index]);
                 }
             }
             states = encrypt_again::<S, ROUNDS>(simd, states, &mut keys);
-            for place in 0..PLACES {
-                if left[place] > 0 {
+            for index in 0..PLACES {
+                if left[index] > 0 {
                     if !MAC {
-                        chains[place].write(simd, done[place], states[place], output);
+                        chains[index].write(simd, done[index], states[index], output);
                     }
-                    (done[place], left[place]) = (done[place] + 1, left[place] - 1);
+                    (done[index], left[index]) = (done[index] + 1, left[index] - 1);
                 }
             }
         }

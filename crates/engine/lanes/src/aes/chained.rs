@@ -50,8 +50,8 @@ impl ChainedRecord<'_> {
     /// Writes a block of a cipher.
     #[inline(always)]
     pub(super) fn write<S: SingleSimd>(&self, simd: S, step: usize, state: S::Block, output: &mut [u8]) {
-        if let Some(place) = output.get_mut(self.output + BLOCK * step..).and_then(<[u8]>::first_chunk_mut) {
-            simd.store_block(state, place);
+        if let Some(block) = output.get_mut(self.output + BLOCK * step..).and_then(<[u8]>::first_chunk_mut) {
+            simd.store_block(state, block);
         }
     }
 

@@ -9,10 +9,10 @@ pub(super) fn each<R: Copy>(idle: R, mut next: impl FnMut() -> Option<R>, mut co
     let mut records = [idle; CHUNK];
     loop {
         let mut count = 0;
-        while let Some(place) = records.get_mut(count)
+        while let Some(slot) = records.get_mut(count)
             && let Some(record) = next()
         {
-            *place = record;
+            *slot = record;
             count += 1;
         }
         if count == 0 {

@@ -34,8 +34,8 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
             let (mut next, mut rest) = (records.iter(), IDLE);
             loop {
                 let mut pieces = [IDLE; PLACES];
-                for place in &mut pieces {
-                    *place = piece(&mut rest, &mut next);
+                for slot in &mut pieces {
+                    *slot = piece(&mut rest, &mut next);
                 }
                 if pieces[0].input.is_empty() {
                     break;
@@ -54,12 +54,12 @@ fn crypt_pieces<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 ) {
     let mut counters = [simd.splat_block(&[0; BLOCK]); PLACES];
     let mut keys = [&NONE; PLACES];
-    for place in 0..PLACES {
-        let CtrRecord { counter, schedule, .. } = pieces[place];
+    for index in 0..PLACES {
+        let CtrRecord { counter, schedule, .. } = pieces[index];
         // The bytes of a counter are reversed here: the low word comes first.
         let first = simd.single().block_of_words([counter as u64, (counter >> 64) as u64]);
-        counters[place] = simd.counters(first, [0, 1, 2, 3]).reversed();
-        keys[place] = schedule;
+        counters[index] = simd.counters(first, [0, 1, 2, 3]).reversed();
+        keys[index] = schedule;
     }
     let streams = encrypt::<_, PLACES, ROUNDS>(
         #[inline(always)]
@@ -67,9 +67,9 @@ fn crypt_pieces<S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
         counters,
         &keys,
     );
-    for place in 0..PLACES {
-        let CtrRecord { input, output: at, .. } = pieces[place];
-        simd.crypt_prefix(input, streams[place], &mut output[at..at + input.len()]);
+    for index in 0..PLACES {
+        let CtrRecord { input, output: at, .. } = pieces[index];
+        simd.crypt_prefix(input, streams[index], &mut output[at..at + input.len()]);
     }
 }
 

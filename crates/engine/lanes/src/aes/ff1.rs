@@ -151,11 +151,11 @@ impl<'a> Ff1Group<'_, 'a> {
             PlanWay::Wide(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, first, output, &are_good),
             PlanWay::General => {
                 for (record, _) in self.records.iter().zip(are_good).filter(|(_, is_good)| *is_good) {
-                    let place = &mut output[record.output..][..record.input.len()];
+                    let result = &mut output[record.output..][..record.input.len()];
                     let encrypt = |block: &mut BlockBytes| {
                         *block = encrypted(simd, record.schedule, KEY_LENS[usize::from(ROUNDS > 10)], block);
                     };
-                    let done = ff1::crypt(sizes, self.direction, record.tweak, record.input, place, encrypt);
+                    let done = ff1::crypt(sizes, self.direction, record.tweak, record.input, result, encrypt);
                     if let Err(status) = done {
                         fail(record.index, status);
                     }
@@ -182,10 +182,10 @@ impl<'a> Ff1Group<'_, 'a> {
                 let sizes = &self.plan.sizes;
                 let mut keys = [&NONE; PLACES];
                 let mut halves = [[H::Number::default(); PLACES]; 2];
-                for (place, record) in self.records.iter().enumerate() {
-                    keys[place] = record.schedule;
+                for (index, record) in self.records.iter().enumerate() {
+                    keys[index] = record.schedule;
                     let (left, right) = sizes.halves(record.input);
-                    (halves[0][place], halves[1][place]) = (half.number(left), half.number(right));
+                    (halves[0][index], halves[1][index]) = (half.number(left), half.number(right));
                 }
                 let starts = self.starts::<S::Single, ROUNDS>(single, &keys, first);
                 for step in 0..FF1_ROUNDS {
@@ -198,9 +198,9 @@ impl<'a> Ff1Group<'_, 'a> {
                     let [left, right] = &mut halves;
                     let (source, target) = if is_right { (left, right) } else { (right, left) };
                     let mut states = starts;
-                    for place in 0..PLACES {
-                        states[place] =
-                            states[place] ^ single.block_of_words(half.block(round, source[place]));
+                    for index in 0..PLACES {
+                        states[index] =
+                            states[index] ^ single.block_of_words(half.block(round, source[index]));
                     }
                     states = encrypt::<_, PLACES, ROUNDS>(
                         #[inline(always)]
@@ -208,20 +208,20 @@ impl<'a> Ff1Group<'_, 'a> {
                         states,
                         &keys,
                     );
-                    for place in 0..PLACES {
+                    for index in 0..PLACES {
                         let mut stream = [0; BLOCK];
-                        single.store_block(states[place], &mut stream);
-                        target[place] = match self.direction {
-                            Direction::Encrypt => half.add(is_right, target[place], &stream),
-                            Direction::Decrypt => half.subtract(is_right, target[place], &stream),
+                        single.store_block(states[index], &mut stream);
+                        target[index] = match self.direction {
+                            Direction::Encrypt => half.add(is_right, target[index], &stream),
+                            Direction::Decrypt => half.subtract(is_right, target[index], &stream),
                         };
                     }
                 }
-                for (place, record) in self.records.iter().enumerate().filter(|(place, _)| are_good[*place]) {
+                for (index, record) in self.records.iter().enumerate().filter(|(index, _)| are_good[*index]) {
                     let text = &mut output[record.output..][..record.input.len()];
                     let (left, right) = text.split_at_mut(sizes.left() * sizes.numeral_bytes());
-                    half.write(halves[0][place], left);
-                    half.write(halves[1][place], right);
+                    half.write(halves[0][index], left);
+                    half.write(halves[1][index], right);
                 }
             },
         );

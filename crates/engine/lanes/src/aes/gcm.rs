@@ -85,10 +85,10 @@ fn run_short<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
 ) {
     let mut counters = [simd.splat_block(&[0; BLOCK]); PLACES];
     let mut keys = [&NONE; PLACES];
-    for place in 0..PLACES {
-        let GcmRecord { key, iv, .. } = group[place];
-        counters[place] = simd.counters(first_counter(simd, key, iv), [1, 2, 3, 0]).reversed();
-        keys[place] = &key.schedule;
+    for index in 0..PLACES {
+        let GcmRecord { key, iv, .. } = group[index];
+        counters[index] = simd.counters(first_counter(simd, key, iv), [1, 2, 3, 0]).reversed();
+        keys[index] = &key.schedule;
     }
     let streams = encrypt::<_, PLACES, ROUNDS>(
         #[inline(always)]
@@ -98,21 +98,21 @@ fn run_short<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     );
     // A loop for each part, so that the processor finds products of other records while it waits for one.
     let mut hashed = streams;
-    for place in 0..PLACES {
-        let GcmRecord { aad, input, output: at, .. } = group[place];
-        let [piece, result] = simd.crypt_prefix(input, streams[place], &mut output[at..at + input.len()]);
-        let blocks = group[place].ciphertext(piece, result).reversed();
-        hashed[place] = simd.with_words(blocks, input.len().div_ceil(BLOCK), lengths(aad.len(), input.len()));
+    for index in 0..PLACES {
+        let GcmRecord { aad, input, output: at, .. } = group[index];
+        let [piece, result] = simd.crypt_prefix(input, streams[index], &mut output[at..at + input.len()]);
+        let blocks = group[index].ciphertext(piece, result).reversed();
+        hashed[index] = simd.with_words(blocks, input.len().div_ceil(BLOCK), lengths(aad.len(), input.len()));
     }
     let mut tags = [simd.single().block_of_words([0; 2]); PLACES];
-    for place in 0..PLACES {
-        let GcmRecord { key, aad, input, .. } = group[place];
-        let sum = key.absorb_bytes(simd, tags[place], aad);
-        let sum = key.absorb(simd, sum, hashed[place], input.len().div_ceil(BLOCK) + 1);
-        tags[place] = sum.reversed() ^ simd.last_block(streams[place]);
+    for index in 0..PLACES {
+        let GcmRecord { key, aad, input, .. } = group[index];
+        let sum = key.absorb_bytes(simd, tags[index], aad);
+        let sum = key.absorb(simd, sum, hashed[index], input.len().div_ceil(BLOCK) + 1);
+        tags[index] = sum.reversed() ^ simd.last_block(streams[index]);
     }
-    for place in 0..PLACES {
-        group[place].finish(simd, tags[place], output, reject);
+    for index in 0..PLACES {
+        group[index].finish(simd, tags[index], output, reject);
     }
 }
 
@@ -125,24 +125,24 @@ fn run_long<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
     reject: &mut impl FnMut(usize),
 ) {
     let mut next = records.iter();
-    let mut places = [const { None::<GcmState<'a, S>> }; PLACES];
+    let mut running = [const { None::<GcmState<'a, S>> }; PLACES];
     loop {
         let mut counters = [simd.splat_block(&[0; BLOCK]); PLACES];
         let mut keys = [&NONE; PLACES];
-        for ((place, counters), key) in places.iter_mut().zip(&mut counters).zip(&mut keys) {
-            if place.is_none() {
-                *place = next.next().map(
+        for ((state, counters), key) in running.iter_mut().zip(&mut counters).zip(&mut keys) {
+            if state.is_none() {
+                *state = next.next().map(
                     #[inline(always)]
                     |message| GcmState::new(simd, *message),
                 );
             }
-            if let Some(place) = place {
-                *counters = place.counters(simd);
-                *key = &place.message.key.schedule;
+            if let Some(state) = state {
+                *counters = state.counters(simd);
+                *key = &state.message.key.schedule;
             }
         }
         // Idle slots encrypt zeros under a schedule of zeros, so the rounds below have no branch.
-        if places.iter().all(Option::is_none) {
+        if running.iter().all(Option::is_none) {
             break;
         }
         let streams = encrypt::<_, PLACES, ROUNDS>(
@@ -151,11 +151,11 @@ fn run_long<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize>(
             counters,
             &keys,
         );
-        for (slot, stream) in places.iter_mut().zip(streams) {
-            if let Some(place) = slot
-                && place.step(simd, stream, output)
+        for (slot, stream) in running.iter_mut().zip(streams) {
+            if let Some(state) = slot
+                && state.step(simd, stream, output)
             {
-                place.message.finish(simd, place.sum.reversed() ^ place.mask, output, reject);
+                state.message.finish(simd, state.sum.reversed() ^ state.mask, output, reject);
                 *slot = None;
             }
         }

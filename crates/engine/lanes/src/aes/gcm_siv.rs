@@ -59,17 +59,17 @@ pub(super) fn run<'a, S: BlockSimd, const PLACES: usize, const ROUNDS: usize, co
         next,
         #[inline(always)]
         |records: &[GcmSivRecord<'a>]| {
-            for own in records.chunks(4 * PLACES) {
+            for chunk in records.chunks(4 * PLACES) {
                 let mut group = RecordGroup { simd, records: [[&IDLE; 4]; PLACES] };
-                for (place, record) in group.records.as_flattened_mut().iter_mut().zip(own) {
-                    *place = record;
+                for (slot, record) in group.records.as_flattened_mut().iter_mut().zip(chunk) {
+                    *slot = record;
                 }
                 group.derive::<ROUNDS>(&mut keys);
                 let tags = match SEALS {
                     true => group.seal::<ROUNDS>(&mut keys, output),
                     false => group.open::<ROUNDS>(&mut keys, output),
                 };
-                for (records, tags) in own.chunks(4).zip(tags) {
+                for (records, tags) in chunk.chunks(4).zip(tags) {
                     for (record, tag) in records.iter().zip(simd.split(tags)) {
                         let text = record.output..record.output + record.input.len();
                         if !record.tag.finish(simd.single(), tag, output, text) {
@@ -117,31 +117,31 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
         let single = simd.single();
         for at in 0..4 {
             let halves = self.derivation::<ROUNDS>(at, [0, 1, 2, 3]);
-            for place in 0..PLACES {
-                let [hash, cipher] = simd.low_words(halves[place]);
-                single.store_block(hash, block_mut(&mut keys.powers[place][0], at));
-                single.store_block(cipher, keys.ciphers[place].key_mut(0, at));
+            for index in 0..PLACES {
+                let [hash, cipher] = simd.low_words(halves[index]);
+                single.store_block(hash, block_mut(&mut keys.powers[index][0], at));
+                single.store_block(cipher, keys.ciphers[index].key_mut(0, at));
             }
             if ROUNDS == ROUNDS_256 {
                 let halves = self.derivation::<ROUNDS>(at, [4, 5, 4, 5]);
-                for place in 0..PLACES {
-                    let [cipher, _] = simd.low_words(halves[place]);
-                    single.store_block(cipher, keys.ciphers[place].key_mut(1, at));
+                for index in 0..PLACES {
+                    let [cipher, _] = simd.low_words(halves[index]);
+                    single.store_block(cipher, keys.ciphers[index].key_mut(1, at));
                 }
             }
         }
         let second = usize::from(ROUNDS == ROUNDS_256);
         let ciphers = &mut keys.ciphers;
         let mut first = [[simd.splat_block(&[0; BLOCK]); 2]; PLACES];
-        for place in 0..PLACES {
-            first[place] = [ciphers[place].round(simd, 0), ciphers[place].round(simd, second)];
+        for index in 0..PLACES {
+            first[index] = [ciphers[index].round(simd, 0), ciphers[index].round(simd, second)];
         }
         expand::<_, PLACES, ROUNDS>(
             #[inline(always)]
             |key| simd.splat_block(key),
             first,
             #[inline(always)]
-            |round, place, key| ciphers[place].set_round(simd, round, key),
+            |round, index, key| ciphers[index].set_round(simd, round, key),
         );
     }
 
@@ -151,13 +151,13 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
         let simd = self.simd;
         let mut states = [simd.splat_block(&[0; BLOCK]); PLACES];
         let mut keys = [&NONE; PLACES];
-        for place in 0..PLACES {
-            let GcmSivRecord { schedule, iv, .. } = self.records[place][at];
+        for index in 0..PLACES {
+            let GcmSivRecord { schedule, iv, .. } = self.records[index][at];
             let [a, b, c, d, rest @ ..] = **iv;
             let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32;
             let block = simd.single().block_of_words([low, u64::from_le_bytes(rest)]);
-            states[place] = simd.counters(block, numbers);
-            keys[place] = schedule;
+            states[index] = simd.counters(block, numbers);
+            keys[index] = schedule;
         }
         encrypt::<_, PLACES, ROUNDS>(
             #[inline(always)]
@@ -192,9 +192,9 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
         output: &mut [u8],
     ) -> [S::Four; PLACES] {
         let mut expected = [self.simd.splat_block(&[0; BLOCK]); PLACES];
-        for place in 0..PLACES {
-            expected[place] = self.joined(
-                place,
+        for index in 0..PLACES {
+            expected[index] = self.joined(
+                index,
                 #[inline(always)]
                 |record| match record.tag {
                     TagAction::Compare(tag) => self.simd.single().load_block_at(tag, 0),
@@ -214,8 +214,8 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
 
     /// Joins a block of each record of a place.
     #[inline(always)]
-    fn joined(&self, place: usize, block: impl Fn(&GcmSivRecord<'_>) -> OneBlock<S>) -> S::Four {
-        let [a, b, c, d] = self.records[place];
+    fn joined(&self, index: usize, block: impl Fn(&GcmSivRecord<'_>) -> OneBlock<S>) -> S::Four {
+        let [a, b, c, d] = self.records[index];
         self.simd.join([block(a), block(b), block(c), block(d)])
     }
 
@@ -223,15 +223,15 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
     #[inline(always)]
     fn hash(&self, keys: &mut DerivedKeys<PLACES>, texts: &[[&[u8]; 4]; PLACES]) -> [S::Four; PLACES] {
         let mut sums = [self.simd.splat_block(&[0; BLOCK]); PLACES];
-        for place in 0..PLACES {
-            let ([a, b, c, d], [p, q, r, s]) = (&self.records[place], texts[place]);
+        for index in 0..PLACES {
+            let ([a, b, c, d], [p, q, r, s]) = (&self.records[index], texts[index]);
             let messages = [
                 HashedMessage::new(a.aad, p),
                 HashedMessage::new(b.aad, q),
                 HashedMessage::new(c.aad, r),
                 HashedMessage::new(d.aad, s),
             ];
-            sums[place] = polyval(self.simd, &messages, &mut keys.powers[place]);
+            sums[index] = polyval(self.simd, &messages, &mut keys.powers[index]);
         }
         sums
     }
@@ -245,9 +245,9 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
     ) -> [S::Four; PLACES] {
         let simd = self.simd;
         let mut blocks = sums;
-        for place in 0..PLACES {
+        for index in 0..PLACES {
             let ivs = self.joined(
-                place,
+                index,
                 #[inline(always)]
                 |record| {
                     let [a, b, c, d, e, f, g, h, rest @ ..] = *record.iv;
@@ -255,7 +255,7 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
                     simd.single().block_of_words([low, u32::from_le_bytes(rest).into()])
                 },
             );
-            blocks[place] = (blocks[place] ^ ivs).masked(simd.splat_block(&ALL_BUT_TOP_BIT));
+            blocks[index] = (blocks[index] ^ ivs).masked(simd.splat_block(&ALL_BUT_TOP_BIT));
         }
         encrypt_joined::<S, PLACES, ROUNDS>(simd, blocks, &keys.ciphers)
     }
@@ -282,17 +282,17 @@ impl<S: BlockSimd, const PLACES: usize> RecordGroup<'_, '_, S, PLACES> {
         let shared = steps.into_iter().min().unwrap_or(0);
         for step in 0..shared {
             let streams = encrypt_joined::<S, PLACES, ROUNDS>(simd, counters, &keys.ciphers);
-            for place in 0..PLACES {
-                counters[place] = simd.add_to_counters(counters[place], 1);
-                crypt_step(simd, &self.records[place], step, streams[place], output);
+            for index in 0..PLACES {
+                counters[index] = simd.add_to_counters(counters[index], 1);
+                crypt_step(simd, &self.records[index], step, streams[index], output);
             }
         }
-        for place in 0..PLACES {
-            let (mut counters, key) = ([counters[place]], std::array::from_ref(&keys.ciphers[place]));
-            for step in shared..steps[place] {
+        for index in 0..PLACES {
+            let (mut counters, key) = ([counters[index]], std::array::from_ref(&keys.ciphers[index]));
+            for step in shared..steps[index] {
                 let [stream] = encrypt_joined::<S, 1, ROUNDS>(simd, counters, key);
                 counters = [simd.add_to_counters(counters[0], 1)];
-                crypt_step(simd, &self.records[place], step, stream, output);
+                crypt_step(simd, &self.records[index], step, stream, output);
             }
         }
     }
@@ -321,13 +321,13 @@ impl GcmSivRecord<'_> {
     fn crypt<S: SingleSimd>(&self, simd: S, step: usize, stream: S::Block, output: &mut [u8]) {
         let start = BLOCK * step;
         let Some(input) = self.input.get(start..).filter(|input| !input.is_empty()) else { return };
-        let place = &mut output[self.output + start..];
-        if let (Some(input), Some(place)) = (input.first_chunk(), place.first_chunk_mut()) {
-            simd.store_block(simd.load_block(input) ^ stream, place);
+        let result = &mut output[self.output + start..];
+        if let (Some(input), Some(block)) = (input.first_chunk(), result.first_chunk_mut()) {
+            simd.store_block(simd.load_block(input) ^ stream, block);
         } else {
             simd.store_block_prefix(
                 simd.load_block_at(self.input, start) ^ stream,
-                &mut place[..input.len()],
+                &mut result[..input.len()],
             );
         }
     }

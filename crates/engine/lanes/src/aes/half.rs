@@ -111,11 +111,11 @@ impl NarrowHalf {
             NarrowModulus::new(sizes.radix(), sizes.right())?,
         ];
         let (mut powers, mut reciprocals) = ([[0; CHUNK]; 4], [[0; CHUNK]; 4]);
-        let places = powers.iter_mut().flat_map(|chunk| chunk.iter_mut().rev());
+        let slots = powers.iter_mut().flat_map(|chunk| chunk.iter_mut().rev());
         let mut power = 1_u64;
-        for (place, reciprocal) in places.zip(reciprocals.as_flattened_mut()).take(sizes.right()) {
+        for (slot, reciprocal) in slots.zip(reciprocals.as_flattened_mut()).take(sizes.right()) {
             // Below 2^32, because the next power is at most the modulus.
-            *place = power as u32;
+            *slot = power as u32;
             power *= u64::from(sizes.radix());
             *reciprocal = u64::MAX / power + 1;
         }
@@ -155,14 +155,14 @@ impl NarrowHalf {
         for (chunk, reciprocals) in chunks.iter_mut().rev().zip(&mut reciprocals) {
             let chunk: &mut [N; CHUNK] = chunk;
             let quotients = reciprocals.map(quotient);
-            for (at, place) in chunk.iter_mut().rev().enumerate() {
-                *place = numeral(if at == 0 { before } else { quotients[at - 1] }, quotients[at]);
+            for (at, out) in chunk.iter_mut().rev().enumerate() {
+                *out = numeral(if at == 0 { before } else { quotients[at - 1] }, quotients[at]);
             }
             before = quotients[CHUNK - 1];
         }
-        for (place, reciprocal) in first.iter_mut().rev().zip(reciprocals.next().into_iter().flatten()) {
+        for (out, reciprocal) in first.iter_mut().rev().zip(reciprocals.next().into_iter().flatten()) {
             let after = quotient(*reciprocal);
-            *place = numeral(before, after);
+            *out = numeral(before, after);
             before = after;
         }
     }

@@ -96,13 +96,13 @@ impl AesKernel for CbcEncryptKernel {
     #[inline(always)]
     fn read<'a>(
         part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+        (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> ChainedRecord<'a> {
         ChainedRecord {
             schedule: &key.0,
             block: iv(part, record),
             message: part.input(&record, 0),
-            output: place.output,
+            output: span.output,
             tag_len: 0,
         }
     }
@@ -125,10 +125,10 @@ impl AesKernel for CbcDecryptKernel {
     #[inline(always)]
     fn read<'a>(
         part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a Decrypting),
+        (record, span, key): (RecordRef, ResultSpan, &'a Decrypting),
     ) -> CbcRecord<'a> {
         let input = part.input(&record, 0);
-        CbcRecord { schedule: &key.0, iv: iv(part, record), input, output: place.output }
+        CbcRecord { schedule: &key.0, iv: iv(part, record), input, output: span.output }
     }
 
     #[inline(always)]
@@ -153,10 +153,10 @@ impl AesKernel for CtrKernel {
     #[inline(always)]
     fn read<'a>(
         part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+        (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> CtrRecord<'a> {
         let (input, counter) = (part.input(&record, 0), u128::from_be_bytes(*iv(part, record)));
-        CtrRecord { schedule: &key.0, counter, input, output: place.output }
+        CtrRecord { schedule: &key.0, counter, input, output: span.output }
     }
 
     #[inline(always)]
@@ -187,7 +187,7 @@ impl AesKernel for CmacKernel {
     #[inline(always)]
     fn read<'a>(
         part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a CmacKey),
+        (record, span, key): (RecordRef, ResultSpan, &'a CmacKey),
     ) -> ChainedRecord<'a> {
         let message = part.input(&record, 0);
         // A CMAC is the last block of a CBC encryption under an IV of zeros. SP 800-38B 6.2.
@@ -195,8 +195,8 @@ impl AesKernel for CmacKernel {
             schedule: &key.schedule,
             block: key.subkey(message.len()),
             message,
-            output: place.output,
-            tag_len: place.len,
+            output: span.output,
+            tag_len: span.len,
         }
     }
 
@@ -220,9 +220,9 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
     #[inline(always)]
     fn read<'a>(
         part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
+        (record, span, key): (RecordRef, ResultSpan, &'a GcmKey),
     ) -> GcmRecord<'a> {
-        message(part, record, place, key, tag_action::<SEALS>(part, record, place))
+        message(part, record, span, key, tag_action::<SEALS>(part, record, span))
     }
 
     #[inline(always)]
@@ -253,15 +253,15 @@ impl<const SEALS: bool> AesKernel for GcmSivKernel<SEALS> {
     #[inline(always)]
     fn read<'a>(
         part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+        (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> GcmSivRecord<'a> {
         GcmSivRecord {
             schedule: &key.0,
             iv: iv(part, record),
             aad: bytes(part, part.aad_span(record)),
             input: part.input(&record, 0),
-            output: place.output,
-            tag: tag_action::<SEALS>(part, record, place),
+            output: span.output,
+            tag: tag_action::<SEALS>(part, record, span),
             index: record.index as usize,
         }
     }
@@ -292,14 +292,14 @@ impl<const ENCRYPTS: bool> AesKernel for Ff1Kernel<ENCRYPTS> {
     #[inline(always)]
     fn read<'a>(
         part: &'a RecordPart<'a>,
-        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+        (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> Ff1Record<'a> {
         Ff1Record {
             schedule: &key.0,
             radix: bytes(part, part.iv_span(record)),
             tweak: bytes(part, part.aad_span(record)),
             input: part.input(&record, 0),
-            output: place.output,
+            output: span.output,
             index: record.index as usize,
         }
     }
@@ -328,10 +328,10 @@ fn iv<'a, const N: usize>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a [u
 fn tag_action<'a, const SEALS: bool>(
     part: &'a RecordPart<'a>,
     record: RecordRef,
-    place: ResultSpan,
+    span: ResultSpan,
 ) -> TagAction<'a> {
     match SEALS {
-        true => TagAction::Write(place.tag, place.tag_len),
+        true => TagAction::Write(span.tag, span.tag_len),
         false => TagAction::Compare(bytes(part, part.tag_span(record))),
     }
 }
@@ -340,7 +340,7 @@ fn tag_action<'a, const SEALS: bool>(
 fn message<'a>(
     part: &'a RecordPart<'a>,
     record: RecordRef,
-    place: ResultSpan,
+    span: ResultSpan,
     key: &'a GcmKey,
     tag: TagAction<'a>,
 ) -> GcmRecord<'a> {
@@ -349,7 +349,7 @@ fn message<'a>(
         iv: bytes(part, part.iv_span(record)),
         aad: bytes(part, part.aad_span(record)),
         input: part.input(&record, 0),
-        output: place.output,
+        output: span.output,
         tag,
         index: record.index as usize,
     }

@@ -12,7 +12,7 @@ pub(super) struct PreparedKeys<'a, K> {
     /// The keys by index in the key table. Empty if keys do not recur.
     pub(super) table: &'a [Option<&'a K>],
     /// The keys by slot, made for one window.
-    pub(super) own: &'a [Option<K>],
+    pub(super) slots: &'a [Option<K>],
 }
 
 /// Returns the prepared forms of all keys of `len` bytes, or an empty list if keys do not recur.
@@ -34,19 +34,19 @@ pub(super) fn prepare_slots<S: BlockSimd, K: PrepareAes>(
     part: &RecordPart<'_>,
     records: &[RecordRef],
 ) -> Vec<Option<K>> {
-    let mut own = Vec::new();
+    let mut slots = Vec::new();
     if !part.has_slots() {
-        return own;
+        return slots;
     }
     for record in records {
         if let KeySource::Slot(slot) = part.key_at(record.index) {
             let slot = slot as usize;
-            own.resize_with(own.len().max(slot + 1), || None);
+            slots.resize_with(slots.len().max(slot + 1), || None);
             // A slot is written once before this run, so all records that use it can share the prepared key.
-            own[slot].get_or_insert_with(|| K::prepare(simd, part.key_bytes(*record)));
+            slots[slot].get_or_insert_with(|| K::prepare(simd, part.key_bytes(*record)));
         }
     }
-    own
+    slots
 }
 
 impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
@@ -62,7 +62,7 @@ impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
     #[cold]
     fn look_up<S: BlockSimd>(&self, simd: S, record: u32) -> Option<&'a K> {
         match self.part.key_at(record) {
-            KeySource::Slot(slot) => self.own.get(slot as usize)?.as_ref(),
+            KeySource::Slot(slot) => self.slots.get(slot as usize)?.as_ref(),
             KeySource::Table(index) => {
                 let key = self.part.key_table().get(index as usize)?;
                 prepared(simd, key, key.secret()?.len())

@@ -15,7 +15,7 @@ pub(super) fn encrypt<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
 ) -> [B; PLACES] {
     rounds::<B, PLACES, ROUNDS>(
         #[inline(always)]
-        |place, at| load(&keys[place].keys[at]),
+        |index, at| load(&keys[index].keys[at]),
         load(&[0; BLOCK]),
         states,
         B::encrypt_round,
@@ -32,7 +32,7 @@ pub(super) fn encrypt_joined<S: BlockSimd, const PLACES: usize, const ROUNDS: us
 ) -> [S::Four; PLACES] {
     rounds::<_, PLACES, ROUNDS>(
         #[inline(always)]
-        |place, at| keys[place].round(simd, at),
+        |index, at| keys[index].round(simd, at),
         simd.splat_block(&[0; BLOCK]),
         states,
         S::Four::encrypt_round,
@@ -49,7 +49,7 @@ pub(super) fn decrypt<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
 ) -> [B; PLACES] {
     rounds::<B, PLACES, ROUNDS>(
         #[inline(always)]
-        |place, at| load(&keys[place].keys[at]),
+        |index, at| load(&keys[index].keys[at]),
         load(&[0; BLOCK]),
         states,
         B::decrypt_round,
@@ -70,28 +70,28 @@ fn rounds<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
     if B::ADDS_KEYS_FIRST {
         // With a key of zeros behind it, the addition of the next key is part of the instruction.
         for at in 0..ROUNDS - 1 {
-            for place in 0..PLACES {
-                states[place] = round(states[place] ^ key(place, at), zero);
+            for index in 0..PLACES {
+                states[index] = round(states[index] ^ key(index, at), zero);
             }
         }
-        for place in 0..PLACES {
-            let (before, after) = (key(place, ROUNDS - 1), key(place, ROUNDS));
-            states[place] = last(states[place] ^ before, after);
+        for index in 0..PLACES {
+            let (before, after) = (key(index, ROUNDS - 1), key(index, ROUNDS));
+            states[index] = last(states[index] ^ before, after);
         }
         return states;
     }
     // Each place has a key of its own, so round keys are loaded at the place of use and never kept in registers.
-    for place in 0..PLACES {
-        states[place] = states[place] ^ key(place, 0);
+    for index in 0..PLACES {
+        states[index] = states[index] ^ key(index, 0);
     }
     // `ROUNDS` and `PLACES` are constants, so the loops unroll and the states stay in registers.
     for at in 1..ROUNDS {
-        for place in 0..PLACES {
-            states[place] = round(states[place], key(place, at));
+        for index in 0..PLACES {
+            states[index] = round(states[index], key(index, at));
         }
     }
-    for place in 0..PLACES {
-        states[place] = last(states[place], key(place, ROUNDS));
+    for index in 0..PLACES {
+        states[index] = last(states[index], key(index, ROUNDS));
     }
     states
 }

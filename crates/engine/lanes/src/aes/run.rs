@@ -130,8 +130,8 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
 
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         let window = RecordWindow { simd: self.simd, part, records };
-        let own = prepare_slots::<S, K::Key>(self.simd, part, records);
-        let keys = PreparedKeys { part, table: &self.table, own: &own };
+        let slots = prepare_slots::<S, K::Key>(self.simd, part, records);
+        let keys = PreparedKeys { part, table: &self.table, slots: &slots };
         if self.key_len() == 16 {
             window.run::<K, ROUNDS_128>(&keys, out);
         } else {
@@ -177,10 +177,10 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         let mut len = 0;
         let span_of = |record: &RecordRef| match self.part.output(*record) {
             OutputSink::Slot(_) => {
-                let (output, own) = (len, K::output_len(record.len as usize));
+                let (output, output_len) = (len, K::output_len(record.len as usize));
                 let tag_len = self.part.tag_span(*record).len as usize;
-                len += own + tag_len;
-                Some(ResultSpan { output, len: own, tag: output + own, tag_len })
+                len += output_len + tag_len;
+                Some(ResultSpan { output, len: output_len, tag: output + output_len, tag_len })
             }
             OutputSink::Output(_) => None,
         };
@@ -188,21 +188,21 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         // Slots hold secrets, so their results pass through memory that is erased.
         let mut scratch = Zeroizing::new(vec![0; len]);
         self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, Some(&spans));
-        for (record, place) in self.records.iter().zip(&spans) {
-            let (OutputSink::Slot(slot), Some(place)) = (self.part.output(*record), place) else { continue };
+        for (record, span) in self.records.iter().zip(&spans) {
+            let (OutputSink::Slot(slot), Some(span)) = (self.part.output(*record), span) else { continue };
             let status = &mut out.statuses[record.index as usize];
             // A record with a wrong tag or an unusable key leaves its slot empty.
             if *status != Status::Pending {
                 continue;
             }
-            match out.slots.fill(slot, place.len) {
-                Some(secret) => secret.copy_from_slice(&scratch[place.output..place.tag]),
+            match out.slots.fill(slot, span.len) {
+                Some(secret) => secret.copy_from_slice(&scratch[span.output..span.tag]),
                 None => *status = Status::Malformed,
             }
             if K::WRITES_TAG
                 && let Some(tag) = self.part.tag_span(*record).of_mut(out.output)
             {
-                tag.copy_from_slice(&scratch[place.tag..place.tag + place.tag_len]);
+                tag.copy_from_slice(&scratch[span.tag..span.tag + span.tag_len]);
             }
         }
     }
@@ -234,12 +234,12 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                             None => self.direct::<K>(record),
                             Some(spans) => spans[at],
                         };
-                        let Some(place) = span else { continue };
+                        let Some(span) = span else { continue };
                         match keys.find(self.simd, record) {
                             Some(key) => {
                                 // A chunk is read before it is computed.
                                 key.prefetch(self.simd);
-                                return Some((record, place, key));
+                                return Some((record, span, key));
                             }
                             None => statuses[record.index as usize].set(Status::BadKey),
                         }

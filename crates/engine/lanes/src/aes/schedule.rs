@@ -91,13 +91,13 @@ pub(super) fn expand<B: AesBlocks, const PLACES: usize, const ROUNDS: usize>(
     for round in if has_halves { 2 } else { 1 }..=ROUNDS {
         let rotates = !has_halves || round % 2 == 0;
         let added = load(&if rotates { in_every_word(constant) } else { [0; BLOCK] });
-        for (place, [before, last]) in keys.iter_mut().enumerate() {
+        for (index, [before, last]) in keys.iter_mut().enumerate() {
             let words = if rotates { last.last_words::<true>() } else { last.last_words::<false>() };
             // An AES round is SubWord here: all columns hold the same word, so ShiftRows changes nothing. A table of S
             // would show its secret index in the cache.
             let next = before.word_sums() ^ words.encrypt_last(added);
             (*before, *last) = (if has_halves { *last } else { next }, next);
-            write(round, place, next);
+            write(round, index, next);
         }
         if rotates {
             // Doubles a public constant in GF(2^8).

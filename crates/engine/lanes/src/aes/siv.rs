@@ -88,8 +88,8 @@ impl<S: BlockSimd> RecordKernel for SivRun<'_, S> {
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
-        let own = prepare_slots::<S, SivKey>(self.simd, part, records);
-        let keys = PreparedKeys { part, table: &self.table, own: &own };
+        let slots = prepare_slots::<S, SivKey>(self.simd, part, records);
+        let keys = PreparedKeys { part, table: &self.table, slots: &slots };
         let mut memory = ChunkMemory::default();
         for chunk in records.chunks(CHUNK) {
             let mut work = Vec::with_capacity(chunk.len());
@@ -180,8 +180,8 @@ impl<S: BlockSimd> SivChunk<'_, S> {
         self.crypt::<ROUNDS>(macs.iter(), texts);
         for (work, tag) in self.work.iter().zip(macs.iter()) {
             self.give(work, texts, out);
-            if let Some(place) = self.part.tag_span(work.record).of_mut(out.output) {
-                place.copy_from_slice(tag);
+            if let Some(tag_out) = self.part.tag_span(work.record).of_mut(out.output) {
+                tag_out.copy_from_slice(tag);
             }
         }
     }
@@ -220,12 +220,12 @@ impl<S: BlockSimd> SivChunk<'_, S> {
     /// Copies the text of a record to its output.
     fn give(&self, work: &SivRecord<'_>, texts: &[u8], out: &mut PartMut<'_>) {
         let text = &texts[work.text..][..work.input.len()];
-        let place = match self.part.output(work.record) {
+        let output = match self.part.output(work.record) {
             OutputSink::Output(span) => span.of_mut(out.output),
             OutputSink::Slot(slot) => out.slots.fill(slot, text.len()),
         };
-        match place {
-            Some(place) => place.copy_from_slice(text),
+        match output {
+            Some(output) => output.copy_from_slice(text),
             None => out.statuses[work.record.index as usize] = Status::Malformed,
         }
     }
@@ -239,15 +239,15 @@ impl<S: BlockSimd> SivChunk<'_, S> {
             .work
             .iter()
             .map(|work| {
-                let own = AadComponent { key: work.key, aad: work.aad.or(absent)? };
-                if firsts.last().is_none_or(|first| !own.equals(first)) {
-                    firsts.push(own);
+                let component = AadComponent { key: work.key, aad: work.aad.or(absent)? };
+                if firsts.last().is_none_or(|first| !component.equals(first)) {
+                    firsts.push(component);
                 }
                 Some(firsts.len() - 1)
             })
             .collect();
         if !firsts.is_empty() {
-            self.mac_all::<ROUNDS>(firsts.iter().map(|own| (own.key, own.aad)), memory);
+            self.mac_all::<ROUNDS>(firsts.iter().map(|first| (first.key, first.aad)), memory);
         }
         let ChunkMemory { sums, macs, .. } = memory;
         sums.clear();

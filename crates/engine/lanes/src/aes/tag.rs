@@ -24,7 +24,7 @@ impl TagAction<'_> {
         text: Range<usize>,
     ) -> bool {
         match self {
-            Self::Write(place, len) => simd.store_block_prefix(tag, &mut output[place..place + len]),
+            Self::Write(start, len) => simd.store_block_prefix(tag, &mut output[start..start + len]),
             Self::Compare(expected) => {
                 let differs = simd.differ(tag, simd.load_block_at(expected, 0), expected.len());
                 // The comparison has no early exit. Only its verdict is public, and the status reveals it anyway.

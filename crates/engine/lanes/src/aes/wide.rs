@@ -31,8 +31,8 @@ pub(super) fn chain<S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     let mut messages: [&[BlockBytes]; RECORDS] = [&[]; RECORDS];
     for (blocks, record) in messages.iter_mut().zip(records) {
         // unreachable because every message has `steps` blocks; the compiler learns the lengths here
-        let Some(own) = record.message.as_chunks().0.get(..whole) else { return };
-        *blocks = own;
+        let Some(whole_blocks) = record.message.as_chunks().0.get(..whole) else { return };
+        *blocks = whole_blocks;
     }
     let groups: &[[ChainedRecord<'_>; 4]] = records.as_chunks().0;
     let mut keys: [JoinedKeys; GROUPS] = std::array::from_fn(

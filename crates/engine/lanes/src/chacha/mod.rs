@@ -141,9 +141,9 @@ impl<S: UnzipSimd> ChaChaRun<S> {
             self.crypt_loose(part, &messages, &loose, &mut hash_keys, out);
         }
         for (message, key) in messages.iter().zip(&*hash_keys) {
-            let place = part.place(&message.record, 0, out);
-            self.crypt_strides(message, place);
-            let covered = if self.opens { message.input } else { &*place };
+            let output = part.output_bytes(&message.record, 0, out);
+            self.crypt_strides(message, output);
+            let covered = if self.opens { message.input } else { &*output };
             let mut tag = self.tag(key, message.aad, covered);
             self.finish(part, message, &tag, out);
             // The right tag of a forged record must not stay behind.
@@ -223,14 +223,14 @@ impl<S: UnzipSimd> ChaChaRun<S> {
                         BlockPurpose::Data(span) => span.range(),
                     };
                     let Message { record, input, .. } = &messages[message];
-                    let place = &mut part.place(record, 0, out)[range.clone()];
-                    (stream ^ self.simd.load_prefix(&input[range])).store_prefix(place);
+                    let result = &mut part.output_bytes(record, 0, out)[range.clone()];
+                    (stream ^ self.simd.load_prefix(&input[range])).store_prefix(result);
                 }
             },
         );
     }
 
-    fn crypt_strides(&self, message: &Message<'_>, place: &mut [u8]) {
+    fn crypt_strides(&self, message: &Message<'_>, out: &mut [u8]) {
         let strides = self.strides(message);
         if strides.is_empty() {
             return;
@@ -239,7 +239,7 @@ impl<S: UnzipSimd> ChaChaRun<S> {
         self.simd.call(
             #[inline(always)]
             || {
-                let output = &mut place[strides.clone()];
+                let output = &mut out[strides.clone()];
                 stream::crypt_run(self.simd, &start, &message.input[strides], output);
             },
         );

@@ -146,8 +146,8 @@ pub(super) fn crypt_run<S: MulSimd>(simd: S, start: &BlockStart<'_>, input: &[u8
 
 /// Stores the bytes of a vector of eight words.
 #[inline(always)]
-pub(super) fn store<V: MulVector>(vector: V, place: &mut [u8; BLOCK]) {
-    for (to, word) in place.as_chunks_mut().0.iter_mut().zip(vector.words()) {
+pub(super) fn store<V: MulVector>(vector: V, out: &mut [u8; BLOCK]) {
+    for (to, word) in out.as_chunks_mut().0.iter_mut().zip(vector.words()) {
         *to = word.to_le_bytes();
     }
 }

@@ -153,8 +153,12 @@ impl<'l> ChainRun<'l> {
             }
             (EncryptThenMac, Decrypt) => {
                 let rejected = self.compare_tags(part, records, out, Covered::Input);
-                let accepted: Vec<RecordRef> =
-                    records.iter().zip(&rejected).filter(|(_, bad)| !**bad).map(|(own, _)| *own).collect();
+                let accepted: Vec<RecordRef> = records
+                    .iter()
+                    .zip(&rejected)
+                    .filter(|(_, bad)| !**bad)
+                    .map(|(record, _)| *record)
+                    .collect();
                 passes.crypt(part, &accepted, out);
             }
             (EncryptAndMac, Decrypt) => {

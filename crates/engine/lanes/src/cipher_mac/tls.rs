@@ -32,22 +32,23 @@ pub(super) fn seal(
     records: &[RecordRef],
     out: &mut PartMut<'_>,
 ) {
-    let (text, places) = messages(passes, text, part, records);
+    let (text, plaintexts) = messages(passes, text, part, records);
     let tags = {
         let messages: Vec<&[u8]> =
-            places.iter().map(|place| place.message.of(text).unwrap_or_default()).collect();
+            plaintexts.iter().map(|plaintext| plaintext.message.of(text).unwrap_or_default()).collect();
         passes.tags(part, records, &messages)
     };
     let tag_len = passes.mac.tag_len();
-    for (place, tag) in places.iter().zip(&*tags) {
-        let (start, end) = (place.message.range().end, place.padded.range().end);
+    for (plaintext, tag) in plaintexts.iter().zip(&*tags) {
+        let (start, end) = (plaintext.message.range().end, plaintext.padded.range().end);
         let (to, padding) = text[start..end].split_at_mut(tag_len);
         to.copy_from_slice(&tag[..tag_len]);
         padding.fill(padding.len() as u8 - 1);
     }
-    let each = |span: fn(&Plaintext) -> Span| places.iter().map(span).collect::<Vec<_>>();
+    let each = |span: fn(&Plaintext) -> Span| plaintexts.iter().map(span).collect::<Vec<_>>();
     let keys: Vec<KeySource> = records.iter().map(|record| part.key_at(record.index)).collect();
-    let inputs: Vec<InputSource> = each(|place| place.padded).into_iter().map(InputSource::Data).collect();
+    let inputs: Vec<InputSource> =
+        each(|plaintext| plaintext.padded).into_iter().map(InputSource::Data).collect();
     let outputs: Vec<OutputSink> = records.iter().map(|record| part.output(*record)).collect();
     let padded = Records {
         len: records.len(),
@@ -56,7 +57,7 @@ pub(super) fn seal(
         output_len: out.output.len(),
         slots: Cow::Borrowed(part.slots()),
         key: Column::Each(keys.into()),
-        iv: Column::Each(each(|place| place.iv).into()),
+        iv: Column::Each(each(|plaintext| plaintext.iv).into()),
         input: Column::Each(inputs.into()),
         output: Column::Each(outputs.into()),
         ..Records::default()
@@ -71,8 +72,9 @@ pub(super) fn seal(
             Err(rejected) => *status = rejected,
         }
     }
-    let mut own = PartMut { statuses: &mut statuses, output: out.output, slots: out.slots, short: out.short };
-    passes.crypt_part(&padded_part, &accepted, &mut own);
+    let mut part_out =
+        PartMut { statuses: &mut statuses, output: out.output, slots: out.slots, short: out.short };
+    passes.crypt_part(&padded_part, &accepted, &mut part_out);
     for (record, status) in records.iter().zip(statuses) {
         if status != Status::Pending {
             out.statuses[record.index as usize] = status;
@@ -90,7 +92,7 @@ fn messages<'t>(
     let block_len = passes.cipher.alg.block_len();
     let sealed_len = |record: &RecordRef| mte_sealed_len(passes.cipher.alg, passes.mac, record.len as usize);
     let len: usize = records.iter().map(|record| MAX_FRONT + sealed_len(record)).sum();
-    let (text, mut places) = (text.renew(len), Vec::with_capacity(records.len()));
+    let (text, mut plaintexts) = (text.renew(len), Vec::with_capacity(records.len()));
     // A window is far below 4 GiB.
     let span = |start: usize, len: usize| Span { start: start as u32, len: len as u32 };
     for record in records {
@@ -106,13 +108,13 @@ fn messages<'t>(
         text.extend_from_slice(input);
         let message = span(message, text.len() - message);
         text.resize(fragment + sealed_len(record), 0);
-        places.push(Plaintext {
+        plaintexts.push(Plaintext {
             iv: span(start, block_len),
             message,
             padded: span(fragment, text.len() - fragment),
         });
     }
-    (text, places)
+    (text, plaintexts)
 }
 
 /// The bytes before a fragment: an IV and the header of the MAC.
@@ -207,7 +209,7 @@ fn hash_ends(
         .zip(opened)
         .map(|(opening, opened)| {
             let len = opened.len();
-            opening.as_ref().map_or((0, 0), |own| (own.whole_blocks(len), own.max_blocks(len)))
+            opening.as_ref().map_or((0, 0), |opening| (opening.whole_blocks(len), opening.max_blocks(len)))
         })
         .collect();
     let steps = counts.iter().map(|(first, end)| end - first).max().unwrap_or(0);
@@ -216,7 +218,7 @@ fn hash_ends(
     for step in 0..steps {
         let each = text.chunks_exact_mut(block_len).zip(openings).zip(opened).zip(&counts);
         for ((((block, opening), opened), (first, _)), mask) in each.zip(&mut *masks) {
-            *mask = opening.as_ref().map_or(0, |own| own.fill_block(opened, first + step, block));
+            *mask = opening.as_ref().map_or(0, |opening| opening.fill_block(opened, first + step, block));
         }
         // A record with fewer steps has an empty message. Steps depend on lengths, which are public.
         let messages: Vec<&[u8]> = text

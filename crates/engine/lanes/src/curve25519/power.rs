@@ -45,9 +45,9 @@ pub(super) fn invert_all<S: FieldSimd>(simd: S, x: &mut [Factor<S>]) {
         simd.call(
             #[inline(always)]
             || {
-                let own = *inverse[0].times(simd, before).factor(simd);
+                let inverse_of_value = *inverse[0].times(simd, before).factor(simd);
                 inverse[0].replace_by_product(simd, value);
-                *value = own.or_if(is_zero, &nothing);
+                *value = inverse_of_value.or_if(is_zero, &nothing);
             },
         );
     }
@@ -64,25 +64,25 @@ fn invert<S: FieldSimd>(simd: S, x: &[Factor<S>]) -> Groups<S> {
 
 /// Computes `x^(2^250 - 1)` and `x^11`.
 fn ones<S: FieldSimd>(simd: S, x: &[Factor<S>]) -> (Groups<S>, Groups<S>) {
-    let own = |values: &[Factor<S>]| Zeroizing::new(values.to_vec());
+    let copy = |values: &[Factor<S>]| Zeroizing::new(values.to_vec());
     // x^2, x^8, x^9, x^11, x^22, x^31 = x^(2^5 - 1)
-    let mut second = own(x);
+    let mut second = copy(x);
     square_times(simd, &mut second, 1);
-    let mut power = own(&second);
+    let mut power = copy(&second);
     square_times(simd, &mut power, 2);
     multiply(simd, &mut power, x);
-    let ninth = own(&power);
+    let ninth = copy(&power);
     multiply(simd, &mut power, &second);
-    let eleventh = own(&power);
+    let eleventh = copy(&power);
     square_times(simd, &mut power, 1);
     multiply(simd, &mut power, &ninth);
     // x^(2^n - 1) for n = 10, 20, 40, 50, 100, 200, 250.
     append_ones(simd, &mut power, 5, None);
-    let ten = own(&power);
+    let ten = copy(&power);
     append_ones(simd, &mut power, 10, None);
     append_ones(simd, &mut power, 20, None);
     append_ones(simd, &mut power, 10, Some(&ten));
-    let fifty = own(&power);
+    let fifty = copy(&power);
     append_ones(simd, &mut power, 50, None);
     append_ones(simd, &mut power, 100, None);
     append_ones(simd, &mut power, 50, Some(&fifty));
@@ -92,9 +92,9 @@ fn ones<S: FieldSimd>(simd: S, x: &[Factor<S>]) -> (Groups<S>, Groups<S>) {
 /// Appends `count` ones to the exponents: computes `x^(2^count) * ones`. `ones` must have `count` ones in its
 /// exponent; the default is `x`.
 fn append_ones<S: FieldSimd>(simd: S, x: &mut [Factor<S>], count: usize, ones: Option<&[Factor<S>]>) {
-    let own = Zeroizing::new(x.to_vec());
+    let base = Zeroizing::new(x.to_vec());
     square_times(simd, x, count);
-    multiply(simd, x, ones.unwrap_or(&own));
+    multiply(simd, x, ones.unwrap_or(&base));
 }
 
 /// Computes `x^(2^times)` for every group, four groups at a time.

@@ -39,11 +39,11 @@ impl<V: MulVector> ScalarLanes<V> {
 
     #[inline(always)]
     fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
-        let mut own = [simd.zero(); 5];
-        for (own, limb) in own.iter_mut().zip(limbs) {
-            *own = simd.splat(*limb);
+        let mut splats = [simd.zero(); 5];
+        for (to, limb) in splats.iter_mut().zip(limbs) {
+            *to = simd.splat(*limb);
         }
-        Self(own)
+        Self(splats)
     }
 
     /// Wraps the carried limbs of a value that is known to be below L.
@@ -168,21 +168,21 @@ impl<V: MulVector> BelowTwice<V> {
     #[inline(always)]
     fn canonical<S: MulSimd<V = V>>(&self, simd: S) -> ScalarLanes<V> {
         let low = simd.splat(LOW_52);
-        let (mut own, mut less) = (self.0, self.0);
+        let (mut reduced, mut less) = (self.0, self.0);
         let (mut carry, mut borrow) = (simd.zero(), simd.zero());
         for at in 0..5 {
-            let sum = own[at] + carry;
-            (own[at], carry) = (sum & low, sum.shr::<52>());
+            let sum = reduced[at] + carry;
+            (reduced[at], carry) = (sum & low, sum.shr::<52>());
             // The arithmetic shift of `borrow` keeps its sign: -1 or 0.
-            let difference = own[at] + borrow - simd.splat(ORDER[at]);
+            let difference = reduced[at] + borrow - simd.splat(ORDER[at]);
             (less[at], borrow) = (difference & low, difference.sar::<52>());
         }
         // A select and not a branch: the scalar may be a nonce.
         let is_below = borrow.has_any(simd.splat(1));
-        for (own, less) in own.iter_mut().zip(less) {
-            *own = less.or_if(is_below, *own);
+        for (limb, less) in reduced.iter_mut().zip(less) {
+            *limb = less.or_if(is_below, *limb);
         }
-        ScalarLanes(own)
+        ScalarLanes(reduced)
     }
 }
 

@@ -118,8 +118,8 @@ fn expand<S: FieldSimd>(simd: S, key: &Key) -> Result<Expanded, Status> {
         #[inline(always)]
         || Zeroizing::new(*ScalarLanes::from_words(simd, &words).into_montgomery(simd).limbs()),
     );
-    for (own, limb) in expanded.scalar.iter_mut().zip(limbs.iter()) {
-        *own = limb.words()[0];
+    for (to, limb) in expanded.scalar.iter_mut().zip(limbs.iter()) {
+        *to = limb.words()[0];
     }
     Ok(expanded)
 }

@@ -39,8 +39,8 @@ pub(super) fn run<S: Simd>(
                         rows,
                         #[inline(always)]
                         |row, bit| {
-                            let place = state.row_mut(row);
-                            *place = *place ^ bit;
+                            let row_state = state.row_mut(row);
+                            *row_state = *row_state ^ bit;
                         },
                     );
                     keying.run(simd, state, keys, direction);

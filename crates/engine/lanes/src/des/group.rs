@@ -130,8 +130,8 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
         let len = BLOCK * schedules.len();
         // Keys from slots lie anywhere, so they are copied side by side first. The capacity is exact: nothing moves.
         let mut keys = Zeroizing::new(vec![0; len * self.records.len()]);
-        for (place, record) in keys.chunks_exact_mut(len).zip(self.records) {
-            place.iter_mut().zip(key(self.part, *record)).for_each(|(to, from)| *to = *from);
+        for (slot, record) in keys.chunks_exact_mut(len).zip(self.records) {
+            slot.iter_mut().zip(key(self.part, *record)).for_each(|(to, from)| *to = *from);
         }
         for (at, schedule) in schedules.iter_mut().enumerate() {
             let mut starts = (BLOCK * at..).step_by(len);
@@ -223,9 +223,9 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                     let Some(records) = self.row(at).map(AsRef::as_ref) else { return };
                     let words = row.words();
                     for (word, record) in words.as_ref().iter().zip(records) {
-                        let place = self.part.place(record, first, out);
-                        if let Some(place) = place.first_chunk_mut() {
-                            *place = word.to_le_bytes();
+                        let output = self.part.output_bytes(record, first, out);
+                        if let Some(block) = output.first_chunk_mut() {
+                            *block = word.to_le_bytes();
                         }
                     }
                 }
@@ -259,8 +259,8 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                         let len = records[0].len as usize;
                         let mut input = self.part.input_and_beyond(&records[0], first);
                         for message in messages.as_mut() {
-                            let own = input.get(..len.saturating_sub(first)).unwrap_or_default();
-                            *message = pad(simd.load_prefix(own), len);
+                            let rest = input.get(..len.saturating_sub(first)).unwrap_or_default();
+                            *message = pad(simd.load_prefix(rest), len);
                             input = input.get(strides.input as usize..).unwrap_or_default();
                         }
                     } else {
@@ -303,15 +303,15 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                         let len = (records[0].len as usize).saturating_sub(first).min(V::BYTES);
                         let (start, stride) = (records[0].output as usize + first, strides.output as usize);
                         let stretch = start..start + (V::WORDS - 1) * stride + len;
-                        let Some(mut place) = out.output.get_mut(stretch) else { continue };
+                        let Some(mut rest) = out.output.get_mut(stretch) else { continue };
                         for message in messages.as_ref() {
-                            message.store_prefix(&mut place[..len]);
-                            place = place.get_mut(stride..).unwrap_or_default();
+                            message.store_prefix(&mut rest[..len]);
+                            rest = rest.get_mut(stride..).unwrap_or_default();
                         }
                         continue;
                     }
                     for (message, record) in messages.as_ref().iter().zip(records) {
-                        message.store_prefix(self.part.place(record, first, out));
+                        message.store_prefix(self.part.output_bytes(record, first, out));
                     }
                 }
             },

@@ -200,9 +200,9 @@ impl<S: Simd> RecordKernel for DesRun<S> {
             *table = Zeroizing::new(Vec::with_capacity(keys.len() * len));
         }
         table.resize(keys.len() * len, 0);
-        for (place, key) in table.chunks_exact_mut(len).zip(keys) {
+        for (slot, key) in table.chunks_exact_mut(len).zip(keys) {
             // Copies by words: a call of memcpy for so few bytes costs more than the copy.
-            for (to, from) in place.as_chunks_mut::<BLOCK>().0.iter_mut().zip(key.as_chunks().0) {
+            for (to, from) in slot.as_chunks_mut::<BLOCK>().0.iter_mut().zip(key.as_chunks().0) {
                 *to = *from;
             }
         }

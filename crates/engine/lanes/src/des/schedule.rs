@@ -33,13 +33,13 @@ pub(super) const STARTS: [usize; 16] = {
 
 /// The position in the slice of each of the 48 key bits of a round.
 pub(super) const PLACES: [usize; 48] = {
-    let (mut places, mut bit) = ([0; 48], 0);
+    let (mut positions, mut bit) = ([0; 48], 0);
     while bit < 48 {
         let from = PC2[bit] as usize - 1;
-        places[bit] = if from < HALF { from } else { from + HALF };
+        positions[bit] = if from < HALF { from } else { from + HALF };
         bit += 1;
     }
-    places
+    positions
 };
 
 impl<V: Vector> DesSchedule<V> {

@@ -40,10 +40,10 @@ impl SecretComb {
                 let [[x], [y]] = point;
                 for (limb, lanes) in x.iter().chain(y).enumerate() {
                     for (lane, word) in lanes.words().into_iter().enumerate() {
-                        let place = ((eight * LANES + lane) * 2 * L + limb) * count + at;
+                        let position = ((eight * LANES + lane) * 2 * L + limb) * count + at;
                         // The last group of eight windows has lanes past the last window.
-                        if let Some(line) = lines.get_mut(place / LANES) {
-                            line.0[place % LANES] = word;
+                        if let Some(line) = lines.get_mut(position / LANES) {
+                            line.0[position % LANES] = word;
                         }
                     }
                 }
@@ -61,13 +61,13 @@ impl SecretComb {
         index: Interleaved<S::V, N>,
     ) -> AffinePoint<ElementOf<S, C, L, N>> {
         let lines_per_limb = (1 << (C::SECRET_WINDOW - 1)) / LANES;
-        let own = &self.lines[at * 2 * L * lines_per_limb..][..2 * L * lines_per_limb];
+        let multiples = &self.lines[at * 2 * L * lines_per_limb..][..2 * L * lines_per_limb];
         let mut point = [[[simd.zero(); L]; N]; 2];
         for coordinate in 0..2 {
             for limb in 0..L {
                 // Addresses depend on window and limb only, never on the digit.
                 let from = (coordinate * L + limb) * lines_per_limb;
-                let picked = pick(simd, &own[from..from + lines_per_limb], index);
+                let picked = pick(simd, &multiples[from..from + lines_per_limb], index);
                 for n in 0..N {
                     point[coordinate][n][limb] = picked.0[n];
                 }
@@ -123,8 +123,8 @@ impl PublicComb {
         let points = windows::<S, C, L>(simd, p, window);
         let mut lines = vec![CacheLine::default(); points.len() * LANES * C::LINES];
         for (eight, points) in points.chunks(count).enumerate() {
-            let own = &mut lines[eight * LANES * count * C::LINES..][..LANES * count * C::LINES];
-            write_rows::<S, C, L, 1>(simd, points, own);
+            let rows = &mut lines[eight * LANES * count * C::LINES..][..LANES * count * C::LINES];
+            write_rows::<S, C, L, 1>(simd, points, rows);
         }
         // Lanes past the last window have repeated it.
         lines.truncate(all * count * C::LINES);
@@ -171,17 +171,17 @@ impl PublicComb {
 /// The rows of one table per lane.
 pub(crate) type Rows<'a, const N: usize> = [[&'a [CacheLine]; LANES]; N];
 
-/// Reads the rows that `places` selects, each lane in its own table, into `entry`. Prefetches the rows that `next`
-/// selects.
+/// Reads the rows that `digits` select, each lane in its own table, into `entry`. Prefetches the rows that `next`
+/// select.
 pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &Rows<'_, N>,
-    places: [&RowDigits; N],
+    digits: [&RowDigits; N],
     next: Option<[&RowDigits; N]>,
     entry: &mut AffinePoint<ElementOf<S, C, L, N>>,
 ) {
-    let row = |n: usize, lane: usize, place: &RowDigits| {
-        &tables[n][lane][place.index[lane] as usize * C::LINES..][..C::LINES]
+    let row = |n: usize, lane: usize, digits: &RowDigits| {
+        &tables[n][lane][digits.index[lane] as usize * C::LINES..][..C::LINES]
     };
     simd.call(
         #[inline(always)]
@@ -190,7 +190,7 @@ pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, con
             for n in 0..N {
                 let mut rows = tables[n];
                 for lane in 0..LANES {
-                    rows[lane] = row(n, lane, places[n]);
+                    rows[lane] = row(n, lane, digits[n]);
                 }
                 let [x, y] = C::load_rows(simd, rows);
                 f.set_group(&mut entry.x, n, &x);

@@ -65,11 +65,11 @@ const BIAS: [i64; LIMBS] = {
 impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
     #[inline(always)]
     fn constant(self, limbs: &[f64; LIMBS]) -> DoubleLimbs<S::D> {
-        let mut own = [self.0.double(0.0); LIMBS];
-        for (own, limb) in own.iter_mut().zip(limbs) {
-            *own = self.0.double(*limb);
+        let mut limbs_out = [self.0.double(0.0); LIMBS];
+        for (to, limb) in limbs_out.iter_mut().zip(limbs) {
+            *to = self.0.double(*limb);
         }
-        DoubleLimbs(own)
+        DoubleLimbs(limbs_out)
     }
 
     /// Converts integers in limbs of 52 bits, times `2^UP`.
@@ -78,15 +78,15 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
         let simd = self.0;
         // An integer in the low bits of 2^52.
         let (offset, bits) = (simd.double(power_of_two(52)), simd.splat(power_of_two(52).to_bits()));
-        let mut own = [offset; LIMBS];
-        for (at, own) in own.iter_mut().enumerate() {
+        let mut cut = [offset; LIMBS];
+        for (at, to) in cut.iter_mut().enumerate() {
             let from = (BITS * at).saturating_sub(UP);
             let count = BITS - if at == 0 { UP } else { 0 };
             let digit = words::window::<S, { words::RADIX }>(simd, limbs, from, count);
             let digit = if at == 0 { digit.shl_each(simd.splat(UP as u64)) } else { digit };
-            *own = simd.double_of_bits(digit | bits) - offset;
+            *to = simd.double_of_bits(digit | bits) - offset;
         }
-        DoubleLimbs(own)
+        DoubleLimbs(cut)
     }
 
     #[inline(always)]
@@ -101,21 +101,21 @@ impl<S: FloatSimd, const N: usize> DoubleField<S, N> {
 /// Returns the residue in [0, p) in limbs of 52 bits, of a value between -2^7 p and 2^7 p whose limbs are below 2^47.
 #[inline(always)]
 fn canonical<S: FloatSimd>(simd: S, limbs: &DoubleLimbs<S::D>) -> [S::V; L] {
-    let mut own = [simd.zero(); LIMBS];
+    let mut integers = [simd.zero(); LIMBS];
     for at in 0..LIMBS {
         // The bits of the sum are those of the constant plus the integer, which the bias makes positive.
         let bits = simd.bits(limbs.0[at] + simd.double(ROUND));
-        own[at] = bits - simd.splat(ROUND.to_bits().wrapping_sub(BIAS[at].cast_unsigned()));
+        integers[at] = bits - simd.splat(ROUND.to_bits().wrapping_sub(BIAS[at].cast_unsigned()));
     }
     // Below 2^9 p now. The quotient by 2^256 is at most one more than that by p.
-    propagate(simd, &mut own);
-    fold(simd, &mut own);
-    fold(simd, &mut own);
-    subtract_p_once(simd, &mut own);
+    propagate(simd, &mut integers);
+    fold(simd, &mut integers);
+    fold(simd, &mut integers);
+    subtract_p_once(simd, &mut integers);
     let mut wide = [simd.zero(); L];
     for (at, limb) in wide.iter_mut().enumerate() {
         let count = words::RADIX.min(256 - words::RADIX * at);
-        *limb = words::window::<S, BITS>(simd, &own, words::RADIX * at, count);
+        *limb = words::window::<S, BITS>(simd, &integers, words::RADIX * at, count);
     }
     wide
 }
@@ -179,11 +179,11 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
     #[inline(always)]
     fn splat(self, stored: &[u64; L]) -> Self::Element {
         // Tables of constants are few, so the conversion of each may take its time.
-        let mut own = [self.0.zero(); L];
-        for (own, limb) in own.iter_mut().zip(stored) {
-            *own = self.0.splat(*limb);
+        let mut splats = [self.0.zero(); L];
+        for (to, limb) in splats.iter_mut().zip(stored) {
+            *to = self.0.splat(*limb);
         }
-        self.load_stored(&[own; N])
+        self.load_stored(&[splats; N])
     }
 
     #[inline(always)]
@@ -216,11 +216,11 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
     #[inline(always)]
     fn leave(self, a: &Self::Element) -> Element<S::V, L, N> {
         let one = self.constant(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let mut own = Element([Interleaved([self.0.zero(); N]); L]);
-        for (own, limb) in own.0.iter_mut().zip(canonical(self.0, &self.mul(a, &one))) {
-            own.0 = [limb; N];
+        let mut left = Element([Interleaved([self.0.zero(); N]); L]);
+        for (to, limb) in left.0.iter_mut().zip(canonical(self.0, &self.mul(a, &one))) {
+            to.0 = [limb; N];
         }
-        own
+        left
     }
 
     #[inline(always)]
@@ -340,9 +340,9 @@ impl<S: FloatSimd, const N: usize> CoordinateField<S, L, N> for DoubleField<S, N
 
     fn invert_all_public(self, all: &mut [Self::Element]) {
         self.invert_all_by(all, |ring, product| {
-            let mut own = [*product];
-            ring.invert_all_public(&mut own);
-            own[0]
+            let mut inverse = [*product];
+            ring.invert_all_public(&mut inverse);
+            inverse[0]
         });
     }
 }

@@ -43,8 +43,8 @@ impl<V: MulVector, const L: usize, const N: usize> Element<V, L, N> {
 
     /// Replaces K parts from `n` on.
     #[inline(always)]
-    pub(crate) fn set_part<const K: usize>(&mut self, n: usize, own: &Element<V, L, K>) {
-        set_part(&mut self.0, n, &own.0);
+    pub(crate) fn set_part<const K: usize>(&mut self, n: usize, part: &Element<V, L, K>) {
+        set_part(&mut self.0, n, &part.0);
     }
 }
 
@@ -80,9 +80,9 @@ impl<V: MulVector, const L: usize, const N: usize> ProductColumns<V, L, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn set_part<const K: usize>(&mut self, n: usize, own: &ProductColumns<V, L, K>) {
-        set_part(&mut self.low, n, &own.low);
-        set_part(&mut self.high, n, &own.high);
+    pub(crate) fn set_part<const K: usize>(&mut self, n: usize, part: &ProductColumns<V, L, K>) {
+        set_part(&mut self.low, n, &part.low);
+        set_part(&mut self.high, n, &part.high);
     }
 
     #[inline(always)]

@@ -55,8 +55,9 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
                 let inverse = single.mul(&invert(single, &joined), &others);
                 let mut inverses = *a;
                 for n in 0..N {
-                    let own = if N == 1 { inverse } else { single.mul(&inverse, &a.part(N - 1 - n)) };
-                    inverses.set_part(n, &own);
+                    let part_inverse =
+                        if N == 1 { inverse } else { single.mul(&inverse, &a.part(N - 1 - n)) };
+                    inverses.set_part(n, &part_inverse);
                 }
                 inverses
             },

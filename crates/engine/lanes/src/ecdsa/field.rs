@@ -214,8 +214,8 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> CoordinateF
         let a = self.below_modulus(a);
         let mut stored = [[self.simd.zero(); L]; N];
         for (n, stored) in stored.iter_mut().enumerate() {
-            for (limb, place) in stored.iter_mut().enumerate() {
-                *place = a.0[limb].0[n];
+            for (limb, to) in stored.iter_mut().enumerate() {
+                *to = a.0[limb].0[n];
             }
         }
         stored

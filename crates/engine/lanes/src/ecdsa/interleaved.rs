@@ -31,13 +31,13 @@ pub(crate) fn part<V: MulVector, const L: usize, const N: usize, const K: usize>
     limbs: &[Interleaved<V, N>; L],
     n: usize,
 ) -> [Interleaved<V, K>; L] {
-    let mut own = [Interleaved([limbs[0].0[n]; K]); L];
+    let mut part = [Interleaved([limbs[0].0[n]; K]); L];
     for limb in 0..L {
         for k in 0..K {
-            own[limb].0[k] = limbs[limb].0[n + k];
+            part[limb].0[k] = limbs[limb].0[n + k];
         }
     }
-    own
+    part
 }
 
 /// Replaces the parts of limbs from `n` on, pinned.
@@ -45,12 +45,12 @@ pub(crate) fn part<V: MulVector, const L: usize, const N: usize, const K: usize>
 pub(crate) fn set_part<V: MulVector, const L: usize, const N: usize, const K: usize>(
     limbs: &mut [Interleaved<V, N>; L],
     n: usize,
-    own: &[Interleaved<V, K>; L],
+    part: &[Interleaved<V, K>; L],
 ) {
     for limb in 0..L {
         for k in 0..K {
             // Pinning keeps the steps of the two parts in the order of the source.
-            limbs[limb].0[n + k] = own[limb].0[k].pinned();
+            limbs[limb].0[n + k] = part[limb].0[k].pinned();
         }
     }
 }

@@ -95,11 +95,11 @@ fn deterministic<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     // Ones for the lanes with hedged nonces: any value but zero, which the mask then discards.
     let mut given = Zeroizing::new(vec![[1_u8; 48]; block.len()]);
     let mut chosen = [0; N];
-    for (place, accepted) in block.iter().enumerate() {
+    for (index, accepted) in block.iter().enumerate() {
         let job = &accepted.job;
         if let NonceInput::Deterministic(alg) = job.nonce {
-            rfc6979::nonce::<C, L>(alg, job.scalar, job.digest, attempt, &mut given[place][..C::BYTES]);
-            chosen[place / LANES] |= 1 << (place % LANES);
+            rfc6979::nonce::<C, L>(alg, job.scalar, job.digest, attempt, &mut given[index][..C::BYTES]);
+            chosen[index / LANES] |= 1 << (index % LANES);
         }
     }
     let last = block.len() - 1;
@@ -112,8 +112,8 @@ fn deterministic<S: MulSimd, C: CurveParams<L>, const L: usize, const N: usize>(
     );
     // Lanes without a job repeat the last job, so they take its kind of nonce too.
     if matches!(block[last].job.nonce, NonceInput::Deterministic(_)) {
-        for place in block.len()..N * LANES {
-            chosen[place / LANES] |= 1 << (place % LANES);
+        for index in block.len()..N * LANES {
+            chosen[index / LANES] |= 1 << (index % LANES);
         }
     }
     (entered, chosen)

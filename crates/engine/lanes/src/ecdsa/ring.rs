@@ -150,11 +150,11 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     ) -> LooseElement<S::V, L, N> {
         let mut loose = a.loose();
         for n in (0..N).step_by(K) {
-            let own = self.simd.step(
+            let part = self.simd.step(
                 #[inline(always)]
                 || M::reduce(self.simd, products::<S, L, K>(self.simd, wide.part(n), &a.part(n), &b.part(n))),
             );
-            set_part(&mut loose.0, n, &own.0);
+            set_part(&mut loose.0, n, &part.0);
         }
         loose
     }
@@ -169,11 +169,11 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     fn squared_by<const K: usize>(self, a: &Element<S::V, L, N>) -> LooseElement<S::V, L, N> {
         let mut loose = a.loose();
         for n in (0..N).step_by(K) {
-            let own = self.simd.step(
+            let part = self.simd.step(
                 #[inline(always)]
                 || M::reduce(self.simd, square::<S, L, K>(self.simd, &a.part(n))),
             );
-            set_part(&mut loose.0, n, &own.0);
+            set_part(&mut loose.0, n, &part.0);
         }
         loose
     }
@@ -188,11 +188,11 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     fn reduce_by<const K: usize>(self, wide: ProductColumns<S::V, L, N>) -> LooseElement<S::V, L, N> {
         let mut loose = LooseElement(wide.low);
         for n in (0..N).step_by(K) {
-            let own = self.simd.step(
+            let part = self.simd.step(
                 #[inline(always)]
                 || M::reduce::<S, K>(self.simd, wide.part(n)),
             );
-            set_part(&mut loose.0, n, &own.0);
+            set_part(&mut loose.0, n, &part.0);
         }
         loose
     }
@@ -215,11 +215,11 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     ) -> ProductColumns<S::V, L, N> {
         let mut wide = self.nothing();
         for n in (0..N).step_by(K) {
-            let own = self.simd.step(
+            let part = self.simd.step(
                 #[inline(always)]
                 || products::<S, L, K>(self.simd, wide.part(n), &a.part(n), &b.part(n)),
             );
-            wide.set_part(n, &own);
+            wide.set_part(n, &part);
         }
         wide
     }
@@ -234,11 +234,11 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     fn square_by<const K: usize>(self, a: &Element<S::V, L, N>) -> ProductColumns<S::V, L, N> {
         let mut wide = self.nothing();
         for n in (0..N).step_by(K) {
-            let own = self.simd.step(
+            let part = self.simd.step(
                 #[inline(always)]
                 || square::<S, L, K>(self.simd, &a.part(n)),
             );
-            wide.set_part(n, &own);
+            wide.set_part(n, &part);
         }
         wide
     }
@@ -253,11 +253,11 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     fn carry_by<const K: usize>(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         let mut element = Element(loose.0);
         for n in (0..N).step_by(K) {
-            let own = self.simd.step(
+            let part = self.simd.step(
                 #[inline(always)]
                 || carry::<S, L, K>(self.simd, loose.part(n)),
             );
-            set_part(&mut element.0, n, &own.0);
+            set_part(&mut element.0, n, &part.0);
         }
         element
     }
@@ -346,11 +346,11 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryR
     fn reduce_weakly_by<const K: usize>(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         let mut element = Element(loose.0);
         for n in (0..N).step_by(K) {
-            let own = self.simd.step(
+            let part = self.simd.step(
                 #[inline(always)]
                 || F::reduce_weakly::<S, K>(self.simd, loose.part(n)),
             );
-            set_part(&mut element.0, n, &own.0);
+            set_part(&mut element.0, n, &part.0);
         }
         element
     }

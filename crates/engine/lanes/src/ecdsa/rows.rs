@@ -29,8 +29,8 @@ fn limb<S: MulSimd>(simd: S, words: &[S::V], at: usize) -> S::V {
 #[inline(always)]
 pub(crate) fn limbs_of_words<S: MulSimd, const L: usize>(simd: S, words: &[S::V]) -> [S::V; L] {
     let mut limbs = [simd.zero(); L];
-    for (at, place) in limbs.iter_mut().enumerate() {
-        *place = limb(simd, words, at);
+    for (at, to) in limbs.iter_mut().enumerate() {
+        *to = limb(simd, words, at);
     }
     limbs
 }
@@ -38,14 +38,14 @@ pub(crate) fn limbs_of_words<S: MulSimd, const L: usize>(simd: S, words: &[S::V]
 /// Converts integers of limbs to 64-bit words, lowest first.
 #[inline(always)]
 pub(crate) fn words_of_limbs<S: MulSimd, const L: usize>(simd: S, limbs: &[S::V; L], words: &mut [S::V]) {
-    for (at, place) in words.iter_mut().enumerate() {
+    for (at, to) in words.iter_mut().enumerate() {
         let (limb, bit) = (64 * at / 52, (64 * at % 52) as u64);
-        *place = limbs[limb].shr_each(simd.splat(bit));
+        *to = limbs[limb].shr_each(simd.splat(bit));
         // 64 bits can reach into three limbs of 52.
         for next in 1..=2 {
             let shift = 52 * next as u64 - bit;
             if shift < 64 && limb + next < L {
-                *place = *place | limbs[limb + next].shl_each(simd.splat(shift));
+                *to = *to | limbs[limb + next].shl_each(simd.splat(shift));
             }
         }
     }

@@ -53,8 +53,8 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
                     let mut words = [self.simd.zero(); WORDS];
                     // 260 bits of limbs are four whole words, 416 bits six; plain integers have no bits above.
                     words_of_limbs(self.simd, &limbs, &mut words[..52 * L / 64]);
-                    for (place, word) in all.iter_mut().zip(words) {
-                        *place = word.words();
+                    for (to, word) in all.iter_mut().zip(words) {
+                        *to = word.words();
                     }
                 },
             );
@@ -106,15 +106,15 @@ fn word_of_bytes(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Writes the integer of job `place` of a block, big-endian.
-pub(crate) fn write<const N: usize>(integers: &Integers<N>, place: usize, bytes: &mut [u8]) {
-    let words = &integers[place / LANES];
+/// Writes the integer of job `job` of a block, big-endian.
+pub(crate) fn write<const N: usize>(integers: &Integers<N>, job: usize, bytes: &mut [u8]) {
+    let words = &integers[job / LANES];
     for (word, chunk) in words.iter().zip(bytes.rchunks_mut(8)) {
-        chunk.copy_from_slice(&word[place % LANES].to_be_bytes());
+        chunk.copy_from_slice(&word[job % LANES].to_be_bytes());
     }
 }
 
-/// Returns true if the lane of job `place` of a block is set.
-pub(crate) fn is_set(masks: &[Mask], place: usize) -> bool {
-    masks[place / LANES] >> (place % LANES) & 1 == 1
+/// Returns true if the lane of job `job` of a block is set.
+pub(crate) fn is_set(masks: &[Mask], job: usize) -> bool {
+    masks[job / LANES] >> (job % LANES) & 1 == 1
 }

@@ -111,14 +111,14 @@ fn sign<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     let mut left = Vec::new();
     for (block, work) in jobs.chunks(N * LANES).zip(works.iter_mut()) {
         let [r, s] = finish::<S, C, L, N>(simd, block, work);
-        for (place, job) in block.iter().enumerate() {
-            if is_set(&work.refused, place) {
+        for (index, job) in block.iter().enumerate() {
+            if is_set(&work.refused, index) {
                 left.push(LaneJob { index: job.index, job: job.job });
                 continue;
             }
             let (first, second) = out.result_mut(job.index).split_at_mut(C::BYTES);
-            write(&r, place, first);
-            write(&s, place, second);
+            write(&r, index, first);
+            write(&s, index, second);
             out.set(job.index, Status::Done);
         }
     }

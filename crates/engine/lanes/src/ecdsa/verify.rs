@@ -88,8 +88,8 @@ fn verify<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>
     add_base_comb::<S, C, L, N>(simd, digits(C::BITS, table.window), &mut blocks);
     for work in &blocks {
         let is_good = finish::<S, C, L, N>(simd, work);
-        for (place, job) in work.block.iter().enumerate() {
-            out.set(job.index, if is_set(&is_good, place) { Status::Done } else { Status::Rejected });
+        for (index, job) in work.block.iter().enumerate() {
+            out.set(job.index, if is_set(&is_good, index) { Status::Done } else { Status::Rejected });
         }
     }
 }

@@ -92,14 +92,14 @@ impl<H: HmacHash> HmacChains<H> {
             pad[..key.len()].copy_from_slice(key);
         }
         let mut prepared = Self { states: [[0; CHAIN_BYTES]; 2], hash: PhantomData };
-        let places = prepared.states.as_flattened_mut().chunks_exact_mut(chain_len::<H::Lanes>());
-        for (place, mask) in places.zip([0x36, 0x36 ^ 0x5C]) {
+        let chains = prepared.states.as_flattened_mut().chunks_exact_mut(chain_len::<H::Lanes>());
+        for (chain, mask) in chains.zip([0x36, 0x36 ^ 0x5C]) {
             // The first mask is still in the pad, so the second one cancels it.
             pad.iter_mut().for_each(|byte| *byte ^= mask);
             let mut state = Zeroizing::new(H::initial_chain());
             // One block each, once per key: lanes would gain nothing.
             H::Lanes::compress_alone(&mut state, &pad[..H::Lanes::BLOCK]);
-            place.copy_from_slice(&state[..place.len()]);
+            chain.copy_from_slice(&state[..chain.len()]);
         }
         prepared
     }

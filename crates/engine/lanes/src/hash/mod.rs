@@ -167,10 +167,10 @@ impl<V: Vector, H: LaneHash> LaneChains<V, H> {
 
     /// Stores the leading bytes of a lane's chaining value, as many as the slice holds.
     #[inline(always)]
-    fn store(&self, lane: usize, place: &mut [u8]) {
+    fn store(&self, lane: usize, out: &mut [u8]) {
         let rows = self.0.iter().skip(lane).step_by(LaneLayout::<V, H>::LANES);
-        for (row, place) in rows.zip(place.chunks_mut(V::BYTES)) {
-            row.store_prefix(place);
+        for (row, chunk) in rows.zip(out.chunks_mut(V::BYTES)) {
+            row.store_prefix(chunk);
         }
     }
 }

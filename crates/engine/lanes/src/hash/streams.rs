@@ -70,8 +70,8 @@ impl StreamState {
     #[inline(always)]
     fn new<H: StreamHash>(bytes: &[u8; CHAIN_BYTES / 2]) -> Self {
         let mut state = Self::default();
-        for (place, pair) in H::ORDER.iter().zip(bytes.as_chunks().0) {
-            state.0[*place] = u64::from_be_bytes(*pair);
+        for (word, pair) in H::ORDER.iter().zip(bytes.as_chunks().0) {
+            state.0[*word] = u64::from_be_bytes(*pair);
         }
         state
     }
@@ -80,8 +80,8 @@ impl StreamState {
     #[inline(always)]
     fn bytes<H: StreamHash>(&self) -> [u8; CHAIN_BYTES / 2] {
         let mut bytes = [0; CHAIN_BYTES / 2];
-        for (pair, place) in bytes.as_chunks_mut().0.iter_mut().zip(H::ORDER) {
-            *pair = self.0[place].to_be_bytes();
+        for (pair, word) in bytes.as_chunks_mut().0.iter_mut().zip(H::ORDER) {
+            *pair = self.0[word].to_be_bytes();
         }
         bytes
     }
@@ -304,8 +304,8 @@ impl<'a, H: StreamHash> Streams<'a, H> {
         out: &mut PartMut<'_>,
     ) {
         // From the last to the first, because the last one moves to the place of one that has no more records.
-        for place in (0..self.count).rev() {
-            let (stream, state) = (&mut self.streams[place], &mut self.states[place]);
+        for index in (0..self.count).rev() {
+            let (stream, state) = (&mut self.streams[index], &mut self.states[index]);
             while stream.source.has_ended() {
                 if let Some(len) = K::INNER_LEN.filter(|_| stream.is_inner) {
                     stream.source.start_outer(&state.bytes::<H>()[..len]);
@@ -315,8 +315,8 @@ impl<'a, H: StreamHash> Streams<'a, H> {
                 write(waiting.part, stream.record, &state.bytes::<H>(), waiting.run.result_len, out);
                 if !waiting.start(stream, state) {
                     self.count -= 1;
-                    self.streams.swap(place, self.count);
-                    self.states.swap(place, self.count);
+                    self.streams.swap(index, self.count);
+                    self.states.swap(index, self.count);
                     break;
                 }
             }
@@ -365,10 +365,10 @@ const FETCHED_BLOCKS: usize = 4;
 #[inline(always)]
 fn write(part: &RecordPart<'_>, record: RecordRef, result: &[u8; 32], len: usize, out: &mut PartMut<'_>) {
     match out.place(part.output(record), len) {
-        Ok(place) => match place.first_chunk_mut() {
+        Ok(output) => match output.first_chunk_mut() {
             // A copy of constant length, which needs no call.
-            Some(place) => *place = *result,
-            None => place.copy_from_slice(&result[..place.len()]),
+            Some(whole) => *whole = *result,
+            None => output.copy_from_slice(&result[..output.len()]),
         },
         Err(status) => out.statuses[record.index as usize] = status,
     }

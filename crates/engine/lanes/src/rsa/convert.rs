@@ -23,8 +23,8 @@ pub(super) fn gather<S: MulSimd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [
             *row = simd.load(&words_at(number, at * LANES));
         }
         let columns = S::V::transpose8(rows);
-        for (place, column) in block.iter_mut().zip(columns) {
-            *place = column;
+        for (to, column) in block.iter_mut().zip(columns) {
+            *to = column;
         }
     }
 }
@@ -87,10 +87,10 @@ impl<L: RsaLeaf<N>, const N: usize> Staging<L, N> {
     }
 
     /// Writes a lane's number, which must fit.
-    pub(super) fn write(&self, lane: usize, place: &mut [u8]) {
+    pub(super) fn write(&self, lane: usize, out: &mut [u8]) {
         // `zip` stops at the length of the result; higher words are zero, because the number is below its modulus.
         let words = &self.words[lane * self.count..(lane + 1) * self.count];
-        let (first, whole) = place.as_rchunks_mut::<8>();
+        let (first, whole) = out.as_rchunks_mut::<8>();
         let (low, high) = words.split_at(whole.len());
         for (bytes, word) in whole.iter_mut().rev().zip(low) {
             *bytes = word.to_be_bytes();

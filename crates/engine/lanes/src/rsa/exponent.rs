@@ -19,7 +19,8 @@ pub(super) fn digits(exponent: &[u8], bits: usize, window: usize) -> Option<Digi
     };
     // Folds all bits above the bound without a branch on them.
     let beyond = (bits..8 * exponent.len()).fold(0, |beyond, at| beyond | bit(at));
-    let digit = |at: usize| (0..window).fold(0, |digit, place| digit | bit(at * window + place) << place);
+    let digit =
+        |at: usize| (0..window).fold(0, |digit, position| digit | bit(at * window + position) << position);
     (declassify(beyond) == 0).then(|| Zeroizing::new((0..bits.div_ceil(window)).rev().map(digit).collect()))
 }
 
@@ -69,11 +70,11 @@ impl<'m, L: RsaLeaf<N>, const N: usize> PowerGroups<'m, L, N> {
         limbs: usize,
         digits: usize,
         count: usize,
-        places: &mut FreeSpans<'m, L::Limb>,
+        spans: &mut FreeSpans<'m, L::Limb>,
     ) -> Self {
-        let streams = L::Streams::new(leaf, limbs, count, places);
+        let streams = L::Streams::new(leaf, limbs, count, spans);
         let windows = |at| {
-            let [table, digits, entry] = places.take(Self::window_spans(limbs, digits, at));
+            let [table, digits, entry] = spans.take(Self::window_spans(limbs, digits, at));
             PowerWindows { table, digits, entry }
         };
         Self { leaf, streams, windows: (0..count).map(windows).collect() }

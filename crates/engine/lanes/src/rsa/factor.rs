@@ -38,13 +38,13 @@ pub(crate) struct PickedFactor<'a, V> {
 }
 
 impl<'a, V: MulVector> PickedFactor<'a, V> {
-    /// Selects the entries of `index`. `place(i)` has bit i set in every lane.
+    /// Selects the entries of `index`. `number_at(i)` has bit i set in every lane.
     #[inline(always)]
-    pub(crate) fn new(table: &'a [V], index: V, place: impl Fn(usize) -> V) -> Self {
+    pub(crate) fn new(table: &'a [V], index: V, number_at: impl Fn(usize) -> V) -> Self {
         // Masks are computed once for all limbs. They stay in mask registers, where nothing indexes by them.
         let mut bits = [0; WINDOW_BITS];
         for (at, bits) in bits.iter_mut().enumerate() {
-            *bits = index.has_any(place(at));
+            *bits = index.has_any(number_at(at));
         }
         Self { table: table.as_chunks().0, bits }
     }

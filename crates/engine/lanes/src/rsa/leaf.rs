@@ -117,7 +117,7 @@ pub(crate) trait RsaStreams<'m, L: RsaLeaf<N>, const N: usize>: Debug + Sized {
     fn value_place(limbs: usize, at: usize) -> usize;
 
     /// Allocates streams. The caller then sets values and moduli.
-    fn new(leaf: L, limbs: usize, count: usize, places: &mut FreeSpans<'m, L::Limb>) -> Self;
+    fn new(leaf: L, limbs: usize, count: usize, spans: &mut FreeSpans<'m, L::Limb>) -> Self;
 
     /// Returns the number of limbs of every number.
     fn limbs(&self) -> usize;

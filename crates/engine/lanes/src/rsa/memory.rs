@@ -26,24 +26,24 @@ const fn page<V>() -> usize {
 pub(crate) struct VectorSpan {
     vectors: usize,
     /// The offset of the first vector in a page, or None if it does not matter.
-    place: Option<usize>,
+    offset: Option<usize>,
 }
 
 impl VectorSpan {
     /// Returns a span of `vectors` vectors at an offset within a page.
-    pub(crate) fn at(place: usize, vectors: usize) -> Self {
-        Self { vectors, place: Some(place) }
+    pub(crate) fn at(offset: usize, vectors: usize) -> Self {
+        Self { vectors, offset: Some(offset) }
     }
 
     /// Returns a span of `vectors` vectors at any offset.
     pub(crate) fn anywhere(vectors: usize) -> Self {
-        Self { vectors, place: None }
+        Self { vectors, offset: None }
     }
 
     /// Returns the number of vectors to skip after `end` vectors, if a page has `page` vectors.
     fn gap(self, end: usize, page: usize) -> usize {
         // The base of the allocation does not matter: only differences of offsets decide which loads wait.
-        self.place.map_or(0, |place| (place + page - end % page) % page)
+        self.offset.map_or(0, |offset| (offset + page - end % page) % page)
     }
 }
 
@@ -60,7 +60,7 @@ impl<L: LimbLeaf> SpanMemory<L> {
     }
 
     /// Returns all of the memory.
-    pub(crate) fn places(&mut self) -> FreeSpans<'_, L::Limb> {
+    pub(crate) fn free_spans(&mut self) -> FreeSpans<'_, L::Limb> {
         FreeSpans { rest: &mut self.0, end: 0 }
     }
 }
@@ -103,7 +103,7 @@ mod tests {
             VectorSpan::at(7, 0),
         ];
         let mut memory = SpanMemory::new(PortableSimd, spans);
-        for (mark, span) in (1..).zip(memory.places().take(spans)) {
+        for (mark, span) in (1..).zip(memory.free_spans().take(spans)) {
             span.fill(PortableSimd::<LANES>.splat(mark));
         }
         let marks: Vec<u64> = memory.0.iter().map(|vector| vector.words()[LANES - 1]).collect();

@@ -55,7 +55,7 @@ pub(crate) fn mod_exp<L: RsaLeaf<N>, const N: usize>(
     // All jobs of the shape have the same limbs and digits, so the first one decides the sizes for all.
     let count = jobs.len().div_ceil(N).min(2);
     let mut memory = SpanMemory::new(leaf, PowerGroups::<L, N>::spans(limbs, digits, count));
-    let mut powers = PowerGroups::new(leaf, limbs, digits, count, &mut memory.places());
+    let mut powers = PowerGroups::new(leaf, limbs, digits, count, &mut memory.free_spans());
     let mut staging = Staging::new(leaf, limbs, shape.output_len());
     for pair in jobs.chunks(2 * N) {
         let groups = || pair.chunks(N);

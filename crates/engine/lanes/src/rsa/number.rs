@@ -19,7 +19,7 @@ pub(super) fn from_bytes(bytes: &[u8], limbs: usize) -> Option<Limbs> {
         let parts = u128::from(*byte) << bit;
         for (limb, part) in [(limb, parts as u64 & LIMB), (limb + 1, (parts >> LIMB_BITS) as u64)] {
             match out.get_mut(limb) {
-                Some(place) => *place |= part,
+                Some(limb) => *limb |= part,
                 None => beyond |= part,
             }
         }

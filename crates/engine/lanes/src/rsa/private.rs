@@ -109,7 +109,7 @@ pub(crate) fn private<L: RsaLeaf<N>, const N: usize>(
     let (limbs, digits) = (first.job.key.limbs, first.job.key.p.digits.len());
     let spans = PowerGroups::<L, N>::spans(limbs, digits, 2).chain(CrtHalves::<L, N>::spans(limbs));
     let mut memory = SpanMemory::new(leaf, spans);
-    let mut halves = CrtHalves::new(leaf, limbs, digits, &mut memory.places());
+    let mut halves = CrtHalves::new(leaf, limbs, digits, &mut memory.free_spans());
     let mut staging = Staging::new(leaf, limbs, shape.output_len());
     for group in jobs.chunks(N) {
         staging.read(per_lane(group, |job| job.input), halves.input);
@@ -134,7 +134,7 @@ struct CrtHalves<'m, L: RsaLeaf<N>, const N: usize> {
     input: &'m mut [L::Limb],
     result: &'m mut [L::Limb],
     /// One number for each half.
-    own: [&'m mut [L::Limb]; 2],
+    halves: [&'m mut [L::Limb]; 2],
 }
 
 impl<'m, L: RsaLeaf<N>, const N: usize> CrtHalves<'m, L, N> {
@@ -143,10 +143,10 @@ impl<'m, L: RsaLeaf<N>, const N: usize> CrtHalves<'m, L, N> {
         [2 * limbs, 2 * limbs, limbs, limbs].map(VectorSpan::anywhere)
     }
 
-    fn new(leaf: L, limbs: usize, digits: usize, places: &mut FreeSpans<'m, L::Limb>) -> Self {
-        let powers = PowerGroups::new(leaf, limbs, digits, 2, places);
-        let [input, result, p, q] = places.take(Self::spans(limbs));
-        Self { leaf, powers, input, result, own: [p, q] }
+    fn new(leaf: L, limbs: usize, digits: usize, spans: &mut FreeSpans<'m, L::Limb>) -> Self {
+        let powers = PowerGroups::new(leaf, limbs, digits, 2, spans);
+        let [input, result, p, q] = spans.take(Self::spans(limbs));
+        Self { leaf, powers, input, result, halves: [p, q] }
     }
 
     /// Computes the result of the input under `N` keys.
@@ -160,22 +160,22 @@ impl<'m, L: RsaLeaf<N>, const N: usize> CrtHalves<'m, L, N> {
     /// Brings the input into Montgomery form. The input is `low + high R`, so its form is `low R^2 / R + high R^3 /
     /// R`.
     fn enter_montgomery(&mut self, primes: [[&PrimeHalf; N]; 2]) {
-        let Self { leaf, powers, input, own, .. } = self;
+        let Self { leaf, powers, input, halves, .. } = self;
         for (at, primes) in primes.iter().enumerate() {
             let inverses = primes.map(|prime| &prime.inverse[..]);
             powers.streams.set_modulus(at, primes.map(|prime| &prime.modulus[..]), inverses);
             powers.set_exponents(at, primes.map(|prime| &prime.digits[..]));
         }
         // The input has the length of n and is above the primes. Splitting it at R avoids a division.
-        let (low, high) = input.split_at(own[0].len());
+        let (low, high) = input.split_at(halves[0].len());
         for (input, power) in [(low, 1), (high, 2)] {
-            for (at, own) in own.iter_mut().enumerate() {
-                own.copy_from_slice(powers.streams.value(at));
+            for (at, half) in halves.iter_mut().enumerate() {
+                half.copy_from_slice(powers.streams.value(at));
                 powers.streams.value_mut(at).0.copy_from_slice(input);
             }
             powers.multiply_by_constants(&primes.map(|primes| primes.map(|prime| &prime.radix[power][..])));
         }
-        for (at, low) in own.iter().enumerate() {
+        for (at, low) in halves.iter().enumerate() {
             leaf.add(powers.streams.value_mut(at).0, low);
         }
     }
@@ -183,7 +183,7 @@ impl<'m, L: RsaLeaf<N>, const N: usize> CrtHalves<'m, L, N> {
     /// Computes `m_q + q h` with `h = (m_p - m_q) qinv mod p`. `m_p` is a product in Montgomery form, and
     /// `m_q` is reduced.
     fn recombine(&mut self, keys: [&PrivateKey<L>; N]) {
-        let Self { leaf, powers, own: [m_p, m_q], result, .. } = self;
+        let Self { leaf, powers, halves: [m_p, m_q], result, .. } = self;
         m_p.copy_from_slice(powers.streams.value(0));
         m_q.copy_from_slice(powers.leave_montgomery(1));
         let (value, _) = powers.streams.value_mut(0);

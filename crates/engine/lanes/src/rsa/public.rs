@@ -90,7 +90,7 @@ pub(crate) fn public<L: RsaLeaf<N>, const N: usize>(
     // A second group costs memory even if it is idle, so small runs allocate one.
     let count = jobs.len().div_ceil(N).min(2);
     let mut memory = SpanMemory::new(leaf, PublicGroups::<L, N>::spans(limbs, count));
-    let mut groups = PublicGroups::new(leaf, limbs, count, &mut memory.places());
+    let mut groups = PublicGroups::new(leaf, limbs, count, &mut memory.free_spans());
     let mut staging = Staging::new(leaf, limbs, shape.output_len());
     for pair in jobs.chunks(2 * N) {
         for (at, jobs) in pair.chunks(N).enumerate() {
@@ -131,9 +131,9 @@ impl<'m, L: RsaLeaf<N>, const N: usize> PublicGroups<'m, L, N> {
         L::Streams::spans(limbs, count).into_iter().chain(numbers)
     }
 
-    fn new(leaf: L, limbs: usize, count: usize, places: &mut FreeSpans<'m, L::Limb>) -> Self {
-        let streams = L::Streams::new(leaf, limbs, count, places);
-        let mut numbers = || (0..count).flat_map(|_| places.take([VectorSpan::anywhere(limbs)])).collect();
+    fn new(leaf: L, limbs: usize, count: usize, spans: &mut FreeSpans<'m, L::Limb>) -> Self {
+        let streams = L::Streams::new(leaf, limbs, count, spans);
+        let mut numbers = || (0..count).flat_map(|_| spans.take([VectorSpan::anywhere(limbs)])).collect();
         Self { leaf, streams, inputs: numbers(), radix_squared: numbers() }
     }
 

@@ -33,8 +33,8 @@ impl<'m, V> RowScratch<'m, V> {
         ]
     }
 
-    pub(super) fn new(limbs: usize, places: &mut FreeSpans<'m, V>) -> Self {
-        let [quotients, kept, from, to, nothing] = places.take(Self::spans(limbs));
+    pub(super) fn new(limbs: usize, spans: &mut FreeSpans<'m, V>) -> Self {
+        let [quotients, kept, from, to, nothing] = spans.take(Self::spans(limbs));
         Self { quotients, kept, columns: [from, to], nothing }
     }
 }

@@ -92,11 +92,11 @@ impl<'m, S: MulSimd> ModulusStreams<'m, S> {
     }
 
     /// Allocates streams. The caller then sets values and moduli.
-    pub(crate) fn new(simd: S, limbs: usize, count: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
+    pub(crate) fn new(simd: S, limbs: usize, count: usize, spans: &mut FreeSpans<'m, S::V>) -> Self {
         debug_assert!(SIZES.contains(&limbs));
-        let scratch = RowScratch::new(if limbs > SINGLE { limbs } else { 0 }, places);
+        let scratch = RowScratch::new(if limbs > SINGLE { limbs } else { 0 }, spans);
         let stream = |at| {
-            let [modulus, inverse, value, last, doubled] = places.take(Self::stream_spans(limbs, at));
+            let [modulus, inverse, value, last, doubled] = spans.take(Self::stream_spans(limbs, at));
             ModulusStream { modulus, inverse, value, last, doubled }
         };
         Self { simd, streams: (0..count).map(stream).collect(), scratch }

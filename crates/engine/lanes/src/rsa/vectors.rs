@@ -140,8 +140,8 @@ impl<'m, S: MulSimd> RsaStreams<'m, S, LANES> for ModulusStreams<'m, S> {
         Self::value_place(limbs, at)
     }
 
-    fn new(leaf: S, limbs: usize, count: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
-        Self::new(leaf, limbs, count, places)
+    fn new(leaf: S, limbs: usize, count: usize, spans: &mut FreeSpans<'m, S::V>) -> Self {
+        Self::new(leaf, limbs, count, spans)
     }
 
     fn limbs(&self) -> usize {
@@ -150,8 +150,8 @@ impl<'m, S: MulSimd> RsaStreams<'m, S, LANES> for ModulusStreams<'m, S> {
 
     fn set_modulus(&mut self, at: usize, moduli: [&[u64]; LANES], inverses: [&[u64]; LANES]) {
         let simd = self.simd();
-        let place = self.set_modulus(at, simd.load(&inverses.map(|inverse| inverse[0])));
-        convert::gather_into(simd, moduli, place);
+        let block = self.set_modulus(at, simd.load(&inverses.map(|inverse| inverse[0])));
+        convert::gather_into(simd, moduli, block);
     }
 
     fn modulus(&self, at: usize) -> &[S::V] {

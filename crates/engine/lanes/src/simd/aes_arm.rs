@@ -100,14 +100,14 @@ impl SingleSimd for ArmAesSimd {
     }
 
     #[inline(always)]
-    fn store_block(self, block: NeonBlock, place: &mut BlockBytes) {
+    fn store_block(self, block: NeonBlock, out: &mut BlockBytes) {
         // SAFETY: `self` proves NEON; the reference is to 16 writable bytes, and the store may be unaligned.
-        unsafe { vst1q_u8(place.as_mut_ptr(), block.0) };
+        unsafe { vst1q_u8(out.as_mut_ptr(), block.0) };
     }
 
     #[inline(always)]
-    fn store_block_prefix(self, block: NeonBlock, place: &mut [u8]) {
-        partial::store_block_prefix(self, block, place);
+    fn store_block_prefix(self, block: NeonBlock, out: &mut [u8]) {
+        partial::store_block_prefix(self, block, out);
     }
 
     #[inline(always)]

@@ -106,14 +106,14 @@ impl SingleSimd for AesSimd {
     }
 
     #[inline(always)]
-    fn store_block(self, block: XmmBlock, place: &mut BlockBytes) {
+    fn store_block(self, block: XmmBlock, out: &mut BlockBytes) {
         // SAFETY: `self` proves AVX; the reference is to 16 writable bytes, and the store may be unaligned.
-        unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), block.0) };
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), block.0) };
     }
 
     #[inline(always)]
-    fn store_block_prefix(self, block: XmmBlock, place: &mut [u8]) {
-        partial::store_block_prefix(self, block, place);
+    fn store_block_prefix(self, block: XmmBlock, out: &mut [u8]) {
+        partial::store_block_prefix(self, block, out);
     }
 
     #[inline(always)]

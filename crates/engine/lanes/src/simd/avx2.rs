@@ -103,8 +103,8 @@ impl Simd for Avx2Simd {
             return whole;
         }
         let mut single = [0; WORDS];
-        if let Some(place) = single.get_mut(words.len()) {
-            *place = word_of(tail);
+        if let Some(word) = single.get_mut(words.len()) {
+            *word = word_of(tail);
         }
         whole | self.load(&single)
     }
@@ -149,8 +149,8 @@ impl Vector for YmmVector {
     }
 
     #[inline(always)]
-    fn store_prefix(self, place: &mut [u8]) {
-        if let Some(whole) = place.first_chunk_mut::<{ 8 * WORDS }>() {
+    fn store_prefix(self, out: &mut [u8]) {
+        if let Some(whole) = out.first_chunk_mut::<{ 8 * WORDS }>() {
             // SAFETY: `self` proves AVX2; the array is 32 writable bytes, and the store may be unaligned.
             unsafe { _mm256_storeu_si256(whole.as_mut_ptr().cast(), self.0) };
             return;
@@ -159,7 +159,7 @@ impl Vector for YmmVector {
         // SAFETY: `self` proves AVX2.
         let halves = unsafe { (_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0)) };
         let (mut half, high) = halves;
-        let (halves, rest) = place.as_chunks_mut::<16>();
+        let (halves, rest) = out.as_chunks_mut::<16>();
         if let Some(first) = halves.first_mut() {
             // SAFETY: the array is 16 writable bytes, and the store may be unaligned.
             unsafe { _mm_storeu_si128(first.as_mut_ptr().cast(), half) };
@@ -410,10 +410,12 @@ impl HalfVector for YmmVector {
             // The permutation selects half words: words 2 i and 2 i + 1 of a vector for index i. It reads three bits.
             let twice = _mm256_slli_epi64::<1>(_mm256_and_si256(self.0, _mm256_set1_epi64x(3)));
             let next = _mm256_add_epi64(twice, _mm256_set1_epi64x(1));
-            let places = _mm256_or_si256(twice, _mm256_slli_epi64::<32>(next));
+            let indices = _mm256_or_si256(twice, _mm256_slli_epi64::<32>(next));
             let [a, b, c, d] = words;
-            let (a, b) = (_mm256_permutevar8x32_epi32(a.0, places), _mm256_permutevar8x32_epi32(b.0, places));
-            let (c, d) = (_mm256_permutevar8x32_epi32(c.0, places), _mm256_permutevar8x32_epi32(d.0, places));
+            let (a, b) =
+                (_mm256_permutevar8x32_epi32(a.0, indices), _mm256_permutevar8x32_epi32(b.0, indices));
+            let (c, d) =
+                (_mm256_permutevar8x32_epi32(c.0, indices), _mm256_permutevar8x32_epi32(d.0, indices));
             let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
             let (c, d) = (_mm256_castsi256_pd(c), _mm256_castsi256_pd(d));
             // A blend of doubles looks at the top bit of each lane.

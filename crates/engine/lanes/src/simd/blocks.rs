@@ -74,10 +74,10 @@ pub(crate) trait SingleSimd: Cpu {
     fn load_padded_at(self, bytes: &[u8], start: usize) -> Self::Block;
 
     /// Stores a block.
-    fn store_block(self, block: Self::Block, place: &mut BlockBytes);
+    fn store_block(self, block: Self::Block, out: &mut BlockBytes);
 
     /// Stores the first bytes of a block, as many as the slice holds.
-    fn store_block_prefix(self, block: Self::Block, place: &mut [u8]);
+    fn store_block_prefix(self, block: Self::Block, out: &mut [u8]);
 
     /// Returns true if two blocks differ in their first `len` bytes. `len` is at most 16.
     fn differ(self, a: Self::Block, b: Self::Block, len: usize) -> bool;
@@ -110,7 +110,7 @@ pub(crate) trait BlockSimd: Cpu {
     fn load_prefix(self, bytes: &[u8]) -> Self::Four;
 
     /// Stores the first bytes of four blocks, as many as the slice holds.
-    fn store_prefix(self, blocks: Self::Four, place: &mut [u8]);
+    fn store_prefix(self, blocks: Self::Four, out: &mut [u8]);
 
     /// XORs up to four blocks of bytes with a key stream into `output`, which has the length of `input`. Returns the
     /// input and the output, each followed by zeros.

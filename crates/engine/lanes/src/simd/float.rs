@@ -194,21 +194,21 @@ impl<D: FloatVector> DoubleLimbs<D> {
     /// Multiplies every limb.
     #[inline(always)]
     pub(crate) fn scaled(self, by: D) -> Self {
-        let mut own = self.0;
-        for limb in &mut own {
+        let mut limbs = self.0;
+        for limb in &mut limbs {
             *limb = limb.times(by);
         }
-        Self(own)
+        Self(limbs)
     }
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
     pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        let mut own = self.0;
-        for (own, yes) in own.iter_mut().zip(&yes.0) {
-            *own = own.or_if(mask, *yes);
+        let mut limbs = self.0;
+        for (limb, yes) in limbs.iter_mut().zip(&yes.0) {
+            *limb = limb.or_if(mask, *yes);
         }
-        Self(own)
+        Self(limbs)
     }
 
     /// Returns the largest magnitude of a limb of any lane.
@@ -223,11 +223,11 @@ impl<D: FloatVector> Add for DoubleLimbs<D> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        let mut own = self.0;
-        for (own, other) in own.iter_mut().zip(other.0) {
-            *own = *own + other;
+        let mut limbs = self.0;
+        for (limb, other) in limbs.iter_mut().zip(other.0) {
+            *limb = *limb + other;
         }
-        Self(own)
+        Self(limbs)
     }
 }
 
@@ -236,11 +236,11 @@ impl<D: FloatVector> Sub for DoubleLimbs<D> {
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        let mut own = self.0;
-        for (own, other) in own.iter_mut().zip(other.0) {
-            *own = *own - other;
+        let mut limbs = self.0;
+        for (limb, other) in limbs.iter_mut().zip(other.0) {
+            *limb = *limb - other;
         }
-        Self(own)
+        Self(limbs)
     }
 }
 

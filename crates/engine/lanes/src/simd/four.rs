@@ -38,8 +38,8 @@ impl<S: RegisterSimd> BlockSimd for S {
     }
 
     #[inline(always)]
-    fn store_prefix(self, blocks: Self::Four, place: &mut [u8]) {
-        store_blocks(self, blocks.0, place);
+    fn store_prefix(self, blocks: Self::Four, out: &mut [u8]) {
+        store_blocks(self, blocks.0, out);
     }
 
     #[inline(always)]

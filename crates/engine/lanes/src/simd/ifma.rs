@@ -248,10 +248,10 @@ impl Vector for ZmmVector {
     }
 
     #[inline(always)]
-    fn store_prefix(self, place: &mut [u8]) {
+    fn store_prefix(self, out: &mut [u8]) {
         // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
         unsafe {
-            _mm512_mask_storeu_epi8(place.as_mut_ptr().cast(), prefix_mask(place.len()), self.0);
+            _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), prefix_mask(out.len()), self.0);
         }
     }
 
@@ -402,9 +402,9 @@ impl MulVector for ZmmVector {
     }
 
     #[inline(always)]
-    fn fetch(place: &Self) -> Self {
+    fn fetch(from: &Self) -> Self {
         // SAFETY: a reference is readable and aligned; a volatile read is ordered with the pinned steps.
-        unsafe { std::ptr::read_volatile(place) }
+        unsafe { std::ptr::read_volatile(from) }
     }
 
     #[inline(always)]

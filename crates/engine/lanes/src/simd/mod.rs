@@ -233,7 +233,7 @@ pub(crate) trait Vector:
     fn words(self) -> Self::Lanes<u64>;
 
     /// Stores the leading bytes of the little-endian words, as many as the slice holds.
-    fn store_prefix(self, place: &mut [u8]);
+    fn store_prefix(self, out: &mut [u8]);
 
     /// Shifts to the left by `N` below 64.
     fn shl<const N: u32>(self) -> Self;

@@ -51,8 +51,8 @@ pub(crate) trait MulVector: Vector<Lanes<u64> = Words> {
 
     /// Reads memory at this point, pinned: the compiler neither keeps an earlier copy nor loads ahead.
     #[inline(always)]
-    fn fetch(place: &Self) -> Self {
-        *place
+    fn fetch(from: &Self) -> Self {
+        *from
     }
 
     /// Shifts to the right by `N` below 64, arithmetically.

@@ -144,11 +144,11 @@ impl Vector for NeonVector {
     }
 
     #[inline(always)]
-    fn store_prefix(self, place: &mut [u8]) {
-        match place.first_chunk_mut::<{ 8 * WORDS }>() {
+    fn store_prefix(self, out: &mut [u8]) {
+        match out.first_chunk_mut::<{ 8 * WORDS }>() {
             // SAFETY: `self` proves NEON; the array is 16 writable bytes, and the store may be unaligned.
             Some(whole) => unsafe { vst1q_u8(whole.as_mut_ptr(), self.bytes()) },
-            None => store_short(self.words(), place),
+            None => store_short(self.words(), out),
         }
     }
 

@@ -116,8 +116,8 @@ impl<V: HalfVector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    fn store_prefix(self, place: &mut [u8]) {
-        let (low, high) = place.split_at_mut(place.len().min(8 * HALF));
+    fn store_prefix(self, out: &mut [u8]) {
+        let (low, high) = out.split_at_mut(out.len().min(8 * HALF));
         self.0[0].store_prefix(low);
         self.0[1].store_prefix(high);
     }

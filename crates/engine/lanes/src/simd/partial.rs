@@ -122,11 +122,11 @@ pub(super) fn load_padded_at<S: SingleSimd<Block: BlockRegister>>(
 pub(super) fn store_block_prefix<S: SingleSimd<Block: BlockRegister>>(
     simd: S,
     block: S::Block,
-    place: &mut [u8],
+    out: &mut [u8],
 ) {
-    match place.first_chunk_mut() {
-        Some(place) => simd.store_block(block, place),
-        None => store_short(block.words(), place),
+    match out.first_chunk_mut() {
+        Some(whole) => simd.store_block(block, whole),
+        None => store_short(block.words(), out),
     }
 }
 
@@ -156,12 +156,12 @@ fn load_two_blocks<S: SingleSimd<Block: BlockRegister>>(
 pub(super) fn store_blocks<S: SingleSimd<Block: BlockRegister>>(
     simd: S,
     [a, b, c, d]: [S::Block; 4],
-    place: &mut [u8],
+    out: &mut [u8],
 ) {
-    store_block_at(simd, a, simd.block_of_words([0; 2]), place, 0);
-    store_block_at(simd, b, a, place, BLOCK);
-    store_block_at(simd, c, b, place, 2 * BLOCK);
-    store_block_at(simd, d, c, place, 3 * BLOCK);
+    store_block_at(simd, a, simd.block_of_words([0; 2]), out, 0);
+    store_block_at(simd, b, a, out, BLOCK);
+    store_block_at(simd, c, b, out, 2 * BLOCK);
+    store_block_at(simd, d, c, out, 3 * BLOCK);
 }
 
 /// Stores a block at byte `start`, as many bytes as the slice holds. `before` is the block before it.
@@ -170,18 +170,18 @@ fn store_block_at<S: SingleSimd<Block: BlockRegister>>(
     simd: S,
     block: S::Block,
     before: S::Block,
-    place: &mut [u8],
+    out: &mut [u8],
     start: usize,
 ) {
-    let Some(rest) = place.get_mut(start..).filter(|rest| !rest.is_empty()) else { return };
+    let Some(rest) = out.get_mut(start..).filter(|rest| !rest.is_empty()) else { return };
     let count = rest.len();
-    if let Some(place) = rest.first_chunk_mut() {
-        simd.store_block(block, place);
-    } else if let Some(last) = place.last_chunk_mut() {
+    if let Some(whole) = rest.first_chunk_mut() {
+        simd.store_block(block, whole);
+    } else if let Some(last) = out.last_chunk_mut() {
         // The end of the block before is stored once more, so that one store of sixteen bytes suffices.
         simd.store_block(moved_down(simd, before, count) ^ moved_up(simd, block, BLOCK - count), last);
     } else {
-        store_short(block.words(), &mut place[start..]);
+        store_short(block.words(), &mut out[start..]);
     }
 }
 
@@ -247,20 +247,20 @@ pub(super) fn short_words(bytes: &[u8]) -> [u64; 2] {
 
 /// Stores the first bytes of two little-endian words into a slice of fewer than sixteen bytes.
 #[inline(always)]
-pub(super) fn store_short([low, high]: [u64; 2], place: &mut [u8]) {
-    let bits = 8 * place.len() as u32;
-    if place.len() >= 8 {
+pub(super) fn store_short([low, high]: [u64; 2], out: &mut [u8]) {
+    let bits = 8 * out.len() as u32;
+    if out.len() >= 8 {
         let end = low.checked_shr(bits - 64).unwrap_or(0) | high.checked_shl(128 - bits).unwrap_or(0);
-        place[..8].copy_from_slice(&low.to_le_bytes());
-        if let Some(last) = place.last_chunk_mut() {
+        out[..8].copy_from_slice(&low.to_le_bytes());
+        if let Some(last) = out.last_chunk_mut() {
             *last = end.to_le_bytes();
         }
-    } else if place.len() >= 4 {
-        place[..4].copy_from_slice(&(low as u32).to_le_bytes());
-        if let Some(last) = place.last_chunk_mut() {
+    } else if out.len() >= 4 {
+        out[..4].copy_from_slice(&(low as u32).to_le_bytes());
+        if let Some(last) = out.last_chunk_mut() {
             *last = ((low >> (bits - 32)) as u32).to_le_bytes();
         }
     } else {
-        place.iter_mut().zip(low.to_le_bytes()).for_each(|(place, byte)| *place = byte);
+        out.iter_mut().zip(low.to_le_bytes()).for_each(|(to, byte)| *to = byte);
     }
 }

@@ -18,10 +18,10 @@ pub(super) fn samples(seed: u64) -> Words {
 
 /// Returns a vector after its first bytes were stored over other bytes.
 fn stored<S: Simd>(simd: S, vector: S::V, len: usize) -> S::V {
-    let mut place = [0x5A; 80];
-    vector.store_prefix(&mut place[..len]);
-    assert!(place[len..].iter().all(|byte| *byte == 0x5A));
-    simd.load_prefix(&place)
+    let mut out = [0x5A; 80];
+    vector.store_prefix(&mut out[..len]);
+    assert!(out[len..].iter().all(|byte| *byte == 0x5A));
+    simd.load_prefix(&out)
 }
 
 /// Returns the lanes of a vector as a list.

@@ -92,8 +92,8 @@ impl BlockSimd for VaesSimd {
     }
 
     #[inline(always)]
-    fn store_prefix(self, blocks: ZmmBlocks, place: &mut [u8]) {
-        self.ifma.vector(blocks.0).store_prefix(place);
+    fn store_prefix(self, blocks: ZmmBlocks, out: &mut [u8]) {
+        self.ifma.vector(blocks.0).store_prefix(out);
     }
 
     #[inline(always)]

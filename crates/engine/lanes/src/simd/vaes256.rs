@@ -47,9 +47,9 @@ impl VaesYmmSimd {
     }
 
     #[inline(always)]
-    fn store_pair(self, pair: __m256i, place: &mut [u8; 2 * BLOCK]) {
+    fn store_pair(self, pair: __m256i, out: &mut [u8; 2 * BLOCK]) {
         // SAFETY: `self` proves AVX; the reference is to 32 writable bytes, and the store may be unaligned.
-        unsafe { _mm256_storeu_si256(place.as_mut_ptr().cast(), pair) };
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), pair) };
     }
 
     /// Returns the same block twice.
@@ -149,15 +149,15 @@ impl BlockSimd for VaesYmmSimd {
     }
 
     #[inline(always)]
-    fn store_prefix(self, blocks: YmmBlocks, place: &mut [u8]) {
-        match place.first_chunk_mut::<FOUR_BLOCKS>() {
-            Some(place) => {
-                if let (YmmBlocks([a, b]), ([low, high], _)) = (blocks, place.as_chunks_mut()) {
+    fn store_prefix(self, blocks: YmmBlocks, out: &mut [u8]) {
+        match out.first_chunk_mut::<FOUR_BLOCKS>() {
+            Some(whole) => {
+                if let (YmmBlocks([a, b]), ([low, high], _)) = (blocks, whole.as_chunks_mut()) {
                     self.store_pair(a, low);
                     self.store_pair(b, high);
                 }
             }
-            None => store_blocks(self.0, self.split(blocks), place),
+            None => store_blocks(self.0, self.split(blocks), out),
         }
     }
 

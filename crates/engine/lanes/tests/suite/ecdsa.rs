@@ -90,9 +90,9 @@ fn rfc_6979_signatures_are_right_among_hedged_ones() {
     assert_eq!(vectors.len(), 20);
     for curve in [Curve::P256, Curve::P384] {
         for engine in verifiers(Shape::EcdsaSign { curve }) {
-            let own: Vec<_> = vectors.iter().filter(|vector| vector.curve == curve).collect();
+            let of_curve: Vec<_> = vectors.iter().filter(|vector| vector.curve == curve).collect();
             let random = [9; 32];
-            let operations: Vec<_> = own
+            let operations: Vec<_> = of_curve
                 .iter()
                 .flat_map(|vector| {
                     [
@@ -102,7 +102,7 @@ fn rfc_6979_signatures_are_right_among_hedged_ones() {
                 })
                 .collect();
             let answers = run(&*engine, Shape::EcdsaSign { curve }, &operations);
-            for (vector, pair) in own.iter().zip(answers.chunks(2)) {
+            for (vector, pair) in of_curve.iter().zip(answers.chunks(2)) {
                 assert_eq!(pair[0].as_ref().unwrap(), &vector.signature, "{engine:?} {curve} {}", vector.alg);
                 assert_ne!(pair[1].as_ref().unwrap(), &vector.signature);
                 let verify = |signature| {

@@ -64,8 +64,8 @@ fn records(cases: &[Case], direction: Direction, change: impl Fn(usize, &mut Cas
         builder.aad.push(aad);
         let is_sealing = direction == Direction::Encrypt;
         let input = builder.data(if is_sealing { &case.plain } else { &case.sealed });
-        let output = builder.place(case.plain.len());
-        let tag = if is_sealing { builder.place(case.tag.len()) } else { builder.data(&case.tag) };
+        let output = builder.reserve(case.plain.len());
+        let tag = if is_sealing { builder.reserve(case.tag.len()) } else { builder.data(&case.tag) };
         builder.input.push(InputSource::Data(input));
         builder.output.push(OutputSink::Output(output));
         builder.tag.push(tag);

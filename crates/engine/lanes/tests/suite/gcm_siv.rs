@@ -51,10 +51,10 @@ fn records(cases: &[Case], direction: Direction) -> Records<'static> {
         builder.iv.push(iv);
         builder.aad.push(aad);
         builder.input.push(InputSource::Data(input));
-        let output = builder.place(case.text.len());
+        let output = builder.reserve(case.text.len());
         builder.output.push(OutputSink::Output(output));
         let tag = match direction {
-            Direction::Encrypt => builder.place(case.tag.len()),
+            Direction::Encrypt => builder.reserve(case.tag.len()),
             Direction::Decrypt => builder.data(&case.tag),
         };
         builder.tag.push(tag);

@@ -42,11 +42,11 @@ fn records(ones: &[One]) -> Records<'static> {
     let states: Vec<Span> = ones.iter().map(|one| store(&one.state)).collect();
     let inputs: Vec<InputSource> = ones.iter().map(|one| InputSource::Data(store(&one.message))).collect();
     let mut output_len = 0;
-    let place = |one: &One| {
+    let output_of = |one: &One| {
         output_len += one.result_len;
         OutputSink::Output(Span::new(output_len - one.result_len, one.result_len).unwrap())
     };
-    let outputs: Vec<OutputSink> = ones.iter().map(place).collect();
+    let outputs: Vec<OutputSink> = ones.iter().map(output_of).collect();
     Records {
         len: ones.len(),
         keys: ones.iter().map(|one| key(&one.key)).collect::<Vec<_>>().into(),
@@ -92,15 +92,15 @@ fn digests_match_published_vectors() {
         .map(|line| line.split(' ').collect::<Vec<_>>().try_into().unwrap())
         .collect();
     for alg in DigestAlg::ALL {
-        let own = || vectors.iter().filter(|[name, ..]| *name == alg.to_string());
+        let of_alg = || vectors.iter().filter(|[name, ..]| *name == alg.to_string());
         let one = |[_, message, _]: &[&str; 3]| One {
             message: hex(message),
             result_len: alg.output_len(),
             ..One::default()
         };
-        let digests: Vec<Vec<u8>> = own().map(|[_, _, digest]| hex(digest)).collect();
+        let digests: Vec<Vec<u8>> = of_alg().map(|[_, _, digest]| hex(digest)).collect();
         assert_eq!(digests.len(), 3);
-        check_published(Shape::Digest { alg }, &own().map(one).collect::<Vec<_>>(), &digests);
+        check_published(Shape::Digest { alg }, &of_alg().map(one).collect::<Vec<_>>(), &digests);
     }
 }
 
@@ -257,11 +257,11 @@ fn hashes_agree_with_scalar_at_the_seams_of_groups() {
 /// One message continues when all others have ended, in every lane.
 #[test]
 fn hashes_agree_with_scalar_if_all_other_lanes_have_ended() {
-    for place in [0, 7, 20] {
+    for lane in [0, 7, 20] {
         let mut lens = vec![1; 21];
-        lens[place] = 256;
+        lens[lane] = 256;
         agree("one long", &lens);
-        lens[(place + 3) % 21] = 100;
+        lens[(lane + 3) % 21] = 100;
         agree("two long", &lens);
     }
 }

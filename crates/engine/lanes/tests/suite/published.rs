@@ -90,11 +90,11 @@ fn check(engine: &dyn Engine, shape: Shape, cases: &[Case]) {
     for case in cases {
         let key = builder.key(case.key.clone());
         let (iv, input) = (builder.data(&case.iv), builder.data(&case.input));
-        let place = builder.place(case.result.len());
+        let output = builder.reserve(case.result.len());
         builder.key.push(key);
         builder.iv.push(iv);
         builder.input.push(InputSource::Data(input));
-        builder.output.push(OutputSink::Output(place));
+        builder.output.push(OutputSink::Output(output));
     }
     let records = builder.records();
     let out = run(engine, shape, &records);
@@ -112,7 +112,7 @@ fn every_shape_matches_its_published_vectors_side_by_side() {
     for engine in leaves() {
         for shape in Shape::records().into_iter().filter(|shape| engine.offers(*shape).is_some()) {
             let name = shape.to_string();
-            let own: Vec<Case> = cases.iter().filter(|case| case.shape == name).cloned().collect();
+            let of_shape: Vec<Case> = cases.iter().filter(|case| case.shape == name).cloned().collect();
             // Chains, counter mode and FF1 have their known answers in the self tests.
             let is_published = !matches!(
                 shape,
@@ -123,8 +123,8 @@ fn every_shape_matches_its_published_vectors_side_by_side() {
                     | Shape::Chain { .. }
                     | Shape::Cipher { mode: CipherMode::Ctr, .. }
             );
-            assert_eq!(own.is_empty(), !is_published, "{name}");
-            check(&engine, shape, &own);
+            assert_eq!(of_shape.is_empty(), !is_published, "{name}");
+            check(&engine, shape, &of_shape);
         }
     }
 }

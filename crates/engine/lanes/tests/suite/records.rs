@@ -119,11 +119,11 @@ fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
     builder.aad.push(aad);
     let input = builder.data(&input);
     builder.input.push(InputSource::Data(input));
-    let output = builder.place(out);
+    let output = builder.reserve(out);
     builder.output.push(OutputSink::Output(output));
     let tag = match shape {
         _ if shape.is_opening() => builder.data(&random.bytes(tag_len)),
-        _ => builder.place(tag_len),
+        _ => builder.reserve(tag_len),
     };
     builder.tag.push(tag);
 }
@@ -235,8 +235,8 @@ fn to_open(sealed: &Records<'_>, made: &Outcomes) -> Records<'static> {
         let bytes_of = |span: Span| span.of(made.bytes()).unwrap().to_vec();
         let (mut input, mut tag) = (bytes_of(output), bytes_of(sealed.tag.get(at).unwrap()));
         if at % 3 == 1 {
-            let place = at * 7 % (input.len() + tag.len());
-            let byte = input.iter_mut().chain(&mut tag).nth(place).unwrap();
+            let position = at * 7 % (input.len() + tag.len());
+            let byte = input.iter_mut().chain(&mut tag).nth(position).unwrap();
             *byte ^= 1 << (at % 8);
         }
         builder.key.push(sealed.key.get(at).unwrap());
@@ -247,8 +247,8 @@ fn to_open(sealed: &Records<'_>, made: &Outcomes) -> Records<'static> {
         builder.aad.push(aad);
         builder.input.push(InputSource::Data(input));
         builder.tag.push(tag);
-        let place = builder.place(input.len as usize);
-        builder.output.push(OutputSink::Output(place));
+        let output = builder.reserve(input.len as usize);
+        builder.output.push(OutputSink::Output(output));
     }
     builder.records()
 }
@@ -281,12 +281,12 @@ fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
     builder.second_key = records.second_key.cursor().take(records.len).collect();
     let mut moved = |column: &Column<'_, Span>, gap: usize| -> Vec<Span> {
         let bytes = |index| column.get(index).unwrap().of(&records.data).unwrap_or_default();
-        let mut place = |index| {
+        let mut data_span = |index| {
             let span = builder.data(bytes(index));
             builder.data(&vec![0xA5; gap]);
             span
         };
-        all.clone().map(&mut place).collect()
+        all.clone().map(&mut data_span).collect()
     };
     let inputs = records.input.cursor().take(records.len).map(|input| match input {
         InputSource::Data(span) => span,
@@ -299,9 +299,9 @@ fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
     (builder.iv, builder.second_iv, builder.aad, builder.tag) = (iv, second_iv, aad, tag);
     for output in records.output.cursor().take(records.len) {
         let OutputSink::Output(span) = output else { continue };
-        let place = builder.place(span.len as usize);
-        builder.place(gap);
-        builder.output.push(OutputSink::Output(place));
+        let output = builder.reserve(span.len as usize);
+        builder.reserve(gap);
+        builder.output.push(OutputSink::Output(output));
     }
     builder.records()
 }

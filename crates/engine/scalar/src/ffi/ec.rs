@@ -36,15 +36,15 @@ impl EcPrivate {
     pub(crate) fn sign(&self, digest: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         // SAFETY: a live key; `digest` is readable for its length.
         let signature = unsafe { sys::ECDSA_do_sign(digest.as_ptr(), digest.len(), self.0.0.as_ptr()) };
-        SignatureHandle::own(signature, "ECDSA_do_sign")?.write(out)
+        SignatureHandle::checked(signature, "ECDSA_do_sign")?.write(out)
     }
 
     /// Writes the x-coordinate of the product with `peer`, at the width of the curve. The product is secret, and the
     /// function cleanses its own copies.
     pub(crate) fn derive(&self, peer: &EcPoint, out: &mut [u8]) -> Result<(), LibraryError> {
-        let (place, len) = (out.as_mut_ptr().cast(), out.len());
+        let (to, len) = (out.as_mut_ptr().cast(), out.len());
         // SAFETY: `out` is writable for its length; live point and key; null asks for no derivation function.
-        let written = unsafe { sys::ECDH_compute_key(place, len, peer.0.as_ptr(), self.0.0.as_ptr(), None) };
+        let written = unsafe { sys::ECDH_compute_key(to, len, peer.0.as_ptr(), self.0.0.as_ptr(), None) };
         // A shorter secret would leave the end of `out` as it was.
         if usize::try_from(written) == Ok(len) { Ok(()) } else { Err(LibraryError::take("ECDH_compute_key")) }
     }
@@ -70,7 +70,7 @@ impl EcPrivate {
                 k.len(),
             )
         };
-        SignatureHandle::own(signature, "ECDSA signing with a nonce")?.write(out)
+        SignatureHandle::checked(signature, "ECDSA signing with a nonce")?.write(out)
     }
 }
 
@@ -146,18 +146,18 @@ impl Drop for EcPoint {
 struct SignatureHandle(NonNull<sys::ECDSA_SIG>);
 
 impl SignatureHandle {
-    fn own(signature: *mut sys::ECDSA_SIG, function: &'static str) -> Result<Self, LibraryError> {
+    fn checked(signature: *mut sys::ECDSA_SIG, function: &'static str) -> Result<Self, LibraryError> {
         NonNull::new(signature).map(Self).ok_or_else(|| LibraryError::take(function))
     }
 
     fn read(bytes: &[u8]) -> Result<Self, LibraryError> {
         // SAFETY: allocates; null is handled.
-        let signature = Self::own(unsafe { sys::ECDSA_SIG_new() }, "ECDSA_SIG_new")?;
+        let signature = Self::checked(unsafe { sys::ECDSA_SIG_new() }, "ECDSA_SIG_new")?;
         let (r, s) = bytes.split_at(bytes.len() / 2);
         // SAFETY: an ECDSA_SIG from ECDSA_SIG_new owns two live numbers; r and s are readable for their lengths.
         let numbers = unsafe {
-            let own = signature.0.as_ref();
-            [sys::BN_bin2bn(r.as_ptr(), r.len(), own.r), sys::BN_bin2bn(s.as_ptr(), s.len(), own.s)]
+            let numbers = signature.0.as_ref();
+            [sys::BN_bin2bn(r.as_ptr(), r.len(), numbers.r), sys::BN_bin2bn(s.as_ptr(), s.len(), numbers.s)]
         };
         if numbers.contains(&ptr::null_mut()) { Err(LibraryError::take("BN_bin2bn")) } else { Ok(signature) }
     }
@@ -166,9 +166,9 @@ impl SignatureHandle {
         let (r, s) = out.split_at_mut(out.len() / 2);
         // SAFETY: an ECDSA_SIG that AWS-LC returned owns two live numbers.
         unsafe {
-            let own = self.0.as_ref();
-            write_padded(own.r, r)?;
-            write_padded(own.s, s)
+            let numbers = self.0.as_ref();
+            write_padded(numbers.r, r)?;
+            write_padded(numbers.s, s)
         }
     }
 }

@@ -76,7 +76,7 @@ macro_rules! hash {
             fn compress(state: &[u8], blocks: &[u8], out: &mut [u8]) {
                 let mut hash = Self::new();
                 let words = state.chunks_exact(size_of::<$word>()).filter_map(|word| word.try_into().ok());
-                hash.0.h.iter_mut().zip(words.map($word::from_be_bytes)).for_each(|(own, word)| *own = word);
+                hash.0.h.iter_mut().zip(words.map($word::from_be_bytes)).for_each(|(state, word)| *state = word);
                 hash.update(blocks);
                 hash.chain(out);
             }

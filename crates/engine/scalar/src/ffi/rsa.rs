@@ -44,7 +44,7 @@ impl RsaPrivate {
                 qinv.as_ptr(),
             )
         };
-        RsaHandle::own(rsa, "RSA_new_private_key").map(Self)
+        RsaHandle::checked(rsa, "RSA_new_private_key").map(Self)
     }
 
     /// Computes `input^d mod n` with blinding. AWS-LC confirms the result with the public operation. It refuses 0, 1
@@ -74,7 +74,7 @@ impl RsaPublic {
         let (n, e) = (BigNumber::from_bytes(&parts.n)?, BigNumber::from_bytes(&parts.e)?);
         // SAFETY: two live numbers, which the function copies.
         let rsa = unsafe { sys::RSA_new_public_key(n.as_ptr(), e.as_ptr()) };
-        RsaHandle::own(rsa, "RSA_new_public_key").map(Self)
+        RsaHandle::checked(rsa, "RSA_new_public_key").map(Self)
     }
 
     /// Computes `input^e mod n`.
@@ -97,7 +97,7 @@ impl RsaPublic {
 }
 
 impl RsaHandle {
-    fn own(rsa: *mut sys::RSA, function: &'static str) -> Result<Self, LibraryError> {
+    fn checked(rsa: *mut sys::RSA, function: &'static str) -> Result<Self, LibraryError> {
         NonNull::new(rsa).map(Self).ok_or_else(|| LibraryError::take(function))
     }
 }

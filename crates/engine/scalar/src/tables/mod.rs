@@ -53,15 +53,15 @@ fn verify_with_tables<T: VerifyTable>(
     verify: fn(&[SignedInput<'_, T>]) -> Vec<Option<bool>>,
 ) -> Vec<Option<bool>> {
     let tables = cache.tables(operations.iter().map(|operation| operation.key), build);
-    let (places, signed): (Vec<usize>, Vec<_>) = operations
+    let (indices, signed): (Vec<usize>, Vec<_>) = operations
         .iter()
         .enumerate()
-        .filter_map(|(place, operation)| {
+        .filter_map(|(index, operation)| {
             // A job of another shape is left to the loop over all operations, which sets its status.
-            let table = tables.of(place).filter(|_| operation.fits(shape))?;
+            let table = tables.of(index).filter(|_| operation.fits(shape))?;
             let SecondInput::Signature(signature) = operation.extra else { return None };
             Some((
-                place,
+                index,
                 SignedInput { table, input: operation.input, signature: signature.try_into().ok()? },
             ))
         })
@@ -70,6 +70,6 @@ fn verify_with_tables<T: VerifyTable>(
         return Vec::new();
     }
     let mut verdicts = vec![None; operations.len()];
-    places.into_iter().zip(verify(&signed)).for_each(|(place, verdict)| verdicts[place] = verdict);
+    indices.into_iter().zip(verify(&signed)).for_each(|(index, verdict)| verdicts[index] = verdict);
     verdicts
 }

@@ -43,11 +43,11 @@ const fn balanced(limbs: &[u64; 5]) -> [f64; LIMBS] {
 
 #[inline(always)]
 fn constant<S: FloatSimd>(simd: S, limbs: &[u64; 5]) -> DoubleLimbs<S::D> {
-    let mut own = [simd.double(0.0); LIMBS];
-    for (own, limb) in own.iter_mut().zip(balanced(limbs)) {
-        *own = simd.double(limb);
+    let mut signed = [simd.double(0.0); LIMBS];
+    for (to, limb) in signed.iter_mut().zip(balanced(limbs)) {
+        *to = simd.double(limb);
     }
-    DoubleLimbs(own)
+    DoubleLimbs(signed)
 }
 
 /// Converts integers below 2^43: two units.
@@ -55,21 +55,21 @@ fn constant<S: FloatSimd>(simd: S, limbs: &[u64; 5]) -> DoubleLimbs<S::D> {
 fn of_digits<S: FloatSimd>(simd: S, digits: [S::V; LIMBS]) -> DoubleLimbs<S::D> {
     // An integer in the low bits of 2^52.
     let (offset, bits) = (power_of_two(52), power_of_two(52).to_bits());
-    let mut own = [simd.double(0.0); LIMBS];
-    for (own, digit) in own.iter_mut().zip(digits) {
-        *own = simd.double_of_bits(digit | simd.splat(bits)) - simd.double(offset);
+    let mut limbs = [simd.double(0.0); LIMBS];
+    for (limb, digit) in limbs.iter_mut().zip(digits) {
+        *limb = simd.double_of_bits(digit | simd.splat(bits)) - simd.double(offset);
     }
-    DoubleLimbs(own)
+    DoubleLimbs(limbs)
 }
 
 /// Cuts an integer in digits of `FROM` bits to limbs.
 #[inline(always)]
 fn cut<S: FloatSimd, const FROM: usize>(simd: S, digits: &[S::V]) -> DoubleLimbs<S::D> {
-    let mut own = [simd.zero(); LIMBS];
-    for (at, limb) in own.iter_mut().enumerate() {
+    let mut cut = [simd.zero(); LIMBS];
+    for (at, limb) in cut.iter_mut().enumerate() {
         *limb = words::window::<S, FROM>(simd, digits, BITS * at, BITS);
     }
-    of_digits(simd, own)
+    of_digits(simd, cut)
 }
 
 /// Returns the limbs of the canonical value, which is below p. The value may be a sum of up to eight units.
@@ -169,23 +169,23 @@ where
     #[inline(always)]
     fn canonical(&self, simd: S) -> [S::V; 5] {
         let limbs = canonical_limbs(simd, self);
-        let mut own = [simd.zero(); 5];
-        for (at, limb) in own.iter_mut().enumerate() {
+        let mut digits = [simd.zero(); 5];
+        for (at, limb) in digits.iter_mut().enumerate() {
             // The topmost limb has 47 bits: bits from 255 on do not exist.
             let count = words::RADIX.min(255 - words::RADIX * at);
             *limb = words::window::<S, BITS>(simd, &limbs, words::RADIX * at, count);
         }
-        own
+        digits
     }
 
     #[inline(always)]
     fn as_words(&self, simd: S) -> [S::V; 4] {
         let limbs = canonical_limbs(simd, self);
-        let mut own = [simd.zero(); 4];
-        for (at, word) in own.iter_mut().enumerate() {
+        let mut words = [simd.zero(); 4];
+        for (at, word) in words.iter_mut().enumerate() {
             *word = words::window::<S, BITS>(simd, &limbs, 64 * at, 64);
         }
-        own
+        words
     }
 
     #[inline(always)]

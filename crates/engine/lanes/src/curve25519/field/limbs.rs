@@ -45,11 +45,11 @@ impl<V: MulVector> FactorLimbs<V> {
     /// Returns the same value in every lane.
     #[inline(always)]
     fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
-        let mut own = [simd.zero(); 5];
-        for (own, limb) in own.iter_mut().zip(limbs) {
-            *own = simd.splat(*limb);
+        let mut splats = [simd.zero(); 5];
+        for (to, limb) in splats.iter_mut().zip(limbs) {
+            *to = simd.splat(*limb);
         }
-        Self(own)
+        Self(splats)
     }
 
     /// Wraps the limbs of a value below 2^255.
@@ -123,21 +123,21 @@ impl<V: MulVector> FactorLimbs<V> {
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
     fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        let mut own = self.0;
-        for (own, yes) in own.iter_mut().zip(&yes.0) {
-            *own = own.or_if(mask, *yes);
+        let mut chosen = self.0;
+        for (limb, yes) in chosen.iter_mut().zip(&yes.0) {
+            *limb = limb.or_if(mask, *yes);
         }
-        Self(own)
+        Self(chosen)
     }
 
     /// Returns the same value as a term of sums.
     #[inline(always)]
     fn widen<S: MulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
-        let mut own = self.0;
-        for limb in &mut own {
+        let mut sum = self.0;
+        for limb in &mut sum {
             *limb = *limb & simd.splat(LOW_52);
         }
-        LimbSum(own)
+        LimbSum(sum)
     }
 
     /// Multiplies with 59 `vpmadd52`. The limbs of the result are below 2^56.

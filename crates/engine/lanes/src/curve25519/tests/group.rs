@@ -181,19 +181,19 @@ fn multiplications<S: FieldSimd>(simd: S) {
 /// A table passes the check of its own key only, and the check finds a wrong bit in any row.
 fn checks<S: FieldSimd>(simd: S) {
     let points = samples();
-    let [own, other] = [&points[5], &points[6]].map(encoded);
+    let [key, other] = [&points[5], &points[6]].map(encoded);
     let x_is_zero = encoded(&points[1]);
     assert!(Ed25519KeyTable::build(simd, &x_is_zero).unwrap().is_right(&x_is_zero));
-    let mut table = Ed25519KeyTable::build(simd, &own).unwrap();
-    assert!(table.is_right(&own) && !table.is_right(&other));
+    let mut table = Ed25519KeyTable::build(simd, &key).unwrap();
+    assert!(table.is_right(&key) && !table.is_right(&other));
     let negative = encoded(&opposite(&points[5]));
     assert!(!table.is_right(&negative));
     for (row, word) in [(0, 0), (1, 7), (17, 10), (815, 14), (400, 3)] {
         table.flip(row, word);
-        assert!(!table.is_right(&own), "row {row}, word {word}");
+        assert!(!table.is_right(&key), "row {row}, word {word}");
         table.flip(row, word);
     }
-    assert!(table.is_right(&own));
+    assert!(table.is_right(&key));
 }
 
 #[test]

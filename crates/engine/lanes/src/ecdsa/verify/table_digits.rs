@@ -42,7 +42,7 @@ pub(super) fn table_digits<S: MulSimd, C: CurveParams<L>, const L: usize, const 
             let negative = order.carry(order.splat(&C::Order::LIMBS).loose() - *scalar);
             let is_odd = scalar.0[0].has_any(order.word(1));
             let odd = order.select(is_odd, &negative, scalar);
-            for (n, places) in all.iter_mut().enumerate() {
+            for (n, digits_of_part) in all.iter_mut().enumerate() {
                 let mut limbs = [simd.zero(); L];
                 for limb in 0..L {
                     limbs[limb] = odd.0[limb].0[n];
@@ -52,7 +52,7 @@ pub(super) fn table_digits<S: MulSimd, C: CurveParams<L>, const L: usize, const 
                     let digit = digit(simd, &half, at, window);
                     let index = digit.index + simd.splat((at * rows) as u64);
                     // The sign of n - u is folded into each digit, so the sum needs no negation.
-                    places.push(RowDigits { index: index.words(), minus: digit.minus ^ !is_odd[n] });
+                    digits_of_part.push(RowDigits { index: index.words(), minus: digit.minus ^ !is_odd[n] });
                 }
             }
         },

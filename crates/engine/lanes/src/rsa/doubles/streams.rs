@@ -51,16 +51,11 @@ impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams
         ENTRY
     }
 
-    fn new(
-        leaf: DoubleLeaf<D>,
-        limbs: usize,
-        count: usize,
-        places: &mut FreeSpans<'m, DoubleVector>,
-    ) -> Self {
+    fn new(leaf: DoubleLeaf<D>, limbs: usize, count: usize, spans: &mut FreeSpans<'m, DoubleVector>) -> Self {
         let shape = shape_of(limbs);
-        let [scratch] = places.take([VectorSpan::at(0, shape.scratch_len())]);
+        let [scratch] = spans.take([VectorSpan::at(0, shape.scratch_len())]);
         let stream = |_| {
-            let [n, inverse, value] = places.take(DoubleStream::spans(limbs));
+            let [n, inverse, value] = spans.take(DoubleStream::spans(limbs));
             DoubleStream { n, inverse, value }
         };
         Self { leaf, shape, streams: (0..count).map(stream).collect(), scratch }

@@ -48,7 +48,7 @@ fn results<S: MulSimd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<N
     for count in counts {
         for (operation, out) in out.iter_mut().enumerate().take(operations) {
             let mut memory = SpanMemory::new(simd, ModulusStreams::<S>::spans(limbs, count));
-            let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.places());
+            let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.free_spans());
             for at in 0..count {
                 streams.set_modulus(at, simd.load(&n[0].map(negated_inverse))).copy_from_slice(&load(n));
                 streams.value_mut(at).0.copy_from_slice(&load(a));

@@ -31,17 +31,17 @@ impl SingleSimd for PortableSimd {
     fn load_padded_at(self, bytes: &[u8], start: usize) -> PortableBlock {
         let mut block = [0; BLOCK];
         let rest = bytes.get(start..).unwrap_or_default().iter().chain(&[0x80]);
-        block.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+        block.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
         self.load_block(&block)
     }
 
-    fn store_block(self, block: PortableBlock, place: &mut BlockBytes) {
-        self.store_block_prefix(block, place);
+    fn store_block(self, block: PortableBlock, out: &mut BlockBytes) {
+        self.store_block_prefix(block, out);
     }
 
-    fn store_block_prefix(self, block: PortableBlock, place: &mut [u8]) {
-        let len = place.len().min(BLOCK);
-        block.widened().store_prefix(&mut place[..len]);
+    fn store_block_prefix(self, block: PortableBlock, out: &mut [u8]) {
+        let len = out.len().min(BLOCK);
+        block.widened().store_prefix(&mut out[..len]);
     }
 
     fn differ(self, a: PortableBlock, b: PortableBlock, len: usize) -> bool {
@@ -73,8 +73,8 @@ impl BlockSimd for PortableSimd {
         Simd::load_prefix(self, bytes)
     }
 
-    fn store_prefix(self, blocks: PortableVector, place: &mut [u8]) {
-        blocks.store_prefix(place);
+    fn store_prefix(self, blocks: PortableVector, out: &mut [u8]) {
+        blocks.store_prefix(out);
     }
 
     fn crypt_prefix(self, input: &[u8], stream: PortableVector, output: &mut [u8]) -> [PortableVector; 2] {

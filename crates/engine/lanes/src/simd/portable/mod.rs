@@ -181,9 +181,9 @@ macro_rules! portable_vector {
             }
 
             #[inline(never)]
-            fn store_prefix(self, place: &mut [u8]) {
+            fn store_prefix(self, out: &mut [u8]) {
                 let bytes = self.0.iter().flat_map(|word| word.to_le_bytes());
-                place.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+                out.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
             }
 
             #[inline(always)]

@@ -59,7 +59,7 @@ impl Builder {
         Span::new(self.data.len() - bytes.len(), bytes.len()).unwrap()
     }
 
-    pub(crate) fn place(&mut self, len: usize) -> Span {
+    pub(crate) fn reserve(&mut self, len: usize) -> Span {
         self.output_len += len;
         Span::new(self.output_len - len, len).unwrap()
     }

@@ -47,9 +47,9 @@ pub(super) fn invert_all(scalars: &mut [Scalar]) {
     }
     let mut inverse = invert(product);
     for (scalar, before) in scalars.iter_mut().zip(before).rev() {
-        let own = inverse * before;
+        let inverse_of_scalar = inverse * before;
         inverse *= *scalar;
-        *scalar = own;
+        *scalar = inverse_of_scalar;
     }
 }
 

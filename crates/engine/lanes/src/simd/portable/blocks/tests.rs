@@ -51,9 +51,9 @@ fn singles<S: SingleSimd>(simd: S, a: &[u8; MOST], b: &[u8; MOST]) -> Vec<Vec<u8
         }
     }
     for len in 0..=BLOCK {
-        let mut place = [0x5A; 2 * BLOCK];
-        simd.store_block_prefix(x, &mut place[..len]);
-        all.push(place.to_vec());
+        let mut out = [0x5A; 2 * BLOCK];
+        simd.store_block_prefix(x, &mut out[..len]);
+        all.push(out.to_vec());
         // Two blocks that differ in one byte, before and behind `len`.
         for at in 0..BLOCK {
             let mut changed: BlockBytes = *a.first_chunk().unwrap();
@@ -97,14 +97,14 @@ fn fours<S: BlockSimd>(simd: S, a: &[u8; MOST], b: &[u8; MOST]) -> Vec<Vec<u8>> 
     for len in 0..MOST {
         let piece = simd.load_prefix(&a[..len]);
         all.push(bytes(simd, piece));
-        let mut place = [0x5A; MOST + 8];
-        simd.store_prefix(x, &mut place[..len]);
-        all.push(place.to_vec());
+        let mut out = [0x5A; MOST + 8];
+        simd.store_prefix(x, &mut out[..len]);
+        all.push(out.to_vec());
         if len <= FOUR_BLOCKS {
-            let mut place = [0x5A; MOST + 8];
-            let both = simd.crypt_prefix(&a[..len], y, &mut place[..len]);
+            let mut out = [0x5A; MOST + 8];
+            let both = simd.crypt_prefix(&a[..len], y, &mut out[..len]);
             all.extend(both.map(|blocks| bytes(simd, blocks)));
-            all.push(place.to_vec());
+            all.push(out.to_vec());
         }
     }
     let mut powers = HashPowers::empty();
