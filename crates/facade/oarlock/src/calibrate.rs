@@ -263,9 +263,9 @@ fn write_rows(rows: &[CacheRow], path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
-    let own = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     // Threads and processes write at once, so each needs a file of its own.
-    let beside = path.with_extension(format!("{}-{own}", std::process::id()));
+    let beside = path.with_extension(format!("{}-{number}", std::process::id()));
     fs::write(&beside, text)?;
     fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
 }

@@ -216,11 +216,13 @@ fn disabled_by(value: &str) -> Result<Vec<String>, String> {
     let known = known_disabled();
     let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
     names
-        .map(
-            |name| {
-                if known.iter().any(|own| own == name) { Ok(name.to_owned()) } else { Err(name.to_owned()) }
-            },
-        )
+        .map(|name| {
+            if known.iter().any(|candidate| candidate == name) {
+                Ok(name.to_owned())
+            } else {
+                Err(name.to_owned())
+            }
+        })
         .collect()
 }
 
@@ -274,12 +276,12 @@ struct ShapeFindings {
 impl SelfTestedEngine {
     /// Runs the self test of every shape that the engine offers.
     pub(crate) fn new(candidate: EngineCandidate, referee: Arc<dyn Engine>) -> Self {
-        let own = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
+        let entry = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
         for shape in proved_shapes() {
             // The verdict stays in `known`. A failure withdraws one shape, not the engine.
-            let _ = own.verdict(shape);
+            let _ = entry.verdict(shape);
         }
-        own
+        entry
     }
 
     /// Runs the self test of a shape when it is first asked about.

@@ -331,7 +331,7 @@ impl AcceleratorBuilder {
     ) -> Dispatcher {
         let (engines, costs) = (proved.to_vec(), Arc::clone(costs));
         let probe = move |engine: &dyn Engine, shape| {
-            engines.iter().find(|own| own.name() == engine.name())?.probe(shape, &costs)
+            engines.iter().find(|entry| entry.name() == engine.name())?.probe(shape, &costs)
         };
         self.dispatcher(proved, referee).first_use_probe(probe).build()
     }
@@ -343,7 +343,7 @@ impl AcceleratorBuilder {
         let referee_serves = self.is_named("scalar") || proved.len() == 1;
         let probed = proved.to_vec();
         let passes = move |engine: &dyn Engine, shape| {
-            probed.iter().any(|own| own.name() == engine.name() && own.passes(shape))
+            probed.iter().any(|entry| entry.name() == engine.name() && entry.passes(shape))
         };
         let builder = DispatcherBuilder::new(first)
             .config(self.scheduler_config().with_referee_serves(referee_serves))
@@ -389,7 +389,7 @@ impl AcceleratorBuilder {
     }
 
     fn is_named(&self, name: &str) -> bool {
-        self.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|own| own == name))
+        self.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|entry| entry == name))
     }
 }
 
@@ -420,5 +420,5 @@ pub(super) fn report(
 }
 
 fn find_cost(costs: &EngineCosts, engine: &str, shape: Shape) -> Option<EngineCost> {
-    costs.iter().find(|(name, own, _)| (*name, *own) == (engine, shape)).map(|row| row.2)
+    costs.iter().find(|(name, candidate, _)| (*name, *candidate) == (engine, shape)).map(|row| row.2)
 }

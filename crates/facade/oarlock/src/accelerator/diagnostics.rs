@@ -27,7 +27,7 @@ impl<'a> Diagnostics<'a> {
     /// the constants of the cost model.
     #[must_use]
     pub fn time_batches(self, engine: &str, shape: Shape, grid: &TimingGrid) -> Vec<BatchTiming> {
-        let found = self.0.about.proved.iter().find(|own| own.name() == engine);
+        let found = self.0.about.proved.iter().find(|entry| entry.name() == engine);
         found.map_or_else(Vec::new, |engine| grid.time(&engine.plain(), shape))
     }
 

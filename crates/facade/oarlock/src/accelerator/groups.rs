@@ -58,20 +58,20 @@ impl JobGroups {
         nonces: &mut NonceSource,
     ) -> Result<(), JobError> {
         // unreachable because a call of 2^32 jobs would not fit in memory
-        let place = u32::try_from(index).unwrap_or(u32::MAX);
+        let position = u32::try_from(index).unwrap_or(u32::MAX);
         if let KeyHome::Held { holder, .. } = job.key.home()
             && needs_holder(job)
         {
             let held = to_digested(job)?;
             let group = self.held_group(holder);
             group.jobs.push(held);
-            group.indices.push(place);
+            group.indices.push(position);
             return Ok(());
         }
         let shaped = ShapedJob::new(job)?;
         let group = self.local_group(shaped.shape(), jobs - index, job.input.len());
         let finisher = prepare(&shaped, &mut group.set, nonces)?;
-        group.left.push((place, finisher));
+        group.left.push((position, finisher));
         Ok(())
     }
 

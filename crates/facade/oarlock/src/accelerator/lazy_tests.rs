@@ -120,9 +120,9 @@ fn a_shape_that_failed_is_reported_as_by_another() {
     let (lazy, _) = lazy(Shape::X25519, &["scalar", "counting"]);
     let report = lazy.engines().iter().find(|engine| engine.name == "counting").unwrap();
     let failed: Vec<Shape> =
-        report.shapes.iter().filter(|own| own.verdict.is_err()).map(|own| own.shape).collect();
+        report.shapes.iter().filter(|row| row.verdict.is_err()).map(|row| row.shape).collect();
     assert_eq!(failed, [Shape::X25519]);
-    assert!(report.shapes.iter().all(|own| own.cost.is_some() == own.verdict.is_ok()));
+    assert!(report.shapes.iter().all(|row| row.cost.is_some() == row.verdict.is_ok()));
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl Accelerator {
             Some(reports) => reports.clone(),
             None => self.reports(&[shape]),
         };
-        reports.iter_mut().for_each(|engine| engine.shapes.retain(|own| own.shape == shape));
+        reports.iter_mut().for_each(|engine| engine.shapes.retain(|report| report.shape == shape));
         reports.retain(|engine| !engine.shapes.is_empty());
         reports
     }

@@ -43,7 +43,7 @@ impl FirstUseCosts {
     fn keep(&self, row: CacheRow) {
         let (Some(path), Ok(_guard)) = (&self.cache, self.writing.try_lock()) else { return };
         let mut rows = read_rows(path).unwrap_or_default();
-        rows.retain(|own| !own.is_of(&row.engine, &row.shape));
+        rows.retain(|kept| !kept.is_of(&row.engine, &row.shape));
         rows.push(row);
         let _ = write_rows(&rows, path);
     }

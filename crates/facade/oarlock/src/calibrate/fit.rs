@@ -131,7 +131,7 @@ fn eliminate(mut equations: [[f64; 4]; 3], size: usize) -> Option<Constants> {
         for (line, equation) in equations.iter_mut().enumerate().take(size) {
             let factor = equation[pivot] / of_pivot[pivot];
             if line != pivot {
-                equation.iter_mut().zip(of_pivot).for_each(|(own, other)| *own -= factor * other);
+                equation.iter_mut().zip(of_pivot).for_each(|(to, other)| *to -= factor * other);
             }
         }
     }

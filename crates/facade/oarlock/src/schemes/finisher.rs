@@ -168,9 +168,9 @@ mod tests {
         ];
         for kind in kinds {
             let mut out = Vec::with_capacity(96 + ecdsa::MAX_DER_EXTRA);
-            let place = out.as_ptr();
+            let address = out.as_ptr();
             let answer = finish(Finisher(kind()), Ok(&[0xFF; 96]), &mut out);
-            assert_eq!((answer, out.as_ptr()), (Ok(JobAnswer::Output(out.len())), place));
+            assert_eq!((answer, out.as_ptr()), (Ok(JobAnswer::Output(out.len())), address));
         }
     }
 }

@@ -192,7 +192,7 @@ fn within_rsa_bounds(shape: Shape) -> Result<Shape, JobError> {
 
 fn ec_public_shape(job: &Job<'_>, curve: Curve) -> Result<Shape, JobError> {
     match job.key.ec_public() {
-        Some((own, _)) if own == curve => Ok(Shape::EcdsaVerify { curve }),
+        Some((key_curve, _)) if key_curve == curve => Ok(Shape::EcdsaVerify { curve }),
         _ => Err(wrong_key(job)),
     }
 }

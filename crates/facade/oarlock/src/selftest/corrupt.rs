@@ -82,7 +82,7 @@ fn damage_record(mut lane: usize, parts: &[&Records<'_>], out: &mut Outcomes) {
 
 fn damage_place(record: usize, records: &Records<'_>, part: PartMut<'_>) {
     let status = &mut part.statuses[record];
-    let place = match records.output.get(record) {
+    let output = match records.output.get(record) {
         Some(OutputSink::Output(span)) => span.of_mut(part.output),
         Some(OutputSink::Slot(slot)) => {
             let len = part.slots.get(slot).map_or(0, <[u8]>::len);
@@ -90,7 +90,7 @@ fn damage_place(record: usize, records: &Records<'_>, part: PartMut<'_>) {
         }
         None => None,
     };
-    match (*status, place.and_then(<[u8]>::first_mut)) {
+    match (*status, output.and_then(<[u8]>::first_mut)) {
         (Status::Done, Some(first)) => *first ^= 0x80,
         (other, _) => *status = turned(other),
     }

@@ -153,8 +153,8 @@ fn compare(what: &'static str, expected: &[u8], found: &[u8]) -> Result<(), Diff
 }
 
 /// A job that failed has left nothing behind, such as the plaintext of a tag that does not verify.
-fn nothing_left(place: &[u8]) -> Result<(), Difference> {
-    match place.iter().position(|byte| *byte != 0) {
+fn nothing_left(output: &[u8]) -> Result<(), Difference> {
+    match output.iter().position(|byte| *byte != 0) {
         Some(at) => Err(Difference::Bytes { what: "the place of a failed job", at }),
         None => Ok(()),
     }

@@ -40,14 +40,14 @@ pub(super) fn prove(
 
 /// All parts in one run if the engine takes as many records, else each in its own.
 fn grouped(parts: &[KnownPart], max: usize) -> Vec<&[KnownPart]> {
-    let all: usize = parts.iter().map(|part| part.places.len()).sum();
+    let all: usize = parts.iter().map(|part| part.expectations.len()).sum();
     if all <= max { vec![parts] } else { parts.chunks(1).collect() }
 }
 
 /// Records with the known answer of each.
 struct KnownPart {
     records: Records<'static>,
-    places: Vec<RecordPlace>,
+    expectations: Vec<RecordPlace>,
 }
 
 /// The places of one record's results, and the expected results.
@@ -129,7 +129,7 @@ struct KnownColumns<'r> {
     input: Vec<InputSource>,
     output: Vec<OutputSink>,
     tag: Vec<Span>,
-    places: Vec<RecordPlace>,
+    expectations: Vec<RecordPlace>,
 }
 
 impl<'r> KnownColumns<'r> {
@@ -187,7 +187,7 @@ impl<'r> KnownColumns<'r> {
             tag: tag.clone(),
             is_short: output.len() < row.place_len,
         });
-        self.places.push(RecordPlace { output, tag, expected });
+        self.expectations.push(RecordPlace { output, tag, expected });
         Ok(())
     }
 
@@ -216,19 +216,19 @@ impl<'r> KnownColumns<'r> {
         let lens = [row.key.len(), row.input.len(), row.place_len.max(64)];
         self.slots = SecretSlots::with_capacities(&lens.map(|len| len as u32)).unwrap_or_default();
         for (slot, bytes) in [(0, &row.key), (1, &row.input)] {
-            if let Some(place) = self.slots.fill(slot, bytes.len()) {
-                place.copy_from_slice(bytes);
+            if let Some(slot_bytes) = self.slots.fill(slot, bytes.len()) {
+                slot_bytes.copy_from_slice(bytes);
             }
         }
     }
 
     fn finish(mut self, form: ColumnForm) -> Result<KnownPart, SelfTestFailure> {
         // The last record of `each` has got another sink since its place was noted.
-        for (place, sink) in self.places.iter_mut().zip(&self.output) {
-            place.output = *sink;
+        for (expectation, sink) in self.expectations.iter_mut().zip(&self.output) {
+            expectation.output = *sink;
         }
         let records = Records {
-            len: self.places.len(),
+            len: self.expectations.len(),
             keys: Cow::Owned(self.keys),
             data: Cow::Owned(self.data),
             output_len: self.output_len,
@@ -242,7 +242,7 @@ impl<'r> KnownColumns<'r> {
             output: self.output.into(),
             tag: self.tag.into(),
         };
-        Ok(KnownPart { records, places: self.places })
+        Ok(KnownPart { records, expectations: self.expectations })
     }
 }
 
@@ -272,10 +272,12 @@ fn column<T: Copy + PartialEq>(values: Vec<T>, form: ColumnForm) -> Column<'stat
 fn check(parts: &[KnownPart], outcomes: &mut Outcomes) -> Result<(), (usize, Difference)> {
     let mut first_lane = 0;
     for (index, part) in parts.iter().enumerate() {
-        for (record, place) in part.places.iter().enumerate() {
-            place.check(index, record, outcomes).map_err(|difference| (first_lane + record, difference))?;
+        for (record, expectation) in part.expectations.iter().enumerate() {
+            expectation
+                .check(index, record, outcomes)
+                .map_err(|difference| (first_lane + record, difference))?;
         }
-        first_lane += part.places.len();
+        first_lane += part.expectations.len();
     }
     Ok(())
 }
@@ -283,31 +285,31 @@ fn check(parts: &[KnownPart], outcomes: &mut Outcomes) -> Result<(), (usize, Dif
 impl RecordPlace {
     fn check(&self, part: usize, record: usize, outcomes: &mut Outcomes) -> Result<(), Difference> {
         let short_len = outcomes.short_len(part, record);
-        let own = outcomes.part_mut(part);
-        let found = own.statuses[record];
+        let result = outcomes.part_mut(part);
+        let found = result.statuses[record];
         let expected = self.expected.as_ref().map_or_else(|status| *status, |_| Status::Done);
         if found != expected {
             return Err(Difference::Status { expected, found });
         }
-        let place = match self.output {
-            OutputSink::Output(span) => span.of(own.output).unwrap_or_default(),
-            OutputSink::Slot(slot) => own.slots.get(slot).unwrap_or_default(),
+        let output = match self.output {
+            OutputSink::Output(span) => span.of(result.output).unwrap_or_default(),
+            OutputSink::Slot(slot) => result.slots.get(slot).unwrap_or_default(),
         };
-        let Ok(answer) = &self.expected else { return nothing_left(place) };
+        let Ok(answer) = &self.expected else { return nothing_left(output) };
         match self.output {
             OutputSink::Output(_) => {
-                let len = if answer.is_short { short_len.unwrap_or(place.len()) } else { place.len() };
-                compare("the output", &answer.output, place.get(..len).unwrap_or_default())?;
+                let len = if answer.is_short { short_len.unwrap_or(output.len()) } else { output.len() };
+                compare("the output", &answer.output, output.get(..len).unwrap_or_default())?;
             }
             OutputSink::Slot(_) => {
                 // A MAC that is cut in an output is whole in a slot.
-                let kept = place.get(..answer.output.len()).unwrap_or(place);
+                let kept = output.get(..answer.output.len()).unwrap_or(output);
                 compare("the slot", &answer.output, kept)?;
             }
         }
         if answer.tag.is_empty() {
             return Ok(());
         }
-        compare("the tag", &answer.tag, self.tag.of(own.output).unwrap_or_default())
+        compare("the tag", &answer.tag, self.tag.of(result.output).unwrap_or_default())
     }
 }

@@ -102,15 +102,15 @@ fn sizes(shape: Shape, len: usize) -> RecordSizes {
         }
         Shape::Chain { cipher, mac, order, .. } => {
             let (key, iv, second_key) = (cipher.alg.key_len(), cipher.alg.block_len(), mac.tag_len());
-            let own = RecordSizes { key, iv, second_key, aad: MTE_AAD_LEN, ..none };
+            let sealed = RecordSizes { key, iv, second_key, aad: MTE_AAD_LEN, ..none };
             match order.has_detached_tag() {
                 true => {
                     let len = len.next_multiple_of(cipher.granularity());
-                    RecordSizes { input: len, output: len, tag: mac.tag_len(), ..own }
+                    RecordSizes { input: len, output: len, tag: mac.tag_len(), ..sealed }
                 }
                 false => {
                     let len = len.min(MAX_MTE_FRAGMENT);
-                    RecordSizes { input: len, output: mte_sealed_len(cipher.alg, mac, len), ..own }
+                    RecordSizes { input: len, output: mte_sealed_len(cipher.alg, mac, len), ..sealed }
                 }
             }
         }
@@ -174,13 +174,13 @@ const FPE_NUMERALS: usize = 16;
 /// Makes all IVs the radix, and all inputs numerals.
 fn make_decimal(data: &mut [u8], records: &Records<'_>) {
     for index in 0..records.len {
-        if let Some(place) = records.iv.get(index).and_then(|span: Span| span.of_mut(data)) {
-            place.copy_from_slice(&FPE_RADIX);
+        if let Some(radix) = records.iv.get(index).and_then(|span: Span| span.of_mut(data)) {
+            radix.copy_from_slice(&FPE_RADIX);
         }
         if let Some(InputSource::Data(span)) = records.input.get(index)
-            && let Some(place) = span.of_mut(data)
+            && let Some(numerals) = span.of_mut(data)
         {
-            place.iter_mut().for_each(|byte| *byte %= FPE_RADIX[3]);
+            numerals.iter_mut().for_each(|byte| *byte %= FPE_RADIX[3]);
         }
     }
 }

@@ -63,7 +63,7 @@ impl From<Results> for FinishedPowers {
 
 impl FinishedPowers {
     /// A power at n's width.
-    pub(super) fn get(&self, place: PowerIndex) -> Result<&[u8], JobError> {
-        self.0.get(place.0)
+    pub(super) fn get(&self, index: PowerIndex) -> Result<&[u8], JobError> {
+        self.0.get(index.0)
     }
 }

@@ -133,9 +133,11 @@ impl<'a> ProofVerifier<'a> {
         let root_squared = self.ring.write(&self.ring.read(partial.root())?.square());
         let response = work.long.exponent(partial.response())?;
         let challenge = work.short.exponent(partial.challenge())?;
-        let own = self.key.verification_key(partial.index()).unwrap_or_default();
-        let of_base =
-            [work.long.add(self.key.verification_base(), &response)?, work.short.add(own, &challenge)?];
+        let verification_key = self.key.verification_key(partial.index()).unwrap_or_default();
+        let of_base = [
+            work.long.add(self.key.verification_base(), &response)?,
+            work.short.add(verification_key, &challenge)?,
+        ];
         let of_request = [work.long.add(&self.base, &response)?, work.short.add(&root_squared, &challenge)?];
         Ok(Some(ProofClaim { root_squared, of_base, of_request }))
     }
@@ -166,7 +168,7 @@ impl<'a> ProofVerifier<'a> {
         Ok(challenge(&statement, &of_base, &of_request) == partial.challenge())
     }
 
-    fn read(&self, powers: &FinishedPowers, place: PowerIndex) -> Result<Residue, JobError> {
-        self.ring.read(powers.get(place)?)
+    fn read(&self, powers: &FinishedPowers, index: PowerIndex) -> Result<Residue, JobError> {
+        self.ring.read(powers.get(index)?)
     }
 }
