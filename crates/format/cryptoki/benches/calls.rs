@@ -27,10 +27,10 @@ fn main() {
     let session = cryptoki.open_session(SlotId(0), 6).unwrap();
     cryptoki.login(session, UserType::User, Some(b"user")).unwrap();
 
-    let own = oarlock::keys::generate::ec(oarlock::Curve::P256).unwrap();
+    let key = oarlock::keys::generate::ec(oarlock::Curve::P256).unwrap();
     let scheme = SigningScheme::ECDSA_P256_SHA256_FIXED;
     time("P-256 signature, accelerator", 500, || {
-        let job = Job::sign(scheme, &own, Input::Message(b"a message"));
+        let job = Job::sign(scheme, &key, Input::Message(b"a message"));
         black_box(accelerator.submit(&job, SubmitOptions::default()).wait().unwrap());
     });
     let curve = [TemplateEntry::new(A::EC_PARAMS, P256)];

@@ -74,9 +74,9 @@ impl<'a> CallOutput<'a> {
     /// [`ReturnCode::BufferTooSmall`].
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), ReturnCode> {
         if self.has_space(bytes.len())?
-            && let Some(place) = self.buffer.as_mut().and_then(|buffer| buffer.get_mut(..bytes.len()))
+            && let Some(out) = self.buffer.as_mut().and_then(|buffer| buffer.get_mut(..bytes.len()))
         {
-            place.copy_from_slice(bytes);
+            out.copy_from_slice(bytes);
         }
         Ok(())
     }

@@ -67,16 +67,16 @@ impl ArcChain {
         }
         let worst = |result: &&SignatureResult| result.verdict() == self.verdict();
         let first = || self.signatures.iter().position(|result| result.reason.is_some());
-        let place = match self.verdict() {
+        let index = match self.verdict() {
             DkimVerdict::Temperror => self.signatures.iter().position(|result| worst(&result)),
             DkimVerdict::Fail => first(),
             _ => None,
         }?;
-        let which = match place {
+        let which = match index {
             0 => format!("message signature {}", self.sets),
             seal => format!("seal {}", self.sets + 1 - seal),
         };
-        let reason = self.signatures[place].reason.as_ref().map(FailReason::to_string).unwrap_or_default();
+        let reason = self.signatures[index].reason.as_ref().map(FailReason::to_string).unwrap_or_default();
         Some(format!("{which}: {reason}"))
     }
 }

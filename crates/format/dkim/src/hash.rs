@@ -46,10 +46,10 @@ pub(crate) struct Digests {
 
 impl DigestBatch {
     /// Adds a range of the data as an input.
-    pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<DigestId, JobError> {
+    pub(crate) fn add(&mut self, alg: DigestAlg, span: Range<usize>) -> Result<DigestId, JobError> {
         let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash in one batch" };
-        let start = u32::try_from(place.start).map_err(too_much)?;
-        let len = u32::try_from(place.end).map_err(too_much)? - start;
+        let start = u32::try_from(span.start).map_err(too_much)?;
+        let len = u32::try_from(span.end).map_err(too_much)? - start;
         let inputs = if alg == DigestAlg::Sha1 { &mut self.sha1 } else { &mut self.sha256 };
         inputs.push(InputSource::Data(Span { start, len }));
         Ok(DigestId::Input { alg, index: inputs.len() as u32 - 1 })
@@ -61,12 +61,12 @@ impl DigestBatch {
     }
 
     /// Adds the next input of the last run. `shared` is also part of all later inputs, `own` is the end of this one.
-    pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) -> DigestId {
+    pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, tail: Range<usize>) -> DigestId {
         if self.growths.is_empty() {
             self.start_growth();
         }
         let growth = self.growths.len() - 1;
-        self.growths[growth].push(alg, shared, own);
+        self.growths[growth].push(alg, shared, tail);
         DigestId::Grown { growth, step: self.growths[growth].len() - 1 }
     }
 
@@ -250,17 +250,17 @@ impl<'m> WholeBody<'m> {
             return Ok(known.clone());
         }
         let known = self.canonical.iter().find(|(form, _)| *form == need.form);
-        let place = match known {
-            Some((_, place)) => place.clone(),
+        let span = match known {
+            Some((_, span)) => span.clone(),
             None => {
-                let place = canonicalize_body(need.form, self.body, &mut gather.data);
-                self.canonical.push((need.form, place.clone()));
-                place
+                let span = canonicalize_body(need.form, self.body, &mut gather.data);
+                self.canonical.push((need.form, span.clone()));
+                span
             }
         };
-        let len = place.len() as u64;
+        let len = span.len() as u64;
         let limit = need.limit.unwrap_or(u64::MAX).min(len) as usize;
-        let hash = BodyHash::Gathered(gather.add(need.digest, place.start..place.start + limit)?);
+        let hash = BodyHash::Gathered(gather.add(need.digest, span.start..span.start + limit)?);
         let body = HashedBody { need, hash, len };
         self.hashed.push(body.clone());
         Ok(body)

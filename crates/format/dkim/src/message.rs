@@ -104,8 +104,8 @@ impl<'a> HeaderField<'a> {
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
             return Err(MailParseError::Name { field, name: printable(name) });
         }
-        let places = (u32::try_from(name_len), u32::try_from(colon));
-        let (Ok(name_len), Ok(colon)) = places else {
+        let offsets = (u32::try_from(name_len), u32::try_from(colon));
+        let (Ok(name_len), Ok(colon)) = offsets else {
             return Err(MailParseError::HeaderTooLong(u32::MAX as usize));
         };
         Ok(Self { raw, name_len, colon, hash: name_hash(name) })
@@ -189,12 +189,12 @@ impl<'a> ParsedMail<'a> {
             if let Some(body) = rest.strip_prefix(b"\r\n") {
                 return Ok(Self { headers, body });
             }
-            let place = field_end(rest);
+            let end = field_end(rest);
             if headers.len() == limits.max_headers {
                 return Err(MailParseError::TooManyHeaders(limits.max_headers));
             }
-            headers.push(HeaderField::parse_numbered(&rest[..place.start], headers.len() + 1)?);
-            rest = &rest[place.end..];
+            headers.push(HeaderField::parse_numbered(&rest[..end.start], headers.len() + 1)?);
+            rest = &rest[end.end..];
             if bytes.len() - rest.len() > limits.max_header_bytes {
                 return Err(MailParseError::HeaderTooLong(limits.max_header_bytes));
             }

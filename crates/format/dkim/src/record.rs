@@ -120,8 +120,8 @@ impl KeyRecord {
     /// Returns true if the record allows `algorithm` and its key is of that type.
     #[must_use]
     pub fn serves(&self, algorithm: SignatureAlgorithm) -> bool {
-        let is_type =
-            SignatureAlgorithm::for_key(&self.key).is_some_and(|own| own.key_type() == algorithm.key_type());
+        let is_type = SignatureAlgorithm::for_key(&self.key)
+            .is_some_and(|key_algorithm| key_algorithm.key_type() == algorithm.key_type());
         is_type && self.allows_hash(algorithm)
     }
 
@@ -136,7 +136,7 @@ fn split_value<'a>(tags: &TagList<'a>, name: &str) -> Option<impl Iterator<Item 
 }
 
 fn has_flag(tags: &TagList<'_>, flag: &[u8]) -> bool {
-    split_value(tags, "t").is_some_and(|mut flags| flags.any(|own| own == flag))
+    split_value(tags, "t").is_some_and(|mut flags| flags.any(|present| present == flag))
 }
 
 /// Parses the value of `p=`: an RSA key in DER, or the 32 bytes of an Ed25519 key.

@@ -58,8 +58,8 @@ pub(crate) fn write_results(
     for other in others {
         field.push_glued(";");
         field.fold();
-        for (place, word) in other.split(' ').enumerate() {
-            if place == 0 { field.push_glued(word) } else { field.push_word(word) }
+        for (index, word) in other.split(' ').enumerate() {
+            if index == 0 { field.push_glued(word) } else { field.push_word(word) }
         }
     }
 }

@@ -43,12 +43,12 @@ pub(crate) fn write_signed<'n>(
 pub(crate) fn write_unsigned(
     form: CanonicalForm,
     field: &HeaderField<'_>,
-    place: Range<usize>,
+    span: Range<usize>,
     out: &mut Vec<u8>,
 ) {
     let raw = field.raw();
     let value_at = raw.len() - field.value().len();
-    let unsigned = [&raw[..value_at + place.start], &raw[value_at + place.end..]].concat();
+    let unsigned = [&raw[..value_at + span.start], &raw[value_at + span.end..]].concat();
     // This cannot fail: removing the value keeps the name and the colon.
     if let Ok(header) = HeaderField::new(&unsigned) {
         canonicalize_header(form, &header, out);

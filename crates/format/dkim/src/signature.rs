@@ -252,7 +252,7 @@ pub(crate) fn required<'a>(tags: &TagList<'a>, name: &'static str) -> Result<&'a
 
 pub(crate) fn signature_value(tags: &TagList<'_>) -> Result<(Vec<u8>, Range<usize>), SignatureError> {
     let tag = tags.find("b").ok_or(SignatureError::Missing("b"))?;
-    Ok((base64_of("b", tag.value)?, tag.place.clone()))
+    Ok((base64_of("b", tag.value)?, tag.span.clone()))
 }
 
 fn base64_of(tag: &'static str, value: &[u8]) -> Result<Vec<u8>, SignatureError> {
@@ -334,8 +334,8 @@ fn names_of<'a>(value: &'a [u8], limits: &MailLimits) -> Result<SignedNames<'a>,
         }
         // The spans skip the white space around the colons.
         let start = from + part.iter().take_while(|byte| is_space(**byte)).count();
-        let place = (u32::try_from(start), u32::try_from(start + name.len()));
-        let (Ok(start), Ok(end)) = place else { return Err(SignatureError::SignedName(printable(name))) };
+        let span = (u32::try_from(start), u32::try_from(start + name.len()));
+        let (Ok(start), Ok(end)) = span else { return Err(SignatureError::SignedName(printable(name))) };
         spans.push(NameSpan { start, end, hash: name_hash(name) });
         from += part.len() + 1;
     }

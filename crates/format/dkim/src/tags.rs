@@ -35,7 +35,7 @@ pub(crate) struct ListTag<'a> {
     /// The value without the white space around it.
     pub(crate) value: &'a [u8],
     /// The range of the value in the list, with the white space around it.
-    pub(crate) place: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 /// The tags in their order. No name occurs twice.
@@ -92,8 +92,8 @@ impl<'a> TagList<'a> {
     }
 }
 
-fn parse_tag(text: &[u8], place: Range<usize>) -> Result<ListTag<'_>, TagError> {
-    let spec = &text[place.clone()];
+fn parse_tag(text: &[u8], span: Range<usize>) -> Result<ListTag<'_>, TagError> {
+    let spec = &text[span.clone()];
     let equals = memchr::memchr(b'=', spec).ok_or_else(|| TagError::NoEquals(printable(trimmed(spec))))?;
     let name = trimmed(&spec[..equals]);
     let is_name = name.first().is_some_and(u8::is_ascii_alphabetic)
@@ -109,7 +109,7 @@ fn parse_tag(text: &[u8], place: Range<usize>) -> Result<ListTag<'_>, TagError> 
     {
         return Err(TagError::Value(printable(name)));
     }
-    Ok(ListTag { name, value, place: place.start + equals + 1..place.end })
+    Ok(ListTag { name, value, span: span.start + equals + 1..span.end })
 }
 
 /// Returns true for the characters of folding white space. RFC 6376 2.8.
@@ -159,8 +159,8 @@ mod tests {
     fn finds_a_value_with_the_white_space_around_it() {
         let text = b"a=1; b = x\r\n y ; c=";
         let list = TagList::parse(text).unwrap();
-        assert_eq!(&text[list.find("b").unwrap().place.clone()], b" x\r\n y ");
-        assert_eq!(list.find("c").unwrap().place, text.len()..text.len());
+        assert_eq!(&text[list.find("b").unwrap().span.clone()], b" x\r\n y ");
+        assert_eq!(list.find("c").unwrap().span, text.len()..text.len());
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl DnssecAlgorithm {
     /// Returns the mnemonic, if the algorithm has one.
     #[must_use]
     pub fn mnemonic(self) -> Option<&'static str> {
-        MNEMONICS.iter().find(|(own, _)| *own == self).map(|(_, mnemonic)| *mnemonic)
+        MNEMONICS.iter().find(|(algorithm, _)| *algorithm == self).map(|(_, mnemonic)| *mnemonic)
     }
 
     /// Returns true if this crate verifies signatures of the algorithm.
@@ -138,7 +138,7 @@ impl DnssecAlgorithm {
         match self.family()? {
             AlgorithmFamily::Rsa(_) => key.rsa_public().map(|public| usize::from(public.bits()).div_ceil(8)),
             AlgorithmFamily::Ec(curve, _) => {
-                key.ec_public().filter(|(own, _)| *own == curve).map(|_| 2 * curve.scalar_len())
+                key.ec_public().filter(|(key_curve, _)| *key_curve == curve).map(|_| 2 * curve.scalar_len())
             }
             AlgorithmFamily::Ed25519 => key.ed25519_public().map(|_| ED25519_SIGNATURE_LEN),
             AlgorithmFamily::Ed448 => None,
@@ -166,7 +166,7 @@ impl FromStr for DnssecAlgorithm {
 
     /// Parses a mnemonic in any case, or a number.
     fn from_str(text: &str) -> Result<Self, UnknownAlgorithmError> {
-        if let Some((known, _)) = MNEMONICS.iter().find(|(_, own)| own.eq_ignore_ascii_case(text)) {
+        if let Some((known, _)) = MNEMONICS.iter().find(|(_, mnemonic)| mnemonic.eq_ignore_ascii_case(text)) {
             return Ok(*known);
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());

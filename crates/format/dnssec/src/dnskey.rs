@@ -251,8 +251,8 @@ pub fn dnskey_rdata(flags: u16, algorithm: DnssecAlgorithm, key: &Key) -> Result
             rdata.extend_from_slice(&public.n);
         }
         Some(AlgorithmFamily::Ec(curve, _)) => {
-            let own = key.ec_public().filter(|(own, _)| *own == curve);
-            let (_, point) = own.ok_or_else(wrong)?;
+            let public = key.ec_public().filter(|(key_curve, _)| *key_curve == curve);
+            let (_, point) = public.ok_or_else(wrong)?;
             rdata.extend_from_slice(point.get(1..).unwrap_or_default());
         }
         Some(AlgorithmFamily::Ed25519) => rdata.extend_from_slice(key.ed25519_public().ok_or_else(wrong)?),

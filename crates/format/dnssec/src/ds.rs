@@ -82,7 +82,7 @@ impl DigestType {
     /// Returns the digest of the facade, if the facade computes it.
     #[must_use]
     pub fn digest(self) -> Option<DigestAlg> {
-        NAMES.iter().find(|(own, ..)| *own == self).map(|(.., digest)| *digest)
+        NAMES.iter().find(|(digest_type, ..)| *digest_type == self).map(|(.., digest)| *digest)
     }
 
     /// Returns true if this crate computes the digest.
@@ -114,7 +114,7 @@ impl FromStr for DigestType {
 
 impl fmt::Display for DigestType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match NAMES.iter().find(|(own, ..)| own == self) {
+        match NAMES.iter().find(|(digest_type, ..)| digest_type == self) {
             Some((_, name, _)) => f.write_str(name),
             None => write!(f, "{}", self.0),
         }

@@ -185,16 +185,16 @@ impl<'a> DomainName<'a> {
     #[must_use]
     pub fn canonical_cmp(self, other: DomainName<'_>) -> Ordering {
         // Labels can be read from the left only, and the comparison starts at the right. So they are collected first.
-        let own: SmallVec<[&[u8]; 16]> = self.labels().collect();
+        let labels: SmallVec<[&[u8]; 16]> = self.labels().collect();
         let others: SmallVec<[&[u8]; 16]> = other.labels().collect();
         let lower = |label: &[u8]| label.iter().map(u8::to_ascii_lowercase).collect::<SmallVec<[u8; 64]>>();
-        for (one, two) in own.iter().rev().zip(others.iter().rev()) {
+        for (one, two) in labels.iter().rev().zip(others.iter().rev()) {
             let order = lower(one).cmp(&lower(two));
             if order != Ordering::Equal {
                 return order;
             }
         }
-        own.len().cmp(&others.len())
+        labels.len().cmp(&others.len())
     }
 
     /// Appends a key whose order as bytes is the canonical order of names. The name must be in lower case.

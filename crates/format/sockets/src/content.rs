@@ -30,7 +30,7 @@ impl Content {
     pub(crate) fn from_tls_type(number: u8) -> Option<Self> {
         [Self::Alert, Self::Handshake, Self::ApplicationData]
             .into_iter()
-            .find(|own| own.tls_type() == Some(number))
+            .find(|content| content.tls_type() == Some(number))
     }
 }
 

@@ -195,7 +195,7 @@ impl Suite {
     #[must_use]
     pub fn from_ssh(cipher: &str, mac: &str) -> Option<Self> {
         Self::ALL.into_iter().filter(|suite| suite.protocol == Protocol::Ssh).find(|suite| {
-            suite.ssh_cipher_name() == cipher && suite.ssh_mac_name().is_none_or(|own| own == mac)
+            suite.ssh_cipher_name() == cipher && suite.ssh_mac_name().is_none_or(|suite_mac| suite_mac == mac)
         })
     }
 

@@ -129,12 +129,12 @@ fn bind_time(head: &str) -> Option<u64> {
     if let Some((day, time)) = day.split_once('T') {
         return iso(day, time);
     }
-    let own = |day: &str, time: &str| {
+    let time_of = |day: &str, time: &str| {
         let mut parts = day.split('-');
         let (day, name, year) = (parts.next()?, parts.next()?, parts.next()?);
         seconds(digits(year, 4)?, month(name)?, digits(day, 2)?, time_s(time)?)
     };
-    own(day, words.next()?).or_else(|| syslog_time(head).filter(|_| head.contains("named")))
+    time_of(day, words.next()?).or_else(|| syslog_time(head).filter(|_| head.contains("named")))
 }
 
 /// Reads `Nov 23 15:52:11` at the start of a line.
@@ -167,8 +167,8 @@ const CLASSES: [&str; 4] = ["IN", "CH", "HS", "ANY"];
 
 fn unbound_time(head: &str) -> Option<u64> {
     let head = head.trim();
-    let own = head.strip_prefix('[').and_then(|head| head.strip_suffix(']'));
-    if let Some(seconds) = own.and_then(epoch) {
+    let stamp = head.strip_prefix('[').and_then(|head| head.strip_suffix(']'));
+    if let Some(seconds) = stamp.and_then(epoch) {
         return Some(seconds);
     }
     let first = head.split_ascii_whitespace().next()?;

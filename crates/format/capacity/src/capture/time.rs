@@ -28,7 +28,7 @@ fn month_days(year: u64, month: u64) -> u64 {
 
 /// Returns the number of a month from its three letters.
 pub(super) fn month(name: &str) -> Option<u64> {
-    MONTHS.iter().position(|own| own.eq_ignore_ascii_case(name)).map(|index| index as u64 + 1)
+    MONTHS.iter().position(|month| month.eq_ignore_ascii_case(name)).map(|index| index as u64 + 1)
 }
 
 /// Parses `15:52:11`, with or without a fraction, into seconds.

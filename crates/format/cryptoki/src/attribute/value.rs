@@ -48,8 +48,8 @@ impl AttributeValue {
             Self::Bytes(bytes) => out.copy_from_slice(bytes),
             Self::Secret(bytes) => out.copy_from_slice(bytes.expose()),
             Self::Mechanisms(kinds) => {
-                let places = out.chunks_exact_mut(size_of::<usize>());
-                kinds.iter().zip(places).for_each(|(kind, place)| encode_number(kind.0, place));
+                let chunks = out.chunks_exact_mut(size_of::<usize>());
+                kinds.iter().zip(chunks).for_each(|(kind, chunk)| encode_number(kind.0, chunk));
             }
             Self::Template(_) => {}
         }

@@ -158,12 +158,12 @@ impl Cryptoki {
         key: ObjectHandle,
         direction: CipherDirection,
     ) -> Result<(), ReturnCode> {
-        let caller = self.caller_if(session, |found| place(direction)(found).check_idle())?;
+        let caller = self.caller_if(session, |found| operation_of(direction)(found).check_idle())?;
         let usable = caller.usable_key(key, mechanism, usage(direction), KeyFaults::USUAL)?;
         let needs_login = usable.needs_login();
         let mut operation = CipherOperation::new(usable.key, usable.facts, mechanism, direction)?;
         operation.needs_login = needs_login;
-        self.sessions.with(session, |found| place(direction)(found).begin(operation))
+        self.sessions.with(session, |found| operation_of(direction)(found).begin(operation))
     }
 
     fn cipher_whole(
@@ -174,7 +174,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, place(direction), |operation, flags| {
+        self.step(session, operation_of(direction), |operation, flags| {
             if operation.is_in_pieces() {
                 return Err(ReturnCode::OperationActive);
             }
@@ -196,7 +196,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, place(direction), |operation, flags| {
+        self.step(session, operation_of(direction), |operation, flags| {
             check_turn(operation)?;
             let len = operation.update_len(data.len());
             if !output.has_space(len)? {
@@ -233,7 +233,7 @@ impl Cryptoki {
         direction: CipherDirection,
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, place(direction), |operation, flags| {
+        self.step(session, operation_of(direction), |operation, flags| {
             check_turn(operation)?;
             let (max_len, is_exact) = operation.finish_len()?;
             if !has_space(output, (max_len, is_exact))? {
@@ -274,7 +274,9 @@ fn has_space(output: &mut CallOutput<'_>, (max_len, is_exact): (usize, bool)) ->
     if output.is_length_only() || is_exact { output.has_space(max_len) } else { Ok(true) }
 }
 
-fn place(direction: CipherDirection) -> impl Fn(&mut Session) -> &mut ActiveOperation<CipherOperation> {
+fn operation_of(
+    direction: CipherDirection,
+) -> impl Fn(&mut Session) -> &mut ActiveOperation<CipherOperation> {
     move |session| session.cipher(direction)
 }
 

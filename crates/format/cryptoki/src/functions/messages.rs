@@ -309,11 +309,11 @@ impl Cryptoki {
         mechanism: &Mechanism<'_>,
         key: ObjectHandle,
         usage: (u64, A),
-        place: fn(&mut Session) -> &mut ActiveOperation<MessageSignature>,
+        operation_of: fn(&mut Session) -> &mut ActiveOperation<MessageSignature>,
     ) -> Result<(), ReturnCode> {
-        let usable = self.message_key(session, mechanism, key, usage, &place)?;
+        let usable = self.message_key(session, mechanism, key, usage, &operation_of)?;
         let fresh = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
-        self.sessions.with(session, |found| place(found).begin(MessageSignature::new(fresh)))
+        self.sessions.with(session, |found| operation_of(found).begin(MessageSignature::new(fresh)))
     }
 
     /// Returns the key of many messages. One that wants the PIN for each use is not for many.
@@ -323,9 +323,9 @@ impl Cryptoki {
         mechanism: &Mechanism<'_>,
         key: ObjectHandle,
         usage: (u64, A),
-        place: &impl Fn(&mut Session) -> &mut ActiveOperation<T>,
+        operation_of: &impl Fn(&mut Session) -> &mut ActiveOperation<T>,
     ) -> Result<UsableKey, ReturnCode> {
-        let caller = self.caller_if(session, |found| place(found).check_idle())?;
+        let caller = self.caller_if(session, |found| operation_of(found).check_idle())?;
         let usable = caller.usable_key(key, mechanism, usage, KeyFaults::USUAL)?;
         if usable.needs_login() { Err(ReturnCode::KeyFunctionNotPermitted) } else { Ok(usable) }
     }
@@ -388,10 +388,10 @@ impl Cryptoki {
     fn message_step<T>(
         &self,
         session: SessionHandle,
-        place: impl Fn(&mut Session) -> &mut ActiveOperation<T>,
+        operation_of: impl Fn(&mut Session) -> &mut ActiveOperation<T>,
         action: impl FnOnce(&mut T) -> Result<(), ReturnCode>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, place, |operation, _| Ok(StepEnd::More(action(operation))))?
+        self.step(session, operation_of, |operation, _| Ok(StepEnd::More(action(operation))))?
     }
 }
 

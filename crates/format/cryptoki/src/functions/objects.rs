@@ -157,9 +157,9 @@ impl Cryptoki {
         self.sessions.with(session, |open| {
             let search = open.search.as_mut().ok_or(ReturnCode::OperationNotInitialized)?;
             let mut count = 0;
-            for place in handles {
+            for to in handles {
                 let Some(handle) = search.pop() else { break };
-                *place = handle;
+                *to = handle;
                 count += 1;
             }
             Ok(count)

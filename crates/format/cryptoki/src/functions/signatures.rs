@@ -199,10 +199,10 @@ impl Cryptoki {
                 let call = FunctionCall::new((session, flags), function, None);
                 self.check_none_pending(call)?;
                 // An operation has its signature from the start or gets it at the end, never both.
-                let own = operation.signature.take();
-                let signature = match (signature, own) {
+                let from_init = operation.signature.take();
+                let signature = match (signature, from_init) {
                     (Some(signature), None) => Cow::Borrowed(signature),
-                    (None, Some(own)) => Cow::Owned(own),
+                    (None, Some(from_init)) => Cow::Owned(from_init),
                     _ => return Err(ReturnCode::OperationNotInitialized),
                 };
                 let verification = operation.plan_verification(whole, &signature);

@@ -23,11 +23,11 @@ impl Cryptoki {
     pub(super) fn step<T, R>(
         &self,
         session: SessionHandle,
-        place: impl Fn(&mut Session) -> &mut ActiveOperation<T>,
+        operation_of: impl Fn(&mut Session) -> &mut ActiveOperation<T>,
         action: impl FnOnce(&mut T, u64) -> Result<StepEnd<R>, ReturnCode>,
     ) -> Result<R, ReturnCode> {
         let (mut operation, flags) =
-            self.sessions.with(session, |found| Ok((place(found).take()?, found.flags)))?;
+            self.sessions.with(session, |found| Ok((operation_of(found).take()?, found.flags)))?;
         let result = action(&mut operation, flags);
         let goes_on = match &result {
             Ok(StepEnd::More(_)) => true,
@@ -36,7 +36,7 @@ impl Cryptoki {
             Err(code) => matches!(code, ReturnCode::BufferTooSmall | ReturnCode::UserNotLoggedIn),
         };
         self.sessions.with(session, |found| {
-            place(found).put_back(goes_on.then_some(operation));
+            operation_of(found).put_back(goes_on.then_some(operation));
             Ok(())
         })?;
         match result? {

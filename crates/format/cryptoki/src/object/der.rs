@@ -39,7 +39,7 @@ impl NamedCurve {
             X25519 => Ok(Self::Curve25519),
             // A PrintableString of less than 128 bytes.
             [0x13, len, name @ ..] if name.len() == usize::from(*len) => {
-                let named = NAMES.into_iter().find(|(own, _)| own.as_bytes() == name);
+                let named = NAMES.into_iter().find(|(candidate, _)| candidate.as_bytes() == name);
                 named.map(|(_, curve)| curve).ok_or(ReturnCode::CurveNotSupported)
             }
             // Another identifier, or explicit parameters. RFC 5480 2.1.1.

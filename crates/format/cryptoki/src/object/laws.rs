@@ -204,9 +204,9 @@ fn check_uses(attributes: &AttributeSet, context: TemplateContext) -> Result<(),
 /// [`ReturnCode::TemplateInconsistent`] if the template of the call says something else.
 pub(crate) fn apply_template(
     template: &mut AttributeSet,
-    own: Option<&[(A, AttributeValue)]>,
+    of_key: Option<&[(A, AttributeValue)]>,
 ) -> Result<(), ReturnCode> {
-    for (kind, value) in own.unwrap_or_default() {
+    for (kind, value) in of_key.unwrap_or_default() {
         match template.set(*kind, value.clone()) {
             Some(given) if given != *value => return Err(ReturnCode::TemplateInconsistent),
             _ => {}

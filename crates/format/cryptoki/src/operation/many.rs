@@ -44,7 +44,7 @@ pub enum ManyIvs<'a> {
 /// The answers of one call, in the order of the inputs. Bytes that are secret are zeroized on drop.
 pub struct ManyAnswers {
     bytes: AnswerBytes,
-    places: AnswerPlaces,
+    spans: AnswerPlaces,
 }
 
 /// The bytes of all outputs.
@@ -121,44 +121,44 @@ impl ManyInputs<'_> {
 }
 
 impl ManyAnswers {
-    pub(crate) fn new(bytes: AnswerBytes, places: AnswerPlaces) -> Self {
-        Self { bytes, places }
+    pub(crate) fn new(bytes: AnswerBytes, spans: AnswerPlaces) -> Self {
+        Self { bytes, spans }
     }
 
     /// Returns answers with bytes of their own.
     pub(crate) fn of_bytes(
         bytes: Zeroizing<Vec<u8>>,
-        places: Vec<Result<(usize, usize), ReturnCode>>,
+        spans: Vec<Result<(usize, usize), ReturnCode>>,
     ) -> Self {
-        Self { bytes: AnswerBytes::Own(bytes), places: AnswerPlaces::Each(places) }
+        Self { bytes: AnswerBytes::Own(bytes), spans: AnswerPlaces::Each(spans) }
     }
 
     /// Changes the result of each operation. `change` gets the output.
     pub(crate) fn map_lens(self, change: impl Fn(&[u8]) -> Result<usize, ReturnCode>) -> Self {
         let all = self.bytes.as_slice();
-        let places = (0..self.len()).map(|index| {
-            let (start, len) = self.places.get(index)?;
+        let spans = (0..self.len()).map(|index| {
+            let (start, len) = self.spans.get(index)?;
             let output = all.get(start..start + len).ok_or(ReturnCode::GeneralError)?;
             Ok((start, change(output)?))
         });
-        let places = AnswerPlaces::Each(places.collect());
-        Self { places, ..self }
+        let spans = AnswerPlaces::Each(spans.collect());
+        Self { spans, ..self }
     }
 
     /// Cuts every output to `len` bytes, which is not more than it has.
     pub(crate) fn cut(&mut self, len: usize) {
-        match &mut self.places {
-            AnswerPlaces::Equal(places) => places.len = len,
-            AnswerPlaces::Each(places) => places.iter_mut().flatten().for_each(|place| place.1 = len),
+        match &mut self.spans {
+            AnswerPlaces::Equal(spans) => spans.len = len,
+            AnswerPlaces::Each(spans) => spans.iter_mut().flatten().for_each(|span| span.1 = len),
         }
     }
 
     /// Returns the number of answers.
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.places {
-            AnswerPlaces::Equal(places) => places.count,
-            AnswerPlaces::Each(places) => places.len(),
+        match &self.spans {
+            AnswerPlaces::Equal(spans) => spans.count,
+            AnswerPlaces::Each(spans) => spans.len(),
         }
     }
 
@@ -173,7 +173,7 @@ impl ManyAnswers {
     /// # Errors
     /// The error of the operation, and [`ReturnCode::ArgumentsBad`] past the end.
     pub fn get(&self, index: usize) -> Result<&[u8], ReturnCode> {
-        let (start, len) = self.places.get(index)?;
+        let (start, len) = self.spans.get(index)?;
         self.bytes.as_slice().get(start..start + len).ok_or(ReturnCode::GeneralError)
     }
 
@@ -185,7 +185,7 @@ impl ManyAnswers {
     /// Returns the outputs if they are known to have equal lengths. They can be copied together then.
     #[must_use]
     pub fn equal_outputs(&self) -> Option<EqualOutputs<'_>> {
-        let AnswerPlaces::Equal(EqualPlaces { count, len, stride }) = self.places else { return None };
+        let AnswerPlaces::Equal(EqualPlaces { count, len, stride }) = self.spans else { return None };
         Some(EqualOutputs { bytes: self.bytes.as_slice(), count, len, stride })
     }
 }
@@ -202,9 +202,9 @@ impl AnswerBytes {
 impl AnswerPlaces {
     fn get(&self, index: usize) -> Result<(usize, usize), ReturnCode> {
         match self {
-            Self::Equal(places) if index < places.count => Ok((index * places.stride, places.len)),
+            Self::Equal(spans) if index < spans.count => Ok((index * spans.stride, spans.len)),
             Self::Equal(_) => Err(ReturnCode::ArgumentsBad),
-            Self::Each(places) => places.get(index).copied().unwrap_or(Err(ReturnCode::ArgumentsBad)),
+            Self::Each(spans) => spans.get(index).copied().unwrap_or(Err(ReturnCode::ArgumentsBad)),
         }
     }
 }

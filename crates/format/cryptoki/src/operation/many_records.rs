@@ -240,7 +240,7 @@ struct RecordColumn {
     input: Column<'static, InputSource>,
     output: Column<'static, OutputSink>,
     output_len: usize,
-    places: RecordOutputs,
+    outputs: RecordOutputs,
 }
 
 /// The places of the outputs of records.
@@ -297,7 +297,7 @@ impl RecordColumn {
             input: Column::Stride { first: InputSource::Data(input), stride },
             output: Column::Stride { first: OutputSink::Output(output), stride: output.len },
             output_len: all,
-            places: RecordOutputs::Equal(EqualPlaces { count, len: output_len, stride: output_len }),
+            outputs: RecordOutputs::Equal(EqualPlaces { count, len: output_len, stride: output_len }),
         })
     }
 
@@ -307,7 +307,7 @@ impl RecordColumn {
         output_len: impl Fn(usize) -> usize,
     ) -> Result<Self, ReturnCode> {
         let too_many = ReturnCode::ArgumentsBad;
-        let (mut places, mut outputs) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
+        let (mut sources, mut outputs) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
         let (mut outside, mut end) = (Vec::new(), 0);
         for index in 0..inputs.len() {
             let found = inputs.span(index);
@@ -316,19 +316,19 @@ impl RecordColumn {
             }
             let (start, len) = found.unwrap_or_default();
             let out = output_len(len);
-            places.push(InputSource::Data(Span::new(shift + start, len).ok_or(too_many)?));
+            sources.push(InputSource::Data(Span::new(shift + start, len).ok_or(too_many)?));
             outputs.push(Span::new(end, out).ok_or(too_many)?);
             end += out;
         }
         let sinks: Vec<_> = outputs.iter().map(|span| OutputSink::Output(*span)).collect();
         Ok(Self {
-            len: places.len(),
+            len: sources.len(),
             iv: Column::One(Span::default()),
             // `from` finds out if all are as long and lie side by side, which engines compute faster.
-            input: Column::from(places),
+            input: Column::from(sources),
             output: Column::from(sinks),
             output_len: end,
-            places: RecordOutputs::Each { outputs, outside },
+            outputs: RecordOutputs::Each { outputs, outside },
         })
     }
 
@@ -352,8 +352,8 @@ impl RecordColumn {
         });
         let outcomes =
             accelerator.records().run(shape, &records.0).map_err(|error| to_return_code(&error, rule))?;
-        let places = self.places.answers(&outcomes, shape, rule);
-        Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), places))
+        let spans = self.outputs.answers(&outcomes, shape, rule);
+        Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), spans))
     }
 }
 
@@ -361,12 +361,12 @@ impl RecordOutputs {
     fn answers(&self, outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> AnswerPlaces {
         let statuses = outcomes.statuses();
         match self {
-            Self::Equal(places) if statuses.iter().all(|status| *status == Status::Done) => {
-                AnswerPlaces::Equal(*places)
+            Self::Equal(spans) if statuses.iter().all(|status| *status == Status::Done) => {
+                AnswerPlaces::Equal(*spans)
             }
-            Self::Equal(places) => {
+            Self::Equal(spans) => {
                 let answer = |(index, status): (usize, &Status)| {
-                    check_status(*status, shape, rule).map(|()| (index * places.stride, places.len))
+                    check_status(*status, shape, rule).map(|()| (index * spans.stride, spans.len))
                 };
                 AnswerPlaces::Each(statuses.iter().enumerate().map(answer).collect())
             }

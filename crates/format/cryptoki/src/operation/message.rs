@@ -206,11 +206,11 @@ impl MessageCipher {
             rand::fill(&mut generated).map_err(|_| ReturnCode::RandomNoRng)?;
         }
         let mut fixed = parameters.fixed_bits;
-        for (own, new) in parameters.iv.iter_mut().zip(&generated) {
+        for (byte, new) in parameters.iv.iter_mut().zip(&generated) {
             let kept = fixed.min(8) as u32;
             fixed -= u64::from(kept);
             let mask = 0xFF_u8.checked_shr(kept).unwrap_or(0);
-            *own = (*own & !mask) | (new & mask);
+            *byte = (*byte & !mask) | (new & mask);
         }
         Ok(())
     }

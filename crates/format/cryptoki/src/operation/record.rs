@@ -139,7 +139,7 @@ pub(crate) struct CipherBatch {
     output_len: usize,
     records: Vec<RecordSpans>,
     /// The record of each input, or the error of an input that has none.
-    places: Vec<Result<usize, ReturnCode>>,
+    indices: Vec<Result<usize, ReturnCode>>,
 }
 
 impl CipherBatch {
@@ -151,20 +151,20 @@ impl CipherBatch {
             data: Zeroizing::new(Vec::with_capacity(bytes)),
             output_len: 0,
             records: Vec::with_capacity(count),
-            places: Vec::with_capacity(count),
+            indices: Vec::with_capacity(count),
         }
     }
 
     /// Adds a record, or the error of an input that cannot be one.
     pub(crate) fn push(&mut self, inputs: Result<RecordInputs<'_>, ReturnCode>) {
-        let place = inputs.and_then(|inputs| {
+        let index = inputs.and_then(|inputs| {
             let spans = RecordSpans::new(&inputs, self.data.len(), self.output_len);
             self.records.push(spans.ok_or(self.rule.length)?);
             inputs.pieces().iter().for_each(|piece| self.data.extend_from_slice(piece));
             self.output_len += inputs.output_len + inputs.tag_len;
             Ok(self.records.len() - 1)
         });
-        self.places.push(place);
+        self.indices.push(index);
     }
 
     /// Computes the batch. Each answer is an output with its tag behind it.
@@ -188,7 +188,7 @@ impl CipherBatch {
         };
         let outcomes =
             accelerator.records().run(shape, &records).map_err(|error| to_return_code(&error, rule))?;
-        let answers = self.places.iter().map(|place| self.answer((*place)?, &outcomes)).collect();
+        let answers = self.indices.iter().map(|index| self.answer((*index)?, &outcomes)).collect();
         Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), AnswerPlaces::Each(answers)))
     }
 

@@ -89,11 +89,11 @@ impl SlotObjects {
     ) -> Result<Vec<ObjectHandle>, ReturnCode> {
         let new: Vec<_> = new.into_iter().map(with_unique_id).collect::<Result<_, _>>()?;
         // A key pair may have one half on the token and the other in the session.
-        let (token, own): (Vec<_>, Vec<_>) =
+        let (token, of_session): (Vec<_>, Vec<_>) =
             new.into_iter().zip(0..).partition(|(object, _)| object.attributes.is_true(A::TOKEN));
         let mut handles: Vec<(i32, ObjectHandle)> = self.add_to_token(token)?;
         let mut objects = self.session_objects.write().unwrap_or_else(PoisonError::into_inner);
-        for (object, position) in own {
+        for (object, position) in of_session {
             let handle = new_handle(true);
             objects.insert(handle, Arc::new(entity(object, ObjectOrigin::Session(session))));
             handles.push((position, handle));
@@ -188,9 +188,9 @@ impl SlotObjects {
 
     /// Removes the objects of a session that was closed.
     pub(crate) fn forget_session(&self, session: SessionHandle) {
-        let own = ObjectOrigin::Session(session);
+        let origin = ObjectOrigin::Session(session);
         let mut objects = self.session_objects.write().unwrap_or_else(PoisonError::into_inner);
-        objects.remove_if(|object| object.origin == own);
+        objects.remove_if(|object| object.origin == origin);
     }
 
     /// Removes the private objects of sessions, and every opened key of the token.

@@ -145,23 +145,23 @@ impl<'u> AsyncSession<'u> {
 #[test]
 fn macs_and_their_verifications_are_asynchronous() {
     let user = User::new();
-    let own = AsyncSession::open(&user);
-    let (library, session) = (&user.cryptoki, own.session);
+    let asynchronous = AsyncSession::open(&user);
+    let (library, session) = (&user.cryptoki, asynchronous.session);
     let key = user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
     let hmac_key = user.create(&Template::secret(KeyTypeNumber::GENERIC_SECRET, &[2; 40])).unwrap();
     for (kind, key) in [(M::AES_CMAC, key), (M::SHA256_HMAC, hmac_key), (M::SHA512_HMAC, hmac_key)] {
         let mechanism = Mechanism::plain(kind);
         library.sign_init(session, &mechanism, key).unwrap();
-        let mac = own.output("C_Sign", |out| library.sign(session, b"one two", out)).unwrap();
+        let mac = asynchronous.output("C_Sign", |out| library.sign(session, b"one two", out)).unwrap();
         assert_eq!(mac, user.sign(&mechanism, key, b"one two").unwrap());
         library.verify_init(session, &mechanism, key).unwrap();
-        own.finish("C_Verify", library.verify(session, b"one two", &mac)).unwrap();
+        asynchronous.finish("C_Verify", library.verify(session, b"one two", &mac)).unwrap();
         library.verify_init(session, &mechanism, key).unwrap();
         library.verify_update(session, b"one ").unwrap();
         library.verify_update(session, b"two").unwrap();
-        own.finish("C_VerifyFinal", library.verify_final(session, &mac)).unwrap();
+        asynchronous.finish("C_VerifyFinal", library.verify_final(session, &mac)).unwrap();
         library.verify_init(session, &mechanism, key).unwrap();
-        let wrong = own.finish("C_Verify", library.verify(session, b"another", &mac));
+        let wrong = asynchronous.finish("C_Verify", library.verify(session, b"another", &mac));
         assert_eq!(wrong.unwrap_err(), ReturnCode::SignatureInvalid);
     }
 }
@@ -169,22 +169,22 @@ fn macs_and_their_verifications_are_asynchronous() {
 #[test]
 fn verifications_are_asynchronous() {
     let user = User::new();
-    let own = AsyncSession::open(&user);
-    let (library, session) = (&user.cryptoki, own.session);
+    let asynchronous = AsyncSession::open(&user);
+    let (library, session) = (&user.cryptoki, asynchronous.session);
     let public = Template::new().bytes(A::EC_PARAMS, P256);
     let (public, private) = user.pair(M::EC_KEY_PAIR_GEN, &public, &Template::new()).unwrap();
     let mechanism = Mechanism::plain(M::ECDSA_SHA256);
     let signature = user.sign(&mechanism, private, b"m").unwrap();
     for (message, expected) in [(b"m", Ok(())), (b"n", Err(ReturnCode::SignatureInvalid))] {
         library.verify_init(session, &mechanism, public).unwrap();
-        let verified = own.finish("C_Verify", library.verify(session, message, &signature));
+        let verified = asynchronous.finish("C_Verify", library.verify(session, message, &signature));
         assert_eq!(verified.map(drop), expected);
         library.verify_signature_init(session, &mechanism, public, &signature).unwrap();
-        let verified = own.finish("C_VerifySignature", library.verify_signature(session, message));
+        let verified = asynchronous.finish("C_VerifySignature", library.verify_signature(session, message));
         assert_eq!(verified.map(drop), expected);
         library.verify_signature_init(session, &mechanism, public, &signature).unwrap();
         library.verify_update(session, message).unwrap();
-        let verified = own.finish("C_VerifySignatureFinal", library.verify_signature_final(session));
+        let verified = asynchronous.finish("C_VerifySignatureFinal", library.verify_signature_final(session));
         assert_eq!(verified.map(drop), expected);
     }
 }
@@ -192,8 +192,8 @@ fn verifications_are_asynchronous() {
 #[test]
 fn ciphers_and_digests_are_asynchronous_and_pieces_go_on() {
     let user = User::new();
-    let own = AsyncSession::open(&user);
-    let (library, session) = (&user.cryptoki, own.session);
+    let asynchronous = AsyncSession::open(&user);
+    let (library, session) = (&user.cryptoki, asynchronous.session);
     let key = user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
     let iv = [9; 16];
     let data: Vec<u8> = (0..83).collect();
@@ -204,10 +204,10 @@ fn ciphers_and_digests_are_asynchronous_and_pieces_go_on() {
     ] {
         let sealed = user.encrypt(&mechanism, key, &data).unwrap();
         library.encrypt_init(session, &mechanism, key).unwrap();
-        let whole = own.output("C_Encrypt", |out| library.encrypt(session, &data, out)).unwrap();
+        let whole = asynchronous.output("C_Encrypt", |out| library.encrypt(session, &data, out)).unwrap();
         assert_eq!(whole, sealed, "{mechanism:?}");
         library.decrypt_init(session, &mechanism, key).unwrap();
-        let whole = own.output("C_Decrypt", |out| library.decrypt(session, &sealed, out)).unwrap();
+        let whole = asynchronous.output("C_Decrypt", |out| library.decrypt(session, &sealed, out)).unwrap();
         assert_eq!(whole, data, "{mechanism:?}");
         library.encrypt_init(session, &mechanism, key).unwrap();
         let mut pieces = Vec::new();
@@ -221,7 +221,7 @@ fn ciphers_and_digests_are_asynchronous_and_pieces_go_on() {
                     // The operation is with the queue until then.
                     let busy = library.encrypt_update(session, piece, &mut CallOutput::new(&mut [0; 64]));
                     assert_eq!(busy.unwrap_err(), ReturnCode::OperationActive);
-                    pieces.extend_from_slice(&own.finish("C_EncryptUpdate", begun).unwrap().bytes);
+                    pieces.extend_from_slice(&asynchronous.finish("C_EncryptUpdate", begun).unwrap().bytes);
                 }
             }
         }
@@ -229,18 +229,18 @@ fn ciphers_and_digests_are_asynchronous_and_pieces_go_on() {
         let mut output = CallOutput::new(&mut buffer);
         match library.encrypt_final(session, &mut output) {
             Ok(()) => assert_eq!(output.len(), 0),
-            begun => pieces.extend_from_slice(&own.finish("C_EncryptFinal", begun).unwrap().bytes),
+            begun => pieces.extend_from_slice(&asynchronous.finish("C_EncryptFinal", begun).unwrap().bytes),
         }
         assert_eq!(pieces, sealed, "{mechanism:?}");
         let damaged = [&sealed[..sealed.len() - 1], &[!sealed[sealed.len() - 1]]].concat();
         library.decrypt_init(session, &mechanism, key).unwrap();
-        let opened = own.output("C_Decrypt", |out| library.decrypt(session, &damaged, out));
+        let opened = asynchronous.output("C_Decrypt", |out| library.decrypt(session, &damaged, out));
         assert_ne!(opened, Ok(data.clone()));
         let idle = library.decrypt(session, &sealed, &mut CallOutput::new(&mut [0; 512]));
         assert_eq!(idle.unwrap_err(), ReturnCode::OperationNotInitialized);
     }
     library.digest_init(session, &Mechanism::plain(M::SHA256)).unwrap();
-    let digest = own.output("C_Digest", |out| library.digest(session, &data, out)).unwrap();
+    let digest = asynchronous.output("C_Digest", |out| library.digest(session, &data, out)).unwrap();
     user.cryptoki.digest_init(user.session, &Mechanism::plain(M::SHA256)).unwrap();
     let expected = take(|out| user.cryptoki.digest(user.session, &data, out)).unwrap();
     assert_eq!(digest, expected);
@@ -249,35 +249,36 @@ fn ciphers_and_digests_are_asynchronous_and_pieces_go_on() {
 #[test]
 fn a_piece_that_is_cancelled_does_not_come_back() {
     let user = User::new();
-    let own = AsyncSession::open(&user);
+    let asynchronous = AsyncSession::open(&user);
     let key = user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
     let mechanism = Mechanism::new(M::AES_CBC, P::Iv(&[9; 16]));
-    user.cryptoki.encrypt_init(own.session, &mechanism, key).unwrap();
-    let begun = user.cryptoki.encrypt_update(own.session, &[0; 16], &mut CallOutput::new(&mut [0; 16]));
+    user.cryptoki.encrypt_init(asynchronous.session, &mechanism, key).unwrap();
+    let begun =
+        user.cryptoki.encrypt_update(asynchronous.session, &[0; 16], &mut CallOutput::new(&mut [0; 16]));
     assert_eq!(begun.unwrap_err(), ReturnCode::Pending);
-    user.cryptoki.session_cancel(own.session, mechanism_flags::ENCRYPT).unwrap();
-    let none = user.cryptoki.async_complete(own.session, "C_EncryptUpdate");
+    user.cryptoki.session_cancel(asynchronous.session, mechanism_flags::ENCRYPT).unwrap();
+    let none = user.cryptoki.async_complete(asynchronous.session, "C_EncryptUpdate");
     assert_eq!(none.unwrap_err(), ReturnCode::OperationNotInitialized);
-    user.cryptoki.encrypt_init(own.session, &mechanism, key).unwrap();
+    user.cryptoki.encrypt_init(asynchronous.session, &mechanism, key).unwrap();
 }
 
 #[test]
 fn new_keys_are_asynchronous() {
     let user = User::new();
-    let own = AsyncSession::open(&user);
-    let (library, session) = (&user.cryptoki, own.session);
+    let asynchronous = AsyncSession::open(&user);
+    let (library, session) = (&user.cryptoki, asynchronous.session);
     let template = Template::new().number(A::VALUE_LEN, 32).readable();
     let aes = Mechanism::plain(M::AES_KEY_GEN);
     let begun = library.generate_key(session, &aes, &template.entries());
     let again = library.generate_key(session, &aes, &template.entries());
     assert_eq!(again.unwrap_err(), ReturnCode::OperationActive);
     assert!(user.find(&Template::new().number(A::KEY_TYPE, KeyTypeNumber::AES.0)).is_empty());
-    let key = own.finish("C_GenerateKey", begun).unwrap().object.unwrap();
+    let key = asynchronous.finish("C_GenerateKey", begun).unwrap().object.unwrap();
     assert_eq!(user.get(key, A::VALUE).unwrap().len(), 32);
     let public = Template::new().number(A::MODULUS_BITS, 2048);
     let rsa = Mechanism::plain(M::RSA_PKCS_KEY_PAIR_GEN);
     let begun = library.generate_key_pair(session, &rsa, &public.entries(), &[]);
-    let pair = own.finish("C_GenerateKeyPair", begun).unwrap();
+    let pair = asynchronous.finish("C_GenerateKeyPair", begun).unwrap();
     let (public, private) = (pair.object.unwrap(), pair.additional_object.unwrap());
     let mechanism = Mechanism::plain(M::SHA256_RSA_PKCS);
     let signature = user.sign(&mechanism, private, b"m").unwrap();
@@ -293,8 +294,8 @@ fn new_keys_are_asynchronous() {
 #[test]
 fn derived_wrapped_and_unwrapped_keys_are_asynchronous() {
     let user = User::new();
-    let own = AsyncSession::open(&user);
-    let (library, session) = (&user.cryptoki, own.session);
+    let asynchronous = AsyncSession::open(&user);
+    let (library, session) = (&user.cryptoki, asynchronous.session);
     let public = Template::new().bytes(A::EC_PARAMS, P256);
     let derive = Template::new().flag(A::DERIVE, true);
     let (peer, _) = user.pair(M::EC_KEY_PAIR_GEN, &public, &derive).unwrap();
@@ -303,21 +304,22 @@ fn derived_wrapped_and_unwrapped_keys_are_asynchronous() {
     let ecdh = Mechanism::new(M::ECDH1_DERIVE, P::Ecdh { kdf: 1, shared: &[], public: &point });
     let template = Template::new().number(A::KEY_TYPE, KeyTypeNumber::GENERIC_SECRET.0).readable();
     let begun = library.derive_key(session, &ecdh, private, &template.entries());
-    let derived = own.finish("C_DeriveKey", begun).unwrap().object.unwrap();
+    let derived = asynchronous.finish("C_DeriveKey", begun).unwrap().object.unwrap();
     let expected = library.derive_key(user.session, &ecdh, private, &template.entries()).unwrap();
     assert_eq!(user.get(derived, A::VALUE), user.get(expected, A::VALUE));
     let wrapping = Template::secret(KeyTypeNumber::AES, &[3; 32]).flag(A::WRAP, true).flag(A::UNWRAP, true);
     let wrapping = user.create(&wrapping).unwrap();
     let mechanism = Mechanism::plain(M::AES_KEY_WRAP);
-    let wrapped =
-        own.output("C_WrapKey", |out| library.wrap_key(session, &mechanism, wrapping, derived, out)).unwrap();
+    let wrapped = asynchronous
+        .output("C_WrapKey", |out| library.wrap_key(session, &mechanism, wrapping, derived, out))
+        .unwrap();
     let template = template.number(A::CLASS, oarlock_cryptoki::ObjectClass::SECRET_KEY.0);
     let begun = library.unwrap_key(session, &mechanism, wrapping, &wrapped, &template.entries());
-    let unwrapped = own.finish("C_UnwrapKey", begun).unwrap().object.unwrap();
+    let unwrapped = asynchronous.finish("C_UnwrapKey", begun).unwrap().object.unwrap();
     assert_eq!(user.get(unwrapped, A::VALUE), user.get(expected, A::VALUE));
     let damaged: Vec<u8> = wrapped.iter().map(|byte| byte ^ 1).collect();
     let begun = library.unwrap_key(session, &mechanism, wrapping, &damaged, &template.entries());
-    assert_eq!(own.finish("C_UnwrapKey", begun).unwrap_err(), ReturnCode::WrappedKeyInvalid);
+    assert_eq!(asynchronous.finish("C_UnwrapKey", begun).unwrap_err(), ReturnCode::WrappedKeyInvalid);
 }
 
 #[test]
@@ -330,13 +332,13 @@ fn operations_of_asynchronous_sessions_share_batches() {
     let expected = user.encrypt(&mechanism, key, b"m").unwrap();
     let batches = || accelerator.histograms().runs.iter().map(|runs| runs.operations.count()).sum::<u64>();
     let before = batches();
-    for own in &sessions {
-        user.cryptoki.encrypt_init(own.session, &mechanism, key).unwrap();
-        let begun = user.cryptoki.encrypt(own.session, b"m", &mut CallOutput::new(&mut [0; 32]));
+    for asynchronous in &sessions {
+        user.cryptoki.encrypt_init(asynchronous.session, &mechanism, key).unwrap();
+        let begun = user.cryptoki.encrypt(asynchronous.session, b"m", &mut CallOutput::new(&mut [0; 32]));
         assert_eq!(begun.unwrap_err(), ReturnCode::Pending);
     }
-    for own in &sessions {
-        let answer = complete(&user, own.session, "C_Encrypt", &own.woken).unwrap();
+    for asynchronous in &sessions {
+        let answer = complete(&user, asynchronous.session, "C_Encrypt", &asynchronous.woken).unwrap();
         assert_eq!(*answer.bytes, expected);
     }
     assert!(batches() - before < 64, "{} batches", batches() - before);

@@ -116,8 +116,9 @@ fn a_held_key_signs_digests_and_nothing_bare() {
     let spki = oarlock::keys::export::spki_der(&key).unwrap();
     let held = oarlock::keys::held::from_spki(&spki, "server", "a key").unwrap();
     let holder = Arc::new(TestHolder { key, accelerator: accelerator() });
-    let own = Accelerator::builder().engines(["scalar"]).lazy().holder(holder).build().unwrap();
-    let cryptoki = Cryptoki::new(own, vec![SlotSettings::new(SLOT, "server", Arc::new(ServerToken(held)))]);
+    let with_holder = Accelerator::builder().engines(["scalar"]).lazy().holder(holder).build().unwrap();
+    let cryptoki =
+        Cryptoki::new(with_holder, vec![SlotSettings::new(SLOT, "server", Arc::new(ServerToken(held)))]);
     let session = cryptoki.open_session(SLOT, READ_WRITE).unwrap();
     let [object] = find(&cryptoki, session, &Template::new().bytes(A::LABEL, b"held"))[..] else { panic!() };
     let public = oarlock::keys::import::spki_der(&spki).unwrap();

@@ -232,15 +232,15 @@ fn both_sides_of_an_agreement_derive_the_same_key() {
     let private = Template::new().flag(A::DERIVE, true);
     let pairs = [(); 2].map(|()| user.pair(M::EC_KEY_PAIR_GEN, &public, &private).unwrap());
     let points = pairs.map(|(public, _)| user.get(public, A::EC_POINT).unwrap());
-    let derive = |own: usize, kdf: u64, shared: &[u8], len: Option<u64>, is_bare: bool| {
-        let point = &points[1 - own];
+    let derive = |side: usize, kdf: u64, shared: &[u8], len: Option<u64>, is_bare: bool| {
+        let point = &points[1 - side];
         let public = if is_bare { &point[2..] } else { &point[..] };
         let mechanism = Mechanism::new(M::ECDH1_DERIVE, P::Ecdh { kdf, shared, public });
         let mut template = Template::new().readable();
         if let Some(len) = len {
             template = template.number(A::VALUE_LEN, len);
         }
-        let key = user.cryptoki.derive_key(user.session, &mechanism, pairs[own].1, &template.entries())?;
+        let key = user.cryptoki.derive_key(user.session, &mechanism, pairs[side].1, &template.entries())?;
         user.get(key, A::VALUE)
     };
     let whole = derive(0, value::CKD_NULL, &[], None, false).unwrap();
@@ -443,10 +443,10 @@ fn a_key_wraps_only_keys_that_match_its_template() {
 #[test]
 fn unwrapped_and_derived_keys_get_the_template_of_their_key() {
     let user = User::new();
-    let own = [TemplateEntry::new(A::LABEL, b"from the key"), TemplateEntry::new(A::SIGN, &[0])];
+    let of_key = [TemplateEntry::new(A::LABEL, b"from the key"), TemplateEntry::new(A::SIGN, &[0])];
     let value = Template::secret(KeyTypeNumber::AES, &[3; 16]).flag(A::WRAP, true).flag(A::UNWRAP, true);
     let mut entries = value.entries();
-    entries.push(TemplateEntry::nested(A::UNWRAP_TEMPLATE, &own));
+    entries.push(TemplateEntry::nested(A::UNWRAP_TEMPLATE, &of_key));
     let wrapping = user.cryptoki.create_object(user.session, &entries).unwrap();
     let secret = Template::secret(KeyTypeNumber::GENERIC_SECRET, &[5; 16]).readable().flag(A::DERIVE, true);
     let kw = Mechanism::plain(M::AES_KEY_WRAP);
@@ -461,7 +461,7 @@ fn unwrapped_and_derived_keys_get_the_template_of_their_key() {
     let unwrapped = unwrap(&user, &kw, wrapping, &wrapped, &against);
     assert_eq!(unwrapped, Err(ReturnCode::TemplateInconsistent));
     let mut entries = secret.entries();
-    entries.push(TemplateEntry::nested(A::DERIVE_TEMPLATE, &own));
+    entries.push(TemplateEntry::nested(A::DERIVE_TEMPLATE, &of_key));
     let base = user.cryptoki.create_object(user.session, &entries).unwrap();
     let mechanism = Mechanism::new(M::XOR_BASE_AND_DATA, P::DerivationData(&[1; 16]));
     let derived = user.cryptoki.derive_key(user.session, &mechanism, base, &[]).unwrap();

@@ -69,9 +69,9 @@ impl BlockingLibrary {
         };
         // All work goes to the engine that waits: the other one is not named, so it is only asked if results differ.
         let builder = Accelerator::builder().engine(Arc::new(engine)).engines(["blocking"]);
-        let own = builder.threads(2).cross_check(0.0).lazy().build().unwrap();
+        let accelerator = builder.threads(2).cross_check(0.0).lazy().build().unwrap();
         let token = Arc::new(MemoryToken::initialized("a token", SO_PIN, USER_PIN));
-        let cryptoki = Cryptoki::new(own, vec![SlotSettings::new(SLOT, "a slot", token)]);
+        let cryptoki = Cryptoki::new(accelerator, vec![SlotSettings::new(SLOT, "a slot", token)]);
         Self { cryptoki, blocks_next, begun: begun.1, release: release.0 }
     }
 

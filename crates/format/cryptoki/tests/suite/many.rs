@@ -69,9 +69,9 @@ fn joined(answers: &ManyAnswers) -> Vec<u8> {
 
 #[test]
 fn ciphers_with_ivs_are_one_batch_and_a_bad_input_fails_alone() {
-    let own = CountedUser::new();
-    let aes = own.user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
-    let chacha = own.user.create(&Template::secret(KeyTypeNumber::CHACHA20, &[1; 32])).unwrap();
+    let counted = CountedUser::new();
+    let aes = counted.user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
+    let chacha = counted.user.create(&Template::secret(KeyTypeNumber::CHACHA20, &[1; 32])).unwrap();
     let data: Vec<u8> = (0..=255).cycle().take(21 * COUNT).collect();
     let ivs: Vec<u8> = (0..=255).cycle().skip(7).take(16 * COUNT).collect();
     let gcm = P::Gcm { iv: &[0; 12], aad: b"aad", tag_bits: 96 };
@@ -86,13 +86,13 @@ fn ciphers_with_ivs_are_one_batch_and_a_bad_input_fails_alone() {
         ),
     ] {
         let ivs = ManyIvs::Each(&ivs[..iv_len * COUNT]);
-        let mut sealed = joined(&own.encrypt(&mechanism, key, pieces(&data, 21), ivs));
+        let mut sealed = joined(&counted.encrypt(&mechanism, key, pieces(&data, 21), ivs));
         let len = sealed.len() / COUNT;
-        let opened = own.decrypt(&mechanism, key, pieces(&sealed, len), ivs);
+        let opened = counted.decrypt(&mechanism, key, pieces(&sealed, len), ivs);
         assert_eq!(joined(&opened), data, "{mechanism:?}");
         // The last byte of the third input: a tag, a padding, or a byte of the stream.
         sealed[3 * len - 1] ^= 0x80;
-        let opened = own.decrypt(&mechanism, key, pieces(&sealed, len), ivs);
+        let opened = counted.decrypt(&mechanism, key, pieces(&sealed, len), ivs);
         for (index, (answer, expected)) in opened.iter().zip(data.chunks(21)).enumerate() {
             if index == 2 {
                 assert_ne!(answer, Ok(expected), "{mechanism:?}");
@@ -105,51 +105,51 @@ fn ciphers_with_ivs_are_one_batch_and_a_bad_input_fails_alone() {
 
 #[test]
 fn inputs_outside_of_the_buffer_and_of_bad_lengths_fail_alone() {
-    let own = CountedUser::new();
-    let key = own.user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
+    let counted = CountedUser::new();
+    let key = counted.user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
     let data = [7; 64];
     let offsets = [0, 32, 31, 63, 9_999];
     let inputs = ManyInputs { data: &data, spans: ManySpans::Offsets(&offsets) };
     let ivs = [3; 12 * 4];
     let gcm = Mechanism::new(M::AES_GCM, P::Gcm { iv: &[0; 12], aad: &[], tag_bits: 128 });
-    let sealed = own.encrypt(&gcm, key, inputs, ManyIvs::Each(&ivs));
+    let sealed = counted.encrypt(&gcm, key, inputs, ManyIvs::Each(&ivs));
     let lens: Vec<_> = sealed.iter().map(|answer| answer.map(<[u8]>::len)).collect();
     let outside = Err(ReturnCode::ArgumentsBad);
     assert_eq!(lens, [Ok(48), outside, Ok(48), outside]);
     let ecb = Mechanism::plain(M::AES_ECB);
     let offsets = [0, 32, 47, 63, 64];
     let inputs = ManyInputs { data: &data, spans: ManySpans::Offsets(&offsets) };
-    let sealed = own.encrypt(&ecb, key, inputs, ManyIvs::Mechanism);
+    let sealed = counted.encrypt(&ecb, key, inputs, ManyIvs::Mechanism);
     let lens: Vec<_> = sealed.iter().map(|answer| answer.map(<[u8]>::len)).collect();
     let length = Err(ReturnCode::DataLenRange);
     assert_eq!(lens, [Ok(32), length, Ok(16), length]);
-    assert_eq!(sealed.get(2).unwrap(), own.user.encrypt(&ecb, key, &data[47..63]).unwrap());
+    assert_eq!(sealed.get(2).unwrap(), counted.user.encrypt(&ecb, key, &data[47..63]).unwrap());
     // A counter of 4 bits has 16 blocks.
     let ctr = Mechanism::new(M::AES_CTR, P::Counter { bits: 4, block: [0; 16] });
     let long = [5; 17 * 16];
     let offsets = [0, 16, 17 * 16];
     let inputs = ManyInputs { data: &long, spans: ManySpans::Offsets(&offsets) };
     let ivs = [[0; 16], [1; 16]].concat();
-    let sealed = own.encrypt(&ctr, key, inputs, ManyIvs::Each(&ivs));
+    let sealed = counted.encrypt(&ctr, key, inputs, ManyIvs::Each(&ivs));
     assert_eq!(sealed.get(0).map(<[u8]>::len), Ok(16));
     assert_eq!(sealed.get(1), Err(ReturnCode::DataLenRange));
 }
 
 #[test]
 fn rsa_ciphers_are_one_batch_and_a_bad_input_fails_alone() {
-    let own = CountedUser::new();
+    let counted = CountedUser::new();
     let public = Template::new().number(A::MODULUS_BITS, 2048);
-    let (public, private) = own.user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &public, &Template::new()).unwrap();
+    let (public, private) = counted.user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &public, &Template::new()).unwrap();
     let data: Vec<u8> = (0..=255).cycle().take(21 * COUNT).collect();
     let oaep = P::Oaep { hash: M::SHA256, mgf: 2, source: 1, label: b"label" };
     for mechanism in [Mechanism::plain(M::RSA_PKCS), Mechanism::new(M::RSA_PKCS_OAEP, oaep)] {
-        let sealed = own.encrypt(&mechanism, public, pieces(&data, 21), ManyIvs::Mechanism);
+        let sealed = counted.encrypt(&mechanism, public, pieces(&data, 21), ManyIvs::Mechanism);
         let mut sealed = joined(&sealed);
-        let opened = own.decrypt(&mechanism, private, pieces(&sealed, 256), ManyIvs::Mechanism);
+        let opened = counted.decrypt(&mechanism, private, pieces(&sealed, 256), ManyIvs::Mechanism);
         assert_eq!(joined(&opened), data, "{mechanism:?}");
         // An integer that is not below the modulus.
         sealed[256..512].fill(0xFF);
-        let opened = own.decrypt(&mechanism, private, pieces(&sealed, 256), ManyIvs::Mechanism);
+        let opened = counted.decrypt(&mechanism, private, pieces(&sealed, 256), ManyIvs::Mechanism);
         for (index, (answer, expected)) in opened.iter().zip(data.chunks(21)).enumerate() {
             assert_eq!(answer == Ok(expected), index != 1, "{mechanism:?} {index}");
         }
@@ -157,9 +157,9 @@ fn rsa_ciphers_are_one_batch_and_a_bad_input_fails_alone() {
     let raw = Mechanism::plain(M::RSA_X_509);
     let mut blocks = vec![1; 256 * COUNT];
     blocks[..256].fill(0xFF);
-    let sealed = own.encrypt(&raw, public, pieces(&blocks, 256), ManyIvs::Mechanism);
+    let sealed = counted.encrypt(&raw, public, pieces(&blocks, 256), ManyIvs::Mechanism);
     assert_eq!(sealed.get(0), Err(ReturnCode::DataInvalid));
-    let opened = own.decrypt(&raw, private, pieces(&joined_but_first(&sealed), 256), ManyIvs::Mechanism);
+    let opened = counted.decrypt(&raw, private, pieces(&joined_but_first(&sealed), 256), ManyIvs::Mechanism);
     assert_eq!(joined(&opened), blocks[256..]);
 }
 
@@ -169,11 +169,11 @@ fn joined_but_first(answers: &ManyAnswers) -> Vec<u8> {
 
 #[test]
 fn macs_and_bare_signatures_are_verified_in_one_batch() {
-    let own = CountedUser::new();
-    let (library, session) = (&own.user.cryptoki, own.user.session);
+    let counted = CountedUser::new();
+    let (library, session) = (&counted.user.cryptoki, counted.user.session);
     let public = Template::new().number(A::MODULUS_BITS, 2048);
-    let (public, private) = own.user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &public, &Template::new()).unwrap();
-    let aes = own.user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
+    let (public, private) = counted.user.pair(M::RSA_PKCS_KEY_PAIR_GEN, &public, &Template::new()).unwrap();
+    let aes = counted.user.create(&Template::secret(KeyTypeNumber::AES, &[1; 16])).unwrap();
     let data: Vec<u8> = (0..=255).cycle().take(21 * COUNT).collect();
     for (mechanism, signing, verifying) in [
         (Mechanism::plain(M::RSA_X_509), private, public),
@@ -181,11 +181,11 @@ fn macs_and_bare_signatures_are_verified_in_one_batch() {
         (Mechanism::new(M::AES_CMAC_GENERAL, P::Number(7)), aes, aes),
     ] {
         let inputs = pieces(&data, 21);
-        let signed = own.in_one_batch(|| library.sign_many(session, &mechanism, signing, inputs));
+        let signed = counted.in_one_batch(|| library.sign_many(session, &mechanism, signing, inputs));
         let mut signatures = joined(&signed);
         let len = signatures.len() / COUNT;
         signatures[len + 1] ^= 1;
-        let verified = own.in_one_batch(|| {
+        let verified = counted.in_one_batch(|| {
             library.verify_many(session, &mechanism, verifying, inputs, pieces(&signatures, len))
         });
         for (index, answer) in verified.iter().enumerate() {

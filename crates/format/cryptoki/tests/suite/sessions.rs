@@ -74,11 +74,11 @@ fn a_session_takes_its_objects_with_it_and_leaves_those_of_the_token() {
         let template = Template::new().number(A::VALUE_LEN, 16).flag(A::TOKEN, token);
         user.cryptoki.generate_key(other, &Mechanism::plain(M::AES_KEY_GEN), &template.entries()).unwrap()
     };
-    let (own, kept) = (generate(false), generate(true));
+    let (of_session, kept) = (generate(false), generate(true));
     assert_eq!(user.find(&Template::new()).len(), 2);
     user.cryptoki.close_session(other).unwrap();
     assert_eq!(user.find(&Template::new()), [kept]);
-    assert_eq!(user.get(own, A::LABEL).unwrap_err(), ReturnCode::ObjectHandleInvalid);
+    assert_eq!(user.get(of_session, A::LABEL).unwrap_err(), ReturnCode::ObjectHandleInvalid);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn the_last_session_takes_the_login_with_it() {
 fn a_logout_hides_private_objects_and_ends_operations() {
     let user = User::new();
     let template = Template::new().number(A::VALUE_LEN, 16);
-    let own = user.generate(M::AES_KEY_GEN, &template).unwrap();
+    let of_session = user.generate(M::AES_KEY_GEN, &template).unwrap();
     let kept = user.generate(M::AES_KEY_GEN, &template.clone().flag(A::TOKEN, true)).unwrap();
     let public = user.generate(M::AES_KEY_GEN, &template.flag(A::PRIVATE, false)).unwrap();
     user.cryptoki.sign_init(user.session, &Mechanism::plain(M::AES_CMAC), kept).unwrap();
@@ -103,7 +103,7 @@ fn a_logout_hides_private_objects_and_ends_operations() {
     let signed = user.cryptoki.sign(user.session, b"m", &mut CallOutput::new(&mut mac));
     assert_eq!(signed.unwrap_err(), ReturnCode::OperationNotInitialized);
     assert_eq!(user.find(&Template::new()), [public]);
-    for gone in [own, kept] {
+    for gone in [of_session, kept] {
         assert_eq!(user.get(gone, A::LABEL).unwrap_err(), ReturnCode::ObjectHandleInvalid);
     }
     assert_eq!(user.cryptoki.logout(user.session).unwrap_err(), ReturnCode::UserNotLoggedIn);
@@ -113,7 +113,7 @@ fn a_logout_hides_private_objects_and_ends_operations() {
     // The object of the token is found again, under another handle, and the one of the session has ended.
     assert_eq!(user.find(&Template::new().flag(A::TOKEN, true)).len(), 1);
     assert_eq!(user.find(&Template::new().flag(A::TOKEN, false)), [public]);
-    for gone in [own, kept] {
+    for gone in [of_session, kept] {
         assert_eq!(user.get(gone, A::LABEL).unwrap_err(), ReturnCode::ObjectHandleInvalid);
     }
 }

@@ -164,8 +164,8 @@ fn macs_sign() {
         user.create(&Template::secret(KeyTypeNumber::AES, &hex("2b7e151628aed2a6abf7158809cf4f3c"))).unwrap();
     let mac = user.sign(&Mechanism::plain(M::AES_CMAC), key, &hex("6bc1bee22e409f96e93d7e117393172a"));
     assert_eq!(mac.unwrap(), hex("070a16b46b4d4144f79bdd9dd04a287c"));
-    let own = user.create(&Template::secret(KeyTypeNumber::SHA256_HMAC, &[1; 32])).unwrap();
-    let other = user.cryptoki.sign_init(user.session, &Mechanism::plain(M::SHA512_HMAC), own);
+    let key = user.create(&Template::secret(KeyTypeNumber::SHA256_HMAC, &[1; 32])).unwrap();
+    let other = user.cryptoki.sign_init(user.session, &Mechanism::plain(M::SHA512_HMAC), key);
     assert_eq!(other.unwrap_err(), ReturnCode::KeyTypeInconsistent);
 }
 

@@ -20,10 +20,10 @@ impl BlankMask {
         let (quarters, _) = block.as_chunks::<16>();
         let (space, tab) = (u8x16::splat(b' '), u8x16::splat(b'\t'));
         let (mut low, mut tabs) = (0, u8x16::ZERO);
-        for (place, quarter) in quarters.iter().enumerate() {
+        for (index, quarter) in quarters.iter().enumerate() {
             let bytes = u8x16::new(*quarter);
             // A byte is at most a space if the minimum of both is the byte. There is no unsigned comparison for bytes.
-            low |= u64::from(bytes.min(space).simd_eq(bytes).to_bitmask()) << (16 * place);
+            low |= u64::from(bytes.min(space).simd_eq(bytes).to_bitmask()) << (16 * index);
             tabs |= bytes.simd_eq(tab);
         }
         Self { low, has_tab: tabs.to_bitmask() != 0 }
@@ -36,15 +36,15 @@ mod tests {
 
     #[test]
     fn every_byte_has_its_bit() {
-        for place in 0..BLOCK {
+        for index in 0..BLOCK {
             for byte in 0..=u8::MAX {
                 let mut block = [b'a'; BLOCK];
-                block[place] = byte;
-                let low = u64::from(byte <= b' ') << place;
+                block[index] = byte;
+                let low = u64::from(byte <= b' ') << index;
                 assert_eq!(
                     BlankMask::find(&block),
                     BlankMask { low, has_tab: byte == b'\t' },
-                    "{byte} at {place}"
+                    "{byte} at {index}"
                 );
             }
         }

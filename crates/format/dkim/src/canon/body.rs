@@ -190,16 +190,16 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     // The window is twice as long as a block, so that a copy of a whole block from any position stays inside.
     window[..BLOCK].copy_from_slice(block);
     window[BLOCK..][..BEHIND].copy_from_slice(&behind);
-    let is_dropped = |place: usize| {
-        let next = &window[place + 1..];
-        matches!(window[place], b' ' | b'\t')
+    let is_dropped = |index: usize| {
+        let next = &window[index + 1..];
+        matches!(window[index], b' ' | b'\t')
             && (matches!(next[0], b' ' | b'\t') || next.starts_with(b"\r\n"))
     };
     let mut dropped = 0_u64;
     let mut rest = candidates;
     while rest != 0 {
-        let place = rest.trailing_zeros();
-        dropped |= u64::from(is_dropped(place as usize)) << place;
+        let index = rest.trailing_zeros();
+        dropped |= u64::from(is_dropped(index as usize)) << index;
         // This clears the lowest set bit.
         rest &= rest - 1;
     }
@@ -294,8 +294,8 @@ mod tests {
 
     fn whole(form: CanonicalForm, body: &[u8]) -> Vec<u8> {
         let mut out = b"before".to_vec();
-        let place = canonicalize_body(form, body, &mut out);
-        assert!(out.starts_with(b"before") && place == (6..out.len()));
+        let span = canonicalize_body(form, body, &mut out);
+        assert!(out.starts_with(b"before") && span == (6..out.len()));
         out.split_off(6)
     }
 

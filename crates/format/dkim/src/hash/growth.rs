@@ -27,7 +27,7 @@ struct GrowthStep {
     /// The bytes that this input and all later ones add to the shared prefix.
     shared: Range<usize>,
     /// The bytes that only this input has at its end.
-    own: Range<usize>,
+    tail: Range<usize>,
 }
 
 impl GrowingInputs {
@@ -35,8 +35,8 @@ impl GrowingInputs {
         self.steps.len()
     }
 
-    pub(super) fn push(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) {
-        self.steps.push(GrowthStep { alg, shared, own });
+    pub(super) fn push(&mut self, alg: DigestAlg, shared: Range<usize>, tail: Range<usize>) {
+        self.steps.push(GrowthStep { alg, shared, tail });
     }
 
     /// Returns the digests in the order of the steps.
@@ -81,7 +81,7 @@ impl GrowingInputs {
             if step.alg == alg {
                 // The clone takes the end of this input; the chain itself continues to the next step.
                 let mut whole = chain.clone();
-                turn.absorb(accelerator, &mut whole, &data[step.own.clone()]).await?;
+                turn.absorb(accelerator, &mut whole, &data[step.tail.clone()]).await?;
                 *digest = Hash::from_vec(whole.finish(accelerator)?);
             }
         }

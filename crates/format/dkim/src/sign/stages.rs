@@ -220,8 +220,8 @@ pub(crate) fn signed_headers(
     let form = signer.canonicalization.header;
     write_signed(form, headers, names.iter().map(|name| name.signed()), &mut gather.data);
     // This cannot fail: the field was written here, with name and colon.
-    if let Ok(own) = HeaderField::new(unsigned.as_bytes()) {
-        canonicalize_header(form, &own, &mut gather.data);
+    if let Ok(header) = HeaderField::new(unsigned.as_bytes()) {
+        canonicalize_header(form, &header, &mut gather.data);
     }
     let end = gather.data.len();
     gather.add(signer.algorithm.digest(), start..end)

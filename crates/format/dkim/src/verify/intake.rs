@@ -174,10 +174,10 @@ impl<'m> VerifyIntake<'m> {
             write_results_and_message(set, headers, data);
             let shared = start..data.len();
             write_seal_unsigned(set, headers, data);
-            let own = shared.end..data.len();
-            start = own.end;
+            let tail = shared.end..data.len();
+            start = tail.end;
             write_seal(set, headers, data);
-            let hash = self.gather.grow(signature.algorithm.digest(), shared, own);
+            let hash = self.gather.grow(signature.algorithm.digest(), shared, tail);
             seals.push(match refusal(&self.policy, self.now_s, &signature) {
                 Some(reason) => UnverifiedSignature::Done(Box::new(SignatureResult::for_signature(
                     &signature,

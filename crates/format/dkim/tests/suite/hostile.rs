@@ -47,12 +47,12 @@ fn verifies_at_most_five_of_a_hundred_signatures() {
     });
     let results = keyed.verify(accelerator).remove(0).signatures;
     assert_eq!((asked, results.len()), (5, 100));
-    for (place, result) in results.iter().enumerate() {
-        let expected = (place >= 5).then_some(FailReason::TooManySignatures(5));
+    for (index, result) in results.iter().enumerate() {
+        let expected = (index >= 5).then_some(FailReason::TooManySignatures(5));
         assert_eq!(
             (result.reason.clone(), result.domain.as_deref()),
             (expected, Some("example.com")),
-            "{place}"
+            "{index}"
         );
     }
 }
@@ -123,8 +123,8 @@ fn signs_every_byte_value_unchanged() {
             for (was, becomes) in
                 [(&b"a\rb"[..], &b"a\r\nb"[..]), (b"b\nc", b"b\r\nc"), (b"\0f", b"f"), (b"\xff", b"\x7f")]
             {
-                let place = mail.windows(was.len()).rposition(|bytes| bytes == was).unwrap();
-                let changed = [&mail[..place], becomes, &mail[place + was.len()..]].concat();
+                let offset = mail.windows(was.len()).rposition(|bytes| bytes == was).unwrap();
+                let changed = [&mail[..offset], becomes, &mail[offset + was.len()..]].concat();
                 assert!(!is_pass(accelerator, &changed), "{form} {}", was.escape_ascii());
             }
         }

@@ -139,8 +139,8 @@ fn accepts_data_after_the_signed_length_only_if_the_policy_does() {
         verify_at(accelerator, &[text.as_bytes()], &zone(), &lax, NOW)[0].signatures[0].reason,
         Some(FailReason::BodyHash)
     );
-    let place = mail.windows(9).position(|bytes| bytes == b"  indente").unwrap();
-    let short = verify(accelerator, &mail[..place], &zone())[0].reason.clone();
+    let offset = mail.windows(9).position(|bytes| bytes == b"  indente").unwrap();
+    let short = verify(accelerator, &mail[..offset], &zone())[0].reason.clone();
     assert!(matches!(short, Some(FailReason::BodyTooShort { .. })), "{short:?}");
 }
 

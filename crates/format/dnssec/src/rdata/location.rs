@@ -67,14 +67,14 @@ fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Re
 }
 
 /// Parses a number with up to `places` digits after the dot, in units of the last decimal.
-fn decimal(text: &[u8], places: usize) -> Option<u64> {
+fn decimal(text: &[u8], max_digits: usize) -> Option<u64> {
     let dot = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
     let (whole, fraction) = (digits(&text[..dot])?, text.get(dot + 1..).unwrap_or_default());
-    if fraction.len() > places {
+    if fraction.len() > max_digits {
         return None;
     }
-    let unit = 10_u64.pow(places as u32);
-    let scale = 10_u64.pow((places - fraction.len()) as u32);
+    let unit = 10_u64.pow(max_digits as u32);
+    let scale = 10_u64.pow((max_digits - fraction.len()) as u32);
     let fraction = if fraction.is_empty() { 0 } else { digits(fraction)? };
     Some(u64::from(whole) * unit + u64::from(fraction) * scale)
 }

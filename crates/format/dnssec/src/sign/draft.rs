@@ -137,7 +137,7 @@ impl<'z> SourceZone<'z> {
         changes: &mut ZoneChanges,
     ) -> Result<(), ZoneSignError> {
         for key in ring.keys() {
-            let (algorithm, own) = (key.algorithm(), Dnskey::parse(key.dnskey())?);
+            let (algorithm, dnskey) = (key.algorithm(), Dnskey::parse(key.dnskey())?);
             if matches!(options.denial, DenialMethod::Nsec3(_)) && algorithm == DnssecAlgorithm::RSASHA1 {
                 return Err(ZoneSignError::NoNsec3(algorithm));
             }
@@ -145,13 +145,14 @@ impl<'z> SourceZone<'z> {
                 changes.add_at_apex(ZoneChange::Sha1, self.apex(), RecordType::DNSKEY);
             }
             // A published copy with other flags has another tag, so signatures would point to a key that is not there.
-            let same = |other: &Dnskey<'_>| other.algorithm == own.algorithm && other.public == own.public;
+            let same =
+                |other: &Dnskey<'_>| other.algorithm == dnskey.algorithm && other.public == dnskey.public;
             let mut published =
                 self.published().filter_map(|data| Dnskey::parse(data).ok()).filter(same).peekable();
             if let Some(Dnskey { flags, .. }) = published.peek().copied()
-                && !published.any(|other| other.flags == own.flags)
+                && !published.any(|other| other.flags == dnskey.flags)
             {
-                return Err(ZoneSignError::Flags { tag: key.tag(), published: flags, given: own.flags });
+                return Err(ZoneSignError::Flags { tag: key.tag(), published: flags, given: dnskey.flags });
             }
         }
         let others = self.published().filter_map(|data| Dnskey::parse(data).ok());

@@ -212,7 +212,7 @@ pub struct ZoneChanges(Vec<(ZoneChange, u64, RecordLocation)>);
 
 impl ZoneChanges {
     pub(super) fn add(&mut self, change: ZoneChange, spot: impl FnOnce() -> RecordLocation) {
-        match self.0.iter_mut().find(|(own, ..)| *own == change) {
+        match self.0.iter_mut().find(|(entry, ..)| *entry == change) {
             Some((_, count, _)) => *count += 1,
             None => self.0.push((change, 1, spot())),
         }
@@ -230,6 +230,6 @@ impl ZoneChanges {
     /// Returns the number of differences of a kind.
     #[must_use]
     pub fn count(&self, change: ZoneChange) -> u64 {
-        self.0.iter().find(|(own, ..)| *own == change).map_or(0, |(_, count, _)| *count)
+        self.0.iter().find(|(entry, ..)| *entry == change).map_or(0, |(_, count, _)| *count)
     }
 }

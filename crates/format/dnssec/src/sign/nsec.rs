@@ -46,8 +46,8 @@ fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
         let Some(first) = sets.of_name(index).find_map(|set| set.first()) else { continue };
         rows.data.extend_from_slice(next.as_bytes());
         // The NSEC record itself is signed.
-        let own = [RecordType::RRSIG, RecordType::NSEC];
-        write_bitmap(merge_types(types(&sets, index, ownership), own), &mut rows.data);
+        let added = [RecordType::RRSIG, RecordType::NSEC];
+        write_bitmap(merge_types(types(&sets, index, ownership), added), &mut rows.data);
         rows.owners.push((records.get(first).owner_id, rows.data.len()));
     }
     rows

@@ -72,9 +72,9 @@ impl ZoneVerifier<'_> {
         anchors: &[TrustAnchor],
     ) -> Result<VerifyReport, JobError> {
         let mut report = VerifyReport::default();
-        let own = || anchors.iter().filter(|anchor| anchor.owner.name() == self.apex);
-        let has_stronger = own().any(TrustAnchor::is_stronger_than_sha1);
-        for anchor in own().filter(|anchor| !(has_stronger && anchor.is_sha1())) {
+        let of_apex = || anchors.iter().filter(|anchor| anchor.owner.name() == self.apex);
+        let has_stronger = of_apex().any(TrustAnchor::is_stronger_than_sha1);
+        for anchor in of_apex().filter(|anchor| !(has_stronger && anchor.is_sha1())) {
             if self.is_anchored(accelerator, anchor)? {
                 return Ok(report);
             }

@@ -352,14 +352,14 @@ impl VerifyReport {
     /// Adds the report of another part of the zone.
     pub fn merge(&mut self, other: Self) {
         self.findings.extend(other.findings);
-        let (own, other) = (&mut self.counts, other.counts);
-        own.names += other.names;
-        own.signed_sets += other.signed_sets;
-        own.good_signatures += other.good_signatures;
-        own.unsupported_signatures += other.unsupported_signatures;
-        own.delegations += other.delegations;
-        own.secure_delegations += other.secure_delegations;
-        own.verifications += other.verifications;
+        let (counts, other) = (&mut self.counts, other.counts);
+        counts.names += other.names;
+        counts.signed_sets += other.signed_sets;
+        counts.good_signatures += other.good_signatures;
+        counts.unsupported_signatures += other.unsupported_signatures;
+        counts.delegations += other.delegations;
+        counts.secure_delegations += other.secure_delegations;
+        counts.verifications += other.verifications;
     }
 
     pub(super) fn add(

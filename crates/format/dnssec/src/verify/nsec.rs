@@ -57,9 +57,10 @@ impl ZoneVerifier<'_> {
     /// Returns the bitmap of a name's types and of the types in `more`.
     pub(super) fn types_of<const N: usize>(&self, name: usize, more: [RecordType; N]) -> Vec<u8> {
         let ownership = self.ownerships.get(name);
-        let own = self.sets.of_name(name).filter(|set| !set.records.is_empty() && ownership.lists(set.rtype));
+        let sets =
+            self.sets.of_name(name).filter(|set| !set.records.is_empty() && ownership.lists(set.rtype));
         let mut types: Vec<RecordType> =
-            own.map(|set| set.rtype).filter(|rtype| *rtype != RecordType::NSEC3).chain(more).collect();
+            sets.map(|set| set.rtype).filter(|rtype| *rtype != RecordType::NSEC3).chain(more).collect();
         types.sort_unstable();
         let mut bitmap = Vec::new();
         write_bitmap(types, &mut bitmap);

@@ -47,7 +47,7 @@ impl<'z> ZoneVerifier<'z> {
         for (row, data) in parameters.iter().flat_map(|set| set.records.iter().zip(set.data())) {
             match Nsec3Parameters::read(data) {
                 // RFC 5155 4.1.2: a record with flags is not in use.
-                Some((own, 0)) => all.push((*row, own)),
+                Some((parameters, 0)) => all.push((*row, parameters)),
                 Some(_) => {}
                 None => {
                     report.add(self.apex, RecordType::NSEC3PARAM, Some(*row), FindingReason::MalformedDenial);
@@ -61,10 +61,10 @@ impl<'z> ZoneVerifier<'z> {
             return Ok(());
         }
         let links = self.read_records(&all, report);
-        for (row, own) in all {
-            if self.is_computed(row, own, report) {
-                let links = links.iter().filter(|link| link.nsec3.parameters == own);
-                self.check_ring(accelerator, own, links.map(Nsec3Record::copy).collect(), report)?;
+        for (row, parameters) in all {
+            if self.is_computed(row, parameters, report) {
+                let links = links.iter().filter(|link| link.nsec3.parameters == parameters);
+                self.check_ring(accelerator, parameters, links.map(Nsec3Record::copy).collect(), report)?;
             }
         }
         Ok(())
@@ -114,7 +114,7 @@ impl<'z> ZoneVerifier<'z> {
             }
             for (row, data) in set.records.iter().zip(set.data()) {
                 let fault = match read_record(set.owner, self.apex, *row, data) {
-                    Some(link) if all.iter().any(|(_, own)| *own == link.nsec3.parameters) => {
+                    Some(link) if all.iter().any(|(_, listed)| *listed == link.nsec3.parameters) => {
                         links.push(link);
                         continue;
                     }

@@ -63,14 +63,14 @@ impl ZoneReader<'_> {
     ) {
         let before = self.scope.clone();
         let file_before = records.begin_included(&path);
-        let own = self.file.replace(path);
+        let outer = self.file.replace(path);
         (self.depth, self.included) = (self.depth + 1, self.included + 1);
         if let Some(origin) = origin {
             self.scope.set_origin(origin.name());
         }
         self.read_included(text, records);
         self.depth -= 1;
-        self.file = own;
+        self.file = outer;
         records.end_included(file_before);
         // RFC 1035 5.1 restores origin and owner only, so a $TTL of the included file stays in force, as in BIND.
         let ttls = self.scope.ttls;

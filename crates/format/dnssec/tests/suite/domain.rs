@@ -133,16 +133,16 @@ impl Maker {
         let head = self.one(&["300 IN", "IN 300", "in", "300", "IN  \t 7200"]);
         let mut data = self.data();
         if self.0.bool() {
-            let places: Vec<usize> = data
+            let spaces: Vec<usize> = data
                 .match_indices(' ')
-                .map(|(place, _)| place)
-                .filter(|place| !is_quoted(&data, *place))
+                .map(|(space, _)| space)
+                .filter(|space| !is_quoted(&data, *space))
                 .collect();
-            let place = places[self.0.usize(..places.len())];
+            let space = spaces[self.0.usize(..spaces.len())];
             data = format!(
                 "{} ( ; open (\n{} {}",
-                &data[..place],
-                &data[place + 1..],
+                &data[..space],
+                &data[space + 1..],
                 self.one(&[")", "\n )", "; x )\n)"])
             );
         }
@@ -152,8 +152,8 @@ impl Maker {
 }
 
 /// Returns true within quotes, and after a backslash.
-fn is_quoted(data: &str, place: usize) -> bool {
-    data[..place].replace("\\\"", "").matches('"').count() % 2 == 1 || data[..place].ends_with('\\')
+fn is_quoted(data: &str, index: usize) -> bool {
+    data[..index].replace("\\\"", "").matches('"').count() % 2 == 1 || data[..index].ends_with('\\')
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn both_readers_find_the_same_records() {
         }
         let (ours, theirs) = (ours(zone.as_bytes()), theirs(zone.as_bytes()));
         assert_eq!(ours.len(), theirs.len(), "{zone}");
-        for (own, their) in ours.iter().zip(&theirs) {
-            assert_eq!(own, their);
+        for (our, their) in ours.iter().zip(&theirs) {
+            assert_eq!(our, their);
         }
     }
 }

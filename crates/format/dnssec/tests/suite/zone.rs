@@ -277,7 +277,7 @@ fn files_include_files() {
     let mut reader = ZoneReader::new(None, include);
     let text = b"$ORIGIN a.\nw 1 A 192.0.2.0\n$INCLUDE one\n A 192.0.2.5\nrel A 192.0.2.6\n$INCLUDE missing\n$INCLUDE loop\nend A 192.0.2.7\n";
     reader.read(text, true, &mut records);
-    let place = |index| format!("{} {}", records.file(index).unwrap(), lines(&records)[index]);
+    let describe = |index| format!("{} {}", records.file(index).unwrap(), lines(&records)[index]);
     let expected = [
         "zone 2:w.a. 1 IN A 192.0.2.0",
         "one 2:x.deep.a. 1 IN A 192.0.2.1",
@@ -286,9 +286,9 @@ fn files_include_files() {
         "zone 4:w.a. 1 IN A 192.0.2.5",
         "zone 5:rel.a. 1 IN A 192.0.2.6",
     ];
-    assert_eq!((0..6).map(place).collect::<Vec<_>>(), expected);
+    assert_eq!((0..6).map(describe).collect::<Vec<_>>(), expected);
     assert_eq!(records.len(), 6 + 16 + 1);
-    assert_eq!(place(records.len() - 1), "zone 8:end.a. 1 IN A 192.0.2.7");
+    assert_eq!(describe(records.len() - 1), "zone 8:end.a. 1 IN A 192.0.2.7");
     let (faults, more) = reader.into_faults();
     let faults: Vec<String> = faults.iter().map(FaultyEntry::to_string).collect();
     assert_eq!(

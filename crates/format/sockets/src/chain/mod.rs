@@ -62,7 +62,7 @@ impl ChainLimit {
     ///
     /// # Errors
     /// The chain is longer than the limit, or has too many paths.
-    pub fn check<C: AsRef<[u8]>>(self, own: &[u8], others: &[C]) -> Result<(), ChainError> {
+    pub fn check<C: AsRef<[u8]>>(self, leaf: &[u8], others: &[C]) -> Result<(), ChainError> {
         let (found, max) = (others.len().saturating_add(1), self.max_certificates);
         if found > max {
             return Err(ChainError::TooLong { found, max });
@@ -70,8 +70,10 @@ impl ChainLimit {
         // A verifier finds no path through a certificate that cannot be read.
         let others: Vec<_> =
             others.iter().filter_map(|certificate| CertificateNames::read(certificate.as_ref())).collect();
-        match CertificateNames::read(own) {
-            Some(own) => PathSearch { others: &others, steps: 0 }.count(&own, &mut vec![false; others.len()]),
+        match CertificateNames::read(leaf) {
+            Some(names) => {
+                PathSearch { others: &others, steps: 0 }.count(&names, &mut vec![false; others.len()])
+            }
             None => Ok(()),
         }
     }

@@ -48,15 +48,15 @@ const SEQUENCE_TAG: u8 = 0x30;
 #[test]
 fn eight_certificates_pass_and_nine_do_not() {
     let issuer = issuer();
-    let own = issuer.issue("client", "0");
+    let certificate = issuer.issue("client", "0");
     let limit = ChainLimit::default();
-    assert_eq!(limit.check::<Vec<u8>>(&own, &[]), Ok(()));
+    assert_eq!(limit.check::<Vec<u8>>(&certificate, &[]), Ok(()));
     let mut line = issuer.line(8);
     line.reverse();
-    assert_eq!(limit.check(&own, &line), Ok(()));
+    assert_eq!(limit.check(&certificate, &line), Ok(()));
     let long = ChainError::TooLong { found: 9, max: 8 };
-    assert_eq!(limit.check(&own, &issuer.line(9)), Err(long));
-    assert_eq!(ChainLimit::new(9).check(&own, &issuer.line(9)), Ok(()));
+    assert_eq!(limit.check(&certificate, &issuer.line(9)), Err(long));
+    assert_eq!(ChainLimit::new(9).check(&certificate, &issuer.line(9)), Ok(()));
     // The number counts before anything is read.
     assert_eq!(limit.check(b"", &[b""; 8]), Err(long));
     assert_eq!(long.to_string(), "the chain has 9 certificates, at most 8 are allowed");
@@ -65,14 +65,14 @@ fn eight_certificates_pass_and_nine_do_not() {
 #[test]
 fn authorities_with_two_certificates_pass_and_a_mesh_does_not() {
     let issuer = issuer();
-    let own = issuer.issue("client", "0");
+    let certificate = issuer.issue("client", "0");
     // Two authorities with two certificates each, and a root that the peer sent although nobody needs it.
     let cross = [("0", "1"), ("0", "2"), ("1", "root"), ("1", "2"), ("2", "root"), ("root", "root")];
     let cross = cross.map(|(subject, by)| issuer.issue(subject, by));
-    assert_eq!(ChainLimit::default().check(&own, &cross), Ok(()));
+    assert_eq!(ChainLimit::default().check(&certificate, &cross), Ok(()));
     // Seven certificates of one name have 13,699 paths.
     let mesh: Vec<_> = (0..7).map(|_| issuer.issue("0", "0")).collect();
-    let refused = ChainLimit::default().check(&own, &mesh);
+    let refused = ChainLimit::default().check(&certificate, &mesh);
     assert_eq!(refused, Err(ChainError::TooManyPaths { max: MAX_STEPS }));
 }
 

@@ -31,7 +31,7 @@ fn lengths_beyond_the_limits_of_tls_are_refused_by_the_header_alone() {
         for found in [0, 1, max + 1, 65_535] {
             let error = refuse(suite, &header(23, found));
             assert!(
-                matches!(error, OpeningError::RecordLength { found: own, .. } if own == found),
+                matches!(error, OpeningError::RecordLength { found: expected, .. } if expected == found),
                 "{suite}: {error}"
             );
         }

@@ -122,7 +122,8 @@ fn has_suite(name: &str, is_tls13: bool) -> bool {
 fn accepting_port(output: &mut impl BufRead) -> u16 {
     let mut line = String::new();
     while output.read_line(&mut line).unwrap() > 0 {
-        if let Some((_, port)) = line.trim().strip_prefix("ACCEPT ").and_then(|place| place.rsplit_once(':'))
+        if let Some((_, port)) =
+            line.trim().strip_prefix("ACCEPT ").and_then(|address| address.rsplit_once(':'))
         {
             return port.parse().unwrap();
         }

@@ -31,7 +31,7 @@ impl rustls::KeyLog for Secrets {
 impl Secrets {
     fn get(&self, label: &str) -> (Vec<u8>, Vec<u8>) {
         let secrets = self.0.lock().unwrap();
-        let found = secrets.iter().find(|(own, _, _)| own == label).expect("the handshake is done");
+        let found = secrets.iter().find(|(name, _, _)| name == label).expect("the handshake is done");
         (found.1.clone(), found.2.clone())
     }
 }
@@ -176,7 +176,7 @@ fn suites() -> Vec<Configs> {
         (cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, Suite::TLS12_AES_256_GCM),
         (cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, Suite::TLS12_CHACHA20_POLY1305),
     ]
-    .map(|(rustls, own)| Configs::new(rustls, own))
+    .map(|(rustls, suite)| Configs::new(rustls, suite))
     .into()
 }
 
@@ -247,8 +247,12 @@ fn both_refuse_damaged_records() {
             wire.resize(wire.len() + 20_000, 0);
             let mut opener = Opener::new(accelerator(), keys).unwrap();
             assert!(feed(&mut pair.server, &wire).is_err(), "{}, byte {position}", configs.suite);
-            let own = opener.next(&mut wire);
-            assert!(!matches!(own, Ok(Opened::Record(_))), "{}, byte {position}: {own:?}", configs.suite);
+            let opened = opener.next(&mut wire);
+            assert!(
+                !matches!(opened, Ok(Opened::Record(_))),
+                "{}, byte {position}: {opened:?}",
+                configs.suite
+            );
         }
     }
 }

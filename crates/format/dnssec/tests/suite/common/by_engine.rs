@@ -9,8 +9,9 @@ pub(crate) fn by_engine(name: &str) -> Accelerator {
     let accelerator = with(&[name]);
     let curve = Curve::P384;
     // The referee is listed too, although it serves nothing here.
-    let is_offered =
-        |engine: &EngineReport| engine.name == name && engine.shapes.iter().any(|own| own.verdict.is_ok());
+    let is_offered = |engine: &EngineReport| {
+        engine.name == name && engine.shapes.iter().any(|shape| shape.verdict.is_ok())
+    };
     let offers = |shape| accelerator.engines_of(shape).iter().any(is_offered);
     if offers(Shape::EcdsaSign { curve }) && offers(Shape::EcdsaVerify { curve }) {
         return accelerator;

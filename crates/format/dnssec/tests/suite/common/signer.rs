@@ -128,8 +128,8 @@ pub fn sign(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> Zone {
 
 /// Returns the same with a ZONEMD record, which is signed last.
 pub fn sign_with_digest(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> Zone {
-    let place = format!("{text}example. 3600 IN ZONEMD 7 1 1 {}\n", "00".repeat(48));
-    let zone = sign(&place, keys, denial).without("example. 3600 IN RRSIG ZONEMD");
+    let unsigned = format!("{text}example. 3600 IN ZONEMD 7 1 1 {}\n", "00".repeat(48));
+    let zone = sign(&unsigned, keys, denial).without("example. 3600 IN RRSIG ZONEMD");
     let records = parse(&zone.0);
     let sets = RecordSets::new(&records);
     let apex =
@@ -144,7 +144,9 @@ pub fn sign_with_digest(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> 
 pub fn resigned(zone: &Zone, keys: &[SigningKey], rtype: RecordType) -> Zone {
     let start = format!("example. 3600 IN RRSIG {rtype} ");
     let mut lines: Vec<String> = zone.0.iter().filter(|line| !line.starts_with(&start)).cloned().collect();
-    lines.extend(signatures(&rows(&parse(&lines)), keys, |(name, own)| name.len() == 1 && *own == rtype));
+    lines.extend(signatures(&rows(&parse(&lines)), keys, |(name, covered)| {
+        name.len() == 1 && *covered == rtype
+    }));
     Zone(written(&lines))
 }
 
@@ -187,8 +189,8 @@ fn own_names(rows: &Rows) -> BTreeMap<Vec<Vec<u8>>, (DomainNameBuf, Vec<RecordTy
     for ((name, rtype), row) in rows {
         let listed = !is_cut(rows, name) || [RecordType::NS, RecordType::DS].contains(rtype);
         if name.first().is_some_and(|label| label == b"example") && !is_below_cut(rows, name) {
-            let own = names.entry(name.clone()).or_insert_with(|| (row.owner.clone(), Vec::new()));
-            own.1.extend(Some(*rtype).filter(|_| listed));
+            let entry = names.entry(name.clone()).or_insert_with(|| (row.owner.clone(), Vec::new()));
+            entry.1.extend(Some(*rtype).filter(|_| listed));
         }
     }
     names
@@ -255,12 +257,12 @@ fn signatures(
     is_wanted: impl Fn(&(Vec<Vec<u8>>, RecordType)) -> bool,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    for (place @ (name, rtype), row) in rows.iter().filter(|(place, _)| is_wanted(place)) {
+    for (set @ (name, rtype), row) in rows.iter().filter(|(set, _)| is_wanted(set)) {
         let is_inside = name.first().is_some_and(|label| label == b"example");
         // Hashed names may stand below a DNAME of the apex.
         let is_own = is_inside && (*rtype == RecordType::NSEC3 || !is_below_cut(rows, name));
         let is_signed = is_own && (!is_cut(rows, name) || [RecordType::DS, RecordType::NSEC].contains(rtype));
-        if is_signed && place.1 != RecordType::RRSIG {
+        if is_signed && set.1 != RecordType::RRSIG {
             lines.extend(keys.iter().map(|key| signature(row, *rtype, key, "example.")));
         }
     }

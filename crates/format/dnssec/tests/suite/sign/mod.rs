@@ -56,8 +56,8 @@ fn pair() -> Vec<SignerKey> {
 
 /// The options of most tests, whose zones are smaller than name servers accept.
 fn options() -> SignOptions {
-    let own = SignOptions::new(SignatureLifetime::from(NOW));
-    SignOptions { nonce: NonceRule::Deterministic, load_rules: LoadRules::Warn, ..own }
+    let options = SignOptions::new(SignatureLifetime::from(NOW));
+    SignOptions { nonce: NonceRule::Deterministic, load_rules: LoadRules::Warn, ..options }
 }
 
 fn draft(text: &str, options: SignOptions) -> Result<ZoneDraft, ZoneSignError> {

@@ -33,8 +33,8 @@ fn the_digest_of_the_former_zone_is_dropped() {
 #[test]
 fn keys_are_published_once_and_others_stay() {
     let published = key(13, KeyRole::Zsk, 9);
-    let own = &pair()[0];
-    let [mut other, mut mine] = [&published, own].map(|key| {
+    let pair = &pair()[0];
+    let [mut other, mut mine] = [&published, pair].map(|key| {
         let mut text = String::from("@ 99 TYPE48 \\# ");
         text += &format!("{} ", key.dnskey().len());
         key.dnskey().iter().for_each(|byte| text += &format!("{byte:02x}"));

@@ -43,7 +43,7 @@ fn verified(accelerator: &Accelerator, records: &ZoneRecords) -> Vec<(String, Re
 }
 
 fn tags_of(found: &[(String, RecordType, Vec<u16>)], owner: &str, rtype: RecordType) -> Vec<u16> {
-    let row = found.iter().find(|(own, other, _)| own == owner && *other == rtype);
+    let row = found.iter().find(|(name, other, _)| name == owner && *other == rtype);
     row.map(|(_, _, tags)| tags.clone()).unwrap()
 }
 

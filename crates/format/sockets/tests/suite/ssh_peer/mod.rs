@@ -320,9 +320,9 @@ fn ephemeral() -> (EphemeralPrivateKey, Vec<u8>) {
 }
 
 /// Returns the shared secret as an mpint.
-fn agree(own: EphemeralPrivateKey, public: &[u8]) -> Vec<u8> {
+fn agree(key: EphemeralPrivateKey, public: &[u8]) -> Vec<u8> {
     let public = UnparsedPublicKey::new(&X25519, public);
-    agree_ephemeral(own, public, (), |secret| Ok(encode_mpint(secret).expose().to_vec())).unwrap()
+    agree_ephemeral(key, public, (), |secret| Ok(encode_mpint(secret).expose().to_vec())).unwrap()
 }
 
 /// Returns a string with its length. RFC 4251 section 5.
