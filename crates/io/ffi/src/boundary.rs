@@ -189,17 +189,17 @@ mod tests {
 
     #[test]
     fn writes_outputs_whole_or_not_at_all() {
-        let mut place = [9; 3];
+        let mut out = [9; 3];
         // SAFETY: three bytes, as long as the call, and text ended by zero.
         unsafe {
-            assert!(!copy_out(b"abcd", place.as_mut_ptr(), 3));
-            assert_eq!(place, [9; 3]);
-            assert!(copy_out(b"ab", place.as_mut_ptr(), 3));
-            assert_eq!(bytes(place.as_ptr(), 2), b"ab");
+            assert!(!copy_out(b"abcd", out.as_mut_ptr(), 3));
+            assert_eq!(out, [9; 3]);
+            assert!(copy_out(b"ab", out.as_mut_ptr(), 3));
+            assert_eq!(bytes(out.as_ptr(), 2), b"ab");
             assert_eq!(text(c"text".as_ptr()), Some("text"));
             assert_eq!(text(c"\xFF".as_ptr()), None);
         }
-        assert_eq!(place, [b'a', b'b', 9]);
+        assert_eq!(out, [b'a', b'b', 9]);
     }
 
     #[test]
@@ -213,14 +213,14 @@ mod tests {
     fn returns_the_groups_of_the_process_behind_a_socket() {
         use std::os::fd::AsFd;
 
-        let own = std::fs::read_to_string("/proc/self/status").unwrap();
-        let own = own.lines().find_map(|line| line.strip_prefix("Groups:")).unwrap();
-        let mut own: Vec<u32> = own.split_whitespace().map(|group| group.parse().unwrap()).collect();
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("Groups:")).unwrap();
+        let mut expected: Vec<u32> = line.split_whitespace().map(|group| group.parse().unwrap()).collect();
         let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
         let mut groups = peer_groups(one.as_fd()).unwrap();
-        own.sort_unstable();
+        expected.sort_unstable();
         groups.sort_unstable();
-        assert_eq!(groups, own);
+        assert_eq!(groups, expected);
         let no_socket = std::fs::File::open("/dev/null").unwrap();
         assert!(peer_groups(no_socket.as_fd()).is_err());
     }

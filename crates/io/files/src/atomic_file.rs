@@ -126,15 +126,15 @@ impl AtomicFile {
     /// The name cannot be given.
     pub fn replace(self, path: &Path) -> io::Result<()> {
         match self.name {
-            Some(name) => name.rename(|own| own.persist(path)),
+            Some(name) => name.rename(|name| name.persist(path)),
             None => {
                 // linkat never replaces a file, so this succeeds only if the name is free.
                 if link(&self.file, path).is_ok() {
                     return Ok(());
                 }
                 // rename(2) replaces, but needs a name to begin with.
-                let own = builder(0o600).make_in(&self.folder, |path| link(&self.file, path))?;
-                TemporaryName::new(own.into_temp_path()).rename(|own| own.persist(path))
+                let linked = builder(0o600).make_in(&self.folder, |path| link(&self.file, path))?;
+                TemporaryName::new(linked.into_temp_path()).rename(|name| name.persist(path))
             }
         }
     }
@@ -145,7 +145,7 @@ impl AtomicFile {
     /// [`io::ErrorKind::AlreadyExists`] if another file has the name; or the name cannot be given.
     pub fn create_new(self, path: &Path) -> io::Result<()> {
         match self.name {
-            Some(name) => name.rename(|own| own.persist_noclobber(path)),
+            Some(name) => name.rename(|name| name.persist_noclobber(path)),
             None => link(&self.file, path),
         }
     }
@@ -170,8 +170,8 @@ fn builder<'b>(mode: u32) -> tempfile::Builder<'b, 'b> {
 /// Names a file that has no name. open(2), `O_TMPFILE`.
 fn link(file: &File, path: &Path) -> io::Result<()> {
     // linkat with AT_EMPTY_PATH would need CAP_DAC_READ_SEARCH; the link in /proc needs no capability.
-    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, descriptor, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// The temporary names that exist now.
@@ -190,9 +190,9 @@ impl TemporaryName {
     /// Gives the file another name. Its temporary name is gone afterwards, even after an error.
     fn rename(mut self, rename: impl FnOnce(TempPath) -> Result<(), PathPersistError>) -> io::Result<()> {
         let Some(path) = self.0.take() else { return Ok(()) };
-        let own = path.to_path_buf();
+        let name = path.to_path_buf();
         let renamed = rename(path).map_err(|error| error.error);
-        change_names(|names| names.remove(&own));
+        change_names(|names| names.remove(&name));
         renamed
     }
 }
@@ -262,9 +262,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = AtomicFile::create_named(folder.path(), 0o600).unwrap();
         assert!(file.has_temporary_name());
-        let own = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
-        assert!(change_names(|names| names.contains(&own)));
+        let path = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        assert!(change_names(|names| names.contains(&path)));
         drop(file);
-        assert!(!change_names(|names| names.contains(&own)) && !own.exists());
+        assert!(!change_names(|names| names.contains(&path)) && !path.exists());
     }
 }

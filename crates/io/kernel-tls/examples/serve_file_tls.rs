@@ -78,7 +78,7 @@ fn serve(
 /// Returns the reason that the kernel cannot send for a connection, if there is one.
 fn unsupported(tls: &ServerConnection, kernel: &ProbeReport) -> Option<String> {
     let version = version(tls);
-    let suite = tls.negotiated_cipher_suite().map(|own| format!("{:?}", own.suite())).unwrap_or_default();
+    let suite = tls.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite())).unwrap_or_default();
     let cipher = match suite.as_str() {
         name if name.contains("AES_128_GCM") => KernelCipher::Aes128Gcm,
         name if name.contains("AES_256_GCM") => KernelCipher::Aes256Gcm,

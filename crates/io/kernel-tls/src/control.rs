@@ -102,7 +102,7 @@ pub fn receive_record(
     let mut parts = [IoSliceMut::new(buffer)];
     let received = retry(|| {
         let message = recvmsg::<()>(stream.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty())?;
-        let kind = message.cmsgs()?.find_map(|own| match own {
+        let kind = message.cmsgs()?.find_map(|control| match control {
             ControlMessageOwned::TlsGetRecordType(kind) => Some(TlsRecordKind::from(kind)),
             _ => None,
         });

@@ -57,12 +57,12 @@ impl TransferCosts {
     ) -> io::Result<Self> {
         let reader = thread::Builder::new().name("probe".into()).spawn(move || drain(&peer))?;
         let mut per_call = [0.0; 2];
-        for ((bytes, calls), own) in [short, long].into_iter().zip(&mut per_call) {
+        for ((bytes, calls), cost) in [short, long].into_iter().zip(&mut per_call) {
             let began = thread_ns();
             for _ in 0..calls {
                 send(&stream, bytes)?;
             }
-            *own = (thread_ns() - began) / calls as f64;
+            *cost = (thread_ns() - began) / calls as f64;
         }
         stream.shutdown(Shutdown::Write)?;
         // A reader that panicked has nothing to say about costs.

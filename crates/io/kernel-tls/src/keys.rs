@@ -211,8 +211,8 @@ mod tests {
             for sequence in [0_u64, 1, 2, 5, 300] {
                 let mut iv = [9; 12];
                 iv[4..].copy_from_slice(&tail.to_be_bytes());
-                let own = keys(KernelTlsVersion::Tls12, iv, sequence);
-                let start = u64::from_be_bytes(own.varying_iv(tail.to_be_bytes()));
+                let keys = keys(KernelTlsVersion::Tls12, iv, sequence);
+                let start = u64::from_be_bytes(keys.varying_iv(tail.to_be_bytes()));
                 let of_user: Vec<u64> = (0..sequence).map(|number| tail ^ number).collect();
                 for step in 0..1000 {
                     assert!(!of_user.contains(&start.wrapping_add(step)), "{tail:x} {sequence} {step}");
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn tls_1_3_keeps_the_whole_iv() {
         let iv: [u8; 12] = std::array::from_fn(|at| at as u8);
-        let own = keys(KernelTlsVersion::Tls13, iv, 5);
-        let ConnectionTrafficSecrets::Aes128Gcm { iv, salt, .. } = own.secrets() else {
+        let keys = keys(KernelTlsVersion::Tls13, iv, 5);
+        let ConnectionTrafficSecrets::Aes128Gcm { iv, salt, .. } = keys.secrets() else {
             panic!("not AES-128")
         };
         assert_eq!((salt, iv), ([0, 1, 2, 3], [4, 5, 6, 7, 8, 9, 10, 11]));

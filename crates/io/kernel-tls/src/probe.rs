@@ -93,7 +93,7 @@ impl ProbeReport {
     /// Returns the answers for a version and a cipher.
     #[must_use]
     pub fn cipher(&self, version: KernelTlsVersion, cipher: KernelCipher) -> Option<&CipherReport> {
-        self.ciphers.iter().find(|own| (own.version, own.cipher) == (version, cipher))
+        self.ciphers.iter().find(|entry| (entry.version, entry.cipher) == (version, cipher))
     }
 
     /// Returns a warning if records can stop for ever because of the default of `TCP_NOTSENT_LOWAT`.
@@ -118,7 +118,7 @@ pub fn probe() -> io::Result<ProbeReport> {
         }
     }
     let sample = (KernelTlsVersion::Tls13, KernelCipher::Aes128Gcm);
-    let sends = ciphers.iter().any(|own| (own.version, own.cipher) == sample && own.send.works());
+    let sends = ciphers.iter().any(|entry| (entry.version, entry.cipher) == sample && entry.send.works());
     let (mut send_file, mut send_file_costs) = (KernelSupport::NotTried, None);
     // A record that stops would stop the probe too.
     let may_send = low_unsent_limit().is_none();
@@ -168,11 +168,11 @@ fn rekey_answer() -> io::Result<Result<(), KernelRefusal>> {
 pub fn connected_pair() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let stream = TcpStream::connect(listener.local_addr()?)?;
-    let own = stream.local_addr()?;
+    let address = stream.local_addr()?;
     loop {
         // Another program may have connected first.
         let (peer, from) = listener.accept()?;
-        if from == own {
+        if from == address {
             return Ok((stream, peer));
         }
     }

@@ -467,13 +467,13 @@ mod tests {
 
     #[test]
     fn reports_added_replaced_and_removed_keys() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("mail.pem");
-        let mut directory = KeyDirectory::new(place.path(), None);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mail.pem");
+        let mut directory = KeyDirectory::new(folder.path(), None);
         assert!(directory.refresh().unwrap().is_none());
         write(&path, pem().as_bytes());
-        write(&place.path().join("notes.txt"), "no key");
-        write(&place.path().join(".mail.pem"), "being written");
+        write(&folder.path().join("notes.txt"), "no key");
+        write(&folder.path().join(".mail.pem"), "being written");
         assert_eq!(directory.refresh().unwrap().added, ["mail"]);
         assert_eq!((directory.file("mail"), directory.file("notes")), (Some(&*path), None));
         assert!(directory.refresh().unwrap().is_none());
@@ -488,9 +488,9 @@ mod tests {
 
     #[test]
     fn a_half_written_file_leaves_the_former_key_in_use() {
-        let place = tempfile::tempdir().unwrap();
-        let (path, whole) = (place.path().join("a.pem"), pem());
-        let mut directory = KeyDirectory::new(place.path(), None);
+        let folder = tempfile::tempdir().unwrap();
+        let (path, whole) = (folder.path().join("a.pem"), pem());
+        let mut directory = KeyDirectory::new(folder.path(), None);
         write(&path, &whole.as_bytes()[..60]);
         assert_eq!(directory.refresh().unwrap().refused.len(), 1);
         assert!(directory.refresh().unwrap().is_none() && names(&directory).is_empty());
@@ -508,18 +508,18 @@ mod tests {
 
     #[test]
     fn reports_a_private_key_with_another_ending_once() {
-        let place = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let bind = "Private-key-format: v1.3\nAlgorithm: 15 (ED25519)\n";
         let pem_text = pem();
         let sealed: &[&[u8]] = &[b"PuTTY-User-Key-File-3: ssh-ed25519", bind.as_bytes(), pem_text.as_bytes()];
         for (name, content) in ["rsa.ppk", "Kexample.+015+00001.private", "mail.key"].iter().zip(sealed) {
-            write(&place.path().join(name), content);
+            write(&folder.path().join(name), content);
         }
         for name in ["README", "mail.crt", "mail.pub"] {
-            write(&place.path().join(name), export::spki_pem(&generate::ed25519().unwrap()).unwrap());
+            write(&folder.path().join(name), export::spki_pem(&generate::ed25519().unwrap()).unwrap());
         }
-        fs::create_dir(place.path().join("old")).unwrap();
-        let mut directory = KeyDirectory::new(place.path(), None);
+        fs::create_dir(folder.path().join("old")).unwrap();
+        let mut directory = KeyDirectory::new(folder.path(), None);
         let refused = directory.refresh().unwrap().refused;
         let named: Vec<String> =
             refused.iter().map(|(path, fault)| format!("{}: {fault}", path.display())).collect();
@@ -529,17 +529,17 @@ mod tests {
         }
         assert!(directory.refresh().unwrap().is_none());
         // A changed file is examined again.
-        write(&place.path().join("README"), pem().as_bytes());
+        write(&folder.path().join("README"), pem().as_bytes());
         assert_eq!(directory.refresh().unwrap().refused.len(), 1);
     }
 
     #[test]
     fn rejects_invalid_and_duplicate_key_names() {
-        let place = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         for name in ["a b.pem", "ä.pem", "x.der", "x.pem"] {
-            write(&place.path().join(name), pem().as_bytes());
+            write(&folder.path().join(name), pem().as_bytes());
         }
-        let mut directory = KeyDirectory::new(place.path(), None);
+        let mut directory = KeyDirectory::new(folder.path(), None);
         let changes = directory.refresh().unwrap();
         assert_eq!((changes.refused.len(), &*changes.added), (3, &["x".to_owned()][..]));
         let is_twice = |fault: &&FileFault| matches!(fault, FileFault::Twice { .. });
@@ -560,19 +560,19 @@ mod tests {
 
     #[test]
     fn reports_private_keys_that_every_user_may_read() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("open.pem");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("open.pem");
         write(&path, pem().as_bytes());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(KeyDirectory::new(place.path(), None).refresh().unwrap().exposed, [path]);
+        assert_eq!(KeyDirectory::new(folder.path(), None).refresh().unwrap().exposed, [path]);
     }
 
     #[test]
     fn rejects_readable_private_keys_on_request() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("open.pem");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("open.pem");
         write(&path, pem().as_bytes());
-        let mut directory = KeyDirectory::new(place.path(), None).require_private(SecretReader::ThisProcess);
+        let mut directory = KeyDirectory::new(folder.path(), None).require_private(SecretReader::ThisProcess);
         assert_eq!(directory.refresh().unwrap().added, ["open"]);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let changes = directory.refresh().unwrap();
@@ -586,37 +586,37 @@ mod tests {
 
     #[test]
     fn encrypted_keys_open_with_the_passphrase_of_a_file() {
-        let place = tempfile::tempdir().unwrap();
-        let secret = place.path().join("passphrase");
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("passphrase");
         write(&secret, "open sesame\r\nmore\n");
         let passphrase = read_passphrase(&secret).unwrap();
         let key = generate::ed25519().unwrap();
         let protection = export::Protection::Pbkdf2 { iterations: 2048.try_into().unwrap() };
         let pem =
             export::encrypted_pkcs8_pem(&key, &Passphrase::new(&b"open sesame"[..]), protection).unwrap();
-        write(&place.path().join("k.pem"), pem.as_bytes());
-        let changes = KeyDirectory::new(place.path(), None).refresh().unwrap();
+        write(&folder.path().join("k.pem"), pem.as_bytes());
+        let changes = KeyDirectory::new(folder.path(), None).refresh().unwrap();
         assert!(matches!(changes.refused[0].1, FileFault::Key(KeyError::PassphraseMissing)));
-        assert_eq!(KeyDirectory::new(place.path(), Some(passphrase)).refresh().unwrap().added, ["k"]);
+        assert_eq!(KeyDirectory::new(folder.path(), Some(passphrase)).refresh().unwrap().added, ["k"]);
         write(&secret, "\n");
         assert!(read_passphrase(&secret).is_err());
     }
 
     #[test]
     fn sealed_keys_open_once_there_is_an_identity_and_may_be_readable() {
-        let place = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let identity = b"AGE-SECRET-KEY-1GQ9778VQXMMJVE8SK7J6VT8UJ4HDQAJUVSFCWCM02D8GEWQ72PVQ2Y5J33";
-        let own = Arc::new(AgeIdentities::parse(identity).unwrap());
-        let recipients: Vec<_> = own.recipients().collect();
+        let identities = Arc::new(AgeIdentities::parse(identity).unwrap());
+        let recipients: Vec<_> = identities.recipients().collect();
         let seal = |content: &[u8]| crate::sealed::seal(content, &recipients, SealArmor::Binary).unwrap();
-        let path = place.path().join("mail.example.pem.age");
+        let path = folder.path().join("mail.example.pem.age");
         write(&path, seal(pem().as_bytes()));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let mut directory = KeyDirectory::new(place.path(), None).require_private(SecretReader::ThisProcess);
+        let mut directory = KeyDirectory::new(folder.path(), None).require_private(SecretReader::ThisProcess);
         let refused = directory.refresh().unwrap().refused;
         assert!(matches!(refused[..], [(_, FileFault::Sealed(SealFault::NoIdentity))]), "{refused:?}");
         assert!(directory.refresh().unwrap().is_none());
-        directory.set_identities(Some(Arc::clone(&own)));
+        directory.set_identities(Some(Arc::clone(&identities)));
         let changes = directory.refresh().unwrap();
         assert_eq!((changes.added, changes.exposed.len()), (vec!["mail.example".to_owned()], 0));
         assert!(directory.is_sealed("mail.example") && directory.file("mail.example") == Some(&*path));
@@ -632,7 +632,7 @@ mod tests {
             (1, vec!["mail.example"])
         );
         // The plain file of the same name comes first in the order of names, and the sealed one is named.
-        let plain = place.path().join("mail.example.pem");
+        let plain = folder.path().join("mail.example.pem");
         write(&plain, pem().as_bytes());
         let changes = directory.refresh().unwrap();
         assert_eq!(changes.replaced, ["mail.example"]);
@@ -644,11 +644,11 @@ mod tests {
 
     #[test]
     fn sealed_files_with_other_names_are_reported_unless_they_are_symmetric_keys() {
-        let place = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         for name in ["mail.age", "mail.key.age", "records.keys.age"] {
-            write(&place.path().join(name), "age-encryption.org/v1\n");
+            write(&folder.path().join(name), "age-encryption.org/v1\n");
         }
-        let refused = KeyDirectory::new(place.path(), None).refresh().unwrap().refused;
+        let refused = KeyDirectory::new(folder.path(), None).refresh().unwrap().refused;
         let named: Vec<_> = refused.iter().map(|(path, _)| path.file_name().unwrap()).collect();
         assert_eq!(named, ["mail.age", "mail.key.age"]);
         assert!(matches!(refused[0].1, FileFault::Ending { found: "a file sealed with age" }));
@@ -656,8 +656,8 @@ mod tests {
 
     #[test]
     fn a_secret_beyond_the_limit_is_cut() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("secret");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
         write(&path, "12345");
         let read = |max| read_secret(&path, max).unwrap().to_vec();
         assert_eq!([read(4), read(5), read(1 << 20)], [&b"1234"[..], b"12345", b"12345"]);
@@ -667,8 +667,8 @@ mod tests {
 
     #[test]
     fn names_a_missing_directory() {
-        let place = tempfile::tempdir().unwrap();
-        let absent = place.path().join("keys");
+        let folder = tempfile::tempdir().unwrap();
+        let absent = folder.path().join("keys");
         let error = KeyDirectory::new(&absent, None).refresh().unwrap_err();
         assert!(error.to_string().starts_with(&format!("{}: ", absent.display())), "{error}");
     }

@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn rejects_a_file_that_other_users_may_read() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("secret");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
         fs::write(&path, "a secret\n").unwrap();
         for (mode, is_private) in
             [(0o600, true), (0o400, true), (0o644, false), (0o620, false), (0o604, false)]
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn reads_files_that_the_shell_opened() {
         assert_eq!(*read_private(Path::new("/dev/zero"), 3).unwrap(), [0; 3]);
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("redirected");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("redirected");
         fs::write(&path, "x").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let file = File::open(&path).unwrap();

@@ -104,7 +104,7 @@ fn is_private(
 
 fn is_own_group(group: u32) -> bool {
     let groups = rustix::process::getgroups().unwrap_or_default();
-    rustix::process::getegid().as_raw() == group || groups.iter().any(|own| own.as_raw() == group)
+    rustix::process::getegid().as_raw() == group || groups.iter().any(|member| member.as_raw() == group)
 }
 
 #[cfg(test)]
@@ -142,8 +142,8 @@ mod tests {
         if groups.lines().any(|line| line.starts_with("root:x:0:")) {
             assert_eq!(group_name(0), "root");
         }
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("secret");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
         fs::write(&path, "x").unwrap();
         let group_at = |mode| {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn the_error_states_the_remedy() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("secret");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
         fs::write(&path, "x").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let error = check_secret_mode(&path, &path.metadata().unwrap()).unwrap_err().to_string();

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_counter_has_its_own_index() {
-        assert!(CountedOutcome::ALL.iter().enumerate().all(|(place, outcome)| *outcome as usize == place));
-        assert!(ProtocolErrorKind::ALL.iter().enumerate().all(|(place, kind)| *kind as usize == place));
+        assert!(CountedOutcome::ALL.iter().enumerate().all(|(index, outcome)| *outcome as usize == index));
+        assert!(ProtocolErrorKind::ALL.iter().enumerate().all(|(index, kind)| *kind as usize == index));
     }
 }

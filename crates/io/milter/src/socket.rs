@@ -74,20 +74,20 @@ impl FromStr for MilterSocket {
         }
         match text.split_once(':').ok_or_else(form)? {
             ("unix" | "local", path) => unix(path),
-            ("inet", place) => inet(text, place, false),
-            ("inet6", place) => inet(text, place, true),
+            ("inet", address) => inet(text, address, false),
+            ("inet6", address) => inet(text, address, true),
             _ if text.contains('@') => Err(form()),
             _ => inet(text, text, false),
         }
     }
 }
 
-fn inet(text: &str, place: &str, is_v6: bool) -> Result<MilterSocket, SocketError> {
-    let (host, port) = match place.split_once('@') {
+fn inet(text: &str, address: &str, is_v6: bool) -> Result<MilterSocket, SocketError> {
+    let (host, port) = match address.split_once('@') {
         Some((port, host)) => (Some(host), port),
-        None => match place.rsplit_once(':') {
+        None => match address.rsplit_once(':') {
             Some((host, port)) => (Some(host), port),
-            None => (None, place),
+            None => (None, address),
         },
     };
     let refused = |host: &str| SocketError::Host { text: text.into(), host: host.into() };

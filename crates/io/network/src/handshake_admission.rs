@@ -78,7 +78,7 @@ impl HandshakeAdmission {
     /// none.
     pub fn evict_silent(&self) -> bool {
         let mut handshakes = self.lock();
-        let most = handshakes.by_source.iter().max_by_key(|(_, own)| count_silent(own));
+        let most = handshakes.by_source.iter().max_by_key(|(_, source)| count_silent(source));
         most.map(|(source, _)| *source).is_some_and(|source| handshakes.evict_silent(source, u64::MAX))
     }
 
@@ -169,7 +169,7 @@ impl OpenHandshakes {
     }
 
     fn largest(&self) -> Option<Option<IpAddr>> {
-        self.by_source.iter().max_by_key(|(_, own)| own.len()).map(|(source, _)| *source)
+        self.by_source.iter().max_by_key(|(_, source)| source.len()).map(|(source, _)| *source)
     }
 
     fn add(&mut self, source: Option<IpAddr>, handshake: Handshake) -> u64 {

@@ -95,8 +95,8 @@ impl HostNamePattern {
     /// Returns true if the pattern fits a name.
     #[must_use]
     pub fn fits(&self, name: &HostName<'_>) -> bool {
-        let own = if self.is_wildcard { name.parent() } else { Some(name.as_str()) };
-        own == Some(&*self.name)
+        let base = if self.is_wildcard { name.parent() } else { Some(name.as_str()) };
+        base == Some(&*self.name)
     }
 }
 

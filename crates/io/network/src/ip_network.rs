@@ -29,13 +29,15 @@ impl IpNetwork {
     /// Returns true if the network contains the address. An IPv4 address mapped into IPv6 counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
-        let shared = |own: u128, other: u128, width: u8| {
+        let shared = |network: u128, other: u128, width: u8| {
             let rest = u32::from(width - self.bits);
-            own.checked_shr(rest).unwrap_or(0) == other.checked_shr(rest).unwrap_or(0)
+            network.checked_shr(rest).unwrap_or(0) == other.checked_shr(rest).unwrap_or(0)
         };
         match (self.base, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => shared(own.to_bits().into(), other.to_bits().into(), 32),
-            (IpAddr::V6(own), IpAddr::V6(other)) => shared(own.to_bits(), other.to_bits(), 128),
+            (IpAddr::V4(network), IpAddr::V4(other)) => {
+                shared(network.to_bits().into(), other.to_bits().into(), 32)
+            }
+            (IpAddr::V6(network), IpAddr::V6(other)) => shared(network.to_bits(), other.to_bits(), 128),
             _ => false,
         }
     }

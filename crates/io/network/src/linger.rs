@@ -42,20 +42,20 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_end_waits_for_the_peer_but_neither_for_ever_nor_for_all_it_sends() {
-        let (mut own, mut peer) = duplex(1 << 20);
+        let (mut socket, mut peer) = duplex(1 << 20);
         peer.write_all(b"still writing").await.unwrap();
         let (mut read, began) = (Vec::new(), Instant::now());
-        let ((), ()) = tokio::join!(linger(&mut own), async {
+        let ((), ()) = tokio::join!(linger(&mut socket), async {
             peer.read_to_end(&mut read).await.unwrap();
             peer.shutdown().await.unwrap();
         });
         assert_eq!((read, began.elapsed()), (Vec::new(), Duration::ZERO));
-        let (mut own, _silent) = duplex(1 << 20);
-        linger(&mut own).await;
+        let (mut socket, _silent) = duplex(1 << 20);
+        linger(&mut socket).await;
         assert!(began.elapsed() >= MAX_LINGER);
-        let (began, (mut own, mut busy)) = (Instant::now(), duplex(1 << 20));
+        let (began, (mut socket, mut busy)) = (Instant::now(), duplex(1 << 20));
         busy.write_all(&[0; 1 << 18]).await.unwrap();
-        linger(&mut own).await;
+        linger(&mut socket).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
     }
 }

@@ -49,11 +49,11 @@ impl PassedSockets {
     /// Takes the TCP socket that is bound to this address, if there is one.
     fn take_tcp(&mut self, address: SocketAddr) -> Option<TcpListener> {
         let is_it = |socket: &ServiceSocket| match socket {
-            ServiceSocket::Tcp(tcp) => tcp.local_addr().is_ok_and(|own| own == address),
+            ServiceSocket::Tcp(tcp) => tcp.local_addr().is_ok_and(|local| local == address),
             ServiceSocket::Unix(_) => false,
         };
-        let place = self.0.iter().position(is_it)?;
-        match self.0.remove(place) {
+        let index = self.0.iter().position(is_it)?;
+        match self.0.remove(index) {
             ServiceSocket::Tcp(tcp) => Some(tcp),
             ServiceSocket::Unix(_) => None,
         }
@@ -62,11 +62,13 @@ impl PassedSockets {
     /// Takes the UNIX socket that is bound to this path, if there is one.
     fn take_unix(&mut self, path: &Path) -> Option<UnixListener> {
         let is_it = |socket: &ServiceSocket| match socket {
-            ServiceSocket::Unix(unix) => unix.local_addr().is_ok_and(|own| own.as_pathname() == Some(path)),
+            ServiceSocket::Unix(unix) => {
+                unix.local_addr().is_ok_and(|local| local.as_pathname() == Some(path))
+            }
             ServiceSocket::Tcp(_) => false,
         };
-        let place = self.0.iter().position(is_it)?;
-        match self.0.remove(place) {
+        let index = self.0.iter().position(is_it)?;
+        match self.0.remove(index) {
             ServiceSocket::Unix(unix) => Some(unix),
             ServiceSocket::Tcp(_) => None,
         }
@@ -121,7 +123,9 @@ impl ServiceSocket {
     #[must_use]
     pub fn address(&self) -> String {
         match self {
-            Self::Tcp(tcp) => tcp.local_addr().map_or_else(|error| error.to_string(), |own| own.to_string()),
+            Self::Tcp(tcp) => {
+                tcp.local_addr().map_or_else(|error| error.to_string(), |local| local.to_string())
+            }
             Self::Unix(unix) => {
                 let address = unix.local_addr().ok();
                 let path = address.as_ref().and_then(std::os::unix::net::SocketAddr::as_pathname);
@@ -147,15 +151,15 @@ mod tests {
 
     #[test]
     fn sockets_are_found_by_their_address_once() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("socket");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = tcp.local_addr().unwrap();
         let other = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let unix = UnixListener::bind(&path).unwrap();
         let mut passed = PassedSockets::from(vec![ServiceSocket::Tcp(tcp), ServiceSocket::Unix(unix)]);
         assert_eq!(passed.addresses(), [address.to_string(), format!("unix:{}", path.display())]);
-        assert!(passed.take_tcp(other).is_none() && passed.take_unix(&place.path().join("other")).is_none());
+        assert!(passed.take_tcp(other).is_none() && passed.take_unix(&folder.path().join("other")).is_none());
         assert_eq!(passed.take_tcp(address).unwrap().local_addr().unwrap(), address);
         assert!(passed.take_tcp(address).is_none() && !passed.is_empty());
         assert_eq!(passed.take_unix(&path).unwrap().local_addr().unwrap().as_pathname(), Some(&*path));

@@ -161,21 +161,21 @@ mod tests {
 
     #[test]
     fn a_socket_has_its_permissions_and_is_removed_at_the_end() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("s.sock");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sock");
         let (_listener, file) = SocketFile::bind(&path, 0o620, None).unwrap();
         let about = path.symlink_metadata().unwrap();
         assert!(about.file_type().is_socket());
-        assert_eq!((about.mode() & 0o7777, names(place.path()).len()), (0o620, 1));
+        assert_eq!((about.mode() & 0o7777, names(folder.path()).len()), (0o620, 1));
         UnixStream::connect(&path).unwrap();
         drop(file);
-        assert!(names(place.path()).is_empty());
+        assert!(names(folder.path()).is_empty());
     }
 
     #[test]
     fn a_file_that_is_not_a_socket_stays() {
-        let place = tempfile::tempdir().unwrap();
-        let (file, link) = (place.path().join("f.txt"), place.path().join("link"));
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("f.txt"), folder.path().join("link"));
         fs::write(&file, "precious").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         for (path, found) in [(&file, "a regular file"), (&link, "a symbolic link")] {
@@ -183,7 +183,7 @@ mod tests {
             assert!(bound.to_string().contains(found), "{bound}");
             assert!(matches!(SocketFile::check(path), Err(SocketFileError::NotASocket { .. })));
         }
-        let directory = SocketFile::bind(place.path(), 0o600, None).unwrap_err();
+        let directory = SocketFile::bind(folder.path(), 0o600, None).unwrap_err();
         assert!(directory.to_string().contains("a directory"), "{directory}");
         assert_eq!(fs::read_to_string(&link).unwrap(), "precious");
         assert!(link.symlink_metadata().unwrap().is_symlink());
@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn a_symbolic_link_to_a_socket_stays() {
-        let place = tempfile::tempdir().unwrap();
-        let (path, link) = (place.path().join("s.sock"), place.path().join("link"));
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("s.sock"), folder.path().join("link"));
         // Dropping a listener leaves its file, like the socket of a dead server.
         drop(UnixListener::bind(&path).unwrap());
         std::os::unix::fs::symlink(&path, &link).unwrap();
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn replaces_the_socket_of_a_dead_server_but_not_of_a_live_one() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("s.sock");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sock");
         drop(UnixListener::bind(&path).unwrap());
         SocketFile::check(&path).unwrap();
         let (_listener, _file) = SocketFile::bind(&path, 0o600, None).unwrap();
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_successor_s_socket_is_not_removed() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("s.sock");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sock");
         let (_listener, first) = SocketFile::bind(&path, 0o600, None).unwrap();
         fs::remove_file(&path).unwrap();
         let (_second, _file) = SocketFile::bind(&path, 0o600, None).unwrap();
@@ -226,10 +226,10 @@ mod tests {
 
     #[test]
     fn a_check_changes_nothing_and_names_a_missing_directory() {
-        let place = tempfile::tempdir().unwrap();
-        SocketFile::check(&place.path().join("s.sock")).unwrap();
-        assert!(names(place.path()).is_empty());
-        let missing = SocketFile::check(&place.path().join("nowhere/s.sock")).unwrap_err();
+        let folder = tempfile::tempdir().unwrap();
+        SocketFile::check(&folder.path().join("s.sock")).unwrap();
+        assert!(names(folder.path()).is_empty());
+        let missing = SocketFile::check(&folder.path().join("nowhere/s.sock")).unwrap_err();
         assert!(missing.to_string().contains("nowhere"), "{missing}");
     }
 }

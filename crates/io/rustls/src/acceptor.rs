@@ -66,15 +66,15 @@ impl TlsAcceptor {
         IO: AsyncRead + AsyncWrite + Unpin,
     {
         let handshake = async {
-            let (place, connection) = {
+            let (queued, connection) = {
                 let first = FirstBytes::read(&mut io).await?;
-                let place = self.queue.enter()?;
+                let queued = self.queue.enter()?;
                 let mut connection = Box::new(ServerConnection::new(Arc::clone(self.config()))?);
                 first.pass(&mut **connection)?;
-                (place, connection)
+                (queued, connection)
             };
             let _count = HandshakeCount::new();
-            let finished = complete(&mut io, connection, &place, true).await?;
+            let finished = complete(&mut io, connection, &queued, true).await?;
             // tokio-rustls has no constructor for its stream. Its future finds no handshake left in this connection.
             Ok(self.streams.accept_with(io, |connection| *connection = *finished).await?)
         };

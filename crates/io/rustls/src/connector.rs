@@ -67,8 +67,8 @@ impl TlsConnector {
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {
-        let place = self.enter()?;
-        self.connect_in(place, name, io).await
+        let queued = self.enter()?;
+        self.connect_in(queued, name, io).await
     }
 
     /// Returns the configuration.
@@ -83,7 +83,7 @@ impl TlsConnector {
 
     pub(crate) async fn connect_in<IO>(
         &self,
-        place: QueuePlace,
+        queued: QueuePlace,
         name: ServerName<'static>,
         mut io: IO,
     ) -> Result<TlsStream<IO>, TlsHandshakeError>
@@ -93,11 +93,11 @@ impl TlsConnector {
         let handshake = async {
             let _count = HandshakeCount::new();
             let config = Arc::clone(&self.config);
-            let turn = place.wait_turn().await?;
+            let turn = queued.wait_turn().await?;
             // A new client has made its key share.
             let connection = pausable(move || ClientConnection::new(config, name).map(Box::new)).await??;
             drop(turn);
-            let finished = complete(&mut io, connection, &place, false).await?;
+            let finished = complete(&mut io, connection, &queued, false).await?;
             let unused = ServerName::from(std::net::Ipv4Addr::UNSPECIFIED);
             Ok(STREAMS.connect_with(unused, io, |connection| *connection = *finished).await?)
         };

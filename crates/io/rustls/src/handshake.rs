@@ -57,7 +57,7 @@ impl FirstBytes {
 pub(crate) async fn complete<IO, C, S>(
     io: &mut IO,
     mut connection: Box<C>,
-    place: &QueuePlace,
+    queued: &QueuePlace,
     mut has_received: bool,
 ) -> Result<Box<C>, TlsHandshakeError>
 where
@@ -74,7 +74,7 @@ where
                 IoStep::Ended => return Err(TlsHandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
             }
         }
-        let turn = place.wait_turn().await?;
+        let turn = queued.wait_turn().await?;
         // A box, because the connection moves between the stacks.
         let process = move || {
             let result = connection.process_new_packets().map(drop);

@@ -97,9 +97,9 @@ impl Handshakes {
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         // A full queue is noticed here, so that no thread works for a refused handshake.
-        let place = connector.enter()?;
+        let queued = connector.enter()?;
         let connector = connector.clone();
-        self.run(move || async move { connector.connect_in(place, name, io).await }).await
+        self.run(move || async move { connector.connect_in(queued, name, io).await }).await
     }
 
     async fn run<T, F>(&self, handshake: impl FnOnce() -> F + Send + 'static) -> Result<T, TlsHandshakeError>

@@ -173,9 +173,9 @@ pub(crate) fn write_spans<T: ColumnValue>(column: &Column<'_, T>, to_span: impl 
 }
 
 /// Writes a column with one span for each record.
-pub(crate) fn write_each_span(places: impl Iterator<Item = Span>) -> Spans {
-    let mut bytes = BytesMut::with_capacity(8 * places.size_hint().0);
-    for span in places {
+pub(crate) fn write_each_span(list: impl Iterator<Item = Span>) -> Spans {
+    let mut bytes = BytesMut::with_capacity(8 * list.size_hint().0);
+    for span in list {
         bytes.put_u32_le(span.start);
         bytes.put_u32_le(span.len);
     }

@@ -180,7 +180,7 @@ pub fn write<'a>(
 /// Returns the index of a scheme among the schemes of a message, and appends it if it is new.
 fn find_or_add_scheme(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u8, WireError> {
     // Searched from the end, because neighbouring jobs mostly have the same scheme.
-    let index = schemes.iter().rposition(|own| *own == scheme).unwrap_or_else(|| {
+    let index = schemes.iter().rposition(|known| *known == scheme).unwrap_or_else(|| {
         schemes.push(scheme);
         schemes.len() - 1
     });

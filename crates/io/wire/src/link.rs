@@ -134,17 +134,17 @@ impl ServerLink {
             }
         };
         let shared = LinkState::new();
-        let own = Arc::clone(&shared);
+        let link = Arc::clone(&shared);
         let reader = tokio::spawn(async move {
             let mut answers = answered.into_inner();
             let end = loop {
                 match answers.message().await {
-                    Ok(Some(response)) => own.answer(response),
+                    Ok(Some(response)) => link.answer(response),
                     Ok(None) => break "the server closed it".to_owned(),
                     Err(status) => break status_reason(&status),
                 }
             };
-            own.close(end);
+            link.close(end);
         });
         let (requests, tasks) = (LinkSender::Queue(requests), vec![reader.abort_handle()]);
         let is_tls = url.starts_with("https:");
@@ -198,12 +198,12 @@ impl ServerLink {
 
 /// Returns the error of a server that ended a connection before it answered.
 async fn refusal_error(url: &str, credentials: Option<&Credentials>, status: &tonic::Status) -> ConnectError {
-    let own = status_reason(status);
+    let reason = status_reason(status);
     let alert = match credentials {
-        Some(credentials) if !own.contains("alert") => alert::read_refusal(url, credentials).await,
+        Some(credentials) if !reason.contains("alert") => alert::read_refusal(url, credentials).await,
         _ => None,
     };
-    ConnectError::Unreachable { address: url.to_owned(), reason: alert.unwrap_or(own) }
+    ConnectError::Unreachable { address: url.to_owned(), reason: alert.unwrap_or(reason) }
 }
 
 /// An entry among the waiting requests, removed when the request is abandoned.

@@ -200,7 +200,7 @@ fn write_tasks(column: &Column<'_, BatchTask>, count: usize) -> Result<(Vec<prot
     }
     let (mut tasks, mut indices) = (Vec::<BatchTask>::new(), Vec::with_capacity(count));
     for task in column.cursor().take(count) {
-        let index = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
+        let index = tasks.iter().position(|known| *known == task).unwrap_or_else(|| {
             tasks.push(task);
             tasks.len() - 1
         });

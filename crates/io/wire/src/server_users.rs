@@ -54,15 +54,15 @@ mod tests {
 
     #[test]
     fn root_this_user_and_the_user_of_the_settings_may_run_a_server() {
-        let own = rustix::process::geteuid().as_raw();
-        let stranger = own + 4711;
+        let uid = rustix::process::geteuid().as_raw();
+        let stranger = uid + 4711;
         for users in [ServerUsers::default(), ServerUsers::with_user("no such user")] {
-            assert_eq!((users.check(0), users.check(own)), (Ok(()), Ok(())));
-            let mut accepted = vec![0, own];
+            assert_eq!((users.check(0), users.check(uid)), (Ok(()), Ok(())));
+            let mut accepted = vec![0, uid];
             accepted.dedup();
             assert_eq!(users.check(stranger), Err(accepted));
         }
         assert_eq!(ServerUsers::with_user(&stranger.to_string()).check(stranger), Ok(()));
-        assert_eq!(ServerUsers::only(stranger).check(own), Err(vec![stranger]));
+        assert_eq!(ServerUsers::only(stranger).check(uid), Err(vec![stranger]));
     }
 }

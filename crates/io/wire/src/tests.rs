@@ -43,10 +43,10 @@ fn schemes() -> Vec<Scheme> {
 
 #[test]
 fn writes_and_reads_every_scheme() {
-    for own in schemes() {
-        let message = scheme::write(own).unwrap();
+    for scheme in schemes() {
+        let message = scheme::write(scheme).unwrap();
         let read = WireScheme::read(&proto::Scheme::decode(&*message.encode_to_vec()).unwrap()).unwrap();
-        assert_eq!(read.with(KeyKind::EcPrivate(Curve::P384)), own);
+        assert_eq!(read.with(KeyKind::EcPrivate(Curve::P384)), scheme);
     }
 }
 
@@ -90,8 +90,8 @@ fn tasks() -> Vec<BatchTask> {
 
 #[test]
 fn writes_and_reads_every_task() {
-    for own in tasks() {
-        assert_eq!(task::read(&task::write(own).unwrap()).unwrap(), own);
+    for task in tasks() {
+        assert_eq!(task::read(&task::write(task).unwrap()).unwrap(), task);
     }
     let algorithm = "rot13".to_owned();
     let message = proto::Task { kind: proto::task::Kind::Encrypt.into(), algorithm, ..Default::default() };
@@ -129,16 +129,16 @@ fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {
 fn writes_and_reads_jobs() {
     let (rsa, edwards) = (held(KeyKind::RsaPrivate(2048)), held(KeyKind::Ed25519Private));
     let sign = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
-    let own = [
+    let rows = [
         (rsa, sign, &b"one"[..], &b""[..]),
         (edwards.clone(), Scheme::Ed25519Verify, b"", b"a signature"),
         (edwards, Scheme::Ed25519Sign, b"three", b""),
     ];
-    let message = message_of(&own);
+    let message = message_of(&rows);
     let message = proto::Jobs::decode(&*message.encode_to_vec()).unwrap();
     let columns = jobs::JobColumns::read(&message, &MessageLimits::default()).unwrap();
     assert_eq!((columns.len(), columns.is_empty()), (3, false));
-    for (at, (row, (key, scheme, input, second))) in columns.iter().zip(&own).enumerate() {
+    for (at, (row, (key, scheme, input, second))) in columns.iter().zip(&rows).enumerate() {
         let job = row.with(key);
         assert_eq!((row.handle as usize, job.scheme, job.second), (at, *scheme, *second));
         assert!(matches!(job.input, Input::Message(bytes) if bytes == *input));
@@ -183,19 +183,19 @@ fn rejects_jobs_whose_columns_do_not_fit() {
 #[test]
 fn writes_and_reads_answers_with_their_faults() {
     let length = JobError::Length { what: "digest", expected: "32".into(), found: 20 };
-    let own: Vec<Result<&[u8], JobError>> = vec![
+    let written: Vec<Result<&[u8], JobError>> = vec![
         Ok(b"a signature"),
         Err(JobError::Rejected),
         Ok(b""),
         Err(length.clone()),
         Err(JobError::ShutDown),
     ];
-    let message = jobs::write_answers(own.iter().cloned(), jobs::SeparateAnswers::default());
+    let message = jobs::write_answers(written.iter().cloned(), jobs::SeparateAnswers::default());
     assert_eq!(message.faults.len(), 2);
     let message = proto::Results::decode(&*message.encode_to_vec()).unwrap();
-    let read = jobs::ResultColumns::read(&message, own.len()).unwrap();
+    let read = jobs::ResultColumns::read(&message, written.len()).unwrap();
     let read: Vec<_> = read.iter("a server").collect();
-    assert_eq!((&read[..3]), (&own[..3]));
+    assert_eq!((&read[..3]), (&written[..3]));
     let holder = "a server".to_owned();
     assert_eq!(read[3], Err(JobError::HolderRefused { holder: holder.clone(), reason: length.to_string() }));
     let reason = JobError::ShutDown.to_string();
@@ -205,12 +205,12 @@ fn writes_and_reads_answers_with_their_faults() {
 
 #[test]
 fn keeps_the_indices_of_refused_jobs_among_the_answers() {
-    let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
+    let written: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
     let refused = |indices: &[u32]| {
         let code = Code::PermissionDenied.into();
         let mut others = jobs::SeparateAnswers::default();
         indices.iter().for_each(|index| others.refuse(*index, &Fault { code, ..Fault::default() }));
-        let message = jobs::write_answers(own.iter().cloned(), others);
+        let message = jobs::write_answers(written.iter().cloned(), others);
         let columns = jobs::ResultColumns::read(&message, 2 + indices.len()).unwrap();
         let answers: Vec<_> = columns.iter("s").map(|answer| answer.map(<[u8]>::to_vec).ok()).collect();
         answers.iter().map(|answer| answer.as_ref().map_or(0, |bytes| bytes[0])).collect::<Vec<_>>()
@@ -280,12 +280,12 @@ fn mixed() -> BatchBuilder {
     builder
 }
 
-fn assert_same(own: &Batch<'_>, read: &Batch<'_>) {
-    let (a, b) = (&own.records, &read.records);
-    assert_eq!((a.len, a.output_len, &a.data, &own.slots), (b.len, b.output_len, &b.data, &read.slots));
+fn assert_same(written: &Batch<'_>, read: &Batch<'_>) {
+    let (a, b) = (&written.records, &read.records);
+    assert_eq!((a.len, a.output_len, &a.data, &written.slots), (b.len, b.output_len, &b.data, &read.slots));
     for at in 0..a.len {
-        assert_eq!(own.task.get(at), read.task.get(at));
-        let iv = own.iv_from.get(at);
+        assert_eq!(written.task.get(at), read.task.get(at));
+        let iv = written.iv_from.get(at);
         assert_eq!(iv, read.iv_from.get(at));
         // Only a given IV has a span in the data, which may be shorter than other IVs.
         assert_eq!(a.iv.get(at), b.iv.get(at));
@@ -300,13 +300,13 @@ fn assert_same(own: &Batch<'_>, read: &Batch<'_>) {
 #[test]
 fn writes_and_reads_records() {
     let builder = mixed();
-    let own = builder.batch();
-    let message = records::write(&own, |index| index + 10).unwrap();
+    let batch = builder.batch();
+    let message = records::write(&batch, |index| index + 10).unwrap();
     let message = proto::Records::decode(&*message.encode_to_vec()).unwrap();
     let read =
         records::read(&message, &MessageLimits::default(), &[], |handle| KeySource::Table(handle - 10))
             .unwrap();
-    assert_same(&own, &read);
+    assert_same(&batch, &read);
     assert!(read.is_complete());
 }
 
@@ -320,16 +320,16 @@ fn keeps_columns_of_one_value_and_strides() {
         output: Column::Stride { first: oarlock::OutputSink::Output(span(0, 8)), stride: 8 },
         ..Default::default()
     };
-    let own = Batch {
+    let batch = Batch {
         iv_from: Column::One(IvSource::Zero),
         ..Batch::of(BatchTask::encrypt(BlockCipher::Des), records)
     };
-    let message = records::write(&own, |index| index).unwrap();
+    let message = records::write(&batch, |index| index).unwrap();
     assert!(message.encoded_len() < 900 + 100, "{}", message.encoded_len());
     let read = records::read(&message, &MessageLimits::default(), &[], KeySource::Table).unwrap();
     assert!(matches!(read.records.input, Column::Stride { stride: 8, .. }));
     assert!(matches!(read.records.key, Column::One(KeySource::Table(0))));
-    assert_same(&own, &read);
+    assert_same(&batch, &read);
 }
 
 fn span(start: u32, len: u32) -> oarlock::Span {

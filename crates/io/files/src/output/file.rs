@@ -87,11 +87,11 @@ impl OutputFile {
 }
 
 /// A new file in the folder of `path`.
-fn draft(path: &Path, own: Option<Permissions>, is_secret: bool) -> io::Result<AtomicFile> {
+fn draft(path: &Path, permissions: Option<Permissions>, is_secret: bool) -> io::Result<AtomicFile> {
     let mode = if is_secret { 0o600 } else { 0o666 };
     let draft = create_draft(folder_of(path), mode)?;
-    if let Some(own) = own {
-        draft.file().set_permissions(own)?;
+    if let Some(permissions) = permissions {
+        draft.file().set_permissions(permissions)?;
     }
     Ok(draft)
 }

@@ -40,12 +40,13 @@ fn taken_by_kernel() -> Vec<(KernelTlsVersion, KernelCipher)> {
     if !kernel_takes(USUAL.0, USUAL.1) {
         return Vec::new();
     }
-    let all =
-        KernelTlsVersion::ALL.into_iter().flat_map(|version| KernelCipher::ALL.map(|own| (version, own)));
+    let all = KernelTlsVersion::ALL
+        .into_iter()
+        .flat_map(|version| KernelCipher::ALL.map(|cipher| (version, cipher)));
     let report = probe().unwrap();
     let taken = all.filter(|(version, cipher)| {
-        let own = report.cipher(*version, *cipher).unwrap();
-        own.send.works() && own.receive.works()
+        let entry = report.cipher(*version, *cipher).unwrap();
+        entry.send.works() && entry.receive.works()
     });
     taken.collect()
 }
@@ -77,7 +78,7 @@ fn a_probe_answers_on_every_kernel() {
     assert!(report.plain_write_costs.nanoseconds(100) > 0.0);
     if !report.ulp.works() {
         println!("{}", report.ulp);
-        assert!(report.ciphers.iter().all(|own| !own.send.works() && !own.receive.works()));
+        assert!(report.ciphers.iter().all(|entry| !entry.send.works() && !entry.receive.works()));
         assert!(!report.rekey.works() && !report.send_file.works() && report.send_file_costs.is_none());
         assert!(matches!(rekey_support(), Err(KernelTlsError::NoRekey(_))));
     }
@@ -111,8 +112,8 @@ fn unopened_bytes_keep_receiving_in_user_space() {
     let record = from_peer.seal(0, TlsRecordKind::ApplicationData, &content(500));
     for read in [1, 4, 5, 6, record.len() - 1] {
         let (stream, _peer) = connected_pair().unwrap();
-        let own = TestDirection::new(USUAL.0, USUAL.1, 1);
-        let attached = attach(&stream, &own.keys(0), &from_peer.keys(0), &record[..read]);
+        let to_peer = TestDirection::new(USUAL.0, USUAL.1, 1);
+        let attached = attach(&stream, &to_peer.keys(0), &from_peer.keys(0), &record[..read]);
         assert_eq!(attached.received_by, RecordOwner::UserSpace);
         let missing = if read < 5 { 5 - read } else { record.len() - read };
         let reason = StaysInUserSpace::PartialRecord { read, missing };
@@ -130,9 +131,9 @@ fn unopened_bytes_keep_receiving_in_user_space() {
 fn the_kernel_seals_what_aws_lc_opens() {
     for (version, cipher) in taken_by_kernel() {
         let (stream, peer) = connected_pair().unwrap();
-        let own = TestDirection::new(version, cipher, 1);
+        let to_peer = TestDirection::new(version, cipher, 1);
         let other = TestDirection::new(version, cipher, 2);
-        let attached = attach(&stream, &own.keys(5), &other.keys(0), &[]);
+        let attached = attach(&stream, &to_peer.keys(5), &other.keys(0), &[]);
         assert_eq!(attached.sent_by, RecordOwner::Kernel, "{attached:?}");
         let all = read_all(peer);
         let sent = content(100_000);
@@ -140,7 +141,7 @@ fn the_kernel_seals_what_aws_lc_opens() {
         send_record(&stream, TlsRecordKind::Handshake, b"a ticket").unwrap();
         send_close_notify(&stream).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
-        let opened = own.open_all(5, &all.join().unwrap());
+        let opened = to_peer.open_all(5, &all.join().unwrap());
         let kinds: Vec<u8> = opened.iter().map(|(kind, _)| kind.number()).collect();
         assert_eq!(&kinds[kinds.len() - 3..], [23, 22, 21], "{version} {cipher}");
         let (data, last) = opened.split_at(opened.len() - 2);
@@ -154,14 +155,14 @@ fn the_kernel_seals_what_aws_lc_opens() {
 fn the_kernel_opens_what_aws_lc_seals() {
     for (version, cipher) in taken_by_kernel() {
         let (stream, mut peer) = connected_pair().unwrap();
-        let own = TestDirection::new(version, cipher, 1);
+        let to_peer = TestDirection::new(version, cipher, 1);
         let other = TestDirection::new(version, cipher, 2);
         // These records wait in the socket before the hand-over: no byte of them may be lost.
         let sent = content(40_000);
         for (number, part) in (7..).zip(sent[..20_000].chunks(9000)) {
             peer.write_all(&other.seal(number, TlsRecordKind::ApplicationData, part)).unwrap();
         }
-        let attached = attach(&stream, &own.keys(0), &other.keys(7), &[]);
+        let attached = attach(&stream, &to_peer.keys(0), &other.keys(7), &[]);
         assert_eq!(attached.received_by, RecordOwner::Kernel, "{attached:?}");
         for (number, part) in (10..).zip(sent[20_000..].chunks(10_000)) {
             peer.write_all(&other.seal(number, TlsRecordKind::ApplicationData, part)).unwrap();
@@ -193,13 +194,13 @@ fn receiving_is_handed_over_after_the_rest_of_a_record() {
         return;
     }
     let (stream, mut peer) = connected_pair().unwrap();
-    let (own, other) = (TestDirection::new(USUAL.0, USUAL.1, 1), TestDirection::new(USUAL.0, USUAL.1, 2));
+    let (to_peer, other) = (TestDirection::new(USUAL.0, USUAL.1, 1), TestDirection::new(USUAL.0, USUAL.1, 2));
     let first = other.seal(0, TlsRecordKind::ApplicationData, b"first");
     peer.write_all(&first).unwrap();
     peer.write_all(&other.seal(1, TlsRecordKind::ApplicationData, b"second")).unwrap();
     let mut leftover = vec![0; 9];
     (&stream).read_exact(&mut leftover).unwrap();
-    let attached = attach(&stream, &own.keys(0), &other.keys(0), &leftover);
+    let attached = attach(&stream, &to_peer.keys(0), &other.keys(0), &leftover);
     assert_eq!((attached.sent_by, attached.received_by), (RecordOwner::Kernel, RecordOwner::UserSpace));
     let [StaysInUserSpace::PartialRecord { read: 9, missing }] = attached.why_not[..] else {
         panic!("{attached:?}")
@@ -234,9 +235,9 @@ fn a_key_update_is_sent_only_where_the_kernel_takes_new_keys() {
         return;
     }
     let (stream, mut peer) = connected_pair().unwrap();
-    let (own, next) = (TestDirection::new(USUAL.0, USUAL.1, 1), TestDirection::new(USUAL.0, USUAL.1, 3));
+    let (to_peer, next) = (TestDirection::new(USUAL.0, USUAL.1, 1), TestDirection::new(USUAL.0, USUAL.1, 3));
     let other = TestDirection::new(USUAL.0, USUAL.1, 2);
-    let _ = attach(&stream, &own.keys(0), &other.keys(0), &[]);
+    let _ = attach(&stream, &to_peer.keys(0), &other.keys(0), &[]);
     let result = send_key_update(&stream, &next.keys(0), false);
     (&stream).write_all(b"behind it").unwrap();
     peer.write_all(&other.seal(0, TlsRecordKind::Handshake, &[24, 0, 0, 1, 0])).unwrap();
@@ -248,14 +249,17 @@ fn a_key_update_is_sent_only_where_the_kernel_takes_new_keys() {
     let sent = all_records(&read_all(peer).join().unwrap());
     match result {
         Ok(()) => {
-            assert_eq!(own.open_all(0, &sent[0]), [(TlsRecordKind::Handshake, vec![24, 0, 0, 1, 0])]);
+            assert_eq!(to_peer.open_all(0, &sent[0]), [(TlsRecordKind::Handshake, vec![24, 0, 0, 1, 0])]);
             assert_eq!(next.open_all(0, &sent[1]), [(TlsRecordKind::ApplicationData, b"behind it".to_vec())]);
             updated.unwrap();
         }
         Err(error) => {
             // Linux before 6.14. The peer saw no KeyUpdate, and the old keys are in force.
             assert!(error.to_string().starts_with("no KeyUpdate was sent: EBUSY: "), "{error}");
-            assert_eq!(own.open_all(0, &sent[0]), [(TlsRecordKind::ApplicationData, b"behind it".to_vec())]);
+            assert_eq!(
+                to_peer.open_all(0, &sent[0]),
+                [(TlsRecordKind::ApplicationData, b"behind it".to_vec())]
+            );
             assert_eq!(sent.len(), 1);
             let error = updated.unwrap_err();
             assert!(error.to_string().starts_with("EBUSY: this kernel takes keys once"), "{error}");
@@ -280,13 +284,13 @@ fn a_file_is_sent_without_user_space() {
     assert_eq!(all.join().unwrap(), [&sent[299_000..], &sent[100_000..]].concat());
     for (version, cipher) in taken_by_kernel() {
         let (stream, peer) = connected_pair().unwrap();
-        let own = TestDirection::new(version, cipher, 1);
-        let _ = attach(&stream, &own.keys(0), &own.keys(0), &[]);
+        let to_peer = TestDirection::new(version, cipher, 1);
+        let _ = attach(&stream, &to_peer.keys(0), &to_peer.keys(0), &[]);
         let all = read_all(peer);
         assert_eq!(send_whole_file(&stream, &file, 0, 300_000).unwrap(), 300_000);
         send_close_notify(&stream).unwrap();
         drop(stream);
-        let mut opened = own.open_all(0, &all.join().unwrap());
+        let mut opened = to_peer.open_all(0, &all.join().unwrap());
         assert_eq!(opened.pop(), Some((TlsRecordKind::Alert, vec![1, 0])));
         let data: Vec<u8> = opened.into_iter().flat_map(|(_, content)| content).collect();
         assert_eq!(data, sent, "{version} {cipher}");
@@ -299,8 +303,8 @@ fn plain_sockets_are_spliced() {
     let (to, backend) = connected_pair().unwrap();
     let all = read_all(backend);
     let sent = content(200_000);
-    let own = sent.clone();
-    let writer = thread::spawn(move || client.write_all(&own).unwrap());
+    let data = sent.clone();
+    let writer = thread::spawn(move || client.write_all(&data).unwrap());
     let (mut pipe, mut moved) = (SplicePipe::new().unwrap(), 0);
     loop {
         match pipe.splice(&from, &to, 1 << 16).unwrap() {
@@ -321,9 +325,9 @@ fn a_close_notify_is_found_while_connections_are_spliced() {
     }
     let (mut client, from) = connected_pair().unwrap();
     let (to, backend) = connected_pair().unwrap();
-    let (own, other) = (TestDirection::new(USUAL.0, USUAL.1, 1), TestDirection::new(USUAL.0, USUAL.1, 2));
-    let _ = attach(&from, &own.keys(0), &other.keys(0), &[]);
-    let _ = attach(&to, &own.keys(0), &own.keys(0), &[]);
+    let (to_peer, other) = (TestDirection::new(USUAL.0, USUAL.1, 1), TestDirection::new(USUAL.0, USUAL.1, 2));
+    let _ = attach(&from, &to_peer.keys(0), &other.keys(0), &[]);
+    let _ = attach(&to, &to_peer.keys(0), &to_peer.keys(0), &[]);
     let sent = content(30_000);
     for (number, part) in (0..).zip(sent.chunks(10_000)) {
         client.write_all(&other.seal(number, TlsRecordKind::ApplicationData, part)).unwrap();
@@ -344,7 +348,7 @@ fn a_close_notify_is_found_while_connections_are_spliced() {
     send_close_notify(&to).unwrap();
     drop(to);
     assert_eq!(moved, sent.len());
-    let mut opened = own.open_all(0, &all.join().unwrap());
+    let mut opened = to_peer.open_all(0, &all.join().unwrap());
     assert_eq!(opened.pop(), Some((TlsRecordKind::Alert, vec![1, 0])));
     assert_eq!(opened.into_iter().flat_map(|(_, content)| content).collect::<Vec<_>>(), sent);
 }

@@ -41,8 +41,8 @@ impl TestDirection {
 
     fn nonce(&self, sequence: u64) -> [u8; 12] {
         let mut nonce = self.iv;
-        for (own, other) in nonce[4..].iter_mut().zip(sequence.to_be_bytes()) {
-            *own ^= other;
+        for (byte, other) in nonce[4..].iter_mut().zip(sequence.to_be_bytes()) {
+            *byte ^= other;
         }
         nonce
     }
@@ -88,7 +88,7 @@ impl TestDirection {
         let mut opened = opened.to_vec();
         let kind = if self.version == KernelTlsVersion::Tls13 { opened.pop().unwrap() } else { header[0] };
         let kinds = [TlsRecordKind::Alert, TlsRecordKind::Handshake, TlsRecordKind::ApplicationData];
-        (*kinds.iter().find(|own| own.number() == kind).unwrap(), opened)
+        (*kinds.iter().find(|known| known.number() == kind).unwrap(), opened)
     }
 
     /// Opens all records of a stream, of which the first one has the number `first`.

@@ -422,7 +422,7 @@ mod tests {
     }
 
     /// Returns the connections as the current process has them.
-    fn own(database: &Database) -> Arc<ProcessConnections> {
+    fn connections_of(database: &Database) -> Arc<ProcessConnections> {
         database.connections(&ProcessUse::begin().unwrap()).unwrap()
     }
 
@@ -431,7 +431,7 @@ mod tests {
         let (_folder, database) = database();
         let other = connect(database.path()).unwrap();
         other.execute_batch("BEGIN IMMEDIATE; UPDATE token SET changes = 7").unwrap();
-        lock(&own(&database).writer).busy_timeout(Duration::ZERO).unwrap();
+        lock(&connections_of(&database).writer).busy_timeout(Duration::ZERO).unwrap();
         assert!(matches!(database.write(count_change), Err(StoreFault::Busy)));
         assert_eq!(database.read(|read| read_changes(read)).unwrap(), 0);
         other.execute_batch("COMMIT").unwrap();
@@ -443,7 +443,7 @@ mod tests {
     fn a_full_database_keeps_its_old_state() {
         let (_folder, database) = database();
         {
-            let writer = &own(&database).writer;
+            let writer = &connections_of(&database).writer;
             let pages: i64 = lock(writer).pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
             lock(writer).pragma_update(None, "max_page_count", pages).unwrap();
         }
@@ -485,7 +485,7 @@ mod tests {
         drop(database);
         let database = inherited(&path);
         assert_eq!(database.changes().unwrap(), 1);
-        assert_eq!(own(&database).process, ProcessMark::counted());
+        assert_eq!(connections_of(&database).process, ProcessMark::counted());
         database.write(count_change).unwrap();
         let log = folder.path().join("token-wal");
         assert!(log.metadata().unwrap().len() > 0);

@@ -72,10 +72,10 @@ pub(super) fn encode(bytes: &[u8; 32], prefix: &str) -> Zeroizing<String> {
 fn value_of(letter: u8, is_upper: bool) -> (u8, u8) {
     let mut value = 0;
     let mut is_known = 0;
-    for (number, own) in (0..).zip(LETTERS) {
-        let own = if is_upper { own.to_ascii_uppercase() } else { *own };
+    for (number, known) in (0..).zip(LETTERS) {
+        let known = if is_upper { known.to_ascii_uppercase() } else { *known };
         // 0xff if the letters are equal, else 0.
-        let is_equal = (u16::from(letter ^ own).wrapping_sub(1) >> 8) as u8;
+        let is_equal = (u16::from(letter ^ known).wrapping_sub(1) >> 8) as u8;
         value |= number & is_equal;
         is_known |= is_equal;
     }
@@ -95,7 +95,7 @@ fn step(sum: u32, value: u8) -> u32 {
     GENERATOR
         .iter()
         .enumerate()
-        .fold(next, |next, (bit, own)| next ^ (own & 0_u32.wrapping_sub((top >> bit) & 1)))
+        .fold(next, |next, (bit, constant)| next ^ (constant & 0_u32.wrapping_sub((top >> bit) & 1)))
 }
 
 /// Joins values of five bits. Returns the bytes, and the bits that are left.

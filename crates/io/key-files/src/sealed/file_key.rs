@@ -49,11 +49,12 @@ impl FileKey {
     /// Wraps the file key for a recipient. Returns the share and the wrapped key. Returns None for a recipient of small
     /// order.
     pub(super) fn wrap(&self, recipient: &AgeRecipient) -> Result<Option<ShareAndKey>, SealFault> {
-        let own = PrivateKey::generate(&X25519).map_err(|_| SealFault::Machine)?;
-        let share = own.compute_public_key().map_err(|_| SealFault::Machine)?;
+        let ephemeral = PrivateKey::generate(&X25519).map_err(|_| SealFault::Machine)?;
+        let share = ephemeral.compute_public_key().map_err(|_| SealFault::Machine)?;
         let share: [u8; 32] = share.as_ref().try_into().map_err(|_| SealFault::Machine)?;
         let peer = UnparsedPublicKey::new(&X25519, recipient.0);
-        let key = agree(&own, peer, None, |secret| wrapping_key(secret, &share, recipient).map_err(Some));
+        let key =
+            agree(&ephemeral, peer, None, |secret| wrapping_key(secret, &share, recipient).map_err(Some));
         let key = match key {
             Ok(key) => key,
             Err(None) => return Ok(None),

@@ -84,11 +84,11 @@ impl<'h> RecipientStanza<'h> {
         let arguments = words.collect();
         let mut body = Vec::new();
         loop {
-            let own = lines.next()?;
-            let decoded = if own.len() <= COLUMNS { STANDARD_NO_PAD.decode(own).ok() } else { None };
+            let text = lines.next()?;
+            let decoded = if text.len() <= COLUMNS { STANDARD_NO_PAD.decode(text).ok() } else { None };
             let expected = "at most 64 letters of base64 without padding; a shorter line ends the body";
             body.extend(decoded.ok_or(SealFault::Header { line: lines.number, expected })?);
-            if own.len() < COLUMNS {
+            if text.len() < COLUMNS {
                 return Ok(Self { kind, arguments, body, line });
             }
         }

@@ -51,15 +51,16 @@ impl AgeIdentities {
         }
         let mut identities = Vec::new();
         let text = checked_text(text)?;
-        for (line, own) in (1..).zip(text.split(|byte| *byte == b'\n')) {
-            let own = own.trim_ascii();
-            if own.is_empty() || own.starts_with(b"#") {
+        for (line, content) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+            let content = content.trim_ascii();
+            if content.is_empty() || content.starts_with(b"#") {
                 continue;
             }
             if identities.len() == MAX_IDENTITIES {
                 return Err(IdentityFault::TooMany { max: MAX_IDENTITIES });
             }
-            identities.push(AgeIdentity::parse(own).map_err(|fault| IdentityFault::Line { line, fault })?);
+            identities
+                .push(AgeIdentity::parse(content).map_err(|fault| IdentityFault::Line { line, fault })?);
         }
         if identities.is_empty() { Err(IdentityFault::Empty) } else { Ok(Self(identities)) }
     }
@@ -158,7 +159,8 @@ impl AgeIdentity {
 
 /// Returns the fault of a line that is not an identity.
 fn explain(text: &[u8], fault: Bech32Fault) -> IdentityLineFault {
-    let begins = |prefix: &[u8]| text.get(..prefix.len()).is_some_and(|own| own.eq_ignore_ascii_case(prefix));
+    let begins =
+        |prefix: &[u8]| text.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix));
     match fault {
         _ if begins(b"AGE-SECRET-KEY-PQ-1") => IdentityLineFault::PostQuantum,
         _ if begins(b"AGE-PLUGIN-") => IdentityLineFault::Plugin,

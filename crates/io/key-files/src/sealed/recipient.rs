@@ -28,7 +28,8 @@ impl FromStr for AgeRecipient {
 
 /// Returns the fault of a text that is not a recipient.
 fn explain(text: &str, fault: Bech32Fault) -> RecipientFault {
-    let begins = |prefix: &str| text.get(..prefix.len()).is_some_and(|own| own.eq_ignore_ascii_case(prefix));
+    let begins =
+        |prefix: &str| text.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix));
     // The types of post-quantum recipients and of plugins stand between `age1` and another `1`.
     let is_other_kind = || text.starts_with("age1") && text.matches('1').count() > 1;
     match fault {
@@ -80,10 +81,10 @@ mod tests {
 
     #[test]
     fn a_file_of_recipients_has_comments_and_line_ends_of_windows() {
-        let own: AgeRecipient = RECIPIENT.parse().unwrap();
-        assert_eq!(own.to_string(), RECIPIENT);
+        let recipient: AgeRecipient = RECIPIENT.parse().unwrap();
+        assert_eq!(recipient.to_string(), RECIPIENT);
         let text = format!("# server 1\n\n{RECIPIENT}\r\n  {RECIPIENT}\n");
-        assert_eq!(parse_recipients(text.as_bytes()), Ok(vec![own, own]));
+        assert_eq!(parse_recipients(text.as_bytes()), Ok(vec![recipient, recipient]));
         assert_eq!(parse_recipients(b"# none\n"), Ok(vec![]));
         let fault = parse_recipients(format!("{RECIPIENT}\nno\n").as_bytes());
         assert_eq!(fault, Err((2, RecipientFault::NotRecipient)));

@@ -77,8 +77,8 @@ pub(super) fn open(
 fn chunks_mut(content: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let mut rest = Some(content);
     std::iter::from_fn(move || {
-        let own = rest.take()?;
-        let (chunk, behind) = own.split_at_mut(own.len().min(CHUNK_LEN));
+        let all = rest.take()?;
+        let (chunk, behind) = all.split_at_mut(all.len().min(CHUNK_LEN));
         rest = Some(behind);
         Some(chunk)
     })

@@ -15,7 +15,7 @@ const RECIPIENT: &str = "age1t7rxyev2z3rw82stdlrrepyc39nvn86l5078zqkf5uasdy86jp6
 
 const MAX: usize = 64 << 20;
 
-fn own() -> AgeIdentities {
+fn identities() -> AgeIdentities {
     AgeIdentities::parse(IDENTITY.as_bytes()).unwrap()
 }
 
@@ -56,13 +56,14 @@ impl TestVector {
     }
 
     fn field(&self, name: &str) -> Option<&str> {
-        self.fields.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     fn open(&self) -> Result<Zeroizing<Vec<u8>>, SealFault> {
-        let identities = self.fields.iter().filter(|(name, _)| name == "identity");
-        let text: String = identities.map(|(_, value)| format!("{value}\n")).collect();
-        let identities = if text.is_empty() { own() } else { AgeIdentities::parse(text.as_bytes()).unwrap() };
+        let found = self.fields.iter().filter(|(name, _)| name == "identity");
+        let text: String = found.map(|(_, value)| format!("{value}\n")).collect();
+        let identities =
+            if text.is_empty() { identities() } else { AgeIdentities::parse(text.as_bytes()).unwrap() };
         open_sealed(&self.file, &identities, MAX)
     }
 }
@@ -120,7 +121,7 @@ fn other_kinds_of_recipients_are_named() {
         assert_eq!(TestVector::read(&folder.join(name)).open(), Err(SealFault::Passphrase), "{name}");
     }
     let hybrid = TestVector::read(&folder.join("hybrid"));
-    let fault = open_sealed(&hybrid.file, &own(), MAX).unwrap_err();
+    let fault = open_sealed(&hybrid.file, &identities(), MAX).unwrap_err();
     assert_eq!(fault, SealFault::OtherRecipient { x25519: 0, others: vec!["mlkem768x25519".to_owned()] });
     let text = fault.to_string();
     assert!(
@@ -134,7 +135,8 @@ fn other_kinds_of_recipients_are_named() {
     let long = "x".repeat(100);
     let stanzas: String = (0..9).map(|at| format!("-> {at}{long}\n\n")).collect();
     let file = format!("age-encryption.org/v1\n{stanzas}--- {}\n", "A".repeat(43));
-    let SealFault::OtherRecipient { others, .. } = open_sealed(file.as_bytes(), &own(), MAX).unwrap_err()
+    let SealFault::OtherRecipient { others, .. } =
+        open_sealed(file.as_bytes(), &identities(), MAX).unwrap_err()
     else {
         panic!("{file}");
     };
@@ -152,7 +154,7 @@ fn what_is_sealed_opens_for_each_recipient_at_every_seam() {
         for armor in [SealArmor::Binary, SealArmor::Armored] {
             let sealed = seal(&content, &recipients, armor).unwrap();
             assert!(is_sealed(&sealed) && sealed.len() <= max_sealed_len(len));
-            for identities in [&own(), &other] {
+            for identities in [&identities(), &other] {
                 assert_eq!(*open_sealed(&sealed, identities, len).unwrap(), content, "{len} {armor:?}");
             }
             if len > 0 {
@@ -162,7 +164,7 @@ fn what_is_sealed_opens_for_each_recipient_at_every_seam() {
         }
     }
     let lone = seal(b"key", &recipients[..1], SealArmor::Binary).unwrap();
-    let fault = open_sealed(&lone, &own(), MAX).unwrap_err();
+    let fault = open_sealed(&lone, &identities(), MAX).unwrap_err();
     assert_eq!(fault, SealFault::OtherRecipient { x25519: 1, others: Vec::new() });
 }
 
@@ -176,7 +178,7 @@ fn a_cut_file_says_where_it_was_cut() {
     let content = vec![7; 3 * (64 << 10)];
     let whole = sealed(&content);
     let header = whole.len() - max_payload_len(content.len());
-    let cut = |len: usize| open_sealed(&whole[..len], &own(), MAX).unwrap_err();
+    let cut = |len: usize| open_sealed(&whole[..len], &identities(), MAX).unwrap_err();
     assert_eq!(cut(0), SealFault::NotSealed);
     for len in [INTRO_LEN, 21, 22, 40, header - 1] {
         assert_eq!(cut(len), SealFault::Cut { part: "header" }, "{len}");
@@ -203,7 +205,7 @@ fn a_cut_file_says_where_it_was_cut() {
     let armored = seal(b"key", &[recipient()], SealArmor::Armored).unwrap();
     let end = armored.len() - 2;
     for len in [40, 100, end] {
-        let fault = open_sealed(&armored[..len], &own(), MAX).unwrap_err();
+        let fault = open_sealed(&armored[..len], &identities(), MAX).unwrap_err();
         assert!(
             matches!(fault, SealFault::Cut { part: "armor" } | SealFault::Armor { .. }),
             "{len}: {fault:?}"
@@ -225,7 +227,7 @@ fn every_changed_bit_is_found() {
             for bit in 0..8 {
                 let mut changed = whole.clone();
                 changed[at] ^= 1 << bit;
-                let opened = open_sealed(&changed, &own(), MAX);
+                let opened = open_sealed(&changed, &identities(), MAX);
                 // Another form of the same content would be a change, too.
                 assert!(opened.is_err(), "{armor:?}, byte {at}, bit {bit}");
             }
@@ -234,7 +236,7 @@ fn every_changed_bit_is_found() {
     let whole = sealed(b"the key");
     let last = whole.len() - 1;
     let changed: Vec<u8> = whole.iter().enumerate().map(|(at, byte)| byte ^ u8::from(at == last)).collect();
-    let fault = open_sealed(&changed, &own(), MAX).unwrap_err();
+    let fault = open_sealed(&changed, &identities(), MAX).unwrap_err();
     assert_eq!(fault, SealFault::Chunk { number: 1, count: 1 });
     // A word in another recipient's stanza is covered by the code of the header alone.
     let grease =
@@ -251,7 +253,7 @@ fn data_behind_the_end_are_refused() {
     for len in [3, 64 << 10] {
         let mut longer = sealed(&vec![1; len]);
         longer.extend_from_slice(&[0; 100]);
-        let fault = open_sealed(&longer, &own(), MAX).unwrap_err();
+        let fault = open_sealed(&longer, &identities(), MAX).unwrap_err();
         let expected = match len {
             // Behind a full chunk the end is known to be one.
             65536 => SealFault::Trailing,
@@ -260,8 +262,8 @@ fn data_behind_the_end_are_refused() {
         assert_eq!(fault, expected, "{len}");
     }
     let armored = seal(b"key", &[recipient()], SealArmor::Armored).unwrap();
-    open_sealed(&[&armored[..], b"\r\n \t\n"].concat(), &own(), MAX).unwrap();
-    let fault = open_sealed(&[&armored[..], b"x"].concat(), &own(), MAX).unwrap_err();
+    open_sealed(&[&armored[..], b"\r\n \t\n"].concat(), &identities(), MAX).unwrap();
+    let fault = open_sealed(&[&armored[..], b"x"].concat(), &identities(), MAX).unwrap_err();
     assert!(
         matches!(fault, SealFault::Armor { expected: "nothing behind END AGE ENCRYPTED FILE", .. }),
         "{fault:?}"
@@ -271,7 +273,7 @@ fn data_behind_the_end_are_refused() {
 #[test]
 fn a_header_that_never_ends_is_refused() {
     let endless = [b"age-encryption.org/v1\n-> ".to_vec(), vec![b'x'; 1 << 20]].concat();
-    let fault = open_sealed(&endless, &own(), MAX).unwrap_err();
+    let fault = open_sealed(&endless, &identities(), MAX).unwrap_err();
     assert!(matches!(fault, SealFault::Header { line: 2, .. }), "{fault:?}");
 }
 
@@ -281,7 +283,7 @@ fn nobody_and_everybody_are_no_recipients() {
     let many = vec![recipient(); 601];
     let fault = seal(b"key", &many, SealArmor::Binary).unwrap_err();
     assert_eq!(fault, SealFault::TooManyRecipients { max: 600, found: 601 });
-    open_sealed(&seal(b"key", &many[..600], SealArmor::Binary).unwrap(), &own(), MAX).unwrap();
+    open_sealed(&seal(b"key", &many[..600], SealArmor::Binary).unwrap(), &identities(), MAX).unwrap();
     // The point of zeros agrees with everybody on a secret of zeros.
     let fault = seal(b"key", &[recipient(), AgeRecipient([0; 32])], SealArmor::Binary).unwrap_err();
     assert_eq!(fault, SealFault::WeakRecipient { number: 2 });
@@ -329,9 +331,9 @@ fn each_fault_of_an_identity_file_is_named_and_no_line_is_shown() {
 
 #[test]
 fn a_key_file_is_opened_by_its_content_and_checked_by_its_name() {
-    let place = tempfile::tempdir().unwrap();
-    let own = own();
-    let path = |name: &str| place.path().join(name);
+    let folder = tempfile::tempdir().unwrap();
+    let ours = identities();
+    let path = |name: &str| folder.path().join(name);
     let read = |name: &str, identities: Option<&AgeIdentities>| read_key_file(&path(name), 9, identities);
     let fault = |name: &str, identities| match read(name, identities) {
         Err(KeyFileReadFault::Sealed(fault)) => fault,
@@ -344,27 +346,27 @@ fn a_key_file_is_opened_by_its_content_and_checked_by_its_name() {
     fs::write(path("plain.pem"), "the longer key").unwrap();
     fs::write(path("long.age"), sealed(b"the longer key")).unwrap();
     for (name, form) in [("a.pem.age", SealArmor::Binary), ("a.txt", SealArmor::Armored)] {
-        let content = read(name, Some(&own)).unwrap();
+        let content = read(name, Some(&ours)).unwrap();
         assert_eq!((&content.bytes[..], content.form), (&b"the key"[..], SealForm::Sealed(form)));
         assert_eq!(fault(name, None), SealFault::NoIdentity);
     }
-    assert_eq!(fault("plain.age", Some(&own)), SealFault::NotSealed);
-    assert_eq!(fault("long.age", Some(&own)), SealFault::TooLong { max: 9 });
+    assert_eq!(fault("plain.age", Some(&ours)), SealFault::NotSealed);
+    assert_eq!(fault("long.age", Some(&ours)), SealFault::TooLong { max: 9 });
     let plain = read("plain.pem", None).unwrap();
     assert_eq!((&plain.bytes[..], plain.form), (&b"the longer"[..], SealForm::Plain));
-    assert!(matches!(read("absent.age", Some(&own)), Err(KeyFileReadFault::Io(_))));
+    assert!(matches!(read("absent.age", Some(&ours)), Err(KeyFileReadFault::Io(_))));
     // A file of any length: only so much is read as a sealed file of the allowed content may have.
     let huge = fs::File::create(path("huge.age")).unwrap();
     std::io::Write::write_all(&mut &huge, &sealed(b"key")).unwrap();
     huge.set_len(1 << 40).unwrap();
-    assert_eq!(fault("huge.age", Some(&own)), SealFault::TooLong { max: 9 });
+    assert_eq!(fault("huge.age", Some(&ours)), SealFault::TooLong { max: 9 });
 }
 
 #[test]
 fn an_identity_file_that_others_may_read_is_refused() {
     use std::os::unix::fs::PermissionsExt;
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("identity.txt");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("identity.txt");
     let read = || AgeIdentities::read(&path, crate::SecretReader::ThisProcess);
     assert!(matches!(read(), Err(IdentityReadFault::Io(_))));
     fs::write(&path, IDENTITY).unwrap();

@@ -110,10 +110,10 @@ impl TokenFile {
     }
 
     fn set_login(&self, login: Option<StoreLogin>) {
-        let mut own = lock(&self.login);
-        own.changes += 1;
-        let before = std::mem::replace(&mut own.login, login);
-        drop(own);
+        let mut state = lock(&self.login);
+        state.changes += 1;
+        let before = std::mem::replace(&mut state.login, login);
+        drop(state);
         // Dropped outside of the lock: it zeroizes.
         drop(before);
     }

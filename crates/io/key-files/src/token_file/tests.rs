@@ -103,9 +103,9 @@ fn an_update_replaces_attributes_and_keeps_secrets() {
 #[test]
 fn an_update_of_what_another_process_has_changed_changes_nothing() {
     let fixture = Fixture::new();
-    let (own, other) = (&fixture.token, fixture.another());
-    own.login(UserType::User, Some(USER_PIN)).unwrap();
-    let id = own.create(&[content()]).unwrap()[0];
+    let (token, other) = (&fixture.token, fixture.another());
+    token.login(UserType::User, Some(USER_PIN)).unwrap();
+    let id = token.create(&[content()]).unwrap()[0];
     let relabelled = |label: &str| {
         let mut attributes = content().attributes;
         attributes.set(AttributeType::LABEL, label);
@@ -113,9 +113,9 @@ fn an_update_of_what_another_process_has_changed_changes_nothing() {
     };
     let known = content().attributes;
     assert_eq!(other.update(id, &known, &relabelled("theirs")), Ok(true));
-    assert_eq!(own.update(id, &known, &relabelled("ours")), Ok(false));
-    assert_eq!(own.list().unwrap()[0].attributes, relabelled("theirs"));
-    assert_eq!(own.update(id, &relabelled("theirs"), &relabelled("ours")), Ok(true));
+    assert_eq!(token.update(id, &known, &relabelled("ours")), Ok(false));
+    assert_eq!(token.list().unwrap()[0].attributes, relabelled("theirs"));
+    assert_eq!(token.update(id, &relabelled("theirs"), &relabelled("ours")), Ok(true));
     assert_eq!(other.list().unwrap()[0].attributes, relabelled("ours"));
 }
 

@@ -142,8 +142,8 @@ impl DecompressedInput {
     /// Decides if an error of the decoder comes from the system or from the file.
     fn convert_error(&mut self, format: CompressionFormat, error: io::Error) -> io::Error {
         // Decoders wrap the errors of their source, and some turn them into errors of the format.
-        if let Some(own) = self.watched.take_error() {
-            return own;
+        if let Some(cause) = self.watched.take_error() {
+            return cause;
         }
         let damage = match self.watched.is_at_end() {
             true => StreamDamage::Truncated,

@@ -536,8 +536,8 @@ mod tests {
         }
         let bytes = KeysFile::parse(b"\xff TXT x").unwrap_err();
         assert_eq!(bytes.to_string(), "line 1: expected a name in UTF-8");
-        let place = tempfile::tempdir().unwrap();
-        let absent = place.path().join("keys");
+        let folder = tempfile::tempdir().unwrap();
+        let absent = folder.path().join("keys");
         let missing = KeysFile::read(&absent).unwrap_err();
         assert!(missing.to_string().starts_with(&format!("{}: ", absent.display())), "{missing}");
     }

@@ -155,7 +155,7 @@ impl MailFolders {
         }
         for name in self.list_names(path, depth) {
             let path = path.join(&name);
-            if !MAILDIR.iter().any(|own| name == *own)
+            if !MAILDIR.iter().any(|known| name == *known)
                 && is_maildir(&path)
                 && let Ok(about) = path.metadata()
             {

@@ -59,8 +59,8 @@ impl MailTree {
     }
 
     fn below(&self, source: &MailSource) -> String {
-        let place = format!("{}/", self.0.path().display());
-        source.to_string().strip_prefix(&place).unwrap().to_owned()
+        let prefix = format!("{}/", self.0.path().display());
+        source.to_string().strip_prefix(&prefix).unwrap().to_owned()
     }
 
     fn names(&self) -> Vec<String> {
@@ -74,7 +74,7 @@ impl MailTree {
 
 #[test]
 fn reads_directories_in_order_without_hidden_entries() {
-    let place = MailTree::new()
+    let tree = MailTree::new()
         .with("b/2.eml", MESSAGE)
         .with("b/10.eml", MESSAGE)
         .with("a.mbox", MBOX)
@@ -86,8 +86,8 @@ fn reads_directories_in_order_without_hidden_entries() {
     let len = MESSAGE.len();
     let rest = [("b/10.eml", len), ("b/2.eml", len), ("c", 1)];
     let expected = lens.into_iter().chain(rest).map(|(name, len)| (name.to_owned(), Ok(len)));
-    assert_eq!(place.found(), expected.collect::<Vec<_>>());
-    let totals = discover([place.0.path()], MailOptions::default()).totals();
+    assert_eq!(tree.found(), expected.collect::<Vec<_>>());
+    let totals = discover([tree.0.path()], MailOptions::default()).totals();
     let bytes = (2 * len + MBOX.len() + 1) as u64;
     assert_eq!(totals, MailAmount { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
     assert_eq!((totals.messages(), MailAmount { mboxes: 0, ..totals }.messages()), (None, Some(3)));
@@ -95,25 +95,25 @@ fn reads_directories_in_order_without_hidden_entries() {
 
 #[test]
 fn reads_cur_and_new_of_a_maildir_and_the_maildirs_in_it() {
-    let place = MailTree::new()
+    let tree = MailTree::new()
         .with_maildir("m", &["cur/1:2,S", "new/2", "tmp/3", "cur/.nfs", "subscriptions", "cur/sub/4"])
         .with_maildir("m/.Sent", &["cur/5:2,"])
         .with_maildir("m/Folder", &["new/6"])
         .with("m/attic/7", MESSAGE)
         .with("m/cur/mbox", "From a\nno: mbox\n");
     let expected = ["m/cur/1:2,S", "m/cur/mbox", "m/new/2", "m/.Sent/cur/5:2,", "m/Folder/new/6"];
-    assert_eq!(place.names(), expected);
-    assert_eq!(discover([place.path("m")], MailOptions::default()).totals().messages(), Some(5));
+    assert_eq!(tree.names(), expected);
+    assert_eq!(discover([tree.path("m")], MailOptions::default()).totals().messages(), Some(5));
 }
 
 #[test]
 fn links_are_followed_once() {
-    let place = MailTree::new().with("a/1", MESSAGE).with("z/2", MESSAGE);
-    symlink("..", place.path("a/up")).unwrap();
-    symlink("../z", place.path("a/z")).unwrap();
-    symlink("1", place.path("a/same")).unwrap();
-    symlink("self", place.path("a/self")).unwrap();
-    let found = place.found();
+    let tree = MailTree::new().with("a/1", MESSAGE).with("z/2", MESSAGE);
+    symlink("..", tree.path("a/up")).unwrap();
+    symlink("../z", tree.path("a/z")).unwrap();
+    symlink("1", tree.path("a/same")).unwrap();
+    symlink("self", tree.path("a/self")).unwrap();
+    let found = tree.found();
     let names: Vec<_> = found.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["a/1", "a/same", "a/self", "a/z/2"]);
     assert!(found[2].1.is_err());
@@ -121,33 +121,33 @@ fn links_are_followed_once() {
 
 #[test]
 fn an_unreadable_path_is_an_error_in_its_place() {
-    let place = MailTree::new().with("a", MESSAGE).with("b", MESSAGE).with("c", MESSAGE).with("d", MBOX);
-    let paths = ["a", "b", "missing", "d", "c"].map(|name| place.path(name));
+    let tree = MailTree::new().with("a", MESSAGE).with("b", MESSAGE).with("c", MESSAGE).with("d", MBOX);
+    let paths = ["a", "b", "missing", "d", "c"].map(|name| tree.path(name));
     let mails = discover(&paths, MailOptions::default()).mails();
     // The file is removed after its discovery, so not even root can read it.
     fs::remove_file(&paths[1]).unwrap();
     fs::remove_file(&paths[3]).unwrap();
     let is_ok: Vec<_> = (&mails).map(|item| item.mail.is_ok()).collect();
     assert_eq!(is_ok, [true, false, false, false, true]);
-    let missing = place.path("missing/\u{1b}[0m");
+    let missing = tree.path("missing/\u{1b}[0m");
     let error = discover([missing], MailOptions::default()).mails().pull().unwrap().mail.unwrap_err();
     assert!(error.to_string().contains("/missing/\\u{1b}[0m: No such file"), "{error}");
 }
 
 #[test]
 fn threads_get_each_message_once() {
-    let mut place = MailTree::new();
+    let mut tree = MailTree::new();
     for number in 0..200 {
-        place = place.with(&format!("{number:03}"), &MESSAGE.repeat(number));
+        tree = tree.with(&format!("{number:03}"), &MESSAGE.repeat(number));
     }
-    place = place.with("100a.mbox", &"From a\nA: 1\n\n".repeat(300));
-    let mails = discover([place.0.path()], MailOptions::default()).mails();
+    tree = tree.with("100a.mbox", &"From a\nA: 1\n\n".repeat(300));
+    let mails = discover([tree.0.path()], MailOptions::default()).mails();
     let taken = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for item in &mails {
-                    let source = place.below(&item.mail.unwrap().source);
+                    let source = tree.below(&item.mail.unwrap().source);
                     taken.lock().unwrap().push((item.index, source));
                 }
             });
@@ -157,20 +157,20 @@ fn threads_get_each_message_once() {
     taken.sort();
     assert!(taken.iter().map(|(index, _)| *index).eq(0..499));
     // The first of the files is empty.
-    assert_eq!(taken.into_iter().map(|(_, name)| name).collect::<Vec<_>>(), place.names());
+    assert_eq!(taken.into_iter().map(|(_, name)| name).collect::<Vec<_>>(), tree.names());
     assert_eq!(mails.bytes_done(), mails.totals().bytes);
 }
 
 #[test]
 fn reads_a_message_beyond_the_limit_as_a_stream() {
     let long = format!("From x\nA: 1\n\n>From here\n{}\nFrom y\nB: 2\n", "0123456789\n".repeat(100));
-    let place = MailTree::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
+    let tree = MailTree::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
     let options = MailOptions { max_bytes: 1000, ..MailOptions::default() };
-    let found = place.found_with(options);
+    let found = tree.found_with(options);
     let limit = |len: usize| Err(format!("expected at most 1000 bytes, found {len}"));
     let expected = [("a", Ok(27)), ("b:1", limit(1117)), ("b:2", Ok(5)), ("c", limit(1350))];
     assert_eq!(found, expected.map(|(name, len)| (name.to_owned(), len)));
-    let mails = discover([place.0.path()], options).mails();
+    let mails = discover([tree.0.path()], options).mails();
     let large: Vec<_> = (&mails).map(|item| item.mail.err()).collect();
     let read = |at: usize| {
         let mut text = String::new();
@@ -253,70 +253,70 @@ fn reads_the_messages_that_it_wrote_to_an_mbox() {
 
 #[test]
 fn writes_messages_to_the_same_paths_below_another_directory() {
-    let place = MailTree::new()
+    let tree = MailTree::new()
         .with("in/a/1.eml", MESSAGE)
         .with("in/all.mbox", MBOX)
         .with_maildir("in/m", &["cur/5:2,S"]);
-    fs::set_permissions(place.path("in/a/1.eml"), fs::Permissions::from_mode(0o640)).unwrap();
-    let destination = MailDestination::Directory(place.path("out"));
-    let mails = discover([place.path("in")], MailOptions::default()).mails();
+    fs::set_permissions(tree.path("in/a/1.eml"), fs::Permissions::from_mode(0o640)).unwrap();
+    let destination = MailDestination::Directory(tree.path("out"));
+    let mails = discover([tree.path("in")], MailOptions::default()).mails();
     let written: Vec<_> =
         (&mails).map(|item| destination.write(&item.mail.unwrap(), HEADER).unwrap()).collect();
     let names = ["a/1.eml", "all.mbox.1.eml", "all.mbox.2.eml", "all.mbox.3.eml", "m/cur/5:2,S"];
-    assert_eq!(written, names.map(|name| place.path("out").join(name)));
+    assert_eq!(written, names.map(|name| tree.path("out").join(name)));
     assert!(fs::read_to_string(&written[0]).unwrap().ends_with(MESSAGE));
     assert_eq!(fs::metadata(&written[0]).unwrap().permissions().mode() & 0o777, 0o640);
     // A file that was given itself keeps its name only, and nothing is replaced.
-    let mail = place.mail("in/a/1.eml");
-    assert_eq!(destination.write(&mail, HEADER).unwrap(), place.path("out/1.eml"));
+    let mail = tree.mail("in/a/1.eml");
+    assert_eq!(destination.write(&mail, HEADER).unwrap(), tree.path("out/1.eml"));
     let error = destination.write(&mail, HEADER).unwrap_err();
-    assert!(matches!(error.fault, MailFault::Exists(path) if path == place.path("out/1.eml")));
-    assert_eq!(fs::read_dir(place.path("out")).unwrap().count(), 6);
+    assert!(matches!(error.fault, MailFault::Exists(path) if path == tree.path("out/1.eml")));
+    assert_eq!(fs::read_dir(tree.path("out")).unwrap().count(), 6);
 }
 
 #[test]
 fn a_file_is_signed_in_place() {
-    let place = MailTree::new().with("a", MESSAGE);
-    fs::set_permissions(place.path("a"), fs::Permissions::from_mode(0o604)).unwrap();
-    symlink("a", place.path("link")).unwrap();
-    let path = MailDestination::InPlace.write(&place.mail("link"), HEADER).unwrap();
-    assert_eq!(path, place.path("a").canonicalize().unwrap());
+    let tree = MailTree::new().with("a", MESSAGE);
+    fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o604)).unwrap();
+    symlink("a", tree.path("link")).unwrap();
+    let path = MailDestination::InPlace.write(&tree.mail("link"), HEADER).unwrap();
+    assert_eq!(path, tree.path("a").canonicalize().unwrap());
     assert!(fs::read_to_string(&path).unwrap().starts_with("DKIM-Signature: a;\n\tb\nFrom: a@"));
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o604);
-    assert!(place.path("link").is_symlink());
-    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 2);
+    assert!(tree.path("link").is_symlink());
+    assert_eq!(fs::read_dir(tree.0.path()).unwrap().count(), 2);
 }
 
 #[test]
 fn a_maildir_keeps_the_time_of_delivery() {
-    let place = MailTree::new().with_maildir("m", &["cur/1:2,S", "new/2,S=27"]);
-    let path = place.path("m/cur/1:2,S");
+    let tree = MailTree::new().with_maildir("m", &["cur/1:2,S", "new/2,S=27"]);
+    let path = tree.path("m/cur/1:2,S");
     let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
     assert_eq!(
-        MailDestination::InPlace.write(&place.mail("m/cur/1:2,S"), HEADER).unwrap(),
+        MailDestination::InPlace.write(&tree.mail("m/cur/1:2,S"), HEADER).unwrap(),
         path.canonicalize().unwrap()
     );
     assert_eq!(path.metadata().unwrap().modified().unwrap(), time);
-    assert_eq!(fs::read_dir(place.path("m/tmp")).unwrap().count(), 0);
-    assert_eq!(fs::read_dir(place.path("m/cur")).unwrap().count(), 1);
-    let error = MailDestination::InPlace.write(&place.mail("m/new/2,S=27"), HEADER).unwrap_err();
+    assert_eq!(fs::read_dir(tree.path("m/tmp")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(tree.path("m/cur")).unwrap().count(), 1);
+    let error = MailDestination::InPlace.write(&tree.mail("m/new/2,S=27"), HEADER).unwrap_err();
     assert!(matches!(error.fault, MailFault::SizeInName));
 }
 
 #[test]
 fn does_not_overwrite_a_changed_message() {
-    let place = MailTree::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
+    let tree = MailTree::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
     let refused = |mail: &StoredMail| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
-    let mail = place.mail("a");
-    fs::write(place.path("a"), "other").unwrap();
+    let mail = tree.mail("a");
+    fs::write(tree.path("a"), "other").unwrap();
     assert!(matches!(refused(&mail), MailFault::Changed));
-    assert_eq!(fs::read_to_string(place.path("a")).unwrap(), "other");
-    let mail = place.mail("m/cur/1:2,");
-    fs::rename(place.path("m/cur/1:2,"), place.path("m/cur/1:2,S")).unwrap();
+    assert_eq!(fs::read_to_string(tree.path("a")).unwrap(), "other");
+    let mail = tree.mail("m/cur/1:2,");
+    fs::rename(tree.path("m/cur/1:2,"), tree.path("m/cur/1:2,S")).unwrap();
     assert!(matches!(refused(&mail), MailFault::Changed));
-    assert_eq!(place.names().iter().filter(|name| name.starts_with("m/")).count(), 1);
-    assert!(matches!(refused(&place.mail("box")), MailFault::NotInPlace));
-    assert_eq!(fs::read_to_string(place.path("box")).unwrap(), MBOX);
-    assert!(Path::new(&place.path("m/tmp")).read_dir().unwrap().next().is_none());
+    assert_eq!(tree.names().iter().filter(|name| name.starts_with("m/")).count(), 1);
+    assert!(matches!(refused(&tree.mail("box")), MailFault::NotInPlace));
+    assert_eq!(fs::read_to_string(tree.path("box")).unwrap(), MBOX);
+    assert!(Path::new(&tree.path("m/tmp")).read_dir().unwrap().next().is_none());
 }

@@ -114,8 +114,8 @@ fn in_place(mail: &StoredMail, header: &[u8]) -> Result<PathBuf, MailFault> {
     let scratch = maildir.as_ref().map_or(folder.to_owned(), |maildir| maildir.join("tmp"));
     let file = written(&scratch, mail, header)?;
     let about = fs::metadata(&path).map_err(as_change)?;
-    let own = file.file().metadata()?;
-    if (own.uid(), own.gid()) != (about.uid(), about.gid()) {
+    let draft = file.file().metadata()?;
+    if (draft.uid(), draft.gid()) != (about.uid(), about.gid()) {
         fchown(file.file(), Some(about.uid()), Some(about.gid()))?;
     }
     // The permissions come after the owner, because a change of owner clears bits.

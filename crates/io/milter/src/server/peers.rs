@@ -74,13 +74,13 @@ impl AllowedUsers {
         Ok(Self { named, group: fs::symlink_metadata(path)?.gid() })
     }
 
-    /// Returns true if the peer may connect to a server that runs as user `own`.
-    pub(super) fn admits(&self, peer: &PeerProcess, own: u32) -> bool {
+    /// Returns true if the peer may connect to a server that runs as user `uid`.
+    pub(super) fn admits(&self, peer: &PeerProcess, uid: u32) -> bool {
         let is_allowed = match &*self.named.0.read().unwrap_or_else(PoisonError::into_inner) {
             Some(users) => users.contains(&peer.uid),
             None => peer.gid == self.group || peer.groups.contains(&self.group),
         };
-        is_allowed || peer.uid == ROOT || peer.uid == own
+        is_allowed || peer.uid == ROOT || peer.uid == uid
     }
 }
 
@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn members_of_the_group_may_connect_unless_users_are_named() {
-        let own = 200;
+        let uid = 200;
         let rule = AllowedUsers { named: UnixUsers::default(), group: 300 };
         for allowed in [peer(0, 0, &[]), peer(200, 200, &[]), peer(101, 300, &[]), peer(101, 101, &[5, 300])]
         {
-            assert!(rule.admits(&allowed, own), "{allowed:?}");
+            assert!(rule.admits(&allowed, uid), "{allowed:?}");
         }
         for stranger in [peer(101, 101, &[]), peer(300, 101, &[5]), peer(101, 200, &[200])] {
-            assert!(!rule.admits(&stranger, own), "{stranger:?}");
+            assert!(!rule.admits(&stranger, uid), "{stranger:?}");
         }
         // The same rule after the settings have changed.
         let replace = |users: &[&str]| {
@@ -138,11 +138,11 @@ mod tests {
             user_numbers(Some(&users)).map(|numbers| rule.named.replace(numbers))
         };
         replace(&["101"]).unwrap();
-        assert!(rule.admits(&peer(101, 101, &[]), own) && rule.admits(&peer(200, 7, &[]), own));
-        assert!(!rule.admits(&peer(102, 300, &[300]), own));
+        assert!(rule.admits(&peer(101, 101, &[]), uid) && rule.admits(&peer(200, 7, &[]), uid));
+        assert!(!rule.admits(&peer(102, 300, &[300]), uid));
         assert!(matches!(replace(&["102", "no such user"]), Err(MilterServerError::User(_))));
-        assert!(rule.admits(&peer(101, 101, &[]), own) && !rule.admits(&peer(102, 102, &[]), own));
+        assert!(rule.admits(&peer(101, 101, &[]), uid) && !rule.admits(&peer(102, 102, &[]), uid));
         rule.named.replace(user_numbers(None).unwrap());
-        assert!(rule.admits(&peer(102, 300, &[]), own) && !rule.admits(&peer(101, 101, &[]), own));
+        assert!(rule.admits(&peer(102, 300, &[]), uid) && !rule.admits(&peer(101, 101, &[]), uid));
     }
 }

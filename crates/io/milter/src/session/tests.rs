@@ -326,12 +326,12 @@ async fn sends_no_reply_if_none_was_negotiated() {
         Steps::NO_REPLY_BODY,
     ];
     let all = [vec![connect(), HELO], message()].concat();
-    for (place, step) in silent.into_iter().enumerate() {
+    for (silent_step, step) in silent.into_iter().enumerate() {
         let mut test =
             TestSession::agreed(ScriptedFilters { wants: wants(step), ..ScriptedFilters::default() }).await;
         for (index, command) in all.iter().enumerate() {
             let replies = test.send(std::slice::from_ref(command)).await.unwrap();
-            assert_eq!(replies.is_empty(), index == place, "{command:?}");
+            assert_eq!(replies.is_empty(), index == silent_step, "{command:?}");
         }
     }
     // An MTA that does not offer this step waits for the reply and gets it.

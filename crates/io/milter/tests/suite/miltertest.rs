@@ -14,12 +14,12 @@ async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<TestSer
         return None;
     }
     let server = TestServer::start(socket, steps, MilterSettings::default()).await;
-    let place = server.socket.to_string();
+    let socket = server.socket.to_string();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("script.lua");
     std::fs::write(&file, format!("{PRELUDE}\n{script}")).unwrap();
     let ran = tokio::task::spawn_blocking(move || {
-        Command::new("miltertest").arg("-D").arg(format!("socket={place}")).arg("-s").arg(&file).output()
+        Command::new("miltertest").arg("-D").arg(format!("socket={socket}")).arg("-s").arg(&file).output()
     });
     let ran = ran.await.unwrap().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));

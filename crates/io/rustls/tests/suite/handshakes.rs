@@ -166,8 +166,8 @@ fn handshakes_on_their_own_threads_return_streams_to_the_runtime() {
         }
         for client in clients {
             let mut client = client.await.unwrap();
-            let own = client.get_ref().0.local_addr().unwrap();
-            let at = servers.iter().position(|(from, _)| *from == own).unwrap();
+            let address = client.get_ref().0.local_addr().unwrap();
+            let at = servers.iter().position(|(from, _)| *from == address).unwrap();
             let mut server = servers.swap_remove(at).1.await.unwrap();
             assert_eq!(server.get_ref().1.protocol_version(), Some(ProtocolVersion::TLSv1_3));
             talk(&mut client, &mut server).await;

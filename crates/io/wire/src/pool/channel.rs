@@ -367,7 +367,8 @@ impl OwnedKeySource {
             }
             Self::Public(key) => (open_key::Source::Asymmetric(export::spki_der(key)?.into()), None),
         };
-        let fingerprint = expected.map_or_else(Bytes::new, |own| Bytes::copy_from_slice(own.as_bytes()));
+        let fingerprint =
+            expected.map_or_else(Bytes::new, |fingerprint| Bytes::copy_from_slice(fingerprint.as_bytes()));
         Ok(request::Body::OpenKey(OpenKey { handle, source: Some(source), fingerprint }))
     }
 }
