@@ -430,7 +430,7 @@ impl FilterConfig {
             ("cryptoserver", format!("{:?}", self.cryptoserver), format!("{:?}", other.cryptoserver)),
             ("engines", format!("{:?}", self.engines), format!("{:?}", other.engines)),
         ];
-        pairs.into_iter().filter(|(_, own, others)| own != others).map(|(name, ..)| name).collect()
+        pairs.into_iter().filter(|(_, value, others)| value != others).map(|(name, ..)| name).collect()
     }
 
     /// Returns the addresses to listen at.

@@ -27,10 +27,10 @@ pub enum FilterServiceError {
     #[error(transparent)]
     Key(#[from] SigningKeyFault),
     /// The key cannot sign.
-    #[error("{place}: {} (selector {selector}): {error}", path.display())]
+    #[error("{setting}: {} (selector {selector}): {error}", path.display())]
     Signer {
         /// The name of the setting.
-        place: &'static str,
+        setting: &'static str,
         /// The key file.
         path: PathBuf,
         selector: String,

@@ -425,9 +425,9 @@ fn signing<'t>(
     table.find(author).filter(move |line| line.signs_at(now_s))
 }
 
-fn removals_of(places: &[u32]) -> Vec<MessageChange> {
+fn removals_of(indices: &[u32]) -> Vec<MessageChange> {
     let name = b"Authentication-Results";
     let removal =
         |index: &u32| MessageChange::ChangeHeader { index: *index, name: name.to_vec(), value: Vec::new() };
-    places.iter().map(removal).collect()
+    indices.iter().map(removal).collect()
 }

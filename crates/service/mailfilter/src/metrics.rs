@@ -56,25 +56,25 @@ pub(crate) const LOOKUPS: [&str; 3] = ["records", "none", "error"];
 impl FilterMetrics {
     pub(crate) fn message(&self, outcome: MessageOutcome) {
         // unreachable because the list holds every outcome
-        let place = MessageOutcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
-        count(&self.messages[place], 1);
+        let index = MessageOutcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
+        count(&self.messages[index], 1);
     }
 
     pub(crate) fn verified(&self, verdict: DkimVerdict) {
-        count(&self.verified[place(verdict)], 1);
+        count(&self.verified[index_of(verdict)], 1);
     }
 
     pub(crate) fn chain(&self, verdict: DkimVerdict) {
-        count(&self.chains[place(verdict)], 1);
+        count(&self.chains[index_of(verdict)], 1);
     }
 
     pub(crate) fn lookup(&self, answer: &KeyAnswer) {
-        let place = match answer {
+        let index = match answer {
             KeyAnswer::Records(_) => 0,
             KeyAnswer::NoRecord => 1,
             KeyAnswer::Unknown(_) => 2,
         };
-        count(&self.lookups[place], 1);
+        count(&self.lookups[index], 1);
     }
 
     pub(crate) fn cache_hit(&self) {
@@ -103,13 +103,13 @@ impl FilterMetrics {
     /// Returns the number of signatures with this verdict.
     #[must_use]
     pub fn signatures(&self, verdict: DkimVerdict) -> u64 {
-        read(&self.verified[place(verdict)])
+        read(&self.verified[index_of(verdict)])
     }
 
     /// Returns the number of ARC chains with this verdict.
     #[must_use]
     pub(crate) fn arc_chains(&self, verdict: DkimVerdict) -> u64 {
-        read(&self.chains[place(verdict)])
+        read(&self.chains[index_of(verdict)])
     }
 
     /// Returns the number of lookups by result.
@@ -118,7 +118,7 @@ impl FilterMetrics {
     }
 }
 
-fn place(verdict: DkimVerdict) -> usize {
+fn index_of(verdict: DkimVerdict) -> usize {
     // unreachable because the list holds every verdict
     VERDICTS.iter().position(|known| *known == verdict).unwrap_or_default()
 }

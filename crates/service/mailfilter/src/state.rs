@@ -229,7 +229,7 @@ fn sealer(
     let canonicalization = config.canonicalization().map_err(FilterConfigError::from)?;
     let signer =
         DkimSigner::new(&seal.domain, &seal.selector, key).map_err(|error| FilterServiceError::Signer {
-            place: "[arc] seal",
+            setting: "[arc] seal",
             path: seal.key.clone(),
             selector: seal.selector.clone(),
             error,

@@ -270,8 +270,8 @@ impl SigningTable {
         let mut patterns = exact.into_iter().chain(parents).chain(["*".to_owned()]);
         // The order is from the most specific pattern to the least: address, domain, parents from the nearest on,
         // everyone.
-        let places = patterns.find_map(|pattern| self.patterns.get(&*pattern));
-        places.into_iter().flatten().map(|place| &self.lines[*place as usize])
+        let indices = patterns.find_map(|pattern| self.patterns.get(&*pattern));
+        indices.into_iter().flatten().map(|index| &self.lines[*index as usize])
     }
 
     /// Reads the keys of all lines that sign now or later on all cores, each file once. Returns the faults in the order
@@ -293,7 +293,7 @@ impl SigningTable {
 
     /// Returns the number of lines that sign now and did not sign then, and of lines that signed then and not now.
     pub(crate) fn changes(&self, then_s: u64, now_s: u64) -> (usize, usize) {
-        let lines = self.dated.iter().map(|(place, _)| &self.lines[*place as usize]);
+        let lines = self.dated.iter().map(|(index, _)| &self.lines[*index as usize]);
         let signs = lines.map(|line| (line.signs_at(then_s), line.signs_at(now_s)));
         signs.fold((0, 0), |(begun, ended), signs| match signs {
             (false, true) => (begun + 1, ended),
@@ -305,8 +305,8 @@ impl SigningTable {
     /// Returns each pattern whose lines leave a time in which nothing signs, in the order of the patterns. The time
     /// begins now or later; it is without end if no line signs afterwards.
     pub(crate) fn gaps(&self, now_s: u64) -> Vec<TableGap> {
-        let lines_of = |places: &SmallVec<[u32; 2]>| -> Vec<&SigningLine> {
-            let lines = places.iter().map(|place| &self.lines[*place as usize]);
+        let lines_of = |indices: &SmallVec<[u32; 2]>| -> Vec<&SigningLine> {
+            let lines = indices.iter().map(|index| &self.lines[*index as usize]);
             lines.filter(|line| line.state != KeyState::Retiring).collect()
         };
         let gap_of = |pattern: &str| {
@@ -373,10 +373,10 @@ impl<'a> SigningTableBuilder<'a> {
     }
 
     fn add(&mut self, row: TableRow) -> Result<(), LineFault> {
-        let (pattern, own) = parse_pattern(&row.pattern)?;
+        let (pattern, named) = parse_pattern(&row.pattern)?;
         let domain = match &row.domain {
             Some(domain) => Some(parse_name(domain)?),
-            None => own,
+            None => named,
         };
         if let (Some(identity), domain) = (&row.identity, domain.as_deref().unwrap_or("the author's domain"))
             && !is_identity_of(identity, domain)
@@ -394,19 +394,19 @@ impl<'a> SigningTableBuilder<'a> {
             signer: Arc::default(),
         };
         let table = &mut self.table;
-        let places = table.patterns.entry(pattern.as_str().into()).or_default();
-        let is_same = |place: &u32| {
-            let other = &table.lines[*place as usize];
+        let indices = table.patterns.entry(pattern.as_str().into()).or_default();
+        let is_same = |index: &u32| {
+            let other = &table.lines[*index as usize];
             (&other.selector, &other.domain) == (&line.selector, &line.domain)
         };
-        if places.iter().any(is_same) {
+        if indices.iter().any(is_same) {
             return Err(LineFault::Twice);
         }
         // unreachable because no table has 2^32 lines
-        let place = u32::try_from(table.lines.len()).unwrap_or(u32::MAX);
-        places.push(place);
+        let index = u32::try_from(table.lines.len()).unwrap_or(u32::MAX);
+        indices.push(index);
         if period != SigningPeriod::default() {
-            table.dated.push((place, pattern.into()));
+            table.dated.push((index, pattern.into()));
         }
         table.lines.push(line);
         Ok(())

@@ -43,7 +43,7 @@ impl TrustSettings {
     pub(crate) fn contested_name(&self) -> Option<&str> {
         let is_of_site = |name: &str| {
             let mut site = std::iter::once(&self.authserv_id).chain(&self.authserv_ids);
-            site.any(|own| own.eq_ignore_ascii_case(name))
+            site.any(|host| host.eq_ignore_ascii_case(name))
         };
         self.filters.iter().map(String::as_str).find(|name| is_of_site(name))
     }
@@ -113,10 +113,11 @@ mod tests {
             settings.for_client(client).origin(value.as_bytes())
         };
         let (hop, stranger) = (Some("192.0.2.5"), Some("192.0.2.77"));
-        for own in ["mx.example; spf=pass", "Border.Example 1; spf=pass", "(x) \"mx.example\"; spf=pass"] {
-            assert_eq!(origin(hop, own), ResultsOrigin::Trusted, "{own}");
-            assert_eq!(origin(stranger, own), ResultsOrigin::Forged, "{own}");
-            assert_eq!(origin(None, own), ResultsOrigin::Forged, "{own}");
+        for results in ["mx.example; spf=pass", "Border.Example 1; spf=pass", "(x) \"mx.example\"; spf=pass"]
+        {
+            assert_eq!(origin(hop, results), ResultsOrigin::Trusted, "{results}");
+            assert_eq!(origin(stranger, results), ResultsOrigin::Forged, "{results}");
+            assert_eq!(origin(None, results), ResultsOrigin::Forged, "{results}");
         }
         // A field that cannot be read is not trusted from any client.
         for broken in ["", "(mx.example", "\"mx.example"] {

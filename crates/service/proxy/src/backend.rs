@@ -55,7 +55,7 @@ struct BackendTls {
     /// True if the client's protocol is offered.
     follows_client: bool,
     /// The proxy's own certificate, and its file.
-    own: Option<(PathBuf, ChainProperties)>,
+    certificate: Option<(PathBuf, ChainProperties)>,
 }
 
 /// The resources for TLS to backends.
@@ -101,7 +101,7 @@ impl Backend {
 
     /// Returns the faults for which the backend rejects the proxy's own certificate.
     pub(crate) fn certificate_warning(&self, now_s: i64) -> Option<CertificateWarning> {
-        let (path, properties) = self.tls.as_ref()?.own.as_ref()?;
+        let (path, properties) = self.tls.as_ref()?.certificate.as_ref()?;
         properties.warning(path, now_s)
     }
 
@@ -175,8 +175,8 @@ impl BackendTls {
             .dangerous()
             .with_custom_certificate_verifier(Arc::clone(&verifier));
         let certificate = read_certificate(settings, context)?;
-        let properties = |own: &OwnCertificate| ChainProperties::of(&own.0.cert, true);
-        let own = settings.certificate.clone().zip(certificate.as_ref().map(properties));
+        let properties = |certificate: &OwnCertificate| ChainProperties::of(&certificate.0.cert, true);
+        let source = settings.certificate.clone().zip(certificate.as_ref().map(properties));
         let mut config = match certificate {
             Some(certificate) => builder.with_client_cert_resolver(Arc::new(certificate)),
             None => builder.with_no_client_auth(),
@@ -195,7 +195,14 @@ impl BackendTls {
         };
         let name =
             ServerName::try_from(name.clone()).map_err(|_| ProxyServiceError::ServerName { found: name })?;
-        Ok(Self { connector, verifier, sessions, name, follows_client: settings.alpn.is_empty(), own })
+        Ok(Self {
+            connector,
+            verifier,
+            sessions,
+            name,
+            follows_client: settings.alpn.is_empty(),
+            certificate: source,
+        })
     }
 
     async fn connect(

@@ -92,7 +92,10 @@ pub(crate) fn read_client_verifier(
         .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
     let chains = BoundedVerifier::new(chains, ChainLimit::new(settings.max_chain_certificates));
     let rule = ClientNameRule {
-        authorities: certificates.iter().filter_map(|own| ConstrainedAuthority::read(own)).collect(),
+        authorities: certificates
+            .iter()
+            .filter_map(|authority| ConstrainedAuthority::read(authority))
+            .collect(),
         allowed: settings.allowed_names.clone(),
         digest: policy_digest(settings, &certificates),
     };
@@ -110,7 +113,7 @@ pub(crate) fn accepts_again(
         None => !verifier.client_auth_mandatory(),
         // The rules are the same and no certificate has ended, so nothing can have changed.
         Some(_) if are_valid_at(chain, now) => true,
-        Some((own, others)) => verifier.verify_client_cert(own, others, now).is_ok(),
+        Some((leaf, others)) => verifier.verify_client_cert(leaf, others, now).is_ok(),
     }
 }
 
@@ -193,8 +196,8 @@ impl ClientNames {
                 }
             }
         }
-        let own = certificate.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
-        names.common_name = own.map(str::to_owned);
+        let name = certificate.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
+        names.common_name = name.map(str::to_owned);
         Some(names)
     }
 
@@ -203,7 +206,7 @@ impl ClientNames {
         match pattern.kind {
             NameKind::Dns => self.dns.iter().any(|name| match wanted.strip_prefix("*.") {
                 Some(rest) => {
-                    name.split_once('.').is_some_and(|(first, own)| !first.is_empty() && own == rest)
+                    name.split_once('.').is_some_and(|(first, parent)| !first.is_empty() && parent == rest)
                 }
                 None => name == wanted,
             }),

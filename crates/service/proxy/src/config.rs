@@ -328,8 +328,8 @@ impl ProxyConfig {
         }
         let routes = self.route.iter_mut().map(|route| &mut route.backend);
         for tls in self.backend.iter_mut().chain(routes).flat_map(|backend| &mut backend.tls) {
-            let own = tls.certificate.iter_mut().chain(&mut tls.private_key);
-            for path in own.chain([&mut tls.authorities]) {
+            let paths = tls.certificate.iter_mut().chain(&mut tls.private_key);
+            for path in paths.chain([&mut tls.authorities]) {
                 *path = base.join(&*path);
             }
         }
@@ -416,11 +416,11 @@ impl ProxyConfig {
     fn check_key_paths(&self) -> Result<(), SettingsError> {
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.private_key);
-        let own = self.certificates.path.iter().map(|path| ("[certificates] path", path));
+        let certificates = self.certificates.path.iter().map(|path| ("[certificates] path", path));
         let tickets = self.tickets.keys.iter().map(|path| ("[tickets] keys", path));
         let server = server.map(|path| ("[cryptoserver] private_key", path));
         let backends = backends.map(|path| ("[backend.tls] private_key", path));
-        expect_paths(own.chain(tickets).chain(server).chain(backends))
+        expect_paths(certificates.chain(tickets).chain(server).chain(backends))
     }
 
     /// Returns the backends of the settings.

@@ -119,8 +119,8 @@ impl BoundSockets {
             UnservedListener::Unix(unix) => {
                 let address = unix.local_addr()?;
                 // A socket is bound under a temporary name and then linked, so its file knows the path.
-                let own = self.files.last().map(SocketFile::path).or(address.as_pathname());
-                own.map_or_else(|| "unix".to_owned(), |path| format!("unix:{}", path.display()))
+                let socket_path = self.files.last().map(SocketFile::path).or(address.as_pathname());
+                socket_path.map_or_else(|| "unix".to_owned(), |path| format!("unix:{}", path.display()))
             }
         });
         for listeners in &mut self.threads {

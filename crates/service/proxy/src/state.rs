@@ -242,11 +242,12 @@ impl WatchedFiles {
             ProxyMode::Server => list_certificates(&source(config)).unwrap_or_default(),
             ProxyMode::Client => Vec::new(),
         };
-        let own = config.tickets.keys.iter().chain(config.clients.iter().map(|clients| &clients.authorities));
+        let paths =
+            config.tickets.keys.iter().chain(config.clients.iter().map(|clients| &clients.authorities));
         let backends = config.backends().flat_map(|backend| &backend.tls).flat_map(|tls| {
             [Some(&tls.authorities), tls.certificate.as_ref(), tls.private_key.as_ref()].into_iter().flatten()
         });
-        Self { certificates, others: own.chain(backends).map(|path| FileStamp::read(path).ok()).collect() }
+        Self { certificates, others: paths.chain(backends).map(|path| FileStamp::read(path).ok()).collect() }
     }
 }
 

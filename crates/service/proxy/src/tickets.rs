@@ -241,11 +241,11 @@ mod tests {
         let tickets = rotating_tickets(3_600).unwrap();
         let ticket = tickets.encrypt(b"session").unwrap();
         assert_eq!(tickets.decrypt(&ticket).as_deref(), Some(&b"session"[..]));
-        for place in 0..ticket.len() {
+        for index in 0..ticket.len() {
             let mut changed = ticket.clone();
-            changed[place] ^= 1;
+            changed[index] ^= 1;
             assert_eq!(tickets.decrypt(&changed), None);
-            assert_eq!(tickets.decrypt(&ticket[..place]), None);
+            assert_eq!(tickets.decrypt(&ticket[..index]), None);
         }
         assert_eq!(rotating_tickets(3_600).unwrap().decrypt(&ticket), None);
     }

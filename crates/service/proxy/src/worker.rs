@@ -222,9 +222,9 @@ impl WorkerAcceptor {
     /// Returns the number of the thread for the next connection: this one, unless another one has clearly fewer.
     fn choose(&self) -> usize {
         let load = |number: usize| self.workers[number].load.load(Ordering::Relaxed);
-        let own = load(self.number);
+        let load_here = load(self.number);
         let lightest = (0..self.workers.len()).min_by_key(|number| load(*number)).unwrap_or(self.number);
-        if load(lightest) + 1 + own / 8 < own { lightest } else { self.number }
+        if load(lightest) + 1 + load_here / 8 < load_here { lightest } else { self.number }
     }
 }
 

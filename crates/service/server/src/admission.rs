@@ -69,14 +69,14 @@ impl Admission {
         if client.connections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             return Err(AdmissionError::Client { max });
         }
-        // From here on an early return drops `own`, which takes the count back.
-        let own = OwnConnection(Arc::clone(client));
+        // From here on an early return drops `connection`, which takes the count back.
+        let connection = OwnConnection(Arc::clone(client));
         let free = match listener {
             ListenerKind::Network => &self.network,
             ListenerKind::Unix => &self.unix,
         };
         let permit = Arc::clone(free).try_acquire_owned().map_err(|_| AdmissionError::Server)?;
-        Ok(ConnectionSlot::new(Arc::clone(service), own, permit))
+        Ok(ConnectionSlot::new(Arc::clone(service), connection, permit))
     }
 }
 
@@ -99,10 +99,10 @@ pub(crate) struct ConnectionSlot {
 }
 
 impl ConnectionSlot {
-    fn new(service: Arc<SharedService>, own: OwnConnection, permit: OwnedSemaphorePermit) -> Self {
+    fn new(service: Arc<SharedService>, connection: OwnConnection, permit: OwnedSemaphorePermit) -> Self {
         count(&service.metrics.connections, 1);
         count(&service.metrics.open_connections, 1);
-        Self { service, _own: own, _permit: permit }
+        Self { service, _own: connection, _permit: permit }
     }
 }
 

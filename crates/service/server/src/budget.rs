@@ -73,14 +73,14 @@ impl ClientBytes {
 
     fn take(&self, bytes: usize) -> Result<(), BytesError> {
         // Added first and taken back on failure: two requests that check first and add later could both pass.
-        let own = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        if own > self.max {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if used > self.max {
             self.used.fetch_sub(bytes, Ordering::Relaxed);
             return Err(BytesError::Client { max: self.max });
         }
         let all = self.all.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         // The guarantee may push the sum above the maximum, which `max_memory_bytes` accounts for.
-        if all > self.all.max && own > GUARANTEED_BYTES {
+        if all > self.all.max && used > GUARANTEED_BYTES {
             self.give_back(bytes);
             return Err(BytesError::All { max: self.all.max });
         }

@@ -114,7 +114,7 @@ impl HttpPages for Dashboard {
             let page = HttpPage::new(StatusCode::OK, "application/json", body);
             return Some(HttpPage { headers: HEADERS, ..page });
         }
-        let (_, content_type, text) = FILES.into_iter().find(|(own, ..)| *own == path)?;
+        let (_, content_type, text) = FILES.into_iter().find(|(name, ..)| *name == path)?;
         let page = HttpPage::new(StatusCode::OK, content_type, Bytes::from_static(text.as_bytes()));
         Some(HttpPage { headers: HEADERS, ..page })
     }

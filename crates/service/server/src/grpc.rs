@@ -203,14 +203,14 @@ impl Cryptoserver for GrpcService {
         &self,
         request: tonic::Request<proto::SignRequest>,
     ) -> Result<tonic::Response<proto::SignResponse>, Status> {
-        let own = request.get_ref();
-        let key = UnaryKey::Resident(required_key(&own.key)?);
+        let body = request.get_ref();
+        let key = UnaryKey::Resident(required_key(&body.key)?);
         // The scheme is asked for first: a call without it and without input names the scheme.
-        let input = own.input.as_ref().map(|input| match input {
+        let input = body.input.as_ref().map(|input| match input {
             sign_request::Input::Message(message) => Input::Message(message),
             sign_request::Input::Digest(digest) => Input::Digest(digest),
         });
-        let scheme = required_scheme(own.scheme, input.is_some_and(|input| input.is_digest()))?;
+        let scheme = required_scheme(body.scheme, input.is_some_and(|input| input.is_digest()))?;
         let input = required(input, "input", INPUT)?;
         let job = UnaryJob { key, scheme, input, second: &[] };
         let signature = self.run_job_with_output(&request, job).await?;
@@ -221,18 +221,18 @@ impl Cryptoserver for GrpcService {
         &self,
         request: tonic::Request<proto::VerifyRequest>,
     ) -> Result<tonic::Response<proto::VerifyResponse>, Status> {
-        let own = request.get_ref();
-        let key = match required(own.key.as_ref(), "key", "a resident key's name or a public key")? {
+        let body = request.get_ref();
+        let key = match required(body.key.as_ref(), "key", "a resident key's name or a public key")? {
             verify_request::Key::Resident(name) => UnaryKey::Resident(required_key(name)?),
             verify_request::Key::PublicKey(bytes) => UnaryKey::Brought(bytes),
         };
-        let input = own.input.as_ref().map(|input| match input {
+        let input = body.input.as_ref().map(|input| match input {
             verify_request::Input::Message(message) => Input::Message(message),
             verify_request::Input::Digest(digest) => Input::Digest(digest),
         });
-        let scheme = required_scheme(own.scheme, input.is_some_and(|input| input.is_digest()))?;
+        let scheme = required_scheme(body.scheme, input.is_some_and(|input| input.is_digest()))?;
         let input = required(input, "input", INPUT)?;
-        let second = required_bytes(&own.signature, "signature", "the signature to verify")?;
+        let second = required_bytes(&body.signature, "signature", "the signature to verify")?;
         let is_valid = match self.run_job(&request, UnaryJob { key, scheme, input, second }).await? {
             UnaryOutcome::Output(_) => true,
             UnaryOutcome::Rejected => false,
@@ -245,23 +245,23 @@ impl Cryptoserver for GrpcService {
         &self,
         request: tonic::Request<proto::DecryptRequest>,
     ) -> Result<tonic::Response<proto::DecryptResponse>, Status> {
-        let own = request.get_ref();
-        let is_for_rsa = own.scheme.is_some() || !own.ciphertext.is_empty();
-        match (is_for_rsa, own.ciphertexts.is_empty()) {
+        let body = request.get_ref();
+        let is_for_rsa = body.scheme.is_some() || !body.ciphertext.is_empty();
+        match (is_for_rsa, body.ciphertexts.is_empty()) {
             (true, false) => {
                 let message =
                     "ciphertext and ciphertexts: expected one of them, for RSA or for a symmetric key";
                 return Err(Status::invalid_argument(message));
             }
             (false, false) => {
-                return self.values(&request)?.decrypt(own).await.map(tonic::Response::new).map_err(status);
+                return self.values(&request)?.decrypt(body).await.map(tonic::Response::new).map_err(status);
             }
             (_, true) => {}
         }
-        let key = UnaryKey::Resident(required_key(&own.key)?);
-        let scheme = required_scheme(own.scheme, false)?;
-        let input = required_bytes(&own.ciphertext, "ciphertext", "the ciphertext to decrypt")?;
-        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &own.label };
+        let key = UnaryKey::Resident(required_key(&body.key)?);
+        let scheme = required_scheme(body.scheme, false)?;
+        let input = required_bytes(&body.ciphertext, "ciphertext", "the ciphertext to decrypt")?;
+        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &body.label };
         let plaintext = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DecryptResponse { plaintext, ..Default::default() }))
     }
@@ -270,14 +270,14 @@ impl Cryptoserver for GrpcService {
         &self,
         request: tonic::Request<proto::DeriveRequest>,
     ) -> Result<tonic::Response<proto::DeriveResponse>, Status> {
-        let own = request.get_ref();
+        let body = request.get_ref();
         let expected = "the other side's public key: 32 bytes for X25519, an uncompressed point for ECDH";
-        let input = required_bytes(&own.peer, "peer", expected)?;
+        let input = required_bytes(&body.peer, "peer", expected)?;
         // The length decides, because the key is looked up later: a key of another kind is then refused as such.
         let kind = if input.len() == X25519_LEN { scheme::Kind::X25519 } else { scheme::Kind::Ecdh };
         let agreement = proto::Scheme { kind: kind.into(), ..Default::default() };
         let (key, scheme) =
-            (UnaryKey::Resident(required_key(&own.key)?), required_scheme(Some(agreement), false)?);
+            (UnaryKey::Resident(required_key(&body.key)?), required_scheme(Some(agreement), false)?);
         let job = UnaryJob { key, scheme, input: Input::Message(input), second: &[] };
         let shared_secret = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))
@@ -335,9 +335,9 @@ impl Cryptoserver for GrpcService {
         &self,
         request: tonic::Request<proto::ProcessRequest>,
     ) -> Result<tonic::Response<proto::RecordResults>, Status> {
-        let own = request.get_ref();
-        let records = required(own.records.clone(), "records", "a batch of records")?;
-        let names = own.keys.iter().map(|name| required_key(name)).collect::<Result<Vec<_>, _>>()?;
+        let body = request.get_ref();
+        let records = required(body.records.clone(), "records", "a batch of records")?;
+        let names = body.keys.iter().map(|name| required_key(name)).collect::<Result<Vec<_>, _>>()?;
         let mut call = self.single_call(&request)?;
         for name in names {
             call.open_key(name.to_owned()).await.map_err(status)?;

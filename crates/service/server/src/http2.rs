@@ -158,8 +158,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
         // Extensions carry the client to the service methods, which see only the request.
         request.extensions_mut().insert(self.peer.clone());
         request.extensions_mut().insert(Arc::clone(&call));
-        let own = Arc::clone(&call);
-        let request = request.map(|body| RequestBody::new(body, own));
+        let call_of_body = Arc::clone(&call);
+        let request = request.map(|body| RequestBody::new(body, call_of_body));
         let untaken = Arc::clone(&self.untaken);
         let mut routes = self.served.routes.clone();
         if is_grpc {

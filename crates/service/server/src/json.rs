@@ -145,7 +145,9 @@ const MAX_DEPTH: usize = 8;
 fn has_messages_in_lists(message: &prost_reflect::MessageDescriptor, depth: usize) -> bool {
     depth == 0
         || message.fields().any(|field| match field.kind() {
-            Kind::Message(own) => field.is_list() || field.is_map() || has_messages_in_lists(&own, depth - 1),
+            Kind::Message(message) => {
+                field.is_list() || field.is_map() || has_messages_in_lists(&message, depth - 1)
+            }
             _ => false,
         })
 }

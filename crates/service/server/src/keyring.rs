@@ -281,8 +281,9 @@ impl ClientRights {
         match self {
             Self::Own => Ok(None),
             Self::Granted(grants) => {
-                let allows =
-                    |grant: &&Arc<ActiveGrant>| grant.grant.schemes.iter().any(|own| own.fits(operation));
+                let allows = |grant: &&Arc<ActiveGrant>| {
+                    grant.grant.schemes.iter().any(|scheme| scheme.fits(operation))
+                };
                 // The first grant counts, as docs/oarlock.toml says: another order would use up another rate.
                 grants.iter().find(allows).map(Some).ok_or(DenialReason::Forbidden)
             }
@@ -298,7 +299,7 @@ impl ActiveGrant {
     ) -> Result<Arc<[Arc<Self>]>, ConfigError> {
         let activate = |(number, grant): (usize, &GrantConfig)| {
             // Equal settings mean the same grant, wherever it stands in the file.
-            if let Some(same) = before.iter().find(|own| own.grant == *grant) {
+            if let Some(same) = before.iter().find(|active| active.grant == *grant) {
                 return Ok(Arc::clone(same));
             }
             let clients = grant.clients.iter().map(|pattern| ClientPattern::parse(pattern.as_str()));

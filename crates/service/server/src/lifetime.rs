@@ -225,7 +225,8 @@ mod tests {
     fn ends_connections_between_90_and_100_per_cent_of_the_maximum_age() {
         let (lifetimes, clock) = lifetimes();
         let connections: Vec<_> = (0..100).map(|_| lifetimes.enter(Vec::new())).collect();
-        let ended = || connections.iter().filter(|own| own.stage().end_reason().is_some()).count();
+        let ended =
+            || connections.iter().filter(|connection| connection.stage().end_reason().is_some()).count();
         clock.advance(seconds(899));
         lifetimes.sweep();
         assert_eq!(ended(), 0);

@@ -88,7 +88,9 @@ impl RingRefusals {
 
     /// Returns the counts with the names of their reasons.
     pub(crate) fn read(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        ["settings", "bytes", "system"].into_iter().zip(self.0.iter().map(|own| own.load(Ordering::Relaxed)))
+        ["settings", "bytes", "system"]
+            .into_iter()
+            .zip(self.0.iter().map(|count| count.load(Ordering::Relaxed)))
     }
 }
 

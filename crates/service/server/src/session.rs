@@ -245,7 +245,7 @@ impl ClientSession {
         let index = added.map_err(|error| refusal(Code::BadKey, &error.to_string(), Blame::Caller))?;
         let (kind, allowed) = (key_type.to_string(), vec!["*".into()]);
         let info = proto::KeyInfo { kind, allowed, ..describe_key(&key, "") };
-        Ok((OpenedKey::own(&key, OpenedSource::OwnSymmetric(index), held), info))
+        Ok((OpenedKey::of_session(&key, OpenedSource::OwnSymmetric(index), held), info))
     }
 
     fn close_key(&mut self, handle: u32) -> Result<(), Fault> {
@@ -267,10 +267,10 @@ impl ClientSession {
         if Arc::strong_count(&self.batches) > 1 {
             return;
         }
-        let own = Arc::make_mut(&mut self.own_keys);
+        let keys = Arc::make_mut(&mut self.own_keys);
         for opened in self.closed.drain(..) {
             if let OpenedSource::OwnSymmetric(index) = opened.source {
-                own.remove(index);
+                keys.remove(index);
             }
         }
     }

@@ -120,9 +120,9 @@ impl TlsState {
         let verifier =
             Arc::new(RuledClientVerifier::new(BoundedVerifier::new(verifier, limit), NamedClientRule));
         let chain = certificates(&tls.certificate, "the server's certificates")?;
-        let own = chain.first().and_then(|own| CertificateTerm::read(CertificateRole::Server, own));
+        let term = chain.first().and_then(|leaf| CertificateTerm::read(CertificateRole::Server, leaf));
         // Checked here, because rustls would accept an expired certificate, and then every client would refuse it.
-        check_term(&tls.certificate, own.as_ref(), clock)?;
+        check_term(&tls.certificate, term.as_ref(), clock)?;
         check_fit(&tls.certificate, &chain)?;
         let unlinked = unlinked(&chain).next();
         let key = private_key(&tls.private_key, reader)?;
@@ -137,9 +137,10 @@ impl TlsState {
         // A resumed session would outlive its certificate and the trust in its authority.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
-        let authority_terms =
-            authorities.iter().filter_map(|own| CertificateTerm::read(CertificateRole::ClientCa, own));
-        let terms = own.into_iter().chain(authority_terms).collect();
+        let authority_terms = authorities
+            .iter()
+            .filter_map(|authority| CertificateTerm::read(CertificateRole::ClientCa, authority));
+        let terms = term.into_iter().chain(authority_terms).collect();
         let (acceptor, clock) = (TlsAcceptor::from(Arc::new(config)), clock.clone());
         Ok(Self { acceptor, verifier, authorities, terms, unlinked, clock })
     }
@@ -157,9 +158,9 @@ impl TlsState {
 
     /// Returns true if a client with this chain would be accepted now.
     pub(crate) fn accepts(&self, chain: &[CertificateDer<'static>]) -> bool {
-        let Some((own, others)) = chain.split_first() else { return false };
+        let Some((leaf, others)) = chain.split_first() else { return false };
         let now: Option<UnixTime> = self.clock.current_time();
-        now.is_some_and(|now| self.verifier.verify_client_cert(own, others, now).is_ok())
+        now.is_some_and(|now| self.verifier.verify_client_cert(leaf, others, now).is_ok())
     }
 
     /// Returns the faults of the certificates' terms at this time.

@@ -233,9 +233,9 @@ impl ValueCall {
         let named = match (split_version(name), version) {
             (_, 0) => name.to_owned(),
             (None, version) => version_name(name, version),
-            (Some((_, own)), version) if own == version => name.to_owned(),
-            (Some((_, own)), version) => {
-                return Err(invalid(&format!("key_version {version}: the name says version {own}")));
+            (Some((_, named)), version) if named == version => name.to_owned(),
+            (Some((_, named)), version) => {
+                return Err(invalid(&format!("key_version {version}: the name says version {named}")));
             }
         };
         let (handle, info) = self.0.open_key(named).await?;
@@ -296,12 +296,12 @@ fn cipher(asked: &str, key_type: KeyType) -> Result<RowCipher, Fault> {
     let found = match asked {
         "" => RowCipher::usual_for(key_type),
         name => Some(name.parse().map_err(|_| {
-            let names = RowCipher::ALL.map(|own| own.to_string()).join(", ");
+            let names = RowCipher::ALL.map(|cipher| cipher.to_string()).join(", ");
             invalid(&format!("algorithm: expected one of {names}"))
         })?),
     };
-    found.filter(|own: &RowCipher| own.key_type() == key_type).ok_or_else(|| {
-        let fitting: Vec<String> = RowCipher::fitting(key_type).map(|own| own.to_string()).collect();
+    found.filter(|cipher: &RowCipher| cipher.key_type() == key_type).ok_or_else(|| {
+        let fitting: Vec<String> = RowCipher::fitting(key_type).map(|cipher| cipher.to_string()).collect();
         let expected = match fitting.is_empty() {
             true => "a key of AES or DES".to_owned(),
             false => fitting.join(" or "),
@@ -314,7 +314,7 @@ fn cipher(asked: &str, key_type: KeyType) -> Result<RowCipher, Fault> {
 fn mac_alg(asked: &str, key_type: KeyType) -> Result<MacAlg, Fault> {
     let alg = match asked {
         "" => usual_mac(key_type),
-        name => MacAlg::ALL.into_iter().find(|own| own.to_string() == name).ok_or_else(|| {
+        name => MacAlg::ALL.into_iter().find(|alg| alg.to_string() == name).ok_or_else(|| {
             let names: Vec<String> = MacAlg::ALL.iter().map(ToString::to_string).collect();
             invalid(&format!("algorithm: expected one of {}", names.join(", ")))
         })?,

@@ -179,15 +179,15 @@ fn parent_and_child_use_rings_of_their_own_with_jobs_under_way() {
     let (results, pipe) = std::io::pipe().unwrap();
     let child = fork(|| {
         let send = |message: &str, signature: &[u8]| send_signature(&pipe, message, signature);
-        for own in &mut pending {
-            assert!(matches!(own.try_take(), Err(PoolError::Forked)));
+        for operation in &mut pending {
+            assert!(matches!(operation.try_take(), Err(PoolError::Forked)));
         }
         sign_all(&pool, &key, "child", 40, send);
         assert_eq!((pool.idle(), pool.idle_with_ring()), (2, 2));
         // A child of the child, and again with a job in progress.
-        let own = start(&pool, &key, "the child's");
+        let operation = start(&pool, &key, "the child's");
         let grandchild = fork(|| sign_all(&pool, &key, "grandchild", 20, send));
-        send("the child's", own.wait().unwrap().expose());
+        send("the child's", operation.wait().unwrap().expose());
         sign_all(&pool, &key, "child again", 20, send);
         assert!(has_succeeded(grandchild));
         // The answers of the parent are dropped here, which must not end its connections.

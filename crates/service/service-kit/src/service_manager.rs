@@ -42,8 +42,8 @@ mod tests {
 
     #[test]
     fn the_manager_is_notified_at_a_socket_file_and_at_an_abstract_socket() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("notify");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
         let name = format!("oarlock-test-{}", std::process::id());
         let by_file = UnixDatagram::bind(&path).unwrap();
         let by_name = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
@@ -55,6 +55,6 @@ mod tests {
             String::from_utf8(buffer[..len].to_vec()).unwrap()
         };
         assert_eq!((received(&by_file), received(&by_name)), ("READY=1".into(), "STOPPING=1".into()));
-        assert!(send(place.path().join("nobody").as_os_str(), ServiceState::Ready).is_err());
+        assert!(send(folder.path().join("nobody").as_os_str(), ServiceState::Ready).is_err());
     }
 }

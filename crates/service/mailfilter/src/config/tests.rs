@@ -49,14 +49,14 @@ fn is_name(text: &str) -> bool {
 
 #[test]
 fn reports_unknown_settings_with_their_line() {
-    for (text, place, name) in [
+    for (text, line, name) in [
         ("mod = \"sign\"", ":1:", "mod"),
         ("[signing]\n\nkey = 1", ":3:", "key"),
         ("[on]\ndns = \"accept\"", ":2:", "dns"),
         ("[arc.seal]\ndomain = \"a\"\nselector = \"b\"\nkey = \"c\"\nfoo = 1", ":5:", "foo"),
     ] {
         let error = read(text).unwrap_err().to_string();
-        assert!(error.contains(place) && error.contains(&format!("`{name}`")), "{error}");
+        assert!(error.contains(line) && error.contains(&format!("`{name}`")), "{error}");
     }
 }
 

@@ -12,12 +12,12 @@ const MAX_LEVELS: usize = 5;
 pub(super) struct ConfLine {
     pub(super) name: String,
     pub(super) value: String,
-    pub(super) place: EntryPlace,
+    pub(super) source: EntryPlace,
 }
 
 impl ConfLine {
     pub(super) fn warning(&self, reason: impl Into<String>) -> ImportWarning {
-        self.place.warning(&self.name, reason)
+        self.source.warning(&self.name, reason)
     }
 
     /// Returns the value of a Boolean setting. Only its first byte counts.
@@ -61,14 +61,14 @@ impl ConfLines {
             if line.is_empty() {
                 continue;
             }
-            let place = EntryPlace { path: path.to_owned(), line: number };
+            let source = EntryPlace { path: path.to_owned(), line: number };
             let Some((name, value)) = line.split_once(char::is_whitespace) else {
-                warnings.push(place.warning("", "expected a name, white space and a value"));
+                warnings.push(source.warning("", "expected a name, white space and a value"));
                 continue;
             };
             let (name, value) = (name.to_owned(), value.trim_start().to_owned());
             if !name.eq_ignore_ascii_case("Include") {
-                self.put(ConfLine { name, value, place });
+                self.put(ConfLine { name, value, source });
             } else if level + 1 < MAX_LEVELS {
                 self.include(&self.base().join(value), level + 1, read, warnings)?;
             } else {
@@ -86,8 +86,8 @@ impl ConfLines {
     /// Replaces a setting by an option of the command line.
     pub(super) fn replace(&mut self, name: &str, value: Option<&str>) {
         if let Some(value) = value {
-            let place = EntryPlace { path: PathBuf::from("the command line"), line: 1 };
-            self.put(ConfLine { name: name.to_owned(), value: value.to_owned(), place });
+            let source = EntryPlace { path: PathBuf::from("the command line"), line: 1 };
+            self.put(ConfLine { name: name.to_owned(), value: value.to_owned(), source });
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) enum DataSetForm {
 pub(super) struct DataEntry {
     pub(super) key: String,
     pub(super) value: Option<String>,
-    pub(super) place: EntryPlace,
+    pub(super) source: EntryPlace,
 }
 
 /// A data set in a file or in a setting itself.
@@ -65,7 +65,7 @@ impl DataSet {
         let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
         let entry = |item: &str| {
             let (key, value) = item.split_once('=').map_or((item, None), |(key, value)| (key, Some(value)));
-            DataEntry { key: key.to_owned(), value: value.map(str::to_owned), place: line.place.clone() }
+            DataEntry { key: key.to_owned(), value: value.map(str::to_owned), source: line.source.clone() }
         };
         Self { form: DataSetForm::Keys, entries: items.map(entry).collect() }
     }
@@ -76,9 +76,9 @@ fn entries(text: &str, path: &Path) -> Vec<DataEntry> {
         let line = without_comment(line);
         let (key, value) =
             line.split_once(char::is_whitespace).map_or((line, None), |(key, value)| (key, Some(value)));
-        let place = EntryPlace { path: path.to_owned(), line: number };
+        let source = EntryPlace { path: path.to_owned(), line: number };
         let value = value.map(|value| value.trim_start().to_owned());
-        (!key.is_empty()).then(|| DataEntry { key: key.to_owned(), value, place })
+        (!key.is_empty()).then(|| DataEntry { key: key.to_owned(), value, source })
     };
     text.lines().zip(1..).filter_map(entry).collect()
 }

@@ -61,11 +61,11 @@ impl OpendkimKeyTable {
             match parsed {
                 Ok(key) => {
                     if Path::new(&key.path).is_relative() {
-                        warnings.push(entry.place.warning(&entry.key, RELATIVE));
+                        warnings.push(entry.source.warning(&entry.key, RELATIVE));
                     }
                     keys.insert(&entry.key, key);
                 }
-                Err(fault) => warnings.push(warning(&entry.place, &entry.key, fault)),
+                Err(fault) => warnings.push(warning(&entry.source, &entry.key, fault)),
             }
         }
         keys
@@ -87,9 +87,9 @@ impl OpendkimKeyTable {
 }
 
 /// Returns a warning. A line without fields may be a line of a key that was pasted, so its name is not shown.
-fn warning(place: &EntryPlace, name: &str, fault: KeyEntryFault) -> ImportWarning {
+fn warning(source: &EntryPlace, name: &str, fault: KeyEntryFault) -> ImportWarning {
     let name = if fault == KeyEntryFault::Fields(0) { "" } else { name };
-    place.warning(name, fault.to_string())
+    source.warning(name, fault.to_string())
 }
 
 fn parse(value: &str, base: &Path) -> Result<OpendkimKey, KeyEntryFault> {

@@ -56,7 +56,7 @@ impl AuthorPattern {
                 let is_below = domain.strip_suffix(parent.as_str()).is_some_and(|rest| rest.ends_with('.'));
                 is_below || (self == other)
             }
-            (Self::Domain(own), Self::Address { domain, .. }) => own == domain,
+            (Self::Domain(wanted), Self::Address { domain, .. }) => wanted == domain,
             _ => self == other,
         }
     }

@@ -231,7 +231,7 @@ impl TomlText<'_> {
                 false => ClientList::try_from(one).err().map(|error| error.to_string()),
             };
             match fault {
-                Some(fault) => self.warnings.push(entry.place.warning(&line.name, fault)),
+                Some(fault) => self.warnings.push(entry.source.warning(&line.name, fault)),
                 None => kept.push(text),
             }
         }

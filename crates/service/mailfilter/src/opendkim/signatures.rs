@@ -17,7 +17,7 @@ const ANY: char = '%';
 /// An entry of the signing table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SigningRule {
-    place: EntryPlace,
+    source: EntryPlace,
     /// The pattern as it is written.
     text: String,
     pattern: AuthorPattern,
@@ -74,7 +74,7 @@ impl SigningRules {
         let mut rules = Self { rules: Vec::new(), keys, form: table.form, matching };
         for entry in &table.entries {
             if let Err(reason) = rules.add(entry) {
-                warnings.push(entry.place.warning(&entry.key, reason));
+                warnings.push(entry.source.warning(&entry.key, reason));
             }
         }
         rules
@@ -90,7 +90,7 @@ impl SigningRules {
         }
         let pattern = AuthorPattern::parse(&entry.key, self.form).map_err(|fault| fault.to_string())?;
         let rule = SigningRule {
-            place: entry.place.clone(),
+            source: entry.source.clone(),
             text: entry.key.clone(),
             pattern,
             key: key.to_owned(),
@@ -137,11 +137,11 @@ impl SigningRules {
             reachable.iter().map(|rule| &rule.pattern).filter(|pattern| seen.insert(*pattern)).collect();
         let mut lines: Vec<TableLine> = Vec::new();
         for pattern in patterns {
-            let own = reachable.iter().filter(|rule| match self.matching {
+            let rules = reachable.iter().filter(|rule| match self.matching {
                 RuleMatching::First => rule.pattern == *pattern,
                 RuleMatching::Multiple | RuleMatching::Every => rule.pattern.covers(pattern),
             });
-            for rule in own {
+            for rule in rules {
                 match self.line(rule, pattern, warnings) {
                     Ok(line) if lines.iter().any(|other| other.is_same_signature(&line)) => {
                         if rule.pattern == *pattern {
@@ -179,7 +179,7 @@ impl SigningRules {
                     "write the table as a refile to sign with both"
                 }
             };
-            let first = earlier.place.line;
+            let first = earlier.source.line;
             warnings.push(
                 rule.warning(format!(
                     "OpenDKIM applies only the first match, which is line {first}: {advice}"
@@ -214,7 +214,7 @@ impl SigningRules {
 
 impl SigningRule {
     fn warning(&self, reason: impl Into<String>) -> ImportWarning {
-        self.place.warning(&self.text, reason)
+        self.source.warning(&self.text, reason)
     }
 }
 
@@ -272,14 +272,14 @@ pub(super) fn of_single_key(
     };
     let mut table = DataSet { form: DataSetForm::Keys, entries: Vec::new() };
     let mut keys = DataSet { form: DataSetForm::Keys, entries: Vec::new() };
-    for DataEntry { key: name, place, .. } in DataSet::open(domain, conf.base(), read)?.entries {
+    for DataEntry { key: name, source, .. } in DataSet::open(domain, conf.base(), read)?.entries {
         // KeyFile is a path in any form.
         let file = conf.base().join(&path.value);
         let file = if file.is_absolute() { file } else { std::path::Path::new(".").join(file) };
         let value = format!("{name}:{}:{}", selector.value, file.display());
-        keys.entries.push(DataEntry { key: name.clone(), value: Some(value), place: place.clone() });
+        keys.entries.push(DataEntry { key: name.clone(), value: Some(value), source: source.clone() });
         let patterns = [Some(name.clone()), conf.is_true("SubDomains").then(|| format!(".{name}"))];
-        let entry = |key| DataEntry { key, value: Some(name.clone()), place: place.clone() };
+        let entry = |key| DataEntry { key, value: Some(name.clone()), source: source.clone() };
         table.entries.extend(patterns.into_iter().flatten().map(entry));
     }
     let keys = OpendkimKeyTable::parse(&keys, std::path::Path::new(""), warnings);

@@ -42,7 +42,7 @@ fn row(text: &str, number: usize) -> Result<TableRow, LineFault> {
     let mut row = TableRow { pattern, selector, key, number, ..TableRow::default() };
     let mut is_first = true;
     for word in words {
-        let place = match word.split_once('=') {
+        let field = match word.split_once('=') {
             Some(("domain", _)) => &mut row.domain,
             Some(("identity", _)) => &mut row.identity,
             Some(("from", _)) => &mut row.from,
@@ -51,7 +51,7 @@ fn row(text: &str, number: usize) -> Result<TableRow, LineFault> {
             _ => return Err(LineFault::Option(word)),
         };
         let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
-        if place.replace(value.to_owned()).is_some() {
+        if field.replace(value.to_owned()).is_some() {
             return Err(LineFault::Option(word));
         }
         is_first = false;

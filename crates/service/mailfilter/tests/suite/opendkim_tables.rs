@@ -26,8 +26,8 @@ struct OpenDkim {
 impl OpenDkim {
     /// Starts OpenDKIM and waits until it listens. None if it is not installed.
     async fn start(conf: &Path, socket: &Path) -> Option<Self> {
-        let places = ["/usr/sbin/opendkim", "/usr/local/sbin/opendkim"].map(Path::new);
-        let Some(program) = places.into_iter().find(|path| path.is_file()) else {
+        let paths = ["/usr/sbin/opendkim", "/usr/local/sbin/opendkim"].map(Path::new);
+        let Some(program) = paths.into_iter().find(|path| path.is_file()) else {
             println!("SKIPPED: opendkim is not installed");
             return None;
         };
@@ -169,10 +169,10 @@ async fn an_imported_table_signs_as_opendkim_does() {
             let about = format!("{author}: {form} multiple {is_multiple}\n{table}\n{:#?}", imported.warnings);
             // OpenDKIM before its change 274 loses all requests between the first and the last one.
             let has_lost = is_multiple && ours.len() > 2 && theirs.len() == 2;
-            match ours == theirs || (has_lost && theirs.iter().all(|own| ours.contains(own))) {
+            match ours == theirs || (has_lost && theirs.iter().all(|row| ours.contains(row))) {
                 true => {}
                 // An entry that is not carried over is reported.
-                false if !imported.warnings.is_empty() && ours.iter().all(|own| theirs.contains(own)) => {
+                false if !imported.warnings.is_empty() && ours.iter().all(|row| theirs.contains(row)) => {
                     println!("reported and not carried over: {about}");
                 }
                 false => panic!("ours {ours:?}, theirs {theirs:?}: {about}"),

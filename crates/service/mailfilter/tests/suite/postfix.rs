@@ -19,8 +19,9 @@ const HANGS: Duration = Duration::from_secs(60);
 /// Returns the path of a program. Reports a missing one.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/lib/postfix/sbin".into()]);
-    let found = places.find_map(|directory| Some(directory.join(name)).filter(|path| path.is_file()));
+    let mut folders =
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/lib/postfix/sbin".into()]);
+    let found = folders.find_map(|directory| Some(directory.join(name)).filter(|path| path.is_file()));
     if found.is_none() {
         eprintln!("SKIPPED: {name} is not installed");
     }
@@ -171,7 +172,7 @@ fn services(ports: [u16; 3], filters: [&RunningFilter; 2]) -> String {
         format!("127.0.0.1:{port} inet n - n - - smtpd\n -o smtpd_milters={milters}\n")
     };
     let services: String = ports.into_iter().zip([first, second, both]).map(smtpd).collect();
-    let own = [
+    let lines = [
         "cleanup unix n - n - 0 cleanup",
         "qmgr unix n - n 300 1 qmgr",
         "rewrite unix - - n - - trivial-rewrite",
@@ -185,7 +186,7 @@ fn services(ports: [u16; 3], filters: [&RunningFilter; 2]) -> String {
         "anvil unix - - n - 1 anvil",
         "postlog unix-dgram n - n - 1 postlogd",
     ];
-    services + &own.join("\n") + "\n"
+    services + &lines.join("\n") + "\n"
 }
 
 /// The pattern of docs/milter.md for a filter that runs before the seal.
@@ -197,8 +198,8 @@ const MAIL: &str = "From: Joe <joe@example.com>\r\nTo: jane@example.net\r\nSubje
 
 /// Returns a delivered message as it was transmitted, without the fields that delivery adds.
 fn as_sent(delivered: &str) -> String {
-    let own = ["Return-Path:", "X-Original-To:", "Delivered-To:"];
-    let lines = delivered.lines().skip_while(|line| own.iter().any(|name| line.starts_with(name)));
+    let added = ["Return-Path:", "X-Original-To:", "Delivered-To:"];
+    let lines = delivered.lines().skip_while(|line| added.iter().any(|name| line.starts_with(name)));
     lines.map(|line| format!("{line}\r\n")).collect()
 }
 

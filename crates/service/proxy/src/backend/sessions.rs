@@ -72,11 +72,11 @@ pub(super) fn verify_again(
     chain: &[CertificateDer<'_>],
     now: UnixTime,
 ) -> Result<(), Error> {
-    let (own, others) = chain.split_first().ok_or(Error::NoCertificatesPresented)?;
+    let (leaf, others) = chain.split_first().ok_or(Error::NoCertificatesPresented)?;
     if are_valid_at(chain, now) {
         return Ok(());
     }
-    verifier.verify_server_cert(own, others, name, &[], now).map(drop)
+    verifier.verify_server_cert(leaf, others, name, &[], now).map(drop)
 }
 
 /// The sessions as one connection sees them.

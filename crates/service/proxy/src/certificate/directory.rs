@@ -64,11 +64,11 @@ impl CertificateFiles {
     /// Returns the file name without its ending, or the name of the certificate's directory.
     #[must_use]
     pub fn name(&self) -> &str {
-        let own = match self.chain.file_name() {
+        let name = match self.chain.file_name() {
             Some(name) if name == CHAIN_NAME => self.chain.parent().and_then(Path::file_name),
             _ => self.chain.file_stem(),
         };
-        own.and_then(OsStr::to_str).unwrap_or_default()
+        name.and_then(OsStr::to_str).unwrap_or_default()
     }
 
     /// Returns the path of the chain.
@@ -96,7 +96,8 @@ pub(crate) fn list_certificates(
 }
 
 fn certificate_at(path: PathBuf) -> Option<CertificateFiles> {
-    let is_chain = path.extension().and_then(OsStr::to_str).is_some_and(|own| CHAIN_ENDINGS.contains(&own));
+    let is_chain =
+        path.extension().and_then(OsStr::to_str).is_some_and(|ending| CHAIN_ENDINGS.contains(&ending));
     if is_chain {
         return Some(CertificateFiles::beside(path));
     }

@@ -129,9 +129,9 @@ fn read_properties(
     chain: &[CertificateDer<'_>],
 ) -> Result<(Vec<Box<str>>, CertificateValidity, ChainProperties), CertificateFault> {
     let fault = |reason: String| CertificateFault::Certificate { path: path.to_owned(), reason };
-    let own = &chain[0];
-    let (_, own) = X509Certificate::from_der(own).map_err(|error| fault(error.to_string()))?;
-    let alternatives = own.subject_alternative_name().map_err(|error| fault(error.to_string()))?;
+    let leaf = &chain[0];
+    let (_, leaf) = X509Certificate::from_der(leaf).map_err(|error| fault(error.to_string()))?;
+    let alternatives = leaf.subject_alternative_name().map_err(|error| fault(error.to_string()))?;
     let alternatives = alternatives.iter().flat_map(|extension| &extension.value.general_names);
     let has_address = alternatives.clone().any(|name| matches!(name, GeneralName::IPAddress(_)));
     let mut names: Vec<Box<str>> = alternatives
@@ -143,7 +143,7 @@ fn read_properties(
     names.sort_unstable();
     names.dedup();
     let properties = ChainProperties::of(chain, has_address || !names.is_empty());
-    Ok((names, CertificateValidity::from_parsed(&own), properties))
+    Ok((names, CertificateValidity::from_parsed(&leaf), properties))
 }
 
 fn key_path(files: &CertificateFiles) -> &Path {
@@ -157,10 +157,10 @@ fn read_key(
     sources: &CertificateKeySources,
 ) -> Result<(Arc<dyn SigningKey>, bool), CertificateFault> {
     let path = key_path(files);
-    let own;
+    let key_file;
     let bytes = if files.has_key_file() {
-        own = read_file(path)?;
-        &**own
+        key_file = read_file(path)?;
+        &**key_file
     } else {
         chain
     };

@@ -304,7 +304,7 @@ fn valid_certificates_come_first_for_every_name_key_type_time_and_policy() {
     ];
     let mut cases = 0;
     for number in 0..3_usize.pow(6) {
-        let times: Vec<Time> = (0..6).map(|place| TIMES[number / 3_usize.pow(place) % 3]).collect();
+        let times: Vec<Time> = (0..6).map(|position| TIMES[number / 3_usize.pow(position) % 3]).collect();
         let entries: Vec<_> = loaded
             .entries()
             .iter()
@@ -325,9 +325,9 @@ fn valid_certificates_come_first_for_every_name_key_type_time_and_policy() {
             ];
             for (name, fitting) in names {
                 for (schemes, types) in clients {
-                    let is_usable = |file: &&&str| types.iter().any(|own| file.ends_with(own));
+                    let is_usable = |file: &&&str| types.iter().any(|ending| file.ends_with(ending));
                     let is_valid = |file: &&&str| {
-                        times[files.iter().position(|own| own == *file).unwrap()] == Time::Valid
+                        times[files.iter().position(|other| other == *file).unwrap()] == Time::Valid
                     };
                     let usable = || fitting.iter().filter(is_usable);
                     let expected = usable().find(is_valid).or_else(|| usable().next()).or(fitting.first());

@@ -71,8 +71,8 @@ impl ChainProperties {
         let parse = |certificate| X509Certificate::from_der(certificate).ok().map(|(_, parsed)| parsed);
         let readable: Vec<_> = chain.iter().map_while(|certificate| parse(certificate)).collect();
         let mut lasting = Vec::new();
-        if let Some(own) = readable.first().filter(|_| !has_name) {
-            let name = own.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
+        if let Some(leaf) = readable.first().filter(|_| !has_name) {
+            let name = leaf.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
             lasting.push(ServedFault::Nameless { common_name: name.unwrap_or_default().to_owned() });
         }
         lasting.extend(unlinked(&chain[..readable.len()]).map(ServedFault::from));
@@ -107,8 +107,8 @@ fn passing_fault(validity: CertificateValidity, number: usize, now_s: i64) -> Op
 impl fmt::Display for CertificateWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path.display())?;
-        for (place, fault) in self.faults.iter().enumerate() {
-            write!(f, "{}{fault}", if place > 0 { "; " } else { "" })?;
+        for (index, fault) in self.faults.iter().enumerate() {
+            write!(f, "{}{fault}", if index > 0 { "; " } else { "" })?;
         }
         Ok(())
     }

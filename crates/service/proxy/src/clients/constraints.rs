@@ -56,12 +56,12 @@ impl ConstrainedAuthority {
 /// # Errors
 /// The name looks like a DNS name, and an authority does not permit it.
 pub(super) fn check_common_name(
-    own: &CertificateDer<'_>,
+    leaf: &CertificateDer<'_>,
     others: &[CertificateDer<'_>],
     authorities: &[ConstrainedAuthority],
 ) -> Result<(), ConstraintError> {
-    let Ok((_, own)) = X509Certificate::from_der(own) else { return Ok(()) };
-    let names = own.subject().iter_common_name().filter_map(|name| name.as_str().ok());
+    let Ok((_, leaf)) = X509Certificate::from_der(leaf) else { return Ok(()) };
+    let names = leaf.subject().iter_common_name().filter_map(|name| name.as_str().ok());
     let names: Vec<String> = names.filter_map(dns_name).collect();
     if names.is_empty() {
         return Ok(());
@@ -70,7 +70,7 @@ pub(super) fn check_common_name(
     // A verifier may have read what this parser cannot.
     let sent = sent.ok_or_else(|| ConstraintError { name: names[0].clone() })?;
     let mut candidates: Vec<_> = sent.iter().chain(authorities).collect();
-    let mut issuers = vec![own.issuer().as_raw()];
+    let mut issuers = vec![leaf.issuer().as_raw()];
     while let Some(issuer) = issuers.pop() {
         let (above, rest): (Vec<_>, Vec<_>) =
             candidates.into_iter().partition(|candidate| candidate.subject == issuer);

@@ -113,7 +113,7 @@ impl FromStr for BackendAddress {
             let (host, port) = text.rsplit_once(':')?;
             let port = port.parse().ok().filter(|port| *port > 0)?;
             let host = match host.strip_prefix('[') {
-                Some(rest) => rest.strip_suffix(']').filter(|own| own.parse::<Ipv6Addr>().is_ok())?,
+                Some(rest) => rest.strip_suffix(']').filter(|host| host.parse::<Ipv6Addr>().is_ok())?,
                 None => host,
             };
             let is_host =

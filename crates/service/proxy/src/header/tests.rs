@@ -129,11 +129,11 @@ fn every_changed_bit_of_a_checked_header_is_noticed() {
     let mut bytes = Vec::new();
     header.encode(HeaderVersion::V2, true, &mut bytes).unwrap();
     // The checksum itself is the last field. A change of its type or length removes the check.
-    for place in 16..bytes.len() - 7 {
+    for index in 16..bytes.len() - 7 {
         let mut changed = bytes.clone();
-        changed[place] ^= 1;
+        changed[index] ^= 1;
         let found = ProxyHeader::parse(&changed);
-        assert!(found.is_err(), "byte {place}: {found:?}");
+        assert!(found.is_err(), "byte {index}: {found:?}");
     }
     let end = bytes.len() - 1;
     bytes[end] ^= 0x80;

@@ -110,8 +110,9 @@ impl KernelPaths {
             Err(error) => paths(Vec::new(), Some(format!("the probe failed: {error}"))),
             Ok(report) if !report.ulp.works() => paths(Vec::new(), Some(report.ulp.to_string())),
             Ok(report) => {
-                let costs =
-                    SUITES.iter().filter_map(|own| Some((own.0, suite_costs(own, &report, accelerator)?)));
+                let costs = SUITES
+                    .iter()
+                    .filter_map(|entry| Some((entry.0, suite_costs(entry, &report, accelerator)?)));
                 paths(costs.collect(), None)
             }
         }
@@ -139,10 +140,10 @@ impl KernelPaths {
             return TransferPath::User(UserReason::Disabled);
         }
         let suite = Suite::from_tls(cipher_suite, false);
-        let Some(suite) = suite.filter(|suite| SUITES.iter().any(|(own, ..)| own == suite)) else {
+        let Some(suite) = suite.filter(|suite| SUITES.iter().any(|(known, ..)| known == suite)) else {
             return TransferPath::User(UserReason::Suite);
         };
-        let Some((_, costs)) = self.costs.iter().find(|(own, _)| *own == suite) else {
+        let Some((_, costs)) = self.costs.iter().find(|(known, _)| *known == suite) else {
             return TransferPath::User(UserReason::Absent);
         };
         if self.rule == HandOverRule::Always {
@@ -176,19 +177,19 @@ fn suite_costs(
 ) -> Option<PathCosts> {
     let seal = seal_costs(accelerator, *suite)?;
     let plain = report.plain_write_costs;
-    let own: Option<&CipherReport> = report.cipher(*version, *cipher);
+    let cipher_report: Option<&CipherReport> = report.cipher(*version, *cipher);
     // It was measured with this cipher only.
     let file = report.send_file_costs.filter(|_| *cipher == KernelCipher::Aes128Gcm);
-    let why_not = || match own.map_or(report.ulp, |own| own.send) {
+    let why_not = || match cipher_report.map_or(report.ulp, |report| report.send) {
         KernelSupport::Works => "it was not measured with this cipher".to_owned(),
         refused => refused.to_string(),
     };
     let cost = |costs: Option<TransferCosts>| costs.map(path_cost).ok_or_else(why_not);
     Some(PathCosts {
         user: PathCost { call_ns: seal.call_ns + plain.call_ns, byte_ns: seal.byte_ns + plain.byte_ns },
-        kernel: cost(own.and_then(|own| own.write_costs)),
+        kernel: cost(cipher_report.and_then(|report| report.write_costs)),
         kernel_file: cost(file),
-        attach_ns: own.and_then(|own| own.attach_ns).unwrap_or(0.0),
+        attach_ns: cipher_report.and_then(|report| report.attach_ns).unwrap_or(0.0),
     })
 }
 

@@ -128,16 +128,16 @@ mod tests {
         let first = Keys::tls13(SUITE, &[7; 32]).unwrap();
         let third = first.next_generation().unwrap().next_generation().unwrap();
         let new = |secret| DirectionKeys::new(SUITE, KernelTlsVersion::Tls13, (9, &exported(&third)), secret);
-        let own = new(Some(&[7; 32])).unwrap();
-        assert_eq!((own.keys.expose().key, own.keys.expose().sequence), (third.expose().key, 9));
-        let next = own.next_generation().unwrap();
+        let direction = new(Some(&[7; 32])).unwrap();
+        assert_eq!((direction.keys.expose().key, direction.keys.expose().sequence), (third.expose().key, 9));
+        let next = direction.next_generation().unwrap();
         let expected = third.next_generation().unwrap();
         assert_eq!((next.keys.expose().key, next.keys.expose().sequence), (expected.expose().key, 0));
         // Another connection's secret, and none.
         for secret in [Some(&[8; 32][..]), None] {
-            let own = new(secret).unwrap();
-            assert_eq!(own.keys.expose().key, third.expose().key);
-            assert!(own.next_generation().is_err());
+            let direction = new(secret).unwrap();
+            assert_eq!(direction.keys.expose().key, third.expose().key);
+            assert!(direction.next_generation().is_err());
         }
     }
 }

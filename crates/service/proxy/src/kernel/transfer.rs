@@ -105,9 +105,9 @@ impl KernelRelay {
             let first_secret = first_secret.as_ref().map(|secret| secret.as_slice());
             DirectionKeys::new(suite, version, (*sequence, keys), first_secret)
         };
-        let own = direction(SealingSide::Server, &exported.tx)?;
+        let sealing = direction(SealingSide::Server, &exported.tx)?;
         let peer = direction(SealingSide::Client, &exported.rx)?;
-        attach_sending(&client, own.for_kernel()).map_err(io::Error::other)?;
+        attach_sending(&client, sealing.for_kernel()).map_err(io::Error::other)?;
         let receiving = if !is_client_open {
             Receiving::Ended
         } else if receives && is_received_by_kernel(&client, &peer) {
@@ -118,7 +118,7 @@ impl KernelRelay {
             ))
         };
         let sending =
-            Sending { keys: RefCell::new(Some(own)), records: exported.tx.0, max_records: MAX_RECORDS };
+            Sending { keys: RefCell::new(Some(sealing)), records: exported.tx.0, max_records: MAX_RECORDS };
         Ok(Self { client, backend, sending, receiving, close: close_by_kernel })
     }
 

@@ -406,13 +406,13 @@ async fn long_chains_are_refused_before_they_are_searched() {
 async fn a_backend_with_a_long_chain_is_refused() {
     let authority = TestAuthority::new();
     let (pem, key) = authority.issue(&["localhost"], "backend");
-    let (_, own) = x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap();
-    let own = CertificateDer::from(own.contents);
+    let (_, leaf) = x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap();
+    let leaf = CertificateDer::from(leaf.contents);
     for (len, is_accepted) in [(8, true), (9, false)] {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = rustls::ServerConfig::builder_with_provider(provider);
         let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-        let chain = vec![own.clone(); len];
+        let chain = vec![leaf.clone(); len];
         let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
         let acceptor = TlsAcceptor::from(Arc::new(builder.with_single_cert(chain, key).unwrap()));
         let (listener, address) = backend().await;

@@ -153,7 +153,7 @@ impl RecordClient {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         let keys = |label| {
             let secrets = secrets.0.lock().unwrap();
-            let (_, secret) = secrets.iter().find(|(own, _)| own == label).unwrap();
+            let (_, secret) = secrets.iter().find(|(name, _)| name == label).unwrap();
             Keys::tls13(Suite::TLS13_AES_128_GCM, secret).unwrap()
         };
         let (sent, received) = (keys("CLIENT_TRAFFIC_SECRET_0"), keys("SERVER_TRAFFIC_SECRET_0"));

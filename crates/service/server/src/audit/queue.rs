@@ -325,11 +325,11 @@ impl AuditQueue {
         let mut state = self.state();
         state.used -= piece.bytes.len();
         // The line that reports lost entries is not an entry of a client.
-        let own = count_lines(rest).saturating_sub(u64::from(piece.reported_lost > 0));
-        self.lost.fetch_add(own, Ordering::Relaxed);
-        state.lost += own + piece.reported_lost;
+        let lost = count_lines(rest).saturating_sub(u64::from(piece.reported_lost > 0));
+        self.lost.fetch_add(lost, Ordering::Relaxed);
+        state.lost += lost + piece.reported_lost;
         state.retry_at = Some(Instant::now() + RETRY);
-        own
+        lost
     }
 
     /// Notes that the disk fails. Returns true if it did not fail before.

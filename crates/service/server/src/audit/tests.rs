@@ -127,9 +127,9 @@ fn leaves_space_for_work_and_counts_every_refusal() {
 fn gives_an_unused_reservation_back() {
     let directory = tempfile::tempdir().unwrap();
     let audit = with_queue(directory.path(), QUEUE, AuditFailure::Stop);
-    let own = || audit.reserve(&Arc::default(), QUEUE / 16);
-    let all: Vec<_> = std::iter::from_fn(|| own().ok()).collect();
-    assert_eq!((all.len(), own().unwrap_err()), (14, AuditError::Full));
+    let reserve = || audit.reserve(&Arc::default(), QUEUE / 16);
+    let all: Vec<_> = std::iter::from_fn(|| reserve().ok()).collect();
+    assert_eq!((all.len(), reserve().unwrap_err()), (14, AuditError::Full));
     assert!(!audit.is_behind(), "reservations are not the disk's fault");
     drop(all);
     assert_eq!(audit.queue_bytes(), 0);

@@ -125,17 +125,19 @@ impl ChainVerifier {
         let mut abouts = Vec::new();
         let mut is_chained = false;
         for mut file in files {
-            let place =
+            let break_of =
                 |kind| ChainBreak { file: file.about.file.clone(), line: file.first_line, kind, after: None };
             match (file.first, before) {
                 (Some(carried), Some((hash, _))) if carried != hash => {
                     let is_new = carried == LineHash::NONE;
-                    faults.add(place(if is_new { BreakKind::NewChain } else { BreakKind::OtherHash }));
+                    faults.add(break_of(if is_new { BreakKind::NewChain } else { BreakKind::OtherHash }));
                 }
-                (None, Some(_)) if is_chained && file.last.is_some() => faults.add(place(BreakKind::NoHash)),
+                (None, Some(_)) if is_chained && file.last.is_some() => {
+                    faults.add(break_of(BreakKind::NoHash))
+                }
                 (Some(carried), None) => {
                     if first.is_some_and(|first| first != carried) {
-                        faults.add(place(BreakKind::OtherFirst));
+                        faults.add(break_of(BreakKind::OtherFirst));
                     } else if first.is_none() && carried != LineHash::NONE {
                         let (file, line) = (file.about.file.clone(), file.first_line);
                         notes.add(ChainNote { file, line, kind: NoteKind::Continues });

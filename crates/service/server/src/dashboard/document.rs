@@ -204,13 +204,14 @@ fn rates(service: &SharedService, window: &TotalsWindow) -> Rates {
 }
 
 fn operations(window: &TotalsWindow) -> Vec<OperationRow<'_>> {
-    let rows = window.now.operations.iter().map(|(name, own)| OperationRow {
+    let rows = window.now.operations.iter().map(|(name, counts)| OperationRow {
         operation: name,
         per_s: rounded(
-            window.rate(|totals| totals.operations.get(name).map_or(0, |own| own.done + own.not_done)),
+            window
+                .rate(|totals| totals.operations.get(name).map_or(0, |counts| counts.done + counts.not_done)),
         ),
-        done: own.done,
-        not_done: own.not_done,
+        done: counts.done,
+        not_done: counts.not_done,
     });
     most(rows, |row| (row.per_s, row.done))
 }
@@ -315,12 +316,12 @@ pub(super) fn engine_rows(accelerator: &Accelerator) -> Vec<EngineVerdict> {
 fn live_engines<'d>(engines: &'d [EngineVerdict], accelerator: &Accelerator) -> Vec<LiveEngine<'d>> {
     let quarantined = accelerator.quarantined();
     let of = |engine: &'d EngineVerdict| {
-        let own = quarantined.iter().filter(|quarantined| quarantined.engine == engine.engine);
-        let own = own.map(|quarantined| {
+        let of_engine = quarantined.iter().filter(|quarantined| quarantined.engine == engine.engine);
+        let rows = of_engine.map(|quarantined| {
             let shape = quarantined.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
             (shape, quarantined.reason.clone())
         });
-        LiveEngine { engine, quarantined: own.collect() }
+        LiveEngine { engine, quarantined: rows.collect() }
     };
     engines.iter().map(of).collect()
 }

@@ -18,10 +18,10 @@ impl ValueSpread {
         let (mut buckets, mut below, mut below_before) = (Vec::new(), 0, 0);
         for (bound, up_to) in after.cumulative() {
             let up_to_before = earlier.as_mut().and_then(Iterator::next).map_or(0, |(_, up_to)| up_to);
-            let own = (up_to - below).saturating_sub(up_to_before - below_before);
+            let count = (up_to - below).saturating_sub(up_to_before - below_before);
             (below, below_before) = (up_to, up_to_before);
-            if own > 0 {
-                buckets.push((bound, own));
+            if count > 0 {
+                buckets.push((bound, count));
             }
         }
         // A snapshot is not taken at one moment, so a count may be missing. It then comes with the next one.
@@ -32,8 +32,8 @@ impl ValueSpread {
 
     pub(super) fn add(&mut self, other: &Self) {
         for (bound, count) in &other.buckets {
-            match self.buckets.iter_mut().find(|(own, _)| own == bound) {
-                Some((_, own)) => *own += count,
+            match self.buckets.iter_mut().find(|(known, _)| known == bound) {
+                Some((_, sum)) => *sum += count,
                 None => self.buckets.push((*bound, *count)),
             }
         }
@@ -57,13 +57,13 @@ impl ValueSpread {
         let rank = share * total as f64;
         let mut below = 0.0;
         for (bound, count) in &self.buckets {
-            let own = *count as f64;
-            if below + own >= rank {
+            let count = *count as f64;
+            if below + count >= rank {
                 // Values are taken as spread evenly from half the bound, where the bucket begins, to the bound.
                 let lower = *bound as f64 / 2.0;
-                return Some(lower + (*bound as f64 - lower) * ((rank - below) / own));
+                return Some(lower + (*bound as f64 - lower) * ((rank - below) / count));
             }
-            below += own;
+            below += count;
         }
         None
     }

@@ -71,7 +71,7 @@ impl ServerTotals {
     }
 
     fn operation_count(&self) -> u64 {
-        self.operations.values().map(|own| own.done + own.not_done).sum()
+        self.operations.values().map(|counts| counts.done + counts.not_done).sum()
     }
 
     fn refusal_count(&self) -> u64 {
@@ -86,8 +86,8 @@ fn add_operations<K: ToString + Clone + Eq>(
     for (key, by_code) in family.iter() {
         for (code, count) in by_code.read() {
             let name = key.map_or_else(|| "other".to_owned(), ToString::to_string);
-            let own = operations.entry(name).or_default();
-            *(if code == Code::Done { &mut own.done } else { &mut own.not_done }) += count;
+            let counts = operations.entry(name).or_default();
+            *(if code == Code::Done { &mut counts.done } else { &mut counts.not_done }) += count;
         }
     }
 }

@@ -206,8 +206,8 @@ fn check_chain(chain: &[CertificateDer<'_>], key: Fingerprint) -> Result<(), Key
             _ => return Err(KeyChainFault::Unreadable { number }),
         };
         // Fingerprints and not bytes are compared, because encodings of one key differ in absent parameters.
-        let own = (number == 1).then(|| import::spki_der(parsed.public_key().raw));
-        if own.is_some_and(|own| own.map(|own| own.fingerprint()) != Ok(key)) {
+        let spki = (number == 1).then(|| import::spki_der(parsed.public_key().raw));
+        if spki.is_some_and(|spki| spki.map(|key| key.fingerprint()) != Ok(key)) {
             return Err(KeyChainFault::OtherKey { subject: parsed.subject().to_string() });
         }
     }
@@ -238,12 +238,12 @@ mod tests {
 
     impl Fixture {
         fn new() -> Self {
-            let (own, authority_key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+            let (pair, authority_key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
             let mut params = named("the authority");
             params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
             let authority = params.self_signed(&authority_key).unwrap();
-            let leaf = named("mail").signed_by(&own, &Issuer::from_params(&params, &authority_key)).unwrap();
-            let key = import::any(own.serialize_pem().as_bytes(), None).unwrap();
+            let leaf = named("mail").signed_by(&pair, &Issuer::from_params(&params, &authority_key)).unwrap();
+            let key = import::any(pair.serialize_pem().as_bytes(), None).unwrap();
             Self { directory: tempfile::tempdir().unwrap(), key, leaf, authority }
         }
 

@@ -231,7 +231,7 @@ impl KeySources {
         // Only the listing can fail as a whole. The fault of a single file is reported and does not stop a reload.
         let listed = self.list(config.keys.directory.as_deref())?;
         let mut records = RecordsFile::from_config(&config.keys);
-        let identities = identity.identities().map(|own| &**own);
+        let identities = identity.identities().map(|identities| &**identities);
         let table = read_records(&mut records, identities, self.counters)?;
         let path = |file: &Option<RecordsFile>| file.as_ref().map(RecordsFile::plain_path);
         // Another file may have other keys under the same names.
@@ -260,8 +260,8 @@ impl KeySources {
         path: Option<&Path>,
     ) -> Result<Option<(Option<KeyDirectory>, KeyListing)>, ResidentKeysError> {
         let Some(path) = path else { return Ok(None) };
-        if let Some(own) = self.directory.as_ref().filter(|own| own.path() == path) {
-            return Ok(Some((None, own.list()?)));
+        if let Some(directory) = self.directory.as_ref().filter(|directory| directory.path() == path) {
+            return Ok(Some((None, directory.list()?)));
         }
         let new = KeyDirectory::new(path, None).require_private(self.reader());
         let listing = new.list()?;
@@ -316,10 +316,11 @@ impl KeySources {
             None => {}
         }
         self.note_former_keys(&mut found);
-        let identities = self.identity.identities().map(|own| &**own);
+        let identities = self.identity.identities().map(|identities| &**identities);
         let read = read_records(&mut self.records, identities, self.counters);
-        let read =
-            read.and_then(|loaded| loaded.map(|own| self.check_rollback(&own).map(|()| own)).transpose());
+        let read = read.and_then(|loaded| {
+            loaded.map(|loaded| self.check_rollback(&loaded).map(|()| loaded)).transpose()
+        });
         match read {
             Ok(None) => {}
             Ok(Some(LoadedKeys { table, versions, .. })) => {
@@ -366,7 +367,8 @@ impl KeySources {
     /// Notes the refused files whose former keys stay in use.
     fn note_former_keys(&self, found: &mut KeyChanges) {
         let directory = self.directory.iter();
-        let files = directory.flat_map(|own| own.keys().filter_map(|(name, _)| own.file(name)));
+        let files =
+            directory.flat_map(|directory| directory.keys().filter_map(|(name, _)| directory.file(name)));
         let is_refused = |file: &&Path| found.changes.refused.iter().any(|(path, _)| path == file);
         found.former_keys = files.filter(is_refused).map(Path::to_owned).collect();
     }

@@ -92,7 +92,7 @@ impl AuthorizationCache {
     /// Removes the decisions about a handle, which stands for another key now.
     pub(super) fn remove_handle(&mut self, handle: u32) {
         // A linear pass, at most MAX_CACHED entries, and keys are opened rarely.
-        self.0.retain(|(own, _), _| *own != handle);
+        self.0.retain(|(held, _), _| *held != handle);
     }
 
     /// Returns the decision about a scheme and the key that `handle` stands for.

@@ -92,11 +92,11 @@ impl OpenedKey {
     ) -> Result<(Self, Key), Fault> {
         let key = import_client_key(&service.limits, &client.account, bytes)?;
         let held = HeldBytes::new(&client.account.bytes, OWN_KEY_BYTES).map_err(too_many_bytes)?;
-        Ok((Self::own(&key, OpenedSource::Own(key.clone()), held), key))
+        Ok((Self::of_session(&key, OpenedSource::Own(key.clone()), held), key))
     }
 
     /// Returns a key of the client's own, which may be used for every operation.
-    pub(super) fn own(key: &Key, source: OpenedSource, held: HeldBytes) -> Self {
+    pub(super) fn of_session(key: &Key, source: OpenedSource, held: HeldBytes) -> Self {
         let name = key.fingerprint().to_string().into();
         let held = Some(Arc::new(held));
         let (rights, expected) = (ClientRights::Own, Bytes::new());

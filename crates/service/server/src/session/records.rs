@@ -199,7 +199,7 @@ impl RecordBatchTask {
         (0_u32..)
             .zip(records)
             .filter(|(_, records)| *records > 0)
-            .for_each(|(handle, own)| count(handle, own));
+            .for_each(|(handle, records)| count(handle, records));
     }
 
     /// Counts records by task and code.

@@ -264,9 +264,9 @@ async fn refuses_long_chains_before_they_are_searched() {
 async fn clients_refuse_long_chains_of_servers() {
     let root = CertifiedIssuer::self_signed(authority_params("root"), KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &root).unwrap();
+    let leaf = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &root).unwrap();
     for (len, is_refused) in [(8, false), (9, true)] {
-        let chain = vec![own.der().clone(); len];
+        let chain = vec![leaf.der().clone(); len];
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = rustls::ServerConfig::builder_with_provider(provider);
         let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
@@ -284,7 +284,7 @@ async fn clients_refuse_long_chains_of_servers() {
         });
         let credentials = Credentials {
             server_ca: root.pem().into_bytes(),
-            certificate: own.pem().into_bytes(),
+            certificate: leaf.pem().into_bytes(),
             private_key: key.serialize_pem().into_bytes().into(),
         };
         let url = format!("https://localhost:{port}");

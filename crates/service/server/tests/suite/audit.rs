@@ -206,8 +206,8 @@ async fn writes_clients_sources_and_events_of_the_server() {
     let example = format!("{{\"time_ms\"{}", example.split("```").next().unwrap());
     let shown: Vec<&str> = example.lines().collect();
     for line in log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let own = fields(std::str::from_utf8(line).unwrap());
-        assert!(shown.iter().any(|shown| fields(shown) == own), "no example in the page has {own:?}");
+        let written = fields(std::str::from_utf8(line).unwrap());
+        assert!(shown.iter().any(|shown| fields(shown) == written), "no example in the page has {written:?}");
     }
     // Both are whole chains from their first line on.
     for (name, text, entries) in [("log", &*log, lines.len()), ("page", example.as_bytes(), shown.len())] {

@@ -96,10 +96,10 @@ async fn gives_a_client_with_many_connections_no_larger_share() {
     for _ in 0..8 {
         assert_all_done(&sign(&honest, &signatures(PKCS1, &key, 64)).await);
     }
-    let (own, others) = (8 * 64, greedy.done() - before);
+    let (of_client, others) = (8 * 64, greedy.done() - before);
     // Between two messages the honest client has nothing waiting, and the other client has the engines alone. The
     // operations in progress on its 32 connections at the beginning count too.
-    assert!(others <= 2 * own + 32 * 8, "{others} of the other client's against {own}");
+    assert!(others <= 2 * of_client + 32 * 8, "{others} of the other client's against {of_client}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -77,8 +77,9 @@ async fn gives_no_key_stream_to_a_client_that_may_only_encrypt() {
     let translate = BatchEntry::new(BatchTask::translate(BlockCipher::Aes128, BlockCipher::Aes128));
     let translate = translate.key(1).second_key(0).iv(EntryIv::Zero);
     // The client's own key decrypts this to the counter block.
-    let own = BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(1).iv(EntryIv::Zero).input(&block);
-    let (code, wrapped, _) = alone(&link, own).await;
+    let zero_iv =
+        BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(1).iv(EntryIv::Zero).input(&block);
+    let (code, wrapped, _) = alone(&link, zero_iv).await;
     assert_eq!(code, Code::Done);
     for iv in [EntryIv::Zero, EntryIv::Bytes(&[0; 16]), EntryIv::KeyItself] {
         assert_eq!(alone(&link, cbc.iv(iv)).await.0, denied, "{iv:?}");

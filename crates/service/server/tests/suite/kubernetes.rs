@@ -120,13 +120,13 @@ fn python() -> Option<PathBuf> {
 
 /// Checks manifests as a version of Kubernetes reads them. Problems name `0.yaml`, `1.yaml` and so on.
 fn check(python: &Path, version: &str, manifests: &[String]) -> Output {
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peer/manifests.py");
     let mut command = Command::new(python);
-    command.args([script, version]).current_dir(place.path()).stdin(Stdio::null());
+    command.args([script, version]).current_dir(folder.path()).stdin(Stdio::null());
     for (number, manifest) in manifests.iter().enumerate() {
         let name = format!("{number}.yaml");
-        fs::write(place.path().join(&name), manifest).unwrap();
+        fs::write(folder.path().join(&name), manifest).unwrap();
         command.arg(name);
     }
     command.output().unwrap()
@@ -195,17 +195,17 @@ fn the_schemas_refuse_unknown_fields_and_wrong_types() {
 fn the_pods_have_no_privileges() {
     let Some(documents) = parsed() else { return };
     let pod = &of_kind(documents, "Deployment")["spec"]["template"]["spec"];
-    let (own, containers) = (&pod["securityContext"], pod["containers"].as_array().unwrap());
+    let (pod_context, containers) = (&pod["securityContext"], pod["containers"].as_array().unwrap());
     assert_eq!(
-        (&own["runAsNonRoot"], &own["seccompProfile"]["type"]),
+        (&pod_context["runAsNonRoot"], &pod_context["seccompProfile"]["type"]),
         (&true.into(), &"RuntimeDefault".into())
     );
-    assert!(own["runAsUser"].as_u64().unwrap() > 0 && own["fsGroup"].as_u64().unwrap() > 0);
+    assert!(pod_context["runAsUser"].as_u64().unwrap() > 0 && pod_context["fsGroup"].as_u64().unwrap() > 0);
     for container in containers {
-        let own = &container["securityContext"];
-        assert_eq!(own["allowPrivilegeEscalation"], false);
-        assert_eq!(own["readOnlyRootFilesystem"], true);
-        assert_eq!(own["capabilities"]["drop"], serde_json::json!(["ALL"]));
+        let context = &container["securityContext"];
+        assert_eq!(context["allowPrivilegeEscalation"], false);
+        assert_eq!(context["readOnlyRootFilesystem"], true);
+        assert_eq!(context["capabilities"]["drop"], serde_json::json!(["ALL"]));
     }
     for shared in ["hostNetwork", "hostPID", "hostIPC", "initContainers"] {
         assert!(pod[shared].is_null(), "{shared}");
@@ -256,12 +256,13 @@ fn the_alerts_of_the_operator_are_those_of_the_file_of_rules() {
     let rules = include_str!("../../../../../packaging/prometheus-rules.yaml").replace(['\n', ' '], "");
     for rule in groups["groups"][0]["rules"].as_array().unwrap() {
         let [alert, expr] = ["alert", "expr"].map(|field| rule[field].as_str().unwrap().replace(' ', ""));
-        let (_, own) = rules.split_once(&format!("-alert:{alert}expr:")).expect("an alert of this name");
-        assert!(own.trim_start_matches(">-").starts_with(&expr), "{alert}");
+        let (_, expression) =
+            rules.split_once(&format!("-alert:{alert}expr:")).expect("an alert of this name");
+        assert!(expression.trim_start_matches(">-").starts_with(&expr), "{alert}");
         assert!(rule["labels"]["severity"].is_string(), "{alert}");
     }
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("rules.json");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rules.json");
     fs::write(&path, groups.to_string()).unwrap();
     match Command::new("promtool").args(["check", "rules"]).arg(&path).output() {
         Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),

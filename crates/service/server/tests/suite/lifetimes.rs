@@ -192,10 +192,10 @@ async fn refused(endpoint: &oarlock_wire::Endpoint) -> Option<LinkError> {
 async fn reads_a_certificate_behind_a_changed_link() {
     let directory = tempfile::tempdir().unwrap();
     let links = directory.path().to_owned();
-    let server = TestServer::with(|config, own| {
+    let server = TestServer::with(|config, folder| {
         let tls = config.tls.as_mut().unwrap();
         // The kubelet does it like this: files are links into a directory that is a link, and this link is replaced.
-        std::os::unix::fs::symlink(own, links.join("..data")).unwrap();
+        std::os::unix::fs::symlink(folder, links.join("..data")).unwrap();
         for path in [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca] {
             let link = links.join(path.file_name().unwrap());
             let target = Path::new("..data").join(path.file_name().unwrap());
@@ -397,9 +397,9 @@ async fn reports_the_ends_of_certificates_as_metrics() {
     let page = get(&server, "/metrics").await;
     assert!(page.contains("\noarlock_requests_refused 0\n"));
     let mut left = page.lines().filter(|line| line.starts_with("oarlock_certificate_seconds_left{"));
-    let own = left.clone().find(|line| line.contains("setting=\"certificate\"")).unwrap();
-    let seconds: i64 = own.rsplit(' ').next().unwrap().parse().unwrap();
-    assert!(seconds > 365 * 86_400, "{own}");
+    let sample = left.clone().find(|line| line.contains("setting=\"certificate\"")).unwrap();
+    let seconds: i64 = sample.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(seconds > 365 * 86_400, "{sample}");
     assert!(
         left.any(|line| line.contains("setting=\"client_ca\"") && line.contains("the clients' authority"))
     );
@@ -562,11 +562,11 @@ async fn accepts_group_readable_secrets_in_root_s_check_but_not_in_its_server() 
 fn warns_about_a_certificate_that_does_not_belong_to_the_server_s_chain() {
     let warnings = checked(|config, _| {
         let path = &config.tls.as_ref().unwrap().certificate;
-        let own = std::fs::read_to_string(path).unwrap();
+        let leaf = std::fs::read_to_string(path).unwrap();
         let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name.push(rcgen::DnType::CommonName, "another authority");
         let other = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
-        drop(write(path, &(own + &other)));
+        drop(write(path, &(leaf + &other)));
     });
     let warnings = warnings.unwrap();
     let expected = "(CN=another authority) is not that of the issuer of the one before";

@@ -86,8 +86,8 @@ impl Page {
 
     /// Returns the sum of all samples of one name.
     fn sum(&self, name: &str) -> f64 {
-        let own = self.0.iter().filter(|(sample, _)| sample.split('{').next() == Some(name));
-        own.map(|(_, value)| value).sum()
+        let samples = self.0.iter().filter(|(sample, _)| sample.split('{').next() == Some(name));
+        samples.map(|(_, value)| value).sum()
     }
 }
 

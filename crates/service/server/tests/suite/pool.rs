@@ -127,16 +127,16 @@ async fn waits_for_answers_by_descriptor_and_cancels_by_dropping() {
     let job = Job::with_scheme(PKCS1, &key, Input::Message(b"message"), &[]);
     let mut pending: Vec<_> = (0..8).map(|_| pool.start(&job, source("rsa2048", &key)).unwrap()).collect();
     drop(pending.split_off(6));
-    for own in &mut pending {
+    for operation in &mut pending {
         let answer = loop {
-            if let Some(answer) = own.try_take().unwrap() {
+            if let Some(answer) = operation.try_take().unwrap() {
                 break answer;
             }
             let poll = rustix::event::PollFlags::IN;
-            rustix::event::poll(&mut [rustix::event::PollFd::new(&own.as_fd(), poll)], None).unwrap();
+            rustix::event::poll(&mut [rustix::event::PollFd::new(&operation.as_fd(), poll)], None).unwrap();
         };
         assert!(is_valid(&key, answer.expose()));
-        assert!(matches!(own.try_take(), Err(PoolError::Taken)));
+        assert!(matches!(operation.try_take(), Err(PoolError::Taken)));
     }
     assert_eq!(pool.idle(), 4, "the maximum of idle connections");
 }
@@ -241,17 +241,17 @@ fn sends_nothing_to_a_server_of_another_user() {
         stream.read_to_end(&mut sent).unwrap();
         assert!(sent.is_empty());
     });
-    let own = rustix::process::getuid().as_raw();
+    let uid = rustix::process::getuid().as_raw();
     let pool =
-        ConnectionPool::new(PoolConfig { users: ServerUsers::only(own + 1), ..config(&path) }, checker());
+        ConnectionPool::new(PoolConfig { users: ServerUsers::only(uid + 1), ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
     let refused = sign(&pool, &key, JobKeySource::Brought(&key)).unwrap_err();
     assert!(
         matches!(&refused, PoolError::WrongOwner { found, expected, .. }
-        if *found == own && *expected == [own + 1]),
+        if *found == uid && *expected == [uid + 1]),
         "{refused}"
     );
-    assert!(refused.to_string().contains(&format!("expected a server of uid [{}], found", own + 1)));
+    assert!(refused.to_string().contains(&format!("expected a server of uid [{}], found", uid + 1)));
     server.join().unwrap();
 }
 

@@ -80,8 +80,8 @@ fn behave(mut stream: UnixStream, manner: BadBehaviour) {
         let body = match request.body.unwrap() {
             request::Body::OpenKey(_) => response::Body::Key(proto::KeyInfo::default()),
             request::Body::OpenRing(_) => response::Body::Fault(proto::Fault::default()),
-            request::Body::Jobs(own) if manner == BadBehaviour::Wrong => {
-                let lies = (0..own.count).map(|_| Ok::<&[u8], JobError>(&[7; 64]));
+            request::Body::Jobs(jobs) if manner == BadBehaviour::Wrong => {
+                let lies = (0..jobs.count).map(|_| Ok::<&[u8], JobError>(&[7; 64]));
                 response::Body::Results(jobs::write_answers(
                     lies.collect::<Vec<_>>().into_iter(),
                     jobs::SeparateAnswers::default(),

@@ -106,7 +106,7 @@ async fn answers_single_calls() {
         assert_eq!(client.verify(request).await.unwrap().into_inner().is_valid, expected);
     }
     let peer = generate::x25519().unwrap();
-    let own = client
+    let public_key = client
         .get_public_key(proto::GetPublicKeyRequest { name: "x25519".into() })
         .await
         .unwrap()
@@ -115,7 +115,7 @@ async fn answers_single_calls() {
         proto::DeriveRequest { key: "x25519".into(), peer: peer.x25519_public().unwrap().to_vec().into() };
     let shared = client.derive(derive).await.unwrap().into_inner().shared_secret;
     let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-    let theirs = public(&own);
+    let theirs = public(&public_key);
     let expected = accelerator.run_all(&[Job::agree(&peer, theirs.x25519_public().unwrap())]);
     assert_eq!(shared, expected.get(0).unwrap());
     let peer = generate::ec(Curve::P256).unwrap();

@@ -55,9 +55,9 @@ fn contains_every_setting() {
         ("limits", fields::<ServerLimits>()),
         ("engines", fields::<EnginesConfig>()),
     ] {
-        let own = &whole[section];
-        let own = own.as_array().map_or(own, |sections| &sections[0]).as_table().unwrap();
-        let missing: Vec<_> = fields.iter().filter(|field| !own.contains_key(**field)).collect();
+        let value = &whole[section];
+        let table = value.as_array().map_or(value, |sections| &sections[0]).as_table().unwrap();
+        let missing: Vec<_> = fields.iter().filter(|field| !table.contains_key(**field)).collect();
         assert!(missing.is_empty(), "[{section}] says nothing of {missing:?}");
     }
     assert_eq!(fields::<CryptoserverConfig>().len(), whole.len());

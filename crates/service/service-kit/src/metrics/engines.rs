@@ -86,8 +86,8 @@ fn queues(queued: Vec<(String, usize)>) -> BTreeMap<String, usize> {
     shown
 }
 
-fn histograms(text: &mut MetricsText, own: &Histograms) {
-    let runs = || own.runs.iter().map(|runs| (runs, name_of(runs.shape)));
+fn histograms(text: &mut MetricsText, histograms: &Histograms) {
+    let runs = || histograms.runs.iter().map(|runs| (runs, name_of(runs.shape)));
     let name = "oarlock_batch_operations";
     text.histogram(name, "Operations in a batch that an engine computed.");
     for (runs, shape) in runs() {
@@ -109,15 +109,15 @@ fn histograms(text: &mut MetricsText, own: &Histograms) {
                  text: &mut MetricsText,
                  of: fn(&oarlock::metrics::AnswerTimes) -> &Histogram| {
         text.histogram(name, help);
-        for times in &own.answers {
+        for times in &histograms.answers {
             text.samples(name, &[("shape", &*name_of(times.shape))], of(times), HistogramScale::SECONDS);
         }
     };
-    times("oarlock_waiting_seconds", "The time that an operation waited in the queue.", text, |own| {
-        &own.waiting_ns
+    times("oarlock_waiting_seconds", "The time that an operation waited in the queue.", text, |times| {
+        &times.waiting_ns
     });
     let help = "The time from the submission of an operation to its answer.";
-    times("oarlock_answer_seconds", help, text, |own| &own.answer_ns);
+    times("oarlock_answer_seconds", help, text, |times| &times.answer_ns);
 }
 
 fn name_of(shape: Option<Shape>) -> String {

@@ -8,12 +8,12 @@ use super::text::MetricsText;
 pub fn append_process_metrics(text: &mut MetricsText) {
     let page = rustix::param::page_size() as u64;
     let statm = read("/proc/self/statm");
-    let pages = |place: usize| statm.split(' ').nth(place)?.trim().parse::<u64>().ok();
+    let pages = |index: usize| statm.split(' ').nth(index)?.trim().parse::<u64>().ok();
     let stat = StatFields::parse(&read("/proc/self/stat"));
     let start =
         stat.zip(boot_seconds(&read("/proc/stat"))).map(|(stat, boot)| boot as f64 + stat.start_seconds());
     let cpu = stat.map(|stat| stat.cpu_seconds());
-    let bytes = |place| pages(place).map(|pages| pages * page);
+    let bytes = |index| pages(index).map(|pages| pages * page);
     gauge(text, "process_virtual_memory_bytes", "Virtual memory in bytes.", bytes(0));
     gauge(text, "process_resident_memory_bytes", "Resident memory in bytes.", bytes(1));
     gauge(text, "process_open_fds", "Open file descriptors.", open_files());

@@ -99,16 +99,22 @@ impl MetricsText {
     }
 
     /// Appends all samples of a histogram.
-    pub fn samples(&mut self, name: &str, labels: MetricLabels<'_>, own: &Histogram, scale: HistogramScale) {
+    pub fn samples(
+        &mut self,
+        name: &str,
+        labels: MetricLabels<'_>,
+        histogram: &Histogram,
+        scale: HistogramScale,
+    ) {
         let bucket = format!("{name}_bucket");
-        let shown = own.cumulative().filter(|(bound, _)| (scale.min..=scale.max).contains(bound));
+        let shown = histogram.cumulative().filter(|(bound, _)| (scale.min..=scale.max).contains(bound));
         for (bound, below) in shown {
             let bound = (bound as f64 * scale.unit).to_string();
             self.sample(&bucket, &[labels, &[("le", &*bound)]].concat(), below);
         }
-        self.sample(&bucket, &[labels, &[("le", "+Inf")]].concat(), own.count());
-        self.sample(&format!("{name}_sum"), labels, own.sum() as f64 * scale.unit);
-        self.sample(&format!("{name}_count"), labels, own.count());
+        self.sample(&bucket, &[labels, &[("le", "+Inf")]].concat(), histogram.count());
+        self.sample(&format!("{name}_sum"), labels, histogram.sum() as f64 * scale.unit);
+        self.sample(&format!("{name}_count"), labels, histogram.count());
     }
 
     /// Returns the page.

@@ -234,9 +234,9 @@ impl TestMail {
             ("Subject", " a subject that\n  is folded"),
             ("Date", " Thu, 1 Jan 2026 00:00:00 +0000"),
         ];
-        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         Self {
-            headers: headers.map(own).into(),
+            headers: headers.map(owned).into(),
             body: b"Hello  Jane,\r\n\r\nhow are you?\r\n\r\n\r\n".to_vec(),
         }
     }

@@ -79,14 +79,14 @@ fn a_chain_is_verified_again_once_a_certificate_has_ended() {
         CertifiedIssuer::self_signed(CertificateParams::default(), KeyPair::generate().unwrap()).unwrap();
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     params.not_after = (std::time::UNIX_EPOCH + Duration::from_secs(1_800_000_000)).into();
-    let own = params.signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().der().clone();
+    let leaf = params.signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().der().clone();
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from(issuer.der().to_vec())).unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
     let verify = |seconds| {
         let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        verify_again(&*verifier, &name(), std::slice::from_ref(&own), now)
+        verify_again(&*verifier, &name(), std::slice::from_ref(&leaf), now)
     };
     assert_eq!(verify(1_800_000_000), Ok(()));
     assert!(matches!(verify(1_800_000_001), Err(Error::InvalidCertificate(_))));

@@ -43,9 +43,9 @@ fn authority_params(name: &str, ends_at: Option<u64>) -> CertificateParams {
 
 fn issue(issuer: &TestIssuer, others: &[&TestIssuer], ends_at: Option<u64>) -> TestIdentity {
     let key = KeyPair::generate().unwrap();
-    let own = params("own", ends_at).signed_by(&key, issuer).unwrap().der().clone();
+    let leaf = params("own", ends_at).signed_by(&key, issuer).unwrap().der().clone();
     let others = others.iter().map(|other| CertificateDer::from(other.der().to_vec()));
-    (std::iter::once(own).chain(others).collect(), PrivatePkcs8KeyDer::from(key.serialize_der()).into())
+    (std::iter::once(leaf).chain(others).collect(), PrivatePkcs8KeyDer::from(key.serialize_der()).into())
 }
 
 struct TicketTest {

@@ -39,11 +39,11 @@ impl TestAuthority {
     pub(crate) fn new() -> Self {
         let params = authority_params("test authority");
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let own = Self { directory: tempfile::tempdir().unwrap(), issuer };
-        fs::write(own.path("ca.pem"), own.issuer.pem()).unwrap();
-        fs::create_dir(own.path("certificates")).unwrap();
-        own.add("a-localhost", &["localhost"]);
-        own
+        let settings = Self { directory: tempfile::tempdir().unwrap(), issuer };
+        fs::write(settings.path("ca.pem"), settings.issuer.pem()).unwrap();
+        fs::create_dir(settings.path("certificates")).unwrap();
+        settings.add("a-localhost", &["localhost"]);
+        settings
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -118,8 +118,8 @@ impl TestAuthority {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, common_name);
-        let own = params.signed_by(&key, issuer).unwrap().der().clone();
-        self.client_with(std::iter::once(own).chain(others).collect(), &key)
+        let leaf = params.signed_by(&key, issuer).unwrap().der().clone();
+        self.client_with(std::iter::once(leaf).chain(others).collect(), &key)
     }
 
     /// Returns a client's configuration with this chain.

@@ -203,7 +203,7 @@ impl<'s> RecordAuthorizer<'s> {
         let Some(known) = self.known.get_mut(handle as usize) else {
             return self.deny(index, not_open(handle).into());
         };
-        let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
+        let at = known.iter().position(|(known_task, _)| *known_task == task).unwrap_or_else(|| {
             let name = task_name(&mut self.names, task);
             let opened = self.handles[handle as usize].as_ref();
             let (decision, is_own) = match opened {
@@ -265,8 +265,9 @@ pub(super) fn operation_name(task: BatchTask, verifies: bool) -> String {
 /// Returns the decision about a handle, and true if its key is the stream's own. One of the operations must be granted.
 fn decide(opened: Option<&OpenedKey>, handle: u32, operations: &[&str]) -> (KeyDecision, bool) {
     let Some(opened) = opened else { return (Err(not_open(handle).into()), false) };
-    let mut grants =
-        operations.iter().map(|own| opened.rights.allow(own).map_err(|reason| denial(reason, own)));
+    let mut grants = operations
+        .iter()
+        .map(|operation| opened.rights.allow(operation).map_err(|reason| denial(reason, operation)));
     let first = grants.next().unwrap_or(Ok(None));
     let grant = match grants.fold(first, Result::or) {
         Ok(grant) => grant.filter(|grant| grant.is_counted()).cloned(),

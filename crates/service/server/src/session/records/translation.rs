@@ -70,10 +70,10 @@ impl<'s> TranslationJudge<'s> {
 
     fn refusal(&mut self, (first, second, task): Translation) -> Option<Fault> {
         let BatchTask::Do(Shape::Translate { from, to }) = task else { return None };
-        let (own, other) = (self.reach(first, from.alg), self.reach(second, to.alg));
-        let (key, operation, verb) = if other.decrypts && !own.decrypts {
+        let (reach, other) = (self.reach(first, from.alg), self.reach(second, to.alg));
+        let (key, operation, verb) = if other.decrypts && !reach.decrypts {
             (first, BatchTask::decrypt(from.alg), "decrypt")
-        } else if own.encrypts && !other.encrypts {
+        } else if reach.encrypts && !other.encrypts {
             (second, BatchTask::encrypt(to.alg), "encrypt")
         } else {
             return None;

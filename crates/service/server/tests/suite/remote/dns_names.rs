@@ -48,8 +48,8 @@ fn one_dead_address_of_ten_fails_no_job() {
 
 /// Runs an ignored test of this module in namespaces of its own.
 fn run_alone(test: &str) {
-    let place = tempfile::tempdir().unwrap();
-    let (resolv, nsswitch) = (place.path().join("resolv.conf"), place.path().join("nsswitch.conf"));
+    let folder = tempfile::tempdir().unwrap();
+    let (resolv, nsswitch) = (folder.path().join("resolv.conf"), folder.path().join("nsswitch.conf"));
     fs::write(&resolv, RESOLV_CONF).unwrap();
     fs::write(&nsswitch, NSSWITCH_CONF).unwrap();
     let run = |program: &[&str]| -> std::io::Result<Output> {
@@ -65,9 +65,9 @@ fn run_alone(test: &str) {
         }
         Err(error) => return println!("SKIPPED: no unshare(1): {error}"),
     }
-    let own = std::env::current_exe().unwrap();
+    let program = std::env::current_exe().unwrap();
     let name = format!("remote::dns_names::{test}");
-    let output = run(&[own.to_str().unwrap(), "--exact", &name, "--ignored", "--nocapture"]).unwrap();
+    let output = run(&[program.to_str().unwrap(), "--exact", &name, "--ignored", "--nocapture"]).unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{said}{errors}");
@@ -273,12 +273,12 @@ impl NameServerState {
             reply.metadata.response_code = ResponseCode::NXDomain;
         }
         let data = self.answer.addresses().iter().filter_map(|address| match (kind, address) {
-            (RecordType::A, IpAddr::V4(own)) => Some(RData::A(A(*own))),
-            (RecordType::AAAA, IpAddr::V6(own)) => Some(RData::AAAA(AAAA(*own))),
+            (RecordType::A, IpAddr::V4(address)) => Some(RData::A(A(*address))),
+            (RecordType::AAAA, IpAddr::V6(address)) => Some(RData::AAAA(AAAA(*address))),
             _ => None,
         });
-        for own in data {
-            reply.add_answer(Record::from_rdata(name.clone(), 0, own));
+        for record in data {
+            reply.add_answer(Record::from_rdata(name.clone(), 0, record));
         }
         reply.to_vec().unwrap()
     }
