@@ -9,7 +9,7 @@ pub struct DividedCores(Option<CoreDivision>);
 #[derive(Debug)]
 struct CoreDivision {
     servers: CpuSet,
-    own: CpuSet,
+    client: CpuSet,
 }
 
 /// The stay of a thread on the servers' core. It ends when this is dropped.
@@ -23,10 +23,10 @@ impl DividedCores {
     pub fn divide() -> Self {
         let Ok(all) = sched_getaffinity(None) else { return Self(None) };
         let Some(first) = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core)) else { return Self(None) };
-        let (mut servers, mut own) = (CpuSet::new(), all);
+        let (mut servers, mut client) = (CpuSet::new(), all);
         servers.set(first);
-        own.unset(first);
-        Self((own.count() > 0).then_some(CoreDivision { servers, own }))
+        client.unset(first);
+        Self((client.count() > 0).then_some(CoreDivision { servers, client }))
     }
 
     /// Moves this thread, and the threads that it starts from now on, off the servers' core. Prints a note if that is
@@ -34,7 +34,7 @@ impl DividedCores {
     pub fn leave(&self) {
         match &self.0 {
             Some(cores) => {
-                if let Err(error) = sched_setaffinity(None, &cores.own) {
+                if let Err(error) = sched_setaffinity(None, &cores.client) {
                     eprintln!("oarlock: servers and load share their cores: {error}");
                 }
             }
@@ -45,7 +45,7 @@ impl DividedCores {
     /// Moves this thread to the servers' core. Processes and threads that it starts there stay there.
     pub fn visit(&self) -> CoreVisit {
         match &self.0 {
-            Some(cores) if sched_setaffinity(None, &cores.servers).is_ok() => CoreVisit(Some(cores.own)),
+            Some(cores) if sched_setaffinity(None, &cores.servers).is_ok() => CoreVisit(Some(cores.client)),
             _ => CoreVisit(None),
         }
     }

@@ -238,7 +238,7 @@ impl FromStr for NamedOperation {
             return Ok(found);
         }
         let record = text.rsplit_once('-').and_then(|(family, len)| {
-            let known = RECORDS.iter().find(|(own, ..)| *own == family)?;
+            let known = RECORDS.iter().find(|(known, ..)| *known == family)?;
             Some(record(known.0, known.2, len))
         });
         let unknown = || OperationError::Unknown { found: text.to_owned(), expected: Self::known_names() };
@@ -279,7 +279,10 @@ impl fmt::Display for NamedOperation {
             Self::X25519 => f.write_str("x25519-derive"),
             Self::Ecdh { curve } => write!(f, "{curve}-derive"),
             Self::Record { kind, len } => {
-                let family = RECORDS.iter().find(|(.., own)| own == kind).map_or("record", |known| known.0);
+                let family = RECORDS
+                    .iter()
+                    .find(|(.., known_kind)| known_kind == kind)
+                    .map_or("record", |known| known.0);
                 write!(f, "{family}-{len}")
             }
         }

@@ -34,8 +34,8 @@ fn legend(drawing: &mut svg::SvgDrawing, series: &[String], [left, top]: [f64; 2
     let is_one_row = left + widths.iter().sum::<f64>() <= right;
     let widest = widths.iter().copied().fold(0.0, f64::max);
     let (mut x, mut y) = (left, top);
-    for ((index, name), own) in series.iter().enumerate().zip(&widths) {
-        let width = if is_one_row { *own } else { widest };
+    for ((index, name), width_of_name) in series.iter().enumerate().zip(&widths) {
+        let width = if is_one_row { *width_of_name } else { widest };
         if x > left && x + width > right {
             (x, y) = (left, y + ROW);
         }

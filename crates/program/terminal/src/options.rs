@@ -72,7 +72,7 @@ impl GlobalOptions {
     #[must_use]
     pub fn measured_engines(&self, all: &Accelerator) -> Vec<&'static str> {
         let is_wanted = |name: &&str| {
-            self.engines.as_ref().is_none_or(|wanted| wanted.iter().any(|own| own.trim() == *name))
+            self.engines.as_ref().is_none_or(|wanted| wanted.iter().any(|engine| engine.trim() == *name))
         };
         let wanted: Vec<&'static str> = all.engine_names().filter(is_wanted).collect();
         if wanted.is_empty() { vec![SCALAR] } else { wanted }

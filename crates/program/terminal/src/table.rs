@@ -283,15 +283,15 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut taken = 0;
     for character in text.chars() {
-        let own = width(character.encode_utf8(&mut [0; 4]));
-        if taken + own > columns && taken > 0 {
+        let character_width = width(character.encode_utf8(&mut [0; 4]));
+        if taken + character_width > columns && taken > 0 {
             parts.push(String::new());
             taken = 0;
         }
         // unreachable because there is always a part
         let Some(part) = parts.last_mut() else { break };
         part.push(character);
-        taken += own;
+        taken += character_width;
     }
     parts
 }

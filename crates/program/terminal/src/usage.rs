@@ -37,11 +37,12 @@ pub fn parse<C: CommandFactory + FromArgMatches>(effects: &[CommandEffect]) -> R
 /// option, and quotes unknown options.
 fn reject_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
     const BEGIN: &[u8] = b"-----BEGIN";
-    let is_key = |own: &OsString| own.as_encoded_bytes().windows(BEGIN.len()).any(|part| part == BEGIN);
+    let is_key =
+        |argument: &OsString| argument.as_encoded_bytes().windows(BEGIN.len()).any(|part| part == BEGIN);
     match arguments.iter().position(is_key) {
         None => Ok(()),
-        Some(place) => {
-            eprintln!("oarlock: argument {place}: {KeyForPath}");
+        Some(index) => {
+            eprintln!("oarlock: argument {index}: {KeyForPath}");
             Err(usage_code())
         }
     }
@@ -55,19 +56,23 @@ pub fn command<C: CommandFactory>(effects: &[CommandEffect]) -> Command {
         .filter(|arg| ["engines", "threads"].contains(&arg.get_id().as_str()))
         .cloned()
         .collect();
-    let names: Vec<String> = command.get_subcommands().map(|own| own.get_name().to_owned()).collect();
+    let names: Vec<String> =
+        command.get_subcommands().map(|subcommand| subcommand.get_name().to_owned()).collect();
     for name in names {
-        command = command.mut_subcommand(&name, |own| with_globals(own, &name, &globals, effects));
+        command =
+            command.mut_subcommand(&name, |subcommand| with_globals(subcommand, &name, &globals, effects));
     }
     command
 }
 
 /// Puts the global options into each command without subcommands.
 fn with_globals(mut command: Command, path: &str, globals: &[Arg], effects: &[CommandEffect]) -> Command {
-    let names: Vec<String> = command.get_subcommands().map(|own| own.get_name().to_owned()).collect();
+    let names: Vec<String> =
+        command.get_subcommands().map(|subcommand| subcommand.get_name().to_owned()).collect();
     for name in &names {
         let path = format!("{path} {name}");
-        command = command.mut_subcommand(name, |own| with_globals(own, &path, globals, effects));
+        command =
+            command.mut_subcommand(name, |subcommand| with_globals(subcommand, &path, globals, effects));
     }
     if names.is_empty() {
         command = command.args(globals.iter().map(|arg| in_command(arg.clone(), path, effects)));
@@ -89,7 +94,7 @@ fn in_command(arg: Arg, path: &str, effects: &[CommandEffect]) -> Arg {
 }
 
 fn effect<'e>(effects: &'e [CommandEffect], path: &str) -> Option<&'e CommandEffect> {
-    effects.iter().find(|(own, _)| *own == path)
+    effects.iter().find(|(known, _)| *known == path)
 }
 
 fn default_threads(effects: &[CommandEffect], path: &str) -> Option<&'static str> {
@@ -105,13 +110,13 @@ fn has_effect(effects: &[CommandEffect], path: &str, option: &str) -> bool {
 
 /// Warns about options without effect. Scripts pass global options to every command, so they are no error.
 fn warn_of_no_effect(command: &Command, matches: &ArgMatches, effects: &[CommandEffect]) {
-    let (path, command, own) = innermost(command, matches);
+    let (path, command, options) = innermost(command, matches);
     // Another program reads the options of a command that has no help.
     if command.is_disable_help_flag_set() {
         return;
     }
     for option in ["engines", "threads"] {
-        if own.contains_id(option) && !has_effect(effects, &path, option) {
+        if options.contains_id(option) && !has_effect(effects, &path, option) {
             eprintln!("oarlock: --{option} has no effect in `{path}`");
         }
     }
@@ -120,9 +125,9 @@ fn warn_of_no_effect(command: &Command, matches: &ArgMatches, effects: &[Command
 /// Returns the words of the command that was given, the command, and its matches.
 fn innermost<'c>(command: &'c Command, matches: &'c ArgMatches) -> (String, &'c Command, &'c ArgMatches) {
     let (mut words, mut command, mut matches) = (Vec::new(), command, matches);
-    while let Some((name, own)) = matches.subcommand() {
+    while let Some((name, inner)) = matches.subcommand() {
         words.push(name);
-        matches = own;
+        matches = inner;
         command = command.find_subcommand(name).unwrap_or(command);
     }
     (words.join(" "), command, matches)

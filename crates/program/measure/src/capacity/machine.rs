@@ -142,17 +142,17 @@ impl MachineRates {
 
     /// Compares this machine's rates with those of another machine, for each implementation that both have.
     pub(super) fn against(&self, other: &Self) -> MachineComparison {
-        let same = |own: &&AlgorithmRate, rate: &&AlgorithmRate| {
-            own.algorithm == rate.algorithm && own.implementation == rate.implementation
+        let same = |here: &&AlgorithmRate, rate: &&AlgorithmRate| {
+            here.algorithm == rate.algorithm && here.implementation == rate.implementation
         };
-        let multipliers = self.rates.iter().filter_map(|own| {
-            let there = other.rates.iter().find(|rate| same(&own, rate))?;
+        let multipliers = self.rates.iter().filter_map(|here| {
+            let there = other.rates.iter().find(|rate| same(&here, rate))?;
             Some(RateMultiplier {
-                algorithm: own.algorithm,
-                implementation: own.implementation.clone(),
-                here_per_s: own.mean_per_s,
+                algorithm: here.algorithm,
+                implementation: here.implementation.clone(),
+                here_per_s: here.mean_per_s,
                 there_per_s: there.mean_per_s,
-                times: own.mean_per_s / there.mean_per_s,
+                times: here.mean_per_s / there.mean_per_s,
             })
         });
         MachineComparison { processor: other.processor.clone(), multipliers: multipliers.collect() }

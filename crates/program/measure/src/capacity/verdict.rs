@@ -44,8 +44,8 @@ impl CapacityVerdict {
 
     /// Returns the row of an algorithm with the largest capacity.
     fn best(&self, algorithm: MeasuredAlgorithm) -> Option<&VerdictRow> {
-        let own = self.rows.iter().filter(|row| row.algorithm == algorithm);
-        own.max_by(|one, two| one.capacity_per_s.total_cmp(&two.capacity_per_s))
+        let of_algorithm = self.rows.iter().filter(|row| row.algorithm == algorithm);
+        of_algorithm.max_by(|one, two| one.capacity_per_s.total_cmp(&two.capacity_per_s))
     }
 
     /// Returns the answer in a sentence. An algorithm is affordable if one of its implementations is.

@@ -93,18 +93,18 @@ pub(super) async fn measure(
         // Without any, it is said below that answers were missing.
         let _ = timeout_at((span.end + PATIENCE).into(), span.first.notified()).await;
         let length = begin.elapsed();
-        let own = own_before.elapsed();
+        let client_cpu = own_before.elapsed();
         let after = usage(&observer).await?;
-        Ok::<_, LoadError>((before, after, own, length))
+        Ok::<_, LoadError>((before, after, client_cpu, length))
     };
     let all = async {
-        while let Some(own) = clients.next().await {
-            seen.add(own);
+        while let Some(row) = clients.next().await {
+            seen.add(row);
         }
         span.first.notify_one();
     };
     let (usages, ended) = tokio::join!(counted, timeout_at((span.end + PATIENCE).into(), all));
-    let (before, after, own, length) = usages?;
+    let (before, after, client_cpu, length) = usages?;
     drop(clients);
     if ended.is_err() {
         seen.fail(1, "answers were missing at the end".into());
@@ -118,7 +118,7 @@ pub(super) async fn measure(
         operations: seen.operations,
         rate_per_s: seen.operations as f64 / length.as_secs_f64(),
         server_cpu_us_per_op: Some(cpu_us as f64 / seen.operations.max(1) as f64),
-        client_cpu_us_per_op: Some(own.as_secs_f64() * 1e6 / seen.operations.max(1) as f64),
+        client_cpu_us_per_op: Some(client_cpu.as_secs_f64() * 1e6 / seen.operations.max(1) as f64),
         wire_bytes_per_op: Some(crossed as f64 / seen.answered.max(1) as f64),
         p50_us: Some(seen.latencies.quantile_us(0.5)),
         p99_us: Some(seen.latencies.quantile_us(0.99)),

@@ -22,9 +22,9 @@ pub(super) fn measure(
         LocalWork::Nothing => {
             return Err(LoadError::Usage("--by local: there is no null operation in this process"));
         }
-        LocalWork::Jobs(own) => {
-            let jobs = own.jobs();
-            own.warm(accelerator)?;
+        LocalWork::Jobs(work) => {
+            let jobs = work.jobs();
+            work.warm(accelerator)?;
             Box::new(move || accelerator.run_all(&jobs).iter().try_for_each(|answer| answer.map(drop)))
         }
         LocalWork::Records(shape, records) => {

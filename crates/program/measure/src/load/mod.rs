@@ -96,7 +96,7 @@ struct LoadBench<'a> {
 impl LoadBench<'_> {
     /// Measures every plan once per turn, and returns the rows of each turn.
     fn turns(&self, plans: &[LoadPlan], bar: &ProgressBar) -> Result<Vec<Vec<LoadRow>>, LoadError> {
-        let prepared = plans.iter().enumerate().map(|(place, plan)| self.prepare(place, plan));
+        let prepared = plans.iter().enumerate().map(|(index, plan)| self.prepare(index, plan));
         let works = prepared.collect::<Result<Vec<_>, _>>()?;
         let mut turns = Vec::new();
         for _ in 0..self.args.turns {
@@ -111,11 +111,11 @@ impl LoadBench<'_> {
         Ok(turns)
     }
 
-    fn prepare(&self, place: usize, plan: &LoadPlan) -> Result<Vec<LoadWork>, LoadError> {
+    fn prepare(&self, index: usize, plan: &LoadPlan) -> Result<Vec<LoadWork>, LoadError> {
         let mut works = LoadWork::all(plan, self.accelerator)?;
         if let (LoadKeyHome::Server, LoadTarget::Spawned(spawned)) = (plan.home, &self.target) {
             for (number, work) in works.iter_mut().enumerate() {
-                work.leave_keys(spawned.keys(), &format!("load{place}-{number}"))?;
+                work.leave_keys(spawned.keys(), &format!("load{index}-{number}"))?;
             }
         }
         Ok(works)

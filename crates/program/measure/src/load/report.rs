@@ -105,9 +105,9 @@ pub(super) fn to_svg(rows: &[LoadRow]) -> String {
     let mut names: Vec<String> = rows.iter().map(LoadRow::label).collect();
     names.dedup();
     let line = |name: &String| -> Vec<(f64, f64)> {
-        let own = rows.iter().filter(|row| row.label() == *name);
+        let of_name = rows.iter().filter(|row| row.label() == *name);
         let mut points: Vec<_> =
-            own.map(|row| ((row.clients * row.in_flight * row.batch) as f64, row.rate_per_s)).collect();
+            of_name.map(|row| ((row.clients * row.in_flight * row.batch) as f64, row.rate_per_s)).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         points
     };

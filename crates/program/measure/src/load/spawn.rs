@@ -56,7 +56,7 @@ pub(super) struct SpawnedServer {
     files: ServerFiles,
     tls: String,
     plaintext: String,
-    _place: TempDir,
+    _folder: TempDir,
 }
 
 impl SpawnedServer {
@@ -67,13 +67,13 @@ impl SpawnedServer {
         engines: Option<&str>,
         cores: &DividedCores,
     ) -> Result<Self, LoadError> {
-        let place = tempfile::tempdir().map_err(LoadError::Spawn)?;
-        let files = set_up(place.path()).map_err(LoadError::SetUp)?;
+        let folder = tempfile::tempdir().map_err(LoadError::Spawn)?;
+        let files = set_up(folder.path()).map_err(LoadError::SetUp)?;
         fs::write(&files.config, config(global, engines)).map_err(LoadError::Spawn)?;
         // A child process inherits the core.
         let there = cores.visit();
-        let own = std::env::current_exe().map_err(LoadError::Spawn)?;
-        let mut child = Command::new(own)
+        let program = std::env::current_exe().map_err(LoadError::Spawn)?;
+        let mut child = Command::new(program)
             .args(["--json", "serve", "--config"])
             .arg(&files.config)
             .stdout(Stdio::piped())
@@ -95,7 +95,7 @@ impl SpawnedServer {
         if let Some(log) = child.stderr.take() {
             std::thread::spawn(move || io::copy(&mut BufReader::new(log), &mut io::sink()));
         }
-        Ok(Self { child, files, tls, plaintext, _place: place })
+        Ok(Self { child, files, tls, plaintext, _folder: folder })
     }
 
     /// Returns the directory of its keys. It looks for new ones every second.

@@ -6,34 +6,34 @@ use crate::statistics::{median, median_by};
 
 /// Returns for each plan the turn with the median CPU time per operation. Errors are those of all turns.
 pub(super) fn middles(plans: &[LoadPlan], turns: &[Vec<LoadRow>]) -> Vec<LoadRow> {
-    (0..plans.len()).map(|place| middle(plans, turns, place)).collect()
+    (0..plans.len()).map(|index| middle(plans, turns, index)).collect()
 }
 
-fn middle(plans: &[LoadPlan], turns: &[Vec<LoadRow>], place: usize) -> LoadRow {
-    let own: Vec<&LoadRow> = turns.iter().map(|rows| &rows[place]).collect();
-    let of_local = local_twin(plans, place).and_then(|local| ratio(turns, local, place));
-    let errors = own.iter().map(|row| row.errors).sum();
-    let first_error = own.iter().map(|row| row.first_error.as_str()).find(|error| !error.is_empty());
+fn middle(plans: &[LoadPlan], turns: &[Vec<LoadRow>], index: usize) -> LoadRow {
+    let rows: Vec<&LoadRow> = turns.iter().map(|rows| &rows[index]).collect();
+    let of_local = local_twin(plans, index).and_then(|local| ratio(turns, local, index));
+    let errors = rows.iter().map(|row| row.errors).sum();
+    let first_error = rows.iter().map(|row| row.first_error.as_str()).find(|error| !error.is_empty());
     let first_error = first_error.unwrap_or_default().to_owned();
-    let rss_start_kb = own.first().and_then(|row| row.rss_start_kb);
-    let rss_end_kb = own.last().and_then(|row| row.rss_end_kb);
+    let rss_start_kb = rows.first().and_then(|row| row.rss_start_kb);
+    let rss_end_kb = rows.last().and_then(|row| row.rss_end_kb);
     let cpu = |row: &LoadRow| row.server_cpu_us_per_op.unwrap_or_default();
-    let middle = median_by(own, |row| cpu(row)).cloned().unwrap_or_default();
+    let middle = median_by(rows, |row| cpu(row)).cloned().unwrap_or_default();
     LoadRow { of_local, errors, first_error, rss_start_kb, rss_end_kb, ..middle }
 }
 
 /// Returns the index of the plan that does the same work in this process.
-fn local_twin(plans: &[LoadPlan], place: usize) -> Option<usize> {
-    let plan = &plans[place];
+fn local_twin(plans: &[LoadPlan], index: usize) -> Option<usize> {
+    let plan = &plans[index];
     let work = |plan: &LoadPlan| (plan.ops.clone(), plan.batch, plan.keys);
     let twin = plans.iter().position(|other| other.way == LoadTransport::Local && work(other) == work(plan));
     twin.filter(|_| plan.way != LoadTransport::Local)
 }
 
-/// Returns the median over turns of the CPU time of `local` divided by that of `place`.
-fn ratio(turns: &[Vec<LoadRow>], local: usize, place: usize) -> Option<f64> {
+/// Returns the median over turns of the CPU time of `local` divided by that of `index`.
+fn ratio(turns: &[Vec<LoadRow>], local: usize, index: usize) -> Option<f64> {
     let of =
-        |rows: &Vec<LoadRow>| Some(rows[local].server_cpu_us_per_op? / rows[place].server_cpu_us_per_op?);
+        |rows: &Vec<LoadRow>| Some(rows[local].server_cpu_us_per_op? / rows[index].server_cpu_us_per_op?);
     median(turns.iter().filter_map(of))
 }
 

@@ -95,7 +95,7 @@ impl LoadWork {
         let (name, iv_len, out_len) = layout(shape, len)?;
         let count = plan.batch;
         let data = random.bytes(count * (len + iv_len));
-        let place = |start: usize, len: usize| Span { start: start as u32, len: len as u32 };
+        let span = |start: usize, len: usize| Span { start: start as u32, len: len as u32 };
         let column = |first: Span| stride(first, first.len);
         let key: Vec<KeySource> =
             (0..count).map(|_| KeySource::Table((random.next_u64() % keys as u64) as u32)).collect();
@@ -105,9 +105,9 @@ impl LoadWork {
             data: data.into(),
             output_len: count * out_len,
             key: Column::Each(key.into()),
-            input: stride(InputSource::Data(place(0, len)), len as u32),
-            iv: column(place(count * len, iv_len)),
-            output: stride(OutputSink::Output(place(0, out_len)), out_len as u32),
+            input: stride(InputSource::Data(span(0, len)), len as u32),
+            iv: column(span(count * len, iv_len)),
+            output: stride(OutputSink::Output(span(0, out_len)), out_len as u32),
             tag: match shape {
                 Shape::Aead { .. } => {
                     return Err(LoadError::Usage(
@@ -138,8 +138,8 @@ impl LoadWork {
     /// keys.
     pub(super) fn leave_keys(&mut self, directory: &Path, name: &str) -> Result<(), LoadError> {
         let LocalWork::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
-        for (place, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {
-            let name = format!("{name}-{place}");
+        for (index, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {
+            let name = format!("{name}-{index}");
             let pem = match export::private_pkcs8_pem(key) {
                 Ok(pem) => pem,
                 Err(_) => Zeroizing::new(export::spki_pem(key).map_err(key_error)?),

@@ -15,7 +15,7 @@ const PUBLISHED: [(u16, [&[u8]; PER_SIZE]); 4] = [
 
 /// Returns `count` keys of a size. Keys beyond the published ones are generated now, which is slow.
 pub(super) fn rsa_keys(bits: u16, count: usize) -> Result<Vec<Key>, KeyError> {
-    let published = PUBLISHED.iter().filter(|(own, _)| *own == bits).flat_map(|(_, keys)| keys);
+    let published = PUBLISHED.iter().filter(|(size, _)| *size == bits).flat_map(|(_, keys)| keys);
     let imported = published.map(|pem| import::pkcs8_pem(pem));
     imported.chain(std::iter::repeat_with(|| generate::rsa(bits))).take(count).collect()
 }

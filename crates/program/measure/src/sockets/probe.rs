@@ -163,10 +163,10 @@ impl ChoiceField {
             call_ns: seal.call_ns + report.plain_write_costs.call_ns,
             byte_ns: seal.byte_ns + report.plain_write_costs.byte_ns,
         };
-        let own = report.cipher(KernelTlsVersion::Tls13, cipher);
-        let kernel = own.and_then(|own| own.write_costs);
+        let of_cipher = report.cipher(KernelTlsVersion::Tls13, cipher);
+        let kernel = of_cipher.and_then(|of_cipher| of_cipher.write_costs);
         let file = report.send_file_costs.filter(|_| suite == SocketSuite::Aes128Gcm);
-        let why_not = || match own.map_or(report.ulp, |own| own.send) {
+        let why_not = || match of_cipher.map_or(report.ulp, |of_cipher| of_cipher.send) {
             KernelSupport::NotTried => report.ulp.to_string(),
             KernelSupport::Works => "it was not measured with this cipher".into(),
             refused => refused.to_string(),
@@ -176,7 +176,7 @@ impl ChoiceField {
             user,
             kernel: cost(kernel),
             kernel_file: cost(file),
-            attach_ns: own.and_then(|own| own.attach_ns).unwrap_or(0.0),
+            attach_ns: of_cipher.and_then(|of_cipher| of_cipher.attach_ns).unwrap_or(0.0),
         };
         let plan = TransferPlan {
             suite: suite.record_suite(),
@@ -233,8 +233,8 @@ fn to_text(report: &ProbeReport, document: &ProbeDocument, in_colour: bool) -> S
     text += "\nCPU time of a record of 16 KiB, sealed and sent over this machine's own network\n";
     text += &choice_table(document).render(in_colour);
     text += "\nFor a file of 100 MiB:\n";
-    for own in &document.choices {
-        text += &format!("  {}: {}: {}\n", own.suite.name(), own.choice, own.reason);
+    for choice in &document.choices {
+        text += &format!("  {}: {}: {}\n", choice.suite.name(), choice.choice, choice.reason);
     }
     if let Some(warning) = &document.warning {
         text += &format!("\nWarning: {warning}\n");
@@ -244,19 +244,19 @@ fn to_text(report: &ProbeReport, document: &ProbeDocument, in_colour: bool) -> S
 
 fn cipher_table(report: &ProbeReport) -> TextTable {
     let mut table = TextTable::with_columns(["version", "cipher", "send", "receive"], ["write", "per byte"]);
-    for own in &report.ciphers {
+    for cipher in &report.ciphers {
         let cell = |support: KernelSupport| match support {
             KernelSupport::Works => TableCell::toned("works", CellTone::Good),
             other => TableCell::toned(other.to_string(), CellTone::Bad),
         };
         let cost = |ns: Option<f64>| TableCell::optional(ns, |ns| format!("{ns:.2} ns"));
         table.row([
-            own.version.to_string().into(),
-            own.cipher.to_string().into(),
-            cell(own.send),
-            cell(own.receive),
-            cost(own.write_costs.map(|costs| costs.call_ns)),
-            cost(own.write_costs.map(|costs| costs.byte_ns)),
+            cipher.version.to_string().into(),
+            cipher.cipher.to_string().into(),
+            cell(cipher.send),
+            cell(cipher.receive),
+            cost(cipher.write_costs.map(|costs| costs.call_ns)),
+            cost(cipher.write_costs.map(|costs| costs.byte_ns)),
         ]);
     }
     table
@@ -264,13 +264,13 @@ fn cipher_table(report: &ProbeReport) -> TextTable {
 
 fn choice_table(document: &ProbeDocument) -> TextTable {
     let mut table = TextTable::with_columns(["suite"], ["user space", "kernel", "sendfile"]);
-    for own in &document.choices {
+    for choice in &document.choices {
         let time = |ns: Option<f64>| TableCell::optional(ns, |ns| duration(ns * 1e-9));
         table.row([
-            own.suite.name().into(),
-            time(Some(own.user_record_ns)),
-            time(own.kernel_record_ns),
-            time(own.sendfile_record_ns),
+            choice.suite.name().into(),
+            time(Some(choice.user_record_ns)),
+            time(choice.kernel_record_ns),
+            time(choice.sendfile_record_ns),
         ]);
     }
     table

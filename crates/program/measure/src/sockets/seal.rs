@@ -34,11 +34,11 @@ impl StreamKeys {
     #[must_use]
     pub fn nonce(&self, sequence: u64) -> [u8; 12] {
         let mut nonce = [0; 12];
-        for (own, byte) in nonce.iter_mut().zip(&self.iv) {
-            *own = *byte;
+        for (to, byte) in nonce.iter_mut().zip(&self.iv) {
+            *to = *byte;
         }
-        for (own, other) in nonce[4..].iter_mut().zip(sequence.to_be_bytes()) {
-            *own ^= other;
+        for (to, other) in nonce[4..].iter_mut().zip(sequence.to_be_bytes()) {
+            *to ^= other;
         }
         nonce
     }

@@ -61,8 +61,8 @@ fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[Name
     let mut todo = Vec::new();
     for name in global.measured_engines(accelerator) {
         for engine in reports.iter().filter(|engine| engine.name == name) {
-            let proved = engine.shapes.iter().filter(|own| own.verdict.is_ok());
-            todo.extend(proved.map(|own| (name, own.shape, own.lanes.preferred)));
+            let proved = engine.shapes.iter().filter(|shape| shape.verdict.is_ok());
+            todo.extend(proved.map(|shape| (name, shape.shape, shape.lanes.preferred)));
         }
     }
     let bar = progress::bar(todo.len() as u64, "{msg:20!} {wide_bar} {pos}/{len} shapes{left}");

@@ -65,10 +65,10 @@ fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {
 fn sum(threads: Vec<Vec<SpeedRate>>) -> Result<Vec<SpeedRate>, SpeedError> {
     let contenders = threads.first().map_or(0, Vec::len);
     let rate = |contender: usize| {
-        let own: Vec<SpeedRate> = threads.iter().map(|rates| rates[contender]).collect();
+        let of_threads: Vec<SpeedRate> = threads.iter().map(|rates| rates[contender]).collect();
         SpeedRate {
-            per_s: own.iter().map(|rate| rate.per_s).sum(),
-            batch_us: own.iter().map(|rate| rate.batch_us).sum::<f64>() / own.len() as f64,
+            per_s: of_threads.iter().map(|rate| rate.per_s).sum(),
+            batch_us: of_threads.iter().map(|rate| rate.batch_us).sum::<f64>() / of_threads.len() as f64,
         }
     };
     Ok((0..contenders).map(rate).collect())

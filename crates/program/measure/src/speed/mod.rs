@@ -154,7 +154,7 @@ impl SingleEngine {
 
     /// True if it computes the shape and has passed its self test.
     pub(crate) fn offers(&self, shape: Shape) -> bool {
-        self.report(shape).is_some_and(|own| own.verdict.is_ok())
+        self.report(shape).is_some_and(|report| report.verdict.is_ok())
     }
 
     /// Returns the findings about a shape. The shape is tested and measured now, so that no turn pays for it.
@@ -271,25 +271,25 @@ impl<'a> SpeedSession<'a> {
         }
         let checks: Vec<Option<OpensslRates>> =
             self.libraries.iter().map(|library| self.check(&op, library)).collect();
-        let places = places(&peers);
+        let indices = peer_indices(&peers);
         let mut rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
         let void = |rates: &[SpeedRate], at: usize| {
-            self.void(&op, checks.get(at)?.as_ref()?, rates, *places.get(at)?)
+            self.void(&op, checks.get(at)?.as_ref()?, rates, *indices.get(at)?)
         };
-        if (0..places.len()).any(|at| void(&rates, at).is_some()) {
+        if (0..indices.len()).any(|at| void(&rates, at).is_some()) {
             rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
         }
         let mut rows = Vec::new();
         for at in 0..self.libraries.len().max(1) {
-            let mut openssl = places.get(at).copied().flatten().map(|place| rates[place]);
-            let own = void(&rates, at);
-            if let Some(own) = own {
-                self.tell_void(&op, openssl.take().unwrap_or_default(), own);
+            let mut openssl = indices.get(at).copied().flatten().map(|index| rates[index]);
+            let bare_rate = void(&rates, at);
+            if let Some(bare_rate) = bare_rate {
+                self.tell_void(&op, openssl.take().unwrap_or_default(), bare_rate);
             }
             let mut row = self.row(&op, engine.name, work, self.libraries.get(at));
             row.table_bytes = table_bytes;
             row.leaf = work.shape().and_then(|shape| engine.leaf(shape));
-            row.is_void = own.is_some();
+            row.is_void = bare_rate.is_some();
             row.set_rate(rates[0], openssl, rates[1]);
             rows.push(row);
         }
@@ -297,15 +297,15 @@ impl<'a> SpeedSession<'a> {
     }
 
     /// Returns the rate of `openssl speed` if a library's rate here is void against it.
-    fn void(&self, op: &str, check: &OpensslRates, rates: &[SpeedRate], place: Option<usize>) -> Option<f64> {
-        let per_thread = rates.get(place?)?.per_s / self.threads as f64;
+    fn void(&self, op: &str, check: &OpensslRates, rates: &[SpeedRate], index: Option<usize>) -> Option<f64> {
+        let per_thread = rates.get(index?)?.per_s / self.threads as f64;
         check.get(op).filter(|_| check.voids(op, per_thread))
     }
 
-    fn tell_void(&self, op: &str, rate: SpeedRate, own: f64) {
+    fn tell_void(&self, op: &str, rate: SpeedRate, bare_rate: f64) {
         let per_s = rate.per_s / self.threads as f64;
         eprintln!(
-            "oarlock: {op}: OpenSSL's {per_s:.0}/s here is more than 10 % below its own `openssl speed` ({own:.0}/s), \
+            "oarlock: {op}: OpenSSL's {per_s:.0}/s here is more than 10 % below its own `openssl speed` ({bare_rate:.0}/s), \
              twice: the row is void"
         );
     }
@@ -451,7 +451,7 @@ impl<'a> SpeedSession<'a> {
 
 /// Returns the place of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it
 /// does not compete.
-fn places(peers: &[Option<Vec<PreparedTask>>]) -> Vec<Option<usize>> {
+fn peer_indices(peers: &[Option<Vec<PreparedTask>>]) -> Vec<Option<usize>> {
     let mut next = 2..;
     peers.iter().map(|peer| peer.as_ref().and_then(|_| next.next())).collect()
 }

@@ -172,8 +172,8 @@ impl RecordWork {
 }
 
 impl RecordLayout {
-    /// Makes records under the first `own` of `keys`. The others are second keys.
-    fn records(self, keys: Vec<Key>, own: usize) -> Option<Records<'static>> {
+    /// Makes records under the first `first_keys` of `keys`. The others are second keys.
+    fn records(self, keys: Vec<Key>, first_keys: usize) -> Option<Records<'static>> {
         let Self { count, iv, aad, input, output, tag } = self;
         let first = |start: usize, len: usize| {
             Span::new(start + count * len, 0)?;
@@ -185,10 +185,11 @@ impl RecordLayout {
         for header in data[count * (iv + input)..].chunks_exact_mut(MTE_AAD_LEN) {
             header[MTE_AAD_LEN - TLS_1_0.len()..].copy_from_slice(&TLS_1_0);
         }
-        let key_of: Vec<KeySource> =
-            (0..count).map(|_| KeySource::Table((random.next_u64() % own.max(1) as u64) as u32)).collect();
-        let second = |index: usize| KeySource::Table((own + index % (keys.len() - own)) as u32);
-        let second_key = match keys.len() > own {
+        let key_of: Vec<KeySource> = (0..count)
+            .map(|_| KeySource::Table((random.next_u64() % first_keys.max(1) as u64) as u32))
+            .collect();
+        let second = |index: usize| KeySource::Table((first_keys + index % (keys.len() - first_keys)) as u32);
+        let second_key = match keys.len() > first_keys {
             true => Column::Each((0..count).map(second).collect()),
             false => Column::One(KeySource::Table(0)),
         };

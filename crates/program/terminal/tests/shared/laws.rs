@@ -17,12 +17,17 @@ const GLOBALS: [&[&str]; 6] = [
 pub(crate) fn leaves(command: &Command) -> Vec<Vec<String>> {
     let (mut all, mut open) = (Vec::new(), vec![(command, Vec::new())]);
     while let Some((command, path)) = open.pop() {
-        let own: Vec<&Command> = command.get_subcommands().filter(|own| own.get_name() != "help").collect();
-        if own.is_empty() {
+        let subcommands: Vec<&Command> =
+            command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help").collect();
+        if subcommands.is_empty() {
             all.push(path);
             continue;
         }
-        open.extend(own.iter().map(|own| (*own, [&path[..], &[own.get_name().to_owned()]].concat())));
+        open.extend(
+            subcommands
+                .iter()
+                .map(|subcommand| (*subcommand, [&path[..], &[subcommand.get_name().to_owned()]].concat())),
+        );
     }
     all
 }
@@ -83,11 +88,11 @@ pub(crate) fn help_has_global_options_last(
     for leaf in leaves {
         let words: Vec<&str> = leaf.iter().map(String::as_str).collect();
         let (path, text) = (leaf.join(" "), help(command, &words));
-        let effect = effects.iter().find(|(own, _)| *own == path);
+        let effect = effects.iter().find(|(known, _)| *known == path);
         let threads = effect.and_then(|(_, threads)| *threads);
-        let (own, global) = text.split_once("Global options:\n").unwrap_or_else(|| panic!("{text}"));
+        let (local, global) = text.split_once("Global options:\n").unwrap_or_else(|| panic!("{text}"));
         for option in ["--json", "--color", "--verbose", "--engines", "--threads"] {
-            assert!(!own.contains(&format!(" {option}")), "{path}: {option}\n{text}");
+            assert!(!local.contains(&format!(" {option}")), "{path}: {option}\n{text}");
         }
         assert!(global.contains("--json") && global.contains("--verbose"), "{text}");
         assert_eq!(global.contains("--engines"), effect.is_some(), "{path}");
