@@ -17,12 +17,12 @@ fn command() -> Command {
 fn all_leaves() -> (Vec<Vec<String>>, Vec<Vec<String>>) {
     let command = command();
     let is_own = |path: &Vec<String>| {
-        let own = path.iter().fold(&command, |own, word| own.find_subcommand(word).unwrap());
-        !own.is_disable_help_flag_set()
+        let leaf = path.iter().fold(&command, |command, word| command.find_subcommand(word).unwrap());
+        !leaf.is_disable_help_flag_set()
     };
-    let (own, laboratory): (Vec<_>, Vec<_>) = laws::leaves(&command).into_iter().partition(is_own);
-    assert!(own.len() > 30, "{own:?}");
-    (own, laboratory)
+    let (of_program, laboratory): (Vec<_>, Vec<_>) = laws::leaves(&command).into_iter().partition(is_own);
+    assert!(of_program.len() > 30, "{of_program:?}");
+    (of_program, laboratory)
 }
 
 const CONNECTION: [&[&str]; 6] = [
@@ -78,8 +78,8 @@ fn help_shows_own_options_first_and_global_ones_under_their_heading() {
 fn help_shows_each_command_once_in_its_group_and_on_one_line() {
     let text = laws::help(&command(), &[]);
     let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-    for own in command().get_subcommands() {
-        let (name, about) = (own.get_name(), own.get_about().unwrap().to_string());
+    for subcommand in command().get_subcommands() {
+        let (name, about) = (subcommand.get_name(), subcommand.get_about().unwrap().to_string());
         assert_eq!(grouped.iter().filter(|known| **known == name).count(), 1, "{name}");
         let line = format!("  {name:<13}{about}");
         assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
@@ -127,7 +127,7 @@ fn commands_of_the_laboratory_take_any_argument_and_say_what_they_are() {
                 "{path:?} {rest:?}"
             );
         }
-        let own = path.iter().fold(&command, |own, word| own.find_subcommand(word).unwrap());
-        assert!(own.get_about().unwrap().to_string().ends_with("(laboratory)"), "{path:?}");
+        let leaf = path.iter().fold(&command, |command, word| command.find_subcommand(word).unwrap());
+        assert!(leaf.get_about().unwrap().to_string().ends_with("(laboratory)"), "{path:?}");
     }
 }

@@ -79,7 +79,7 @@ fn missing_leaves(engine: &EngineReport) -> String {
 fn missing_shapes(accelerator: &Accelerator, engine: &EngineReport) -> String {
     let mut text = String::new();
     for other in accelerator.engines().iter().filter(|other| other.name != engine.name) {
-        let is_missing = |shape: &&ShapeReport| engine.shapes.iter().all(|own| own.shape != shape.shape);
+        let is_missing = |shape: &&ShapeReport| engine.shapes.iter().all(|known| known.shape != shape.shape);
         let missing: Vec<String> =
             other.shapes.iter().filter(is_missing).map(|shape| shape.shape.to_string()).collect();
         if !missing.is_empty() {

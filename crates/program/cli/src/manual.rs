@@ -51,8 +51,8 @@ fn render(command: &Command, parent: Option<&str>) -> io::Result<Vec<(String, Ve
     let man = Man::new(command.clone()).manual("Oarlock").source(format!("oarlock {VERSION}"));
     let mut pages = vec![(man.get_filename(), page(&man, command, parent)?)];
     let name = page_name(command);
-    for own in visible_commands(command) {
-        pages.extend(render(own, Some(&name))?);
+    for subcommand in visible_commands(command) {
+        pages.extend(render(subcommand, Some(&name))?);
     }
     Ok(pages)
 }
@@ -68,7 +68,7 @@ fn page(man: &Man, command: &Command, parent: Option<&str>) -> io::Result<Vec<u8
     write_lines(&mut synopsis, usage.trim_start_matches("Usage: ").lines());
     synopsis.to_writer(&mut page)?;
     man.render_description_section(&mut page)?;
-    if command.get_arguments().any(|own| !own.is_hide_set()) {
+    if command.get_arguments().any(|argument| !argument.is_hide_set()) {
         man.render_options_section(&mut page)?;
     }
     if visible_commands(command).next().is_some() {
@@ -86,7 +86,7 @@ fn page(man: &Man, command: &Command, parent: Option<&str>) -> io::Result<Vec<u8
 }
 
 fn visible_commands(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|own| !own.is_hide_set())
+    command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set())
 }
 
 /// Returns the name of a command's page: its words with hyphens.

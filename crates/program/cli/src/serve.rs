@@ -195,8 +195,8 @@ fn announce(addresses: &Addresses, config: &Path) {
 
 pub(crate) fn log(form: LogFormat, is_verbose: bool) {
     // Libraries log each frame at DEBUG.
-    let own = if is_verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
-    let targets = Targets::new().with_default(LevelFilter::INFO).with_target("oarlock", own);
+    let level = if is_verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
+    let targets = Targets::new().with_default(LevelFilter::INFO).with_target("oarlock", level);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     let registry = tracing_subscriber::registry().with(targets);
     match form {

@@ -54,6 +54,6 @@ impl CommandError for AuditCommandError {
 /// A file cannot be read, or the chain is broken.
 pub(crate) fn run(global: &GlobalOptions, args: &AuditArgs) -> Result<(), AuditCommandError> {
     match &args.command {
-        AuditCommand::Verify(own) => verify::run(global, own),
+        AuditCommand::Verify(args) => verify::run(global, args),
     }
 }

@@ -34,15 +34,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallErr
     run_future(&runtime, async {
         let call = CallSession { global, peers: CallPeers::of(global, args).await? };
         match &args.command {
-            CallCommand::Sign(own) => call.sign(own).await,
-            CallCommand::Verify(own) => call.verify(own).await,
-            CallCommand::Encrypt(own) => call.encrypt(own).await,
-            CallCommand::Decrypt(own) => call.decrypt(own).await,
-            CallCommand::Rewrap(own) => call.rewrap(own).await,
-            CallCommand::Derive(own) => call.derive(own).await,
-            CallCommand::Mac(own) => call.mac(own).await,
+            CallCommand::Sign(args) => call.sign(args).await,
+            CallCommand::Verify(args) => call.verify(args).await,
+            CallCommand::Encrypt(args) => call.encrypt(args).await,
+            CallCommand::Decrypt(args) => call.decrypt(args).await,
+            CallCommand::Rewrap(args) => call.rewrap(args).await,
+            CallCommand::Derive(args) => call.derive(args).await,
+            CallCommand::Mac(args) => call.mac(args).await,
             CallCommand::Keys => call.keys().await,
-            CallCommand::PublicKey(own) => call.public_key(own).await,
+            CallCommand::PublicKey(args) => call.public_key(args).await,
             CallCommand::Engines => call.engines().await,
         }
     })
@@ -289,7 +289,9 @@ fn peer(bytes: &[u8], scheme: Scheme) -> Result<Vec<u8>, CallError> {
     }
     let key = import::any(bytes, None)?;
     let public = match scheme {
-        Scheme::Ecdh { curve } => key.ec_public().filter(|(own, _)| *own == curve).map(|(_, point)| point),
+        Scheme::Ecdh { curve } => {
+            key.ec_public().filter(|(key_curve, _)| *key_curve == curve).map(|(_, point)| point)
+        }
         _ => key.x25519_public().map(|public| &public[..]),
     };
     public.map(<[u8]>::to_vec).ok_or(CallError::Usage(expected))

@@ -90,9 +90,9 @@ impl CallSession<'_> {
                 expected: macs(key),
             });
         }
-        let place = args.length.map_or(EntryOutput::Output, EntryOutput::Leading);
+        let output = args.length.map_or(EntryOutput::Output, EntryOutput::Leading);
         let message = read(&args.input)?;
-        let entry = BatchEntry::new(BatchTask::mac(alg)).input(&message).output(place);
+        let entry = BatchEntry::new(BatchTask::mac(alg)).input(&message).output(output);
         let answer = self.last_record(&mut BatchBuilder::new(), entry).await?;
         self.write_result(&args.output, &answer.result, &alg.to_string())
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::DkimError;
 use super::args::CheckArgs;
 use super::lookup::KeyRecordSource;
-use crate::keys::place;
+use crate::keys::key_file;
 
 /// The length in bits below which an RSA key gets a warning. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;
@@ -32,7 +32,7 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
         |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
     let passphrase = args.passphrase.read()?;
-    let key = args.key.as_ref().map(|path| place::read(path, passphrase.as_ref())).transpose()?;
+    let key = args.key.as_ref().map(|path| key_file::read(path, passphrase.as_ref())).transpose()?;
     let answers = KeyRecordSource::open(&args.lookup)?.find(std::iter::once(&name));
     let mut report = RecordCheck::new(&name);
     match answers.get(&name) {

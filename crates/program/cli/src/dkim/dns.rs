@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::DnsArgs;
-use crate::keys::{about, place};
+use crate::keys::{about, key_file};
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ struct RecordReport {
 
 pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimError> {
     let passphrase = args.passphrase.read()?;
-    let key = place::read(&args.key, passphrase.as_ref())?;
+    let key = key_file::read(&args.key, passphrase.as_ref())?;
     let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
     let algorithm = SignatureAlgorithm::for_key(&key).ok_or_else(unsuitable)?;
     let options =

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::{MailKeyType, MailKeygenArgs};
-use crate::keys::{about, place};
+use crate::keys::{about, key_file};
 
 /// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -34,7 +34,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), D
     let options = RecordOptions { is_testing: args.test, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;
     let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
-    place::write(&path, &key, passphrase.as_ref(), over)?;
+    key_file::write(&path, &key, passphrase.as_ref(), over)?;
     about::warn(signer.selector(), &key);
     let made = MadeMailKey {
         path,

@@ -39,12 +39,12 @@ use crate::time::TimePoint;
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
 pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimError> {
     match &args.command {
-        DkimCommand::Sign(own) => sign::run(global, own),
-        DkimCommand::Verify(own) => verify::run(global, own),
-        DkimCommand::Keygen(own) => keygen::run(global, own),
-        DkimCommand::Dns(own) => dns::run(global, own),
-        DkimCommand::Check(own) => check::run(global, own),
-        DkimCommand::Import(own) => import::run(global, own),
+        DkimCommand::Sign(args) => sign::run(global, args),
+        DkimCommand::Verify(args) => verify::run(global, args),
+        DkimCommand::Keygen(args) => keygen::run(global, args),
+        DkimCommand::Dns(args) => dns::run(global, args),
+        DkimCommand::Check(args) => check::run(global, args),
+        DkimCommand::Import(args) => import::run(global, args),
         DkimCommand::Bench(_) => Err(laboratory::hand_over("bench").into()),
     }
 }

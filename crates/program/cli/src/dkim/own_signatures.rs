@@ -10,16 +10,16 @@ const FIELD: &[u8] = b"DKIM-Signature";
 
 /// Returns the message without signatures of the domains and selectors of `signers`, and the number of removed ones.
 pub(super) fn without_own<'m>(mail: &'m StoredMail, signers: &[DkimSigner]) -> (Cow<'m, StoredMail>, u64) {
-    let own: Vec<Range<usize>> =
-        fields(&mail.bytes).filter(|place| is_own(&mail.bytes[place.clone()], signers)).collect();
-    if own.is_empty() {
+    let spans: Vec<Range<usize>> =
+        fields(&mail.bytes).filter(|span| is_own(&mail.bytes[span.clone()], signers)).collect();
+    if spans.is_empty() {
         return (Cow::Borrowed(mail), 0);
     }
     let mut changed = mail.clone();
-    for place in own.iter().rev() {
-        changed.bytes.drain(place.clone());
+    for span in spans.iter().rev() {
+        changed.bytes.drain(span.clone());
     }
-    (Cow::Owned(changed), own.len() as u64)
+    (Cow::Owned(changed), spans.len() as u64)
 }
 
 /// Returns the ranges of the header fields, with their line ends.

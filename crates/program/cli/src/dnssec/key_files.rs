@@ -292,7 +292,7 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Resul
     let record = records.iter().find(is_own).ok_or_else(none)?;
     let dnskey = Dnskey::parse(record.data)?;
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
-        Ok(own) if own == record.data => Ok(own),
+        Ok(rdata) if rdata == record.data => Ok(rdata),
         _ => Err(SigningKeyError::OtherKey { path: path.to_owned() }),
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
-use crate::keys::{KeysError, NewPassphrase, about, place};
+use crate::keys::{KeysError, NewPassphrase, about, key_file};
 
 /// The number of keys that are tried to find one with an unused tag.
 const MAX_TRIES: usize = 1000;
@@ -95,7 +95,7 @@ struct MadeZoneKey {
 pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
-    place::make(&args.out_dir)?;
+    key_file::make(&args.out_dir)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
     let key = with_own_tag(&taken, || make(args))?;
     let made = write(global, args, zone.name(), &key)?;
@@ -200,7 +200,7 @@ fn write(
     let role = if key.is_key_signing() { "key" } else { "zone" };
     let text = format!("; This is a {role}-signing key, keyid {}, for {zone}\n{dnskey}\n", key.key_tag);
     write_private(args, &private_file, &key.key, over)?;
-    place::write_text(&public_file, text.as_bytes(), false, over)?;
+    key_file::write_text(&public_file, text.as_bytes(), false, over)?;
     let ds = key_text::line(zone, key_text::NO_TTL, RecordType::DS, &ds);
     Ok(MadeZoneKey {
         zone: zone.to_string(),
@@ -217,11 +217,11 @@ fn write(
 fn write_private(args: &ZoneKeygenArgs, path: &Path, key: &Key, over: Overwrite) -> Result<(), DnssecError> {
     let passphrase = args.passphrase.read()?;
     match args.format {
-        KeyFileFormat::Pem => place::write(path, key, passphrase.as_ref(), over)?,
+        KeyFileFormat::Pem => key_file::write(path, key, passphrase.as_ref(), over)?,
         KeyFileFormat::Bind => {
             let fail = |error: KeyError| KeysError::Key { path: path.to_owned(), error };
             let text = bind::export(key, args.algorithm.0, Some(&now())).map_err(fail)?;
-            place::write_text(path, text.as_bytes(), true, over)?;
+            key_file::write_text(path, text.as_bytes(), true, over)?;
         }
     }
     Ok(())

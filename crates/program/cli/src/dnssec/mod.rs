@@ -73,15 +73,15 @@ enum DnssecCommand {
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
 pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), DnssecError> {
     match &args.command {
-        DnssecCommand::Capacity(own) => match capacity::run(global, own, stop_signal)? {
+        DnssecCommand::Capacity(args) => match capacity::run(global, args, stop_signal)? {
             true => Ok(()),
             false => Err(DnssecError::No("no algorithm is affordable at this load".into())),
         },
-        DnssecCommand::Verify(own) => verify::run(global, own),
-        DnssecCommand::Sign(own) => sign::run(global, own),
+        DnssecCommand::Verify(args) => verify::run(global, args),
+        DnssecCommand::Sign(args) => sign::run(global, args),
         DnssecCommand::Bench(_) => Err(laboratory::hand_over("bench").into()),
-        DnssecCommand::Keygen(own) => keygen::run(global, own),
-        DnssecCommand::Ds(own) => ds::run(global, own),
+        DnssecCommand::Keygen(args) => keygen::run(global, args),
+        DnssecCommand::Ds(args) => ds::run(global, args),
         DnssecCommand::Zonegen(_) => Err(laboratory::hand_over("zonegen").into()),
     }
 }

@@ -160,14 +160,14 @@ impl<'a> VerifiedZone<'a> {
 }
 
 impl<'a> FindingLine<'a> {
-    fn bare(reason: &'static str, text: String, place: Option<(String, u32)>) -> Self {
-        let (file, line) = place.unzip();
+    fn bare(reason: &'static str, text: String, position: Option<(String, u32)>) -> Self {
+        let (file, line) = position.unzip();
         let line = line.filter(|line| *line > 0);
         Self { severity: "failure", reason, text, owner: None, rtype: None, key_tag: None, file, line }
     }
 
     fn of(finding: &'a ZoneFinding, zone: &ZoneFile) -> Self {
-        let (file, line) = zone.place(finding.row).unzip();
+        let (file, line) = zone.position(finding.row).unzip();
         Self {
             severity: if finding.severity == Severity::Failure { "failure" } else { "warning" },
             reason: finding.reason.code(),
@@ -259,8 +259,8 @@ pub(super) fn syntax(
 
 /// Returns lines for the entries that could not be read, and for the reason why the file could not be read to its end.
 fn unread(zone: &ZoneFile) -> impl Iterator<Item = FindingLine<'_>> {
-    let place = || Some((zone.path.display().to_string(), 0));
-    let damage = zone.damage.iter().map(move |text| FindingLine::bare("truncated", text.clone(), place()));
+    let start = || Some((zone.path.display().to_string(), 0));
+    let damage = zone.damage.iter().map(move |text| FindingLine::bare("truncated", text.clone(), start()));
     let fault = |fault: &FaultyEntry| {
         FindingLine::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)))
     };

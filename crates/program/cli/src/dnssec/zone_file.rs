@@ -144,7 +144,7 @@ impl ZoneFile {
     }
 
     /// Returns the file and line of a record; None for a record that was made here.
-    pub(super) fn place(&self, row: Option<u32>) -> Option<(String, u32)> {
+    pub(super) fn position(&self, row: Option<u32>) -> Option<(String, u32)> {
         let row = row? as usize;
         let line = self.records.get(row).line;
         let file = self.records.file(row).map(str::to_owned);

@@ -76,9 +76,9 @@ impl KeySummary {
     /// Describes a share by the public key that all shares together have.
     fn of_share(name: &str, share: &Share, file: &Path) -> Self {
         let whole = share.public();
-        let place =
+        let position =
             SharePosition { index: share.index(), shares: whole.shares(), threshold: whole.threshold() };
-        Self { holds: KeyHalf::Share, share: Some(place), ..Self::asymmetric(name, whole.public(), file) }
+        Self { holds: KeyHalf::Share, share: Some(position), ..Self::asymmetric(name, whole.public(), file) }
     }
 
     /// Describes a symmetric key in a file of keys.

@@ -17,7 +17,7 @@ use super::about::{self, KeySummary};
 use super::args::GenerateArgs;
 use super::kind::GeneratedKind;
 use super::records::{AddedKey, RecordsAccess};
-use super::{KeysError, place, records};
+use super::{KeysError, key_file, records};
 
 pub(super) fn run(global: &GlobalOptions, args: &GenerateArgs) -> Result<(), KeysError> {
     let about = match args.kind.symmetric() {
@@ -42,22 +42,22 @@ impl GenerateArgs {
             return Err(KeysError::Usage("--identity is for a sealed file of symmetric keys"));
         }
         let recipients = self.seal.recipients()?;
-        let (name, path) = self.place()?;
+        let (name, path) = self.target()?;
         // Checked before the work, which can take minutes.
         checked_path(&path, self.over())?;
         let key = generate(self.kind, self.safe_primes)?;
-        place::write_sealed(&path, &key, passphrase.as_ref(), &recipients, self.over())?;
+        key_file::write_sealed(&path, &key, passphrase.as_ref(), &recipients, self.over())?;
         about::warn(&name, &key);
         Ok(KeySummary::asymmetric(&name, &key, &path))
     }
 
-    fn place(&self) -> Result<(String, PathBuf), KeysError> {
+    fn target(&self) -> Result<(String, PathBuf), KeysError> {
         if let Some(path) = &self.out {
-            return Ok((place::name_of(path), path.clone()));
+            return Ok((key_file::name_of(path), path.clone()));
         }
         let name = self.name()?;
-        let path = place::directory_to_fill(self.directory.as_deref())?;
-        let path = place::file_for(&path, &name, self.seal.is_given())?;
+        let path = key_file::directory_to_fill(self.directory.as_deref())?;
+        let path = key_file::file_for(&path, &name, self.seal.is_given())?;
         Ok((name, path))
     }
 
@@ -76,7 +76,7 @@ impl GenerateArgs {
             Some(path) => path.clone(),
             None => {
                 let path = Development::of_user()?.records();
-                place::make(folder_of(&path))?;
+                key_file::make(folder_of(&path))?;
                 path
             }
         };
@@ -89,7 +89,7 @@ impl GenerateArgs {
 
     fn name(&self) -> Result<String, KeysError> {
         let name = self.name.clone().unwrap_or_else(|| self.kind.to_string());
-        place::check_name(&name, "")?;
+        key_file::check_name(&name, "")?;
         Ok(name)
     }
 

@@ -7,7 +7,7 @@ use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
 use super::args::ImportArgs;
-use super::{KeysError, place};
+use super::{KeysError, key_file};
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysError> {
     let name = args.name()?;
@@ -15,15 +15,15 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     let passphrase = args.passphrase.read()?;
     let identities = args.identity.read()?;
     let recipients = args.seal.recipients()?;
-    let key = place::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())
+    let key = key_file::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())
         .map_err(KeysError::of_input)?;
     if about::is_public(&key) && passphrase.is_some() {
         return Err(KeysError::Usage("--passphrase-file: a public key is not encrypted: remove the option"));
     }
-    let directory = place::directory_to_fill(args.directory.as_deref())?;
-    let path = place::file_for(&directory, &name, args.seal.is_given())?;
+    let directory = key_file::directory_to_fill(args.directory.as_deref())?;
+    let path = key_file::file_for(&directory, &name, args.seal.is_given())?;
     let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
-    place::write_sealed(&path, &key, passphrase.as_ref(), &recipients, over)?;
+    key_file::write_sealed(&path, &key, passphrase.as_ref(), &recipients, over)?;
     about::warn(&name, &key);
     let is_plain = passphrase.is_none() && recipients.is_empty() && !about::is_public(&key);
     if in_passphrase.is_some() && is_plain {
@@ -39,10 +39,10 @@ impl ImportArgs {
             None if self.file == Path::new("-") => {
                 return Err(KeysError::Usage("a key from stdin needs --name"));
             }
-            None => place::name_of(&self.file),
+            None => key_file::name_of(&self.file),
         };
         let hint = if self.name.is_none() { " (--name gives another)" } else { "" };
-        place::check_name(&name, hint)?;
+        key_file::check_name(&name, hint)?;
         Ok(name)
     }
 }

@@ -17,7 +17,7 @@ use super::args::ListArgs;
 use super::{KeysError, records};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
-    let (directory, records) = args.places()?;
+    let (directory, records) = args.sources()?;
     let identities = args.identity.read()?.map(Arc::new);
     let mut list = KeyList::default();
     if let Some(path) = directory {
@@ -33,7 +33,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysErr
 impl ListArgs {
     /// Returns the directory and the file that were named. If neither was named, returns those of the development
     /// set-up that exist.
-    fn places(&self) -> Result<(Option<PathBuf>, Option<PathBuf>), KeysError> {
+    fn sources(&self) -> Result<(Option<PathBuf>, Option<PathBuf>), KeysError> {
         if self.directory.is_some() || self.records.is_some() {
             return Ok((self.directory.clone(), self.records.clone()));
         }

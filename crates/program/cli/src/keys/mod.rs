@@ -7,7 +7,7 @@
 //! | `generate`, `import`, `list`, `rotate`, `show`, `split` | the subcommands |
 //! | `seal` | the subcommands `seal` and `unseal`; reading and writing of sealed files |
 //! | `about` | summaries of keys without their secrets |
-//! | `place`, `records` | key directories and files in them; files of symmetric keys |
+//! | `key_file`, `records` | key directories and files in them; files of symmetric keys |
 //! | `error` | the errors |
 
 pub(crate) mod about;
@@ -15,9 +15,9 @@ mod args;
 mod error;
 mod generate;
 mod import;
+pub(crate) mod key_file;
 mod kind;
 mod list;
-pub(crate) mod place;
 mod records;
 mod rotate;
 mod seal;
@@ -40,13 +40,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &KeysArgs) -> Result<(), KeysErr
     // Keys are made even if the system does not allow all protection; `oarlock serve` warns about it.
     let _ = oarlock_service_kit::harden();
     match &args.command {
-        KeysCommand::Generate(own) => generate::run(global, own),
-        KeysCommand::Import(own) => import::run(global, own),
-        KeysCommand::List(own) => list::run(global, own),
-        KeysCommand::Rotate(own) => rotate::run(global, own),
-        KeysCommand::Seal(own) => seal::run(global, own),
-        KeysCommand::Show(own) => show::run(global, own),
-        KeysCommand::Split(own) => split::run(global, own),
-        KeysCommand::Unseal(own) => seal::run_unseal(global, own),
+        KeysCommand::Generate(args) => generate::run(global, args),
+        KeysCommand::Import(args) => import::run(global, args),
+        KeysCommand::List(args) => list::run(global, args),
+        KeysCommand::Rotate(args) => rotate::run(global, args),
+        KeysCommand::Seal(args) => seal::run(global, args),
+        KeysCommand::Show(args) => show::run(global, args),
+        KeysCommand::Split(args) => split::run(global, args),
+        KeysCommand::Unseal(args) => seal::run_unseal(global, args),
     }
 }

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use super::args::{SealArgs, SealTo, UnsealArgs};
 use super::secret_files::read_identities;
-use super::{KeysError, place};
+use super::{KeysError, key_file};
 
 /// The largest file in bytes, as for files of symmetric keys.
 const MAX_BYTES: usize = super::records::MAX_BYTES;
@@ -42,13 +42,13 @@ struct OpenedFileReport {
 
 pub(super) fn run(global: &GlobalOptions, args: &SealArgs) -> Result<(), KeysError> {
     let recipients = args.seal.recipients()?;
-    let out = match (&args.out, place::is_stdin(&args.file)) {
+    let out = match (&args.out, key_file::is_stdin(&args.file)) {
         (Some(out), _) => out.clone(),
         (None, true) => return Err(KeysError::Usage("a file from stdin needs --out; - is stdout")),
         (None, false) => with_ending(&args.file),
     };
     let armor = if args.armor { SealArmor::Armored } else { SealArmor::Binary };
-    let is_stdout = place::is_stdin(&out);
+    let is_stdout = key_file::is_stdin(&out);
     if is_stdout && !args.armor && io::stdout().is_terminal() {
         return Err(KeysError::Usage("stdout is a terminal: --armor makes text, --out names a file"));
     }
@@ -62,7 +62,7 @@ pub(super) fn run(global: &GlobalOptions, args: &SealArgs) -> Result<(), KeysErr
         return Ok(io::stdout().write_all(&sealed)?);
     }
     write_file(&out, &sealed, sealed_permissions(), overwrite(args.force))?;
-    if !place::is_stdin(&args.file) {
+    if !key_file::is_stdin(&args.file) {
         eprintln!("oarlock: {} is still there, and is not sealed", args.file.display());
     }
     let report = SealedFileReport {
@@ -83,7 +83,7 @@ pub(super) fn run_unseal(global: &GlobalOptions, args: &UnsealArgs) -> Result<()
         None => without_ending(&args.file)
             .ok_or(KeysError::Usage("a file whose name does not end in .age needs --out; - is stdout"))?,
     };
-    let is_stdout = place::is_stdin(&out);
+    let is_stdout = key_file::is_stdin(&out);
     if is_stdout && io::stdout().is_terminal() {
         return Err(KeysError::Usage("stdout is a terminal, and the file is secret: --out names a file"));
     }
@@ -142,7 +142,7 @@ pub(super) fn read_content(
     max_bytes: usize,
     identities: Option<&AgeIdentities>,
 ) -> Result<KeyFileContent, KeysError> {
-    let from = if place::is_stdin(path) { Path::new("/dev/stdin") } else { path };
+    let from = if key_file::is_stdin(path) { Path::new("/dev/stdin") } else { path };
     let content = read_key_file(from, max_bytes, identities).map_err(|fault| match fault {
         KeyFileReadFault::Sealed(fault) => KeysError::Sealed { path: path.to_owned(), fault },
         KeyFileReadFault::Io(error) => KeysError::Read { path: path.to_owned(), error },
@@ -175,7 +175,7 @@ fn overwrite(is_forced: bool) -> Overwrite {
 
 /// Reads a file that is not sealed yet. Other users must not be able to read it.
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
-    let from = if place::is_stdin(path) { Path::new("/dev/stdin") } else { path };
+    let from = if key_file::is_stdin(path) { Path::new("/dev/stdin") } else { path };
     let failed = |error| KeysError::Read { path: path.to_owned(), error };
     let content = read_secret(from, MAX_BYTES + 1).map_err(failed)?;
     if is_sealed(&content) {

@@ -11,7 +11,7 @@ use oarlock_terminal::GlobalOptions;
 
 use super::about::{self, KeySummary};
 use super::args::ShowArgs;
-use super::{KeysError, place};
+use super::{KeysError, key_file};
 
 pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
     if (args.pem || args.reference) && global.json {
@@ -20,13 +20,13 @@ pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysErr
     let path = args.path()?;
     let passphrase = args.passphrase.read()?;
     let identities = args.identity.read()?;
-    let material = place::read_material(&path, passphrase.as_ref(), identities.as_ref())?;
+    let material = key_file::read_material(&path, passphrase.as_ref(), identities.as_ref())?;
     let public =
         export::spki_pem(key_of(&material)).map_err(|error| KeysError::Key { path: path.clone(), error })?;
     if args.pem {
         return Ok(io::stdout().write_all(public.as_bytes())?);
     }
-    let name = place::name_of(&path);
+    let name = key_file::name_of(&path);
     if args.reference {
         let reference = reference(&name, key_of(&material));
         let reference = reference.map_err(|error| KeysError::Key { path: path.clone(), error })?;
@@ -56,7 +56,7 @@ impl ShowArgs {
         let is_file = self.key == Path::new("-") || (self.key.exists() && !self.key.is_dir());
         match is_name {
             Some(name) if self.directory.is_some() || !is_file => {
-                place::find(&place::directory(self.directory.as_deref())?, name)
+                key_file::find(&key_file::directory(self.directory.as_deref())?, name)
             }
             _ => Ok(self.key.clone()),
         }

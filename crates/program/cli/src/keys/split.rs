@@ -14,13 +14,13 @@ use zeroize::Zeroizing;
 
 use super::about::KeySummary;
 use super::args::SplitArgs;
-use super::{KeysError, place};
+use super::{KeysError, key_file};
 
 pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {
     let passphrase = args.in_passphrase.read()?;
-    let key = place::read(&args.file, passphrase.as_ref()).map_err(KeysError::of_input)?;
-    let name = args.name.clone().unwrap_or_else(|| place::name_of(&args.file));
-    place::check_name(&name, ": --name gives one")?;
+    let key = key_file::read(&args.file, passphrase.as_ref()).map_err(KeysError::of_input)?;
+    let name = args.name.clone().unwrap_or_else(|| key_file::name_of(&args.file));
+    key_file::check_name(&name, ": --name gives one")?;
     let passphrase = args.passphrase.read()?;
     let failed = |error| KeysError::Key { path: args.file.clone(), error };
     let (public, shares) = threshold::split(&key, args.threshold, args.shares).map_err(failed)?;
@@ -31,7 +31,7 @@ pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysEr
         checked_path(path, args.over())?;
     }
     for (share, path) in shares.iter().zip(&paths) {
-        place::make(folder_of(path))?;
+        key_file::make(folder_of(path))?;
         let text = text(share, passphrase.as_ref()).map_err(failed)?;
         write_file(path, text.as_bytes(), private_permissions(), args.over())?;
     }

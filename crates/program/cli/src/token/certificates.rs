@@ -65,15 +65,16 @@ mod tests {
 
     #[test]
     fn certificates_are_found_between_other_blocks() {
-        let own = rcgen::generate_simple_self_signed(vec!["example.com".to_owned()]).unwrap();
-        let text = [own.signing_key.serialize_pem(), own.cert.pem(), own.cert.pem()].concat();
+        let generated = rcgen::generate_simple_self_signed(vec!["example.com".to_owned()]).unwrap();
+        let text =
+            [generated.signing_key.serialize_pem(), generated.cert.pem(), generated.cert.pem()].concat();
         let found = parse(text.as_bytes()).unwrap();
         assert_eq!(found.len(), 2);
         let first = &found[0];
-        assert_eq!((first.der.as_slice(), &first.subject), (own.cert.der().as_ref(), &first.issuer));
+        assert_eq!((first.der.as_slice(), &first.subject), (generated.cert.der().as_ref(), &first.issuer));
         assert_eq!(usize::from(first.serial[1]), first.serial.len() - 2);
         assert!(first.public_key.starts_with(&[0x30]));
-        let key_only = own.signing_key.serialize_pem();
+        let key_only = generated.signing_key.serialize_pem();
         for text in ["", "text", &key_only, "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"]
         {
             parse(text.as_bytes()).unwrap_err();

@@ -18,14 +18,14 @@ use super::args::ImportTokenArgs;
 use super::certificates::{self, TokenCertificate};
 use super::pin_source::PinQuestion;
 use super::template::{ImportNames, ObjectTemplate};
-use crate::keys::{KeysError, about, place};
+use crate::keys::{KeysError, about, key_file};
 
 const SLOT: SlotId = SlotId(0);
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportTokenArgs) -> Result<(), TokenError> {
     let store = ObjectStore::open(&args.path)?;
     let passphrase = args.in_passphrase.read()?;
-    let key = place::read_to_sign(&args.key, passphrase.as_ref()).map_err(KeysError::of_input)?;
+    let key = key_file::read_to_sign(&args.key, passphrase.as_ref()).map_err(KeysError::of_input)?;
     let certificates = match &args.certificate {
         Some(path) => certificates::read(path)?,
         None => Vec::new(),

@@ -33,9 +33,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &TokenArgs) -> Result<(), TokenE
     // PINs and keys are read even if the system does not allow all protection; `oarlock serve` warns about it.
     let _ = oarlock_service_kit::harden();
     match &args.command {
-        TokenCommand::Init(own) => init::run(global, own),
-        TokenCommand::List(own) => list::run(global, own),
-        TokenCommand::Import(own) => import::run(global, own),
-        TokenCommand::Pin(own) => pin::run(global, own),
+        TokenCommand::Init(args) => init::run(global, args),
+        TokenCommand::List(args) => list::run(global, args),
+        TokenCommand::Import(args) => import::run(global, args),
+        TokenCommand::Pin(args) => pin::run(global, args),
     }
 }

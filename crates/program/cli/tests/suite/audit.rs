@@ -42,17 +42,17 @@ fn report(files: &[&Path]) -> Value {
 
 #[test]
 fn verifies_a_log_over_restart_and_rotation_and_finds_a_changed_line() {
-    let place = tempfile::tempdir().unwrap();
-    let (log, former) = (place.path().join("audit.jsonl"), place.path().join("audit.jsonl.1"));
-    run_server(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let (log, former) = (folder.path().join("audit.jsonl"), folder.path().join("audit.jsonl.1"));
+    run_server(folder.path());
     let whole = verify(&[&log]);
     assert!(text(&whole).contains("the chain is whole"), "{whole:?}");
     let last = report(&[&log])["last"].as_str().unwrap().to_owned();
-    assert_eq!(fs::read_to_string(place.path().join("audit.jsonl.chain")).unwrap().trim(), last);
+    assert_eq!(fs::read_to_string(folder.path().join("audit.jsonl.chain")).unwrap().trim(), last);
     fs::rename(&log, &former).unwrap();
-    run_server(place.path());
+    run_server(folder.path());
     // The order of the shell's pattern, with the kept hash among the files.
-    let chain = place.path().join("audit.jsonl.chain");
+    let chain = folder.path().join("audit.jsonl.chain");
     let document = report(&[&log, &former, &chain]);
     assert_eq!(
         (&document["is_whole"], &document["faults"]),
@@ -95,14 +95,14 @@ fn verifies_a_log_over_restart_and_rotation_and_finds_a_changed_line() {
 
 #[test]
 fn reads_compressed_files_and_hashes_that_other_programs_compute() {
-    let place = tempfile::tempdir().unwrap();
-    let log = place.path().join("audit.jsonl");
-    run_server(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("audit.jsonl");
+    run_server(folder.path());
     let good = fs::read_to_string(&log).unwrap();
     let mut lines = good.lines();
     let (first, second): (&str, Value) =
         (lines.next().unwrap(), serde_json::from_str(lines.next().unwrap()).unwrap());
-    let line = place.path().join("line");
+    let line = folder.path().join("line");
     fs::write(&line, first).unwrap();
     match Command::new("sha256sum").arg(&line).output() {
         Ok(sum) => assert!(text(&sum).starts_with(second["previous"].as_str().unwrap())),
@@ -110,7 +110,7 @@ fn reads_compressed_files_and_hashes_that_other_programs_compute() {
     }
     match Command::new("gzip").arg("--keep").arg(&log).status() {
         Ok(_) => {
-            let packed = place.path().join("audit.jsonl.gz");
+            let packed = folder.path().join("audit.jsonl.gz");
             assert_eq!(report(&[&packed])["entries"], good.lines().count() as u64);
         }
         Err(error) => eprintln!("SKIPPED: gzip: {error}"),
@@ -119,14 +119,14 @@ fn reads_compressed_files_and_hashes_that_other_programs_compute() {
 
 #[test]
 fn says_what_it_expects() {
-    let place = tempfile::tempdir().unwrap();
-    let absent = place.path().join("absent");
+    let folder = tempfile::tempdir().unwrap();
+    let absent = folder.path().join("absent");
     let output = verify(&[&absent]);
     assert!(code(&output) == 2 && stderr(&output).contains("absent"), "{output:?}");
     let output = oarlock(&["audit", "verify", "--last", "xyz", "file"]);
     assert!(code(&output) == 2 && stderr(&output).contains("64 hexadecimal digits"), "{output:?}");
     assert_eq!(code(&oarlock(&["audit", "verify"])), 2);
-    let empty = place.path().join("empty");
+    let empty = folder.path().join("empty");
     fs::write(&empty, "").unwrap();
     assert_eq!(code(&verify(&[&empty])), 0);
 }

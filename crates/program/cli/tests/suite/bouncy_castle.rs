@@ -99,13 +99,15 @@ impl TokenJob {
                 values.push(TokenRow { text, tweak });
             }
         }
-        let numerals = alphabet.iter().enumerate().map(|(numeral, own)| (*own, numeral)).collect();
+        let numerals =
+            alphabet.iter().enumerate().map(|(numeral, character)| (*character, numeral)).collect();
         Self { key_type, key, name, alphabet, numerals, values }
     }
 
     /// Returns a question to Bouncy Castle.
     fn line(&self, direction: &str, row: &TokenRow) -> String {
-        let numerals: Vec<String> = row.text.chars().map(|own| self.numerals[&own].to_string()).collect();
+        let numerals: Vec<String> =
+            row.text.chars().map(|character| self.numerals[&character].to_string()).collect();
         let (radix, tweak) = (self.alphabet.len(), hex(row.tweak.as_bytes()));
         format!("ff1\t{direction}\t{}\t{radix}\t{tweak}\t{}", self.key, numerals.join(","))
     }

@@ -21,22 +21,22 @@ const KEYS: &str = concat!(
 );
 
 struct CallFolder {
-    place: TempDir,
+    dir: TempDir,
     served: Served,
 }
 
 impl CallFolder {
     fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let development = Development::at(place.path());
+        let folder = tempfile::tempdir().unwrap();
+        let development = Development::at(folder.path());
         development.prepare().unwrap();
         fs::write(development.records(), KEYS).unwrap();
-        let served = Served::start(place.path());
-        Self { place, served }
+        let served = Served::start(folder.path());
+        Self { dir: folder, served }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.place.path().join(name)
+        self.dir.path().join(name)
     }
 
     /// Runs `oarlock call WORDS`, in which @NAME is a file of the directory.
@@ -70,8 +70,8 @@ impl CallFolder {
 
 #[test]
 fn values_are_sealed_and_opened_again() {
-    let place = CallFolder::new();
-    fs::write(place.path("value"), "4111111111111111").unwrap();
+    let folder = CallFolder::new();
+    fs::write(folder.path("value"), "4111111111111111").unwrap();
     for (seal, open, more) in [
         ("encrypt --key aes --aad cards", "decrypt --key aes --aad cards", 12 + 16),
         ("seal --key aes --cipher aes128-cbc", "open --key aes --cipher aes128-cbc", 16),
@@ -79,17 +79,17 @@ fn values_are_sealed_and_opened_again() {
     ] {
         let seal = format!("{seal} --in @value --out @sealed");
         let sealed = [(); 2].map(|()| {
-            place.ok(&seal);
-            fs::read(place.path("sealed")).unwrap()
+            folder.ok(&seal);
+            fs::read(folder.path("sealed")).unwrap()
         });
         assert_eq!(sealed[0].len(), 16 + more, "{seal}");
         assert_ne!(sealed[0], sealed[1], "each value has an IV of its own");
-        assert_eq!(place.ok(&format!("{open} --in @sealed")), b"4111111111111111");
+        assert_eq!(folder.ok(&format!("{open} --in @sealed")), b"4111111111111111");
     }
-    place.ok("seal --key aes --aad cards --in @value --out @sealed");
-    place.refused("open --key aes --aad other --in @sealed", 1, "verification failed");
-    place.refused("open --key nonces --aad cards --in @sealed", 1, "verification failed");
-    let json: Value = serde_json::from_slice(&place.ok("seal --key aes --in @value --json")).unwrap();
+    folder.ok("seal --key aes --aad cards --in @value --out @sealed");
+    folder.refused("open --key aes --aad other --in @sealed", 1, "verification failed");
+    folder.refused("open --key nonces --aad cards --in @sealed", 1, "verification failed");
+    let json: Value = serde_json::from_slice(&folder.ok("seal --key aes --in @value --json")).unwrap();
     assert_eq!(
         (&json["scheme"], json["hex"].as_str().unwrap().len()),
         (&"aes128-gcm".into(), 2 * (12 + 16 + 16))
@@ -99,30 +99,30 @@ fn values_are_sealed_and_opened_again() {
 /// McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 1 and 2; RFC 4231 4.2; SP 800-38B D.1.
 #[test]
 fn published_examples_are_reproduced() {
-    let place = CallFolder::new();
-    fs::write(place.path("zeros"), [0; 16]).unwrap();
-    fs::write(place.path("empty"), "").unwrap();
+    let folder = CallFolder::new();
+    fs::write(folder.path("zeros"), [0; 16]).unwrap();
+    fs::write(folder.path("empty"), "").unwrap();
     let iv = "000000000000000000000000";
-    let seal = |name: &str| place.text(&format!("seal --key nonces --iv {iv} --hex --in @{name}"));
+    let seal = |name: &str| folder.text(&format!("seal --key nonces --iv {iv} --hex --in @{name}"));
     assert_eq!(seal("empty"), format!("{iv}58e2fccefa7e3061367f1d57a4e7455a\n"));
     assert_eq!(
         seal("zeros"),
         format!("{iv}0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf\n")
     );
-    fs::write(place.path("message"), "Hi There").unwrap();
+    fs::write(folder.path("message"), "Hi There").unwrap();
     assert_eq!(
-        place.text("mac --key rfc4231 --in @message --hex"),
+        folder.text("mac --key rfc4231 --in @message --hex"),
         "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7\n"
     );
-    assert_eq!(place.text("mac --key rfc4231 --in @message --hex --length 8"), "b0344c61d8db3853\n");
+    assert_eq!(folder.text("mac --key rfc4231 --in @message --hex --length 8"), "b0344c61d8db3853\n");
     // SP 800-38B D.1, example 1.
-    assert_eq!(place.text("mac --key codes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
+    assert_eq!(folder.text("mac --key codes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
 }
 
 #[test]
 fn errors_name_what_was_expected() {
-    let place = CallFolder::new();
-    fs::write(place.path("value"), "odd length").unwrap();
+    let folder = CallFolder::new();
+    fs::write(folder.path("value"), "odd length").unwrap();
     for (words, reason) in [
         (
             "seal --key aes --cipher tdes2-cbc --in @value",
@@ -142,22 +142,22 @@ fn errors_name_what_was_expected() {
         ("mac --key absent --in @value", "absent"),
         ("sign --key aes --in @value", "expected `oarlock call encrypt`, `decrypt` or `mac`"),
     ] {
-        place.refused(words, 2, reason);
+        folder.refused(words, 2, reason);
     }
 }
 
 #[test]
 fn only_the_owner_can_read_written_secrets() {
-    let place = CallFolder::new();
-    fs::write(place.path("value"), "secret").unwrap();
-    place.ok("public-key x25519 --out @peer.pem");
-    place.ok("seal --key aes --in @value --out @sealed");
+    let folder = CallFolder::new();
+    fs::write(folder.path("value"), "secret").unwrap();
+    folder.ok("public-key x25519 --out @peer.pem");
+    folder.ok("seal --key aes --in @value --out @sealed");
     for words in ["derive --key x25519 --peer @peer.pem", "open --key aes --in @sealed"] {
         for more in ["", " --hex"] {
-            let out = place.path("out");
+            let out = folder.path("out");
             fs::write(&out, "old").unwrap();
             fs::set_permissions(&out, Permissions::from_mode(0o644)).unwrap();
-            place.ok(&format!("{words} --out @out{more}"));
+            folder.ok(&format!("{words} --out @out{more}"));
             assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600, "{words}");
             assert_ne!(fs::read(&out).unwrap(), b"old");
         }
@@ -167,40 +167,40 @@ fn only_the_owner_can_read_written_secrets() {
 /// A key is rotated while its server runs. What the first version encrypted is decrypted and encrypted again.
 #[test]
 fn a_key_is_rotated_under_a_running_server() {
-    let mut place = CallFolder::new();
-    let mut log = place.served.log();
+    let mut folder = CallFolder::new();
+    let mut log = folder.served.log();
     log.wait_for("listening");
-    let keys = Development::at(place.place.path()).records();
+    let keys = Development::at(folder.dir.path()).records();
     let rotate = |words: &[&str]| {
-        let own = ["--json", "keys", "rotate", "aes", "--records", keys.to_str().unwrap()];
-        let output = crate::program::oarlock(&[&own[..], words].concat());
+        let rotate = ["--json", "keys", "rotate", "aes", "--records", keys.to_str().unwrap()];
+        let output = crate::program::oarlock(&[&rotate[..], words].concat());
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         (json["version"].as_u64().unwrap(), json["min_version"].as_u64().unwrap())
     };
-    fs::write(place.path("value"), "4111111111111111").unwrap();
-    place.ok("encrypt --key aes --aad cards --in @value --out @first");
+    fs::write(folder.path("value"), "4111111111111111").unwrap();
+    folder.ok("encrypt --key aes --aad cards --in @value --out @first");
     assert_eq!(rotate(&[]), (2, 1));
-    place.served.signal("-HUP");
+    folder.served.signal("-HUP");
     log.wait_for("keys and grants were read again");
 
-    let json: Value = serde_json::from_slice(&place.ok("encrypt --key aes --in @value --json")).unwrap();
+    let json: Value = serde_json::from_slice(&folder.ok("encrypt --key aes --in @value --json")).unwrap();
     assert_eq!(json["key_version"], 2);
-    place.refused("decrypt --key aes --aad cards --in @first", 1, "verification failed");
-    assert_eq!(place.ok("decrypt --key aes@1 --aad cards --in @first"), b"4111111111111111");
-    place.refused("encrypt --key aes@1 --in @value", 2, "forbids");
-    place.refused("mac --key aes@1 --in @value", 2, "an older version");
-    place.ok("rewrap --key aes@1 --aad cards --in @first --out @second");
-    assert_eq!(place.ok("decrypt --key aes --aad cards --in @second"), b"4111111111111111");
-    place.ok("encrypt --key aes --in @value --out @plain");
-    place.ok("rewrap --key aes --in @plain --to-key tdes --to-cipher tdes2-cbc --out @third");
-    assert_eq!(place.ok("decrypt --key tdes --in @third"), b"4111111111111111");
+    folder.refused("decrypt --key aes --aad cards --in @first", 1, "verification failed");
+    assert_eq!(folder.ok("decrypt --key aes@1 --aad cards --in @first"), b"4111111111111111");
+    folder.refused("encrypt --key aes@1 --in @value", 2, "forbids");
+    folder.refused("mac --key aes@1 --in @value", 2, "an older version");
+    folder.ok("rewrap --key aes@1 --aad cards --in @first --out @second");
+    assert_eq!(folder.ok("decrypt --key aes --aad cards --in @second"), b"4111111111111111");
+    folder.ok("encrypt --key aes --in @value --out @plain");
+    folder.ok("rewrap --key aes --in @plain --to-key tdes --to-cipher tdes2-cbc --out @third");
+    assert_eq!(folder.ok("decrypt --key tdes --in @third"), b"4111111111111111");
 }
 
 #[test]
 fn a_key_without_versions_is_not_rotated() {
-    let place = CallFolder::new();
-    let keys = Development::at(place.place.path()).records();
+    let folder = CallFolder::new();
+    let keys = Development::at(folder.dir.path()).records();
     let path = keys.to_str().unwrap();
     for (words, reason) in [
         (&["absent"][..], "\"absent\": the file has no key of this name"),
@@ -210,7 +210,7 @@ fn a_key_without_versions_is_not_rotated() {
         let output = crate::program::oarlock(&[&["keys", "rotate", "--records", path], words].concat());
         assert!(code(&output) == 2 && stderr(&output).contains(reason), "{}", stderr(&output));
     }
-    let missing = place.path("missing");
+    let missing = folder.path("missing");
     let output = crate::program::oarlock(&["keys", "rotate", "aes", "--records", missing.to_str().unwrap()]);
     assert!(code(&output) == 2 && stderr(&output).contains("cannot read"), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(&keys).unwrap(), KEYS);

@@ -64,9 +64,9 @@ fn color_is_always_never_or_automatic() {
 
 #[test]
 fn warns_about_an_option_without_effect() {
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let list = ["keys", "list", "--engines", "scalar", "--threads", "2", "--directory"];
-    let output = command(&list).arg(place.path()).output().unwrap();
+    let output = command(&list).arg(folder.path()).output().unwrap();
     let text = stderr(&output);
     assert_eq!(code(&output), 0, "{text}");
     for option in ["engines", "threads"] {
@@ -145,10 +145,10 @@ fn leaves_of_the_lanes_can_be_forced_and_turned_off() {
 
 #[test]
 fn connection_options_come_from_the_environment_or_follow_the_command() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
     let tls = format!("https://{}", served.said["tcp"].as_str().unwrap());
-    let development = oarlock_server::development::Development::at(place.path());
+    let development = oarlock_server::development::Development::at(folder.path());
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let (ca, cert, key) =
         (text(&development.ca()), text(&development.client_certificate()), text(&development.client_key()));
@@ -174,13 +174,13 @@ fn connection_options_come_from_the_environment_or_follow_the_command() {
 
 #[test]
 fn servers_log_absent_engines() {
-    let place = tempfile::tempdir().unwrap();
-    oarlock_server::development::Development::at(place.path()).prepare().unwrap();
-    let config = oarlock_server::development::Development::at(place.path()).config();
+    let folder = tempfile::tempdir().unwrap();
+    oarlock_server::development::Development::at(folder.path()).prepare().unwrap();
+    let config = oarlock_server::development::Development::at(folder.path()).config();
     let text = fs::read_to_string(&config).unwrap();
     fs::write(&config, text.replace("127.0.0.1:7443", "127.0.0.1:0")).unwrap();
     let serve = |arguments: &[&str]| {
-        let output = command(&["serve", "--check", "--state", place.path().to_str().unwrap()])
+        let output = command(&["serve", "--check", "--state", folder.path().to_str().unwrap()])
             .args(arguments)
             .env("OARLOCK_DISABLE", "lanes")
             .output()
@@ -192,7 +192,7 @@ fn servers_log_absent_engines() {
     assert!(asked.contains("warning: [engines] lanes: turned off by OARLOCK_DISABLE"), "{asked}");
     assert!(asked.contains("the scalar engine does its work"), "{asked}");
     assert!(!serve(&[]).contains("[engines]"));
-    let settings = place.path().join("milter.toml");
+    let settings = folder.path().join("milter.toml");
     fs::write(&settings, MILTER).unwrap();
     let milter = command(&["milter", "--check", "--engines", "lanes", "--config"])
         .arg(&settings)
@@ -204,13 +204,13 @@ fn servers_log_absent_engines() {
 
 #[test]
 fn every_json_output_is_one_document() {
-    let place = tempfile::tempdir().unwrap();
-    fs::write(place.path().join("in.csv"), "v\n0011223344556677\n").unwrap();
-    let key = place.path().join("hex.key");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in.csv"), "v\n0011223344556677\n").unwrap();
+    let key = folder.path().join("hex.key");
     fs::write(&key, "0123456789abcdeffedcba9876543210\n").unwrap();
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
-    fs::write(place.path().join("milter.toml"), MILTER).unwrap();
-    fs::write(place.path().join("mail"), "From: a@example.com\nSubject: s\n\nbody\n").unwrap();
+    fs::write(folder.path().join("milter.toml"), MILTER).unwrap();
+    fs::write(folder.path().join("mail"), "From: a@example.com\nSubject: s\n\nbody\n").unwrap();
     for line in [
         "keys generate ed25519 --name one --directory .",
         "keys list --directory .",
@@ -225,7 +225,8 @@ fn every_json_output_is_one_document() {
         "milter --check --config milter.toml",
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let output = command(&[&["--json"], &words[..]].concat()).current_dir(place.path()).output().unwrap();
+        let output =
+            command(&[&["--json"], &words[..]].concat()).current_dir(folder.path()).output().unwrap();
         assert_eq!(code(&output), 0, "{line}: {}", stderr(&output));
         if line.starts_with("dkim sign") {
             // The results of mails are written one by one, each in its own line of the document.

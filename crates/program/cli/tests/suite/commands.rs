@@ -180,8 +180,8 @@ fn hot_rows_are_measured_for_each_number_of_keys() {
         ["--json", "speed", "--ops", "p256-verify-hot", "--keys", "1,8", "--seconds", "0.02", "--no-check"];
     let rows = rows(&oarlock(&arguments));
     let keys = |engine: &str| -> Vec<u64> {
-        let own = rows.iter().filter(|row| row["engine"] == engine);
-        own.map(|row| row["keys"].as_u64().unwrap()).collect()
+        let of_engine = rows.iter().filter(|row| row["engine"] == engine);
+        of_engine.map(|row| row["keys"].as_u64().unwrap()).collect()
     };
     assert_eq!(keys("scalar"), [1, 8]);
     // The tables of all keys are built before anything is timed.

@@ -19,7 +19,7 @@ struct MailFolder {
 
 impl MailFolder {
     fn new() -> Self {
-        let place = Self { dir: TempDir::new().unwrap() };
+        let folder = Self { dir: TempDir::new().unwrap() };
         let mut records = String::new();
         for (selector, kind) in [("s1", "rsa"), ("ed", "ed25519")] {
             let made = oarlock(&[
@@ -31,7 +31,7 @@ impl MailFolder {
                 "--type",
                 kind,
                 "--out",
-                &place.path(selector),
+                &folder.path(selector),
             ]);
             assert_eq!(code(&made), 0, "{}", stderr(&made));
             let made: Value = serde_json::from_slice(&made.stdout).unwrap();
@@ -39,8 +39,8 @@ impl MailFolder {
             records += made["zone_line"].as_str().unwrap();
             records += "\n";
         }
-        fs::write(place.path("records"), records).unwrap();
-        place
+        fs::write(folder.path("records"), records).unwrap();
+        folder
     }
 
     fn path(&self, name: &str) -> String {
@@ -79,14 +79,14 @@ fn results(output: &std::process::Output) -> Vec<String> {
 
 #[test]
 fn one_message_goes_through_a_pipe_and_comes_back_signed_twice() {
-    let place = MailFolder::new();
+    let folder = MailFolder::new();
     for mail in [MAIL.to_owned(), MAIL.replace('\n', "\r\n")] {
-        let signed = place.sign(&[&place.write("mail", &mail)]);
+        let signed = folder.sign(&[&folder.write("mail", &mail)]);
         assert_eq!(code(&signed), 0, "{}", stderr(&signed));
         let text = String::from_utf8(signed.stdout).unwrap();
         assert!(text.ends_with(&mail) && text.starts_with("DKIM-Signature: v=1; a=rsa-sha256;"));
         assert_eq!(text.contains("\r\n"), mail.contains("\r\n"));
-        let found = place.verify(&[&place.write("signed", &text)]);
+        let found = folder.verify(&[&folder.write("signed", &text)]);
         assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 2]), "{}", stderr(&found));
         let summary = &lines(&found)[2]["summary"];
         assert_eq!(
@@ -94,7 +94,7 @@ fn one_message_goes_through_a_pipe_and_comes_back_signed_twice() {
             (&1.into(), &1.into(), &2.into())
         );
     }
-    let mut child = command(&["dkim", "verify", "--keys-file", &place.path("records"), "-"])
+    let mut child = command(&["dkim", "verify", "--keys-file", &folder.path("records"), "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -109,32 +109,32 @@ fn one_message_goes_through_a_pipe_and_comes_back_signed_twice() {
 
 #[test]
 fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
-    let place = MailFolder::new();
+    let folder = MailFolder::new();
     for number in 0..300 {
-        place.write(
+        folder.write(
             &format!("mails/{number:03}"),
             &MAIL.replace("hello", &format!("{number} {}", "x".repeat(number * 7))),
         );
     }
-    let signed = place.sign(&["--into", &place.path("out"), &place.path("mails")]);
+    let signed = folder.sign(&["--into", &folder.path("out"), &folder.path("mails")]);
     assert_eq!(code(&signed), 0, "{}", stderr(&signed));
     assert!(stderr(&signed).contains("300 messages: 600 signatures"), "{}", stderr(&signed));
-    let found = place.verify(&[&place.path("out")]);
+    let found = folder.verify(&[&folder.path("out")]);
     assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 600]));
     // The order is that of the names, whichever thread finished first.
     let sources: Vec<String> =
         lines(&found).iter().filter_map(|line| Some(line.get("source")?.as_str()?.to_owned())).collect();
     assert!(sources.is_sorted() && sources.len() == 600);
 
-    let again = place.sign(&["--into", &place.path("out"), &place.path("mails/000")]);
+    let again = folder.sign(&["--into", &folder.path("out"), &folder.path("mails/000")]);
     assert!(code(&again) == 1 && stderr(&again).contains("out/000 exists already"), "{}", stderr(&again));
-    let signed = place.sign(&["--in-place", &place.path("mails")]);
+    let signed = folder.sign(&["--in-place", &folder.path("mails")]);
     assert_eq!(code(&signed), 0, "{}", stderr(&signed));
-    assert_eq!(results(&place.verify(&[&place.path("mails")])).len(), 600);
+    assert_eq!(results(&folder.verify(&[&folder.path("mails")])).len(), 600);
 
     let mbox = ["a", "b", "c"].map(|from| format!("From {from} Thu Jan  1 00:00:00 2026\n"));
     let mbox = format!("{}{MAIL}{}{MAIL}{}no header\n\n", mbox[0], mbox[1], mbox[2]);
-    let signed = place.sign(&[&place.write("mbox", &mbox)]);
+    let signed = folder.sign(&[&folder.write("mbox", &mbox)]);
     assert_eq!(code(&signed), 1);
     assert!(
         stderr(&signed)
@@ -144,18 +144,18 @@ fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
     );
     let text = String::from_utf8(signed.stdout).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("From ")).count(), 3);
-    let found = place.verify(&[&place.write("signed", &text)]);
+    let found = folder.verify(&[&folder.write("signed", &text)]);
     assert_eq!(results(&found), ["pass", "pass", "pass", "pass", "permerror"]);
 }
 
 #[test]
 fn reports_test_mode_even_if_the_body_was_changed() {
-    let place = MailFolder::new();
-    let records = fs::read_to_string(place.path("records")).unwrap();
-    place.write("records", &records.replace("v=DKIM1; k=", "v=DKIM1; t=y; k="));
-    let signed = place.sign(&[&place.write("mail", MAIL)]);
+    let folder = MailFolder::new();
+    let records = fs::read_to_string(folder.path("records")).unwrap();
+    folder.write("records", &records.replace("v=DKIM1; k=", "v=DKIM1; t=y; k="));
+    let signed = folder.sign(&[&folder.write("mail", MAIL)]);
     let changed = String::from_utf8(signed.stdout).unwrap().replace("How", "Where");
-    let found = place.verify(&[&place.write("changed", &changed)]);
+    let found = folder.verify(&[&folder.write("changed", &changed)]);
     assert_eq!((code(&found), results(&found)), (1, vec!["fail".to_owned(); 2]));
     for (line, bits) in lines(&found).iter().zip([2048, 256]) {
         assert_eq!((&line["testing"], &line["key_bits"]), (&true.into(), &bits.into()), "{line}");
@@ -164,44 +164,44 @@ fn reports_test_mode_even_if_the_body_was_changed() {
 
 #[test]
 fn signing_again_replaces_the_old_signature() {
-    let place = MailFolder::new();
-    let mail = place.write("mails/one", MAIL);
-    place.write("mails/two", &MAIL.replace('\n', "\r\n"));
+    let folder = MailFolder::new();
+    let mail = folder.write("mails/one", MAIL);
+    folder.write("mails/two", &MAIL.replace('\n', "\r\n"));
     let fields =
-        |path: &str| fs::read_to_string(place.path(path)).unwrap().matches("DKIM-Signature:").count();
+        |path: &str| fs::read_to_string(folder.path(path)).unwrap().matches("DKIM-Signature:").count();
     for _ in 0..2 {
-        let signed = place.sign(&["--in-place", &place.path("mails")]);
+        let signed = folder.sign(&["--in-place", &folder.path("mails")]);
         assert_eq!(code(&signed), 0, "{}", stderr(&signed));
         assert_eq!((fields("mails/one"), fields("mails/two")), (2, 2));
     }
-    let signed = place.sign(&["--in-place", &place.path("mails")]);
+    let signed = folder.sign(&["--in-place", &folder.path("mails")]);
     assert!(
         stderr(&signed).contains("4 signatures (4 replaced), 0 messages not signed"),
         "{}",
         stderr(&signed)
     );
-    let found = place.verify(&[&place.path("mails")]);
+    let found = folder.verify(&[&folder.path("mails")]);
     assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 4]));
     // Signatures of another selector or domain stay, and so do other fields.
-    let key = format!("s2={}", place.path("s1"));
+    let key = format!("s2={}", folder.path("s1"));
     let again = oarlock(&["dkim", "sign", "--domain", "example.com", "--key", &key, "--in-place", &mail]);
     assert_eq!((code(&again), fields("mails/one")), (0, 3), "{}", stderr(&again));
     let again = oarlock(&["dkim", "sign", "--domain", "example.org", "--key", &key, "--in-place", &mail]);
     assert_eq!((code(&again), fields("mails/one")), (0, 4), "{}", stderr(&again));
-    let odd = place.write("odd", &format!("DKIM-Signature: d=example.com\nDKIM-Signature: none\n{MAIL}"));
+    let odd = folder.write("odd", &format!("DKIM-Signature: d=example.com\nDKIM-Signature: none\n{MAIL}"));
     let again = oarlock(&["dkim", "sign", "--domain", "example.com", "--key", &key, "--in-place", &odd]);
     assert_eq!((code(&again), fields("odd")), (0, 3), "{}", stderr(&again));
 }
 
 #[test]
 fn dns_prints_the_record_of_an_existing_key() {
-    let place = MailFolder::new();
-    let records = fs::read_to_string(place.path("records")).unwrap();
+    let folder = MailFolder::new();
+    let records = fs::read_to_string(folder.path("records")).unwrap();
     for (selector, kind, bits) in [("s1", "rsa", 2048), ("ed", "ed25519", 256)] {
-        let public = oarlock(&["keys", "show", &place.path(selector), "--pem"]);
+        let public = oarlock(&["keys", "show", &folder.path(selector), "--pem"]);
         assert_eq!(code(&public), 0, "{}", stderr(&public));
-        let public = place.write(&format!("{selector}.pub"), &String::from_utf8(public.stdout).unwrap());
-        for file in [place.path(selector), public] {
+        let public = folder.write(&format!("{selector}.pub"), &String::from_utf8(public.stdout).unwrap());
+        for file in [folder.path(selector), public] {
             let named = ["dkim", "dns", &file, "--domain", "example.com", "--selector", selector];
             let printed = oarlock(&named);
             assert_eq!(code(&printed), 0, "{}", stderr(&printed));
@@ -223,7 +223,7 @@ fn dns_prints_the_record_of_an_existing_key() {
             assert!(alone.starts_with("v=DKIM1; k=") && alone.lines().count() == 1, "{alone}");
         }
     }
-    let p256 = place.path("p256");
+    let p256 = folder.path("p256");
     assert_eq!(code(&oarlock(&["keys", "generate", "p256", "--out", &p256])), 0);
     let refused = oarlock(&["dkim", "dns", &p256]);
     assert_eq!(code(&refused), 2);
@@ -236,21 +236,21 @@ fn dns_prints_the_record_of_an_existing_key() {
 
 #[test]
 fn check_compares_a_record_with_its_key() {
-    let place = MailFolder::new();
+    let folder = MailFolder::new();
     let check = |selector: &str, more: &[&str]| {
         oarlock(
-            &[&["dkim", "check", "example.com", selector, "--keys-file", &place.path("records")], more]
+            &[&["dkim", "check", "example.com", selector, "--keys-file", &folder.path("records")], more]
                 .concat(),
         )
     };
-    let same = check("s1", &["--key", &place.path("s1")]);
+    let same = check("s1", &["--key", &folder.path("s1")]);
     assert_eq!(code(&same), 0, "{}", stderr(&same));
     let text = String::from_utf8(same.stdout).unwrap();
     assert_eq!(
         text,
         "s1._domainkey.example.com: a key of type rsa with 2048 bits, the same as in the file\n"
     );
-    let other = check("s1", &["--key", &place.path("ed")]);
+    let other = check("s1", &["--key", &folder.path("ed")]);
     assert_eq!(code(&other), 1);
     assert!(stderr(&other).contains("the record and the file have different keys"), "{}", stderr(&other));
     let missing = check("none", &[]);
@@ -260,20 +260,20 @@ fn check_compares_a_record_with_its_key() {
         "{}",
         stderr(&missing)
     );
-    assert_eq!(code(&oarlock(&["dkim", "check", "a b", "s", "--keys-file", &place.path("records")])), 2);
+    assert_eq!(code(&oarlock(&["dkim", "check", "a b", "s", "--keys-file", &folder.path("records")])), 2);
 }
 
 #[test]
 fn reports_what_cannot_be_done() {
-    let place = MailFolder::new();
-    let mail = place.write("mail", MAIL);
+    let folder = MailFolder::new();
+    let mail = folder.write("mail", MAIL);
     let said = |arguments: &[&str], expected: i32, text: &str| {
         let output = oarlock(arguments);
         assert_eq!(code(&output), expected, "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(text), "{arguments:?}: {}", stderr(&output));
     };
-    let key = format!("s1={}", place.path("s1"));
-    let nothing = place.path("nothing");
+    let key = format!("s1={}", folder.path("s1"));
+    let nothing = folder.path("nothing");
     said(&["dkim", "sign", "--domain", "example.com", "--key", "s1", &mail], 2, "expected SELECTOR=FILE");
     said(
         &["dkim", "sign", "--domain", "exa mple", "--key", &key, &mail],
@@ -302,15 +302,15 @@ fn reports_what_cannot_be_done() {
     said(&["dkim", "sign", "--domain", "a.example", "--key", &key, &nothing], 2, "nothing could be read");
     said(&["dkim", "verify", "--keys-file", &nothing, &mail], 2, "nothing");
     said(&["dkim", "verify", "--dns", "nonsense", &mail], 2, "expected an address");
-    let records = place.write("bad", "s1._domainkey.example.com IN TXT ( \"v=DKIM1\n");
+    let records = folder.write("bad", "s1._domainkey.example.com IN TXT ( \"v=DKIM1\n");
     said(&["dkim", "verify", "--keys-file", &records, &mail], 2, "bad");
-    said(&["dkim", "keygen", "example.com", "s1", "--out", &place.path("s1")], 2, "s1");
+    said(&["dkim", "keygen", "example.com", "s1", "--out", &folder.path("s1")], 2, "s1");
     said(&["dkim", "keygen", "example.com", "s1", "--bits", "512"], 2, "512");
     // A name server that never answers.
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
-    let signed = place.sign(&[&mail]);
-    let signed = place.write("signed", &String::from_utf8(signed.stdout).unwrap());
+    let signed = folder.sign(&[&mail]);
+    let signed = folder.write("signed", &String::from_utf8(signed.stdout).unwrap());
     said(&["dkim", "verify", "--dns", &address, "--dns-timeout", "1", &signed], 3, "could not be looked up");
 }
 
@@ -333,12 +333,12 @@ fn peer(program: &str, arguments: &[&str], input: &[u8]) -> Option<std::process:
 
 #[test]
 fn mail_dkim_verifies_our_signatures_and_signs_for_us() {
-    let place = MailFolder::new();
-    let record = fs::read_to_string(place.path("records")).unwrap();
+    let folder = MailFolder::new();
+    let record = fs::read_to_string(folder.path("records")).unwrap();
     let text: String = record.split("ed._domainkey").next().unwrap().split('"').skip(1).step_by(2).collect();
-    place.write("record", &text);
+    folder.write("record", &text);
     let mail = MAIL.replace('\n', "\r\n");
-    let key = format!("s1={}", place.path("s1"));
+    let key = format!("s1={}", folder.path("s1"));
     for form in ["relaxed/relaxed", "simple/simple", "relaxed/simple", "simple/relaxed"] {
         let signed = oarlock(&[
             "dkim",
@@ -349,14 +349,14 @@ fn mail_dkim_verifies_our_signatures_and_signs_for_us() {
             &key,
             "--canonicalization",
             form,
-            &place.write("mail", &mail),
+            &folder.write("mail", &mail),
         ]);
         let script = "use Mail::DKIM::Verifier; use Mail::DKIM::PublicKey; local $/; open F, '<', $ARGV[0]; $r = <F>;
             no warnings 'redefine'; *Mail::DKIM::Signature::get_public_key = sub { Mail::DKIM::PublicKey->parse($r) };
             *Mail::DKIM::Signature::fetch_public_key = sub {}; $v = Mail::DKIM::Verifier->new;
             $v->PRINT(<STDIN>); $v->CLOSE; print $v->result_detail;";
         let Some(found) =
-            peer("perl", &["-MMail::DKIM", "-e", script, &place.path("record")], &signed.stdout)
+            peer("perl", &["-MMail::DKIM", "-e", script, &folder.path("record")], &signed.stdout)
         else {
             return;
         };
@@ -370,9 +370,9 @@ fn mail_dkim_verifies_our_signatures_and_signs_for_us() {
             Domain => 'example.com', Selector => 's1', KeyFile => $ARGV[0]); local $/; $m = <STDIN>; $s->PRINT($m);
             $s->CLOSE; print $s->signature->as_string, \"\\r\\n\", $m;";
         let signed =
-            peer("perl", &["-MMail::DKIM", "-e", script, &place.path("s1"), form], mail.as_bytes()).unwrap();
-        let path = place.write("theirs", std::str::from_utf8(&signed.stdout).unwrap());
-        let found = place.verify(&[&path]);
+            peer("perl", &["-MMail::DKIM", "-e", script, &folder.path("s1"), form], mail.as_bytes()).unwrap();
+        let path = folder.write("theirs", std::str::from_utf8(&signed.stdout).unwrap());
+        let found = folder.verify(&[&path]);
         assert_eq!(
             results(&found),
             ["pass"],
@@ -385,12 +385,12 @@ fn mail_dkim_verifies_our_signatures_and_signs_for_us() {
 
 #[test]
 fn dkimpy_verifies_our_signatures_and_signs_for_us() {
-    let place = MailFolder::new();
-    let records = fs::read_to_string(place.path("records")).unwrap();
+    let folder = MailFolder::new();
+    let records = fs::read_to_string(folder.path("records")).unwrap();
     let record = |part: &str| -> String { part.split('"').skip(1).step_by(2).collect() };
     let (rsa, ed) = records.split_once("ed._domainkey").unwrap();
-    place.write("s1.txt", &record(rsa));
-    place.write("ed.txt", &record(ed));
+    folder.write("s1.txt", &record(rsa));
+    folder.write("ed.txt", &record(ed));
     let mail = MAIL.replace('\n', "\r\n");
     let script = "
 import sys, dkim
@@ -406,9 +406,9 @@ for form in [b'simple', b'relaxed']:
     sys.stdout.buffer.write(b'From x Thu\\r\\n' + field + message)
 ";
     for form in ["relaxed/relaxed", "simple/simple"] {
-        let signed = place.sign(&["--canonicalization", form, &place.write("mail", &mail)]);
+        let signed = folder.sign(&["--canonicalization", form, &folder.write("mail", &mail)]);
         let Some(found) =
-            peer("/usr/bin/python3", &["-c", script, place.dir.path().to_str().unwrap()], &signed.stdout)
+            peer("/usr/bin/python3", &["-c", script, folder.dir.path().to_str().unwrap()], &signed.stdout)
         else {
             return;
         };
@@ -417,25 +417,25 @@ for form in [b'simple', b'relaxed']:
             return;
         }
         assert_eq!(code(&found), 0, "{form} {}", stderr(&found));
-        let theirs = place.write("theirs", std::str::from_utf8(&found.stdout).unwrap());
-        let found = place.verify(&[&theirs]);
+        let theirs = folder.write("theirs", std::str::from_utf8(&found.stdout).unwrap());
+        let found = folder.verify(&[&theirs]);
         assert_eq!(results(&found), ["pass", "pass"], "{}", fs::read_to_string(theirs).unwrap());
     }
 }
 
 #[test]
 fn opendkim_verifies_our_signatures() {
-    let place = MailFolder::new();
-    let records = fs::read_to_string(place.path("records")).unwrap();
+    let folder = MailFolder::new();
+    let records = fs::read_to_string(folder.path("records")).unwrap();
     let text: String = records.split("ed._domainkey").next().unwrap().split('"').skip(1).step_by(2).collect();
-    let keys = place.write("testkeys", &format!("s1._domainkey.example.com {text}\n"));
-    let settings = place.write("opendkim.conf", &format!("Mode v\nTestPublicKeys {keys}\n"));
-    let mail = place.write("mail", &MAIL.replace('\n', "\r\n"));
-    let key = format!("s1={}", place.path("s1"));
+    let keys = folder.write("testkeys", &format!("s1._domainkey.example.com {text}\n"));
+    let settings = folder.write("opendkim.conf", &format!("Mode v\nTestPublicKeys {keys}\n"));
+    let mail = folder.write("mail", &MAIL.replace('\n', "\r\n"));
+    let key = format!("s1={}", folder.path("s1"));
     let signed = oarlock(&["dkim", "sign", "--domain", "example.com", "--key", &key, &mail]);
     let text = String::from_utf8(signed.stdout).unwrap();
     for (mail, is_good) in [(text.clone(), true), (text.replace("How", "Who"), false)] {
-        let path = place.write("signed", &mail);
+        let path = folder.write("signed", &mail);
         let Some(found) = peer("/usr/sbin/opendkim", &["-x", &settings, "-v", "-v", "-t", &path], b"") else {
             return;
         };
@@ -450,11 +450,11 @@ fn opendkim_verifies_our_signatures() {
 
 #[test]
 fn rejects_a_signing_key_that_others_can_read() {
-    let place = MailFolder::new();
-    let mail = place.write("mail.eml", "From: a@example.com\nSubject: s\n\nbody\n");
-    assert_eq!(code(&place.sign(&[&mail])), 0);
-    fs::set_permissions(place.path("s1"), fs::Permissions::from_mode(0o644)).unwrap();
-    let refused = place.sign(&[&mail]);
+    let folder = MailFolder::new();
+    let mail = folder.write("mail.eml", "From: a@example.com\nSubject: s\n\nbody\n");
+    assert_eq!(code(&folder.sign(&[&mail])), 0);
+    fs::set_permissions(folder.path("s1"), fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = folder.sign(&[&mail]);
     assert_eq!(code(&refused), 2);
     assert!(
         stderr(&refused).contains("others may read this private file (mode 0644)"),
@@ -465,34 +465,34 @@ fn rejects_a_signing_key_that_others_can_read() {
 
 #[test]
 fn accepts_times_in_every_form() {
-    let place = MailFolder::new();
-    let mail = place.write("mail", MAIL);
+    let folder = MailFolder::new();
+    let mail = folder.write("mail", MAIL);
     let signed_at = |time: &str| {
-        let signed = place.sign(&["--expire", "86400", "--time", time, &mail]);
+        let signed = folder.sign(&["--expire", "86400", "--time", time, &mail]);
         assert_eq!(code(&signed), 0, "{}", stderr(&signed));
         String::from_utf8(signed.stdout).unwrap()
     };
     let signed = signed_at("20260101000000");
     assert!(signed.contains("t=1767225600") && signed_at("1767225600").contains("t=1767225600"), "{signed}");
-    let signed = place.write("signed", &signed);
+    let signed = folder.write("signed", &signed);
     for (time, expected) in
         [("1767225600", "pass"), ("20260101120000", "pass"), ("20260102120000", "neutral")]
     {
-        assert_eq!(results(&place.verify(&["--time", time, &signed])), [expected; 2], "{time}");
+        assert_eq!(results(&folder.verify(&["--time", time, &signed])), [expected; 2], "{time}");
     }
-    let now = place.write("now", &signed_at("-1h"));
+    let now = folder.write("now", &signed_at("-1h"));
     for (time, expected) in [("+1h", "pass"), ("+60d", "neutral"), ("-2h", "neutral")] {
-        assert_eq!(results(&place.verify(&["--now", time, &now])), [expected; 2], "{time}");
+        assert_eq!(results(&folder.verify(&["--now", time, &now])), [expected; 2], "{time}");
     }
-    let refused = place.verify(&["--time", "tomorrow", &signed]);
+    let refused = folder.verify(&["--time", "tomorrow", &signed]);
     assert!(code(&refused) == 2 && stderr(&refused).contains("+30d"), "{}", stderr(&refused));
 }
 
 #[test]
 fn limits_the_lookups_for_one_message() {
-    let place = MailFolder::new();
-    let signed = place.sign(&[&place.write("mail", MAIL)]);
-    let signed = place.write("signed", &String::from_utf8(signed.stdout).unwrap());
-    assert_eq!(results(&place.verify(&["--max-lookups", "2", &signed])), ["pass", "pass"]);
-    assert_eq!(results(&place.verify(&["--max-lookups", "1", &signed])), ["pass", "policy"]);
+    let folder = MailFolder::new();
+    let signed = folder.sign(&[&folder.write("mail", MAIL)]);
+    let signed = folder.write("signed", &String::from_utf8(signed.stdout).unwrap());
+    assert_eq!(results(&folder.verify(&["--max-lookups", "2", &signed])), ["pass", "pass"]);
+    assert_eq!(results(&folder.verify(&["--max-lookups", "1", &signed])), ["pass", "policy"]);
 }

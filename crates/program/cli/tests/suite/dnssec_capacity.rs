@@ -31,9 +31,9 @@ struct CaptureFolder(TempDir);
 
 impl CaptureFolder {
     fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        place.write("small.json", SMALL);
-        place
+        let folder = Self(tempfile::tempdir().unwrap());
+        folder.write("small.json", SMALL);
+        folder
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -105,8 +105,8 @@ fn number(value: &Value, pointer: &str) -> f64 {
 
 #[test]
 fn reproduces_the_case_of_the_paper() {
-    let place = CaptureFolder::new();
-    let found = place.ask(&["--queries-per-second", "58", "--worst-case", "--overhead-us", "0"]);
+    let folder = CaptureFolder::new();
+    let found = folder.ask(&["--queries-per-second", "58", "--worst-case", "--overhead-us", "0"]);
     assert_eq!(number(&found, "/demand/signatures_per_s"), 174.0);
     assert_eq!(number(&found, "/demand/required_per_s"), 200.0);
     let affordable: Vec<bool> = found["verdicts"]
@@ -131,8 +131,8 @@ fn reproduces_the_case_of_the_paper() {
 
 #[test]
 fn overhead_counts_unless_it_is_zero() {
-    let place = CaptureFolder::new();
-    let found = place.ask(&["--queries-per-second", "58", "--worst-case"]);
+    let folder = CaptureFolder::new();
+    let found = folder.ask(&["--queries-per-second", "58", "--worst-case"]);
     let with = number(&found, "/verdicts/1/validations_per_s");
     assert!((with - 1.0 / (1.0 / 786.4 + 37e-6)).abs() < 1e-6, "{with}");
     assert!(number(&found, "/verdicts/1/cpu_share") > number(&found, "/verdicts/1/cpu_share_bare"));
@@ -149,20 +149,20 @@ const RESOLVER: &str = r#"{
 
 #[test]
 fn a_measured_overhead_replaces_the_constant() {
-    let place = CaptureFolder::new();
-    let resolver = place.write("resolver.json", RESOLVER);
+    let folder = CaptureFolder::new();
+    let resolver = folder.write("resolver.json", RESOLVER);
     let load = ["--queries-per-second", "58", "--worst-case", "--overhead-from", &resolver];
     for (row, name, overhead_us) in
         [(None, "unbound-p256", 50.0), (Some("bind-rsa2048"), "bind-rsa2048", 80.0)]
     {
         let row = row.map_or_else(Vec::new, |row| vec!["--overhead-row", row]);
-        let found = place.ask(&[&load[..], &row].concat());
+        let found = folder.ask(&[&load[..], &row].concat());
         assert_eq!(number(&found, "/budget/overhead_us"), overhead_us);
         assert_eq!(found["budget"]["overhead_row"], name);
         let validations = number(&found, "/verdicts/1/validations_per_s");
         assert!((validations - 1.0 / (1.0 / 786.4 + overhead_us * 1e-6)).abs() < 1e-6, "{validations}");
     }
-    let machine = place.text("small.json");
+    let machine = folder.text("small.json");
     let output = oarlock(&[&["dnssec", "capacity", "--machine", &machine], &load[..]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("50 µs each beyond the verification (measured: unbound-p256)"), "{text}");
@@ -170,8 +170,8 @@ fn a_measured_overhead_replaces_the_constant() {
 
 #[test]
 fn a_document_without_an_overhead_is_refused_with_the_reason() {
-    let place = CaptureFolder::new();
-    let machine = place.text("small.json");
+    let folder = CaptureFolder::new();
+    let machine = folder.text("small.json");
     let without = RESOLVER.replace("50.0", "null");
     let negative = RESOLVER.replace("50.0", "-3.5");
     let foreign = RESOLVER.replace("\"resolver\"", "\"tls\"");
@@ -185,7 +185,7 @@ fn a_document_without_an_overhead_is_refused_with_the_reason() {
         ("none.json", Some(&without), None, "expected peer_overhead_us above 0, found none"),
         ("negative.json", Some(&negative), None, "expected peer_overhead_us above 0, found -3.5"),
     ] {
-        let path = text.map_or_else(|| place.text(name), |text| place.write(name, text));
+        let path = text.map_or_else(|| folder.text(name), |text| folder.write(name, text));
         let mut arguments = vec!["dnssec", "capacity", "--machine", &machine, "--queries-per-second", "1"];
         arguments.extend(["--worst-case", "--overhead-from", &path]);
         arguments.extend(row.into_iter().flat_map(|row| ["--overhead-row", row]));
@@ -197,8 +197,8 @@ fn a_document_without_an_overhead_is_refused_with_the_reason() {
 
 #[test]
 fn answers_no_if_no_algorithm_is_affordable() {
-    let place = CaptureFolder::new();
-    let machine = place.text("small.json");
+    let folder = CaptureFolder::new();
+    let machine = folder.text("small.json");
     let arguments =
         ["dnssec", "capacity", "--machine", &machine, "--queries-per-second", "1000", "--worst-case"];
     let output = oarlock(&arguments);
@@ -209,9 +209,9 @@ fn answers_no_if_no_algorithm_is_affordable() {
 
 #[test]
 fn fits_the_model_to_a_capture() {
-    let place = CaptureFolder::new();
-    let capture = place.write("rising.pcap", rising());
-    let found = place.ask(&[&capture, "--overhead-us", "0"]);
+    let folder = CaptureFolder::new();
+    let capture = folder.write("rising.pcap", rising());
+    let found = folder.ask(&[&capture, "--overhead-us", "0"]);
     let traffic = &found["traffic"];
     assert_eq!(traffic["queries"], 55);
     assert_eq!((&traffic["responses"], &traffic["signed_responses"]), (&Value::from(55), &Value::from(55)));
@@ -230,7 +230,7 @@ fn fits_the_model_to_a_capture() {
     // The cache has both signatures after the first second, so no line can be fitted.
     assert_eq!(model["a_v"]["origin"], "totals");
     assert!((number(&found, "/demand/signatures_per_s") - 20.0 * 2.0 / 110.0).abs() < 1e-9);
-    let found = place.ask(&[&capture, "--overhead-us", "0", "--a-v", "1", "--b", "5"]);
+    let found = folder.ask(&[&capture, "--overhead-us", "0", "--a-v", "1", "--b", "5"]);
     assert!((number(&found, "/demand/signatures_per_s") - 25.0).abs() < 1e-9);
     assert_eq!(found["model"]["a_v"]["origin"], "by hand");
 }
@@ -240,14 +240,14 @@ fn fits_the_model_to_a_capture() {
 fn updates_and_notifications_are_not_queries() {
     const NOTIFY: u8 = 4 << 3;
     const UPDATE: u8 = 5 << 3;
-    let place = CaptureFolder::new();
+    let folder = CaptureFolder::new();
     let others = [NOTIFY, UPDATE, 0x80 | NOTIFY, 0x80 | UPDATE].map(|flags| (3, message(flags, 1)));
-    let capture = place.write("update.pcap", [rising(), pcap(&others).split_off(24)].concat());
-    let traffic = &place.ask(&[&capture, "--overhead-us", "0"])["traffic"];
+    let capture = folder.write("update.pcap", [rising(), pcap(&others).split_off(24)].concat());
+    let traffic = &folder.ask(&[&capture, "--overhead-us", "0"])["traffic"];
     let counted =
         ["queries", "responses", "signatures", "other_opcodes", "malformed"].map(|name| &traffic[name]);
     assert_eq!(counted, [55, 55, 110, 4, 0]);
-    let machine = place.text("small.json");
+    let machine = folder.text("small.json");
     let output = oarlock(&["dnssec", "capacity", &capture, "--machine", &machine]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
@@ -255,7 +255,7 @@ fn updates_and_notifications_are_not_queries() {
         "{text}"
     );
     let one = pcap(&others[..1]).split_off(24);
-    let capture = place.write("notify.pcap", [rising(), one].concat());
+    let capture = folder.write("notify.pcap", [rising(), one].concat());
     let output = oarlock(&["dnssec", "capacity", &capture, "--machine", &machine]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Left out: 1 message with another opcode"), "{text}");
@@ -263,9 +263,9 @@ fn updates_and_notifications_are_not_queries() {
 
 #[test]
 fn addresses_are_never_shown() {
-    let place = CaptureFolder::new();
-    let capture = place.write("rising.pcap", rising());
-    let machine = place.text("small.json");
+    let folder = CaptureFolder::new();
+    let capture = folder.write("rising.pcap", rising());
+    let machine = folder.text("small.json");
     for json in [&[][..], &["--json"]] {
         let output =
             oarlock(&[json, &["-v", "dnssec", "capacity", &capture, "--machine", &machine]].concat());
@@ -277,12 +277,12 @@ fn addresses_are_never_shown() {
 
 #[test]
 fn a_truncated_input_counts_up_to_its_end_and_the_next_is_read() {
-    let place = CaptureFolder::new();
+    let folder = CaptureFolder::new();
     let whole = rising();
-    let cut = place.write("cut.pcap", &whole[..whole.len() - 3]);
+    let cut = folder.write("cut.pcap", &whole[..whole.len() - 3]);
     let log = format!("{} a\n{} b\nnonsense\n", AT_S + 100, AT_S + 100);
-    let log = place.write("queries.log", log);
-    let machine = place.text("small.json");
+    let log = folder.write("queries.log", log);
+    let machine = folder.text("small.json");
     let output = oarlock(&["--json", "dnssec", "capacity", &cut, &log, "--machine", &machine]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -297,9 +297,9 @@ fn a_truncated_input_counts_up_to_its_end_and_the_next_is_read() {
 
 #[test]
 fn a_query_log_gives_only_queries() {
-    let place = CaptureFolder::new();
-    let log = place.write("queries.log", format!("[{AT_S}] unbound[1:0] info: 192.0.2.1 a. A IN\n"));
-    let machine = place.text("small.json");
+    let folder = CaptureFolder::new();
+    let log = folder.write("queries.log", format!("[{AT_S}] unbound[1:0] info: 192.0.2.1 a. A IN\n"));
+    let machine = folder.text("small.json");
     let output = oarlock(&["dnssec", "capacity", &log, "--machine", &machine]);
     assert_eq!(code(&output), 2);
     assert!(
@@ -307,19 +307,19 @@ fn a_query_log_gives_only_queries() {
         "{}",
         stderr(&output)
     );
-    let found = place.ask(&[&log, "--worst-case"]);
+    let found = folder.ask(&[&log, "--worst-case"]);
     assert_eq!(number(&found, "/demand/signatures_per_s"), 3.0);
 }
 
 #[test]
 fn errors_name_wrong_arguments_and_files() {
-    let place = CaptureFolder::new();
-    let nonsense = place.write("nonsense", "hello\nworld\n");
-    let damaged = place.write("damaged.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]);
-    let unknown = place.write("unknown.pcap", [&pcap(&[])[..20], &[147, 0, 0, 0]].concat());
-    let broken = place.write("broken.json", "{}");
-    let machine = place.text("small.json");
-    let missing = place.text("missing");
+    let folder = CaptureFolder::new();
+    let nonsense = folder.write("nonsense", "hello\nworld\n");
+    let damaged = folder.write("damaged.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]);
+    let unknown = folder.write("unknown.pcap", [&pcap(&[])[..20], &[147, 0, 0, 0]].concat());
+    let broken = folder.write("broken.json", "{}");
+    let machine = folder.text("small.json");
+    let missing = folder.text("missing");
     let load = ["--queries-per-second", "58", "--worst-case"];
     let cases: [(&[&str], &str); 10] = [
         (&[&missing], "cannot open"),
@@ -335,7 +335,7 @@ fn errors_name_wrong_arguments_and_files() {
     ];
     for (arguments, said) in cases {
         let mut command = command(&[&["dnssec", "capacity", "--machine", &machine], arguments].concat());
-        let output = command.current_dir(place.0.path()).output().unwrap();
+        let output = command.current_dir(folder.0.path()).output().unwrap();
         assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
     }
@@ -343,8 +343,8 @@ fn errors_name_wrong_arguments_and_files() {
 
 #[test]
 fn a_machine_is_measured_saved_and_compared() {
-    let place = CaptureFolder::new();
-    let saved = place.text("here.json");
+    let folder = CaptureFolder::new();
+    let saved = folder.text("here.json");
     let load = ["--queries-per-second", "1", "--worst-case", "--algorithms", "ed25519"];
     let measured =
         ["--json", "dnssec", "capacity", "--runs", "2", "--run-seconds", "0.005", "--save", &saved];
@@ -364,20 +364,20 @@ fn a_machine_is_measured_saved_and_compared() {
     assert_eq!(again["machine"]["rates"], found["machine"]["rates"]);
     let multipliers = again["against"]["multipliers"].as_array().unwrap();
     assert_eq!(multipliers.len(), rates.len());
-    assert!(multipliers.iter().all(|own| own["times"] == 1.0));
+    assert!(multipliers.iter().all(|row| row["times"] == 1.0));
 }
 
 #[test]
 fn compares_machines_as_the_table_of_the_paper_does() {
-    let place = CaptureFolder::new();
-    let large = place.write("large.json", LARGE);
+    let folder = CaptureFolder::new();
+    let large = folder.write("large.json", LARGE);
     let output = oarlock(&[
         "dnssec",
         "capacity",
         "--machine",
         &large,
         "--against",
-        &place.text("small.json"),
+        &folder.text("small.json"),
         "--queries-per-second",
         "58",
         "--worst-case",
@@ -388,10 +388,10 @@ fn compares_machines_as_the_table_of_the_paper_does() {
 
 #[test]
 fn pictures_are_drawn() {
-    let place = CaptureFolder::new();
-    let capture = place.write("rising.pcap", rising());
-    let (queries, demand) = (place.text("queries.svg"), place.text("demand.svg"));
-    place.ask(&[&capture, "--plot-queries", &queries, "--plot", &demand, "--a-v", "1"]);
+    let folder = CaptureFolder::new();
+    let capture = folder.write("rising.pcap", rising());
+    let (queries, demand) = (folder.text("queries.svg"), folder.text("demand.svg"));
+    folder.ask(&[&capture, "--plot-queries", &queries, "--plot", &demand, "--a-v", "1"]);
     let (queries, demand) =
         (std::fs::read_to_string(queries).unwrap(), std::fs::read_to_string(demand).unwrap());
     assert!(
@@ -408,9 +408,9 @@ struct ListeningCommand {
 }
 
 impl ListeningCommand {
-    fn start(place: &CaptureFolder, socket: &Path, arguments: &[&str]) -> Self {
-        let machine = place.text("small.json");
-        let own = [
+    fn start(folder: &CaptureFolder, socket: &Path, arguments: &[&str]) -> Self {
+        let machine = folder.text("small.json");
+        let fixed = [
             "--json",
             "dnssec",
             "capacity",
@@ -419,7 +419,7 @@ impl ListeningCommand {
             "--dnstap-socket",
             socket.to_str().unwrap(),
         ];
-        let mut command = command(&[&own[..], arguments].concat());
+        let mut command = command(&[&fixed[..], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut errors = PrintedLines::of(child.stderr.take().unwrap());
         errors.wait_for("listening");
@@ -452,9 +452,9 @@ fn frame(kind: u8, message: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_live_socket_counts_until_a_signal() {
-    let place = CaptureFolder::new();
-    let socket = place.path("dnstap.sock");
-    let listening = ListeningCommand::start(&place, &socket, &["--worst-case", "--side", "upstream"]);
+    let folder = CaptureFolder::new();
+    let socket = folder.path("dnstap.sock");
+    let listening = ListeningCommand::start(&folder, &socket, &["--worst-case", "--side", "upstream"]);
     let mut stream = UnixStream::connect(&socket).unwrap();
     stream.write_all(&control(4, true)).unwrap();
     let mut accept = vec![0; control(1, true).len()];
@@ -487,11 +487,11 @@ fn a_live_socket_counts_until_a_signal() {
 
 #[test]
 fn a_live_socket_ends_after_its_time_and_replaces_a_dead_socket() {
-    let place = CaptureFolder::new();
-    let socket = place.path("dnstap.sock");
+    let folder = CaptureFolder::new();
+    let socket = folder.path("dnstap.sock");
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     let arguments = ["--for", "0.05", "--worst-case", "--queries-per-second", "58"];
-    let (found, _) = ListeningCommand::start(&place, &socket, &arguments).end();
+    let (found, _) = ListeningCommand::start(&folder, &socket, &arguments).end();
     assert_eq!(found["traffic"]["queries"], 0);
     assert_eq!(number(&found, "/demand/required_per_s"), 200.0);
 }

@@ -154,15 +154,15 @@ fn other_programs_compute_the_same_digests() {
         for (digest, bind, ldns) in
             [("sha256", "SHA-256", "-2"), ("sha384", "SHA-384", "-4"), ("sha1", "SHA-1", "-1")]
         {
-            let own = stdout(&oarlock(&["dnssec", "ds", public, "--digest", digest]));
+            let digest_here = stdout(&oarlock(&["dnssec", "ds", public, "--digest", digest]));
             if digest == "sha256" {
-                assert_eq!(own.trim(), made["ds"].as_str().unwrap());
+                assert_eq!(digest_here.trim(), made["ds"].as_str().unwrap());
             }
             if let Some(other) = peer("dnssec-dsfromkey", &["-a", bind, public]) {
-                assert_eq!(plain(&own), plain(&stdout(&other)), "{public}");
+                assert_eq!(plain(&digest_here), plain(&stdout(&other)), "{public}");
             }
             if let Some(other) = peer("ldns-key2ds", &["-n", "-f", ldns, public]) {
-                assert_eq!(plain(&own), plain(&stdout(&other)), "{public}");
+                assert_eq!(plain(&digest_here), plain(&stdout(&other)), "{public}");
             }
         }
     }

@@ -44,9 +44,9 @@ struct SigningFolder(TempDir);
 
 impl SigningFolder {
     fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::write(place.path("zone"), ZONE).unwrap();
-        place
+        let folder = Self(tempfile::tempdir().unwrap());
+        fs::write(folder.path("zone"), ZONE).unwrap();
+        folder
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -75,8 +75,8 @@ impl SigningFolder {
     /// Signs `zone` into `out`, and returns the output of the command.
     fn sign(&self, zone: &str, out: &str, arguments: &[&str]) -> Output {
         let (zone, out) = (self.path(zone), self.path(out));
-        let own = ["--json", "dnssec", "sign", zone.to_str().unwrap(), "--out", out.to_str().unwrap()];
-        oarlock(&[&own, arguments].concat())
+        let fixed = ["--json", "dnssec", "sign", zone.to_str().unwrap(), "--out", out.to_str().unwrap()];
+        oarlock(&[&fixed, arguments].concat())
     }
 
     fn signed(&self, zone: &str, out: &str, arguments: &[&str]) -> Value {
@@ -130,19 +130,19 @@ fn assert_good(path: &Path, has: ZoneFeatures) {
 
 #[test]
 fn other_verifiers_accept_every_algorithm_and_chain() {
-    let place = SigningFolder::new();
+    let folder = SigningFolder::new();
     for algorithm in ["8", "10", "13", "14", "15"] {
-        let (ksk, zsk) = (place.key(algorithm, &["--ksk"]), place.key(algorithm, &["--zsk"]));
+        let (ksk, zsk) = (folder.key(algorithm, &["--ksk"]), folder.key(algorithm, &["--zsk"]));
         for denial in DENIALS {
             for digest in [&[][..], &["--zonemd", "sha384,sha512"]] {
                 let keys = ["--ksk", &ksk, "--zsk", &zsk];
-                place.signed("zone", "signed", &[&keys, denial, digest].concat());
+                folder.signed("zone", "signed", &[&keys, denial, digest].concat());
                 let has = ZoneFeatures {
                     digest: !digest.is_empty(),
                     hashes: !denial.is_empty(),
                     ..ZoneFeatures::default()
                 };
-                assert_good(&place.path("signed"), has);
+                assert_good(&folder.path("signed"), has);
             }
         }
     }
@@ -150,70 +150,70 @@ fn other_verifiers_accept_every_algorithm_and_chain() {
 
 #[test]
 fn one_key_or_several_algorithms_sign_everything() {
-    let place = SigningFolder::new();
-    let (one, other) = (place.key("13", &["--csk"]), place.key("15", &["--csk"]));
-    let pem = place.key("8", &["--csk", "--format", "pem"]);
+    let folder = SigningFolder::new();
+    let (one, other) = (folder.key("13", &["--csk"]), folder.key("15", &["--csk"]));
+    let pem = folder.key("8", &["--csk", "--format", "pem"]);
     for keys in [&["--key", one.as_str()][..], &["--csk", &one, "--key", &other], &["--key", &pem]] {
-        let done = place.signed("zone", "signed", keys);
+        let done = folder.signed("zone", "signed", keys);
         assert_eq!(done["keys"].as_array().unwrap().len(), keys.len() / 2);
         let has = ZoneFeatures { csk: true, algorithms: keys.len() > 2, ..ZoneFeatures::default() };
-        assert_good(&place.path("signed"), has);
+        assert_good(&folder.path("signed"), has);
     }
 }
 
 #[test]
 fn unchanged_sets_keep_their_signatures() {
-    let place = SigningFolder::new();
-    let key = place.key("13", &["--csk"]);
-    let first = place.signed("zone", "first", &["--key", &key, "--zonemd", "sha384"]);
+    let folder = SigningFolder::new();
+    let key = folder.key("13", &["--csk"]);
+    let first = folder.signed("zone", "first", &["--key", &key, "--zonemd", "sha384"]);
     assert_eq!((&first["reused"], &first["made"]), (&0.into(), &first["signatures"]));
-    let previous = place.path("first");
+    let previous = folder.path("first");
     let again = |zone: &str, more: &[&str]| {
-        let own = ["--key", &key, "--zonemd", "sha384", "--previous", previous.to_str().unwrap()];
-        let done = place.signed(zone, "again", &[&own, more].concat());
+        let options = ["--key", &key, "--zonemd", "sha384", "--previous", previous.to_str().unwrap()];
+        let done = folder.signed(zone, "again", &[&options, more].concat());
         assert_good(
-            &place.path("again"),
+            &folder.path("again"),
             ZoneFeatures { digest: true, csk: true, ..ZoneFeatures::default() },
         );
         done["made"].as_u64().unwrap()
     };
     assert_eq!(again("zone", &[]), 0);
-    assert_eq!(place.text("again"), place.text("first"));
+    assert_eq!(folder.text("again"), folder.text("first"));
     // A signed zone can be signed again.
     assert_eq!(again("first", &[]), 0);
-    fs::write(place.path("changed"), ZONE.replace("192.0.2.2", "192.0.2.22")).unwrap();
+    fs::write(folder.path("changed"), ZONE.replace("192.0.2.2", "192.0.2.22")).unwrap();
     // The changed set and the digest get new signatures; with a new serial number the SOA does too.
     assert_eq!(again("changed", &[]), 2);
     assert_eq!(again("changed", &["--serial", "increment"]), 3);
-    assert!(place.text("again").contains(" 2024010101 "));
+    assert!(folder.text("again").contains(" 2024010101 "));
     assert_eq!(Some(again("zone", &["--refresh", "60d"])), first["signatures"].as_u64());
 }
 
 #[test]
 fn deterministic_signing_repeats_its_output() {
-    let place = SigningFolder::new();
+    let folder = SigningFolder::new();
     for algorithm in ["8", "13", "15"] {
-        let key = place.key(algorithm, &["--csk"]);
-        let own = ["--key", &key, "--jitter", "3d", "--now", "20240101000000", "--zonemd", "sha384"];
-        let own = [&own[..], &["--deterministic"]].concat();
-        place.signed("zone", "one", &own);
-        place.signed("zone", "two", &[&own[..], &["--threads", "3"]].concat());
-        place.signed("zone", "three", &[&own[..], &["--engines", "scalar"]].concat());
-        assert_eq!(place.text("one"), place.text("two"));
-        assert_eq!(place.text("one"), place.text("three"));
+        let key = folder.key(algorithm, &["--csk"]);
+        let options = ["--key", &key, "--jitter", "3d", "--now", "20240101000000", "--zonemd", "sha384"];
+        let options = [&options[..], &["--deterministic"]].concat();
+        folder.signed("zone", "one", &options);
+        folder.signed("zone", "two", &[&options[..], &["--threads", "3"]].concat());
+        folder.signed("zone", "three", &[&options[..], &["--engines", "scalar"]].concat());
+        assert_eq!(folder.text("one"), folder.text("two"));
+        assert_eq!(folder.text("one"), folder.text("three"));
     }
-    let key = place.key("13", &["--csk"]);
-    let own = ["--key", &key, "--now", "20240101000000"];
-    place.signed("zone", "one", &own);
-    place.signed("zone", "two", &own);
-    assert_ne!(place.text("one"), place.text("two"));
+    let key = folder.key("13", &["--csk"]);
+    let options = ["--key", &key, "--now", "20240101000000"];
+    folder.signed("zone", "one", &options);
+    folder.signed("zone", "two", &options);
+    assert_ne!(folder.text("one"), folder.text("two"));
 }
 
 #[test]
 fn the_zone_goes_to_standard_output_sorted() {
-    let place = SigningFolder::new();
-    let key = place.key("15", &["--csk"]);
-    let zone = place.path("zone");
+    let folder = SigningFolder::new();
+    let key = folder.key("15", &["--csk"]);
+    let zone = folder.path("zone");
     let done = oarlock(&["dnssec", "sign", zone.to_str().unwrap(), "--key", &key]);
     assert_eq!(code(&done), 0, "{}", stderr(&done));
     assert!(stderr(&done).contains("example.com. serial 2024010100: "), "{}", stderr(&done));
@@ -236,9 +236,9 @@ fn the_zone_goes_to_standard_output_sorted() {
 
 #[test]
 fn rejects_a_bad_zone_with_the_line() {
-    let place = SigningFolder::new();
-    let key = place.key("13", &["--csk"]);
-    let own = ["--key", &key];
+    let folder = SigningFolder::new();
+    let key = folder.key("13", &["--csk"]);
+    let options = ["--key", &key];
     for (text, said) in [
         (format!("{ZONE}bad A 192.0.2.256\n"), "bad:26: "),
         (format!("{ZONE}open TXT \"x\n"), "bad:26: "),
@@ -246,13 +246,13 @@ fn rejects_a_bad_zone_with_the_line() {
         ("example.com. 60 NS ns.\n".into(), "no SOA record"),
         (String::new(), "no SOA record"),
     ] {
-        let found = place.refused(&text, &own);
+        let found = folder.refused(&text, &options);
         assert!(found.contains(said), "{found}");
     }
     let other_zone = ZONE.replace("example.com.", "example.org.");
-    let found = place.refused(&other_zone, &own);
+    let found = folder.refused(&other_zone, &options);
     assert!(found.contains("has no DNSKEY of example.org."), "{found}");
-    let absent = place.path("absent").to_str().unwrap().to_owned();
+    let absent = folder.path("absent").to_str().unwrap().to_owned();
     for (more, said) in [
         (&["--expiry", "-30m"][..], "expired already"),
         (&["--inception", "+31d"], "before they become valid"),
@@ -264,11 +264,11 @@ fn rejects_a_bad_zone_with_the_line() {
         (&["--key", &key], "given twice"),
         (&["--algorithm", "15"], "expected algorithm ED25519"),
     ] {
-        let found = place.refused(ZONE, &[&own[..], more].concat());
+        let found = folder.refused(ZONE, &[&options[..], more].concat());
         assert!(found.contains(said), "{more:?}: {found}");
     }
-    assert!(place.refused(ZONE, &[]).contains("--key"));
-    let found = place.refused(ZONE, &["--key", &absent]);
+    assert!(folder.refused(ZONE, &[]).contains("--key"));
+    let found = folder.refused(ZONE, &["--key", &absent]);
     assert!(found.contains(&absent), "{found}");
 }
 
@@ -305,8 +305,8 @@ fn said_by_loaders(path: &Path) -> (String, bool) {
 /// Name servers load in silence what is signed without a warning, and what they refuse is not signed.
 #[test]
 fn a_signed_zone_loads_in_name_servers() {
-    let place = SigningFolder::new();
-    let key = place.key("13", &[]);
+    let folder = SigningFolder::new();
+    let key = folder.key("13", &[]);
     let digest = "00".repeat(32);
     for (more, is_refused) in [
         ("", false),
@@ -328,18 +328,18 @@ fn a_signed_zone_loads_in_name_servers() {
         (&format!("@ CDS 1 8 2 {digest}\n"), true),
         ("x IPSECKEY 10 0 0 .\n", true),
     ] {
-        fs::write(place.path("more"), format!("{ZONE}{more}")).unwrap();
-        let done = place.sign("more", "signed", &["--key", &key]);
+        fs::write(folder.path("more"), format!("{ZONE}{more}")).unwrap();
+        let done = folder.sign("more", "signed", &["--key", &key]);
         assert_eq!(code(&done), if is_refused { 2 } else { 0 }, "{more}: {}", stderr(&done));
         if is_refused {
             assert!(stderr(&done).contains(": "), "{}", stderr(&done));
-            place.signed("more", "signed", &["--key", &key, "--load-rules", "warn"]);
-            let (said, is_others_refusal) = said_by_loaders(&place.path("signed"));
+            folder.signed("more", "signed", &["--key", &key, "--load-rules", "warn"]);
+            let (said, is_others_refusal) = said_by_loaders(&folder.path("signed"));
             let is_one_here = LOADERS.iter().any(|(program, _)| Command::new(program).output().is_ok());
             assert!(is_others_refusal || !is_one_here, "{more}: {said}");
         } else {
             assert!(!stderr(&done).contains("warning"), "{}", stderr(&done));
-            let (said, _) = said_by_loaders(&place.path("signed"));
+            let (said, _) = said_by_loaders(&folder.path("signed"));
             assert_eq!(said, "", "{more}");
         }
     }
@@ -347,61 +347,61 @@ fn a_signed_zone_loads_in_name_servers() {
 
 #[test]
 fn warns_about_dropped_and_changed_records() {
-    let place = SigningFolder::new();
-    let key = place.key("13", &["--csk"]);
-    fs::write(place.path("odd"), format!("{ZONE}other.org. A 192.0.2.1\nmail 60 A 192.0.2.3\n")).unwrap();
-    let done = place.sign("odd", "signed", &["--key", &key]);
+    let folder = SigningFolder::new();
+    let key = folder.key("13", &["--csk"]);
+    fs::write(folder.path("odd"), format!("{ZONE}other.org. A 192.0.2.1\nmail 60 A 192.0.2.3\n")).unwrap();
+    let done = folder.sign("odd", "signed", &["--key", &key]);
     assert_eq!(code(&done), 0);
     let said = stderr(&done);
     assert!(said.contains("warning: line 26: other.org. A: out of zone: dropped"), "{said}");
     assert!(said.contains("mail.example.com. A: times to live differ"), "{said}");
     let done: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(done["changes"].as_array().unwrap().len(), 2);
-    assert_good(&place.path("signed"), ZoneFeatures { csk: true, ..ZoneFeatures::default() });
+    assert_good(&folder.path("signed"), ZoneFeatures { csk: true, ..ZoneFeatures::default() });
 }
 
 #[test]
 fn a_failed_write_leaves_no_file() {
-    let place = SigningFolder::new();
-    let key = place.key("13", &["--csk"]);
-    let done = place.sign("zone", "nowhere/signed", &["--key", &key]);
+    let folder = SigningFolder::new();
+    let key = folder.key("13", &["--csk"]);
+    let done = folder.sign("zone", "nowhere/signed", &["--key", &key]);
     assert_eq!(code(&done), 2, "{}", stderr(&done));
-    fs::write(place.path("signed"), "before").unwrap();
-    let bad = place.sign("nothing", "signed", &["--key", &key]);
-    assert_eq!((code(&bad), place.text("signed")), (2, "before".into()));
+    fs::write(folder.path("signed"), "before").unwrap();
+    let bad = folder.sign("nothing", "signed", &["--key", &key]);
+    assert_eq!((code(&bad), folder.text("signed")), (2, "before".into()));
 }
 
 #[test]
 fn a_key_at_the_cryptoserver_signs() {
-    let place = SigningFolder::new();
-    let server = Served::start(&place.path("server"));
+    let folder = SigningFolder::new();
+    let server = Served::start(&folder.path("server"));
     let reference = |name: &str| {
         let key = server.state.join("keys").join(name);
         let shown = oarlock(&["keys", "show", key.to_str().unwrap(), "--reference"]);
         assert_eq!(code(&shown), 0, "{}", stderr(&shown));
-        let path = place.path(&format!("{name}.ref"));
+        let path = folder.path(&format!("{name}.ref"));
         fs::write(&path, shown.stdout).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let (state, here) = (server.state.to_str().unwrap(), place.key("8", &["--ksk"]));
+    let (state, here) = (server.state.to_str().unwrap(), folder.key("8", &["--ksk"]));
     for (name, more) in [("rsa2048.pem", &["--ksk", here.as_str()][..]), ("p256.pem", &[])] {
         let key = reference(name);
         let role = if more.is_empty() { "--csk" } else { "--zsk" };
-        place.signed("zone", "signed", &[&[role, &key, "--state", state], more].concat());
-        assert_good(&place.path("signed"), ZoneFeatures { csk: more.is_empty(), ..ZoneFeatures::default() });
+        folder.signed("zone", "signed", &[&[role, &key, "--state", state], more].concat());
+        assert_good(&folder.path("signed"), ZoneFeatures { csk: more.is_empty(), ..ZoneFeatures::default() });
     }
     let key = reference("p256.pem");
     drop(server);
-    let state = place.path("server");
-    let done = place.sign("zone", "never", &["--key", &key, "--state", state.to_str().unwrap()]);
-    assert_eq!((code(&done), place.path("never").exists()), (3, false), "{}", stderr(&done));
+    let state = folder.path("server");
+    let done = folder.sign("zone", "never", &["--key", &key, "--state", state.to_str().unwrap()]);
+    assert_eq!((code(&done), folder.path("never").exists()), (3, false), "{}", stderr(&done));
 }
 
 #[test]
 fn rejects_a_signing_key_that_others_can_read() {
-    let place = SigningFolder::new();
-    let key = place.key("13", &[]);
-    let (zone, out) = (place.path("zone"), place.path("signed"));
+    let folder = SigningFolder::new();
+    let key = folder.key("13", &[]);
+    let (zone, out) = (folder.path("zone"), folder.path("signed"));
     let words = ["dnssec", "sign", zone.to_str().unwrap(), "--out", out.to_str().unwrap(), "--key", &key];
     assert_eq!(code(&oarlock(&words)), 0);
     let private = if key.ends_with(".private") { key.clone() } else { format!("{key}.private") };

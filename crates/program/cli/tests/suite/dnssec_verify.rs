@@ -18,13 +18,13 @@ const KNOT_DENIALS: [(&str, &str); 3] = [
 #[test]
 fn accepts_zones_signed_by_bind() {
     for algorithm in ["8", "10", "13", "14", "15", "16"] {
-        let place = ZoneFolder::new();
-        let Some(keys) = place.bind_keys(algorithm) else { continue };
+        let folder = ZoneFolder::new();
+        let Some(keys) = folder.bind_keys(algorithm) else { continue };
         for denial in BIND_DENIALS {
-            if place.sign_bind(&keys, "signed", denial).is_some() {
-                place.assert_good("signed");
-                let anchor = place.text_path("dsset-example.com.");
-                let (code, answer) = place.verify("signed", &["--anchor", &anchor]);
+            if folder.sign_bind(&keys, "signed", denial).is_some() {
+                folder.assert_good("signed");
+                let anchor = folder.text_path("dsset-example.com.");
+                let (code, answer) = folder.verify("signed", &["--anchor", &anchor]);
                 assert_eq!(code, 0, "{algorithm}: {answer}");
             }
         }
@@ -33,12 +33,12 @@ fn accepts_zones_signed_by_bind() {
 
 #[test]
 fn accepts_a_zone_with_every_type_signed_by_bind() {
-    let place = ZoneFolder::new();
-    place.write("zone", format!("{ZONE}{EVERY_TYPE}"));
-    let Some(keys) = place.bind_keys("13") else { return };
+    let folder = ZoneFolder::new();
+    folder.write("zone", format!("{ZONE}{EVERY_TYPE}"));
+    let Some(keys) = folder.bind_keys("13") else { return };
     for denial in BIND_DENIALS {
-        if place.sign_bind(&keys, "signed", denial).is_some() {
-            let answer = place.assert_good("signed");
+        if folder.sign_bind(&keys, "signed", denial).is_some() {
+            let answer = folder.assert_good("signed");
             assert_eq!(answer["unread_entries"], 0, "{answer}");
         }
     }
@@ -46,37 +46,37 @@ fn accepts_a_zone_with_every_type_signed_by_bind() {
 
 #[test]
 fn other_verifiers_accept_our_zone_with_every_type() {
-    let place = ZoneFolder::new();
+    let folder = ZoneFolder::new();
     let zone = format!("{ZONE}{EVERY_TYPE}");
     // ldns 1.8.3 misreads the data of these two types, and reports their signatures as bad.
     let is_ldns_wrong = |line: &&str| line.starts_with("nsap-ptr ") || line.starts_with("sink ");
     let without: Vec<&str> = zone.lines().filter(|line| !is_ldns_wrong(line)).collect();
     for (zone, with_ldns) in [(zone.clone(), false), (without.join("\n") + "\n", true)] {
-        place.write("zone", zone);
+        folder.write("zone", zone);
         // No name server loads MD and MF, which verifiers accept.
         for denial in [&["--load-rules", "warn"][..], &["--load-rules", "warn", "--nsec3"]] {
-            place.sign_here("signed", denial);
-            place.assert_good("signed");
-            place.assert_others_accept("signed", with_ldns);
+            folder.sign_here("signed", denial);
+            folder.assert_good("signed");
+            folder.assert_others_accept("signed", with_ldns);
         }
     }
 }
 
 #[test]
 fn accepts_zones_signed_by_ldns_and_knot() {
-    let place = ZoneFolder::new();
-    if let Some(keys) = place.ldns_keys() {
+    let folder = ZoneFolder::new();
+    if let Some(keys) = folder.ldns_keys() {
         for denial in LDNS_DENIALS {
-            if place.sign_ldns(&keys, "signed", denial).is_some() {
-                place.assert_good("signed");
+            if folder.sign_ldns(&keys, "signed", denial).is_some() {
+                folder.assert_good("signed");
             }
         }
     }
     for algorithm in ["rsasha256", "ecdsap384sha384", "ed25519", "ed448"] {
         for (at, (denial, digest)) in KNOT_DENIALS.into_iter().enumerate() {
             let name = format!("{algorithm}{at}");
-            if place.sign_knot(&name, algorithm, denial, digest).is_some() {
-                place.assert_good(&name);
+            if folder.sign_knot(&name, algorithm, denial, digest).is_some() {
+                folder.assert_good(&name);
             }
         }
     }
@@ -135,61 +135,61 @@ const CHANGES: [(&str, Change); 7] = [
 ];
 
 /// Signs with all programs, and returns the names of the files.
-fn signed_by_others(place: &ZoneFolder) -> Vec<String> {
+fn signed_by_others(folder: &ZoneFolder) -> Vec<String> {
     let mut names = Vec::new();
-    if let Some(keys) = place.bind_keys("13") {
+    if let Some(keys) = folder.bind_keys("13") {
         for (at, denial) in BIND_DENIALS.into_iter().enumerate() {
             let name = format!("bind{at}");
-            names.extend(place.sign_bind(&keys, &name, denial).map(|()| name));
+            names.extend(folder.sign_bind(&keys, &name, denial).map(|()| name));
         }
     }
-    if let Some(keys) = place.ldns_keys() {
+    if let Some(keys) = folder.ldns_keys() {
         for (at, denial) in LDNS_DENIALS.into_iter().enumerate().skip(2) {
             let name = format!("ldns{at}");
-            names.extend(place.sign_ldns(&keys, &name, denial).map(|()| name));
+            names.extend(folder.sign_ldns(&keys, &name, denial).map(|()| name));
         }
     }
     for (at, (denial, digest)) in KNOT_DENIALS.into_iter().enumerate().skip(1) {
         let name = format!("knot{at}");
-        names.extend(place.sign_knot(&name, "ecdsap256sha256", denial, digest).map(|()| name));
+        names.extend(folder.sign_knot(&name, "ecdsap256sha256", denial, digest).map(|()| name));
     }
     names
 }
 
 #[test]
 fn one_change_gives_one_finding_and_other_verifiers_reject_it_too() {
-    let place = ZoneFolder::new();
-    let mut names = signed_by_others(&place);
-    place.sign_here("here", &["--nsec3", "--zonemd", "sha384"]);
+    let folder = ZoneFolder::new();
+    let mut names = signed_by_others(&folder);
+    folder.sign_here("here", &["--nsec3", "--zonemd", "sha384"]);
     names.push("here".into());
     for name in names {
-        let good = place.assert_good(&name)["good_signatures"].as_u64().unwrap();
+        let good = folder.assert_good(&name)["good_signatures"].as_u64().unwrap();
         for (what, change) in CHANGES {
-            let mut zone = ZoneLines::of(&place, &name);
+            let mut zone = ZoneLines::of(&folder, &name);
             let mut expected = change(&mut zone);
             expected.extend(zone.has_digest().then(|| zone.found("zonemd", "", "ZONEMD", "ZONEMD")));
             expected.sort();
-            place.write("bad", zone.text());
-            let (code, answer) = place.verify("bad", &[]);
+            folder.write("bad", zone.text());
+            let (code, answer) = folder.verify("bad", &[]);
             assert_eq!(failures(&answer), expected, "{name}, {what}: {answer}");
             assert_eq!((code, &answer["verdict"]), (1, &"bad".into()), "{name}, {what}");
             // The DNSKEY set is unchanged, so the keys are known and verify the rest.
             assert_eq!(answer["good_signatures"].as_u64(), Some(good - 1), "{name}, {what}");
-            place.assert_others_refuse("bad", !(zone.has_digest() && zone.chain() == "NSEC3"));
+            folder.assert_others_refuse("bad", !(zone.has_digest() && zone.chain() == "NSEC3"));
         }
     }
 }
 
 #[test]
 fn only_the_digest_protects_glue() {
-    let place = ZoneFolder::new();
+    let folder = ZoneFolder::new();
     for (digest, expected) in [(&[][..], 0), (&["--zonemd", "sha512"], 1)] {
-        place.sign_here("signed", digest);
-        let good = place.assert_good("signed")["good_signatures"].clone();
-        let mut zone = ZoneLines::of(&place, "signed");
+        folder.sign_here("signed", digest);
+        let good = folder.assert_good("signed")["good_signatures"].clone();
+        let mut zone = ZoneLines::of(&folder, "signed");
         zone.replace(zone.line("ns.secure", "A"), "192.0.2.10", "192.0.2.11");
-        place.write("glue", zone.text());
-        let (code, answer) = place.verify("glue", &[]);
+        folder.write("glue", zone.text());
+        let (code, answer) = folder.verify("glue", &[]);
         let found: Vec<ZoneFailure> =
             (0..expected).map(|_| zone.found("zonemd", "", "ZONEMD", "ZONEMD")).collect();
         assert_eq!((code, failures(&answer), &answer["good_signatures"]), (expected, found, &good));
@@ -205,18 +205,18 @@ fn gist(answer: &Value) -> Vec<Value> {
 
 #[test]
 fn reads_compressed_files_and_standard_input() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &[]);
-    let plain = gist(&place.assert_good("signed"));
+    let folder = ZoneFolder::new();
+    folder.sign_here("signed", &[]);
+    let plain = gist(&folder.assert_good("signed"));
     let mut files = vec!["signed".to_owned()];
     for (program, ending) in [("gzip", "gz"), ("xz", "xz"), ("zstd", "zst")] {
-        if place.peer_does(program, &["-q", "-k", "signed"]).is_some() {
+        if folder.peer_does(program, &["-q", "-k", "signed"]).is_some() {
             files.push(format!("signed.{ending}"));
-            assert_eq!(gist(&place.verify(&files[files.len() - 1], &[]).1), plain, "{program}");
+            assert_eq!(gist(&folder.verify(&files[files.len() - 1], &[]).1), plain, "{program}");
         }
     }
     for file in files {
-        let input = File::open(place.path(&file)).unwrap();
+        let input = File::open(folder.path(&file)).unwrap();
         let read = command(&["--json", "dnssec", "verify", "-"]).stdin(input).output().unwrap();
         assert_eq!(code(&read), 0, "{file}: {}", stderr(&read));
         assert_eq!(gist(&serde_json::from_slice(&read.stdout).unwrap()), plain, "{file}");
@@ -226,18 +226,18 @@ fn reads_compressed_files_and_standard_input() {
 /// Less than a kilobyte of compressed text could fill the memory of the machine.
 #[test]
 fn reports_a_compressed_file_with_too_much_text() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &[]);
-    place.write("bomb", fs::read_to_string(place.path("signed")).unwrap() + &"\n".repeat(9 << 20));
+    let folder = ZoneFolder::new();
+    folder.sign_here("signed", &[]);
+    folder.write("bomb", fs::read_to_string(folder.path("signed")).unwrap() + &"\n".repeat(9 << 20));
     for (program, ending) in [("gzip", "gz"), ("xz", "xz"), ("zstd", "zst")] {
-        if place.peer_does(program, &["-q", "-k", "bomb"]).is_none() {
+        if folder.peer_does(program, &["-q", "-k", "bomb"]).is_none() {
             continue;
         }
         let name = format!("bomb.{ending}");
-        let path = place.text_path(&name);
-        assert_eq!(place.verify(&name, &["--max-text", "10M"]).0, 0, "{name}");
+        let path = folder.text_path(&name);
+        assert_eq!(folder.verify(&name, &["--max-text", "10M"]).0, 0, "{name}");
         // The text before the limit counts, as in a truncated file.
-        let (code, answer) = place.verify(&name, &["--max-text", "6M"]);
+        let (code, answer) = folder.verify(&name, &["--max-text", "6M"]);
         let said = answer.to_string();
         assert!(code == 1 && said.contains("more than the 6291456 bytes that are allowed"), "{said}");
         assert!(said.contains("--max-text allows more"), "{said}");
@@ -248,41 +248,41 @@ fn reports_a_compressed_file_with_too_much_text() {
             "{said}"
         );
         let anchors =
-            oarlock(&["dnssec", "verify", &place.text_path("signed"), "--max-text", "9", "--anchor", &path]);
+            oarlock(&["dnssec", "verify", &folder.text_path("signed"), "--max-text", "9", "--anchor", &path]);
         assert!(
             crate::program::code(&anchors) == 2 && stderr(&anchors).contains("9 bytes"),
             "{}",
             stderr(&anchors)
         );
         // Included files are limited too.
-        place.write("outer", format!("$INCLUDE {name}\n"));
-        let (_, answer) = place.verify("outer", &["--syntax-only", "--max-text", "6M"]);
+        folder.write("outer", format!("$INCLUDE {name}\n"));
+        let (_, answer) = folder.verify("outer", &["--syntax-only", "--max-text", "6M"]);
         assert!(answer.to_string().contains("more than the 6291456 bytes"), "{answer}");
         // Included files count together: 9 MiB fit into 10 MiB, and twice that do not.
-        place.write("outer", format!("$INCLUDE {name}\n$INCLUDE {name}\n"));
-        let (code, answer) = place.verify("outer", &["--syntax-only", "--max-text", "10M"]);
+        folder.write("outer", format!("$INCLUDE {name}\n$INCLUDE {name}\n"));
+        let (code, answer) = folder.verify("outer", &["--syntax-only", "--max-text", "10M"]);
         let said = answer.to_string();
         assert!(code == 1 && said.contains("outer:2") || said.contains("\"line\":2"), "{said}");
         assert!(
             said.contains("more than the 10485760 bytes") && said.contains("--max-text allows more"),
             "{said}"
         );
-        assert_eq!(place.verify("outer", &["--syntax-only", "--max-text", "20M"]).0, 0, "{name}");
+        assert_eq!(folder.verify("outer", &["--syntax-only", "--max-text", "20M"]).0, 0, "{name}");
     }
 }
 
 #[test]
 fn verifies_the_readable_part_of_a_truncated_file() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &[]);
-    let good = place.assert_good("signed")["good_signatures"].as_u64().unwrap();
-    if place.peer_does("gzip", &["-k", "signed"]).is_none() {
+    let folder = ZoneFolder::new();
+    folder.sign_here("signed", &[]);
+    let good = folder.assert_good("signed")["good_signatures"].as_u64().unwrap();
+    if folder.peer_does("gzip", &["-k", "signed"]).is_none() {
         return;
     }
-    let bytes = fs::read(place.path("signed.gz")).unwrap();
+    let bytes = fs::read(folder.path("signed.gz")).unwrap();
     for sixteenths in 9..16 {
-        place.write("cut.gz", &bytes[..bytes.len() * sixteenths / 16]);
-        let (code, answer) = place.verify("cut.gz", &[]);
+        folder.write("cut.gz", &bytes[..bytes.len() * sixteenths / 16]);
+        let (code, answer) = folder.verify("cut.gz", &[]);
         let left = answer["good_signatures"].as_u64().unwrap();
         assert!(code == 1 && 0 < left && left < good, "{answer}");
         // The incomplete last line is not a record, and no signature is reported as bad.
@@ -290,11 +290,11 @@ fn verifies_the_readable_part_of_a_truncated_file() {
         reasons.retain(|reason| !["denial-missing", "gap", "missing", "types"].contains(&reason.as_str()));
         assert_eq!(reasons, ["truncated"], "{answer}");
     }
-    let (code, answer) = place.verify("cut.gz", &["--syntax-only"]);
+    let (code, answer) = folder.verify("cut.gz", &["--syntax-only"]);
     let reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
     assert!(code == 1 && reasons.contains(&"truncated".into()), "{answer}");
     // Every anchor file must exist.
-    let (zone, cut) = (place.text_path("signed"), place.text_path("cut.gz"));
+    let (zone, cut) = (folder.text_path("signed"), folder.text_path("cut.gz"));
     let refused = oarlock(&["dnssec", "verify", &zone, "--anchor", &cut]);
     assert!(
         crate::program::code(&refused) == 2 && stderr(&refused).contains("cut.gz: "),
@@ -305,35 +305,35 @@ fn verifies_the_readable_part_of_a_truncated_file() {
 
 #[test]
 fn anchors_must_match_the_keys() {
-    let place = ZoneFolder::new();
-    let (own, other) = (place.sign_here("other", &[]), place.sign_here("signed", &[]));
+    let folder = ZoneFolder::new();
+    let (first_key, other) = (folder.sign_here("other", &[]), folder.sign_here("signed", &[]));
     let key_file = |key: &str| key.replace(".private", ".key");
     let right = key_file(&other);
     let ds = oarlock(&["dnssec", "ds", &right]);
     assert_eq!(code(&ds), 0, "{}", stderr(&ds));
-    place.write("ds", ds.stdout);
-    let (ds, wrong) = (place.text_path("ds"), key_file(&own));
+    folder.write("ds", ds.stdout);
+    let (ds, wrong) = (folder.text_path("ds"), key_file(&first_key));
     for anchors in [&["--anchor", &right][..], &["--anchor", &ds], &["--anchor", &wrong, "--anchor", &ds]] {
-        let (code, answer) = place.verify("signed", anchors);
+        let (code, answer) = folder.verify("signed", anchors);
         assert_eq!((code, &answer["verdict"]), (0, &"good".into()), "{anchors:?}: {answer}");
     }
-    let good = place.assert_good("signed")["good_signatures"].clone();
-    let (code, answer) = place.verify("signed", &["--anchor", &wrong]);
+    let good = folder.assert_good("signed")["good_signatures"].clone();
+    let (code, answer) = folder.verify("signed", &["--anchor", &wrong]);
     let reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
     assert_eq!((code, reasons, &answer["good_signatures"]), (1, vec!["not-anchored".into()], &good));
 }
 
 #[test]
 fn rejects_signatures_before_and_after_their_time() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &["--now", "20240101000000", "--expiry", "20240131000000"]);
+    let folder = ZoneFolder::new();
+    folder.sign_here("signed", &["--now", "20240101000000", "--expiry", "20240131000000"]);
     for (now, reason) in [
         ("20231231225959", Some("not-yet-valid")),
         ("20231231230000", None),
         ("20240131000000", None),
         ("1706659201", Some("expired")),
     ] {
-        let (code, answer) = place.verify("signed", &["--now", now]);
+        let (code, answer) = folder.verify("signed", &["--now", now]);
         let found = failures(&answer);
         let Some(reason) = reason else {
             assert_eq!((code, found), (0, Vec::new()), "{now}: {answer}");
@@ -347,10 +347,10 @@ fn rejects_signatures_before_and_after_their_time() {
 
 #[test]
 fn accepts_times_relative_to_now() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &["--now", "-1d", "--expiry", "+30d"]);
+    let folder = ZoneFolder::new();
+    folder.sign_here("signed", &["--now", "-1d", "--expiry", "+30d"]);
     let reasons = |now: &str| {
-        let (_, answer) = place.verify("signed", &["--now", now]);
+        let (_, answer) = folder.verify("signed", &["--now", now]);
         let mut reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
         reasons.dedup();
         (reasons, answer["now"].as_u64().unwrap())
@@ -366,39 +366,39 @@ fn accepts_times_relative_to_now() {
 
 #[test]
 fn syntax_only_reports_bad_records() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &[]);
-    let mut zone = ZoneLines::of(&place, "signed");
+    let folder = ZoneFolder::new();
+    folder.sign_here("signed", &[]);
+    let mut zone = ZoneLines::of(&folder, "signed");
     zone.break_end(zone.line("www", "RRSIG A"), 4);
-    place.write("bad", zone.text());
-    let (code, answer) = place.verify("bad", &["--syntax-only"]);
+    folder.write("bad", zone.text());
+    let (code, answer) = folder.verify("bad", &["--syntax-only"]);
     let records = answer["records"].as_u64().unwrap();
     assert_eq!((code, failures(&answer), &answer["unread_entries"]), (0, Vec::new(), &0.into()));
     let line = zone.line("www", "A");
     zone.replace(line, "192.0.2.2", "192.0.2.256");
-    place.write("bad", zone.text());
-    let (code, answer) = place.verify("bad", &["--syntax-only"]);
+    folder.write("bad", zone.text());
+    let (code, answer) = folder.verify("bad", &["--syntax-only"]);
     let found = ZoneFailure { reason: "syntax".into(), line: Some(line), ..ZoneFailure::default() };
     assert_eq!(
         (code, failures(&answer), &answer["records"]),
         (1, vec![found.clone()], &(records - 1).into())
     );
-    let (code, answer) = place.verify("bad", &[]);
+    let (code, answer) = folder.verify("bad", &[]);
     assert!(code == 1 && failures(&answer).contains(&found), "{answer}");
 }
 
 #[test]
 fn no_warnings_prints_failures_only() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &["--nsec3", "--iterations", "1"]);
-    let (code, answer) = place.verify("signed", &[]);
+    let folder = ZoneFolder::new();
+    folder.sign_here("signed", &["--nsec3", "--iterations", "1"]);
+    let (code, answer) = folder.verify("signed", &[]);
     assert_eq!(
         (code, &answer["warnings"], &answer["findings"][0]["severity"]),
         (0, &1.into(), &"warning".into())
     );
-    let (code, answer) = place.verify("signed", &["--no-warnings"]);
+    let (code, answer) = folder.verify("signed", &["--no-warnings"]);
     assert_eq!((code, &answer["findings"]), (0, &Value::Array(Vec::new())));
-    let path = place.text_path("signed");
+    let path = folder.text_path("signed");
     let text = |more: &[&str]| {
         String::from_utf8(oarlock(&[&["dnssec", "verify", &path], more].concat()).stdout).unwrap()
     };
@@ -408,13 +408,13 @@ fn no_warnings_prints_failures_only() {
 
 #[test]
 fn rejects_a_file_that_is_not_a_zone() {
-    let place = ZoneFolder::new();
-    place.sign_here("signed", &[]);
-    place.write("empty", "");
-    place.write("prose", "This is a letter.\nIt is not a zone.\n");
-    place.write("bytes", [0xff, 0, 0x80, b'\n', 7, 0xfe].repeat(100));
-    place.write("no.gz", [0x1f, 0x8b, 8, 0]);
-    let at = |name: &str| place.text_path(name);
+    let zone_folder = ZoneFolder::new();
+    zone_folder.sign_here("signed", &[]);
+    zone_folder.write("empty", "");
+    zone_folder.write("prose", "This is a letter.\nIt is not a zone.\n");
+    zone_folder.write("bytes", [0xff, 0, 0x80, b'\n', 7, 0xfe].repeat(100));
+    zone_folder.write("no.gz", [0x1f, 0x8b, 8, 0]);
+    let at = |name: &str| zone_folder.text_path(name);
     let folder = at("");
     for (arguments, said) in [
         (&[at("none").as_str()][..], "none: No such file"),

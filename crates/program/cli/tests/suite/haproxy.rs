@@ -25,14 +25,14 @@ impl Drop for Guarded {
 
 /// Starts a server with the keys and certificates of another state.
 fn sibling(first: &Path, state: &Path) -> Served {
-    let (from, own) = (Development::at(first), Development::at(state));
-    own.prepare().unwrap();
+    let (from, development) = (Development::at(first), Development::at(state));
+    development.prepare().unwrap();
     for name in ["ca.pem", "server.pem", "server-key.pem"] {
         fs::copy(first.join(name), state.join(name)).unwrap();
     }
     for file in fs::read_dir(from.keys()).unwrap() {
         let file = file.unwrap();
-        fs::copy(file.path(), own.keys().join(file.file_name())).unwrap();
+        fs::copy(file.path(), development.keys().join(file.file_name())).unwrap();
     }
     crate::served::with_metrics(state, "", |_| {})
 }
@@ -68,8 +68,8 @@ fn clients_reach_whichever_server_is_up() {
     if !has("haproxy") {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let (one, two) = (place.path().join("one"), place.path().join("two"));
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
     let first = crate::served::with_metrics(&one, "", |_| {});
     let mut second = sibling(&one, &two);
     let proxy = oarlock_measure::ports::free_port().unwrap();
@@ -83,7 +83,7 @@ fn clients_reach_whichever_server_is_up() {
         config = config.replace(line, &format!("{name} 127.0.0.1:{tcp} port {metrics}"));
     }
     config = config.replace("    server three 10.0.0.3:7443 port 9464\n", "");
-    let path = place.path().join("haproxy.cfg");
+    let path = folder.path().join("haproxy.cfg");
     fs::write(&path, config).unwrap();
     let haproxy = if Path::new("/usr/sbin/haproxy").exists() { "/usr/sbin/haproxy" } else { "haproxy" };
     let mut started = Command::new(haproxy);
@@ -99,7 +99,7 @@ fn clients_reach_whichever_server_is_up() {
         sign_until_it_works(proxy, &one);
     }
     // A client without a certificate of the authority is refused by the server, not by the proxy.
-    let stranger = place.path().join("stranger");
+    let stranger = folder.path().join("stranger");
     Development::at(&stranger).prepare().unwrap();
     assert_eq!(code(&sign(proxy, &stranger)), 3);
     drop(first);

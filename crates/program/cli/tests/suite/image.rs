@@ -27,10 +27,10 @@ struct Builder(PathBuf);
 
 impl Builder {
     fn run(&self, arguments: &[&str]) -> Output {
-        let own = |name: &str| self.0.join(name);
+        let path = |name: &str| self.0.join(name);
         Command::new("buildah")
-            .arg(format!("--root={}", own("root").display()))
-            .arg(format!("--runroot={}", own("run").display()))
+            .arg(format!("--root={}", path("root").display()))
+            .arg(format!("--runroot={}", path("run").display()))
             .arg("--storage-driver=vfs")
             .args(arguments)
             // Neither a user namespace nor a network, which a build machine may lack.
@@ -56,16 +56,16 @@ impl Builder {
 }
 
 /// Copies a program of this system into a root, with the libraries that it needs.
-fn install(program: &Path, root: &Path, place: &str) {
+fn install(program: &Path, root: &Path, target: &str) {
     let listed = Command::new("ldd").arg(program).output().unwrap();
     assert_eq!(code(&listed), 0, "{}", stderr(&listed));
     let libraries = String::from_utf8(listed.stdout).unwrap();
-    let copy = |from: &Path, place: &str| {
-        let to = root.join(place.trim_start_matches('/'));
+    let copy = |from: &Path, target: &str| {
+        let to = root.join(target.trim_start_matches('/'));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::copy(from, to).unwrap();
     };
-    copy(program, place);
+    copy(program, target);
     for library in libraries.split_whitespace().filter(|word| word.starts_with('/')) {
         copy(Path::new(library), library);
     }
@@ -101,10 +101,10 @@ fn the_image_has_the_program_and_runs_it_without_root() {
     if !has("buildah") || !has("strip") || !has("ldd") {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let (rust, base) = (place.path().join("rust"), place.path().join("base"));
+    let folder = tempfile::tempdir().unwrap();
+    let (rust, base) = (folder.path().join("rust"), folder.path().join("base"));
     // A debug build has 200 MB of symbols, which each layer would copy.
-    let program = place.path().join("oarlock");
+    let program = folder.path().join("oarlock");
     let stripped = Command::new("strip").arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_oarlock")).status();
     assert!(stripped.unwrap().success());
     for tool in ["sh", "cp", "rm", "mkdir"] {
@@ -117,7 +117,7 @@ fn the_image_has_the_program_and_runs_it_without_root() {
     install(&program, &base, "/program");
     fs::remove_file(base.join("program")).unwrap();
 
-    let builder = Builder(place.path().join("builder"));
+    let builder = Builder(folder.path().join("builder"));
     fs::create_dir(&builder.0).unwrap();
     builder.import("localhost/rust", &rust);
     builder.import("localhost/base", &base);

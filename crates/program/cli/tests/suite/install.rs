@@ -20,7 +20,7 @@ fn has(program: &str, arguments: &[&str]) -> bool {
 
 #[test]
 fn shells_can_read_their_completions() {
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     for (shell, checked) in
         [("bash", true), ("zsh", true), ("fish", true), ("elvish", false), ("powershell", false)]
     {
@@ -28,7 +28,7 @@ fn shells_can_read_their_completions() {
         for word in ["capacity", "seal", "translate", "encoding"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
-        let path = place.path().join(shell);
+        let path = folder.path().join(shell);
         fs::write(&path, script).unwrap();
         if checked && has(shell, &["--version"]) {
             let read = Command::new(shell).arg("-n").arg(&path).output().unwrap();
@@ -45,8 +45,8 @@ fn bash_completes_commands_and_options() {
     if !has("bash", &["--version"]) {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let script = place.path().join("oarlock");
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("oarlock");
     fs::write(&script, text(&oarlock(&["completions", "bash"]))).unwrap();
     let complete = |words: &str, last: usize| {
         let script = format!(
@@ -85,13 +85,15 @@ fn commands(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_command_has_a_manual_page() {
-    let place = tempfile::tempdir().unwrap();
-    let pages = place.path().join("man1");
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
     text(&oarlock(&["man", pages.to_str().unwrap()]));
     let mut expected = BTreeSet::from(["oarlock.1".to_owned()]);
     for command in commands(&[]) {
         expected.insert(format!("oarlock-{command}.1"));
-        expected.extend(commands(&[&command]).iter().map(|own| format!("oarlock-{command}-{own}.1")));
+        expected.extend(
+            commands(&[&command]).iter().map(|subcommand| format!("oarlock-{command}-{subcommand}.1")),
+        );
     }
     assert!(expected.contains("oarlock-records-encrypt.1"), "{expected:?}");
     assert_eq!(names(&pages), expected);
@@ -206,10 +208,10 @@ fn files(directory: &Path) -> BTreeSet<PathBuf> {
 
 #[test]
 fn make_install_is_complete_and_make_uninstall_removes_it() {
-    let place = tempfile::tempdir().unwrap();
-    let Some(installed) = make("install", place.path()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(installed) = make("install", folder.path()) else { return };
     assert_eq!(code(&installed), 0, "{}", stderr(&installed));
-    let at = |path: &str| place.path().join("usr").join(path);
+    let at = |path: &str| folder.path().join("usr").join(path);
     let version = Command::new(at("bin/oarlock")).arg("--version").output().unwrap();
     assert!(version.status.success());
     for path in [
@@ -234,9 +236,9 @@ fn make_install_is_complete_and_make_uninstall_removes_it() {
         let text = fs::read_to_string(at("lib/systemd/system").join(unit)).unwrap();
         assert!(text.contains("ExecStart=/usr/bin/oarlock "), "{unit}: {text}");
     }
-    let removed = make("uninstall", place.path()).unwrap();
+    let removed = make("uninstall", folder.path()).unwrap();
     assert_eq!(code(&removed), 0, "{}", stderr(&removed));
-    assert_eq!(files(place.path()), BTreeSet::new());
+    assert_eq!(files(folder.path()), BTreeSet::new());
 }
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
@@ -298,8 +300,8 @@ fn a_package_installs_into_a_clean_root_and_leaves_it() {
         println!("SKIPPED: no cargo-deb (cargo install --locked --no-default-features cargo-deb)");
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let file = |name: &str| place.path().join(name);
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name);
     // Packages have a stripped program: this one is of a debug build.
     let stripped =
         Command::new("strip").arg("-o").arg(file("oarlock")).arg(env!("CARGO_BIN_EXE_oarlock")).status();

@@ -128,11 +128,11 @@ fn openssl_reads_encrypted_keys() {
     for kind in ["p256", "ed25519"] {
         folder.ok(&format!("keys generate {kind} --directory . --passphrase-file secret"));
         assert!(folder.get(&format!("{kind}.pem")).starts_with(b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n"));
-        let own = folder.ok(&format!("keys show {kind} --directory . --pem --passphrase-file secret"));
+        let shown = folder.ok(&format!("keys show {kind} --directory . --pem --passphrase-file secret"));
         let Some(public) = folder.openssl(&format!("pkey -in {kind}.pem -passin file:secret -pubout")) else {
             return;
         };
-        assert_eq!(own, public);
+        assert_eq!(shown, public);
         assert!(folder.fails(2, &format!("keys show {kind}.pem")).contains("a passphrase is needed"));
         folder.put("wrong", b"close sesame\n");
         let said = folder.fails(2, &format!("keys show {kind}.pem --passphrase-file wrong"));
@@ -401,7 +401,7 @@ fn show_prints_no_private_half() {
         "size         2048 bits",
         "-----BEGIN PUBLIC KEY-----",
     ];
-    assert!(lines.iter().all(|line| shown.lines().any(|own| own == *line)), "{shown}");
+    assert!(lines.iter().all(|line| shown.lines().any(|line_shown| line_shown == *line)), "{shown}");
     assert!(
         shown.contains(about["fingerprint"].as_str().unwrap())
             && shown.ends_with(about["public_key"].as_str().unwrap())

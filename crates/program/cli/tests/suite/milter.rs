@@ -210,11 +210,11 @@ async fn submit(socket: &str) -> FilterAnswer {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_at_the_cryptoserver_signs_and_mail_is_deferred_without_it() {
-    let place = tempfile::tempdir().unwrap();
-    let server = Served::start(&place.path().join("server"));
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder.path().join("server"));
     let (key, socket) = (server.state.join("keys/rsa2048.pem"), server.socket());
     let reference = oarlock(&["keys", "show", key.to_str().unwrap(), "--reference"]);
-    let file = |name: &str| place.path().join(name);
+    let file = |name: &str| folder.path().join(name);
     fs::write(file("mail.ref"), reference.stdout).unwrap();
     fs::write(file("signing.table"), "example.com s1 mail.ref\n").unwrap();
     let settings = format!(
@@ -238,8 +238,8 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_is_deferred_without_it() {
     let signed =
         format!("DKIM-Signature:{value}\r\nFrom: joe@example.com\r\nSubject: lunch\r\n\r\nAt noon?\r\n");
     fs::write(file("signed.eml"), signed).unwrap();
-    let own = oarlock::keys::import::pem(&fs::read(key).unwrap(), None).unwrap();
-    let record = record_text(&own, &RecordOptions::default()).unwrap();
+    let key = oarlock::keys::import::pem(&fs::read(key).unwrap(), None).unwrap();
+    let record = record_text(&key, &RecordOptions::default()).unwrap();
     fs::write(file("records"), format!("s1._domainkey.example.com {record}\n")).unwrap();
     let verified = command(&["dkim", "verify", "--keys-file"])
         .arg(file("records"))
@@ -262,9 +262,9 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_is_deferred_without_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_settings_of_the_guide_sign_a_mail() {
-    let place = tempfile::tempdir().unwrap();
-    let file = |name: &str| place.path().join(name);
-    let socket = place.path().to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let socket = folder.path().to_str().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_oarlock")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let blocks = shell_blocks(include_str!("../../../../../docs/guides/sign-mail.md"));
@@ -273,11 +273,11 @@ async fn the_settings_of_the_guide_sign_a_mail() {
         .replace("unix:/var/spool/postfix/oarlock/", &format!("unix:{socket}/"))
         .replace("[\"postfix\"]", "[\"0\"]");
     let ran =
-        Command::new("sh").args(["-ec", &commands]).current_dir(place.path()).env("PATH", &path).output();
+        Command::new("sh").args(["-ec", &commands]).current_dir(folder.path()).env("PATH", &path).output();
     let ran = ran.unwrap();
     assert!(ran.status.success(), "{commands}: {}", stderr(&ran));
     let mut filter = command(&["--json", "milter", "--config", "milter.toml"])
-        .current_dir(place.path())
+        .current_dir(folder.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -290,7 +290,7 @@ async fn the_settings_of_the_guide_sign_a_mail() {
     let signed = format!("{}:{value}\r\n{mail}", String::from_utf8_lossy(name));
     fs::write(file("received.eml"), signed).unwrap();
     let verified = command(&["dkim", "verify", "--keys-file", "record.zone", "received.eml"])
-        .current_dir(place.path())
+        .current_dir(folder.path())
         .output()
         .unwrap();
     assert_eq!(code(&verified), 0, "{}", stderr(&verified));

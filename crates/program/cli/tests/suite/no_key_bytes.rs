@@ -95,11 +95,11 @@ fn no_command_quotes_a_key() {
     let keys = all();
     // Two threads work on separate files.
     std::thread::scope(|scope| {
-        for own in [0, 1] {
+        for first in [0, 1] {
             let (keys, sentinels) = (&keys, &sentinels);
             scope.spawn(move || {
                 let folder = Folder::new();
-                for (number, key) in keys.iter().enumerate().skip(own).step_by(2) {
+                for (number, key) in keys.iter().enumerate().skip(first).step_by(2) {
                     drive(&folder, number, key, sentinels);
                 }
             });
@@ -111,10 +111,10 @@ fn no_command_quotes_a_key() {
 fn drive(folder: &Folder, number: usize, key: &Sentinel, sentinels: &Sentinels) {
     for (at, (what, bytes)) in essential(key).into_iter().enumerate() {
         folder.write("x.pem", &bytes);
-        for (place, words) in COMMANDS.into_iter().enumerate() {
+        for (index, words) in COMMANDS.into_iter().enumerate() {
             // Each command gets the one-line file of every key, and a part of the other files. Another key has another
             // part, so each command gets every kind of damage.
-            if at == 0 || (at + place + number).is_multiple_of(8) {
+            if at == 0 || (at + index + number).is_multiple_of(8) {
                 let said = folder.run(words, &bytes);
                 sentinels.assert_absent(&format!("{} {what}: oarlock {words}", key.name), &said);
             }
@@ -165,25 +165,25 @@ fn fill(directory: &Path) {
 #[test]
 fn no_list_of_a_directory_quotes_a_key() {
     let sentinels = Sentinels::of_all();
-    let place = tempfile::tempdir().unwrap();
-    fill(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path());
     for passphrase in [None].into_iter().chain(passphrases().map(Some)) {
-        let mut directory = KeyDirectory::new(place.path(), passphrase);
+        let mut directory = KeyDirectory::new(folder.path(), passphrase);
         let changes = directory.refresh().unwrap();
         assert!(changes.refused.len() > 50, "{}", changes.refused.len());
         sentinels.assert_absent("a directory", format!("{changes:?} {directory:?}").as_bytes());
         let texts: Vec<String> = changes.refused.iter().map(|(_, fault)| fault.to_string()).collect();
         sentinels.assert_absent("a directory", texts.join("\n").as_bytes());
     }
-    let listed = said(oarlock(&["keys", "list", "--directory", place.path().to_str().unwrap()]));
+    let listed = said(oarlock(&["keys", "list", "--directory", folder.path().to_str().unwrap()]));
     sentinels.assert_absent("keys list", &listed);
 }
 
 #[test]
 fn no_configuration_check_quotes_a_key() {
     let sentinels = Sentinels::of_all();
-    let place = tempfile::tempdir().unwrap();
-    let state = place.path();
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path();
     Development::at(state).prepare().unwrap();
     let config = state.join("oarlock.toml");
     let check = || said(oarlock(&["serve", "--config", config.to_str().unwrap(), "--check"]));
@@ -209,8 +209,8 @@ fn no_configuration_check_quotes_a_key() {
 #[test]
 fn no_server_quotes_a_key() {
     let sentinels = Sentinels::of_all();
-    let place = tempfile::tempdir().unwrap();
-    let state = place.path();
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path();
     let development = Development::at(state);
     development.prepare().unwrap();
     fill(&development.keys());
@@ -222,13 +222,13 @@ fn no_server_quotes_a_key() {
     let mut serve = command(&["--json", "-v", "serve", "--log", "json", "--state"]);
     serve.arg(state);
     let server = Running::start(serve, state.join("server.log"));
-    let (message, own) = (state.join("message"), state.join("own.pem"));
+    let (message, key_file) = (state.join("message"), state.join("own.pem"));
     fs::write(&message, "hello\n").unwrap();
     for key in all() {
         for (what, bytes) in essential(&key).into_iter().step_by(3) {
-            write_private(&own, &bytes);
+            write_private(&key_file, &bytes);
             let mut call = command(&["-v", "call", "--state"]);
-            call.arg(state).args(["sign", "--hex", "--in"]).arg(&message).arg("--own-key").arg(&own);
+            call.arg(state).args(["sign", "--hex", "--in"]).arg(&message).arg("--own-key").arg(&key_file);
             let said = said(call.output().unwrap());
             sentinels.assert_absent(&format!("{} {what}: call sign --own-key", key.name), &said);
         }
@@ -261,8 +261,8 @@ async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
     let (alg, key_type) = (WrapAlg::Aes256Kw, KeyType::Aes128);
     let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let mut builder = BatchBuilder::new();
-    let own = builder.outside_key(&oarlock::keys::raw::secret(wrapping.to_vec()).unwrap());
-    builder.add(BatchEntry::new(BatchTask::wrap(alg)).key_from(own).input(secret)).unwrap();
+    let wrapping_key = builder.outside_key(&oarlock::keys::raw::secret(wrapping.to_vec()).unwrap());
+    builder.add(BatchEntry::new(BatchTask::wrap(alg)).key_from(wrapping_key).input(secret)).unwrap();
     let wrapped = KeyTable::new().run(&accelerator, &builder.batch()).unwrap().output().to_vec();
 
     let link = oarlock_wire::ServerLink::open(&oarlock_wire::Endpoint::unix(socket)).await.unwrap();

@@ -71,13 +71,13 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn curl_makes_single_calls_under_mutual_tls() {
     let Some(curl) = installed("curl") else { return };
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
     let url = |name: &str| format!("https://{}/oarlock.v1.Cryptoserver/{name}", address(&served));
     let post = |credentials: &[&str], name: &str, json: &str| {
         let all = [&["--silent", "--show-error", "--cacert", "ca.pem"], credentials].concat();
         let request = ["--write-out", "\n%{http_code} %{http_version}", "--json", json];
-        run(&curl, place.path(), &[&all[..], &request, &[&url(name)]].concat())
+        run(&curl, folder.path(), &[&all[..], &request, &[&url(name)]].concat())
     };
     let known = ["--cert", "client.pem", "--key", "client-key.pem"];
     let answer = |name: &str, json: &str| {
@@ -113,16 +113,16 @@ fn the_client_in_python_works() {
         println!("SKIPPED: grpcio and grpcio-tools are not in {}", target.display());
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
     let protocol = concat!(env!("CARGO_MANIFEST_DIR"), "/../../io/wire/proto");
     let compile = ["-m", "grpc_tools.protoc", "-I", protocol, "--python_out=.", "--grpc_python_out=."];
     let compile = [&compile[..], &["oarlock/v1/cryptoserver.proto"]].concat();
-    let compiled = run(&python, place.path(), &compile);
+    let compiled = run(&python, folder.path(), &compile);
     assert_eq!(code(&compiled), 0, "{}", stderr(&compiled));
     let client = example("python").join("client.py");
-    let state = place.path().to_str().unwrap();
-    assert_expected(&run(&python, place.path(), &[client.to_str().unwrap(), state, &address(&served)]));
+    let state = folder.path().to_str().unwrap();
+    assert_expected(&run(&python, folder.path(), &[client.to_str().unwrap(), state, &address(&served)]));
 }
 
 #[test]
@@ -132,16 +132,16 @@ fn the_client_in_go_works() {
     if !is_prepared("the modules of Go", &run(&go, &source, &["mod", "download"])) {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     // Beside the protocol, as in the repository, so that nothing is written there.
-    let (copied, protocol) = (place.path().join("examples/go"), place.path().join("crates/io/wire/proto"));
+    let (copied, protocol) = (folder.path().join("examples/go"), folder.path().join("crates/io/wire/proto"));
     copy(&source, &copied);
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../io/wire/proto"), &protocol);
     let generated = run(&go, &copied, &["generate", "./..."]);
     assert_eq!(code(&generated), 0, "{}", stderr(&generated));
     let built = run(&go, &copied, &["build", "-o", "client", "."]);
     assert_eq!(code(&built), 0, "{}", stderr(&built));
-    let state = place.path().join("state");
+    let state = folder.path().join("state");
     let served = Served::start(&state);
     assert_expected(&run(&copied.join("client"), &copied, &[state.to_str().unwrap(), &address(&served)]));
 }
@@ -150,8 +150,8 @@ fn the_client_in_go_works() {
 #[test]
 fn a_client_of_connect_makes_single_calls() {
     let (Some(go), Some(protoc)) = (installed("go"), installed("protoc")) else { return };
-    let place = tempfile::tempdir().unwrap();
-    let client = place.path().join("connect");
+    let folder = tempfile::tempdir().unwrap();
+    let client = folder.path().join("connect");
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/connect"), &client);
     if !is_prepared("the modules of Connect", &run(&go, &client, &["mod", "download"])) {
         return;
@@ -167,7 +167,7 @@ fn a_client_of_connect_makes_single_calls() {
     assert_eq!(code(&compiled), 0, "{}", stderr(&compiled));
     let built = run(&go, &client, &["build", "-o", "client", "."]);
     assert_eq!(code(&built), 0, "{}", stderr(&built));
-    let state = place.path().join("state");
+    let state = folder.path().join("state");
     let served = Served::start(&state);
     let called = run(&client.join("client"), &client, &[state.to_str().unwrap(), &address(&served)]);
     assert_eq!(code(&called), 0, "{}", stderr(&called));
@@ -178,8 +178,9 @@ fn a_client_of_connect_makes_single_calls() {
 #[test]
 fn the_client_in_java_works() {
     let (Some(maven), Some(_)) = (installed("mvn"), installed("javac")) else { return };
-    let place = tempfile::tempdir().unwrap();
-    let (copied, protocol) = (place.path().join("examples/java"), place.path().join("crates/io/wire/proto"));
+    let folder = tempfile::tempdir().unwrap();
+    let (copied, protocol) =
+        (folder.path().join("examples/java"), folder.path().join("crates/io/wire/proto"));
     copy(&example("java"), &copied);
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../io/wire/proto"), &protocol);
     // The compiler of Java is offline: only the first of the two may fail for want of a network.
@@ -187,7 +188,7 @@ fn the_client_in_java_works() {
     if !is_prepared("packages of Maven", &fetched) {
         return;
     }
-    let state = place.path().join("state");
+    let state = folder.path().join("state");
     let served = Served::start(&state);
     let words = format!("-Dexec.args={} {}", state.display(), address(&served));
     let ran = run(&maven, &copied, &["-q", "-B", "compile", "exec:java", &words]);

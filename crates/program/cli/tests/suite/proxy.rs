@@ -25,15 +25,15 @@ struct ProxyFiles {
 impl ProxyFiles {
     /// Writes a certificate for `localhost` and settings with free ports.
     fn new(backend: &str, more: &str) -> Self {
-        let own = Self { directory: tempfile::tempdir().unwrap() };
-        fs::create_dir(own.path("certificates")).unwrap();
-        own.add("localhost");
+        let proxied = Self { directory: tempfile::tempdir().unwrap() };
+        fs::create_dir(proxied.path("certificates")).unwrap();
+        proxied.add("localhost");
         let settings = format!(
             "listen.sockets = [\"127.0.0.1:0\"]\nlisten.metrics = \"127.0.0.1:0\"\nlisten.threads = 2\n\
              backend.address = \"{backend}\"\ncertificates.path = \"certificates\"\n{more}"
         );
-        fs::write(own.path("proxy.toml"), settings).unwrap();
-        own
+        fs::write(proxied.path("proxy.toml"), settings).unwrap();
+        proxied
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -127,9 +127,9 @@ fn files_and_streams_come_back_on_any_number_of_threads() {
             folder.ok(&format!("encrypt {name} -o sealed.arrow {GCM} --threads {threads}"));
             let sealed = folder.get("sealed.arrow");
             assert_eq!(sealed.len(), batches.len());
-            for (sealed, own) in sealed.iter().zip(&batches) {
-                assert_eq!(sealed.column(0), own.column(0));
-                assert_eq!(sealed.column(1).null_count(), own.column(1).null_count());
+            for (sealed, batch) in sealed.iter().zip(&batches) {
+                assert_eq!(sealed.column(0), batch.column(0));
+                assert_eq!(sealed.column(1).null_count(), batch.column(1).null_count());
                 // IV, ciphertext and tag.
                 let values = sealed.column(1).as_binary::<i32>();
                 assert!(values.iter().flatten().all(|value| value.len() == 12 + 16 + 16));
@@ -209,7 +209,7 @@ fn every_kind_of_column_has_the_same_results() {
     let rows: Vec<Option<String>> = (0..60).map(|row| pan(row % 9)).collect();
     let (texts, bytes) =
         (|| rows.iter().map(Option::as_deref), || rows.iter().map(|row| row.as_deref().map(str::as_bytes)));
-    let long = |row: &Option<String>| row.as_ref().map(|own| format!("a value beside the view {own}"));
+    let long = |row: &Option<String>| row.as_ref().map(|text| format!("a value beside the view {text}"));
     let fixed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes(), 16).unwrap();
     let sliced = texts().take(3).chain(texts()).collect::<StringArray>().slice(3, 60);
     let kinds: [(&str, ArrayRef); 9] = [
@@ -230,7 +230,8 @@ fn every_kind_of_column_has_the_same_results() {
         folder.get("out.arrow")[0].column(1).clone()
     };
     let expected = sealed_by(&kinds[0].1, "in.arrow", IpcWriteOptions::default());
-    let expected: Vec<_> = expected.as_binary::<i32>().iter().map(|own| own.map(<[u8]>::to_vec)).collect();
+    let expected: Vec<_> =
+        expected.as_binary::<i32>().iter().map(|value| value.map(<[u8]>::to_vec)).collect();
     assert_eq!(expected.iter().flatten().count(), rows.iter().flatten().count());
     for (kind, values) in &kinds {
         for name in ["in.arrow", "in.arrows"] {
@@ -239,8 +240,8 @@ fn every_kind_of_column_has_the_same_results() {
                 let is_large = matches!(found.data_type(), DataType::LargeBinary);
                 assert_eq!(is_large, kind.contains("large") || *kind == "view", "{kind}");
                 let found: Vec<_> = match is_large {
-                    true => found.as_binary::<i64>().iter().map(|own| own.map(<[u8]>::to_vec)).collect(),
-                    false => found.as_binary::<i32>().iter().map(|own| own.map(<[u8]>::to_vec)).collect(),
+                    true => found.as_binary::<i64>().iter().map(|value| value.map(<[u8]>::to_vec)).collect(),
+                    false => found.as_binary::<i32>().iter().map(|value| value.map(<[u8]>::to_vec)).collect(),
                 };
                 assert_eq!(found, expected, "{kind} in {name}");
             }
@@ -420,26 +421,29 @@ fn a_damaged_file_leaves_the_old_output_alone() {
         }
         fs::write(folder.path("cut.arrows"), &bytes[..bytes.len() - bytes.len() / 3]).unwrap();
         let said = folder.fails(&format!("encrypt cut.arrows {GCM}"));
-        let place = if name == "in.arrow" { "" } else { ", batch 1" };
-        assert!(said.contains(&format!("cut.arrows{place}: it is truncated")), "{said}");
+        let batch_named = if name == "in.arrow" { "" } else { ", batch 1" };
+        assert!(said.contains(&format!("cut.arrows{batch_named}: it is truncated")), "{said}");
     }
     let batches = cards(&[300]);
     folder.put_with("in.arrow", &batches[0].schema(), &batches, lz4());
     let mut bytes = fs::read(folder.path("in.arrow")).unwrap();
-    let magic = bytes.windows(4).position(|own| own == [0x04, 0x22, 0x4d, 0x18]).unwrap();
+    let magic = bytes.windows(4).position(|window| window == [0x04, 0x22, 0x4d, 0x18]).unwrap();
     bytes[magic] ^= 1;
     fs::write(folder.path("in.arrow"), bytes).unwrap();
     let said = folder.fails(&format!("encrypt in.arrow {GCM}"));
     assert!(said.contains("in.arrow, batch 0: the lengths, positions and types in it"), "{said}");
     // A length before compression that no memory holds. Files are checked when they are opened.
-    for (name, place) in [("in.arrow", ""), ("in.arrows", ", batch 0")] {
+    for (name, batch_named) in [("in.arrow", ""), ("in.arrows", ", batch 0")] {
         folder.put_with(name, &batches[0].schema(), &batches, lz4());
         let mut bytes = fs::read(folder.path(name)).unwrap();
-        let magic = bytes.windows(4).position(|own| own == [0x04, 0x22, 0x4d, 0x18]).unwrap();
+        let magic = bytes.windows(4).position(|window| window == [0x04, 0x22, 0x4d, 0x18]).unwrap();
         bytes[magic - 8..magic].copy_from_slice(&(1_i64 << 60).to_le_bytes());
         fs::write(folder.path(name), bytes).unwrap();
         let said = folder.fails(&format!("encrypt {name} {GCM}"));
-        assert!(said.contains(&format!("{name}{place}: the lengths, positions and types in it")), "{said}");
+        assert!(
+            said.contains(&format!("{name}{batch_named}: the lengths, positions and types in it")),
+            "{said}"
+        );
     }
     let said = folder.fails(&format!("encrypt key --format arrow {GCM}"));
     assert!(said.contains("key: expected Arrow IPC"), "{said}");

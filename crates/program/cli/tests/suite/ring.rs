@@ -42,8 +42,8 @@ fn signs(served: &Served, change: impl Fn(&mut Command)) -> String {
 
 #[test]
 fn verbose_commands_name_the_way_of_their_requests() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
     let shared = signs(&served, |_| {});
     assert!(shared.contains(SHARED) && shared.contains("oarlock.sock"), "{shared}");
     let switched_off = signs(&served, |command| {
@@ -64,16 +64,16 @@ fn verbose_commands_name_the_way_of_their_requests() {
 
 #[test]
 fn other_verbose_commands_name_it_too() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
-    let file = |name: &str| place.path().join(name);
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
+    let file = |name: &str| folder.path().join(name);
     let key = oarlock(&["keys", "show", file("keys/p256.pem").to_str().unwrap(), "--reference"]);
     fs::write(file("zone.pem"), &key.stdout).unwrap();
     fs::write(file("zone"), "$ORIGIN example.com.\n$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n")
         .unwrap();
     let mut sign =
         command(&["-v", "dnssec", "sign", "zone", "--key", "zone.pem", "--out", "signed", "--state"]);
-    let noted = notes(&sign.arg(place.path()).current_dir(place.path()).output().unwrap());
+    let noted = notes(&sign.arg(folder.path()).current_dir(folder.path()).output().unwrap());
     assert!(noted.contains(SHARED), "{noted}");
     let mut load = command(&["-v", "load", "--op", "ed25519-sign", "--turns", "1", "--seconds", "0.05"]);
     load.args(["--clients", "1", "--server"]).arg(served.socket()).env("OARLOCK_PROGRESS_SECONDS", "0");
@@ -83,8 +83,8 @@ fn other_verbose_commands_name_it_too() {
 
 #[test]
 fn a_verbose_server_logs_its_rings() {
-    let place = tempfile::tempdir().unwrap();
-    let mut served = Served::start_with(place.path(), |command| {
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = Served::start_with(folder.path(), |command| {
         command.arg("-v");
     });
     let mut log = served.log();
@@ -101,8 +101,8 @@ fn a_server_that_may_not_make_or_send_memory_files_serves_by_the_socket() {
         (ForbiddenCall::MemfdCreate, "the server: memfd_create: ", "memfd_create: "),
         (ForbiddenCall::SendMsg, "no file came with the answer", "sendmsg: "),
     ] {
-        let place = tempfile::tempdir().unwrap();
-        let mut served = crate::served::with_metrics(place.path(), "", |command| forbid(command, call));
+        let folder = tempfile::tempdir().unwrap();
+        let mut served = crate::served::with_metrics(folder.path(), "", |command| forbid(command, call));
         let mut log = served.log();
         for _ in 0..3 {
             let noted = signs(&served, |_| {});
@@ -127,8 +127,8 @@ fn a_client_that_may_not_map_the_memory_or_receive_a_file_uses_the_socket() {
     if !are_filters_possible() {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let served = crate::served::with_metrics(place.path(), "", |_| {});
+    let folder = tempfile::tempdir().unwrap();
+    let served = crate::served::with_metrics(folder.path(), "", |_| {});
     for (call, reason) in
         [(ForbiddenCall::SharedMmap, "mmap: "), (ForbiddenCall::RecvMsg, "no file came with the answer")]
     {

@@ -23,9 +23,9 @@ use crate::served::Served;
 
 #[test]
 fn the_commands_that_the_server_prints_work() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
-    let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (message, signature, public) = (file("hello.txt"), file("hello.sig"), file("key.pub"));
     fs::write(&message, "hello\n").unwrap();
     assert!(text(&served.call(&["keys"])).contains("rsa2048"));
@@ -54,7 +54,7 @@ fn the_commands_that_the_server_prints_work() {
     let engines = served.call(&["engines"]);
     assert!(text(&engines).contains("scalar"));
     let load = command(&["--json", "load", "--seconds", "0.05", "--clients", "2", "--batch", "3", "--state"])
-        .arg(place.path())
+        .arg(folder.path())
         .output()
         .unwrap();
     let rows: Vec<Value> = serde_json::from_str(&text(&load)).unwrap();
@@ -65,9 +65,9 @@ fn the_commands_that_the_server_prints_work() {
 /// `keys --help` states that symmetric keys have no fingerprint; that is true of the keys of a server too.
 #[test]
 fn symmetric_keys_are_listed_without_a_fingerprint() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
-    let json = command(&["--json", "call", "--state"]).arg(place.path()).arg("keys").output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
+    let json = command(&["--json", "call", "--state"]).arg(folder.path()).arg("keys").output().unwrap();
     let rows: Vec<Value> = serde_json::from_str(&text(&json)).unwrap();
     let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
     assert!(row("aes128")["fingerprint"].is_null() && row("hmac")["fingerprint"].is_null(), "{rows:?}");
@@ -79,9 +79,9 @@ fn symmetric_keys_are_listed_without_a_fingerprint() {
 
 #[test]
 fn results_are_text_on_request_and_never_raw_on_a_terminal() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
-    let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (message, signature) = (file("message"), file("signature"));
     fs::write(&message, "hello\n").unwrap();
     // Ed25519 signatures are deterministic.
@@ -98,7 +98,7 @@ fn results_are_text_on_request_and_never_raw_on_a_terminal() {
     let words = format!(
         "{} call --state {} sign --key ed25519 --in {message}",
         env!("CARGO_BIN_EXE_oarlock"),
-        place.path().display()
+        folder.path().display()
     );
     let on_terminal = |words: &str| {
         let run = Command::new("script").args(["-qec", words, "/dev/null"]).stdin(Stdio::null()).output();
@@ -115,18 +115,18 @@ fn results_are_text_on_request_and_never_raw_on_a_terminal() {
 /// Users who can write to the directory of a socket can start their own server there. It must get no request.
 #[test]
 fn rejects_a_socket_of_another_user() {
-    let place = tempfile::tempdir().unwrap();
-    let state = place.path().join("state");
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
     fs::create_dir(&state).unwrap();
     let nobody = 65534;
-    if chown(place.path(), Some(nobody), None).and(chown(&state, Some(nobody), None)).is_err() {
+    if chown(folder.path(), Some(nobody), None).and(chown(&state, Some(nobody), None)).is_err() {
         println!("SKIPPED: only root can run a server of another user");
         return;
     }
     let user = nobody.to_string();
-    let own = command(&["--json", "serve", "--log", "json", "--state"]);
+    let server = command(&["--json", "serve", "--log", "json", "--state"]);
     let mut other = Command::new("setpriv");
-    other.args(["--reuid", &user, "--clear-groups", "--"]).arg(own.get_program()).args(own.get_args());
+    other.args(["--reuid", &user, "--clear-groups", "--"]).arg(server.get_program()).args(server.get_args());
     Development::at(&state).prepare().unwrap();
     let config = Development::at(&state).config();
     let settings = fs::read_to_string(&config).unwrap().replace("127.0.0.1:7443", "127.0.0.1:0");
@@ -136,7 +136,7 @@ fn rejects_a_socket_of_another_user() {
     }
     let started = other
         .arg(&state)
-        .env("XDG_CACHE_HOME", place.path())
+        .env("XDG_CACHE_HOME", folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -159,8 +159,8 @@ fn rejects_a_socket_of_another_user() {
 
 #[test]
 fn errors_of_calls_name_the_reason() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
     let missing = served.call(&["sign", "--key", "nobody's", "--in", "/dev/null"]);
     assert_eq!(code(&missing), 2);
     assert!(stderr(&missing).contains("nobody's"), "{}", stderr(&missing));
@@ -169,11 +169,11 @@ fn errors_of_calls_name_the_reason() {
     assert!(stderr(&scheme).contains("rsa-pkcs1-DIGEST"));
     let symmetric = served.call(&["sign", "--key", "tdes2", "--in", "/dev/null"]);
     assert_eq!(code(&symmetric), 2);
-    let absent = place.path().join("absent/socket").to_str().unwrap().to_owned();
+    let absent = folder.path().join("absent/socket").to_str().unwrap().to_owned();
     let unreachable = oarlock(&["call", "--server", &absent, "keys"]);
     assert_eq!(code(&unreachable), 3);
     let nowhere =
-        oarlock(&["call", "--server", "https://", "--state", place.path().to_str().unwrap(), "keys"]);
+        oarlock(&["call", "--server", "https://", "--state", folder.path().to_str().unwrap(), "keys"]);
     assert_eq!(code(&nowhere), 2, "{}", stderr(&nowhere));
     assert_eq!(code(&oarlock(&["load", "--op", "rot13"])), 2);
     assert_eq!(code(&oarlock(&["load", "--by", "tls"])), 2);
@@ -185,12 +185,12 @@ fn errors_of_calls_name_the_reason() {
 
 #[test]
 fn rejects_bad_configurations_with_the_setting() {
-    let place = tempfile::tempdir().unwrap();
-    let development = Development::at(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let development = Development::at(folder.path());
     development.prepare().unwrap();
     let good = fs::read_to_string(development.config()).unwrap();
     let check = |text: &str| {
-        let path = place.path().join("test.toml");
+        let path = folder.path().join("test.toml");
         fs::write(&path, text).unwrap();
         command(&["serve", "--check", "--config"]).arg(&path).output().unwrap()
     };
@@ -219,32 +219,32 @@ fn rejects_bad_configurations_with_the_setting() {
         assert_eq!(code(&output), 2, "{found}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
-    let absent = place.path().join("absent/oarlock.toml").to_str().unwrap().to_owned();
+    let absent = folder.path().join("absent/oarlock.toml").to_str().unwrap().to_owned();
     let missing = oarlock(&["serve", "--config", &absent]);
     assert_eq!(code(&missing), 2);
 }
 
 #[test]
 fn a_second_server_is_rejected_and_a_dead_socket_is_replaced() {
-    let place = tempfile::tempdir().unwrap();
-    let served = Served::start(place.path());
-    let second = command(&["serve", "--state"]).arg(place.path()).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path());
+    let second = command(&["serve", "--state"]).arg(folder.path()).output().unwrap();
     assert_eq!(code(&second), 3);
     assert!(stderr(&second).contains("another server listens at this path"), "{}", stderr(&second));
     served.signal("-KILL");
     served.end();
-    let again = Served::start(place.path());
+    let again = Served::start(folder.path());
     assert!(text(&again.call(&["keys"])).contains("ed25519"));
     again.signal("-TERM");
     let (status, log) = again.end();
     assert!(status.success() && log.contains("draining") && log.contains("stopped"), "{log}");
-    assert!(!place.path().join("oarlock.sock").exists());
+    assert!(!folder.path().join("oarlock.sock").exists());
 }
 
 #[test]
 fn does_not_replace_a_file_with_the_socket() {
-    let place = tempfile::tempdir().unwrap();
-    let (config, file) = (place.path().join("c.toml"), place.path().join("f.txt"));
+    let folder = tempfile::tempdir().unwrap();
+    let (config, file) = (folder.path().join("c.toml"), folder.path().join("f.txt"));
     fs::write(&config, "[listen]\nunix = \"f.txt\"\n").unwrap();
     fs::write(&file, "precious").unwrap();
     for arguments in [&["serve", "--check", "--config"][..], &["serve", "--config"]] {
@@ -274,11 +274,11 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn a_check_writes_nothing_and_warns() {
-    let place = tempfile::tempdir().unwrap();
-    let state = place.path().join("state");
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
     let check = |arguments: &[&str]| {
         let mut checked = command(&["serve", "--check"]);
-        checked.args(arguments).env("XDG_CACHE_HOME", place.path().join("cache")).output().unwrap()
+        checked.args(arguments).env("XDG_CACHE_HOME", folder.path().join("cache")).output().unwrap()
     };
     // A check creates nothing.
     let missing = check(&["--state", state.to_str().unwrap()]);
@@ -288,19 +288,19 @@ fn a_check_writes_nothing_and_warns() {
     let config = fs::read_to_string(development.config()).unwrap();
     let config = config.replace("keys = [\"*\"]", "keys = [\"*\", \"mial-*\"]");
     fs::write(development.config(), format!("{config}\n[audit]\nfile = \"audit.jsonl\"\n")).unwrap();
-    let before = files(place.path());
+    let before = files(folder.path());
     let checked = check(&["--state", state.to_str().unwrap()]);
     assert!(text(&checked).contains("would listen at"), "{}", stderr(&checked));
     let warning = "oarlock: warning: [[grant]] 1, keys: no key has a name that \"mial-*\" fits";
     assert!(stderr(&checked).contains(warning), "{}", stderr(&checked));
-    assert_eq!(files(place.path()).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
-    assert!(files(place.path()) == before);
+    assert_eq!(files(folder.path()).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert!(files(folder.path()) == before);
 }
 
 #[test]
 fn hangups_reload_and_user_signals_have_no_effect() {
-    let place = tempfile::tempdir().unwrap();
-    let mut served = Served::start(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = Served::start(folder.path());
     let mut log = served.log();
     log.wait_for("listening");
     for signal in ["-USR1", "-USR2", "-HUP"] {
@@ -309,7 +309,7 @@ fn hangups_reload_and_user_signals_have_no_effect() {
     log.wait_for("certificates, keys and grants were read again");
     assert!(text(&served.call(&["keys"])).contains("rsa2048"));
     // A configuration with errors changes nothing.
-    let path = place.path().join("oarlock.toml");
+    let path = folder.path().join("oarlock.toml");
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"ed*\"]").replace("dns:", "sna:")).unwrap();
     served.signal("-HUP");
@@ -333,16 +333,16 @@ fn hangups_reload_and_user_signals_have_no_effect() {
 
 #[test]
 fn a_json_log_is_the_only_output_and_the_service_manager_is_notified() {
-    let place = tempfile::tempdir().unwrap();
-    let notify = UnixDatagram::bind(place.path().join("notify")).unwrap();
-    let state = place.path().join("state");
+    let folder = tempfile::tempdir().unwrap();
+    let notify = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+    let state = folder.path().join("state");
     let development = Development::at(&state);
     development.prepare().unwrap();
     let config = fs::read_to_string(development.config()).unwrap().replace(":7443", ":0");
     fs::write(development.config(), config).unwrap();
     let mut child = command(&["serve", "-v", "--log", "json", "--state"])
         .arg(&state)
-        .env("NOTIFY_SOCKET", place.path().join("notify"))
+        .env("NOTIFY_SOCKET", folder.path().join("notify"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -375,14 +375,14 @@ fn a_json_log_is_the_only_output_and_the_service_manager_is_notified() {
 
 #[test]
 fn a_hangup_opens_the_audit_log_again() {
-    let place = tempfile::tempdir().unwrap();
-    let development = Development::at(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let development = Development::at(folder.path());
     development.prepare().unwrap();
     let config = fs::read_to_string(development.config()).unwrap();
     fs::write(development.config(), format!("{config}\n[audit]\nfile = \"audit.jsonl\"\n")).unwrap();
-    let mut served = Served::start(place.path());
+    let mut served = Served::start(folder.path());
     let mut log = served.log();
-    let (path, former) = (place.path().join("audit.jsonl"), place.path().join("audit.jsonl.1"));
+    let (path, former) = (folder.path().join("audit.jsonl"), folder.path().join("audit.jsonl.1"));
     // Entries that wait would go to the new file.
     while !fs::read_to_string(&path).unwrap().contains("\"event\":\"start\"") {
         std::thread::yield_now();
@@ -401,12 +401,12 @@ fn a_hangup_opens_the_audit_log_again() {
 
 /// Returns the endpoint of a client whose certificate another authority issued.
 fn stranger(served: &Served, foreign: &Path) -> Endpoint {
-    let (own, foreign) = (Development::at(&served.state), Development::at(foreign));
+    let (development, foreign) = (Development::at(&served.state), Development::at(foreign));
     foreign.prepare().unwrap();
     Endpoint::Grpc {
         url: format!("https://{}", served.said["tcp"].as_str().unwrap()),
         credentials: Some(Credentials {
-            server_ca: fs::read(own.ca()).unwrap(),
+            server_ca: fs::read(development.ca()).unwrap(),
             certificate: fs::read(foreign.client_certificate()).unwrap(),
             private_key: fs::read(foreign.client_key()).unwrap().into(),
         }),
@@ -416,8 +416,8 @@ fn stranger(served: &Served, foreign: &Path) -> Endpoint {
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_handshakes_are_logged_with_peer_and_reason_at_a_limited_rate() {
     const FAILURES: u64 = 50;
-    let (place, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let served = Served::start(place.path());
+    let (folder, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let served = Served::start(folder.path());
     let endpoint = stranger(&served, foreign.path());
     let began = Instant::now();
     for _ in 0..FAILURES {
@@ -453,18 +453,21 @@ async fn failed_handshakes_are_logged_with_peer_and_reason_at_a_limited_rate() {
 /// A server without free descriptors cannot accept connections, and tries again and again.
 #[test]
 fn a_lack_of_descriptors_does_not_fill_the_log() {
-    let place = tempfile::tempdir().unwrap();
-    let development = Development::at(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let development = Development::at(folder.path());
     development.prepare().unwrap();
     let config = fs::read_to_string(development.config()).unwrap().replace("127.0.0.1:7443", "127.0.0.1:0");
     let config = config.replace("[listen]\n", "[listen]\nmetrics = \"127.0.0.1:0\"\n");
     fs::write(development.config(), config).unwrap();
-    let own = command(&["--json", "serve", "--log", "json", "--state"]);
+    let server = command(&["--json", "serve", "--log", "json", "--state"]);
     let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]).arg(own.get_program()).args(own.get_args());
+    limited
+        .args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""])
+        .arg(server.get_program())
+        .args(server.get_args());
     let mut child = limited
-        .arg(place.path())
-        .env("XDG_CACHE_HOME", place.path())
+        .arg(folder.path())
+        .env("XDG_CACHE_HOME", folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -472,7 +475,7 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
         .unwrap();
     let said = announcement(&mut child);
     let mut lines = PrintedLines::of(child.stderr.take().unwrap());
-    let served = Served { child, state: place.path().to_owned(), said };
+    let served = Served { child, state: folder.path().to_owned(), said };
     let address = |kind: &str| served.said[kind].as_str().unwrap().to_owned();
     let connect = |kind: &str| -> Vec<TcpStream> {
         (0..100).filter_map(|_| TcpStream::connect(address(kind)).ok()).collect()
@@ -532,17 +535,17 @@ except PermissionError:
         println!("SKIPPED: the filter has the numbers of x86-64");
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let config = place.path().join("c.toml");
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("c.toml");
     fs::write(&config, "[listen]\nunix = \"s\"\n").unwrap();
-    let own = command(&["--json", "serve", "--config"]);
+    let server = command(&["--json", "serve", "--config"]);
     let started = Command::new("python3")
         .args(["-c", CONFINED])
-        .arg(own.get_program())
+        .arg(server.get_program())
         .arg(&config)
-        .args(own.get_args())
+        .args(server.get_args())
         .arg(&config)
-        .env("XDG_CACHE_HOME", place.path())
+        .env("XDG_CACHE_HOME", folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -560,15 +563,15 @@ except PermissionError:
     if line.is_empty() {
         child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     }
-    assert!(line.contains("\"unix\"") && place.path().join("s").exists(), "{log}");
+    assert!(line.contains("\"unix\"") && folder.path().join("s").exists(), "{log}");
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
 #[test]
 fn logs_certificates_that_expire_soon_or_have_expired() {
-    let place = tempfile::tempdir().unwrap();
-    let development = Development::at(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let development = Development::at(folder.path());
     development.prepare().unwrap();
     let until = |end: SystemTime, is_ca: bool| {
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
@@ -580,10 +583,10 @@ fn logs_certificates_that_expire_soon_or_have_expired() {
     };
     let day = Duration::from_secs(86_400);
     let (certificate, key) = until(SystemTime::now() + day * 9 + day / 2, false);
-    fs::write(place.path().join("server.pem"), certificate).unwrap();
-    fs::write(place.path().join("server-key.pem"), key).unwrap();
-    fs::write(place.path().join("ca.pem"), until(SystemTime::now() - day, true).0).unwrap();
-    let mut served = Served::start(place.path());
+    fs::write(folder.path().join("server.pem"), certificate).unwrap();
+    fs::write(folder.path().join("server-key.pem"), key).unwrap();
+    fs::write(folder.path().join("ca.pem"), until(SystemTime::now() - day, true).0).unwrap();
+    let mut served = Served::start(folder.path());
     let mut log = served.log();
     let server = log.wait_for("[tls] certificate");
     assert!(server.contains("WARN") && server.contains("expires in 9 days"), "{server}");
@@ -593,13 +596,13 @@ fn logs_certificates_that_expire_soon_or_have_expired() {
 
 #[test]
 fn call_rejects_a_key_that_others_can_read() {
-    let place = tempfile::tempdir().unwrap();
-    let development = Development::at(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let development = Development::at(folder.path());
     development.prepare().unwrap();
     let key = development.client_key();
     let said = |words: &[&str]| {
         let mut call = command(&["call", "--server", "https://127.0.0.1:1", "--state"]);
-        stderr(&call.arg(place.path()).args(words).output().unwrap())
+        stderr(&call.arg(folder.path()).args(words).output().unwrap())
     };
     let ca = development.ca();
     let listed = ["--cert", ca.to_str().unwrap(), "--cert-key", key.to_str().unwrap(), "keys"];

@@ -347,8 +347,8 @@ fn metric(page: &str, name: &str) -> u64 {
 #[test]
 fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() {
     let seconds = std::env::var("OARLOCK_FAULT_SECONDS").ok().and_then(|text| text.parse().ok());
-    let place = tempfile::tempdir().unwrap();
-    let served = crate::served::with_metrics(place.path(), "", |command| {
+    let folder = tempfile::tempdir().unwrap();
+    let served = crate::served::with_metrics(folder.path(), "", |command| {
         command.stderr(Stdio::null());
     });
     let patience = Duration::from_secs(60);
@@ -358,8 +358,8 @@ fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() 
     let pool = ConnectionPool::new(pool_config, scalar());
     let info = pool.key_info("ed25519").unwrap();
     let test = FaultTest {
-        state: place.path().to_owned(),
-        config: fs::read_to_string(Development::at(place.path()).config()).unwrap(),
+        state: folder.path().to_owned(),
+        config: fs::read_to_string(Development::at(folder.path()).config()).unwrap(),
         served: Mutex::new(Some(served)),
         changes: AtomicU64::new(0),
         progress: Mutex::new(0),
@@ -374,10 +374,10 @@ fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() 
     std::thread::scope(|scope| {
         let (test, pool) = (&test, &pool);
         let disturbances = [FaultTest::kill_clients, FaultTest::restart_server, FaultTest::reload_server];
-        let disturbances = disturbances.map(|own| {
+        let disturbances = disturbances.map(|disturb| {
             scope.spawn(move || {
                 let _end = EndAtPanic(test);
-                own(test)
+                disturb(test)
             })
         });
         scope.spawn(|| test.report());
@@ -390,7 +390,7 @@ fn every_answer_among_reloads_and_kills_is_right_and_every_error_is_explained() 
         clients.extend([5, 6].map(|seed| scope.spawn(move || test.run_pool(seed, pool))));
         let ends: Vec<_> = clients.into_iter().map(|client| client.join()).collect();
         test.end();
-        let [killed, restarts, reloads] = disturbances.map(|own| own.join().unwrap());
+        let [killed, restarts, reloads] = disturbances.map(|thread| thread.join().unwrap());
         ends.into_iter().for_each(|end| end.unwrap());
         eprintln!(
             "{} signatures, {} errors; {restarts} ends of the server, {reloads} reloads, {killed} clients killed",

@@ -14,8 +14,8 @@ use crate::program::{code, command, oarlock, stderr, text};
 use crate::served::Served;
 
 /// Two servers with the same keys, and with different shares of a threshold key.
-fn twins(places: &[TempDir; 2]) -> [Served; 2] {
-    let [first, second] = places;
+fn twins(folders: &[TempDir; 2]) -> [Served; 2] {
+    let [first, second] = folders;
     Development::at(first.path()).prepare().unwrap();
     Development::at(second.path()).prepare().unwrap();
     for entry in fs::read_dir(first.path().join("keys")).unwrap() {
@@ -73,8 +73,8 @@ fn wait_for(signed: &AtomicU64, more: u64) {
 
 #[test]
 fn killing_one_of_two_servers_under_load_loses_no_operation() {
-    let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let servers = twins(&places);
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let servers = twins(&folders);
     let signed = under_load(&servers, |signed| {
         wait_for(signed, 200);
         servers[0].signal("-KILL");
@@ -85,8 +85,8 @@ fn killing_one_of_two_servers_under_load_loses_no_operation() {
 
 #[test]
 fn stopping_one_of_two_servers_under_load_loses_no_operation() {
-    let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let servers = twins(&places);
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let servers = twins(&folders);
     under_load(&servers, |signed| {
         wait_for(signed, 200);
         servers[1].signal("-TERM");
@@ -168,7 +168,7 @@ fn a_load_of_its_own_server_has_the_documented_fields() {
 
 #[test]
 fn several_servers_are_compared_and_sign_together() {
-    let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let out = tempfile::tempdir().unwrap();
     let safe = concat!(env!("CARGO_MANIFEST_DIR"), "/../../engine/keys/tests/data/threshold/safe1024.pem");
     let split =
@@ -177,11 +177,11 @@ fn several_servers_are_compared_and_sign_together() {
             .output()
             .unwrap();
     assert_eq!(code(&split), 0, "{}", stderr(&split));
-    for (place, server) in places.iter().zip(["server-1", "server-3"]) {
-        Development::at(place.path()).prepare().unwrap();
-        fs::copy(out.path().join(server).join("shared.pem"), place.path().join("keys/shared.pem")).unwrap();
+    for (folder, server) in folders.iter().zip(["server-1", "server-3"]) {
+        Development::at(folder.path()).prepare().unwrap();
+        fs::copy(out.path().join(server).join("shared.pem"), folder.path().join("keys/shared.pem")).unwrap();
     }
-    let [first, second] = twins(&places);
+    let [first, second] = twins(&folders);
     let other = second.socket();
     let other = other.to_str().unwrap();
     let file = |name: &str| out.path().join(name).to_str().unwrap().to_owned();

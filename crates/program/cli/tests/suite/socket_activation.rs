@@ -33,8 +33,8 @@ fn stop(mut child: Child) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_filter_serves_connections_that_came_before_it_started() {
-    let place = tempfile::tempdir().unwrap();
-    let path = |name: &str| place.path().join(name);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
     let socket = path("milter.sock");
     let settings =
         format!("authserv_id = \"mx.example\"\nlisten.sockets = [\"unix:{}\"]\n", socket.display());
@@ -66,20 +66,20 @@ async fn the_filter_serves_connections_that_came_before_it_started() {
 
 #[test]
 fn the_server_takes_its_sockets_by_their_addresses() {
-    let place = tempfile::tempdir().unwrap();
-    Development::at(place.path()).prepare().unwrap();
-    let config = Development::at(place.path()).config();
+    let folder = tempfile::tempdir().unwrap();
+    Development::at(folder.path()).prepare().unwrap();
+    let config = Development::at(folder.path()).config();
     let original = fs::read_to_string(&config).unwrap();
     let program =
-        || command(&["--json", "serve", "--log", "json", "--state", place.path().to_str().unwrap()]);
+        || command(&["--json", "serve", "--log", "json", "--state", folder.path().to_str().unwrap()]);
     // A UNIX socket. The port of TCP is bound by the server itself.
     fs::write(&config, original.replace("127.0.0.1:7443", "127.0.0.1:0")).unwrap();
-    let socket = place.path().join("oarlock.sock");
+    let socket = folder.path().join("oarlock.sock");
     let listener = UnixListener::bind(&socket).unwrap();
     let shell = passing(OwnedFd::from(listener.try_clone().unwrap()), &program());
-    let (child, said) = start(shell, &place.path().join("notify"));
+    let (child, said) = start(shell, &folder.path().join("notify"));
     assert_eq!(said["unix"], socket.to_str().unwrap());
-    let keys = oarlock(&["call", "--state", place.path().to_str().unwrap(), "keys"]);
+    let keys = oarlock(&["call", "--state", folder.path().to_str().unwrap(), "keys"]);
     assert!(text(&keys).contains("rsa2048"));
     stop(child);
     UnixStream::connect(&socket).unwrap();
@@ -90,9 +90,9 @@ fn the_server_takes_its_sockets_by_their_addresses() {
     let address = listener.local_addr().unwrap().to_string();
     fs::write(&config, original.replace("127.0.0.1:7443", &address)).unwrap();
     let shell = passing(OwnedFd::from(listener.try_clone().unwrap()), &program());
-    let (child, said) = start(shell, &place.path().join("notify2"));
+    let (child, said) = start(shell, &folder.path().join("notify2"));
     assert_eq!(said["tcp"], address);
-    let state = place.path().to_str().unwrap();
+    let state = folder.path().to_str().unwrap();
     let keys = oarlock(&["call", "--state", state, "--server", &format!("https://{address}"), "keys"]);
     assert!(text(&keys).contains("rsa2048"));
     stop(child);
@@ -101,18 +101,18 @@ fn the_server_takes_its_sockets_by_their_addresses() {
 
 #[test]
 fn a_socket_that_no_setting_names_is_an_error() {
-    let place = tempfile::tempdir().unwrap();
-    Development::at(place.path()).prepare().unwrap();
-    let config = Development::at(place.path()).config();
+    let folder = tempfile::tempdir().unwrap();
+    Development::at(folder.path()).prepare().unwrap();
+    let config = Development::at(folder.path()).config();
     let free = fs::read_to_string(&config).unwrap().replace("127.0.0.1:7443", "127.0.0.1:0");
     fs::write(&config, free).unwrap();
     fs::write(
-        place.path().join("milter.toml"),
+        folder.path().join("milter.toml"),
         "authserv_id = \"mx.example\"\nlisten.sockets = [\"inet:0@127.0.0.1\"]\n",
     )
     .unwrap();
-    let state = place.path().to_str().unwrap();
-    let milter = place.path().join("milter.toml");
+    let state = folder.path().to_str().unwrap();
+    let milter = folder.path().join("milter.toml");
     for program in
         [command(&["serve", "--state", state]), command(&["milter", "--config", milter.to_str().unwrap()])]
     {

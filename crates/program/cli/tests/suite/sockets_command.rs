@@ -10,15 +10,18 @@ fn the_probe_says_what_the_kernel_takes() {
     assert_eq!(document["ciphers"].as_array().unwrap().len(), 6);
     assert!(document["plain_write"]["call_ns"].as_f64().unwrap() > 0.0);
     let choices = document["choices"].as_array().unwrap();
-    assert!(choices.len() >= 3 && choices.iter().all(|own| own["user_record_ns"].as_f64().unwrap() > 0.0));
+    assert!(
+        choices.len() >= 3 && choices.iter().all(|choice| choice["user_record_ns"].as_f64().unwrap() > 0.0)
+    );
     let works = document["kernel_tls"]["works"].as_bool().unwrap();
     assert_eq!(works, document["kernel_tls"]["why_not"].is_null());
     let shown = text(&oarlock(&["sockets", "probe"]));
     assert!(shown.starts_with("TLS in the kernel: "), "{shown}");
     if !works {
         assert!(shown.contains("ENOENT: this kernel has no TLS"), "{shown}");
-        let stays =
-            |own: &Value| own["choice"] == "user" && own["reason"].as_str().unwrap().contains("ENOENT");
+        let stays = |choice: &Value| {
+            choice["choice"] == "user" && choice["reason"].as_str().unwrap().contains("ENOENT")
+        };
         assert!(choices.iter().all(stays), "{document}");
         assert!(shown.contains("aes128-gcm: user: the kernel is not available: ENOENT"), "{shown}");
     }

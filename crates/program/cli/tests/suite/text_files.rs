@@ -26,22 +26,22 @@ fn forms(text: &str) -> Vec<TextForm> {
     let with_first = |end: &str| format!("{}{end}{}", &text[..first], &text[first + 1..]);
     let utf16 = |to_bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(to_bytes).collect::<Vec<_>>();
     let form = |name, bytes: Vec<u8>| TextForm { name, bytes };
-    let own = |text: String| text.into_bytes();
+    let bytes = |text: String| text.into_bytes();
     vec![
-        form("LF", own(text.to_owned())),
-        form("CRLF", own(text.replace('\n', "\r\n"))),
-        form("no last end", own(last.to_owned())),
-        form("LF and CRLF", own(with_first("\r\n"))),
-        form("BOM", own(format!("\u{feff}{text}"))),
-        form("CR", own(text.replace('\n', "\r"))),
-        form("U+0085", own(text.replace('\n', "\u{85}"))),
-        form("CR and LF", own(with_first("\r"))),
-        form("U+0085 and LF", own(with_first("\u{85}"))),
-        form("LF and CR", own(format!("{}\r", last.replace('\n', "\n\r")))),
-        form("CR CR LF", own(text.replace('\n', "\r\r\n"))),
+        form("LF", bytes(text.to_owned())),
+        form("CRLF", bytes(text.replace('\n', "\r\n"))),
+        form("no last end", bytes(last.to_owned())),
+        form("LF and CRLF", bytes(with_first("\r\n"))),
+        form("BOM", bytes(format!("\u{feff}{text}"))),
+        form("CR", bytes(text.replace('\n', "\r"))),
+        form("U+0085", bytes(text.replace('\n', "\u{85}"))),
+        form("CR and LF", bytes(with_first("\r"))),
+        form("U+0085 and LF", bytes(with_first("\u{85}"))),
+        form("LF and CR", bytes(format!("{}\r", last.replace('\n', "\n\r")))),
+        form("CR CR LF", bytes(text.replace('\n', "\r\r\n"))),
         form("UTF-16", [vec![0xFF, 0xFE], utf16(u16::to_le_bytes)].concat()),
         form("UTF-16 without a mark", utf16(u16::to_be_bytes)),
-        form("NUL", own(text.replacen(|letter: char| letter.is_ascii_alphabetic(), "\0", 1))),
+        form("NUL", bytes(text.replacen(|letter: char| letter.is_ascii_alphabetic(), "\0", 1))),
     ]
 }
 

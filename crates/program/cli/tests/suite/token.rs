@@ -45,9 +45,9 @@ impl Folder {
     fn run(&self, words: &str) -> Output {
         let words: Vec<&str> = words.split(' ').collect();
         let mut command = Command::new("setsid");
-        let own = crate::program::command(&words);
-        command.arg("--wait").arg(own.get_program()).args(own.get_args()).stdin(Stdio::null());
-        for (name, value) in own.get_envs() {
+        let inner = crate::program::command(&words);
+        command.arg("--wait").arg(inner.get_program()).args(inner.get_args()).stdin(Stdio::null());
+        for (name, value) in inner.get_envs() {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
@@ -167,10 +167,10 @@ fn keys_and_certificates_are_imported_with_the_same_id() {
     }
     let signing = rcgen::KeyPair::generate().unwrap();
     let issuer = rcgen::generate_simple_self_signed(vec!["issuer".to_owned()]).unwrap();
-    let own =
+    let certificate =
         rcgen::CertificateParams::new(vec!["example.com".to_owned()]).unwrap().self_signed(&signing).unwrap();
     folder.put("www.pem", signing.serialize_pem().as_bytes());
-    folder.put("www.crt", [own.pem(), issuer.cert.pem()].concat().as_bytes());
+    folder.put("www.crt", [certificate.pem(), issuer.cert.pem()].concat().as_bytes());
     folder.put("other.crt", issuer.cert.pem().as_bytes());
     let import = "token import --path t --key www.pem --label www --id a1:b2 --pin-file user --certificate";
     let other = folder.fails(&format!("{import} other.crt"));
@@ -208,7 +208,7 @@ fn keys_and_certificates_are_imported_with_the_same_id() {
         "certificate www a1b2 - false",
         "certificate www issuer 1  - false",
     ] {
-        assert!(rows.iter().any(|own| own == row), "{row}: {rows:#?}");
+        assert!(rows.iter().any(|found| found == row), "{row}: {rows:#?}");
     }
     let private = objects.iter().filter(|object| object["class"] == "private key");
     assert!(private.clone().count() == 6 && private.clone().all(|object| object["extractable"] == false));

@@ -163,16 +163,16 @@ pub(crate) struct Sentinels {
 
 impl Sentinels {
     pub(crate) fn of_all() -> Self {
-        let mut own = Self {
+        let mut patterns = Self {
             raw: HashSet::new(),
             hex: HashSet::new(),
             base64: HashSet::new(),
             upper_base64: HashSet::new(),
         };
         for key in all() {
-            key.secrets.iter().for_each(|secret| own.add(secret));
+            key.secrets.iter().for_each(|secret| patterns.add(secret));
         }
-        own
+        patterns
     }
 
     fn add(&mut self, secret: &[u8]) {

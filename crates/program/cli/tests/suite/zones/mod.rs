@@ -119,9 +119,9 @@ pub(crate) struct ZoneFolder(TempDir);
 
 impl ZoneFolder {
     pub(crate) fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        place.write("zone", ZONE);
-        place
+        let folder = Self(tempfile::tempdir().unwrap());
+        folder.write("zone", ZONE);
+        folder
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -164,42 +164,42 @@ impl ZoneFolder {
         let made: Value = serde_json::from_slice(&made.stdout).unwrap();
         let key = made["private_file"].as_str().unwrap();
         let (zone, out) = (self.text_path("zone"), self.text_path(out));
-        let own = ["dnssec", "sign", &zone, "--out", &out, "--key", key];
-        let signed = oarlock(&[&own, arguments].concat());
+        let fixed = ["dnssec", "sign", &zone, "--out", &out, "--key", key];
+        let signed = oarlock(&[&fixed, arguments].concat());
         assert_eq!(code(&signed), 0, "{}", stderr(&signed));
         key.to_owned()
     }
 
     /// Makes a KSK and a ZSK with BIND. Returns None if its program is not installed or does not know the algorithm.
     pub(crate) fn bind_keys(&self, algorithm: &str) -> Option<[String; 2]> {
-        let own = ["-q", "-a", algorithm, "-K", "."];
-        let ksk = self.peer("dnssec-keygen", &[&own[..], &["-f", "KSK", "example.com"]].concat())?;
+        let fixed = ["-q", "-a", algorithm, "-K", "."];
+        let ksk = self.peer("dnssec-keygen", &[&fixed[..], &["-f", "KSK", "example.com"]].concat())?;
         if !ksk.status.success() {
             println!("SKIPPED: dnssec-keygen makes no keys of algorithm {algorithm}: {}", stderr(&ksk));
             return None;
         }
-        let zsk = self.peer_does("dnssec-keygen", &[&own[..], &["example.com"]].concat())?;
+        let zsk = self.peer_does("dnssec-keygen", &[&fixed[..], &["example.com"]].concat())?;
         Some([String::from_utf8(ksk.stdout).unwrap(), zsk].map(|name| name.trim().to_owned()))
     }
 
     /// Makes a KSK and a ZSK with ldns, in BIND's format.
     pub(crate) fn ldns_keys(&self) -> Option<[String; 2]> {
-        let own = ["-a", "ECDSAP256SHA256", "example.com"];
-        let ksk = self.peer_does("ldns-keygen", &[&["-k"], &own[..]].concat())?;
-        let zsk = self.peer_does("ldns-keygen", &own)?;
+        let fixed = ["-a", "ECDSAP256SHA256", "example.com"];
+        let ksk = self.peer_does("ldns-keygen", &[&["-k"], &fixed[..]].concat())?;
+        let zsk = self.peer_does("ldns-keygen", &fixed)?;
         Some([ksk, zsk].map(|name| name.trim().to_owned()))
     }
 
     /// Signs with BIND, which writes one record per line.
     pub(crate) fn sign_bind(&self, keys: &[String; 2], out: &str, denial: &[&str]) -> Option<()> {
-        let own = ["-q", "-x", "-S", "-K", ".", "-O", "full", "-o", "example.com", "-f", out];
-        let keyed = [&own[..], denial, &["-k", &keys[0], "zone", &keys[1]]].concat();
+        let fixed = ["-q", "-x", "-S", "-K", ".", "-O", "full", "-o", "example.com", "-f", out];
+        let keyed = [&fixed[..], denial, &["-k", &keys[0], "zone", &keys[1]]].concat();
         self.peer_does("dnssec-signzone", &keyed).map(drop)
     }
 
     pub(crate) fn sign_ldns(&self, keys: &[String; 2], out: &str, arguments: &[&str]) -> Option<()> {
-        let own = ["-o", "example.com", "-f", out];
-        self.peer_does("ldns-signzone", &[&own[..], arguments, &["zone", &keys[0], &keys[1]]].concat())
+        let fixed = ["-o", "example.com", "-f", out];
+        self.peer_does("ldns-signzone", &[&fixed[..], arguments, &["zone", &keys[0], &keys[1]]].concat())
             .map(drop)
     }
 
@@ -311,8 +311,8 @@ fn name(label: &str) -> String {
 pub(crate) struct ZoneLines(Vec<String>);
 
 impl ZoneLines {
-    pub(crate) fn of(place: &ZoneFolder, name: &str) -> Self {
-        let text = fs::read_to_string(place.path(name)).unwrap();
+    pub(crate) fn of(folder: &ZoneFolder, name: &str) -> Self {
+        let text = fs::read_to_string(folder.path(name)).unwrap();
         Self(text.lines().map(|line| line.trim_end().to_owned()).collect())
     }
 

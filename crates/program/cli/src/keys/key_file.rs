@@ -16,17 +16,17 @@ use zeroize::Zeroizing;
 use super::{KeysError, about, seal};
 
 /// Returns the directory that was named, else that of the development set-up.
-pub(super) fn directory(own: Option<&Path>) -> Result<PathBuf, KeysError> {
-    match own {
+pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, KeysError> {
+    match given {
         Some(path) => Ok(path.to_owned()),
         None => Ok(Development::of_user()?.keys()),
     }
 }
 
 /// Returns the directory as [`directory`] does, and creates that of the development set-up if it does not exist.
-pub(super) fn directory_to_fill(own: Option<&Path>) -> Result<PathBuf, KeysError> {
-    let path = directory(own)?;
-    if own.is_none() {
+pub(super) fn directory_to_fill(given: Option<&Path>) -> Result<PathBuf, KeysError> {
+    let path = directory(given)?;
+    if given.is_none() {
         make(&path)?;
     }
     Ok(path)
@@ -40,11 +40,11 @@ pub(crate) fn make(path: &Path) -> Result<(), KeysError> {
 
 /// Returns the file for a key of this name. Two files whose names differ only in their endings would belong to one key.
 pub(super) fn file_for(directory: &Path, name: &str, is_sealed: bool) -> Result<PathBuf, KeysError> {
-    let own = if is_sealed { SEALED_PEM } else { ENDING };
-    let twin = ENDINGS.iter().filter(|ending| **ending != own).map(|ending| file(directory, name, ending));
+    let chosen = if is_sealed { SEALED_PEM } else { ENDING };
+    let twin = ENDINGS.iter().filter(|ending| **ending != chosen).map(|ending| file(directory, name, ending));
     match twin.into_iter().find(|path| path.exists()) {
         Some(path) => Err(KeysError::Twin { path }),
-        None => Ok(file(directory, name, own)),
+        None => Ok(file(directory, name, chosen)),
     }
 }
 
