@@ -103,12 +103,12 @@ mod tests {
 
     #[test]
     fn this_process_is_its_parents_child() {
-        let own = std::process::id();
-        let parent = stat(own).unwrap().parent;
-        assert!(children(parent).unwrap().contains(&own));
-        assert!(cpu_us(own).is_ok());
-        assert!(cpu_time(own).unwrap() > Duration::ZERO);
+        let pid = std::process::id();
+        let parent = stat(pid).unwrap().parent;
+        assert!(children(parent).unwrap().contains(&pid));
+        assert!(cpu_us(pid).is_ok());
+        assert!(cpu_time(pid).unwrap() > Duration::ZERO);
         assert!(cpu_time(u32::MAX).is_err());
-        assert!(memory_kib(own).unwrap() > 100);
+        assert!(memory_kib(pid).unwrap() > 100);
     }
 }

@@ -157,8 +157,8 @@ impl TlsClient {
             clients.spawn(async move { client.connect_until(&end, address, latency).await });
         }
         let mut tally = ConnectionTally::default();
-        while let Some(own) = clients.join_next().await {
-            tally.add(own.map_err(io::Error::other)?);
+        while let Some(joined) = clients.join_next().await {
+            tally.add(joined.map_err(io::Error::other)?);
         }
         Ok(tally)
     }

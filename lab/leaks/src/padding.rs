@@ -56,7 +56,7 @@ impl PaddingSubject {
     /// # Errors
     /// The name is unknown, the key cannot be read, or there is no accelerator.
     pub fn new(name: &str, is_planted: bool) -> Result<Self, LeakError> {
-        let scheme = match NAMES.iter().position(|own| *own == name) {
+        let scheme = match NAMES.iter().position(|known| *known == name) {
             Some(0) => Scheme::RsaPkcs1Decrypt,
             Some(_) => Scheme::RsaOaepDecrypt { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256 },
             None => {
@@ -67,7 +67,7 @@ impl PaddingSubject {
         let key = import::pem(include_bytes!("keys/rsa2048.pem"), None).map_err(key_error)?;
         // A cross-check at random times would hide small differences.
         let accelerator = Accelerator::builder().cross_check(0.0).threads(1).build()?;
-        let mut own = Self {
+        let mut subject = Self {
             name: name.to_owned(),
             scheme,
             key,
@@ -77,10 +77,10 @@ impl PaddingSubject {
             is_planted,
         };
         for _ in 0..POOL {
-            let pair = [own.seal(SampleClass::Fixed)?, own.seal(SampleClass::Random)?];
-            own.pairs.push(pair);
+            let pair = [subject.seal(SampleClass::Fixed)?, subject.seal(SampleClass::Random)?];
+            subject.pairs.push(pair);
         }
-        Ok(own)
+        Ok(subject)
     }
 
     /// Times `samples` batches, with a random class for each. `tick` is called after every sample.

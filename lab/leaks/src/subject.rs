@@ -97,7 +97,7 @@ impl Subject {
     fn make(name: &str, pool: usize) -> Result<Self, LeakError> {
         let known = || kinds().into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
         let unknown = || LeakError::Unknown { found: name.to_owned(), known: known() };
-        let (name, shape) = kinds().into_iter().find(|(own, _)| own == name).ok_or_else(unknown)?;
+        let (name, shape) = kinds().into_iter().find(|(known, _)| known == name).ok_or_else(unknown)?;
         let made = make(shape, pool).map_err(|error| LeakError::Key { subject: name.clone(), error })?;
         let (fixed, random) = made;
         let pairs = random.iter().map(|random| [fixed.clone(), random.clone()]).collect();
@@ -191,7 +191,7 @@ impl SecretBatch {
     fn records(&self) -> Records<'_> {
         let (iv_len, output_len, tag_len) = record_lens(self.shape, self.input.len());
         let span = |start, len| Span::new(start, len).unwrap_or_default();
-        let places = || (0..self.keys.len()).map(|at| at * (output_len + tag_len));
+        let starts = || (0..self.keys.len()).map(|at| at * (output_len + tag_len));
         Records {
             len: self.keys.len(),
             keys: self.keys.as_slice().into(),
@@ -200,8 +200,8 @@ impl SecretBatch {
             key: Column::Each((0..self.keys.len()).map(|at| KeySource::Table(at as u32)).collect()),
             iv: Column::One(span(0, iv_len)),
             input: Column::One(InputSource::Data(span(0, self.input.len()))),
-            output: Column::Each(places().map(|at| OutputSink::Output(span(at, output_len))).collect()),
-            tag: Column::Each(places().map(|at| span(at + output_len, tag_len)).collect()),
+            output: Column::Each(starts().map(|at| OutputSink::Output(span(at, output_len))).collect()),
+            tag: Column::Each(starts().map(|at| span(at + output_len, tag_len)).collect()),
             ..Records::default()
         }
     }
@@ -260,14 +260,14 @@ fn kinds() -> Vec<(String, Shape)> {
     };
     let shapes = Shape::public_key().into_iter().filter(secret).map(shortened);
     let keyed = Shape::records().into_iter().filter(|shape| record_key_len(*shape).is_some());
-    let own = shapes.chain(keyed).map(|shape| (shape.to_string(), shape));
+    let usual = shapes.chain(keyed).map(|shape| (shape.to_string(), shape));
     let long = [
         Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt },
         Shape::Mac { alg: MacAlg::Aes256Cmac },
         Shape::Aead { alg: AeadAlg::Aes128GcmSiv, direction: Direction::Encrypt },
     ];
     let long = long.into_iter().map(|shape| (format!("{shape}{LONG}"), shape));
-    own.chain(long).chain([("x25519-base".into(), Shape::X25519)]).collect()
+    usual.chain(long).chain([("x25519-base".into(), Shape::X25519)]).collect()
 }
 
 /// Returns the length of a record's key in bytes. None if the shape has no key, or if it opens or unwraps, which
@@ -348,9 +348,9 @@ fn exponents(bits: u16, exponent_bits: u16, pool: usize) -> Result<Vec<KeyParts>
         rsa_keys(bits)?.first().and_then(Key::rsa_public).map(|public| public.n.clone()).ok_or(NOT_MADE)?;
     let len = usize::from(exponent_bits).div_ceil(8);
     let mut dice = TestRandom::new(0xE4B0);
-    let exponent = |place: usize| {
+    let exponent = |index: usize| {
         // The top bit is set, so that all exponents have the same public length.
-        let mut exponent = if place == 0 { vec![0; len] } else { dice.bytes(len) };
+        let mut exponent = if index == 0 { vec![0; len] } else { dice.bytes(len) };
         exponent[0] |= 0x80;
         KeyParts::ModExp(ModExpParts { n: n.clone(), exponent: SecretBytes::new(exponent), exponent_bits })
     };
@@ -360,8 +360,8 @@ fn exponents(bits: u16, exponent_bits: u16, pool: usize) -> Result<Vec<KeyParts>
 /// Makes scalars. The first is zero, which clamping turns into 2^254. Key agreement does not use the public keys.
 fn scalars(pool: usize) -> Vec<KeyParts> {
     let mut dice = TestRandom::new(0x2551);
-    let scalar = |place: usize| {
-        let bytes = if place == 0 { vec![0; 32] } else { dice.bytes(32) };
+    let scalar = |index: usize| {
+        let bytes = if index == 0 { vec![0; 32] } else { dice.bytes(32) };
         KeyParts::X25519Private(X25519PrivateParts { scalar: SecretBytes::new(bytes), public: [9; 32] })
     };
     (0..=pool).map(scalar).collect()
@@ -370,7 +370,7 @@ fn scalars(pool: usize) -> Vec<KeyParts> {
 /// Makes symmetric keys. The first is zero.
 fn symmetric(len: usize, pool: usize) -> Vec<KeyParts> {
     let mut dice = TestRandom::new(0x5EC2);
-    let key = |place| if place == 0 { vec![0; len] } else { dice.bytes(len) };
+    let key = |index| if index == 0 { vec![0; len] } else { dice.bytes(len) };
     (0..=pool).map(key).map(|bytes| KeyParts::Secret(SecretBytes::new(bytes))).collect()
 }
 

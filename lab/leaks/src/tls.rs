@@ -77,15 +77,16 @@ impl TlsSubject {
             Key::local(KeyParts::Secret(dice.bytes(len).into()), Fingerprint::new([len as u8; 32]))
         });
         let data = dice.bytes(IV + MTE_AAD_LEN + BATCH * LEN);
-        let mut own = Self { name: name.to_owned(), shape, keys, data, pairs: Vec::new(), dice, is_planted };
+        let mut subject =
+            Self { name: name.to_owned(), shape, keys, data, pairs: Vec::new(), dice, is_planted };
         // AWS-LC alone makes the ciphertexts.
         let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
         for _ in 0..POOL {
-            let long = 240 + own.dice.below(16);
-            let pair = [own.seal(&accelerator, 1)?, own.seal(&accelerator, long)?];
-            own.pairs.push(pair);
+            let long = 240 + subject.dice.below(16);
+            let pair = [subject.seal(&accelerator, 1)?, subject.seal(&accelerator, long)?];
+            subject.pairs.push(pair);
         }
-        Ok(own)
+        Ok(subject)
     }
 
     /// Returns the shape.

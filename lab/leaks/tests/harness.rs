@@ -42,8 +42,8 @@ impl Engine for Stepping {
         let Jobs::Operations(_, operations) = jobs else { unreachable!() };
         let now = self.steps.0.load(Ordering::Relaxed);
         let mut steps = 1_000 + TestRandom::new(now).below(4_000) as u64;
-        for (place, operation) in operations.iter().enumerate() {
-            out.set(place, Status::Done);
+        for (index, operation) in operations.iter().enumerate() {
+            out.set(index, Status::Done);
             if let (true, Some(KeyParts::X25519Private(parts))) = (self.leaks, operation.key.parts()) {
                 steps += parts.scalar.expose().iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
             }

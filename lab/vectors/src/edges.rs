@@ -42,7 +42,7 @@ impl EdgeCases {
         let samples = sample_operations(shape, 24).map_err(|failure| failure.to_string())?;
         let mut keys: Vec<Key> = Vec::new();
         for operation in samples.iter() {
-            if !keys.iter().any(|own| own.is_same(operation.key)) {
+            if !keys.iter().any(|known| known.is_same(operation.key)) {
                 keys.push(operation.key.clone());
             }
         }

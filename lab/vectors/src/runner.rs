@@ -47,12 +47,12 @@ impl JobRunner for EngineRunner<'_> {
 impl JobRunner for Accelerator {
     /// Returns the verdict of the self test of the shape's representative.
     fn offers(&self, shape: Shape) -> bool {
-        let is_same = |own: Shape| match (own, shape) {
+        let is_same = |offered: Shape| match (offered, shape) {
             (Shape::Translate { .. }, Shape::Translate { .. }) => true,
-            _ => own == representative(shape),
+            _ => offered == representative(shape),
         };
         let mut proved = self.engines().iter().flat_map(|engine| &engine.shapes);
-        proved.any(|own| is_same(own.shape) && own.verdict.is_ok())
+        proved.any(|report| is_same(report.shape) && report.verdict.is_ok())
     }
 
     fn jobs(&self, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {

@@ -320,8 +320,8 @@ impl SetUpArgs {
 }
 
 fn beside_this_program() -> Result<PathBuf, BenchError> {
-    let own = std::env::current_exe().map_err(ProductAbsence::Own)?;
-    let directory = own.parent().unwrap_or(Path::new("/"));
+    let program = std::env::current_exe().map_err(ProductAbsence::Own)?;
+    let directory = program.parent().unwrap_or(Path::new("/"));
     let mut candidates = LIBRARIES.iter().map(|name| directory.join(name));
     candidates
         .find(|path| path.is_file())

@@ -8,8 +8,8 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use super::BenchError;
+use super::directory::{ClientCredential, HOST};
 use super::handshake::HandshakeKind;
-use super::place::{ClientCredential, HOST};
 use super::settings::BODY;
 use super::turns::{CpuUse, TlsTurn};
 use crate::tls_client::{ConnectionTally, MAX_CONNECTION_TIME, TlsClient, TlsExchange};
@@ -112,10 +112,10 @@ impl TlsClients {
             }
             disturb.await?;
             let mut all = EnduranceTally::default();
-            while let Some(own) = clients.join_next().await {
-                let own = own.map_err(|error| BenchError::Clients(io::Error::other(error)))?;
-                all.handshakes += own.handshakes;
-                all.lost.extend(own.lost);
+            while let Some(joined) = clients.join_next().await {
+                let outcome = joined.map_err(|error| BenchError::Clients(io::Error::other(error)))?;
+                all.handshakes += outcome.handshakes;
+                all.lost.extend(outcome.lost);
             }
             Ok(all)
         })

@@ -7,7 +7,7 @@ use oarlock_measure::cores::DividedCores;
 use oarlock_terminal::GlobalOptions;
 
 use super::BenchError;
-use super::place::{HELD_KEY, make_directory, write};
+use super::directory::{HELD_KEY, make_directory, write};
 use super::plan::BenchProgram;
 use super::process::ServerProcess;
 use super::settings;

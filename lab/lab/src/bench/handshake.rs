@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 
-use super::place::ClientCredential;
+use super::directory::ClientCredential;
 use super::sessions::SharedSessions;
 
 /// The version of TLS that clients speak.
@@ -77,10 +77,11 @@ impl HandshakeKind {
             .with_root_certificates(roots);
         let mut config = match client {
             Some(client) => {
-                let own = CertificateDer::from_pem_slice(client.certificate.as_bytes());
+                let certificate = CertificateDer::from_pem_slice(client.certificate.as_bytes());
                 let key = PrivateKeyDer::from_pem_slice(client.private_key.as_bytes());
-                let (own, key) = (own.map_err(io::Error::other)?, key.map_err(io::Error::other)?);
-                builder.with_client_auth_cert(vec![own], key).map_err(io::Error::other)?
+                let (certificate, key) =
+                    (certificate.map_err(io::Error::other)?, key.map_err(io::Error::other)?);
+                builder.with_client_auth_cert(vec![certificate], key).map_err(io::Error::other)?
             }
             None => builder.with_no_client_auth(),
         };

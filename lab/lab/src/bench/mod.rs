@@ -7,7 +7,7 @@
 //! | `handshake` | the handshakes: version of TLS, key exchange, client certificates, resumption |
 //! | `sessions` | sessions that clients resume |
 //! | `libssl` | the OpenSSL of servers |
-//! | `place` | keys, certificates and configurations in a directory |
+//! | `directory` | keys, certificates and configurations in a directory |
 //! | `settings` | the text of configurations |
 //! | `process` | server programs as child processes |
 //! | `stack` | a TLS server, with its cryptoserver if it has one |
@@ -23,12 +23,12 @@
 mod args;
 mod client;
 mod cryptoserver;
+mod directory;
 mod error;
 mod fleet;
 mod handshake;
 mod libssl;
 mod milter;
-mod place;
 mod plan;
 mod process;
 mod proxy;
@@ -50,11 +50,11 @@ use oarlock_terminal::{GlobalOptions, progress};
 pub(crate) use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
+use self::directory::{BenchDirectory, ProviderLibrary};
 pub(crate) use self::error::BenchError;
 use self::handshake::{ClientTlsGroup, HandshakeKind};
 use self::libssl::{OpensslVersion, ServerLibssl};
 pub(crate) use self::milter::AcceptingFilters;
-use self::place::{BenchDirectory, ProviderLibrary};
 use self::plan::TlsRowName;
 use self::report::TlsRow;
 use self::stack::{ServerSite, ServerStack};
@@ -85,16 +85,17 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     let libssl = args.libssl()?;
     let handshake = args.handshake();
     let names = with_group(installed(args.rows())?, handshake.group, libssl.as_ref())?;
-    let place = BenchDirectory::new(args.set_up.keep.as_deref())?;
-    let library = place.link_library(module)?;
+    let directory = BenchDirectory::new(args.set_up.keep.as_deref())?;
+    let library = directory.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
     let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
     let bar = progress::bar(turns as u64, BAR);
     let libssl = libssl.as_ref();
-    let bench = TlsBench { global, args, place: &place, library: &library, libssl, cores: &cores, bar: &bar };
+    let bench =
+        TlsBench { global, args, directory: &directory, library: &library, libssl, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
-    let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
+    let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|measured| rows.extend(measured)));
     bar.finish_and_clear();
     // Rows that were measured before a failure are printed.
     if !rows.is_empty() {
@@ -107,7 +108,7 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
 struct TlsBench<'a> {
     global: &'a GlobalOptions,
     args: &'a TlsArgs,
-    place: &'a BenchDirectory,
+    directory: &'a BenchDirectory,
     library: &'a ProviderLibrary,
     libssl: Option<&'a ServerLibssl>,
     cores: &'a DividedCores,
@@ -118,7 +119,7 @@ impl TlsBench<'_> {
     /// Returns the rows of one name: all its servers run at the same time and are measured in turns.
     fn rows(&self, name: TlsRowName) -> Result<Vec<TlsRow>, BenchError> {
         self.bar.set_message(format!("{name}: starting"));
-        let identity = self.place.identity(&name.to_string(), name.key_kind())?;
+        let identity = self.directory.identity(&name.to_string(), name.key_kind())?;
         let (workers, connections) = (self.args.workers, self.args.connections(name));
         let handshake = self.args.handshake();
         let client = match handshake.has_client_certificates {
@@ -163,7 +164,7 @@ struct TlsBenchServer {
 
 impl TlsBenchServer {
     fn measure(&mut self, length: Duration) -> Result<(), BenchError> {
-        self.turns.own.push(self.stack.measure(&self.clients, length)?);
+        self.turns.turns.push(self.stack.measure(&self.clients, length)?);
         if let Some(clients) = &self.with_x25519 {
             self.turns.with_x25519.push(self.stack.measure(clients, length)?);
         }

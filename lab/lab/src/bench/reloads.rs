@@ -13,8 +13,8 @@ use tokio::time::sleep_until;
 
 use super::args::ReloadsArgs;
 use super::client::{EnduranceTally, LostConnection, TlsClients};
+use super::directory::BenchDirectory;
 use super::handshake::HandshakeKind;
-use super::place::BenchDirectory;
 use super::plan::{TlsProvider, TlsRowName};
 use super::stack::{ServerSite, ServerStack};
 use super::{BAR, BenchError};
@@ -53,11 +53,11 @@ pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), Benc
     if name.program().path().is_none() {
         return Err(BenchError::NotInstalled(name.program()));
     }
-    let place = BenchDirectory::new(args.set_up.keep.as_deref())?;
-    let library = place.link_library(module)?;
+    let directory = BenchDirectory::new(args.set_up.keep.as_deref())?;
+    let library = directory.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
-    let identity = place.identity(&name.to_string(), name.key_kind())?;
+    let identity = directory.identity(&name.to_string(), name.key_kind())?;
     let (workers, connections) = (args.workers, args.connections as usize);
     let handshake = HandshakeKind::PLAIN;
     let clients = TlsClients::new(handshake, &identity.certificate, None, connections)?;

@@ -54,7 +54,7 @@ impl TlsTurn {
 /// The turns of one provider.
 #[derive(Debug, Default)]
 pub(super) struct ProviderTurns {
-    pub(super) own: Vec<TlsTurn>,
+    pub(super) turns: Vec<TlsTurn>,
     /// The same turns with X25519 alone, if another group is measured.
     pub(super) with_x25519: Vec<TlsTurn>,
 }
@@ -64,9 +64,9 @@ pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) ->
     let Some(default) = turns.first() else { return Vec::new() };
     let handshake = args.handshake();
     let row = |(provider, turns): (_, &ProviderTurns)| {
-        let own = &turns.own;
-        let handshakes: u64 = own.iter().map(|turn| turn.handshakes).sum();
-        let server_cpu_us: u64 = own.iter().map(|turn| turn.cpu.server_us).sum();
+        let measured = &turns.turns;
+        let handshakes: u64 = measured.iter().map(|turn| turn.handshakes).sum();
+        let server_cpu_us: u64 = measured.iter().map(|turn| turn.cpu.server_us).sum();
         TlsRow {
             name,
             provider,
@@ -78,30 +78,30 @@ pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) ->
             group: handshake.group,
             client_certificates: handshake.has_client_certificates,
             handshakes,
-            resumed: own.iter().map(|turn| turn.resumed).sum(),
+            resumed: measured.iter().map(|turn| turn.resumed).sum(),
             server_cpu_us,
-            cryptoserver_cpu_us: own.iter().map(|turn| turn.cpu.cryptoserver_us).sum(),
+            cryptoserver_cpu_us: measured.iter().map(|turn| turn.cpu.cryptoserver_us).sum(),
             handshakes_per_cpu_s: finite(handshakes as f64 * 1e6 / server_cpu_us as f64),
-            p50_us: median(own.iter().map(|turn| turn.p50_us)).unwrap_or(f64::NAN),
-            ratio: ratio(name.measure(), &default.own, own),
+            p50_us: median(measured.iter().map(|turn| turn.p50_us)).unwrap_or(f64::NAN),
+            ratio: ratio(name.measure(), &default.turns, measured),
             ratio_of: name.measure(),
-            group_share: group_share(&turns.with_x25519, own),
+            group_share: group_share(&turns.with_x25519, measured),
         }
     };
     name.providers().iter().copied().zip(turns).map(row).collect()
 }
 
 /// Returns the median ratio over turns; None if a turn was too short for the clock of processes.
-fn ratio(measure: RatioBasis, default: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
-    let ratio = |(default, own): (&TlsTurn, &TlsTurn)| own.merit(measure) / default.merit(measure);
-    median(default.iter().zip(own).map(ratio)).and_then(finite)
+fn ratio(measure: RatioBasis, default: &[TlsTurn], measured: &[TlsTurn]) -> Option<f64> {
+    let ratio = |(default, turn): (&TlsTurn, &TlsTurn)| turn.merit(measure) / default.merit(measure);
+    median(default.iter().zip(measured).map(ratio)).and_then(finite)
 }
 
 /// Returns the share of a handshake's CPU time that the group costs beyond X25519, the median over turns. None if
 /// X25519 was not measured beside it.
-fn group_share(with_x25519: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
-    let share = |(x25519, own): (&TlsTurn, &TlsTurn)| 1.0 - x25519.cpu_each_us() / own.cpu_each_us();
-    median(with_x25519.iter().zip(own).map(share)).and_then(finite)
+fn group_share(with_x25519: &[TlsTurn], measured: &[TlsTurn]) -> Option<f64> {
+    let share = |(x25519, turn): (&TlsTurn, &TlsTurn)| 1.0 - x25519.cpu_each_us() / turn.cpu_each_us();
+    median(with_x25519.iter().zip(measured).map(share)).and_then(finite)
 }
 
 fn finite(value: f64) -> Option<f64> {
@@ -120,18 +120,18 @@ mod tests {
     fn ratios_compare_providers_within_one_turn() {
         // The machine is half as fast in the second turn.
         let default = [turn(128, 1024, 16.0), turn(128, 2048, 32.0), turn(128, 1024, 16.0)];
-        let own = [turn(256, 1024, 8.0), turn(256, 2048, 16.0), turn(192, 1024, 12.0)];
+        let measured = [turn(256, 1024, 8.0), turn(256, 2048, 16.0), turn(192, 1024, 12.0)];
         assert_eq!(ratio(RatioBasis::Cpu, &default, &default), Some(1.0));
-        assert_eq!(ratio(RatioBasis::Cpu, &default, &own), Some(2.0));
-        assert_eq!(ratio(RatioBasis::Latency, &default, &own), Some(2.0));
+        assert_eq!(ratio(RatioBasis::Cpu, &default, &measured), Some(2.0));
+        assert_eq!(ratio(RatioBasis::Latency, &default, &measured), Some(2.0));
     }
 
     #[test]
     fn a_groups_share_is_what_a_handshake_costs_beyond_x25519_in_the_same_turn() {
         let with_x25519 = [turn(100, 6000, 1.0), turn(100, 12_000, 1.0), turn(200, 12_000, 1.0)];
-        let own = [turn(100, 8000, 1.0), turn(50, 8000, 1.0), turn(100, 8000, 1.0)];
-        assert_eq!(group_share(&with_x25519, &own), Some(0.25));
-        assert_eq!(group_share(&[], &own), None);
+        let measured = [turn(100, 8000, 1.0), turn(50, 8000, 1.0), turn(100, 8000, 1.0)];
+        assert_eq!(group_share(&with_x25519, &measured), Some(0.25));
+        assert_eq!(group_share(&[], &measured), None);
         assert_eq!(group_share(&with_x25519[..1], &[turn(1, 0, 1.0)]), None);
     }
 

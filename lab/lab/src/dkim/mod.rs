@@ -42,7 +42,7 @@ trait MailWork {
 /// Engines that fail, signatures that are wrong, messages that cannot be read.
 pub(crate) fn run(global: &GlobalOptions, args: &DkimLabArgs) -> Result<(), MailBenchError> {
     match &args.command {
-        DkimLabCommand::Sign(own) | DkimLabCommand::Verify(own) => compare::run(global, own),
-        DkimLabCommand::Bench(own) => bench::run(global, own),
+        DkimLabCommand::Sign(args) | DkimLabCommand::Verify(args) => compare::run(global, args),
+        DkimLabCommand::Bench(args) => bench::run(global, args),
     }
 }

@@ -35,7 +35,7 @@ enum DnssecLabCommand {
 /// Those of the command.
 pub(crate) fn run(global: &GlobalOptions, args: &DnssecLabArgs) -> Result<(), Failure> {
     match &args.command {
-        DnssecLabCommand::Bench(own) => bench::run(global, own).map_err(Failure::in_command("dnssec")),
-        DnssecLabCommand::Zonegen(own) => zonegen::run(global, own).map_err(Failure::in_command("dnssec")),
+        DnssecLabCommand::Bench(args) => bench::run(global, args).map_err(Failure::in_command("dnssec")),
+        DnssecLabCommand::Zonegen(args) => zonegen::run(global, args).map_err(Failure::in_command("dnssec")),
     }
 }

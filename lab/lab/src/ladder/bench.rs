@@ -44,9 +44,9 @@ impl LadderBench {
         // Each accelerator tests and measures the shape now, so that no step pays for that.
         let _ = (referee.engines_of(shape), checked.engines_of(shape));
         for engine in all.engines_of(shape).into_iter().filter(|engine| allowed.contains(&engine.name)) {
-            if let Some(own) = engine.shapes.iter().find(|own| own.verdict.is_ok()) {
+            if let Some(proved) = engine.shapes.iter().find(|proved| proved.verdict.is_ok()) {
                 engines.push(engine.name);
-                group = group.max(own.lanes.preferred);
+                group = group.max(proved.lanes.preferred);
             }
         }
         Ok(Self { table: ring.table()?, referee, all, checked, ring, group, engines })

@@ -218,8 +218,8 @@ pub(super) fn compute(
     ops: &[LadderOp],
 ) -> Result<Vec<u8>, LadderError> {
     let [encrypted, decrypted] = Direction::ALL.map(|direction| {
-        let own = ops.iter().filter(|op| op.direction == direction);
-        run(engine, cbc_shape(alg, direction), keys, data, own)
+        let chosen = ops.iter().filter(|op| op.direction == direction);
+        run(engine, cbc_shape(alg, direction), keys, data, chosen)
     });
     let (encrypted, decrypted) = (encrypted?, decrypted?);
     let (mut encrypted, mut decrypted) = (&encrypted[..], &decrypted[..]);
@@ -229,8 +229,8 @@ pub(super) fn compute(
             Direction::Encrypt => &mut encrypted,
             Direction::Decrypt => &mut decrypted,
         };
-        let (own, rest) = from.split_at(op.input.len as usize);
-        results.extend_from_slice(own);
+        let (piece, rest) = from.split_at(op.input.len as usize);
+        results.extend_from_slice(piece);
         *from = rest;
     }
     Ok(results)

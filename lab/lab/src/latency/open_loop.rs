@@ -114,8 +114,8 @@ struct SubmittedCall {
 
 impl SubmittedCall {
     fn submit(accelerator: &Accelerator, jobs: &[Job<'_>], arrivals: Range<usize>, start: Instant) -> Self {
-        let own: Vec<Job<'_>> = arrivals.clone().map(|at| jobs[at % jobs.len()]).collect();
-        let pending = accelerator.submit_many(&own, SubmitOptions::default());
+        let batch: Vec<Job<'_>> = arrivals.clone().map(|at| jobs[at % jobs.len()]).collect();
+        let pending = accelerator.submit_many(&batch, SubmitOptions::default());
         let stamp = Arc::new(CompletionStamp::new(start));
         let mut call = Self { arrivals, pending, answers: None, stamp };
         call.answers = call.poll();

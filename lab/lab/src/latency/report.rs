@@ -127,9 +127,9 @@ impl LatencyReport<'_> {
     }
 
     fn line(&self, rule: &str, us: fn(&LatencyRow) -> Option<f64>) -> Vec<(f64, f64)> {
-        let own = self.rows.iter().filter(|row| row.rule == rule && row.stable);
+        let rows = self.rows.iter().filter(|row| row.rule == rule && row.stable);
         let mut points: Vec<(f64, f64)> =
-            own.filter_map(|row| Some((row.load_percent, us(row)? / 1000.0))).collect();
+            rows.filter_map(|row| Some((row.load_percent, us(row)? / 1000.0))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points
     }

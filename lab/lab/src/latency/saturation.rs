@@ -184,10 +184,10 @@ fn bulk(
     threads: usize,
     length: Duration,
 ) -> Result<f64, JobError> {
-    let run = |place: usize| {
+    let run = |first: usize| {
         let start = Instant::now();
         let mut done = 0;
-        for call in jobs.chunks(CALL).cycle().skip(place) {
+        for call in jobs.chunks(CALL).cycle().skip(first) {
             check(&accelerator.run_all(call))?;
             done += call.len();
             if start.elapsed() >= length {
@@ -198,7 +198,7 @@ fn bulk(
     };
     std::thread::scope(|scope| {
         let run = &run;
-        let handles: Vec<_> = (0..threads).map(|place| scope.spawn(move || run(place))).collect();
+        let handles: Vec<_> = (0..threads).map(|first| scope.spawn(move || run(first))).collect();
         let rates = handles
             .into_iter()
             .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

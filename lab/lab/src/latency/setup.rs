@@ -101,7 +101,7 @@ fn build(
 /// Returns the engines that are proved for a shape.
 fn proved_engines(accelerator: &Accelerator, shape: Option<Shape>) -> Vec<EngineReport> {
     let mut engines = shape.map(|shape| accelerator.engines_of(shape)).unwrap_or_default();
-    engines.retain(|engine| engine.shapes.iter().all(|own| own.verdict.is_ok()));
+    engines.retain(|engine| engine.shapes.iter().all(|shape| shape.verdict.is_ok()));
     engines
 }
 
@@ -111,7 +111,7 @@ const USUAL_LANES: usize = 8;
 /// Returns the number of operations that fill the lanes of the first near engine with lanes.
 fn full_batch(engines: &[EngineReport]) -> usize {
     let near = engines.iter().filter(|engine| engine.location == EngineLocation::Near);
-    let sizes = near.flat_map(|engine| &engine.shapes).map(|own| own.lanes.preferred);
+    let sizes = near.flat_map(|engine| &engine.shapes).map(|shape| shape.lanes.preferred);
     sizes.filter(|size| *size > 1).min().unwrap_or(USUAL_LANES)
 }
 

@@ -181,11 +181,11 @@ struct SiegeTarget {
 impl SiegeTarget {
     /// Attacks on a thread of its own until the attack is over. An attacker whom the server turns away begins again.
     fn again_and_again(&self, attack: fn(&Self) -> io::Result<()>) -> JoinHandle<()> {
-        let own = self.clone();
+        let attacker = self.clone();
         std::thread::spawn(move || {
-            while own.goes_on() {
+            while attacker.goes_on() {
                 // A closed connection is the server's defence, and no failure of the measurement.
-                let _ = attack(&own);
+                let _ = attack(&attacker);
                 // Attackers share the cores with the server, and an attack that only connects would take them all.
                 pause(Duration::from_millis(1));
             }
@@ -271,7 +271,10 @@ fn stranger(server_ca: &Path) -> io::Result<Arc<ClientConfig>> {
     };
     let key = KeyPair::generate().map_err(io::Error::other)?;
     let issue = |params: CertificateParams, by: CertificateParams| {
-        params.signed_by(&key, &Issuer::new(by, &key)).map(|own| own.der().clone()).map_err(io::Error::other)
+        params
+            .signed_by(&key, &Issuer::new(by, &key))
+            .map(|certificate| certificate.der().clone())
+            .map_err(io::Error::other)
     };
     let mut leaf = CertificateParams::new(vec!["strange.test".to_owned()]).map_err(io::Error::other)?;
     leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];

@@ -59,8 +59,8 @@ impl HonestClient {
         let job = signature()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let link = runtime.block_on(target.connect()).map_err(SiegeError::Honest)?;
-        let own = Arc::clone(&shared);
-        let thread = std::thread::spawn(move || runtime.block_on(own.work(link, &target, &job)));
+        let client = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || runtime.block_on(client.work(link, &target, &job)));
         Ok(Self { shared, thread: Some(thread) })
     }
 

@@ -19,7 +19,7 @@ const SIZES: [usize; 3] = [4 << 10, 8 << 10, 16 << 10];
 
 /// Returns the figure of a size, if the paper has one.
 pub(super) fn at_size(figures: [f64; 3], size: usize) -> Option<f64> {
-    SIZES.iter().zip(figures).find(|(own, _)| **own == size).map(|(_, figure)| figure)
+    SIZES.iter().zip(figures).find(|(known, _)| **known == size).map(|(_, figure)| figure)
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ impl WayRun {
 
     /// Checks that all bytes arrived. Records are longer than their contents.
     fn check_arrival(&self, plan: &RowPlan, sent: u64) -> Result<(), SocketsError> {
-        let arrived = self.arrived.iter().map(|own| own.bytes).sum();
+        let arrived = self.arrived.iter().map(|stream| stream.bytes).sum();
         if arrived < sent {
             return Err(SocketsError::Lost { way: plan.way.name(), arrived, sent });
         }

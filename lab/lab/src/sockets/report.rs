@@ -261,7 +261,7 @@ pub(super) fn to_svg(rows: &[SocketsRow]) -> String {
             row.frames,
             row.records_per_call
         );
-        if groups.iter().all(|(own, _)| *own != name) {
+        if groups.iter().all(|(known, _)| *known != name) {
             groups.push((name, row));
         }
     }

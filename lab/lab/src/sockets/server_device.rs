@@ -59,13 +59,14 @@ impl ServerSender {
         let (mut link, mut keys) =
             (DeviceLink::connect(path).map_err(|error| error.to_string())?, Vec::new());
         for stream in 0..streams {
-            let own = StreamKeys::of(suite, stream);
-            let symmetric = proto::Symmetric { r#type: key_type.into(), secret: own.key.clone().into() };
+            let stream_keys = StreamKeys::of(suite, stream);
+            let symmetric =
+                proto::Symmetric { r#type: key_type.into(), secret: stream_keys.key.clone().into() };
             let source = Some(open_key::Source::Symmetric(symmetric));
             let open = proto::OpenKey { handle: stream as u32, source, ..Default::default() };
             link.call(&mut CountingWire::default(), request::Body::OpenKey(open))
                 .map_err(|error| error.to_string())?;
-            keys.push((own, 0));
+            keys.push((stream_keys, 0));
         }
         let mut sender = Self { link, alg, keys, contents: Vec::new() };
         // Whether the server seals with given nonces is known only after it did.
@@ -98,11 +99,11 @@ impl ServerSender {
         }
         let (mut out, mut sealed) = (Vec::new(), &results.output[..]);
         for content in &contents {
-            let (own, rest) = sealed
+            let (record, rest) = sealed
                 .split_at_checked(content.len() + TAG_LEN)
                 .ok_or_else(|| io::Error::other("the server's answer is too short"))?;
             out.extend_from_slice(&header(content.len() - 1));
-            out.extend_from_slice(own);
+            out.extend_from_slice(record);
             sealed = rest;
         }
         Ok(out)

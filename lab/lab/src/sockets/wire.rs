@@ -40,11 +40,11 @@ impl WireCalls {
     }
 
     pub(super) fn calls(&self) -> u64 {
-        self.all().iter().map(|own| own.calls).sum()
+        self.all().iter().map(|half| half.calls).sum()
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.all().iter().map(|own| own.bytes).sum()
+        self.all().iter().map(|half| half.bytes).sum()
     }
 }
 

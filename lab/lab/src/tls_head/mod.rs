@@ -144,19 +144,19 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
         return Err(HeadError::Usage("--seconds: expected a number above 0"));
     }
     oarlock_service_kit::raise_open_files();
-    let place = HeadDirectory::new()?;
+    let directory = HeadDirectory::new()?;
     let cores = MeasuredCores::divide()?;
     if cores.is_none() {
         eprintln!("oarlock: there is one core: servers and clients share it");
     }
     // One cryptoserver serves all rows, so only the warm-up of the first row pays for its self tests.
     let remote = match args.by.iter().any(|by| by.is_remote()) {
-        true => Some(start_cryptoserver(&place.development, cores)?),
+        true => Some(start_cryptoserver(&directory.development, cores)?),
         false => None,
     };
     let bar = progress::bar((args.by.len() * args.connections.len()) as u64, "{bar:30} {pos}/{len} {msg}");
     let mut measured =
-        HeadMeasurement { place, cores, remote, length: Duration::from_secs_f64(args.seconds) };
+        HeadMeasurement { directory, cores, remote, length: Duration::from_secs_f64(args.seconds) };
     let mut rows: Vec<HeadRow> = Vec::new();
     for &connections in &args.connections {
         for &by in &args.by {
@@ -199,7 +199,7 @@ fn start_cryptoserver(development: &Development, cores: Option<MeasuredCores>) -
 
 /// The state that all rows share.
 struct HeadMeasurement {
-    place: HeadDirectory,
+    directory: HeadDirectory,
     cores: Option<MeasuredCores>,
     remote: Option<BenchProcess>,
     length: Duration,
@@ -207,20 +207,20 @@ struct HeadMeasurement {
 
 impl HeadMeasurement {
     fn row(&mut self, by: SignedBy, connections: usize) -> Result<HeadRow, HeadError> {
-        let arguments = self.place.server_arguments(by, self.remote.as_ref());
+        let arguments = self.directory.server_arguments(by, self.remote.as_ref());
         let mut server = BenchProcess::start(&arguments, self.cores.map(|cores| cores.first))?;
         let address: SocketAddr = server.said["address"]
             .as_str()
             .and_then(|text| text.parse().ok())
             .ok_or_else(|| io::Error::other("the TLS server did not report its address"))?;
-        let certificate = fs::read(&self.place.certificate)?;
+        let certificate = fs::read(&self.directory.certificate)?;
         let load = client::HeadLoad { address, certificate, connections, length: self.length };
         // The cryptoserver's CPU time belongs to the rows that use it.
         let mut remote = if by.is_remote() { self.remote.as_mut() } else { None };
         let mut cpu = || {
-            let own = server.cpu()?;
+            let server_cpu = server.cpu()?;
             let other = remote.as_mut().map(|process| process.cpu()).transpose()?;
-            Ok((own, other))
+            Ok((server_cpu, other))
         };
         client::measure(by, &load, &mut cpu)
     }

@@ -146,11 +146,11 @@ fn an_interrupt_stops_the_proxies_and_removes_their_files() {
     if !has("haproxy") {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let mut command =
         command(&["bench", "proxy", "--beside", "haproxy", "--own", "scalar", "--loads", "full"]);
     command.args(["--key", "p256", "--seconds", "3600", "--turns", "1"]);
-    command.env("TMPDIR", place.path()).env("OARLOCK_PROGRESS_SECONDS", "0.05");
+    command.env("TMPDIR", folder.path()).env("OARLOCK_PROGRESS_SECONDS", "0.05");
     let mut bench = RunningBench(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     let mut lines = PrintedLines::of(bench.0.stderr.take().unwrap());
     lines.wait_for("p256 full");
@@ -160,5 +160,5 @@ fn an_interrupt_stops_the_proxies_and_removes_their_files() {
     let printed = lines.all();
     assert!(printed.contains("interrupted"), "{printed}");
     // The proxies are stopped before their files are removed.
-    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -43,8 +43,8 @@ fn check(rows: &[Value], name: &str, providers: &[&str]) {
 #[test]
 fn nginx_has_a_row_for_each_provider() {
     let (Some(module), true) = (module(), has("nginx")) else { return };
-    let place = tempfile::tempdir().unwrap();
-    let keep = place.path().join("kept");
+    let folder = tempfile::tempdir().unwrap();
+    let keep = folder.path().join("kept");
     let rows = rows("nginx-p256", &module, &keep);
     check(&rows, "nginx-p256", &["default", "oarlock-service"]);
     assert!(rows[0]["cryptoserver_cpu_us"].is_null() && rows[1]["cryptoserver_cpu_us"].is_u64());
@@ -59,10 +59,10 @@ fn nginx_has_a_row_for_each_provider() {
 #[test]
 fn keys_of_servers_are_brought_and_held() {
     let (Some(module), true) = (module(), has("nginx")) else { return };
-    let place = tempfile::tempdir().unwrap();
-    let rows = rows("nginx-rsa2048", &module, place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let rows = rows("nginx-rsa2048", &module, folder.path());
     check(&rows, "nginx-rsa2048", &["default", "oarlock-service", "oarlock-held"]);
-    let held = std::fs::read_to_string(place.path().join("nginx-rsa2048/oarlock-held/server.pem")).unwrap();
+    let held = std::fs::read_to_string(folder.path().join("nginx-rsa2048/oarlock-held/server.pem")).unwrap();
     assert!(held.starts_with("-----BEGIN OARLOCK KEY REFERENCE-----"), "{held}");
 }
 
@@ -74,29 +74,29 @@ fn configuration(keep: &Path, file: &str) -> String {
 #[test]
 fn nginx_speaks_tls_1_2_and_demands_client_certificates() {
     let (Some(module), true) = (module(), has("nginx")) else { return };
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let rows = rows_with(
         "nginx-p256",
         &module,
-        place.path(),
+        folder.path(),
         &["--turns", "1", "--tls", "1.2", "--client-certificates"],
     );
     check(&rows, "nginx-p256", &["default", "oarlock-service"]);
     for row in &rows {
         assert_eq!((&row["tls"], &row["client_certificates"]), (&json!("1.2"), &json!(true)), "{row}");
     }
-    let text = configuration(place.path(), "nginx-p256/default/nginx.conf");
+    let text = configuration(folder.path(), "nginx-p256/default/nginx.conf");
     assert!(text.contains("ssl_protocols TLSv1.2;") && text.contains("ssl_verify_client on;"), "{text}");
 }
 
 #[test]
 fn haproxy_speaks_tls_1_2_and_demands_client_certificates() {
     let (Some(module), true) = (module(), has("haproxy")) else { return };
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let options = ["--turns", "1", "--tls", "1.2", "--client-certificates"];
-    let rows = rows_with("haproxy-rsa2048", &module, place.path(), &options);
+    let rows = rows_with("haproxy-rsa2048", &module, folder.path(), &options);
     check(&rows, "haproxy-rsa2048", &["default", "oarlock-local"]);
-    let text = configuration(place.path(), "haproxy-rsa2048/default/haproxy.cfg");
+    let text = configuration(folder.path(), "haproxy-rsa2048/default/haproxy.cfg");
     assert!(text.contains("ssl-max-ver TLSv1.2") && text.contains("verify required"), "{text}");
 }
 
@@ -108,10 +108,10 @@ fn sessions_are_resumed_in_both_versions() {
             if !has(program) {
                 continue;
             }
-            let place = tempfile::tempdir().unwrap();
+            let folder = tempfile::tempdir().unwrap();
             // In the second turn, tickets of another server would be of no use.
             let options = ["--turns", "2", "--tls", version, "--resume"];
-            let rows = rows_with(name, &module, place.path(), &options);
+            let rows = rows_with(name, &module, folder.path(), &options);
             for row in &rows {
                 // The first handshakes, which warm up, are the full ones. Two connections may wait for one ticket.
                 let [all, resumed] = ["handshakes", "resumed"].map(|field| row[field].as_u64().unwrap());
@@ -135,9 +135,9 @@ fn a_group_of_a_newer_openssl_is_measured_beside_x25519() {
     let (Some(module), Some(libssl)) = (module(), libssl()) else { return };
     for (name, program) in [("nginx-p256", "nginx"), ("haproxy-rsa2048", "haproxy")] {
         if has(program) {
-            let place = tempfile::tempdir().unwrap();
+            let folder = tempfile::tempdir().unwrap();
             let options = ["--turns", "1", "--group", "x25519mlkem768", "--libssl", &libssl];
-            for row in rows_with(name, &module, place.path(), &options) {
+            for row in rows_with(name, &module, folder.path(), &options) {
                 assert_eq!(row["group"], "x25519mlkem768", "{row}");
                 assert!(row["group_share"].as_f64().is_some_and(|share| share < 1.0), "{row}");
             }
@@ -189,17 +189,17 @@ fn reports_wrong_usage() {
     std::fs::write(full.path().join("file"), "").unwrap();
     let full = full.path().to_str().unwrap();
     let absent = format!("{full}/absent/oarlock.so");
-    let own = LAB;
+    let library = LAB;
     for (arguments, expected) in [
         (&["--rows", "apache"][..], "nginx-rsa2048"),
         (&["--turns", "0"], "--turns"),
         (&["--connections", "none"], "--connections"),
-        (&["--provider", own, "--seconds", "0"], "--seconds: expected a number above 0"),
+        (&["--provider", library, "--seconds", "0"], "--seconds: expected a number above 0"),
         (&["--provider", &absent], &absent),
         (&["--provider", full], "it is no file"),
         (&["--tls", "1.1"], "1.2"),
-        (&["--provider", own, "--tls", "1.2", "--group", "x25519mlkem768"], "TLS 1.2 lacks the group"),
-        (&["--provider", own, "--libssl", full], "libssl.so.3: No such file"),
+        (&["--provider", library, "--tls", "1.2", "--group", "x25519mlkem768"], "TLS 1.2 lacks the group"),
+        (&["--provider", library, "--libssl", full], "libssl.so.3: No such file"),
     ] {
         let output = command(&["bench", "tls"]).args(arguments).output().unwrap();
         assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
@@ -207,7 +207,7 @@ fn reports_wrong_usage() {
     }
     assert_eq!(code(&command(&["bench"]).output().unwrap()), 2);
     if has("nginx") {
-        let kept = ["--rows", "nginx-p256", "--provider", own, "--keep", full];
+        let kept = ["--rows", "nginx-p256", "--provider", library, "--keep", full];
         let output = command(&["bench", "tls"]).args(kept).output().unwrap();
         assert_eq!(code(&output), 2, "{}", stderr(&output));
         assert!(stderr(&output).contains("expected an empty directory"), "{}", stderr(&output));

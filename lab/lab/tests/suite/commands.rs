@@ -91,14 +91,15 @@ fn help_and_version_exit_with_0() {
 
 #[test]
 fn every_json_output_is_one_document() {
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     for line in [
         "dnssec zonegen --delegations 3 --out zone",
         "latency --op ed25519-sign --loads 5 --seconds 0.02",
         "ladder --batches 1 --keys 2 --seconds 0.0005",
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let output = command(&[&["--json"], &words[..]].concat()).current_dir(place.path()).output().unwrap();
+        let output =
+            command(&[&["--json"], &words[..]].concat()).current_dir(folder.path()).output().unwrap();
         assert_eq!(code(&output), 0, "{line}: {}", stderr(&output));
         serde_json::from_slice::<Value>(&output.stdout).unwrap();
         assert_eq!(output.stdout.iter().filter(|byte| **byte == b'\n').count(), 1, "{line}");

@@ -5,9 +5,9 @@ use crate::program::{code, lab, oarlock, rows, stderr, text};
 #[test]
 fn oarlock_runs_the_laboratory_with_the_same_arguments() {
     let words = ["--json", "ladder", "--batches", "1", "--keys", "2", "--seconds", "0.0005"];
-    let (own, handed) = (rows(&lab(&words)), rows(&oarlock(&words).output().unwrap()));
+    let (direct, handed) = (rows(&lab(&words)), rows(&oarlock(&words).output().unwrap()));
     let steps = |rows: &[serde_json::Value]| rows.iter().map(|row| row["step"].clone()).collect::<Vec<_>>();
-    assert_eq!(steps(&own), steps(&handed));
+    assert_eq!(steps(&direct), steps(&handed));
     let engines =
         ["--engines", "scalar", "latency", "--op", "ed25519-sign", "--loads", "5", "--seconds", "0.02"];
     let handed = oarlock(&engines).output().unwrap();
@@ -34,7 +34,7 @@ fn help_is_that_of_the_laboratory() {
 
 #[test]
 fn both_programs_have_one_version() {
-    let own = text(&lab(&["-V"]));
+    let version = text(&lab(&["-V"]));
     let other = text(&oarlock(&["-V"]).output().unwrap());
-    assert_eq!(own.strip_prefix("oarlock-lab "), other.strip_prefix("oarlock "), "{own}{other}");
+    assert_eq!(version.strip_prefix("oarlock-lab "), other.strip_prefix("oarlock "), "{version}{other}");
 }

@@ -136,8 +136,8 @@ fn the_counts_equal_those_of_strace() {
             };
             for name in CALLS {
                 let of = |calls: &Calls| calls.get(name).copied().unwrap_or(0);
-                let (own, strace) = (of(&long.0) - of(&short.0), of(&long.1) - of(&short.1));
-                assert_eq!(own, strace, "{way}, {streams} streams: {name}");
+                let (counted, strace) = (of(&long.0) - of(&short.0), of(&long.1) - of(&short.1));
+                assert_eq!(counted, strace, "{way}, {streams} streams: {name}");
             }
             println!("{way}, {streams} streams: {:?} own, {:?} strace", long.0, long.1);
         }
@@ -170,9 +170,10 @@ fn traced(directory: &Path, way: &str, streams: &str, bytes: &str) -> Option<(Ca
     command.env("OARLOCK_PROGRESS_SECONDS", "0");
     let rows = rows(&command.output().unwrap());
     let counts = rows[0]["calls"].as_object()?;
-    let own = counts.iter().map(|(name, count)| (name.clone(), count["calls"].as_i64().unwrap())).collect();
+    let counted =
+        counts.iter().map(|(name, count)| (name.clone(), count["calls"].as_i64().unwrap())).collect();
     let table = fs::read_to_string(directory.join("calls")).unwrap();
-    Some((own, strace_calls(&table)))
+    Some((counted, strace_calls(&table)))
 }
 
 /// Reads the table of `strace -c`: shares, seconds, time of a call, calls, perhaps errors, the name.

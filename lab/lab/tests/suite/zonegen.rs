@@ -38,7 +38,7 @@ fn zonegen_repeats_a_zone_for_a_seed_and_has_the_requested_size() {
 #[test]
 fn bind_makes_as_many_signatures_as_zonegen_predicts() {
     let folder = TempDir::new().unwrap();
-    let (zone, place) = (folder.path().join("zone"), folder.path().to_str().unwrap());
+    let (zone, directory) = (folder.path().join("zone"), folder.path().to_str().unwrap());
     let path = zone.to_str().unwrap();
     let arguments = ["--json", "dnssec", "zonegen", "--delegations", "2000", "--out", path];
     let made: Value = serde_json::from_str(&text(&lab(&arguments))).unwrap();
@@ -47,7 +47,7 @@ fn bind_makes_as_many_signatures_as_zonegen_predicts() {
         (Some(1200), Some("example."))
     );
     assert_eq!(made["bytes"].as_u64(), Some(fs::metadata(&zone).unwrap().len()));
-    let key = oarlock(&["--json", "dnssec", "keygen", "--out-dir", place, "example."]).output().unwrap();
+    let key = oarlock(&["--json", "dnssec", "keygen", "--out-dir", directory, "example."]).output().unwrap();
     let key: Value = serde_json::from_str(&text(&key)).unwrap();
     let mut text_of_zone = fs::read_to_string(&zone).unwrap();
     text_of_zone += key["dnskey"].as_str().unwrap();
@@ -56,7 +56,7 @@ fn bind_makes_as_many_signatures_as_zonegen_predicts() {
         return;
     }
     let public = key["public_file"].as_str().unwrap();
-    let arguments = ["-z", "-P", "-O", "full", "-o", "example.", "-d", place, path, public];
+    let arguments = ["-z", "-P", "-O", "full", "-o", "example.", "-d", directory, path, public];
     text(&Command::new("dnssec-signzone").args(arguments).output().unwrap());
     let signed = fs::read_to_string(format!("{path}.signed")).unwrap();
     let signatures = signed.lines().filter(|line| line.split_whitespace().nth(3) == Some("RRSIG")).count();

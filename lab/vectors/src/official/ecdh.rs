@@ -65,7 +65,7 @@ fn case(test: &Test, curve: Curve, encoding: EcdhEncoding, report: &mut FileRepo
 fn point_of_key(test: &Test, curve: Curve, report: &mut FileReport) -> Option<Vec<u8>> {
     let found = import::der(&test.public_key, None);
     match found.as_ref().map(|key| key.ec_public()) {
-        Ok(Some((own, point))) if own == curve => Some(point.to_vec()),
+        Ok(Some((key_curve, point))) if key_curve == curve => Some(point.to_vec()),
         Ok(_) | Err(_) if test.result == TestResult::Valid => {
             report.failures.push(format!("case {}: a valid key was rejected", test.tc_id));
             None

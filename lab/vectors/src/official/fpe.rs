@@ -61,7 +61,7 @@ fn text_file(runner: &dyn JobRunner, name: fpe_str::TestName) -> FileReport {
     for group in &set.test_groups {
         let radix = group.radix as u32;
         let numerals = |text: &str| {
-            let of = |letter| group.alphabet.chars().position(|own| own == letter).map(|at| at as u32);
+            let of = |letter| group.alphabet.chars().position(|known| known == letter).map(|at| at as u32);
             encoded(radix, text.chars().map(of))
         };
         for test in &group.tests {
@@ -109,8 +109,8 @@ fn check(runner: &dyn JobRunner, cases: &[FormatCase], report: &mut FileReport) 
         let tried = |case: &&&FormatCase| {
             case.key.len() == alg.key_len() || !is_known(case.key.len()) && alg == FpeAlg::Aes128Ff1
         };
-        let own: Vec<_> = possible.iter().filter(tried).copied().collect();
-        both_ways(runner, alg, &own, report);
+        let chosen: Vec<_> = possible.iter().filter(tried).copied().collect();
+        both_ways(runner, alg, &chosen, report);
     }
 }
 

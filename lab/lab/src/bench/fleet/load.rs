@@ -63,8 +63,8 @@ impl FleetLoad {
         let began = Instant::now();
         let gap = Duration::from_secs(1) / rate;
         let threads = (0..clients).map(|_| {
-            let own = Arc::clone(&shared);
-            std::thread::spawn(move || own.work(began, gap))
+            let load = Arc::clone(&shared);
+            std::thread::spawn(move || load.work(began, gap))
         });
         Ok(Self { threads: threads.collect(), shared, remote })
     }

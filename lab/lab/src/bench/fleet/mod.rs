@@ -22,7 +22,7 @@ use self::load::FleetLoad;
 use self::report::{FleetPhase, FleetRow};
 use self::servers::FleetServers;
 use super::BenchError;
-use super::place::BenchDirectory;
+use super::directory::BenchDirectory;
 
 /// Arguments of `oarlock bench fleet`.
 #[derive(Args, Debug)]
@@ -63,8 +63,8 @@ pub(super) fn run(global: &GlobalOptions, args: &FleetArgs) -> Result<(), BenchE
     if !(args.seconds.is_finite() && (1.0..=3600.0).contains(&args.seconds)) {
         return Err(BenchError::Usage("--seconds: expected 1 to 3600"));
     }
-    let place = BenchDirectory::new(args.keep.as_deref())?;
-    let mut fleet = FleetServers::start(global, &place, args.servers.into())?;
+    let directory = BenchDirectory::new(args.keep.as_deref())?;
+    let mut fleet = FleetServers::start(global, &directory, args.servers.into())?;
     let load = FleetLoad::start(&fleet.names(), args.clients.into(), args.rate)?;
     let phases = FleetPhase::ALL;
     let bar = progress::bar(phases.len() as u64, super::BAR);
@@ -128,15 +128,15 @@ fn share(address: SocketAddr, before: &[ServerReport], after: &[ServerReport]) -
     let answered = |reports: &[ServerReport], address: &str| {
         reports.iter().find(|report| report.address == address).map_or(0, |report| report.answered)
     };
-    let (mut own, mut all) = (0, 0);
+    let (mut of_server, mut all) = (0, 0);
     for report in after {
         let answers = report.answered - answered(before, &report.address).min(report.answered);
         all += answers;
         if report.address.ends_with(&format!(" at {address}")) {
-            own += answers;
+            of_server += answers;
         }
     }
-    if all == 0 { 0.0 } else { own as f64 / all as f64 }
+    if all == 0 { 0.0 } else { of_server as f64 / all as f64 }
 }
 
 fn wait_until(time: Instant) {

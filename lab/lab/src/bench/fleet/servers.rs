@@ -15,7 +15,7 @@ use oarlock_wire::NameResolver;
 use rustix::process::Signal;
 
 use crate::bench::BenchError;
-use crate::bench::place::{BenchDirectory, make_directory, write};
+use crate::bench::directory::{BenchDirectory, make_directory, write};
 use crate::bench::plan::BenchProgram;
 use crate::bench::process::ServerProcess;
 use crate::product::oarlock_path;
@@ -62,10 +62,10 @@ pub(super) struct FleetServers {
 impl FleetServers {
     pub(super) fn start(
         global: &GlobalOptions,
-        place: &BenchDirectory,
+        bench: &BenchDirectory,
         count: usize,
     ) -> Result<Self, BenchError> {
-        let directory = place.path().to_owned();
+        let directory = bench.path().to_owned();
         let keys = make_directory(directory.join("keys"))?;
         let pem = export::private_pkcs8_pem(&generate::ec(Curve::P256)?)?;
         write(&keys.join(format!("{KEY}.pem")), pem.as_bytes())?;
@@ -147,7 +147,7 @@ impl FleetServers {
     }
 
     fn forget(&self, address: SocketAddr) {
-        self.names.lock().retain(|own| *own != address);
+        self.names.lock().retain(|name| *name != address);
     }
 }
 

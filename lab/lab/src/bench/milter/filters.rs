@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::super::BenchError;
 use super::super::args::MilterRow;
-use super::super::place::{make_directory, write};
+use super::super::directory::{make_directory, write};
 use super::super::plan::BenchProgram;
 use super::super::process::ServerProcess;
 use super::mails::MtaMailSet;
@@ -37,12 +37,12 @@ struct AnnouncedSockets {
 impl OwnFilter {
     pub(super) fn start(
         global: &GlobalOptions,
-        place: &Path,
+        folder: &Path,
         row: MilterRow,
         mails: &MtaMailSet,
         cores: &DividedCores,
     ) -> Result<Self, BenchError> {
-        let directory = make_directory(place.join(row.to_string()))?;
+        let directory = make_directory(folder.join(row.to_string()))?;
         let (config, records) = (directory.join("milter.toml"), directory.join("records"));
         let mut known = String::new();
         if let Some(key) = &mails.key {

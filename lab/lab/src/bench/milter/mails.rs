@@ -119,8 +119,8 @@ impl MtaMailSet {
 /// True if an answer inserts a header field of this name whose value contains `part`.
 fn inserts(answer: &FilterAnswer, name: &[u8], part: &[u8]) -> bool {
     answer.changes.iter().any(|change| match change {
-        MessageChange::InsertHeader { name: own, value, .. } => {
-            own.eq_ignore_ascii_case(name) && value.windows(part.len()).any(|window| window == part)
+        MessageChange::InsertHeader { name: inserted, value, .. } => {
+            inserted.eq_ignore_ascii_case(name) && value.windows(part.len()).any(|window| window == part)
         }
         _ => false,
     })

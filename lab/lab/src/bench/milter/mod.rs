@@ -38,7 +38,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MilterBenchArgs) -> Result<(), 
     let cores = DividedCores::divide();
     let acceptor = AcceptingServer::start(&cores)?;
     cores.leave();
-    let place =
+    let folder =
         tempfile::tempdir().map_err(|error| BenchError::File { path: std::env::temp_dir(), error })?;
     let accelerator = global.builder().build().map_err(BenchError::Engines)?;
     let rows = args.rows();
@@ -47,13 +47,13 @@ pub(super) fn run(global: &GlobalOptions, args: &MilterBenchArgs) -> Result<(), 
         global,
         args,
         cores: &cores,
-        place: &place,
+        folder: &folder,
         accelerator: &accelerator,
         acceptor: &acceptor,
         bar: &progress::bar(turns as u64, BAR),
     };
     let mut measured = Vec::new();
-    let done = rows.into_iter().try_for_each(|row| bench.row(row).map(|own| measured.extend(own)));
+    let done = rows.into_iter().try_for_each(|row| bench.row(row).map(|rows| measured.extend(rows)));
     bench.bar.finish_and_clear();
     // What was measured before a failure stands.
     if !measured.is_empty() {
@@ -67,7 +67,7 @@ struct MilterBench<'a> {
     global: &'a GlobalOptions,
     args: &'a MilterBenchArgs,
     cores: &'a DividedCores,
-    place: &'a TempDir,
+    folder: &'a TempDir,
     accelerator: &'a Accelerator,
     acceptor: &'a AcceptingServer,
     bar: &'a ProgressBar,
@@ -78,13 +78,13 @@ impl MilterBench<'_> {
     fn row(&self, row: MilterRow) -> Result<Vec<FilterRow>, BenchError> {
         self.bar.set_message(format!("{row}: starting"));
         let mails = MtaMailSet::new(row, self.args.messages, self.args.sizes, self.accelerator)?;
-        let own = match (&self.args.connect, row) {
+        let started = match (&self.args.connect, row) {
             (Some(_), _) | (None, MilterRow::Accept) => None,
-            (None, _) => Some(OwnFilter::start(self.global, self.place.path(), row, &mails, self.cores)?),
+            (None, _) => Some(OwnFilter::start(self.global, self.folder.path(), row, &mails, self.cores)?),
         };
-        let (socket, process) = match (&self.args.connect, &own) {
+        let (socket, process) = match (&self.args.connect, &started) {
             (Some(socket), _) => (socket, self.args.process),
-            (None, Some(own)) => (&own.socket, Some(own.process())),
+            (None, Some(filter)) => (&filter.socket, Some(filter.process())),
             (None, None) => (&self.acceptor.socket, None),
         };
         let mut rows = Vec::new();

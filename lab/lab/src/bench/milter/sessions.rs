@@ -72,8 +72,8 @@ impl MtaSessions<'_> {
         tokio::time::sleep(length).await;
         let mut times = LatencyHistogram::default();
         let mut add = |session: Result<Result<LatencyHistogram, String>, JoinError>| {
-            let own = session.unwrap_or_else(|error| Err(error.to_string()));
-            times.add(&own.map_err(|reason| self.failed(reason))?);
+            let result = session.unwrap_or_else(|error| Err(error.to_string()));
+            times.add(&result.map_err(|reason| self.failed(reason))?);
             Ok::<_, BenchError>(())
         };
         // However slow the filter is, a turn has a message.
@@ -121,9 +121,9 @@ async fn send_all(
 ) -> Result<LatencyHistogram, String> {
     let mut times = LatencyHistogram::default();
     while !shared.stops.load(Ordering::Relaxed) {
-        let place = shared.next.fetch_add(1, Ordering::Relaxed);
+        let index = shared.next.fetch_add(1, Ordering::Relaxed);
         let began = Instant::now();
-        mails.send(client, place).await?;
+        mails.send(client, index).await?;
         if shared.counts.load(Ordering::Relaxed) {
             times.record(began.elapsed());
             shared.first.notify_one();

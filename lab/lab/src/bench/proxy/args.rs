@@ -44,8 +44,15 @@ pub(crate) struct ProxyBenchArgs {
     )]
     beside: Vec<ProxyPeer>,
     /// Set-ups of Oarlock's proxy, separated by commas
-    #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', default_value = "lanes,scalar")]
-    own: Vec<OwnProxy>,
+    #[arg(
+        id = "own",
+        long = "own",
+        value_enum,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "lanes,scalar"
+    )]
+    set_ups: Vec<OwnProxy>,
     /// Keys of the certificates, separated by commas
     #[arg(long, value_enum, value_name = "KEYS", value_delimiter = ',', default_value = "rsa2048,p256")]
     key: Vec<ServerKeyKind>,
@@ -93,8 +100,8 @@ impl ProxyBenchArgs {
 
     /// Returns the proxies that were asked for, each once: Oarlock's, then the others.
     pub(super) fn proxies(&self) -> Vec<ProxyName> {
-        let own = once_each(&self.own).into_iter().map(ProxyName::Own);
-        own.chain(once_each(&self.beside).into_iter().map(ProxyName::Peer)).collect()
+        let set_ups = once_each(&self.set_ups).into_iter().map(ProxyName::Own);
+        set_ups.chain(once_each(&self.beside).into_iter().map(ProxyName::Peer)).collect()
     }
 
     pub(super) fn keys(&self) -> Vec<ServerKeyKind> {

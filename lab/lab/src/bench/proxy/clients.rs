@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::super::BenchError;
 use super::super::client::{NotReady, wait_until_answered};
+use super::super::directory::HOST;
 use super::super::handshake::ClientTlsVersion;
-use super::super::place::HOST;
 use super::args::ProxyBenchArgs;
 use super::backend::ECHO;
 use super::bulk::BulkClients;

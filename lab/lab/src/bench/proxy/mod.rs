@@ -40,7 +40,7 @@ use self::report::{MeasuredProxy, ProxyRow};
 use self::runtime::LoadRuntime;
 use self::stack::{ProxyStack, StackSite};
 use self::turns::ProxyTurn;
-use super::place::{BenchDirectory, ServerIdentity};
+use super::directory::{BenchDirectory, ServerIdentity};
 use super::plan::ServerKeyKind;
 use super::{BAR, BenchError};
 use crate::product::oarlock_path;
@@ -63,7 +63,8 @@ pub(super) fn run(global: &GlobalOptions, args: &ProxyBenchArgs) -> Result<(), B
     let bar = progress::bar(steps as u64, BAR);
     let bench = ProxyBench { args, directory: &directory, site, runtime: &runtime, bar: &bar };
     let mut rows = Vec::new();
-    let done = args.keys().into_iter().try_for_each(|key| bench.rows(key).map(|own| rows.extend(own)));
+    let done =
+        args.keys().into_iter().try_for_each(|key| bench.rows(key).map(|measured| rows.extend(measured)));
     bar.finish_and_clear();
     // Rows that were measured before a failure are printed.
     if !rows.is_empty() {

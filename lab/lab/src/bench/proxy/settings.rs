@@ -65,8 +65,8 @@ pub(super) fn check_arguments(
 }
 
 /// Returns the arguments of Oarlock's proxy. `configuration` is the file of [`own_configuration`].
-pub(super) fn own_arguments(own: OwnProxy, configuration: &Path) -> Vec<OsString> {
-    let engines = match own {
+pub(super) fn own_arguments(proxy: OwnProxy, configuration: &Path) -> Vec<OsString> {
+    let engines = match proxy {
         OwnProxy::Lanes | OwnProxy::Keyless => "lanes,scalar",
         OwnProxy::Scalar => "scalar",
     };
@@ -74,9 +74,9 @@ pub(super) fn own_arguments(own: OwnProxy, configuration: &Path) -> Vec<OsString
 }
 
 /// Returns the settings of Oarlock's proxy. `certificates` has the chain and the key, or its reference.
-pub(super) fn own_configuration(own: OwnProxy, site: &ProxySite<'_>, certificates: &Path) -> String {
+pub(super) fn own_configuration(set_up: OwnProxy, site: &ProxySite<'_>, certificates: &Path) -> String {
     let ProxySite { port, backend, .. } = site;
-    let cryptoserver = match own {
+    let cryptoserver = match set_up {
         OwnProxy::Keyless => {
             format!("[cryptoserver]\nservers = [{:?}]\n", site.directory.join(SERVER_SOCKET))
         }

@@ -11,7 +11,7 @@ use oarlock_terminal::GlobalOptions;
 use super::super::BenchError;
 use super::super::client::NotReady;
 use super::super::cryptoserver::start_cryptoserver;
-use super::super::place::{HOST, ServerIdentity, make_directory, write};
+use super::super::directory::{HOST, ServerIdentity, make_directory, write};
 use super::super::plan::BenchProgram;
 use super::super::process::ServerProcess;
 use super::clients::ProxyClients;
@@ -123,11 +123,11 @@ fn command(
         stream_module: None,
     };
     match name {
-        ProxyName::Own(own) => {
-            let certificates = own_certificates(own, identity, directory)?;
+        ProxyName::Own(set_up) => {
+            let certificates = own_certificates(set_up, identity, directory)?;
             let file = directory.join("proxy.toml");
-            write(&file, settings::own_configuration(own, &proxy, &certificates).as_bytes())?;
-            command.args(settings::own_arguments(own, &file));
+            write(&file, settings::own_configuration(set_up, &proxy, &certificates).as_bytes())?;
+            command.args(settings::own_arguments(set_up, &file));
         }
         ProxyName::Peer(peer) => {
             write(&bundle, identity.bundle().as_bytes())?;
@@ -143,14 +143,14 @@ fn command(
 
 /// Makes the directory of certificates of Oarlock's proxy.
 fn own_certificates(
-    own: OwnProxy,
+    set_up: OwnProxy,
     identity: &ServerIdentity,
     directory: &Path,
 ) -> Result<PathBuf, BenchError> {
     let certificates = make_directory(directory.join("certificates"))?;
     write(&certificates.join(format!("{HOST}.pem")), identity.certificate.as_bytes())?;
     let key = certificates.join(format!("{HOST}.key"));
-    match own {
+    match set_up {
         OwnProxy::Keyless => write(&key, identity.reference()?.as_bytes())?,
         OwnProxy::Lanes | OwnProxy::Scalar => write(&key, identity.private_key().as_bytes())?,
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 
-use super::super::place::BenchDirectory;
+use super::super::directory::BenchDirectory;
 use super::super::plan::ServerKeyKind;
 use super::args::ProxyBenchArgs;
 use super::backend::{ECHO, PlainBackend, WRITE_LEN, bulk_request};
@@ -93,16 +93,16 @@ fn json_has_a_row_for_absent_proxies_too() {
     let rows = report::rows(&args, ServerKeyKind::P256, &sample());
     let json = serde_json::to_value(&rows).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 6);
-    let (own, absent) = (&json[0], &json[2]);
-    assert_eq!((own["proxy"].as_str(), own["key"].as_str()), (Some("oarlock-lanes"), Some("p256")));
-    assert_eq!((own["tls"].as_str(), own["unit"].as_str()), (Some("1.2"), Some("handshakes")));
-    assert_eq!(own["rate_per_cpu_s"], 2000.0);
-    assert_eq!(own["ratios"][0]["to"], "hitch");
-    assert_eq!(own["ratios"][0]["median"], 2.5);
-    assert!(own["why_not"].is_null());
+    let (first, absent) = (&json[0], &json[2]);
+    assert_eq!((first["proxy"].as_str(), first["key"].as_str()), (Some("oarlock-lanes"), Some("p256")));
+    assert_eq!((first["tls"].as_str(), first["unit"].as_str()), (Some("1.2"), Some("handshakes")));
+    assert_eq!(first["rate_per_cpu_s"], 2000.0);
+    assert_eq!(first["ratios"][0]["to"], "hitch");
+    assert_eq!(first["ratios"][0]["median"], 2.5);
+    assert!(first["why_not"].is_null());
     assert_eq!((absent["available"].as_bool(), absent["amount"].as_u64()), (Some(false), Some(0)));
     assert_eq!(absent["why_not"], "it has no stream module");
-    assert!(own["cryptoserver_cpu_us"].is_null() && absent["cryptoserver_cpu_us"].is_null());
+    assert!(first["cryptoserver_cpu_us"].is_null() && absent["cryptoserver_cpu_us"].is_null());
     assert!(absent["rate_per_cpu_s"].is_null() && absent["rate_per_s"].is_null());
 }
 
@@ -151,11 +151,11 @@ fn nginx_needs_its_stream_module() {
 #[test]
 fn own_proxies_differ_in_their_engines() {
     let site = site(Path::new("/bench"), Path::new("/bench/bundle.pem"));
-    let line = |own| {
-        let words = settings::own_arguments(own, Path::new("/bench/proxy.toml"));
+    let line = |set_up| {
+        let words = settings::own_arguments(set_up, Path::new("/bench/proxy.toml"));
         words.iter().map(|word| word.to_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
     };
-    let text = |own| settings::own_configuration(own, &site, Path::new("/bench/certificates"));
+    let text = |set_up| settings::own_configuration(set_up, &site, Path::new("/bench/certificates"));
     assert!(text(OwnProxy::Keyless).ends_with("[cryptoserver]\nservers = [\"/bench/oarlock.sock\"]\n"));
     assert!(
         text(OwnProxy::Lanes) == text(OwnProxy::Scalar) && !text(OwnProxy::Lanes).contains("cryptoserver")
@@ -173,8 +173,8 @@ fn site<'a>(directory: &'a Path, bundle: &'a Path) -> ProxySite<'a> {
 /// Lets each program check its configuration. A program that is not installed is skipped.
 #[test]
 fn programs_accept_their_configurations() {
-    let place = BenchDirectory::new(None).unwrap();
-    let identity = place.identity("p256", ServerKeyKind::P256).unwrap();
+    let directory = BenchDirectory::new(None).unwrap();
+    let identity = directory.identity("p256", ServerKeyKind::P256).unwrap();
     let bundle = identity.directory.join("bundle.pem");
     std::fs::write(&bundle, identity.bundle().as_bytes()).unwrap();
     for peer in ProxyPeer::value_variants() {

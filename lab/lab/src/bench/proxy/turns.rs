@@ -60,10 +60,11 @@ impl ProxyTurn {
     }
 }
 
-/// Returns the ratio of `own` to the turns of another proxy, turn by turn. None if a turn has no rate.
-pub(super) fn ratio(own: &[ProxyTurn], to: ProxyName, other: &[ProxyTurn]) -> Option<ProxyRatio> {
-    let each = |(own, other): (&ProxyTurn, &ProxyTurn)| Some(own.rate_per_cpu_s()? / other.rate_per_cpu_s()?);
-    let ratios: Vec<f64> = own.iter().zip(other).map(each).collect::<Option<_>>()?;
+/// Returns the ratio of `turns` to the turns of another proxy, turn by turn. None if a turn has no rate.
+pub(super) fn ratio(turns: &[ProxyTurn], to: ProxyName, other: &[ProxyTurn]) -> Option<ProxyRatio> {
+    let each =
+        |(turn, other): (&ProxyTurn, &ProxyTurn)| Some(turn.rate_per_cpu_s()? / other.rate_per_cpu_s()?);
+    let ratios: Vec<f64> = turns.iter().zip(other).map(each).collect::<Option<_>>()?;
     Some(ProxyRatio {
         to,
         median: median(ratios.iter().copied())?,

@@ -34,8 +34,8 @@ use self::report::ResolverReport;
 use self::rounds::{ResolverRow, ResolverTurns};
 use self::server::{ResolverProcess, ResolverSite, ZoneAuthority};
 use self::zones::{ResolverZones, secure_zone};
+use super::directory::{BenchDirectory, make_directory};
 use super::error::BenchError;
-use super::place::{BenchDirectory, make_directory};
 use super::plan::BenchProgram;
 use crate::dnssec::bench::ZoneKeyKind;
 
@@ -82,7 +82,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ResolverBenchArgs) -> Result<()
     let mut rows = Vec::new();
     let all = names.iter().flat_map(|name| (0..kinds.len()).map(move |kind| (*name, kind)));
     let mut results = all.map(|(name, at)| bench.rows(name, kinds[at], signatures[at], &times[at]));
-    let done = results.try_for_each(|own| own.map(|own| rows.extend(own)));
+    let done = results.try_for_each(|result| result.map(|measured| rows.extend(measured)));
     bar.finish_and_clear();
     // Rows that were measured before a failure are printed.
     if !rows.is_empty() {
@@ -126,7 +126,12 @@ impl ResolverBench<'_> {
         })?;
         let Some((default, others)) = turns.split_first() else { return Ok(Vec::new()) };
         let turns = ResolverTurns { resolver: name, key: kind, names, signatures_per_answer, times, default };
-        Ok(self.engines.iter().zip(others).map(|(engine, own)| turns.row(engine, own)).collect())
+        Ok(self
+            .engines
+            .iter()
+            .zip(others)
+            .map(|(engine, others_turns)| turns.row(engine, others_turns))
+            .collect())
     }
 }
 

@@ -71,10 +71,10 @@ pub(super) struct ResolverTurns<'a> {
 
 impl ResolverTurns<'_> {
     /// Makes the row of an engine from its turns.
-    pub(super) fn row(&self, engine: &str, own: &[ResolverTurn]) -> ResolverRow {
+    pub(super) fn row(&self, engine: &str, measured: &[ResolverTurn]) -> ResolverRow {
         let (cpu_us, peer_cpu_us) =
-            (middle(own, |turn| turn.validated_us), self.peer(|turn| turn.validated_us));
-        let unvalidated_cpu_us = middle(own, |turn| turn.unvalidated_us);
+            (middle(measured, |turn| turn.validated_us), self.peer(|turn| turn.validated_us));
+        let unvalidated_cpu_us = middle(measured, |turn| turn.unvalidated_us);
         let peer_unvalidated_cpu_us = self.peer(|turn| turn.unvalidated_us);
         let verify_us = self.times.scalar_us.filter(|_| engine == "scalar");
         let peer_verify_us = self.times.openssl.as_ref().map(|(_, time_us)| *time_us);
@@ -88,14 +88,14 @@ impl ResolverTurns<'_> {
             key: self.key,
             engine: engine.to_owned(),
             threads: 1,
-            turns: own.len() as u32,
-            answers: u64::from(self.names) * own.len() as u64,
+            turns: measured.len() as u32,
+            answers: u64::from(self.names) * measured.len() as u64,
             signatures_per_answer: self.signatures_per_answer,
-            rate_per_s: 1e6 / middle(own, |turn| turn.elapsed_us),
+            rate_per_s: 1e6 / middle(measured, |turn| turn.elapsed_us),
             rate_per_cpu_s: 1e6 / cpu_us,
             peer: self.times.openssl.as_ref().map_or_else(|| OPENSSL.to_owned(), |(name, _)| name.clone()),
             peer_rate_per_cpu_s: 1e6 / peer_cpu_us,
-            ratio: ratio(self.default, own),
+            ratio: ratio(self.default, measured),
             limit: peer_verify_us
                 .and_then(|time_us| finite(peer_cpu_us / (peer_cpu_us - signatures * time_us))),
             cpu_us,
@@ -119,8 +119,8 @@ fn middle(turns: &[ResolverTurn], measure: impl Fn(&ResolverTurn) -> f64) -> f64
 }
 
 /// Returns the median ratio over turns. A machine's speed changes, so only results of the same turn are compared.
-fn ratio(default: &[ResolverTurn], own: &[ResolverTurn]) -> Option<f64> {
-    let each = default.iter().zip(own).map(|(default, own)| default.validated_us / own.validated_us);
+fn ratio(default: &[ResolverTurn], measured: &[ResolverTurn]) -> Option<f64> {
+    let each = default.iter().zip(measured).map(|(default, turn)| default.validated_us / turn.validated_us);
     median(each).and_then(finite)
 }
 

@@ -17,7 +17,7 @@ use super::rounds::ResolverTurn;
 use super::settings::{self, ResolverConfig};
 use super::zones::{ResolverZones, insecure_zone, secure_zone};
 use crate::bench::BenchError;
-use crate::bench::place::{ProviderLibrary, make_directory, write};
+use crate::bench::directory::{ProviderLibrary, make_directory, write};
 use crate::bench::plan::BenchProgram;
 use crate::bench::process::ServerProcess;
 use crate::dnssec::bench::ZoneKeyKind;
@@ -200,8 +200,8 @@ fn own_user() -> String {
     let name = |file: &str, id: u32| {
         let text = fs::read_to_string(file).unwrap_or_default();
         let is_own = |line: &&str| line.split(':').nth(2).and_then(|field| field.parse().ok()) == Some(id);
-        let own = text.lines().find(is_own).and_then(|line| line.split(':').next()).map(str::to_owned);
-        own.unwrap_or_else(|| id.to_string())
+        let name = text.lines().find(is_own).and_then(|line| line.split(':').next()).map(str::to_owned);
+        name.unwrap_or_else(|| id.to_string())
     };
     format!("{}:{}", name("/etc/passwd", user), name("/etc/group", group))
 }

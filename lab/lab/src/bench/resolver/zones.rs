@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::bench::BenchError;
-use crate::bench::place::write;
+use crate::bench::directory::write;
 use crate::dnssec::bench::{ZoneKeyKind, ZoneProgram};
 
 /// The signed zones in a directory.
@@ -87,7 +87,7 @@ impl ResolverZones {
 
     /// Runs `oarlock` in the directory.
     fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, BenchError> {
-        let program = ZoneProgram::own(arguments.iter().copied())?;
+        let program = ZoneProgram::oarlock(arguments.iter().copied())?;
         Ok(program.run(&self.directory)?.0.stdout)
     }
 

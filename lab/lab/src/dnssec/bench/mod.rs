@@ -4,12 +4,12 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `task` | the tasks, and the programs that do them |
-//! | `place` | the zones |
+//! | `directory` | the zones |
 //! | `program` | programs that are run, and their cost |
 //! | `report` | rows as table and JSON |
 
+mod directory;
 mod error;
-mod place;
 mod program;
 mod report;
 mod task;
@@ -19,8 +19,8 @@ use oarlock_measure::statistics::{median_by, take_turns};
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::{GlobalOptions, progress};
 
+use self::directory::ZoneDirectory;
 pub(crate) use self::error::ZoneBenchError;
-use self::place::ZoneDirectory;
 use self::program::ProgramCost;
 pub(crate) use self::program::ZoneProgram;
 use self::report::ZoneBenchRow;
@@ -78,29 +78,29 @@ fn measure(
         ZoneTask::Sign(ZoneKeyKind::Rsa2048) => args.delegations.div_ceil(RSA_SIGN_PART),
         _ => args.delegations,
     };
-    let place = ZoneDirectory::new(task.kind(), delegations)?;
-    let operations = if task == ZoneTask::Parse { place.records } else { place.signatures };
+    let directory = ZoneDirectory::new(task.kind(), delegations)?;
+    let operations = if task == ZoneTask::Parse { directory.records } else { directory.signatures };
     let threads = global.bulk_threads();
     let mut programs = Vec::new();
     for engine in engines.iter().take(if task == ZoneTask::Parse { 1 } else { engines.len() }) {
-        programs.push(task.own(engine, threads, &place.keys)?);
+        programs.push(task.oarlock(engine, threads, &directory.keys)?);
     }
-    let own = programs.len();
+    let oarlocks = programs.len();
     if !args.no_peers {
-        programs.extend(task.peers(&place.keys).into_iter().filter(is_usable));
+        programs.extend(task.peers(&directory.keys).into_iter().filter(is_usable));
     }
-    let costs = turns(&programs, &place, args.turns)?;
+    let costs = turns(&programs, &directory, args.turns)?;
     let name = task.name();
     let rows: Vec<ZoneBenchRow> = (0..)
         .zip(programs.iter().zip(costs))
         .filter_map(|(at, (program, cost))| {
-            let threads = if at < own { threads } else { 1 };
+            let threads = if at < oarlocks { threads } else { 1 };
             Some(ZoneBenchRow::new(&name, &program.name, threads, delegations, operations, cost?))
         })
         .collect();
-    let (own, peers) = rows.split_at(own.min(rows.len()));
+    let (oarlocks, peers) = rows.split_at(oarlocks.min(rows.len()));
     let best = peers.iter().max_by(|one, two| one.rate_per_cpu_s.total_cmp(&two.rate_per_cpu_s));
-    Ok(own.iter().map(|row| row.clone().beside(best)).chain(peers.iter().cloned()).collect())
+    Ok(oarlocks.iter().map(|row| row.clone().beside(best)).chain(peers.iter().cloned()).collect())
 }
 
 fn is_usable(program: &ZoneProgram) -> bool {
@@ -115,11 +115,11 @@ fn is_usable(program: &ZoneProgram) -> bool {
 /// program must not fail.
 fn turns(
     programs: &[ZoneProgram],
-    place: &ZoneDirectory,
+    directory: &ZoneDirectory,
     turns: u32,
 ) -> Result<Vec<Option<ProgramCost>>, ZoneBenchError> {
     let mut programs: Vec<&ZoneProgram> = programs.iter().collect();
-    let costs = take_turns(&mut programs, turns, |_, program| match program.run(place.path()) {
+    let costs = take_turns(&mut programs, turns, |_, program| match program.run(directory.path()) {
         Ok((_, cost)) => Ok(Some(cost)),
         Err(error) if program.is_own => Err(error),
         Err(error) => {

@@ -35,7 +35,7 @@ impl ZoneProgram {
     }
 
     /// Returns the program `oarlock` with these arguments.
-    pub(crate) fn own<S: Into<String>>(
+    pub(crate) fn oarlock<S: Into<String>>(
         arguments: impl IntoIterator<Item = S>,
     ) -> Result<Self, ZoneBenchError> {
         let path = oarlock_path()?;

@@ -75,7 +75,7 @@ impl ZoneTask {
         }
     }
 
-    /// Returns other programs that do the same, with the files of [`ZoneDirectory`](super::place::ZoneDirectory).
+    /// Returns other programs that do the same, with the files of [`ZoneDirectory`](super::directory::ZoneDirectory).
     pub(super) fn peers(self, keys: &[String]) -> Vec<ZoneProgram> {
         let of = |path: &str, arguments: &[&str]| ZoneProgram::new(path, arguments.iter().copied());
         match self {
@@ -108,7 +108,7 @@ impl ZoneTask {
     }
 
     /// Returns `oarlock` with one of its engines at the same task.
-    pub(super) fn own(
+    pub(super) fn oarlock(
         self,
         engine: &str,
         threads: usize,
@@ -126,7 +126,7 @@ impl ZoneTask {
                 arguments.push("unsigned.zone".into());
             }
         }
-        Ok(ZoneProgram::own(arguments)?.named(engine))
+        Ok(ZoneProgram::oarlock(arguments)?.named(engine))
     }
 }
 

@@ -124,8 +124,8 @@ impl ServerIdentity {
         write(&self.client_authority_file(), authority.pem().as_bytes())?;
         let private_key = export::private_pkcs8_pem(&generate_key(kind)?)?;
         let issuer = Issuer::new(params, authority_key);
-        let own = named(CLIENT, vec![CLIENT.to_owned()])?;
-        let certificate = own.signed_by(&KeyPair::from_pem(&private_key)?, &issuer)?.pem();
+        let params = named(CLIENT, vec![CLIENT.to_owned()])?;
+        let certificate = params.signed_by(&KeyPair::from_pem(&private_key)?, &issuer)?.pem();
         Ok(ClientCredential { certificate, private_key })
     }
 

@@ -29,28 +29,28 @@ impl ZoneDirectory {
     pub(super) fn new(kind: ZoneKeyKind, delegations: u64) -> Result<Self, ZoneBenchError> {
         let folder = tempfile::tempdir()
             .map_err(|error| ZoneBenchError::Write { path: std::env::temp_dir(), error })?;
-        let mut place = Self { folder, keys: Vec::new(), records: 0, signatures: 0 };
-        zonegen::make(&ZonegenArgs::new(ORIGIN, delegations, place.path().join("unsigned.zone")))?;
+        let mut directory = Self { folder, keys: Vec::new(), records: 0, signatures: 0 };
+        zonegen::make(&ZonegenArgs::new(ORIGIN, delegations, directory.path().join("unsigned.zone")))?;
         for role in ["--ksk", "--zsk"] {
-            place.own(["dnssec", "keygen", ORIGIN, "--algorithm", kind.algorithm(), role])?;
+            directory.oarlock(["dnssec", "keygen", ORIGIN, "--algorithm", kind.algorithm(), role])?;
         }
-        place.keys = place.find_keys()?;
-        place.write_keyed()?;
+        directory.keys = directory.find_keys()?;
+        directory.write_keyed()?;
         let mut sign = vec!["dnssec", "sign", "--origin", ORIGIN, "--out", "signed.zone"];
-        let files: Vec<String> = place.keys.iter().map(|key| format!("{key}.private")).collect();
+        let files: Vec<String> = directory.keys.iter().map(|key| format!("{key}.private")).collect();
         sign.extend(files.iter().flat_map(|file| ["--key", file]));
         sign.push("unsigned.zone");
-        place.own(sign)?;
-        place.count()?;
-        Ok(place)
+        directory.oarlock(sign)?;
+        directory.count()?;
+        Ok(directory)
     }
 
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn own<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>, ZoneBenchError> {
-        Ok(ZoneProgram::own(arguments)?.run(self.path())?.0.stdout)
+    fn oarlock<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>, ZoneBenchError> {
+        Ok(ZoneProgram::oarlock(arguments)?.run(self.path())?.0.stdout)
     }
 
     fn find_keys(&self) -> Result<Vec<String>, ZoneBenchError> {
@@ -78,7 +78,7 @@ impl ZoneDirectory {
 
     /// Counts the records and signatures of the signed zone, which must verify.
     fn count(&mut self) -> Result<(), ZoneBenchError> {
-        let answer = self.own(["--json", "dnssec", "verify", "signed.zone"])?;
+        let answer = self.oarlock(["--json", "dnssec", "verify", "signed.zone"])?;
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
         let number = |name: &str| answer[name].as_u64().unwrap_or_default();
         (self.records, self.signatures) = (number("records"), number("good_signatures"));
