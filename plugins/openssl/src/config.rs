@@ -104,9 +104,11 @@ impl Config {
         if environment(SERVER_USER_VARIABLE).is_some() {
             ignored.push("OARLOCK_SERVER_USER is ignored: set server_user in the section of openssl.cnf");
         }
-        let (own, wanted) = (parsed(&MODE, from_section(&MODE), mode)?, parsed(&MODE, value(&MODE), mode)?);
+        let (of_section, wanted) =
+            (parsed(&MODE, from_section(&MODE), mode)?, parsed(&MODE, value(&MODE), mode)?);
         // The administrator's decision that keys stay in the process is not the user's to change.
-        let is_override_ignored = (own, wanted) == (Some(OperationMode::Local), Some(OperationMode::Service));
+        let is_override_ignored =
+            (of_section, wanted) == (Some(OperationMode::Local), Some(OperationMode::Service));
         if is_override_ignored {
             ignored.push("OARLOCK_MODE = service is ignored: the section of openssl.cnf says mode = local");
         }

@@ -85,15 +85,15 @@ impl ExchangeContext {
     /// Sets the peer's public key.
     pub(crate) fn set_peer(&mut self, key: Option<&ProviderKey>) -> Result<(), ProviderError> {
         self.peer = None;
-        let own = self.key.as_ref().ok_or(ProviderError::NoKey)?;
+        let private = self.key.as_ref().ok_or(ProviderError::NoKey)?;
         if key.is_some_and(|key| key.foreign().is_some()) {
             return Err(ProviderError::Unsupported { what: "agreement with this kind of key".to_owned() });
         }
         let peer = self.key_of_family(key).ok_or(ProviderError::NoKey)?;
-        let public = match (own.ec_public(), peer.ec_public()) {
-            (Some((own, _)), Some((curve, point))) if own == curve => Some(point),
-            (Some((own, _)), Some((curve, _))) => {
-                let expected = format!("a key on {own}, found one on {curve}");
+        let public = match (private.ec_public(), peer.ec_public()) {
+            (Some((key_curve, _)), Some((curve, point))) if key_curve == curve => Some(point),
+            (Some((key_curve, _)), Some((curve, _))) => {
+                let expected = format!("a key on {key_curve}, found one on {curve}");
                 return Err(ProviderError::Parameter { what: "peer", expected });
             }
             _ => peer.x25519_public().map(|public| &public[..]),

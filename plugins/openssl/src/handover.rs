@@ -13,7 +13,7 @@ use crate::provider::{LoadedProvider, held_name};
 
 /// The context of an operation: this provider's, and the fallback's from the handover on.
 pub(crate) struct OperationContext<C> {
-    own: C,
+    native: C,
     fallback: Option<FallbackContext>,
 }
 
@@ -43,29 +43,29 @@ pub(crate) trait OwnContext: Clone {
 }
 
 impl<C: OwnContext> OperationContext<C> {
-    pub(crate) fn new(own: C) -> Self {
-        Self { own, fallback: None }
+    pub(crate) fn new(native: C) -> Self {
+        Self { native, fallback: None }
     }
 
-    /// Begins an operation: `own` begins it here, `fallback` at the fallback, with the same arguments.
+    /// Begins an operation: `begin_native` begins it here, `fallback` at the fallback, with the same arguments.
     pub(crate) fn begin(
         &mut self,
         key: Option<&ProviderKey>,
-        own: impl FnOnce(&mut C) -> Result<(), ProviderError>,
+        begin_native: impl FnOnce(&mut C) -> Result<(), ProviderError>,
         fallback: impl FnOnce(&mut FallbackContext) -> c_int,
     ) -> c_int {
         // Without a key, the operation begins again where it was.
         if let Some(key) = key {
             self.fallback = None;
             if let Some(key) = key.foreign() {
-                self.fallback = self.own.new_fallback(key);
+                self.fallback = self.native.new_fallback(key);
                 return self.fallback.as_mut().map_or(0, fallback);
             }
         }
         if self.fallback.is_none() {
-            let result = own(&mut self.own);
+            let result = begin_native(&mut self.native);
             if result.as_ref().is_err_and(ProviderError::is_not_offered) {
-                self.fallback = self.fallback_key().and_then(|key| self.own.new_fallback(key));
+                self.fallback = self.fallback_key().and_then(|key| self.native.new_fallback(key));
             }
             if self.fallback.is_none() {
                 return self.report(result.map(|()| true));
@@ -74,14 +74,14 @@ impl<C: OwnContext> OperationContext<C> {
         self.fallback.as_mut().map_or(0, fallback)
     }
 
-    /// Calls a function of the operation: `own` computes it here, `fallback` at the fallback.
+    /// Calls a function of the operation: `call_native` computes it here, `fallback` at the fallback.
     pub(crate) fn call(
         &mut self,
-        own: impl FnOnce(&mut C) -> Result<bool, ProviderError>,
+        call_native: impl FnOnce(&mut C) -> Result<bool, ProviderError>,
         fallback: impl FnOnce(&mut FallbackContext) -> c_int,
     ) -> c_int {
         if self.fallback.is_none() {
-            let result = own(&mut self.own);
+            let result = call_native(&mut self.native);
             if result.as_ref().is_err_and(ProviderError::is_not_offered) {
                 self.fallback = self.hand_over();
             }
@@ -96,13 +96,13 @@ impl<C: OwnContext> OperationContext<C> {
     pub(crate) fn get(&self, mut wanted: ParamWriter<'_>) -> c_int {
         match &self.fallback {
             Some(fallback) => fallback.get(&mut wanted),
-            None => self.report(self.own.get(&mut wanted)),
+            None => self.report(self.native.get(&mut wanted)),
         }
     }
 
     /// Sets parameters.
     pub(crate) fn set(&mut self, params: ParamReader<'_>) -> c_int {
-        self.call(|own| own.set(params).map(|()| true), |fallback| fallback.set(params))
+        self.call(|native| native.set(params).map(|()| true), |fallback| fallback.set(params))
     }
 
     /// Copies the context. None if the fallback cannot.
@@ -111,25 +111,25 @@ impl<C: OwnContext> OperationContext<C> {
             Some(context) => Some(context.duplicate()?),
             None => None,
         };
-        Some(Self { own: self.own.clone(), fallback })
+        Some(Self { native: self.native.clone(), fallback })
     }
 
     /// Returns the fallback's context in the state of this one.
     fn hand_over(&self) -> Option<FallbackContext> {
-        let mut fallback = self.own.new_fallback(self.fallback_key()?)?;
-        self.own.replay(&mut fallback).then_some(fallback)
+        let mut fallback = self.native.new_fallback(self.fallback_key()?)?;
+        self.native.replay(&mut fallback).then_some(fallback)
     }
 
     fn fallback_key(&self) -> Option<Arc<FallbackKey>> {
-        let key = self.own.key()?;
+        let key = self.native.key()?;
         // The private half of a held key is in a cryptoserver alone.
-        if self.own.needs_private() && held_name(key).is_some() {
+        if self.native.needs_private() && held_name(key).is_some() {
             return None;
         }
-        ProviderKey::new(self.own.provider(), self.own.family(), Some(key.clone())).to_fallback()
+        ProviderKey::new(self.native.provider(), self.native.family(), Some(key.clone())).to_fallback()
     }
 
     fn report(&self, result: Result<bool, ProviderError>) -> c_int {
-        self.own.provider().report(result)
+        self.native.provider().report(result)
     }
 }

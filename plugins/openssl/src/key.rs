@@ -151,9 +151,9 @@ enum KeyContent {
     /// The parameters of a key without the key.
     Curve(Curve),
     Key(Key),
-    /// A key or parameters at the fallback. `own` is the same key if this provider computes with it.
+    /// A key or parameters at the fallback. `key` is the same key if this provider computes with it.
     Foreign {
-        own: Option<Key>,
+        key: Option<Key>,
         foreign: Arc<FallbackKey>,
     },
 }
@@ -182,15 +182,15 @@ impl ProviderKey {
     /// Returns the key that this provider computes with.
     pub(crate) fn get(&self) -> Option<Key> {
         match self.content() {
-            KeyContent::Key(key) | KeyContent::Foreign { own: Some(key), .. } => Some(key),
-            KeyContent::Empty | KeyContent::Curve(_) | KeyContent::Foreign { own: None, .. } => None,
+            KeyContent::Key(key) | KeyContent::Foreign { key: Some(key), .. } => Some(key),
+            KeyContent::Empty | KeyContent::Curve(_) | KeyContent::Foreign { key: None, .. } => None,
         }
     }
 
     /// Returns the key if only the fallback computes with it.
     pub(crate) fn foreign(&self) -> Option<Arc<FallbackKey>> {
         match self.content() {
-            KeyContent::Foreign { own: None, foreign } => Some(foreign),
+            KeyContent::Foreign { key: None, foreign } => Some(foreign),
             _ => None,
         }
     }
@@ -210,10 +210,10 @@ impl ProviderKey {
     pub(crate) fn curve(&self) -> Option<Curve> {
         match self.content() {
             KeyContent::Curve(curve) => Some(curve),
-            KeyContent::Key(key) | KeyContent::Foreign { own: Some(key), .. } => {
+            KeyContent::Key(key) | KeyContent::Foreign { key: Some(key), .. } => {
                 key.ec_public().map(|(curve, _)| curve)
             }
-            KeyContent::Empty | KeyContent::Foreign { own: None, .. } => None,
+            KeyContent::Empty | KeyContent::Foreign { key: None, .. } => None,
         }
     }
 
@@ -248,14 +248,14 @@ impl ProviderKey {
         }
         if self.is_foreign() || other.is_foreign() {
             let both = self.to_fallback().zip(other.to_fallback());
-            return both.is_some_and(|(own, other)| own.matches(&other, selection.0));
+            return both.is_some_and(|(one, other)| one.matches(&other, selection.0));
         }
         if selection.domain() && self.curve() != other.curve() {
             return false;
         }
         match (self.get(), other.get()) {
-            (Some(own), Some(other)) if selection.keypair() => own.fingerprint() == other.fingerprint(),
-            (own, other) => !selection.keypair() || (own.is_none() && other.is_none()),
+            (Some(one), Some(other)) if selection.keypair() => one.fingerprint() == other.fingerprint(),
+            (one, other) => !selection.keypair() || (one.is_none() && other.is_none()),
         }
     }
 
@@ -297,13 +297,13 @@ impl ProviderKey {
     pub(crate) fn import(&self, params: ParamReader<'_>, selection: KeySelection) -> bool {
         let content = match self.import_own(params, selection) {
             Some(content) if !has_attributes(params) => Some(content),
-            own => {
+            content => {
                 let foreign = self.import_foreign(params, selection);
-                let key = match &own {
+                let key = match &content {
                     Some(KeyContent::Key(key)) => Some(key.clone()),
                     _ => None,
                 };
-                foreign.map(|foreign| KeyContent::Foreign { own: key, foreign }).or(own)
+                foreign.map(|foreign| KeyContent::Foreign { key, foreign }).or(content)
             }
         };
         content.map(|content| self.replace(content)).is_some()
@@ -340,16 +340,16 @@ impl ProviderKey {
         let selection = [KeySelection::all(true), KeySelection::all(false), KeySelection(4)]
             .into_iter()
             .find(|selection| foreign.has(selection.0));
-        let own = selection.and_then(|selection| {
+        let imported = selection.and_then(|selection| {
             let read = |params: ParamReader<'_>| {
                 self.import_own(params, selection).map(|content| (content, has_attributes(params)))
             };
             foreign.with_numbers(selection.0, read).flatten()
         });
-        self.replace(match own {
+        self.replace(match imported {
             Some((content, false)) => content,
-            Some((KeyContent::Key(key), true)) => KeyContent::Foreign { own: Some(key), foreign },
-            _ => KeyContent::Foreign { own: None, foreign },
+            Some((KeyContent::Key(key), true)) => KeyContent::Foreign { key: Some(key), foreign },
+            _ => KeyContent::Foreign { key: None, foreign },
         });
     }
 

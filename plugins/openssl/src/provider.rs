@@ -481,14 +481,14 @@ fn shared_engines(settings: AcceleratorSettings) -> Result<Arc<Accelerator>, Str
 /// Locks a value that a forked child inherits, unless a thread of its parent held the lock.
 fn lock_inherited<T: Clone + Default>(local: &ProcessLocal<Mutex<T>>) -> MutexGuard<'_, T> {
     let inherit = |parent: &Mutex<T>| parent.try_lock().ok().map(|value| value.clone());
-    let own = local.get(|parent| Mutex::new(parent.and_then(inherit).unwrap_or_default()));
-    own.lock().unwrap_or_else(PoisonError::into_inner)
+    let value = local.get(|parent| Mutex::new(parent.and_then(inherit).unwrap_or_default()));
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn new_engines(settings: &AcceleratorSettings) -> Result<Accelerator, String> {
     let AcceleratorSettings { names, threads, nice } = settings;
-    let own = oarlock::SchedulerConfig::default().with_caller_budget(CALLER_BUDGET).with_nice(*nice);
-    let mut builder = Accelerator::builder().config(own).lazy();
+    let config = oarlock::SchedulerConfig::default().with_caller_budget(CALLER_BUDGET).with_nice(*nice);
+    let mut builder = Accelerator::builder().config(config).lazy();
     // A privileged process takes nothing from its environment, and no file that it names.
     if !oarlock_ffi::is_privileged() {
         builder = builder.environment(true).cost_cache(oarlock::default_cost_cache());

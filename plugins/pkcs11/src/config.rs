@@ -279,8 +279,8 @@ fn line_in_slot(text: &str, number: usize, message: &str) -> usize {
     };
     let lines = || text.lines().zip(1..);
     let Some((_, slot)) = lines().filter(|(line, _)| is_slot(line)).nth(number) else { return 1 };
-    let mut own = lines().skip(slot).take_while(|(line, _)| !is_section(line));
-    own.find(|(line, _)| is_named(line)).map_or(slot, |(_, line)| line)
+    let mut lines_of_slot = lines().skip(slot).take_while(|(line, _)| !is_section(line));
+    lines_of_slot.find(|(line, _)| is_named(line)).map_or(slot, |(_, line)| line)
 }
 
 /// Splits the parser's message about an unknown setting into its name and the allowed ones.

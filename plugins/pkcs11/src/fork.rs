@@ -80,9 +80,9 @@ fn counter_of_thread() -> usize {
     thread_local! {
         static OWN: Cell<Option<usize>> = const { Cell::new(None) };
     }
-    OWN.with(|own| {
-        let counter = own.get().unwrap_or_else(|| NEXT.fetch_add(1, Ordering::Relaxed) % COUNTERS);
-        own.set(Some(counter));
+    OWN.with(|of_thread| {
+        let counter = of_thread.get().unwrap_or_else(|| NEXT.fetch_add(1, Ordering::Relaxed) % COUNTERS);
+        of_thread.set(Some(counter));
         counter
     })
 }

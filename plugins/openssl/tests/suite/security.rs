@@ -36,10 +36,10 @@ fn a_buffer_shorter_than_the_modulus_reveals_nothing_of_a_plaintext() {
     let dir = TestDirectory::new("engines = scalar\nthreads = 1");
     let Some(attacker) = attacker(&dir) else { return };
     dir.key("rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048");
-    let [own, other] = both(&dir, &attacker, "decryption", "rsa");
-    assert!(own.contains("message 16, place 48: 0") && own.contains("message 16, place 256: 1"), "{own}");
-    assert!(own.contains(", 0 fit into 48 bytes"), "{own}");
-    assert_eq!(own, other);
+    let [ours, other] = both(&dir, &attacker, "decryption", "rsa");
+    assert!(ours.contains("message 16, place 48: 0") && ours.contains("message 16, place 256: 1"), "{ours}");
+    assert!(ours.contains(", 0 fit into 48 bytes"), "{ours}");
+    assert_eq!(ours, other);
 }
 
 #[test]
@@ -48,14 +48,14 @@ fn rejects_buffers_that_are_a_byte_short_as_openssl_does() {
     let Some(attacker) = attacker(&dir) else { return };
     for (key, how) in common::KEYS.into_iter().filter(|(key, _)| *key != "ed25519") {
         dir.key(key, how);
-        let [own, other] = both(&dir, &attacker, "signatures", key);
-        assert!(own.contains(": 0 of 20 a byte short, 1 at full length"), "{own}");
-        assert_eq!(own, other, "{key}");
+        let [ours, other] = both(&dir, &attacker, "signatures", key);
+        assert!(ours.contains(": 0 of 20 a byte short, 1 at full length"), "{ours}");
+        assert_eq!(ours, other, "{key}");
     }
     dir.key("x25519", "-algorithm X25519");
-    let [own, other] = both(&dir, &attacker, "agreement", "x25519");
-    assert!(own.contains("0 a byte short, 1 at full length"), "{own}");
-    assert_eq!(own, other);
+    let [ours, other] = both(&dir, &attacker, "agreement", "x25519");
+    assert!(ours.contains("0 a byte short, 1 at full length"), "{ours}");
+    assert_eq!(ours, other);
 }
 
 /// OpenSSL cuts a secret of ECDH to a shorter buffer.
@@ -65,9 +65,9 @@ fn cuts_secrets_of_ecdh_to_the_buffer_as_openssl_does() {
     let Some(attacker) = attacker(&dir) else { return };
     for (key, how) in common::KEYS.into_iter().filter(|(key, _)| ["p256", "p384"].contains(key)) {
         dir.key(key, how);
-        let [own, other] = both(&dir, &attacker, "agreement", key);
-        assert!(own.contains("1 a byte short, 1 at full length"), "{own}");
-        assert_eq!(own, other, "{key}");
+        let [ours, other] = both(&dir, &attacker, "agreement", key);
+        assert!(ours.contains("1 a byte short, 1 at full length"), "{ours}");
+        assert_eq!(ours, other, "{key}");
     }
 }
 

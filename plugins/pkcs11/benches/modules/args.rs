@@ -65,17 +65,17 @@ impl BenchArgs {
 
     /// Returns all contenders, Oarlock's module first.
     pub(crate) fn contenders(&self) -> Vec<ContenderKind> {
-        let own = ContenderKind::Module { path: self.own_module(), is_own: true };
+        let module = ContenderKind::Module { path: self.own_module(), is_own: true };
         let beside =
             self.beside.iter().map(|path| ContenderKind::Module { path: path.clone(), is_own: false });
         let facades = [None, Some("scalar".to_owned())].map(|engine| ContenderKind::Facade { engine });
-        [own].into_iter().chain(beside).chain(facades).collect()
+        [module].into_iter().chain(beside).chain(facades).collect()
     }
 
     pub(crate) fn own_module(&self) -> PathBuf {
         let path = self.module.clone().unwrap_or_else(|| {
-            let own = std::env::current_exe().unwrap();
-            own.parent().unwrap_or(Path::new("/")).join("liboarlock_pkcs11.so")
+            let program = std::env::current_exe().unwrap();
+            program.parent().unwrap_or(Path::new("/")).join("liboarlock_pkcs11.so")
         });
         path.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }

@@ -71,14 +71,14 @@ impl RowResult {
 /// Compares each contender with the first of its row, which is Oarlock's module, within each turn.
 pub(crate) fn add_ratios(results: &mut [RowResult]) {
     for index in 0..results.len() {
-        let Some(own) = results.iter().position(|result| result.name == results[index].name) else {
+        let Some(base) = results.iter().position(|result| result.name == results[index].name) else {
             continue;
         };
-        if own == index {
+        if base == index {
             continue;
         }
-        let pairs = results[own].turns.iter().zip(&results[index].turns);
-        let mut ratios: Vec<f64> = pairs.map(|(own, other)| own.per_cpu_s() / other.per_cpu_s()).collect();
+        let pairs = results[base].turns.iter().zip(&results[index].turns);
+        let mut ratios: Vec<f64> = pairs.map(|(turn, other)| turn.per_cpu_s() / other.per_cpu_s()).collect();
         ratios.sort_by(f64::total_cmp);
         results[index].ratio = median(ratios.iter().copied())
             .zip(ratios.first().copied().zip(ratios.last().copied()))

@@ -29,14 +29,14 @@ pub(crate) fn measure(row: &'static BenchRow, args: &BenchArgs, parent: &Path) -
     for process in &mut processes {
         process.ask(&Request::Open);
     }
-    let (mut own, mut peer) = (Vec::new(), Vec::new());
+    let (mut oarlock, mut peer) = (Vec::new(), Vec::new());
     for _ in 0..args.turns {
-        own.push(run_processes(row, args, &server, &mut processes));
+        oarlock.push(run_processes(row, args, &server, &mut processes));
         peer.push(server.run_load(program, row.threads, args.seconds));
     }
     processes.into_iter().for_each(WorkerProcess::end);
     vec![
-        RowResult::of_server(row, &format!("{PROCESSES} processes"), own),
+        RowResult::of_server(row, &format!("{PROCESSES} processes"), oarlock),
         RowResult::of_server(row, "oarlock load", peer),
     ]
 }

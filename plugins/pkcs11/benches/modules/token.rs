@@ -71,9 +71,9 @@ impl BenchToken {
         let (user_pin, user_len) = (USER_PIN.as_ptr().cast_mut(), USER_PIN.len() as CK_ULONG);
         must!(table, C_InitPIN, session, user_pin, user_len);
         must!(table, C_CloseAllSessions, slot);
-        let own = Self::open(module);
-        own.make_keys(module);
-        own
+        let token = Self::open(module);
+        token.make_keys(module);
+        token
     }
 
     /// Logs in to the token in the first slot. A server's token wants no login and may not be there yet.

@@ -120,7 +120,7 @@ mod tests {
             flags: 0,
             pReserved: null_mut(),
         };
-        let own = CK_C_INITIALIZE_ARGS {
+        let all_set = CK_C_INITIALIZE_ARGS {
             CreateMutex: Some(create_mutex),
             DestroyMutex: Some(mutex),
             LockMutex: Some(mutex),
@@ -131,9 +131,9 @@ mod tests {
         for (arguments, expected) in [
             (plain, Ok(())),
             (CK_C_INITIALIZE_ARGS { flags: CKF_OS_LOCKING_OK, ..plain }, Ok(())),
-            (CK_C_INITIALIZE_ARGS { flags: CKF_OS_LOCKING_OK, ..own }, Ok(())),
-            (own, Ok(())),
-            (CK_C_INITIALIZE_ARGS { LockMutex: None, ..own }, Err(ReturnCode::ArgumentsBad)),
+            (CK_C_INITIALIZE_ARGS { flags: CKF_OS_LOCKING_OK, ..all_set }, Ok(())),
+            (all_set, Ok(())),
+            (CK_C_INITIALIZE_ARGS { LockMutex: None, ..all_set }, Err(ReturnCode::ArgumentsBad)),
             (CK_C_INITIALIZE_ARGS { flags: CKF_LIBRARY_CANT_CREATE_OS_THREADS, ..plain }, Ok(())),
             (
                 CK_C_INITIALIZE_ARGS { pReserved: from_ref(&byte).cast_mut().cast(), ..plain },

@@ -160,11 +160,11 @@ functions! { memory:
             let handle = session_handle(session);
             library.cryptoki.session_description(handle)?;
             let opened = library.pending.descriptor(number(session));
-            let (own, waker) = opened.map_err(|_| ReturnCode::HostMemory)?;
+            let (opened, waker) = opened.map_err(|_| ReturnCode::HostMemory)?;
             if waker.is_some() {
                 library.cryptoki.set_waker(handle, waker)?;
             }
-            memory.write(descriptor, own)
+            memory.write(descriptor, opened)
         })
     }
 }
@@ -259,8 +259,8 @@ fn write_equal(data: &mut [u8], stride: usize, outputs: &EqualOutputs<'_>) -> bo
         };
     }
     // `max(1)`: outputs without bytes have no distance.
-    let places = data.chunks_mut(stride.max(1)).take(count);
-    for (to, from) in places.zip(bytes.chunks(own_stride.max(1))) {
+    let chunks = data.chunks_mut(stride.max(1)).take(count);
+    for (to, from) in chunks.zip(bytes.chunks(own_stride.max(1))) {
         if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
             to.copy_from_slice(from);
         }

@@ -358,9 +358,9 @@ const TEMPLATES: [AttributeType; 3] =
 impl CallTemplate<'_> {
     /// Returns the entries.
     pub(super) fn entries(&self) -> Vec<TemplateEntry<'_>> {
-        let entries = self.0.iter().map(|own| match &own.nested {
-            Some(nested) => TemplateEntry::nested(own.entry.kind, nested),
-            None => own.entry,
+        let entries = self.0.iter().map(|entry| match &entry.nested {
+            Some(nested) => TemplateEntry::nested(entry.entry.kind, nested),
+            None => entry.entry,
         });
         entries.collect()
     }

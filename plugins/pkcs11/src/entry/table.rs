@@ -192,11 +192,11 @@ fn find_interface(
     flags: CK_FLAGS,
 ) -> Result<&'static CK_INTERFACE, ReturnCode> {
     let mut interfaces = own_interfaces().0.iter().zip(VERSIONS);
-    let found = interfaces.find(|(interface, own)| {
+    let found = interfaces.find(|(interface, offered)| {
         let own_name =
             if std::ptr::eq(interface.pFunctionList, vendor_functions()) { VENDOR } else { STANDARD };
         (name.is_null() || is_name(memory, name, own_name))
-            && version.is_none_or(|version| (version.major, version.minor) == (own.major, own.minor))
+            && version.is_none_or(|version| (version.major, version.minor) == (offered.major, offered.minor))
             && interface.flags & flags == flags
     });
     found.map(|(interface, _)| interface).ok_or(ReturnCode::FunctionFailed)

@@ -293,11 +293,11 @@ mod tests {
         let classes: Vec<_> = shown.iter().map(class).collect();
         let certificate = ObjectClass::CERTIFICATE;
         assert_eq!(classes, [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY, certificate, certificate]);
-        let [private, _, own, issuer] = &shown[..] else { panic!() };
-        assert_eq!(own.attributes.bytes(A::ID), private.attributes.bytes(A::ID));
-        assert_eq!(own.attributes.bytes(A::SUBJECT), private.attributes.bytes(A::SUBJECT));
-        assert!(!own.attributes.bytes(A::SUBJECT).unwrap().is_empty());
-        assert_eq!(own.attributes.bytes(A::SERIAL_NUMBER).unwrap()[0], 2);
+        let [private, _, leaf, issuer] = &shown[..] else { panic!() };
+        assert_eq!(leaf.attributes.bytes(A::ID), private.attributes.bytes(A::ID));
+        assert_eq!(leaf.attributes.bytes(A::SUBJECT), private.attributes.bytes(A::SUBJECT));
+        assert!(!leaf.attributes.bytes(A::SUBJECT).unwrap().is_empty());
+        assert_eq!(leaf.attributes.bytes(A::SERIAL_NUMBER).unwrap()[0], 2);
         assert_eq!(issuer.attributes.bytes(A::ID), Some(&[][..]));
     }
 }

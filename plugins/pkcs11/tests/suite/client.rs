@@ -206,12 +206,12 @@ fn agree(session: &Session) {
         let private = [Attribute::Derive(true)];
         session.generate_key_pair(&Mechanism::EccKeyPairGen, &public, &private).unwrap()
     };
-    let (own, peer) = (make(), make());
+    let (pair, peer) = (make(), make());
     let agree = |private, public| {
         let secret = derive(session, private, public);
         session.get_attributes(secret, &[AttributeType::Value]).unwrap()
     };
-    let (first, second) = (agree(own.1, peer.0), agree(peer.1, own.0));
+    let (first, second) = (agree(pair.1, peer.0), agree(peer.1, pair.0));
     assert_eq!(first, second);
     assert!(matches!(&first[0], Attribute::Value(value) if value.len() == 32));
 }
@@ -247,8 +247,8 @@ fn a_key_on_the_token_needs_a_login_even_if_everybody_sees_it() {
                     [Attribute::Private(false), Attribute::Token(is_on_token), Attribute::Sign(true)];
                 session.generate_key_pair(&Mechanism::EccKeyPairGen, &public, &private)
             };
-            let (_, own) = make(false).unwrap();
-            session.sign(&Mechanism::EcdsaSha256, own, DATA).unwrap();
+            let (_, private) = make(false).unwrap();
+            session.sign(&Mechanism::EcdsaSha256, private, DATA).unwrap();
             let not_logged_in = |error: Error| matches!(error, Error::Pkcs11(RvError::UserNotLoggedIn, _));
             assert!(not_logged_in(make(true).unwrap_err()));
             let login = || session.login(UserType::User, Some(&AuthPin::new(USER_PIN.into()))).unwrap();

@@ -145,9 +145,9 @@ fn a_pending_call_does_not_hang_a_child() {
                 // One look: the answer is there, or it is not. Then the session is used for something else.
                 let looked = complete();
                 let cancelled = call!(module, C_SessionCancel, session, CKF_SIGN);
-                let own = module.open_read_only(0);
-                let signature = module.sign(own, CKM_SHA256_RSA_PKCS, key, b"data").unwrap();
-                let verified = module.verify(own, CKM_SHA256_RSA_PKCS, public, b"data", &signature);
+                let session = module.open_read_only(0);
+                let signature = module.sign(session, CKM_SHA256_RSA_PKCS, key, b"data").unwrap();
+                let verified = module.verify(session, CKM_SHA256_RSA_PKCS, public, b"data", &signature);
                 assert_ne!(looked, CKR_GENERAL_ERROR);
                 (cancelled, verified) == (CKR_OK, CKR_OK)
             }));
@@ -158,8 +158,8 @@ fn a_pending_call_does_not_hang_a_child() {
                 }
             };
             assert_eq!(completed, CKR_OK);
-            let own = module.open_read_only(0);
-            assert_eq!(module.verify(own, CKM_SHA256_RSA_PKCS, public, b"data", &out), CKR_OK);
+            let session = module.open_read_only(0);
+            assert_eq!(module.verify(session, CKM_SHA256_RSA_PKCS, public, b"data", &out), CKR_OK);
         },
     );
 }

@@ -87,10 +87,10 @@ entry! {
         let message = unsafe { bytes(message, message_len) };
         let output = OutputBuffer::new(address, len, size);
         context.call(
-            |own| {
-                let max = own.modulus_len()?;
+            |native| {
+                let max = native.modulus_len()?;
                 // SAFETY: a buffer of this size.
-                unsafe { output.write(max, || own.encrypt(message).map(Zeroizing::new)) }
+                unsafe { output.write(max, || native.encrypt(message).map(Zeroizing::new)) }
             },
             // SAFETY: a buffer of this size.
             |fallback| unsafe { fallback.transform(asym_cipher::ENCRYPT, output.parts(), message) },
@@ -113,12 +113,12 @@ entry! {
         let ciphertext = unsafe { bytes(ciphertext, ciphertext_len) };
         let output = OutputBuffer::new(address, len, size);
         context.call(
-            |own| {
+            |native| {
                 // The maximum, and not the length of this message, decides whether a buffer is large enough: see
                 // `write`.
-                let max = own.max_message_len()?;
+                let max = native.max_message_len()?;
                 // SAFETY: a buffer of this size.
-                unsafe { output.write(max, || own.decrypt(ciphertext)) }
+                unsafe { output.write(max, || native.decrypt(ciphertext)) }
             },
             // SAFETY: a buffer of this size.
             |fallback| unsafe { fallback.transform(asym_cipher::DECRYPT, output.parts(), ciphertext) },
@@ -133,5 +133,9 @@ fn init(
     params: ParamReader<'_>,
 ) -> c_int {
     let Some(context) = context else { return 0 };
-    context.begin(key, |own| own.init(operation, key, params), |fallback| fallback.init(operation, params))
+    context.begin(
+        key,
+        |native| native.init(operation, key, params),
+        |fallback| fallback.init(operation, params),
+    )
 }

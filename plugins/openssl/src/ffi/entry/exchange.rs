@@ -65,7 +65,7 @@ context_entries!(Context, gettable GETTABLE, settable SETTABLE);
 entry! {
     fn init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        context.begin(key, |own| own.init(key, params), |fallback| fallback.init(keyexch::INIT, params))
+        context.begin(key, |native| native.init(key, params), |fallback| fallback.init(keyexch::INIT, params))
     }
 }
 
@@ -73,7 +73,7 @@ entry! {
     fn set_peer(context: LentContext<'_>, key: Option<&ProviderKey>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
         context.call(
-            |own| own.set_peer(key).map(|()| true),
+            |native| native.set_peer(key).map(|()| true),
             |fallback| key.and_then(ProviderKey::to_fallback).map_or(0, |peer| fallback.set_peer(&peer)),
         )
     }
@@ -84,10 +84,10 @@ entry! {
         let Some(context) = context else { return 0 };
         let output = OutputBuffer::new(address, len, size);
         context.call(
-            |own| {
-                let needed = own.output_len((!address.is_null()).then_some(size))?;
+            |native| {
+                let needed = native.output_len((!address.is_null()).then_some(size))?;
                 // SAFETY: a buffer of this size.
-                unsafe { output.write(needed, || own.derive(needed)) }
+                unsafe { output.write(needed, || native.derive(needed)) }
             },
             // SAFETY: a buffer of this size.
             |fallback| unsafe { fallback.finish(keyexch::DERIVE, output.parts()) },

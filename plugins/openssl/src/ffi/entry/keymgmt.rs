@@ -282,7 +282,7 @@ entry! {
 
 entry! {
     fn gen_set_template(generation: Option<&mut KeyGeneration>, template: Option<&ProviderKey>) -> c_int, or 0; {
-        generation.is_some_and(|own| template.is_none_or(|key| own.take_template(key))).into()
+        generation.is_some_and(|generation| template.is_none_or(|key| generation.take_template(key))).into()
     }
 }
 
@@ -298,9 +298,9 @@ entry! {
     fn gen_settable_params<F: FamilyMarker>(_generation: *const c_void, provider: Option<&LoadedProvider>)
         -> *const OsslParam, or std::ptr::null();
     {
-        let own = if F::FAMILY == KeyFamily::Rsa { RSA_GENERATION.as_ptr() } else { GENERATION.as_ptr() };
+        let settable = if F::FAMILY == KeyFamily::Rsa { RSA_GENERATION.as_ptr() } else { GENERATION.as_ptr() };
         let fallback = provider.and_then(LoadedProvider::fallback);
-        fallback.and_then(|fallback| fallback.generation_params(F::FAMILY.name())).unwrap_or(own)
+        fallback.and_then(|fallback| fallback.generation_params(F::FAMILY.name())).unwrap_or(settable)
     }
 }
 

@@ -93,8 +93,8 @@ entry! {
     fn newctx<F: FamilyMarker>(provider: Option<&LoadedProvider>, properties: *const c_char) -> OwnedContext, or None; {
         // SAFETY: a query that ends with zero, or null.
         let properties = (!properties.is_null()).then(|| unsafe { CStr::from_ptr(properties) }.to_owned());
-        let own = SignatureContext::new(provider?.clone(), F::FAMILY, properties);
-        Some(Box::new(OperationContext::new(own)))
+        let native = SignatureContext::new(provider?.clone(), F::FAMILY, properties);
+        Some(Box::new(OperationContext::new(native)))
     }
 }
 
@@ -174,7 +174,7 @@ entry! {
         let output = OutputBuffer::new(address, len, size);
         context.call(
             // SAFETY: a buffer of this size.
-            |own| unsafe { write_signature(own, output, |own| own.sign(digest)) },
+            |native| unsafe { write_signature(native, output, |native| native.sign(digest)) },
             // SAFETY: as above.
             |fallback| unsafe { fallback.transform(signature::SIGN, output.parts(), digest) },
         )
@@ -197,7 +197,7 @@ entry! {
         let output = OutputBuffer::new(address, len, size);
         context.call(
             // SAFETY: a buffer of this size.
-            |own| unsafe { write_signature(own, output, |own| own.sign_message(message)) },
+            |native| unsafe { write_signature(native, output, |native| native.sign_message(message)) },
             // SAFETY: as above.
             |fallback| unsafe { fallback.digest_sign(output.parts(), message) },
         )
@@ -210,7 +210,7 @@ entry! {
         let output = OutputBuffer::new(address, len, size);
         context.call(
             // SAFETY: a buffer of this size.
-            |own| unsafe { write_signature(own, output, SignatureContext::finish) },
+            |native| unsafe { write_signature(native, output, SignatureContext::finish) },
             // SAFETY: as above.
             |fallback| unsafe { fallback.finish(signature::DIGEST_SIGN_FINAL, output.parts()) },
         )
@@ -223,7 +223,7 @@ entry! {
         // SAFETY: C lends this many bytes each for the call.
         let (signature, digest) = unsafe { (bytes(signature, len), bytes(digest, digest_len)) };
         context.call(
-            |own| own.verify(digest, signature),
+            |native| native.verify(digest, signature),
             |fallback| fallback.verify(signature::VERIFY, signature, digest),
         )
     }
@@ -242,7 +242,7 @@ entry! {
         // SAFETY: C lends this many bytes each for the call.
         let (signature, message) = unsafe { (bytes(signature, len), bytes(message, message_len)) };
         context.call(
-            |own| own.verify_message(message, signature),
+            |native| native.verify_message(message, signature),
             |fallback| fallback.digest_verify(signature, message),
         )
     }
@@ -254,7 +254,7 @@ entry! {
         // SAFETY: C lends this many bytes for the call.
         let signature = unsafe { bytes(signature, len) };
         context.call(
-            |own| own.finish_verify(signature),
+            |native| native.finish_verify(signature),
             |fallback| fallback.update(signature::DIGEST_VERIFY_FINAL, signature),
         )
     }
@@ -276,7 +276,7 @@ entry! {
         let output = OutputBuffer::new(address, len, size);
         context.call(
             // SAFETY: a buffer of this size.
-            |own| unsafe { write_signature(own, output, |own| own.recover(signature).map(Zeroizing::new)) },
+            |native| unsafe { write_signature(native, output, |native| native.recover(signature).map(Zeroizing::new)) },
             // SAFETY: as above.
             |fallback| unsafe { fallback.transform(signature::VERIFY_RECOVER, output.parts(), signature) },
         )
@@ -290,7 +290,11 @@ fn init(
     params: ParamReader<'_>,
 ) -> c_int {
     let Some(context) = context else { return 0 };
-    context.begin(key, |own| own.init(operation, key, params), |fallback| fallback.init(operation, params))
+    context.begin(
+        key,
+        |native| native.init(operation, key, params),
+        |fallback| fallback.init(operation, params),
+    )
 }
 
 /// Begins to sign or verify a message. None asks for the default digest, or for the digest of an earlier
@@ -305,14 +309,14 @@ fn digest_init(
     let Some(context) = context else { return 0 };
     context.begin(
         key,
-        |own| own.digest_init(operation, digest, key, params),
+        |native| native.digest_init(operation, digest, key, params),
         |fallback| fallback.digest_init(operation, digest, params),
     )
 }
 
 fn update(context: LentContext<'_>, operation: c_int, data: &[u8]) -> c_int {
     let Some(context) = context else { return 0 };
-    context.call(|own| own.update(data).map(|()| true), |fallback| fallback.update(operation, data))
+    context.call(|native| native.update(data).map(|()| true), |fallback| fallback.update(operation, data))
 }
 
 /// Writes the signature that `compute` makes.
@@ -320,12 +324,12 @@ fn update(context: LentContext<'_>, operation: c_int, data: &[u8]) -> c_int {
 /// # Safety
 /// As for [`OutputBuffer::write`].
 unsafe fn write_signature(
-    own: &mut SignatureContext,
+    native: &mut SignatureContext,
     output: OutputBuffer,
     compute: impl FnOnce(&mut SignatureContext) -> Result<Zeroizing<Vec<u8>>, ProviderError>,
 ) -> Result<bool, ProviderError> {
     // The maximum is known without the signature, so a call for the length alone costs nothing.
-    let max_len = own.max_len()?;
+    let max_len = native.max_len()?;
     // SAFETY: as the caller promises.
-    unsafe { output.write(max_len, || compute(own)) }
+    unsafe { output.write(max_len, || compute(native)) }
 }

@@ -142,7 +142,7 @@ impl<'m> Maker<'m> {
 
 impl Template {
     fn without(mut self, kind: CK_ATTRIBUTE_TYPE) -> Self {
-        self.0.retain(|(own, _)| *own != kind);
+        self.0.retain(|(present, _)| *present != kind);
         self
     }
 
