@@ -79,8 +79,8 @@ fn case(world: &World, shape: Shape, bytes: &mut Bytes<'_>) -> OperationCase {
     };
     let how = bytes.next();
     let signed = signing.filter(|_| how & 1 == 0);
-    let own = signed.unwrap_or(shape);
-    let edges = world.edges(own);
+    let shape_here = signed.unwrap_or(shape);
+    let edges = world.edges(shape_here);
     let key = bytes.below(edges.keys.len());
     let mut input = bytes.choose(edges.inputs_of(key)).clone();
     if how & 2 == 2 {

@@ -15,8 +15,8 @@ fuzz_target!(|text: &str| {
     let _ = SigningTable::parse(text, Path::new("/signing.table"));
     let parts: Vec<&str> = text.split('\0').collect();
     let read = |path: &Path| {
-        let place = FILES.iter().position(|file| Path::new(file) == path);
-        let part = place.and_then(|place| parts.get(place));
+        let index = FILES.iter().position(|file| Path::new(file) == path);
+        let part = index.and_then(|index| parts.get(index));
         part.map(|part| (*part).to_owned()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     };
     for (config, form) in [(Some(PathBuf::from(FILES[0])), "refile:"), (None, "refile:"), (None, "file:")] {

@@ -11,19 +11,19 @@ use oarlock_key_files::sealed::{AgeIdentities, AgeRecipient, SealArmor, open_sea
 const IDENTITY: &[u8] = b"AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0";
 
 static OWN: LazyLock<(AgeIdentities, Vec<AgeRecipient>)> = LazyLock::new(|| {
-    let own = AgeIdentities::parse(IDENTITY).expect("the identity is one");
-    let recipients = own.recipients().collect();
-    (own, recipients)
+    let identities = AgeIdentities::parse(IDENTITY).expect("the identity is one");
+    let recipients = identities.recipients().collect();
+    (identities, recipients)
 });
 
 const MAX_BYTES: usize = 1 << 20;
 
 fuzz_target!(|bytes: &[u8]| {
-    let (own, recipients) = &*OWN;
-    if let Ok(content) = open_sealed(bytes, own, MAX_BYTES) {
+    let (known, recipients) = &*OWN;
+    if let Ok(content) = open_sealed(bytes, known, MAX_BYTES) {
         for armor in [SealArmor::Binary, SealArmor::Armored] {
             let sealed = seal(&content, recipients, armor).expect("there is a recipient");
-            let again = open_sealed(&sealed, own, MAX_BYTES).expect("what is sealed opens");
+            let again = open_sealed(&sealed, known, MAX_BYTES).expect("what is sealed opens");
             assert_eq!(*again, *content);
         }
     }

@@ -30,16 +30,16 @@ impl<'a> Bytes<'a> {
     }
 
     /// Fills the front with the remaining bytes.
-    pub fn overwrite(&mut self, place: &mut [u8]) {
-        let (own, rest) = self.0.split_at(place.len().min(self.0.len()));
-        place[..own.len()].copy_from_slice(own);
+    pub fn overwrite(&mut self, out: &mut [u8]) {
+        let (taken, rest) = self.0.split_at(out.len().min(self.0.len()));
+        out[..taken.len()].copy_from_slice(taken);
         self.0 = rest;
     }
 
     /// Flips a bit somewhere.
-    pub fn flip(&mut self, place: &mut [u8]) {
-        let (at, bit) = (self.below(place.len()), self.next() % 8);
-        if let Some(byte) = place.get_mut(at) {
+    pub fn flip(&mut self, out: &mut [u8]) {
+        let (at, bit) = (self.below(out.len()), self.next() % 8);
+        if let Some(byte) = out.get_mut(at) {
             *byte ^= 1 << bit;
         }
     }

@@ -85,7 +85,7 @@ fn changed_lines(line: &str) -> Option<usize> {
     let [added, removed, path] = line.split('\t').collect::<Vec<_>>()[..] else { return None };
     let path = Path::new(path);
     let is_made = is_generated(path)
-        || ["lock", "sum", "s"].iter().any(|end| path.extension().is_some_and(|own| own == *end));
+        || ["lock", "sum", "s"].iter().any(|end| path.extension().is_some_and(|ending| ending == *end));
     let lines = added.parse::<usize>().ok()? + removed.parse::<usize>().ok()?;
     (!is_made).then_some(lines)
 }

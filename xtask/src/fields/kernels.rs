@@ -59,8 +59,8 @@ pub(super) fn of_25519(is_square: bool) -> Program {
     let fold = p.constant(152.0);
     let first: Vec<Value> = (0..LIMBS).map(|limb| p.load(Memory::First(limb))).collect();
     // 2^258 = 152: the limbs that wrap are multiplied once, and not every product.
-    for (limb, own) in first.iter().enumerate().skip(1) {
-        let factor = if is_square { *own } else { p.load(Memory::Second(limb)) };
+    for (limb, value) in first.iter().enumerate().skip(1) {
+        let factor = if is_square { *value } else { p.load(Memory::Second(limb)) };
         let folded = p.multiply(factor, fold);
         p.store(folded, Memory::Scratch(limb));
     }
@@ -71,10 +71,10 @@ pub(super) fn of_25519(is_square: bool) -> Program {
     };
     let mut columns = ProductSums::new(p, LIMBS, 1.5 * power(97));
     // Row by row, so that neighbouring products belong to different columns and do not wait for each other.
-    for (i, own) in first.iter().enumerate() {
-        let twice = (is_square && i + 1 < LIMBS).then(|| p.add(*own, *own));
+    for (i, value) in first.iter().enumerate() {
+        let twice = (is_square && i + 1 < LIMBS).then(|| p.add(*value, *value));
         for j in if is_square { i } else { 0 }..LIMBS {
-            let factor = if i == j { *own } else { twice.unwrap_or(*own) };
+            let factor = if i == j { *value } else { twice.unwrap_or(*value) };
             columns.add_product(p, (i + j) % LIMBS, factor, second(j, i + j >= LIMBS));
         }
     }

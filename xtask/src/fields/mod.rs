@@ -43,9 +43,9 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
     };
     let (mut faults, mut lines) = (Vec::new(), 0);
     for (name, text) in all() {
-        let place = folder.join(format!("{name}.s"));
-        if read(&place)? != text {
-            faults.push(format!("{}: not what `cargo xtask fields` makes", place.display()));
+        let path = folder.join(format!("{name}.s"));
+        if read(&path)? != text {
+            faults.push(format!("{}: not what `cargo xtask fields` makes", path.display()));
         }
         lines += text.lines().count();
     }

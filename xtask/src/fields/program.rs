@@ -175,8 +175,8 @@ impl<'a> Allocation<'a> {
         let mut uses: HashMap<Value, Vec<usize>> = HashMap::new();
         let mut slots = 0;
         for (at, step) in program.steps.iter().enumerate() {
-            if let Step::Store(_, Memory::Scratch(place)) = step {
-                slots = slots.max(place + 1);
+            if let Step::Store(_, Memory::Scratch(slot)) = step {
+                slots = slots.max(slot + 1);
             }
             for value in sources(step) {
                 uses.entry(value).or_default().push(at);
@@ -198,7 +198,7 @@ impl<'a> Allocation<'a> {
             Memory::Second(limb) => format!("{}(%rdx)", LIMB * limb),
             Memory::Third(limb) => format!("{}(%r8)", LIMB * limb),
             Memory::Fourth(limb) => format!("{}(%r9)", LIMB * limb),
-            Memory::Scratch(place) => format!("{}(%rcx)", VECTOR * place),
+            Memory::Scratch(slot) => format!("{}(%rcx)", VECTOR * slot),
             Memory::Constant(at) => format!(".L{}_{at}(%rip)", self.name),
         }
     }
@@ -226,10 +226,10 @@ impl<'a> Allocation<'a> {
         };
         let register = self.registers.remove(&last).unwrap_or_default();
         if self.next_use(last, at).is_some() && self.memory_of(last).is_none() {
-            let place = Memory::Scratch(self.slots);
+            let slot = Memory::Scratch(self.slots);
             self.slots += 1;
-            self.spilled.insert(last, place);
-            self.line(&format!("vmovapd %ymm{register}, {}", self.address(place)));
+            self.spilled.insert(last, slot);
+            self.line(&format!("vmovapd %ymm{register}, {}", self.address(slot)));
         }
         register
     }
@@ -280,8 +280,8 @@ impl<'a> Allocation<'a> {
         match step {
             Step::Store(value, memory) => {
                 let register = self.register(value, at, &read);
-                let place = self.address(memory);
-                self.line(&format!("vmovapd %ymm{register}, {place}"));
+                let address = self.address(memory);
+                self.line(&format!("vmovapd %ymm{register}, {address}"));
                 self.release(&read, at);
             }
             Step::Two(name, result, a, b) => {
@@ -310,9 +310,9 @@ impl<'a> Allocation<'a> {
             if is_last && let Some(register) = self.registers.remove(&value) {
                 return register;
             }
-            if let Some(own) = self.registers.get(&value).copied() {
+            if let Some(source) = self.registers.get(&value).copied() {
                 let register = self.allocate(at, keep);
-                self.line(&format!("vmovapd %ymm{own}, %ymm{register}"));
+                self.line(&format!("vmovapd %ymm{source}, %ymm{register}"));
                 return register;
             }
         }

@@ -572,17 +572,17 @@ impl Kernel<'_> {
 
     /// Adds a product of one chain to the highest column, and its high half to the column below.
     fn carry_product(&mut self, chain: usize, step: usize, has_below: bool) {
-        let place = (self.shape.chain(chain).0 + step) as isize;
+        let offset = (self.shape.chain(chain).0 + step) as isize;
         let (limb, rest) = (format!("%ymm{}", 9 + chain), format!("%ymm{}", 12 + chain));
-        let other = at("r11", -place);
-        self.line(&format!("vmovapd {}, {limb}", at("r10", place)));
+        let other = at("r11", -offset);
+        self.line(&format!("vmovapd {}, {limb}", at("r10", offset)));
         self.line(&format!("vmovapd %ymm{chain}, {rest}"));
         self.line(&format!("vfmadd231pd {other}, {limb}, %ymm{chain}"));
         self.line(&format!("vsubpd %ymm{chain}, {rest}, {rest}"));
         self.line(&format!("vfmadd231pd {other}, {limb}, {rest}"));
         self.line(&format!("vaddpd {rest}, %ymm{0}, %ymm{0}", 6 + chain));
         if has_below {
-            self.line(&format!("vfmadd231pd {}, {limb}, %ymm{}", at("r11", -place - 1), 3 + chain));
+            self.line(&format!("vfmadd231pd {}, {limb}, %ymm{}", at("r11", -offset - 1), 3 + chain));
         }
     }
 

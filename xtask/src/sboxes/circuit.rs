@@ -83,20 +83,20 @@ impl Circuit {
     /// Returns the circuit without unneeded gates, and with each gate after its operands.
     pub(super) fn tidied(&self) -> Self {
         let mut tidied = Self { gates: Vec::new(), outputs: self.outputs };
-        let mut places = (0..INPUTS).map(Some).collect::<Vec<_>>();
-        places.resize(INPUTS + self.gates.len(), None);
-        tidied.outputs = self.outputs.map(|output| self.place(output, &mut places, &mut tidied.gates));
+        let mut moved = (0..INPUTS).map(Some).collect::<Vec<_>>();
+        moved.resize(INPUTS + self.gates.len(), None);
+        tidied.outputs = self.outputs.map(|output| self.add_tidied(output, &mut moved, &mut tidied.gates));
         tidied
     }
 
-    fn place(&self, signal: usize, places: &mut [Option<usize>], gates: &mut Vec<CircuitGate>) -> usize {
-        if let Some(place) = places[signal] {
-            return place;
+    fn add_tidied(&self, signal: usize, moved: &mut [Option<usize>], gates: &mut Vec<CircuitGate>) -> usize {
+        if let Some(signal_after) = moved[signal] {
+            return signal_after;
         }
         let gate = self.gates[signal - INPUTS];
-        let operands = gate.operands.map(|operand| self.place(operand, places, gates));
+        let operands = gate.operands.map(|operand| self.add_tidied(operand, moved, gates));
         gates.push(CircuitGate { operands, ..gate });
-        places[signal] = Some(INPUTS + gates.len() - 1);
+        moved[signal] = Some(INPUTS + gates.len() - 1);
         INPUTS + gates.len() - 1
     }
 }

@@ -82,13 +82,13 @@ fn is_needed(circuit: &Circuit, done: u64, signal: usize) -> bool {
 }
 
 fn renumbered(circuit: &Circuit, order: &[usize]) -> Circuit {
-    let place = |signal: usize| {
-        let place = order.iter().position(|gate| gate + INPUTS == signal);
-        place.map_or(signal, |place| INPUTS + place)
+    let number_of = |signal: usize| {
+        let position = order.iter().position(|gate| gate + INPUTS == signal);
+        position.map_or(signal, |position| INPUTS + position)
     };
     let moved = |gate: &usize| {
         let gate = circuit.gates[*gate];
-        CircuitGate { operands: gate.operands.map(place), ..gate }
+        CircuitGate { operands: gate.operands.map(number_of), ..gate }
     };
-    Circuit { gates: order.iter().map(moved).collect(), outputs: circuit.outputs.map(place) }
+    Circuit { gates: order.iter().map(moved).collect(), outputs: circuit.outputs.map(number_of) }
 }

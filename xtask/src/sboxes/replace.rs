@@ -7,40 +7,40 @@ use super::circuit::{Circuit, CircuitGate, INPUTS, Truth};
 pub(super) struct Replacement<'a> {
     circuit: &'a Circuit,
     /// The signal that is replaced.
-    place: usize,
+    replaced: usize,
     /// The number of gates that are replaced.
     pub(super) size: usize,
-    /// The signals that new gates may use: those that neither depend on `place` nor are replaced.
+    /// The signals that new gates may use: those that neither depend on `replaced` nor are replaced themselves.
     pub(super) free: Vec<usize>,
     /// The values of the signals `free`.
     pub(super) values: Vec<Truth>,
-    /// The value of `place`.
+    /// The value of `replaced`.
     pub(super) truth: Truth,
-    /// The inputs at which `place` matters to the outputs.
+    /// The inputs at which `replaced` matters to the outputs.
     pub(super) care: Truth,
 }
 
 impl<'a> Replacement<'a> {
-    /// Replaces the signal `place` and the nearest gates that only it needs, at most `max` gates.
-    pub(super) fn new(circuit: &'a Circuit, place: usize, max: usize) -> Self {
-        let own = owned(circuit, place, max);
+    /// Replaces the signal `replaced` and the nearest gates that only it needs, at most `max` gates.
+    pub(super) fn new(circuit: &'a Circuit, replaced: usize, max: usize) -> Self {
+        let owned_gates = owned(circuit, replaced, max);
         let signals = circuit.signals();
-        let (care, mut free) = freedom(circuit, place, &signals);
-        free.retain(|signal| !own[*signal]);
+        let (care, mut free) = freedom(circuit, replaced, &signals);
+        free.retain(|signal| !owned_gates[*signal]);
         Self {
             circuit,
-            place,
-            size: own.iter().filter(|owned| **owned).count(),
+            replaced,
+            size: owned_gates.iter().filter(|owned| **owned).count(),
             values: free.iter().map(|signal| signals[*signal]).collect(),
             free,
-            truth: signals[place],
+            truth: signals[replaced],
             care,
         }
     }
 
     /// Returns the operands of the gate that is replaced, as places in `free`. None if it has two others.
     pub(super) fn operands(&self) -> Option<[usize; 2]> {
-        let [a, b, _] = self.circuit.gates[self.place - INPUTS].operands;
+        let [a, b, _] = self.circuit.gates[self.replaced - INPUTS].operands;
         let at = |signal: usize| self.free.iter().position(|free| *free == signal);
         Some([at(a)?, at(b)?])
     }
@@ -51,7 +51,7 @@ impl<'a> Replacement<'a> {
         let moved =
             |signal: usize| self.free.get(signal).copied().unwrap_or_else(|| len + signal - self.free.len());
         let result = moved(result);
-        let other = |signal: usize| if signal == self.place { result } else { signal };
+        let other = |signal: usize| if signal == self.replaced { result } else { signal };
         let kept = self.circuit.gates.iter();
         let kept = kept.map(|gate| CircuitGate { operands: gate.operands.map(other), ..*gate });
         let new = new.iter().map(|gate| CircuitGate { operands: gate.operands.map(moved), ..*gate });
@@ -60,33 +60,33 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// Returns the gate at `place` and gates that only it needs, at most `max` together.
-fn owned(circuit: &Circuit, place: usize, max: usize) -> Vec<bool> {
-    let mut own = vec![false; INPUTS + circuit.gates.len()];
-    let mut other_uses = vec![0_usize; own.len()];
+/// Returns the gate at `replaced` and gates that only it needs, at most `max` together.
+fn owned(circuit: &Circuit, replaced: usize, max: usize) -> Vec<bool> {
+    let mut owned = vec![false; INPUTS + circuit.gates.len()];
+    let mut other_uses = vec![0_usize; owned.len()];
     let operands = circuit.gates.iter().flat_map(|gate| gate.operands);
     operands.chain(circuit.outputs).for_each(|signal| other_uses[signal] += 1);
-    other_uses[place] = 0;
+    other_uses[replaced] = 0;
     let mut left = max;
     // Each gate comes after its operands, so all uses of a signal are known when it is reached.
-    for at in (INPUTS..=place).rev() {
+    for at in (INPUTS..=replaced).rev() {
         if left > 0 && other_uses[at] == 0 {
-            own[at] = true;
+            owned[at] = true;
             left -= 1;
             circuit.gates[at - INPUTS].operands.iter().for_each(|operand| other_uses[*operand] -= 1);
         }
     }
-    own
+    owned
 }
 
 /// Returns the inputs at which a signal matters to the outputs, and the signals that do not depend on it.
-fn freedom(circuit: &Circuit, place: usize, signals: &[Truth]) -> (Truth, Vec<usize>) {
+fn freedom(circuit: &Circuit, replaced: usize, signals: &[Truth]) -> (Truth, Vec<usize>) {
     let mut changed = signals.to_vec();
-    changed[place] = !changed[place];
-    let mut free: Vec<usize> = (0..place).collect();
+    changed[replaced] = !changed[replaced];
+    let mut free: Vec<usize> = (0..replaced).collect();
     let mut depends = vec![false; signals.len()];
-    depends[place] = true;
-    for at in place + 1..signals.len() {
+    depends[replaced] = true;
+    for at in replaced + 1..signals.len() {
         let gate = circuit.gates[at - INPUTS];
         depends[at] = gate.operands.iter().any(|operand| depends[*operand]);
         if depends[at] {

@@ -163,9 +163,9 @@ fn longer(
     random: &mut SearchRandom,
 ) -> Option<PartialCircuit> {
     let budget = max.saturating_sub(part.built.gates.len()).min(MOST);
-    let (built, place) = part.built.make(truth, Truth::MAX, budget, random)?;
+    let (built, signal) = part.built.make(truth, Truth::MAX, budget, random)?;
     let mut outputs = part.outputs;
-    outputs[output] = Some(place);
+    outputs[output] = Some(signal);
     Some(PartialCircuit { built, outputs })
 }
 

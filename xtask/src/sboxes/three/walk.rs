@@ -11,8 +11,8 @@ const MOST: usize = 5;
 
 /// Takes one step. The circuit does not grow.
 pub(in crate::sboxes) fn step(circuit: &mut Circuit, random: &mut SearchRandom) {
-    let place = INPUTS + random.below(circuit.gates.len());
-    let replacement = Replacement::new(circuit, place, usize::MAX);
+    let signal = INPUTS + random.below(circuit.gates.len());
+    let replacement = Replacement::new(circuit, signal, usize::MAX);
     if replacement.size > MOST {
         return;
     }

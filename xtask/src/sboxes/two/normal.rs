@@ -9,21 +9,21 @@ pub(super) fn normal(circuit: &Circuit) -> Circuit {
     let mut signals = VARIABLES.to_vec();
     let mut gates = Vec::new();
     // The normal signal of each signal. None for a constant.
-    let mut places: Vec<Option<usize>> = (0..VARIABLES.len()).map(Some).collect();
+    let mut signal_of: Vec<Option<usize>> = (0..VARIABLES.len()).map(Some).collect();
     for (gate, truth) in circuit.gates.iter().zip(&truths[VARIABLES.len()..]) {
         let truth = without_sign(*truth);
         let known = signals.iter().position(|signal| *signal == truth);
         let is_new = known.is_none() && truth != 0;
-        if let (true, [Some(a), Some(b), _]) = (is_new, gate.operands.map(|operand| places[operand])) {
+        if let (true, [Some(a), Some(b), _]) = (is_new, gate.operands.map(|operand| signal_of[operand])) {
             gates.push(CircuitGate { table: table(gate, &truths), operands: [a, b, b] });
             signals.push(truth);
-            places.push(Some(signals.len() - 1));
+            signal_of.push(Some(signals.len() - 1));
         } else {
-            places.push(known);
+            signal_of.push(known);
         }
     }
     // unreachable because outputs are not constant
-    let outputs = circuit.outputs.map(|output| places[output].unwrap_or_else(|| unreachable!()));
+    let outputs = circuit.outputs.map(|output| signal_of[output].unwrap_or_else(|| unreachable!()));
     Circuit { gates, outputs }.tidied()
 }
 

@@ -25,10 +25,10 @@ enum SignalUse {
 pub(super) fn signed(normal: &Circuit, truths: &[Truth; OUTPUTS]) -> Circuit {
     let mut inverted = Vec::new();
     while wrong_outputs(normal, truths, &inverted, &[]).iter().any(|wrong| wrong & 1 == 1) {
-        for place in best_uses(normal, truths, &inverted) {
-            match inverted.iter().position(|known| *known == place) {
+        for use_of_signal in best_uses(normal, truths, &inverted) {
+            match inverted.iter().position(|known| *known == use_of_signal) {
                 Some(at) => drop(inverted.swap_remove(at)),
-                None => inverted.push(place),
+                None => inverted.push(use_of_signal),
             }
         }
     }
@@ -45,7 +45,7 @@ fn best_uses(normal: &Circuit, truths: &[Truth; OUTPUTS], inverted: &[SignalUse]
             let count = wrong.iter().filter(|wrong| **wrong >> choice & 1 == 1).count();
             if count < best.0 {
                 let chosen = uses.iter().enumerate().filter(|(at, _)| choice >> at & 1 == 1);
-                best = (count, chosen.map(|(_, place)| *place).collect());
+                best = (count, chosen.map(|(_, use_of_signal)| *use_of_signal).collect());
             }
         }
     }
@@ -70,9 +70,10 @@ fn wrong_outputs(
     inverted: &[SignalUse],
     uses: &[SignalUse],
 ) -> [u64; OUTPUTS] {
-    let sign = |place: SignalUse| {
-        let chosen = uses.iter().position(|known| *known == place).map_or(0, |at| VARIABLES[INPUTS - 1 - at]);
-        if inverted.contains(&place) { !chosen } else { chosen }
+    let sign = |use_of_signal: SignalUse| {
+        let chosen =
+            uses.iter().position(|known| *known == use_of_signal).map_or(0, |at| VARIABLES[INPUTS - 1 - at]);
+        if inverted.contains(&use_of_signal) { !chosen } else { chosen }
     };
     let signs = signs(normal, sign);
     let wanted = truths.map(|truth| (truth & 1).wrapping_neg());
@@ -92,11 +93,11 @@ fn signs(normal: &Circuit, sign: impl Fn(SignalUse) -> u64) -> Vec<u64> {
 
 /// Adds the NOT gates.
 fn with_nots(normal: &Circuit, inverted: &[SignalUse]) -> Circuit {
-    let sign = |place| if inverted.contains(&place) { u64::MAX } else { 0 };
+    let sign = |use_of_signal| if inverted.contains(&use_of_signal) { u64::MAX } else { 0 };
     let signs = signs(normal, sign);
     let mut nots: Vec<usize> = Vec::new();
-    let mut by = |signal: usize, place: SignalUse| {
-        if !inverted.contains(&place) {
+    let mut by = |signal: usize, use_of_signal: SignalUse| {
+        if !inverted.contains(&use_of_signal) {
             return signal;
         }
         let at = nots.iter().position(|known| *known == signal).unwrap_or_else(|| {
@@ -107,9 +108,9 @@ fn with_nots(normal: &Circuit, inverted: &[SignalUse]) -> Circuit {
     };
     let mut gates = Vec::new();
     for (at, gate) in normal.gates.iter().enumerate() {
-        let places = [0, 1].map(|side| SignalUse::Operand(at, side));
-        let is_inverse = [0, 1].map(|side| signs[gate.operands[side]] ^ sign(places[side]) != 0);
-        let [a, b] = [0, 1].map(|side| by(gate.operands[side], places[side]));
+        let uses_of_gate = [0, 1].map(|side| SignalUse::Operand(at, side));
+        let is_inverse = [0, 1].map(|side| signs[gate.operands[side]] ^ sign(uses_of_gate[side]) != 0);
+        let [a, b] = [0, 1].map(|side| by(gate.operands[side], uses_of_gate[side]));
         gates.push(named(with_signs(gate.table, is_inverse), [a, b]));
     }
     let outputs = std::array::from_fn(|at| by(normal.outputs[at], SignalUse::Output(at)));

@@ -21,8 +21,8 @@ const TRIES: usize = 8;
 
 /// Takes one step to another circuit of at most `max` gates. None if the step fails.
 pub(super) fn step(circuit: &Circuit, max: usize, random: &mut SearchRandom) -> Option<Circuit> {
-    let place = INPUTS + random.below(circuit.gates.len());
-    let replacement = Replacement::new(circuit, place, 1 + random.below(MAX_REPLACED));
+    let signal = INPUTS + random.below(circuit.gates.len());
+    let replacement = Replacement::new(circuit, signal, 1 + random.below(MAX_REPLACED));
     if replacement.free.len() + replacement.size >= MOST {
         return None;
     }
