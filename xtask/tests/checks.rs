@@ -126,6 +126,7 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
         format!("pub const {}: u8 = 1;", ["MOST", "_KEYS"].concat()),
         "pub enum KeyUse {}".to_owned(),
         format!("pub struct KeyPart {{\n    /// The {0}.\n    pub {0}: u8,\n}}", "name"),
+        format!("pub fn {}() {{}}", name.to_lowercase()),
     ];
     fs::write(sources.join("lib.rs"), lines.join("\n")).unwrap();
     fs::write(&twin, "pub enum KeyUse {}\n").unwrap();
@@ -137,6 +138,7 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
     for (rule, site) in [
         ("word", format!("{file}:1:")),
         ("type-name", format!("{file}:2:")),
+        ("vague-name", format!("{file}:10:")),
         ("max-min", format!("{file}:4:")),
         ("doc-opening", format!("{file}:1:")),
         ("doc-width", format!("{file}:3:")),
@@ -145,7 +147,7 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
     ] {
         assert!(shown.contains(&format!("of the rule `{rule}`")) && shown.contains(&site), "{rule}: {shown}");
     }
-    assert!(shown.contains("7 broken"), "{shown}");
+    assert!(shown.contains("8 broken"), "{shown}");
 
     fs::create_dir(folder.path().join("xtask")).unwrap();
     assert!(update(&manifest).status.success());

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 pub(super) enum LanguageRule {
     Word,
     TypeName,
+    VagueName,
     MaxMin,
     DocOpening,
     DocWidth,
@@ -15,9 +16,10 @@ pub(super) enum LanguageRule {
 }
 
 impl LanguageRule {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Word,
         Self::TypeName,
+        Self::VagueName,
         Self::MaxMin,
         Self::DocOpening,
         Self::DocWidth,
@@ -30,6 +32,7 @@ impl LanguageRule {
         match self {
             Self::Word => "word",
             Self::TypeName => "type-name",
+            Self::VagueName => "vague-name",
             Self::MaxMin => "max-min",
             Self::DocOpening => "doc-opening",
             Self::DocWidth => "doc-width",

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `word` | a word of `language/words.txt` or a phrase of `language/phrases.txt`, except in one of `language/allowed.txt` |
 //! | `type-name` | a type name of `language/types.txt` |
+//! | `vague-name` | a binding, a field, a function or a module with a name of `language/names.txt` |
 //! | `max-min` | names of limits that do not say max or min: `language/limits.txt` |
 //! | `doc-opening` | rustdoc that begins with What, How, Where, Why, Which, Whether, When or Who |
 //! | `doc-width` | a line of rustdoc or of a document that has more than 120 columns |
@@ -15,6 +16,7 @@
 mod baseline;
 mod docs;
 mod findings;
+mod names;
 mod types;
 mod words;
 
@@ -68,6 +70,7 @@ fn findings(workspace: &Workspace) -> Result<Vec<LanguageFinding>, WorkspaceErro
             findings.extend(docs::interrogative_openings(&shown, &text));
             findings.extend(docs::repeated_names(&shown, &text));
             findings.extend(types::banned_names(&shown, &text));
+            findings.extend(names::vague_names(&shown, &text));
         }
     }
     findings.extend(types::duplicates(&types::workspace_types(workspace)?));
