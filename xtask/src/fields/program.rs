@@ -26,7 +26,7 @@ pub(super) enum Memory {
     Fourth(usize),
     /// A vector of the memory for intermediate values.
     Scratch(usize),
-    /// A constant, by its place in the list of constants.
+    /// A constant, by its index in the list of constants.
     Constant(usize),
 }
 

@@ -38,7 +38,7 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// Returns the operands of the gate that is replaced, as places in `free`. None if it has two others.
+    /// Returns the operands of the gate that is replaced, as indices in `free`. None if it has two others.
     pub(super) fn operands(&self) -> Option<[usize; 2]> {
         let [a, b, _] = self.circuit.gates[self.replaced - INPUTS].operands;
         let at = |signal: usize| self.free.iter().position(|free| *free == signal);

@@ -121,7 +121,7 @@ impl MteOpening {
         let mut tag = [0; MAX_TAG];
         let min = opened.len().saturating_sub(self.tag_len + MAX_PADDING);
         let wanted = black_box(self.fragment_len);
-        // Every place at which the tag can be is read.
+        // Every offset at which the tag can be is read.
         for (at, bytes) in opened[min..].windows(self.tag_len).enumerate() {
             let mask = is_same(min + at, wanted);
             for (to, from) in tag.iter_mut().zip(bytes) {

@@ -127,7 +127,7 @@ fn seal<K: AeadKey>(
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let mut tag = [0; AeadContext::TAG_LEN];
-    let output = target.place_like_input(&record);
+    let output = target.output_like_input(&record);
     key.full()
         .seal(record.iv(), record.aad(), record.input(), output, &mut tag)
         .map_err(OpError::from_length_error)?;
@@ -143,7 +143,7 @@ fn open<K: AeadKey>(
 ) -> Result<(), OpError> {
     let tag = record.expected_tag();
     let context = key.context_for(tag.len())?;
-    let output = target.place_like_input(&record);
+    let output = target.output_like_input(&record);
     let is_valid = context.open(record.iv(), record.aad(), record.input(), tag, output);
     if is_valid.map_err(OpError::from_length_error)? { Ok(()) } else { Err(Status::Rejected.into()) }
 }
@@ -199,7 +199,7 @@ fn seal_ssh(
     target: &mut RecordTarget<'_>,
 ) -> Result<(), OpError> {
     let nonce = nonce(&record)?;
-    let output = target.place_like_input(&record);
+    let output = target.output_like_input(&record);
     keys.crypt(&nonce, record.input(), output);
     let tag = keys.tag(&nonce, output);
     target.write_tag(record.tag(), &tag)
@@ -218,6 +218,6 @@ fn open_ssh(
     if !is_valid {
         return Err(Status::Rejected.into());
     }
-    keys.crypt(&nonce, record.input(), target.place_like_input(&record));
+    keys.crypt(&nonce, record.input(), target.output_like_input(&record));
     Ok(())
 }

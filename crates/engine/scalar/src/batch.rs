@@ -182,13 +182,13 @@ impl<'a> AcceptedRecord<'a> {
         self.bytes(self.part.tag_span(self.record))
     }
 
-    /// Returns the place of an AEAD tag in an encryption.
+    /// Returns the span of an AEAD tag in an encryption.
     #[inline(always)]
     pub(crate) fn tag(&self) -> Span {
         self.part.tag_span(self.record)
     }
 
-    /// Returns the place of the output.
+    /// Returns the sink of the output.
     #[inline(always)]
     pub(crate) fn output(&self) -> OutputSink {
         self.part.output(self.record)
@@ -208,9 +208,9 @@ pub(crate) struct RecordTarget<'o> {
 }
 
 impl RecordTarget<'_> {
-    /// Returns the place of a result as long as the input.
+    /// Returns the output of a result as long as the input.
     #[inline(always)]
-    pub(crate) fn place_like_input(&mut self, record: &AcceptedRecord<'_>) -> &mut [u8] {
+    pub(crate) fn output_like_input(&mut self, record: &AcceptedRecord<'_>) -> &mut [u8] {
         record.part.output_bytes(&record.record, 0, &mut self.out)
     }
 

@@ -131,7 +131,7 @@ impl ChainShape {
         target: &mut RecordTarget<'_>,
         mut crypt: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<(), OpError> {
-        let output = target.place_like_input(&record);
+        let output = target.output_like_input(&record);
         crypt(record.input(), output);
         let opening = MteOpening::new(output, record.aad(), self.mac).ok_or(Status::BadLength)?;
         let tag = tag_of_hidden_length(mac, &opening, output);
@@ -176,7 +176,7 @@ fn seal<H: HashState>(
     target: &mut RecordTarget<'_>,
     mut crypt: impl FnMut(&[u8], &mut [u8]),
 ) -> Result<(), OpError> {
-    let output = target.place_like_input(&record);
+    let output = target.output_like_input(&record);
     crypt(record.input(), output);
     let covered = if order == ChainOrder::EncryptThenMac { output } else { record.input() };
     let tag = detached_tag(mac, record.aad(), covered);
@@ -199,9 +199,9 @@ fn open<H: HashState>(
     if order == ChainOrder::EncryptThenMac && !is_valid(record.input()) {
         return Err(Status::Rejected.into());
     }
-    let output = target.place_like_input(&record);
+    let output = target.output_like_input(&record);
     crypt(record.input(), output);
-    // The caller wipes the place if the tag is wrong.
+    // The caller wipes the output if the tag is wrong.
     if order == ChainOrder::EncryptAndMac && !is_valid(output) {
         return Err(Status::Rejected.into());
     }

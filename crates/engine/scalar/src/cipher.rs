@@ -35,7 +35,7 @@ fn each<K: PrepareKey, const N: usize>(
         #[inline(always)]
         |key, record, target| {
             let mut chain = *record.start()?;
-            run(key, &mut chain, record.input(), target.place_like_input(&record));
+            run(key, &mut chain, record.input(), target.output_like_input(&record));
             Ok(())
         },
     )

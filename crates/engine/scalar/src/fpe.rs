@@ -12,7 +12,7 @@ pub(crate) fn run(direction: Direction, batch: RecordBatch<'_, '_>) -> Result<()
         let radix = Ff1Radix::from_iv(record.iv()).ok_or(Status::BadLength)?;
         let sizes =
             Ff1Sizes::new(radix, record.input().len(), record.aad().len()).ok_or(Status::BadLength)?;
-        let output = target.place_like_input(&record);
+        let output = target.output_like_input(&record);
         ff1::crypt(&sizes, direction, record.aad(), record.input(), output, |block| key.block(block))?;
         Ok(())
     })

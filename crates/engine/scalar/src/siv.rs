@@ -81,13 +81,13 @@ fn xored(one: &[u8; BLOCK], other: &[u8; BLOCK]) -> Zeroizing<[u8; BLOCK]> {
 fn seal(keys: &SivKeys, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let aad = record.has_aad().then(|| record.aad());
     let synthetic_iv = keys.synthetic_iv(aad, record.iv(), record.input());
-    keys.crypt(&synthetic_iv, record.input(), target.place_like_input(&record));
+    keys.crypt(&synthetic_iv, record.input(), target.output_like_input(&record));
     target.write_tag(record.tag(), &synthetic_iv)
 }
 
 fn open(keys: &SivKeys, record: AcceptedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let expected = record.expected_tag().first_chunk().ok_or(Status::BadLength)?;
-    let output = target.place_like_input(&record);
+    let output = target.output_like_input(&record);
     keys.crypt(expected, record.input(), output);
     let aad = record.has_aad().then(|| record.aad());
     // The tag of a forged record is made here too. It is erased, and so is the plaintext.

@@ -50,7 +50,7 @@ fn translate<D: PrepareKey, E: PrepareKey, const M: usize, const N: usize>(
 ) -> Result<(), EngineFault> {
     batch.each_with_two_keys(|key, second_key, record, target| {
         let (mut chain, mut second_chain) = (*record.start()?, *record.second_start()?);
-        let output = target.place_like_input(&record);
+        let output = target.output_like_input(&record);
         // Both chains are carried across the pieces, so the result does not depend on the size of the buffer.
         for (input, out) in record.input().chunks(SCRATCH).zip(output.chunks_mut(SCRATCH)) {
             let plain = &mut plain[..input.len()];

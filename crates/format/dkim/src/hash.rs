@@ -60,7 +60,7 @@ impl DigestBatch {
         self.growths.push(GrowingInputs::default());
     }
 
-    /// Adds the next input of the last run. `shared` is also part of all later inputs, `own` is the end of this one.
+    /// Adds the next input of the last run. `shared` is also part of all later inputs, `tail` is the end of this one.
     pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, tail: Range<usize>) -> DigestId {
         if self.growths.is_empty() {
             self.start_growth();

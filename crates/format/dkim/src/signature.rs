@@ -135,7 +135,7 @@ pub struct DkimSignature<'a> {
     pub expires: Option<u64>,
     pub(crate) names: SignedNames<'a>,
     /// The range of the value of `b=` within the value of the field.
-    pub(crate) signature_place: Range<usize>,
+    pub(crate) signature_span: Range<usize>,
 }
 
 /// The rules that a signature follows.
@@ -204,7 +204,7 @@ impl<'a> DkimSignature<'a> {
     /// Reads the tags that every kind of signature has. They say nothing about the body or the fields.
     pub(crate) fn from_common_tags(tags: &TagList<'_>) -> Result<DkimSignature<'static>, SignatureError> {
         let algorithm: SignatureAlgorithm = text(required(tags, "a")?).parse()?;
-        let (signature, signature_place) = signature_value(tags)?;
+        let (signature, signature_span) = signature_value(tags)?;
         Ok(DkimSignature {
             algorithm,
             signature,
@@ -217,7 +217,7 @@ impl<'a> DkimSignature<'a> {
             timestamp: parse_number("t", tags, 12)?,
             expires: None,
             names: SignedNames::default(),
-            signature_place,
+            signature_span,
         })
     }
 
@@ -236,7 +236,7 @@ impl<'a> DkimSignature<'a> {
             timestamp: self.timestamp,
             expires: self.expires,
             names: self.names.into_owned(),
-            signature_place: self.signature_place,
+            signature_span: self.signature_span,
         }
     }
 
@@ -382,7 +382,7 @@ mod tests {
         assert_eq!(signature.signature, b"hello");
         let names: Vec<&[u8]> = signature.signed_names().collect();
         assert_eq!(names, [&b"From"[..], b"to", b"subject"]);
-        assert_eq!(&GOOD[signature.signature_place.clone()], "aGVs\r\n bG8=");
+        assert_eq!(&GOOD[signature.signature_span.clone()], "aGVs\r\n bG8=");
         let other =
             format!("{GOOD}; c=relaxed; l=12; t=5; x=999999999999; i=a@Sub.EXAMPLE.com; q=x/y:dns/txt; zz=1");
         let signature = parse(&other).unwrap();

@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn one_handshake_is_always_allowed() {
         let queue = HandshakeQueue::new(HandshakeLimits { max_under_way: 0, max_waiting: 0 });
-        let _place = queue.enter().unwrap();
+        let _queued = queue.enter().unwrap();
         assert!(queue.enter().is_err());
     }
 }

@@ -122,14 +122,14 @@ pub enum ImportError {
     },
 }
 
-/// The place of an entry in a file.
+/// The position of an entry in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct EntryPlace {
+struct EntryPosition {
     path: PathBuf,
     line: usize,
 }
 
-impl EntryPlace {
+impl EntryPosition {
     fn warning(&self, entry: &str, reason: impl Into<String>) -> ImportWarning {
         let (path, entry) = (self.path.clone(), entry.to_owned());
         ImportWarning { path, line: Some(self.line), entry, reason: reason.into() }

@@ -94,7 +94,7 @@ impl Drop for OwnConnection {
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     service: Arc<SharedService>,
-    _own: OwnConnection,
+    _connection: OwnConnection,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -102,7 +102,7 @@ impl ConnectionSlot {
     fn new(service: Arc<SharedService>, connection: OwnConnection, permit: OwnedSemaphorePermit) -> Self {
         count(&service.metrics.connections, 1);
         count(&service.metrics.open_connections, 1);
-        Self { service, _own: connection, _permit: permit }
+        Self { service, _connection: connection, _permit: permit }
     }
 }
 

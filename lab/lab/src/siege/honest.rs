@@ -33,7 +33,7 @@ pub(super) struct HonestClient {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The place to which the honest client connects.
+/// The address to which the honest client connects.
 pub(super) enum HonestTarget {
     Keys(Endpoint),
     Filter(MilterSocket),

@@ -160,7 +160,7 @@ impl BesiegedServer {
         self.development.socket()
     }
 
-    /// Returns the place to which the honest client connects.
+    /// Returns the address to which the honest client connects.
     pub(super) fn honest(&self) -> io::Result<HonestTarget> {
         if self.front == Front::Filter {
             return Ok(HonestTarget::Filter(self.front().parse().map_err(io::Error::other)?));

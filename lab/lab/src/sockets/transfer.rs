@@ -25,7 +25,7 @@ const READER_STACK: usize = 64 << 10;
 pub(super) struct RecordPiece<'a> {
     /// The record's content up to and with this piece.
     pub(super) record: &'a [u8],
-    /// The place in `record` where this piece begins.
+    /// The offset in `record` where this piece begins.
     pub(super) begins: usize,
     /// The length of the whole record's content.
     pub(super) len: usize,

@@ -113,7 +113,7 @@ macro_rules! many_functions {
                 let (session, key) = (session_handle(session), object_handle(key));
                 let inputs = CallPieces::read(memory, inputs)?;
                 $(let $ivs = memory.bytes_or_null($ivs, $ivs_len)?.map_or(ManyIvs::Mechanism, ManyIvs::Each);)?
-                let outputs = OutputPlaces::read(memory, outputs)?;
+                let outputs = OutputSpans::read(memory, outputs)?;
                 outputs.write(&library.cryptoki.$method(session, &mechanism, key, inputs.lend() $(, $ivs)?)?)
             })
         }
@@ -205,13 +205,13 @@ impl<'c> CallPieces<'c> {
     }
 }
 
-/// The places of the outputs of a call.
-struct OutputPlaces<'c> {
+/// The spans of the outputs of a call.
+struct OutputSpans<'c> {
     memory: CallerMemory<'c>,
     outputs: CallOutputs,
 }
 
-impl<'c> OutputPlaces<'c> {
+impl<'c> OutputSpans<'c> {
     fn read(memory: CallerMemory<'c>, outputs: *const CallOutputs) -> Result<Self, ReturnCode> {
         let outputs = memory.read(outputs)?;
         if outputs.data.is_null() || outputs.lens.is_null() || outputs.results.is_null() {
@@ -241,7 +241,7 @@ impl<'c> OutputPlaces<'c> {
     }
 }
 
-/// Writes outputs of equal length together. Returns false, and writes nothing, if one of them has no place.
+/// Writes outputs of equal length together. Returns false, and writes nothing, if one of them has no buffer.
 fn write_equal(data: &mut [u8], stride: usize, outputs: &EqualOutputs<'_>) -> bool {
     let EqualOutputs { bytes, count, len, stride: own_stride } = *outputs;
     let Some(last) = count.checked_sub(1) else { return true };

@@ -486,8 +486,8 @@ mod tests {
         assert_eq!((failed, len), (Err(ReturnCode::DataInvalid), 4));
         let done = memory().output(buffer.as_mut_ptr(), &mut len, compute(Ok(())));
         assert_eq!((done, len), (Ok(()), 0));
-        let no_place = memory().output(buffer.as_mut_ptr(), null_mut(), compute(Ok(())));
-        assert_eq!(no_place, Err(ReturnCode::ArgumentsBad));
+        let without_len = memory().output(buffer.as_mut_ptr(), null_mut(), compute(Ok(())));
+        assert_eq!(without_len, Err(ReturnCode::ArgumentsBad));
     }
 
     #[test]

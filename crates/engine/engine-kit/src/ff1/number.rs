@@ -130,7 +130,7 @@ pub(super) fn write_numerals(number: &mut [u32], radix: u32, numeral_bytes: usiz
     }
 }
 
-/// Writes the lowest bytes of a number, as many as the place has, the lowest last.
+/// Writes the lowest bytes of a number, as many as `out` has, the lowest last.
 pub(super) fn write_bytes(number: &[u32], out: &mut [u8]) {
     let bytes = number.iter().flat_map(|limb| limb.to_le_bytes());
     for (to, from) in out.iter_mut().rev().zip(bytes) {

@@ -14,7 +14,7 @@ use crate::hash::{CHAIN_BYTES, ChainBytes, HashEnding};
 use crate::records::{RecordPart, RecordRef};
 use crate::simd::declassify;
 
-/// The places of a record in the memory where it is put together.
+/// The spans of a record in the memory where it is put together.
 #[derive(Clone, Copy)]
 struct Plaintext {
     iv: Span,

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::bits::{BITS, choose, transpose};
 use super::group::{BLOCK, DesGroup, Rows};
-use super::schedule::place_of;
+use super::schedule::bit_index;
 use super::{DesKeying, DesScratch};
 use crate::simd::{LaneArray, LanesOf, Simd, Vector};
 
@@ -216,14 +216,14 @@ const ONE: [u8; 2 * MAX_BYTES - 1] = {
 /// Multiplies each block by x in GF(2^64), modulo x^64 + x^4 + x^3 + x + 1. SP 800-38B 5.3.
 #[inline(always)]
 fn double<V: Vector>(rows: &mut Rows<V>) {
-    let carry = rows[place_of(1)];
+    let carry = rows[bit_index(1)];
     for number in 1..64 {
-        rows[place_of(number)] = rows[place_of(number + 1)];
+        rows[bit_index(number)] = rows[bit_index(number + 1)];
     }
-    rows[place_of(64)] = carry;
+    rows[bit_index(64)] = carry;
     // x^64 = x^4 + x^3 + x + 1, and bit 64 of the standard is x^0.
     for number in [60, 61, 63] {
-        let row = &mut rows[place_of(number)];
+        let row = &mut rows[bit_index(number)];
         *row = *row ^ carry;
     }
 }

@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 
 use super::bits::BITS;
 use super::permutations::{IP, P};
-use super::schedule::{DesSchedule, PLACES, STARTS, WINDOW, place_of};
+use super::schedule::{DesSchedule, KEY_BIT_INDICES, STARTS, WINDOW, bit_index};
 use super::{sboxes, sboxes_two};
 use crate::simd::{Simd, Vector};
 
@@ -28,7 +28,7 @@ const BITS_OF_ROWS: [u8; BITS] = {
     while half < 2 {
         let mut bit = 0;
         while bit < 32 {
-            bits[place_of(IP[half][bit])] = 32 * half as u8 + bit as u8;
+            bits[bit_index(IP[half][bit])] = 32 * half as u8 + bit as u8;
             bit += 1;
         }
         half += 1;
@@ -170,7 +170,7 @@ fn inputs<V: Vector, const BOX: usize>(right: &Half<V>, key: &[V; WINDOW]) -> [V
 #[inline(always)]
 fn input<V: Vector, const BOX: usize, const BIT: usize>(right: &Half<V>, key: &[V; WINDOW]) -> V {
     // E and PC-2 are constants of the two parameters, so each input is a load at a fixed offset.
-    right[(4 * BOX + BIT + 31) % 32] ^ key[PLACES[6 * BOX + BIT]]
+    right[(4 * BOX + BIT + 31) % 32] ^ key[KEY_BIT_INDICES[6 * BOX + BIT]]
 }
 
 /// Adds the outputs of S-box `BOX` at their positions after P.

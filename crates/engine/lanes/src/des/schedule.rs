@@ -32,7 +32,7 @@ pub(super) const STARTS: [usize; 16] = {
 };
 
 /// The position in the slice of each of the 48 key bits of a round.
-pub(super) const PLACES: [usize; 48] = {
+pub(super) const KEY_BIT_INDICES: [usize; 48] = {
     let (mut positions, mut bit) = ([0; 48], 0);
     while bit < 48 {
         let from = PC2[bit] as usize - 1;
@@ -51,7 +51,7 @@ impl<V: Vector> DesSchedule<V> {
     pub(super) fn fill(&mut self, rows: &[V; BITS]) {
         for (half, choice) in self.0.chunks_exact_mut(2 * HALF).zip(PC1) {
             for (at, bit) in choice.into_iter().enumerate() {
-                half[at] = rows[place_of(bit)];
+                half[at] = rows[bit_index(bit)];
                 // The copy behind C (or D) makes every rotation a contiguous slice.
                 half[at + HALF] = half[at];
             }
@@ -72,7 +72,7 @@ impl<V: Zeroize> Zeroize for DesSchedule<V> {
 }
 
 /// Returns the row of bit `number` of FIPS 46-3, which counts from 1 at the most significant bit of the first byte.
-pub(super) const fn place_of(number: u8) -> usize {
+pub(super) const fn bit_index(number: u8) -> usize {
     let (byte, bit) = ((number as usize - 1) / 8, (number as usize - 1) % 8);
     8 * byte + 7 - bit
 }

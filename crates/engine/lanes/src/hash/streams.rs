@@ -46,7 +46,7 @@ pub(crate) trait StreamHash: LaneHash + HmacHash<Lanes = Self> {
     /// The number of messages in turn, at most [`MAX_STREAMS`]. Measured: docs/performance/records.md.
     const STREAMS: usize;
 
-    /// The place in a [`StreamState`] of each two words of a chaining value.
+    /// The index in a [`StreamState`] of each two words of a chaining value.
     const ORDER: [usize; 4];
 
     /// Hashes blocks of `N` messages, as many of each as the first has. The others must have no fewer. `kept` is memory

@@ -56,7 +56,7 @@ impl<'m, L: RsaLeaf<N>, const N: usize> PowerGroups<'m, L, N> {
     /// Returns the memory of one group. Entries are written while values are squared. They share the page offset of
     /// the values, because a square loads its value least often.
     fn window_spans(limbs: usize, digits: usize, at: usize) -> [VectorSpan; 3] {
-        let entry = L::Streams::value_place(limbs, at);
+        let entry = L::Streams::value_offset(limbs, at);
         [
             VectorSpan::anywhere(Self::ENTRIES * limbs),
             VectorSpan::anywhere(digits),

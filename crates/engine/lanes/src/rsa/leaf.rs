@@ -114,7 +114,7 @@ pub(crate) trait RsaStreams<'m, L: RsaLeaf<N>, const N: usize>: Debug + Sized {
     fn spans(limbs: usize, count: usize) -> Vec<VectorSpan>;
 
     /// Returns the offset in a page of a stream's value.
-    fn value_place(limbs: usize, at: usize) -> usize;
+    fn value_offset(limbs: usize, at: usize) -> usize;
 
     /// Allocates streams. The caller then sets values and moduli.
     fn new(leaf: L, limbs: usize, count: usize, spans: &mut FreeSpans<'m, L::Limb>) -> Self;

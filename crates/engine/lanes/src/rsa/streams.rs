@@ -71,7 +71,7 @@ impl<'m, S: MulSimd> ModulusStreams<'m, S> {
             SINGLE => [20, 40 * at, 60],
             _ => [0, 42, 62],
         };
-        let value = Self::value_place(limbs, at);
+        let value = Self::value_offset(limbs, at);
         let last = if limbs > SINGLE { limbs } else { 0 };
         [
             VectorSpan::at(modulus, limbs),
@@ -83,7 +83,7 @@ impl<'m, S: MulSimd> ModulusStreams<'m, S> {
     }
 
     /// Returns the offset in a page of a stream's value.
-    pub(super) fn value_place(limbs: usize, at: usize) -> usize {
+    pub(super) fn value_offset(limbs: usize, at: usize) -> usize {
         match limbs {
             PAIRED => 40 + 10 * at,
             SINGLE => 40 * (1 - at),

@@ -136,8 +136,8 @@ impl<'m, S: MulSimd> RsaStreams<'m, S, LANES> for ModulusStreams<'m, S> {
         Self::spans(limbs, count).collect()
     }
 
-    fn value_place(limbs: usize, at: usize) -> usize {
-        Self::value_place(limbs, at)
+    fn value_offset(limbs: usize, at: usize) -> usize {
+        Self::value_offset(limbs, at)
     }
 
     fn new(leaf: S, limbs: usize, count: usize, spans: &mut FreeSpans<'m, S::V>) -> Self {

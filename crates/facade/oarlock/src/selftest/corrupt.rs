@@ -74,13 +74,13 @@ fn damage_operation(lane: usize, out: &mut Outcomes) {
 fn damage_record(mut lane: usize, parts: &[&Records<'_>], out: &mut Outcomes) {
     for (index, records) in parts.iter().enumerate() {
         if lane < records.len {
-            return damage_place(lane, records, out.part_mut(index));
+            return damage_output(lane, records, out.part_mut(index));
         }
         lane -= records.len;
     }
 }
 
-fn damage_place(record: usize, records: &Records<'_>, part: PartMut<'_>) {
+fn damage_output(record: usize, records: &Records<'_>, part: PartMut<'_>) {
     let status = &mut part.statuses[record];
     let output = match records.output.get(record) {
         Some(OutputSink::Output(span)) => span.of_mut(part.output),

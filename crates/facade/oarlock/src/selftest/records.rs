@@ -47,11 +47,11 @@ fn grouped(parts: &[KnownPart], max: usize) -> Vec<&[KnownPart]> {
 /// Records with the known answer of each.
 struct KnownPart {
     records: Records<'static>,
-    expectations: Vec<RecordPlace>,
+    expectations: Vec<RecordExpectation>,
 }
 
-/// The places of one record's results, and the expected results.
-struct RecordPlace {
+/// The spans of one record's results, and the expected results.
+struct RecordExpectation {
     output: OutputSink,
     tag: Span,
     expected: Result<ExpectedRecord, Status>,
@@ -60,7 +60,7 @@ struct RecordPlace {
 struct ExpectedRecord {
     output: Vec<u8>,
     tag: Vec<u8>,
-    /// The result is shorter than its place.
+    /// The result is shorter than its span.
     is_short: bool,
 }
 
@@ -129,7 +129,7 @@ struct KnownColumns<'r> {
     input: Vec<InputSource>,
     output: Vec<OutputSink>,
     tag: Vec<Span>,
-    expectations: Vec<RecordPlace>,
+    expectations: Vec<RecordExpectation>,
 }
 
 impl<'r> KnownColumns<'r> {
@@ -171,10 +171,10 @@ impl<'r> KnownColumns<'r> {
         Ok(())
     }
 
-    /// A place of its own for every record's results. A tag that is given lies in the data, one that is made in the
+    /// A span of its own for every record's results. A tag that is given lies in the data, one that is made in the
     /// output.
     fn add_outputs(&mut self, row: &'r KnownRecord) -> Result<(), SelfTestFailure> {
-        let output = OutputSink::Output(self.reserve(row.place_len)?);
+        let output = OutputSink::Output(self.reserve(row.reserved_len)?);
         let tag = match (row.given_tag.is_empty(), row.made_tag_len) {
             (false, _) => self.store(&row.given_tag)?,
             (true, 0) => Span::default(),
@@ -185,9 +185,9 @@ impl<'r> KnownColumns<'r> {
         let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| ExpectedRecord {
             output: output.clone(),
             tag: tag.clone(),
-            is_short: output.len() < row.place_len,
+            is_short: output.len() < row.reserved_len,
         });
-        self.expectations.push(RecordPlace { output, tag, expected });
+        self.expectations.push(RecordExpectation { output, tag, expected });
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl<'r> KnownColumns<'r> {
 
     /// Slots for key and input of `row`, filled, and one for its output.
     fn fill_slots(&mut self, row: &KnownRecord) {
-        let lens = [row.key.len(), row.input.len(), row.place_len.max(64)];
+        let lens = [row.key.len(), row.input.len(), row.reserved_len.max(64)];
         self.slots = SecretSlots::with_capacities(&lens.map(|len| len as u32)).unwrap_or_default();
         for (slot, bytes) in [(0, &row.key), (1, &row.input)] {
             if let Some(slot_bytes) = self.slots.fill(slot, bytes.len()) {
@@ -223,7 +223,7 @@ impl<'r> KnownColumns<'r> {
     }
 
     fn finish(mut self, form: ColumnForm) -> Result<KnownPart, SelfTestFailure> {
-        // The last record of `each` has got another sink since its place was noted.
+        // The last record of `each` has got another sink since its span was noted.
         for (expectation, sink) in self.expectations.iter_mut().zip(&self.output) {
             expectation.output = *sink;
         }
@@ -282,7 +282,7 @@ fn check(parts: &[KnownPart], outcomes: &mut Outcomes) -> Result<(), (usize, Dif
     Ok(())
 }
 
-impl RecordPlace {
+impl RecordExpectation {
     fn check(&self, part: usize, record: usize, outcomes: &mut Outcomes) -> Result<(), Difference> {
         let short_len = outcomes.short_len(part, record);
         let result = outcomes.part_mut(part);

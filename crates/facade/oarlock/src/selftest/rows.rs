@@ -20,8 +20,8 @@ pub(super) struct KnownRecord {
     pub(super) input: Vec<u8>,
     /// The input's span ends beyond the data.
     pub(super) is_beyond_data: bool,
-    /// Bytes of the output's place.
-    pub(super) place_len: usize,
+    /// The bytes of the output's span.
+    pub(super) reserved_len: usize,
     /// The tag to compare when opening.
     pub(super) given_tag: Vec<u8>,
     /// Bytes of tag to make when sealing.
@@ -88,7 +88,7 @@ pub(super) fn rows(shape: Shape) -> Result<Vec<KnownRecord>, SelfTestFailure> {
 
 /// No result of any shape here is three bytes long.
 fn misfit(row: &KnownRecord) -> KnownRecord {
-    KnownRecord { place_len: 3, expected: KnownRecordResult(Err(Status::BadLength)), ..row.copy() }
+    KnownRecord { reserved_len: 3, expected: KnownRecordResult(Err(Status::BadLength)), ..row.copy() }
 }
 
 fn beyond(row: &KnownRecord) -> KnownRecord {
@@ -111,7 +111,7 @@ impl KnownRecord {
     }
 
     fn giving(self, output: Vec<u8>) -> Self {
-        Self { place_len: output.len(), expected: KnownRecordResult(Ok((output, Vec::new()))), ..self }
+        Self { reserved_len: output.len(), expected: KnownRecordResult(Ok((output, Vec::new()))), ..self }
     }
 }
 
@@ -161,7 +161,7 @@ fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTest
         let (key, iv) = (bytes(&words, 1)?, bytes(&words, 2)?);
         let aad = if lacks_aad { Vec::new() } else { bytes(&words, 3)? };
         let (plain, sealed, tag) = (bytes(&words, 4)?, bytes(&words, 5)?, bytes(&words, 6)?);
-        let row = KnownRecord { iv, aad, lacks_aad, place_len: sealed.len(), ..KnownRecord::default() };
+        let row = KnownRecord { iv, aad, lacks_aad, reserved_len: sealed.len(), ..KnownRecord::default() };
         let row = match direction {
             _ if key.len() != alg.key_len() => continue,
             Direction::Encrypt if words[0] != "good" => continue,
@@ -191,7 +191,7 @@ fn fpe(alg: FpeAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFa
     for words in tagged(FF1, &alg.to_string()) {
         let (key, iv, aad) = (bytes(&words, 0)?, bytes(&words, 1)?, bytes(&words, 2)?);
         let (plain, encrypted) = (bytes(&words, 3)?, bytes(&words, 4)?);
-        let row = KnownRecord { key, iv, aad, place_len: plain.len(), ..KnownRecord::default() };
+        let row = KnownRecord { key, iv, aad, reserved_len: plain.len(), ..KnownRecord::default() };
         rows.push(match direction {
             _ if encrypted.is_empty() => {
                 KnownRecord { input: plain, expected: KnownRecordResult(Err(Status::OutOfRange)), ..row }
@@ -210,8 +210,8 @@ fn chain(name: &str, order: ChainOrder, direction: Direction) -> Result<Vec<Know
     for words in tagged(CHAIN, name) {
         let [key, second_key, iv, aad] = four(&words[1..])?;
         let [plain, sealed, last] = [bytes(&words, 5)?, bytes(&words, 6)?, bytes(&words, 7)?];
-        let place_len = sealed.len();
-        let row = KnownRecord { key, second_key, iv, aad, place_len, ..KnownRecord::default() };
+        let reserved_len = sealed.len();
+        let row = KnownRecord { key, second_key, iv, aad, reserved_len, ..KnownRecord::default() };
         let is_detached = order.has_detached_tag();
         let row = match (direction, words[0]) {
             (Direction::Encrypt, "good") if is_detached => KnownRecord {
@@ -286,9 +286,15 @@ fn wrap(alg: WrapAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTest
             (Direction::Decrypt, is_bad) => {
                 let expected =
                     if is_bad { Err(Status::Rejected) } else { Ok((bytes(&words, 1)?, Vec::new())) };
-                let place_len = wrapped.len() - 8;
+                let reserved_len = wrapped.len() - 8;
                 let expected = KnownRecordResult(expected);
-                rows.push(KnownRecord { key, input: wrapped, place_len, expected, ..KnownRecord::default() });
+                rows.push(KnownRecord {
+                    key,
+                    input: wrapped,
+                    reserved_len,
+                    expected,
+                    ..KnownRecord::default()
+                });
             }
         }
     }

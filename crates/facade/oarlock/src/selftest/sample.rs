@@ -242,7 +242,7 @@ fn made(
     Ok(undoing)
 }
 
-/// Hands out places in data and output.
+/// Hands out spans in data and output.
 #[derive(Default)]
 struct SampleLayout {
     input_len: usize,

@@ -14,7 +14,7 @@ pub(super) struct PowerBatch {
     set: OperationSet,
 }
 
-/// The place of a power among its results.
+/// The index of a power among its results.
 #[derive(Clone, Copy)]
 pub(super) struct PowerIndex(usize);
 

@@ -34,7 +34,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, digest_place, |operation, flags| {
+        self.step(session, digest_of, |operation, flags| {
             if operation.is_in_pieces() {
                 return Err(ReturnCode::OperationActive);
             }
@@ -57,7 +57,7 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`].
     pub fn digest_update(&self, session: SessionHandle, data: &[u8]) -> Result<(), ReturnCode> {
-        self.step(session, digest_place, |operation, _| {
+        self.step(session, digest_of, |operation, _| {
             operation.update(data);
             Ok(StepEnd::More(()))
         })
@@ -87,7 +87,7 @@ impl Cryptoki {
         session: SessionHandle,
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.step(session, digest_place, |operation, _| {
+        self.step(session, digest_of, |operation, _| {
             if !output.has_space(operation.output_len())? {
                 return Ok(StepEnd::More(()));
             }
@@ -185,6 +185,6 @@ fn new_digest(mechanism: &Mechanism<'_>) -> Result<DigestOperation, ReturnCode> 
     }
 }
 
-fn digest_place(session: &mut Session) -> &mut ActiveOperation<DigestOperation> {
+fn digest_of(session: &mut Session) -> &mut ActiveOperation<DigestOperation> {
     &mut session.digest
 }

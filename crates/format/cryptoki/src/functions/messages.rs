@@ -78,7 +78,7 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`].
     pub fn message_encrypt_final(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.step(session, cipher_place(CipherDirection::Encrypt), |_, _| Ok(StepEnd::Done(())))
+        self.step(session, cipher_of(CipherDirection::Encrypt), |_, _| Ok(StepEnd::Done(())))
     }
 
     /// `C_MessageDecryptInit`.
@@ -142,7 +142,7 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`].
     pub fn message_decrypt_final(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.step(session, cipher_place(CipherDirection::Decrypt), |_, _| Ok(StepEnd::Done(())))
+        self.step(session, cipher_of(CipherDirection::Decrypt), |_, _| Ok(StepEnd::Done(())))
     }
 
     /// `C_MessageSignInit`.
@@ -169,7 +169,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.message_step(session, sign_place, |operation| {
+        self.message_step(session, signature_of, |operation| {
             operation.check_between_messages()?;
             if output.has_space(operation.fresh.len())? {
                 let mut signature = operation.fresh.clone();
@@ -184,7 +184,7 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`], [`ReturnCode::OperationActive`].
     pub fn sign_message_begin(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.message_step(session, sign_place, MessageSignature::begin)
+        self.message_step(session, signature_of, MessageSignature::begin)
     }
 
     /// `C_SignMessageNext`. The last piece has an output.
@@ -197,7 +197,7 @@ impl Cryptoki {
         data: &[u8],
         output: Option<&mut CallOutput<'_>>,
     ) -> Result<(), ReturnCode> {
-        self.message_step(session, sign_place, |operation| {
+        self.message_step(session, signature_of, |operation| {
             let Some(output) = output else { return operation.add_piece(data) };
             if operation.current.is_none() {
                 return Err(ReturnCode::OperationNotInitialized);
@@ -216,7 +216,7 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`].
     pub fn message_sign_final(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.step(session, sign_place, |_, _| Ok(StepEnd::Done(())))
+        self.step(session, signature_of, |_, _| Ok(StepEnd::Done(())))
     }
 
     /// `C_MessageVerifyInit`.
@@ -243,7 +243,7 @@ impl Cryptoki {
         data: &[u8],
         signature: &[u8],
     ) -> Result<(), ReturnCode> {
-        self.message_step(session, verify_place, |operation| {
+        self.message_step(session, verification_of, |operation| {
             operation.check_between_messages()?;
             let mut verification = operation.fresh.clone();
             verification.plan_verification(Some(data), signature)?.run(&self.accelerator).map(drop)
@@ -255,7 +255,7 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`], [`ReturnCode::OperationActive`].
     pub fn verify_message_begin(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.message_step(session, verify_place, MessageSignature::begin)
+        self.message_step(session, verification_of, MessageSignature::begin)
     }
 
     /// `C_VerifyMessageNext`. The last piece comes with the signature.
@@ -268,7 +268,7 @@ impl Cryptoki {
         data: &[u8],
         signature: Option<&[u8]>,
     ) -> Result<(), ReturnCode> {
-        self.message_step(session, verify_place, |operation| {
+        self.message_step(session, verification_of, |operation| {
             operation.add_piece(data)?;
             let Some(signature) = signature else { return Ok(()) };
             let mut verification = operation.take_current()?;
@@ -281,7 +281,7 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::OperationNotInitialized`].
     pub fn message_verify_final(&self, session: SessionHandle) -> Result<(), ReturnCode> {
-        self.step(session, verify_place, |_, _| Ok(StepEnd::Done(())))
+        self.step(session, verification_of, |_, _| Ok(StepEnd::Done(())))
     }
 
     fn message_cipher_init(
@@ -298,9 +298,9 @@ impl Cryptoki {
         if !matches!(mechanism.parameters, MechanismParameters::None) {
             return Err(ReturnCode::MechanismParamInvalid);
         }
-        let usable = self.message_key(session, mechanism, key, usage, &cipher_place(direction))?;
+        let usable = self.message_key(session, mechanism, key, usage, &cipher_of(direction))?;
         let operation = MessageCipher::new(usable.key, usable.facts.family, direction)?;
-        self.sessions.with(session, |found| cipher_place(direction)(found).begin(operation))
+        self.sessions.with(session, |found| cipher_of(direction)(found).begin(operation))
     }
 
     fn message_signature_init(
@@ -338,7 +338,7 @@ impl Cryptoki {
         (aad, data): (&[u8], &[u8]),
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.message_step(session, cipher_place(direction), |operation| {
+        self.message_step(session, cipher_of(direction), |operation| {
             operation.check_between_messages()?;
             operation.check(parameters)?;
             if output.has_space(data.len())? {
@@ -355,7 +355,7 @@ impl Cryptoki {
         parameters: &mut MessageParameters<'_>,
         aad: &[u8],
     ) -> Result<(), ReturnCode> {
-        self.message_step(session, cipher_place(direction), |operation| {
+        self.message_step(session, cipher_of(direction), |operation| {
             operation.check_between_messages()?;
             operation.begin(parameters, aad)
         })
@@ -369,7 +369,7 @@ impl Cryptoki {
         (data, is_last): (&[u8], bool),
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
-        self.message_step(session, cipher_place(direction), |operation| {
+        self.message_step(session, cipher_of(direction), |operation| {
             let len = operation.message_len(data.len())?;
             if !is_last {
                 let has_space = output.has_space(0)?;
@@ -395,17 +395,17 @@ impl Cryptoki {
     }
 }
 
-fn cipher_place(direction: CipherDirection) -> impl Fn(&mut Session) -> &mut ActiveOperation<MessageCipher> {
+fn cipher_of(direction: CipherDirection) -> impl Fn(&mut Session) -> &mut ActiveOperation<MessageCipher> {
     move |session| match direction {
         CipherDirection::Encrypt => &mut session.message_encrypt,
         CipherDirection::Decrypt => &mut session.message_decrypt,
     }
 }
 
-fn sign_place(session: &mut Session) -> &mut ActiveOperation<MessageSignature> {
+fn signature_of(session: &mut Session) -> &mut ActiveOperation<MessageSignature> {
     &mut session.message_sign
 }
 
-fn verify_place(session: &mut Session) -> &mut ActiveOperation<MessageSignature> {
+fn verification_of(session: &mut Session) -> &mut ActiveOperation<MessageSignature> {
     &mut session.message_verify
 }

@@ -16,7 +16,8 @@ pub(super) enum StepEnd<R> {
 }
 
 impl Cryptoki {
-    /// Computes a step of the operation at `place`. `action` gets the operation and the flags of the session.
+    /// Computes a step of the operation that `operation_of` selects. `action` gets the operation and the flags of the
+    /// session.
     ///
     /// An error ends the operation, as the standard says, except if the buffer is too small, or if the PIN for this use
     /// is missing.

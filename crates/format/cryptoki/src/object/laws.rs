@@ -276,8 +276,8 @@ pub(crate) fn complete_copy(
     copy.remove(A::UNIQUE_ID);
     for (kind, value) in template.iter() {
         let rule = rule(class, key_type, kind).ok_or(ReturnCode::AttributeTypeInvalid)?;
-        let is_place = matches!(kind, A::TOKEN | A::PRIVATE | A::MODIFIABLE | A::DESTROYABLE);
-        let is_free = is_place || matches!(rule, SettingRule::Always | SettingRule::ValuesAndLater);
+        let is_storage = matches!(kind, A::TOKEN | A::PRIVATE | A::MODIFIABLE | A::DESTROYABLE);
+        let is_free = is_storage || matches!(rule, SettingRule::Always | SettingRule::ValuesAndLater);
         // A template may repeat what the object says already.
         if !is_free && attributes.get(kind) != Some(value) {
             return Err(ReturnCode::AttributeReadOnly);

@@ -234,7 +234,7 @@ fn first_result(results: &Results, rule: FailureRule) -> ComputedBytes {
 /// Returns the outputs of all records, side by side.
 fn all_outputs(outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> ComputedBytes {
     outcomes.statuses().iter().try_for_each(|status| check_status(*status, shape, rule))?;
-    // Only a lone record has an output that is shorter than its place.
+    // Only a lone record has an output that is shorter than its span.
     let len = outcomes.short_len(0, 0).unwrap_or(outcomes.bytes().len());
     Ok(Zeroizing::new(outcomes.bytes().get(..len).unwrap_or_default().to_vec()))
 }

@@ -16,7 +16,7 @@ pub struct ManyInputs<'a> {
     pub spans: ManySpans<'a>,
 }
 
-/// The places of pieces in a buffer.
+/// The spans of pieces in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub enum ManySpans<'a> {
     /// `count` pieces of `len` bytes, each `stride` bytes behind the one before.
@@ -44,7 +44,7 @@ pub enum ManyIvs<'a> {
 /// The answers of one call, in the order of the inputs. Bytes that are secret are zeroized on drop.
 pub struct ManyAnswers {
     bytes: AnswerBytes,
-    spans: AnswerPlaces,
+    spans: AnswerSpans,
 }
 
 /// The bytes of all outputs.
@@ -54,17 +54,17 @@ pub(crate) enum AnswerBytes {
     Own(Zeroizing<Vec<u8>>),
 }
 
-/// The places of the outputs.
-pub(crate) enum AnswerPlaces {
-    /// Every operation has succeeded, and its output has this place.
-    Equal(EqualPlaces),
+/// The spans of the outputs.
+pub(crate) enum AnswerSpans {
+    /// Every operation has succeeded, and its output has this span.
+    Equal(EqualSpans),
     /// The start and the length of each output, or the error of the operation.
     Each(Vec<Result<(usize, usize), ReturnCode>>),
 }
 
 /// Places of equal length at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EqualPlaces {
+pub(crate) struct EqualSpans {
     pub(crate) count: usize,
     pub(crate) len: usize,
     pub(crate) stride: usize,
@@ -121,7 +121,7 @@ impl ManyInputs<'_> {
 }
 
 impl ManyAnswers {
-    pub(crate) fn new(bytes: AnswerBytes, spans: AnswerPlaces) -> Self {
+    pub(crate) fn new(bytes: AnswerBytes, spans: AnswerSpans) -> Self {
         Self { bytes, spans }
     }
 
@@ -130,7 +130,7 @@ impl ManyAnswers {
         bytes: Zeroizing<Vec<u8>>,
         spans: Vec<Result<(usize, usize), ReturnCode>>,
     ) -> Self {
-        Self { bytes: AnswerBytes::Own(bytes), spans: AnswerPlaces::Each(spans) }
+        Self { bytes: AnswerBytes::Own(bytes), spans: AnswerSpans::Each(spans) }
     }
 
     /// Changes the result of each operation. `change` gets the output.
@@ -141,15 +141,15 @@ impl ManyAnswers {
             let output = all.get(start..start + len).ok_or(ReturnCode::GeneralError)?;
             Ok((start, change(output)?))
         });
-        let spans = AnswerPlaces::Each(spans.collect());
+        let spans = AnswerSpans::Each(spans.collect());
         Self { spans, ..self }
     }
 
     /// Cuts every output to `len` bytes, which is not more than it has.
     pub(crate) fn cut(&mut self, len: usize) {
         match &mut self.spans {
-            AnswerPlaces::Equal(spans) => spans.len = len,
-            AnswerPlaces::Each(spans) => spans.iter_mut().flatten().for_each(|span| span.1 = len),
+            AnswerSpans::Equal(spans) => spans.len = len,
+            AnswerSpans::Each(spans) => spans.iter_mut().flatten().for_each(|span| span.1 = len),
         }
     }
 
@@ -157,8 +157,8 @@ impl ManyAnswers {
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.spans {
-            AnswerPlaces::Equal(spans) => spans.count,
-            AnswerPlaces::Each(spans) => spans.len(),
+            AnswerSpans::Equal(spans) => spans.count,
+            AnswerSpans::Each(spans) => spans.len(),
         }
     }
 
@@ -185,7 +185,7 @@ impl ManyAnswers {
     /// Returns the outputs if they are known to have equal lengths. They can be copied together then.
     #[must_use]
     pub fn equal_outputs(&self) -> Option<EqualOutputs<'_>> {
-        let AnswerPlaces::Equal(EqualPlaces { count, len, stride }) = self.spans else { return None };
+        let AnswerSpans::Equal(EqualSpans { count, len, stride }) = self.spans else { return None };
         Some(EqualOutputs { bytes: self.bytes.as_slice(), count, len, stride })
     }
 }
@@ -199,7 +199,7 @@ impl AnswerBytes {
     }
 }
 
-impl AnswerPlaces {
+impl AnswerSpans {
     fn get(&self, index: usize) -> Result<(usize, usize), ReturnCode> {
         match self {
             Self::Equal(spans) if index < spans.count => Ok((index * spans.stride, spans.len)),

@@ -10,7 +10,7 @@ use super::cipher_method::CipherMethod;
 use super::compute::{ComputedBytes, PlannedJob, SecretRecords, compare_mac, compare_message};
 use super::failure::{FailureRule, to_return_code};
 use super::mac::MacRule;
-use super::many::{AnswerBytes, AnswerPlaces, EqualPlaces, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
+use super::many::{AnswerBytes, AnswerSpans, EqualSpans, ManyAnswers, ManyInputs, ManyIvs, ManySpans};
 use super::padding::{BLOCK, unpadded_len};
 use super::pieces::WholeMessage;
 use super::record::{CipherBatch, check_status, plan_blocks};
@@ -243,9 +243,9 @@ struct RecordColumn {
     outputs: RecordOutputs,
 }
 
-/// The places of the outputs of records.
+/// The spans of the outputs of records.
 enum RecordOutputs {
-    Equal(EqualPlaces),
+    Equal(EqualSpans),
     Each {
         outputs: Vec<Span>,
         /// The indices of inputs that are not in the buffer.
@@ -278,7 +278,7 @@ impl RecordColumn {
         }
     }
 
-    /// Makes records without a list of their places.
+    /// Makes records without a list of their spans.
     fn equal(
         (count, len, stride): (usize, usize, u32),
         first: usize,
@@ -297,7 +297,7 @@ impl RecordColumn {
             input: Column::Stride { first: InputSource::Data(input), stride },
             output: Column::Stride { first: OutputSink::Output(output), stride: output.len },
             output_len: all,
-            outputs: RecordOutputs::Equal(EqualPlaces { count, len: output_len, stride: output_len }),
+            outputs: RecordOutputs::Equal(EqualSpans { count, len: output_len, stride: output_len }),
         })
     }
 
@@ -358,17 +358,17 @@ impl RecordColumn {
 }
 
 impl RecordOutputs {
-    fn answers(&self, outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> AnswerPlaces {
+    fn answers(&self, outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> AnswerSpans {
         let statuses = outcomes.statuses();
         match self {
             Self::Equal(spans) if statuses.iter().all(|status| *status == Status::Done) => {
-                AnswerPlaces::Equal(*spans)
+                AnswerSpans::Equal(*spans)
             }
             Self::Equal(spans) => {
                 let answer = |(index, status): (usize, &Status)| {
                     check_status(*status, shape, rule).map(|()| (index * spans.stride, spans.len))
                 };
-                AnswerPlaces::Each(statuses.iter().enumerate().map(answer).collect())
+                AnswerSpans::Each(statuses.iter().enumerate().map(answer).collect())
             }
             Self::Each { outputs, outside } => {
                 let answer = |(status, span): (&Status, &Span)| {
@@ -380,7 +380,7 @@ impl RecordOutputs {
                         *answer = Err(ReturnCode::ArgumentsBad);
                     }
                 }
-                AnswerPlaces::Each(answers)
+                AnswerSpans::Each(answers)
             }
         }
     }

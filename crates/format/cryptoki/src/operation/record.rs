@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::compute::Computation;
 use super::failure::{FailureRule, to_return_code};
-use super::many::{AnswerBytes, AnswerPlaces, ManyAnswers};
+use super::many::{AnswerBytes, AnswerSpans, ManyAnswers};
 use super::padding::BLOCK;
 use crate::constants::ReturnCode;
 
@@ -189,10 +189,10 @@ impl CipherBatch {
         let outcomes =
             accelerator.records().run(shape, &records).map_err(|error| to_return_code(&error, rule))?;
         let answers = self.indices.iter().map(|index| self.answer((*index)?, &outcomes)).collect();
-        Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), AnswerPlaces::Each(answers)))
+        Ok(ManyAnswers::new(AnswerBytes::Outcomes(outcomes), AnswerSpans::Each(answers)))
     }
 
-    /// Returns the place and the length of the output of a record.
+    /// Returns the offset and the length of the output of a record.
     fn answer(&self, index: usize, outcomes: &Outcomes) -> Result<(usize, usize), ReturnCode> {
         let status = outcomes.statuses().get(index).copied().unwrap_or_default();
         check_status(status, self.shape, self.rule)?;
@@ -203,7 +203,7 @@ impl CipherBatch {
     }
 }
 
-/// The places of one record.
+/// The spans of one record.
 #[derive(Clone, Copy)]
 struct RecordSpans {
     iv: Span,
@@ -215,7 +215,7 @@ struct RecordSpans {
 }
 
 impl RecordSpans {
-    /// Returns the places of a record whose inputs begin at `start` of the data and whose output begins at
+    /// Returns the spans of a record whose inputs begin at `start` of the data and whose output begins at
     /// `output_start`.
     fn new(inputs: &RecordInputs<'_>, start: usize, output_start: usize) -> Option<Self> {
         let mut end = start;

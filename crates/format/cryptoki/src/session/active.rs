@@ -93,7 +93,7 @@ impl CallResult {
 }
 
 impl Session {
-    /// Returns the place of the cipher of a direction.
+    /// Returns the cipher of a direction.
     pub(crate) fn cipher(&mut self, direction: CipherDirection) -> &mut ActiveOperation<CipherOperation> {
         match direction {
             CipherDirection::Encrypt => &mut self.encrypt,

@@ -133,7 +133,7 @@ impl fmt::Debug for SessionTable {
     }
 }
 
-/// Returns the chunk of an entry, and its place there.
+/// Returns the chunk of an entry, and its index there.
 fn position(index: u32) -> (usize, usize) {
     // Chunk `n` begins at `FIRST_CHUNK * (2^n - 1)`.
     let shifted = u64::from(index) + FIRST_CHUNK;

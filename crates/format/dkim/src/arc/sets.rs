@@ -154,7 +154,7 @@ pub(crate) fn write_seal_unsigned(set: &ArcSet, headers: &[HeaderField<'_>], out
     write_unsigned(
         CanonicalForm::Relaxed,
         &headers[set.seal],
-        set.seal_signature.signature_place.clone(),
+        set.seal_signature.signature_span.clone(),
         out,
     );
 }

@@ -201,7 +201,7 @@ impl<'m> VerifyIntake<'m> {
         let start = data.len();
         let form = signature.canonicalization.header;
         write_signed(form, headers, signature.names.iter(), data);
-        write_unsigned(form, field, signature.signature_place.clone(), data);
+        write_unsigned(form, field, signature.signature_span.clone(), data);
         let end = data.len();
         self.gather.add(signature.algorithm.digest(), start..end)
     }

@@ -66,7 +66,7 @@ fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Re
     Err(EntryError::Missing(EXPECTED).into())
 }
 
-/// Parses a number with up to `places` digits after the dot, in units of the last decimal.
+/// Parses a number with up to `max_digits` digits after the dot, in units of the last decimal.
 fn decimal(text: &[u8], max_digits: usize) -> Option<u64> {
     let dot = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
     let (whole, fraction) = (digits(&text[..dot])?, text.get(dot + 1..).unwrap_or_default());

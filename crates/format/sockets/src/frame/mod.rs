@@ -43,7 +43,7 @@ impl SealFrame {
     }
 }
 
-/// A record to open: places in the wire buffer.
+/// A record to open: spans in the wire buffer.
 pub(crate) struct OpenFrame {
     /// The number of bytes of the whole record.
     pub(crate) used: usize,
@@ -93,7 +93,7 @@ pub(crate) fn seal_frame(
     }
 }
 
-/// Returns the content of an opened body, and its place in the body.
+/// Returns the content of an opened body, and its span in the body.
 pub(crate) fn read_content(
     numbers: &RecordNumbers,
     frame: &OpenFrame,

@@ -167,7 +167,7 @@ fn total_len(suite: Suite, length: [u8; LENGTH_LEN]) -> Result<usize, OpeningErr
     Ok(LENGTH_LEN + found + suite.tag_len())
 }
 
-/// Returns the places of a packet of `used` bytes.
+/// Returns the spans of a packet of `used` bytes.
 pub(crate) fn open_frame(numbers: &RecordNumbers, wire: &[u8], used: usize) -> OpenFrame {
     let suite = numbers.suite;
     let start = if has_clear_length(suite) { LENGTH_LEN } else { 0 };

@@ -215,7 +215,7 @@ fn check_len(suite: Suite, found: usize) -> Result<(), OpeningError> {
     Ok(())
 }
 
-/// Returns the places of a record of `used` bytes, which [`frame_len`] has checked.
+/// Returns the spans of a record of `used` bytes, which [`frame_len`] has checked.
 pub(crate) fn open_frame(numbers: &RecordNumbers, wire: &[u8], used: usize) -> OpenFrame {
     let suite = numbers.suite;
     let body = HEADER_LEN + suite.explicit_iv_len()..used - suite.tag_len();
@@ -238,7 +238,7 @@ pub(crate) fn open_frame(numbers: &RecordNumbers, wire: &[u8], used: usize) -> O
     OpenFrame { used, tag: body.end..used, body, iv, aad, sequence, outer_type }
 }
 
-/// Returns the content of an opened body and its place.
+/// Returns the content of an opened body and its span.
 pub(super) fn read_content(
     suite: Suite,
     outer_type: u8,

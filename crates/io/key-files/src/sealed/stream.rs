@@ -72,8 +72,7 @@ pub(super) fn open(
     Ok(content)
 }
 
-/// Returns the places of the chunks of a content. An empty content has one empty chunk, and so has what follows a full
-/// last chunk.
+/// Returns the chunks of a content. An empty content has one empty chunk, and so has what follows a full last chunk.
 fn chunks_mut(content: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let mut rest = Some(content);
     std::iter::from_fn(move || {

@@ -262,7 +262,7 @@ fn unread(zone: &ZoneFile) -> impl Iterator<Item = FindingLine<'_>> {
     let start = || Some((zone.path.display().to_string(), 0));
     let damage = zone.damage.iter().map(move |text| FindingLine::bare("truncated", text.clone(), start()));
     let fault = |fault: &FaultyEntry| {
-        FindingLine::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)))
+        FindingLine::bare("syntax", fault.error.to_string(), Some(zone.position_of_fault(fault)))
     };
     zone.faults.iter().map(fault).chain(damage)
 }
@@ -270,7 +270,7 @@ fn unread(zone: &ZoneFile) -> impl Iterator<Item = FindingLine<'_>> {
 /// Returns the error that there is no zone to verify, after printing the entries that could not be read.
 pub(super) fn no_zone(zone: &ZoneFile, error: &str) -> DnssecError {
     for fault in &zone.faults {
-        let (file, line) = zone.place_of_fault(fault);
+        let (file, line) = zone.position_of_fault(fault);
         eprintln!("oarlock: {file}:{line}: {}", fault.error);
     }
     DnssecError::Usage(format!("{}: {error}", zone.path.display()))

@@ -152,7 +152,7 @@ impl ZoneFile {
     }
 
     /// Returns the file and line of an entry that was not read.
-    pub(super) fn place_of_fault(&self, fault: &FaultyEntry) -> (String, u32) {
+    pub(super) fn position_of_fault(&self, fault: &FaultyEntry) -> (String, u32) {
         let file = fault.file.as_deref().map(str::to_owned);
         (file.unwrap_or_else(|| self.path.display().to_string()), fault.line)
     }

@@ -449,7 +449,7 @@ impl<'a> SpeedSession<'a> {
     }
 }
 
-/// Returns the place of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it
+/// Returns the index of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it
 /// does not compete.
 fn peer_indices(peers: &[Option<Vec<PreparedTask>>]) -> Vec<Option<usize>> {
     let mut next = 2..;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{EntryPlace, ImportError, ImportWarning, ReadFile};
+use super::{EntryPosition, ImportError, ImportWarning, ReadFile};
 
 /// The maximum depth of included files. opendkim.conf(5), Include.
 const MAX_LEVELS: usize = 5;
@@ -12,7 +12,7 @@ const MAX_LEVELS: usize = 5;
 pub(super) struct ConfLine {
     pub(super) name: String,
     pub(super) value: String,
-    pub(super) source: EntryPlace,
+    pub(super) source: EntryPosition,
 }
 
 impl ConfLine {
@@ -61,7 +61,7 @@ impl ConfLines {
             if line.is_empty() {
                 continue;
             }
-            let source = EntryPlace { path: path.to_owned(), line: number };
+            let source = EntryPosition { path: path.to_owned(), line: number };
             let Some((name, value)) = line.split_once(char::is_whitespace) else {
                 warnings.push(source.warning("", "expected a name, white space and a value"));
                 continue;
@@ -86,7 +86,7 @@ impl ConfLines {
     /// Replaces a setting by an option of the command line.
     pub(super) fn replace(&mut self, name: &str, value: Option<&str>) {
         if let Some(value) = value {
-            let source = EntryPlace { path: PathBuf::from("the command line"), line: 1 };
+            let source = EntryPosition { path: PathBuf::from("the command line"), line: 1 };
             self.put(ConfLine { name: name.to_owned(), value: value.to_owned(), source });
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::conf::{ConfLine, without_comment};
-use super::{EntryPlace, ImportError, ReadFile};
+use super::{EntryPosition, ImportError, ReadFile};
 
 /// The form of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum DataSetForm {
 pub(super) struct DataEntry {
     pub(super) key: String,
     pub(super) value: Option<String>,
-    pub(super) source: EntryPlace,
+    pub(super) source: EntryPosition,
 }
 
 /// A data set in a file or in a setting itself.
@@ -76,7 +76,7 @@ fn entries(text: &str, path: &Path) -> Vec<DataEntry> {
         let line = without_comment(line);
         let (key, value) =
             line.split_once(char::is_whitespace).map_or((line, None), |(key, value)| (key, Some(value)));
-        let source = EntryPlace { path: path.to_owned(), line: number };
+        let source = EntryPosition { path: path.to_owned(), line: number };
         let value = value.map(|value| value.trim_start().to_owned());
         (!key.is_empty()).then(|| DataEntry { key: key.to_owned(), value, source })
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use oarlock_dkim::ascii_form;
 
 use super::dataset::DataSet;
-use super::{EntryPlace, ImportWarning};
+use super::{EntryPosition, ImportWarning};
 
 /// The name of a domain or a file that stands for the domain of the author.
 const ANY: &str = "%";
@@ -87,7 +87,7 @@ impl OpendkimKeyTable {
 }
 
 /// Returns a warning. A line without fields may be a line of a key that was pasted, so its name is not shown.
-fn warning(source: &EntryPlace, name: &str, fault: KeyEntryFault) -> ImportWarning {
+fn warning(source: &EntryPosition, name: &str, fault: KeyEntryFault) -> ImportWarning {
     let name = if fault == KeyEntryFault::Fields(0) { "" } else { name };
     source.warning(name, fault.to_string())
 }

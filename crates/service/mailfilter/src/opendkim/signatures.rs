@@ -9,7 +9,7 @@ use super::conf::ConfLines;
 use super::dataset::{DataEntry, DataSet, DataSetForm};
 use super::keys::{OpendkimKey, OpendkimKeyTable};
 use super::pattern::AuthorPattern;
-use super::{EntryPlace, ImportError, ImportWarning, ReadFile};
+use super::{EntryPosition, ImportError, ImportWarning, ReadFile};
 
 /// The character that stands for the domain of the author.
 const ANY: char = '%';
@@ -17,7 +17,7 @@ const ANY: char = '%';
 /// An entry of the signing table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SigningRule {
-    source: EntryPlace,
+    source: EntryPosition,
     /// The pattern as it is written.
     text: String,
     pattern: AuthorPattern,

@@ -21,7 +21,7 @@ pub(super) struct ValueResults {
     output: Bytes,
 }
 
-/// The places of a value's results in the output. Empty if the record has none.
+/// The spans of a value's results in the output. Empty if the record has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ValueSpans {
     iv: Span,

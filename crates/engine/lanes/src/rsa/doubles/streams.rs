@@ -47,7 +47,7 @@ impl<'m, D: DoubleSimd> RsaStreams<'m, DoubleLeaf<D>, DOUBLES> for DoubleStreams
         std::iter::once(scratch).chain((0..count).flat_map(|_| DoubleStream::spans(limbs))).collect()
     }
 
-    fn value_place(_limbs: usize, _at: usize) -> usize {
+    fn value_offset(_limbs: usize, _at: usize) -> usize {
         ENTRY
     }
 

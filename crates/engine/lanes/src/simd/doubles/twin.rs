@@ -36,7 +36,7 @@ pub(crate) fn square(shape: &DoubleShape, a: &[DoubleVector], modulus: DoubleMod
     let mut out = Number::default();
     for block in 0..2 * shape.tiles() {
         let mut columns = ColumnBlock::new(shape, None);
-        columns.add_own(block, &a[tile * (block / 2)..], &doubled[tile * (block / 2)..]);
+        columns.add_square(block, &a[tile * (block / 2)..], &doubled[tile * (block / 2)..]);
         if shape.restarts_square(block) {
             columns.restart();
         }
@@ -210,7 +210,7 @@ impl<'a> ColumnBlock<'a> {
     }
 
     /// Adds the products of a block with itself: of its lower half if the block of columns is even.
-    fn add_own(&mut self, block: usize, limbs: &[DoubleVector], doubled: &[DoubleVector]) {
+    fn add_square(&mut self, block: usize, limbs: &[DoubleVector], doubled: &[DoubleVector]) {
         let tile = self.shape.tile;
         let base = block % 2 * tile;
         for row in 0..tile {

@@ -65,7 +65,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
 fn read(path: &Path, origin: Option<&DomainNameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
     let zone = ZoneFile::read(path, origin.map(DomainNameBuf::name), limit)?;
     for fault in &zone.faults {
-        let (file, line) = zone.place_of_fault(fault);
+        let (file, line) = zone.position_of_fault(fault);
         eprintln!("oarlock: {file}:{line}: {}", fault.error);
     }
     let unread = zone.faults.len() + zone.more_faults;
