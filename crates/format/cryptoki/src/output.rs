@@ -55,6 +55,7 @@ impl<'a> CallOutput<'a> {
     /// # Errors
     /// [`ReturnCode::BufferTooSmall`].
     pub(crate) fn has_space(&mut self, len: usize) -> Result<bool, ReturnCode> {
+        // Set before the check, because the caller learns the length also from an error.
         self.len = len;
         match &self.buffer {
             None => Ok(false),

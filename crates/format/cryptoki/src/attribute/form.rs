@@ -71,6 +71,8 @@ impl AttributeForm {
             | A::EXPONENT_1
             | A::EXPONENT_2
             | A::COEFFICIENT => Self::SecretInteger,
+            // Not stripped as other integers are: leading zeros of a secret key count. `curve_private` adds those that
+            // an EC key lacks.
             A::VALUE if is_key => Self::Secret,
             A::START_DATE | A::END_DATE => Self::Date,
             A::ALLOWED_MECHANISMS => Self::Mechanisms,
@@ -115,6 +117,7 @@ impl AttributeForm {
             Self::Bytes => AttributeValue::Bytes(bytes.to_vec()),
             Self::Integer => AttributeValue::Bytes(strip(bytes).to_vec()),
             Self::Date if is_date(bytes) => AttributeValue::Bytes(bytes.to_vec()),
+            // The flat bytes of a template would be pointers of the caller, so the plugin reads its entries.
             Self::Date | Self::Template => return Err(invalid),
             Self::Secret => AttributeValue::Secret(SecretBytes::from(bytes)),
             Self::SecretInteger => AttributeValue::Secret(SecretBytes::from(strip(bytes))),
@@ -139,6 +142,7 @@ pub(crate) fn is_template_entry(kind: A) -> bool {
 }
 
 fn number(bytes: &[u8]) -> Option<u64> {
+    // CK_ULONG is `unsigned long`, which is as wide as `usize` on UNIX. The caller's memory may have any alignment.
     Some(usize::from_ne_bytes(bytes.try_into().ok()?) as u64)
 }
 
@@ -154,5 +158,6 @@ fn is_date(bytes: &[u8]) -> bool {
         return false;
     }
     let value = |pair: &[u8]| pair.iter().fold(0, |sum, digit| 10 * sum + u32::from(digit - b'0'));
+    // The 31st of every month is accepted: the library only keeps dates and compares them with nothing.
     (1..=12).contains(&value(&month_and_day[..2])) && (1..=31).contains(&value(&month_and_day[2..]))
 }

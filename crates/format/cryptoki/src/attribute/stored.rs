@@ -34,6 +34,7 @@ impl AttributeValue {
         match form {
             AttributeForm::Number => number(bytes).map(Self::Number).map_err(invalid),
             AttributeForm::Mechanisms => {
+                // A last chunk that is too short is not a number, so it fails in `number`.
                 let kinds = bytes.chunks(size_of::<u64>()).map(|field| number(field).map(MechanismType));
                 kinds.collect::<Result<_, _>>().map(Self::Mechanisms).map_err(invalid)
             }
@@ -58,9 +59,11 @@ fn read_entries(mut bytes: &[u8]) -> Result<Vec<(AttributeType, AttributeValue)>
         let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| invalid)?;
         let (value, rest) = rest.split_at_checked(len).ok_or(invalid)?;
         let kind = AttributeType(u64::from_le_bytes(*kind));
+        // A template in a template ends here, so a damaged file cannot make the calls nest deeply.
         if !is_template_entry(kind) {
             return Err(invalid);
         }
+        // Read as attributes of a key, as `parse_nested` reads what a caller gives.
         entries.push((kind, AttributeValue::from_stored(kind, ObjectClass::SECRET_KEY, value)?));
         bytes = rest;
     }

@@ -88,6 +88,7 @@ fn parse_nested(nested: &[TemplateEntry<'_>]) -> Result<AttributeValue, ReturnCo
     if !nested.iter().all(|entry| is_template_entry(entry.kind)) {
         return Err(ReturnCode::AttributeValueInvalid);
     }
+    // The class only decides the form of CKA_VALUE, which `is_template_entry` has rejected.
     let set = parse(nested, ObjectClass::SECRET_KEY)?;
     Ok(AttributeValue::Template(set.iter().map(|(kind, value)| (kind, value.clone())).collect()))
 }
@@ -104,6 +105,7 @@ pub(crate) fn parse_search(template: &[TemplateEntry<'_>]) -> Result<Option<Attr
         let Some(Ok(value)) = AttributeForm::of(entry.kind, false).map(|form| form.read(bytes)) else {
             return Ok(None);
         };
+        // No object has two values of one attribute, so a search for both finds nothing.
         match set.set(entry.kind, value) {
             Some(earlier) if set.get(entry.kind) != Some(&earlier) => return Ok(None),
             _ => {}
@@ -114,6 +116,7 @@ pub(crate) fn parse_search(template: &[TemplateEntry<'_>]) -> Result<Option<Attr
 
 /// Returns the number in a template without parsing the rest.
 pub(crate) fn peek_number(template: &[TemplateEntry<'_>], kind: AttributeType) -> Option<u64> {
+    // The form of CKA_VALUE depends on the class, so the class must be known before the template is parsed.
     let bytes = template.iter().find(|entry| entry.kind == kind)?.value?;
     AttributeForm::Number.read(bytes).ok()?.as_number()
 }

@@ -104,6 +104,7 @@ impl Caller<'_> {
     /// they make no private object there.
     fn needs_login(&self) -> bool {
         let description = self.slot.settings.objects.describe();
+        // If the token does not answer, keys become private, which is the stricter default.
         description.map_or(true, |description| description.flags & token_flags::LOGIN_REQUIRED != 0)
     }
 
@@ -118,6 +119,7 @@ impl Caller<'_> {
         handle: ObjectHandle,
         invalid: ReturnCode,
     ) -> Result<Arc<Object>, ReturnCode> {
+        // Errors of the token keep their codes. Only a wrong handle has a code for each argument that may name a key.
         self.object(handle).map_err(|code| match code {
             ReturnCode::ObjectHandleInvalid => invalid,
             code => code,
@@ -152,6 +154,7 @@ impl Caller<'_> {
         let facts = facts(mechanism.kind).filter(|facts| facts.flags_if(is_compatible) & flag != 0);
         let facts = facts.ok_or(ReturnCode::MechanismInvalid)?;
         let object = self.key_object(handle, faults.handle)?;
+        // Data and certificates have no key type. Their handles are as wrong here as handles of nothing.
         let key_type = object.key_type().ok_or(faults.handle)?;
         if !facts.family.takes(key_type) {
             return Err(faults.key_type);
@@ -164,6 +167,7 @@ impl Caller<'_> {
         {
             return Err(ReturnCode::MechanismInvalid);
         }
+        // A key that also signs needs no minimum: a user of it makes whole codes without guessing.
         if usage == A::VERIFY && !object.attributes.is_true(A::SIGN) && !is_compatible {
             check_verified_len(facts.family, &mechanism.parameters)?;
         }

@@ -57,10 +57,12 @@ impl Cryptoki {
         computation: Result<Computation<'_>, ReturnCode>,
         finish: impl FnOnce(ComputedBytes) -> Result<CallResult, ReturnCode> + Send + 'static,
     ) -> Result<CallResult, ReturnCode> {
+        // An error of the plan is a result as well: an asynchronous session gets it from C_AsyncComplete.
         let computation = computation.unwrap_or_else(|code| Computation::done(Err(code)));
         if !call.is_asynchronous {
             return finish(computation.run(&self.accelerator));
         }
+        // Checked before the submission, so that nothing is computed whose result nobody can take.
         self.check_none_pending(call)?;
         let submitted = computation.submit(&self.accelerator);
         Err(self.submit_pending(call, None, async move { finish(submitted.await) }))
@@ -89,6 +91,7 @@ impl Cryptoki {
         if !call.is_asynchronous {
             return task();
         }
+        // Checked first, as in `compute`: a generated key without a taker would only cost time.
         self.check_none_pending(call)?;
         let submitted = submit_task(&self.accelerator, new.usual_time(), task);
         Err(self.submit_pending(call, None, submitted))
@@ -151,6 +154,7 @@ impl Cryptoki {
         let (mut call, waker) = self.sessions.with(session, |found| {
             let index = found.pending.iter().position(|call| call.function == function);
             let index = index.ok_or(ReturnCode::OperationNotInitialized)?;
+            // The order of pending calls has no meaning: there is at most one of each function.
             Ok((found.pending.swap_remove(index), found.waker.clone()))
         })?;
         let mut context = Context::from_waker(waker.as_ref().unwrap_or(Waker::noop()));
@@ -167,6 +171,7 @@ impl Cryptoki {
         call: &PendingCall,
         mut result: Result<CallResult, ReturnCode>,
     ) -> Result<AsyncAnswer, ReturnCode> {
+        // Also after an error, which ends the cipher: without this step it would stay busy for ever.
         if let Some(direction) = call.next_piece_of {
             let cipher = result.as_mut().ok().and_then(|result| result.cipher.take());
             self.sessions.with(session, |found| {

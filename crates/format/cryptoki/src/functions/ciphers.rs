@@ -163,6 +163,7 @@ impl Cryptoki {
         let needs_login = usable.needs_login();
         let mut operation = CipherOperation::new(usable.key, usable.facts, mechanism, direction)?;
         operation.needs_login = needs_login;
+        // `begin` checks again: another thread may have begun an operation since the first check.
         self.sessions.with(session, |found| operation_of(direction)(found).begin(operation))
     }
 
@@ -175,6 +176,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, operation_of(direction), |operation, flags| {
+            // C_Encrypt and C_Decrypt cannot end an operation in pieces. PKCS#11 3.2 5.8.2 and 5.10.2.
             if operation.is_in_pieces() {
                 return Err(ReturnCode::OperationActive);
             }
@@ -198,6 +200,8 @@ impl Cryptoki {
     ) -> Result<(), ReturnCode> {
         self.step(session, operation_of(direction), |operation, flags| {
             check_turn(operation)?;
+            // The buffer is checked before the piece is taken: after CKR_BUFFER_TOO_SMALL the caller gives the same
+            // piece again.
             let len = operation.update_len(data.len());
             if !output.has_space(len)? {
                 return Ok(StepEnd::More(()));
@@ -217,7 +221,10 @@ impl Cryptoki {
     }
 
     fn submit_piece(&self, call: FunctionCall, operation: &mut CipherOperation, data: &[u8]) -> ReturnCode {
+        // Planned before the copy is made, which must have the rest of the input and the next IV.
         let submitted = operation.plan_update(data).map(|computation| computation.submit(&self.accelerator));
+        // The computation outlives this call and takes a copy with it. The session's operation stays busy until
+        // C_AsyncComplete puts the copy back.
         let mut operation = Box::new(operation.clone());
         self.submit_pending(call, Some(operation.direction()), async move {
             let bytes = submitted?.await?;
@@ -257,6 +264,7 @@ impl Cryptoki {
     ) -> Result<ManyAnswers, ReturnCode> {
         let caller = self.caller(session)?;
         let usable = caller.usable_key(key, mechanism, usage(direction), KeyFaults::USUAL)?;
+        // One call uses the key many times, and one PIN would be good for one use only.
         if usable.needs_login() {
             return Err(ReturnCode::KeyFunctionNotPermitted);
         }
@@ -271,6 +279,7 @@ impl Cryptoki {
 /// # Errors
 /// [`ReturnCode::BufferTooSmall`], before anything is computed.
 fn has_space(output: &mut CallOutput<'_>, (max_len, is_exact): (usize, bool)) -> Result<bool, ReturnCode> {
+    // A decryption with padding may need less than its upper bound, so a smaller buffer is tried and `write` decides.
     if output.is_length_only() || is_exact { output.has_space(max_len) } else { Ok(true) }
 }
 

@@ -38,6 +38,7 @@ impl Cryptoki {
             }
             _ => return Err(ReturnCode::AttributeValueInvalid),
         };
+        // Checked when the object is complete: CKA_TOKEN and CKA_PRIVATE decide, and both have defaults.
         caller.check_write(&object.attributes)?;
         self.add_first(&caller, CallResult::of_object(object))
     }
@@ -65,6 +66,7 @@ impl Cryptoki {
                 Ok(())
             })
         };
+        // Marked before the objects exist, because `close_session` looks only for objects of marked sessions.
         note()?;
         let handles = caller.slot.objects.add(objects, caller.session)?;
         // A session that was closed between the two has not taken these objects with it.
@@ -89,6 +91,7 @@ fn new_data(template: AttributeSet, caller: &Caller<'_>) -> Result<NewObject, Re
 fn new_certificate(template: AttributeSet, caller: &Caller<'_>) -> Result<NewObject, ReturnCode> {
     let kind = template.number(A::CERTIFICATE_TYPE).ok_or(ReturnCode::TemplateIncomplete)?;
     let has_value = |kind| template.bytes(kind).is_some_and(|value| !value.is_empty());
+    // A subject, and the certificate or its URL. PKCS#11 3.2 4.6.3.
     if kind == X_509 && !(template.contains(A::SUBJECT) && (has_value(A::VALUE) || has_value(A::URL))) {
         return Err(ReturnCode::TemplateIncomplete);
     }
@@ -104,6 +107,8 @@ fn new_key(template: AttributeSet, class: ObjectClass, caller: &Caller<'_>) -> R
     let (kind, context) = (CreationKind::Values, caller.context());
     let attributes = complete(template, class, Some(key_type), kind, context)?;
     let key = key_from_values(class, key_type, [&attributes, &AttributeSet::new()])?;
+    // Read before `new_key_object` overwrites it. CKA_MODULUS_BITS follows from the modulus, so only the right number
+    // is accepted.
     let given_bits = attributes.number(A::MODULUS_BITS);
     let object = new_key_object(attributes, key, class)?;
     if given_bits.is_some_and(|bits| object.attributes.number(A::MODULUS_BITS) != Some(bits)) {

@@ -35,6 +35,7 @@ impl Cryptoki {
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
         self.step(session, digest_of, |operation, flags| {
+            // C_Digest cannot end an operation in pieces. PKCS#11 3.2 5.12.2.
             if operation.is_in_pieces() {
                 return Err(ReturnCode::OperationActive);
             }
@@ -47,6 +48,7 @@ impl Cryptoki {
                 return self.compute_output(call, computation, output);
             }
             operation.update(data);
+            // `finish` consumes the context, and `step` lends the operation only.
             output.write(&operation.clone().finish())?;
             Ok(StepEnd::Done(()))
         })
@@ -106,6 +108,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
+        // Checked before the cipher takes the piece, because it cannot give the piece back.
         self.check_active(session, |found| found.digest.is_active())?;
         self.cipher_update(session, None, CipherDirection::Encrypt, data, output)?;
         // A call for the length, or with a short buffer, digests nothing.
@@ -122,6 +125,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
+        // As above: the decryption of the piece cannot be repeated.
         self.check_active(session, |found| found.digest.is_active())?;
         self.cipher_update(session, None, CipherDirection::Decrypt, data, output)?;
         match output.written() {
@@ -140,6 +144,7 @@ impl Cryptoki {
         data: &[u8],
         output: &mut CallOutput<'_>,
     ) -> Result<(), ReturnCode> {
+        // As in `digest_encrypt_update`: the cipher must not take a piece that is not signed.
         self.check_active(session, |found| found.sign.is_active())?;
         self.cipher_update(session, None, CipherDirection::Encrypt, data, output)?;
         if output.is_length_only() { Ok(()) } else { self.sign_update(session, data) }

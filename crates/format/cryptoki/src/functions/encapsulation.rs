@@ -123,6 +123,7 @@ impl Cryptoki {
         if usable.object.class != ObjectClass::PRIVATE_KEY {
             return Err(ReturnCode::KeyTypeInconsistent);
         }
+        // The standard has no call between C_DecapsulateKey and its result in which the PIN could come.
         if usable.needs_login() {
             return Err(ReturnCode::UserNotLoggedIn);
         }
@@ -140,12 +141,15 @@ impl Cryptoki {
             }
         };
         let result = self.compute(caller.call("C_DecapsulateKey", None), value, |value| {
+            // Every fault of the ciphertext has one code, as in C_UnwrapKey. Faults of the machine and of the template
+            // keep theirs.
             let value = value.map_err(|code| match code {
                 ReturnCode::DeviceError | ReturnCode::TokenResourceExceeded | ReturnCode::KeySizeRange => {
                     code
                 }
                 _ => ReturnCode::WrappedKeyInvalid,
             })?;
+            // The sender chooses the length of an OAEP plaintext, and the template may want another one.
             if secret.len.is_some_and(|len| len != value.len()) {
                 return Err(ReturnCode::WrappedKeyInvalid);
             }
@@ -172,6 +176,7 @@ impl SharedSecret {
         let key_type = KeyTypeNumber(template.number(A::KEY_TYPE).unwrap_or(u64::MAX));
         check_key_type(class, key_type)?;
         let len = wanted_len(&template, key_type)?.or(fixed_len(key_type));
+        // The peer knows the secret too, so the key is never local and has not always been sensitive.
         let kind = CreationKind::Unwrapped;
         let attributes = complete(template, class, Some(key_type), kind, caller.context())?;
         caller.check_write(&attributes)?;

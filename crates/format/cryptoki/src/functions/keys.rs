@@ -77,6 +77,7 @@ impl Cryptoki {
             caller.check_write(&attributes)?;
             Ok::<_, ReturnCode>(attributes)
         };
+        // Both templates are checked before the generation, which is slow for RSA, and nothing is made if one is bad.
         let public = half(public, ObjectClass::PUBLIC_KEY)?;
         let private = half(private, ObjectClass::PRIVATE_KEY)?;
         let curve = wanted_curve(&public, key_type)?;
@@ -110,14 +111,17 @@ impl Cryptoki {
         const DERIVE: (u64, A) = (mechanism_flags::DERIVE, A::DERIVE);
         let caller = self.caller(session)?;
         let usable = caller.usable_key(base, mechanism, DERIVE, KeyFaults::USUAL)?;
+        // A public key may have CKA_DERIVE, but the derivations start from secret values.
         if usable.object.class == ObjectClass::PUBLIC_KEY {
             return Err(ReturnCode::KeyTypeInconsistent);
         }
+        // C_DeriveKey has no step in which the PIN could come.
         if usable.needs_login() {
             return Err(ReturnCode::UserNotLoggedIn);
         }
         let class = ObjectClass::SECRET_KEY;
         let mut template = parse(template, class)?;
+        // Applied before the defaults, so that all checks below see the attributes that the base key demands.
         apply_template(&mut template, usable.object.attributes.template(A::DERIVE_TEMPLATE))?;
         expect(&mut template, A::CLASS, class.0)?;
         template.set_default(A::KEY_TYPE, KeyTypeNumber::GENERIC_SECRET.0);
@@ -131,6 +135,7 @@ impl Cryptoki {
         let second_key = second.as_ref().map(|(_, key)| key);
         let family = usable.facts.family;
         let derivation = Derivation::new(&usable.key, family, &mechanism.parameters, second_key)?;
+        // A concatenation shows the bytes of both keys, so both must be readable.
         let mut bases = second.iter().map(|(attributes, _)| attributes).chain([&usable.object.attributes]);
         if derivation.is_transparent() && !bases.all(is_readable) {
             return Err(ReturnCode::KeyFunctionNotPermitted);
@@ -251,6 +256,7 @@ fn second_key(
     if object.class != ObjectClass::SECRET_KEY {
         return Err(ReturnCode::KeyTypeInconsistent);
     }
+    // `usable_key` has checked the base only, and this key is named by the parameter.
     if !object.attributes.is_true(A::DERIVE) {
         return Err(ReturnCode::KeyFunctionNotPermitted);
     }

@@ -202,6 +202,8 @@ impl Cryptoki {
             if operation.current.is_none() {
                 return Err(ReturnCode::OperationNotInitialized);
             }
+            // The piece is taken only if there is space for the signature: the caller repeats the call with the same
+            // piece.
             if output.has_space(operation.fresh.len())? {
                 operation.add_piece(data)?;
                 let mut signature = operation.take_current()?;
@@ -372,9 +374,11 @@ impl Cryptoki {
         self.message_step(session, cipher_of(direction), |operation| {
             let len = operation.message_len(data.len())?;
             if !is_last {
+                // Without a buffer the call asks for the length, which is 0, and must not take the piece.
                 let has_space = output.has_space(0)?;
                 return if has_space { operation.add_piece(data) } else { Ok(()) };
             }
+            // Checked before the last piece is taken, so that a call with bad parameters can be repeated.
             operation.check(parameters)?;
             if output.has_space(len)? {
                 operation.add_piece(data)?;
@@ -391,6 +395,7 @@ impl Cryptoki {
         operation_of: impl Fn(&mut Session) -> &mut ActiveOperation<T>,
         action: impl FnOnce(&mut T) -> Result<(), ReturnCode>,
     ) -> Result<(), ReturnCode> {
+        // The error of a message is the value of a step that succeeded, so `step` keeps the operation.
         self.step(session, operation_of, |operation, _| Ok(StepEnd::More(action(operation))))?
     }
 }

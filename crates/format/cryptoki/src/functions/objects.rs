@@ -69,6 +69,7 @@ impl Cryptoki {
         let token = caller.slot.objects.token();
         let mut result = Ok(());
         for query in queries {
+            // The first error is returned, but every query is answered. PKCS#11 3.2 5.7.5.
             let answer = found.read(query, token);
             result = result.and(answer);
         }
@@ -137,6 +138,7 @@ impl Cryptoki {
         // Taken from the end.
         found.reverse();
         self.sessions.with(session, |open| {
+            // Another thread may have begun a search while this one looked through the objects.
             if open.search.is_some() {
                 return Err(ReturnCode::OperationActive);
             }

@@ -21,12 +21,14 @@ impl Cryptoki {
     /// [`ReturnCode::TokenNotPresent`].
     pub fn open_session(&self, slot: SlotId, flags: u64) -> Result<SessionHandle, ReturnCode> {
         let (index, slot) = self.slot(slot)?;
+        // The flag has no meaning any more, but it must be set. PKCS#11 3.2 5.6.1.
         if flags & session_flags::SERIAL_SESSION == 0 {
             return Err(ReturnCode::SessionParallelNotSupported);
         }
         if flags & !KNOWN_FLAGS != 0 {
             return Err(ReturnCode::ArgumentsBad);
         }
+        // Only a removable token can be missing, so the others are not asked for each session.
         if slot.settings.is_removable {
             slot.settings.objects.describe()?;
         }
@@ -51,14 +53,17 @@ impl Cryptoki {
     /// # Errors
     /// [`ReturnCode::SessionHandleInvalid`].
     pub fn close_session(&self, session: SessionHandle) -> Result<(), ReturnCode> {
+        // Closed before its objects are removed, so that no call in it makes another object meanwhile.
         let closed = self.sessions.close(session)?;
         let slot = self.slot_at(closed.slot)?;
+        // Without the mark, each session that closes would walk over the objects of all sessions.
         if closed.has_objects {
             slot.objects.forget_session(session);
         }
         if closed.flags & session_flags::RW_SESSION != 0 {
             slot.open_read_write.fetch_sub(1, Ordering::Relaxed);
         }
+        // The login ends with the last session. PKCS#11 3.2 5.6.2.
         let is_last = slot.open_sessions.fetch_sub(1, Ordering::Relaxed) == 1;
         if is_last && slot.login.user().is_some() { self.log_out(slot, closed.slot) } else { Ok(()) }
     }
@@ -162,6 +167,7 @@ impl Cryptoki {
         if !waits {
             return Err(ReturnCode::OperationNotInitialized);
         }
+        // The session's lock is not held while the token checks the PIN, which may take long.
         slot.settings.objects.login(UserType::ContextSpecific, pin)?;
         self.sessions.with(session, |found| {
             if let Some(operation) = found.sign.active_mut() {
@@ -203,6 +209,7 @@ impl Cryptoki {
             })?;
         }
         slot.settings.objects.logout()?;
+        // After the logout of the token: before it, another thread could open a key again that was just forgotten.
         slot.objects.forget_private();
         slot.objects.reload()
     }
@@ -223,6 +230,7 @@ fn flag_of(function: &str) -> u64 {
         other if other.starts_with("C_Digest") => mechanism_flags::DIGEST,
         other if other.starts_with("C_Sign") => mechanism_flags::SIGN,
         other if other.starts_with("C_Verify") => mechanism_flags::VERIFY,
+        // Functions for messages are never pending.
         _ => 0,
     }
 }

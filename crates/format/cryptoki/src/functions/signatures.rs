@@ -119,6 +119,7 @@ impl Cryptoki {
     ) -> Result<(), ReturnCode> {
         let caller = self.caller_if(session, |found| found.verify.check_idle())?;
         let usable = caller.usable_key(key, mechanism, VERIFY, KeyFaults::USUAL)?;
+        // No PIN is awaited: only private keys have CKA_ALWAYS_AUTHENTICATE.
         let mut operation = SignatureOperation::new(usable.key, usable.facts, mechanism)?;
         operation.signature = signature.map(<[u8]>::to_vec);
         self.sessions.with(session, |found| found.verify.begin(operation))
@@ -224,6 +225,7 @@ impl Cryptoki {
         inputs: ManyInputs<'_>,
     ) -> Result<ManyAnswers, ReturnCode> {
         let usable = self.caller(session)?.usable_key(key, mechanism, SIGN, KeyFaults::USUAL)?;
+        // One PIN would be good for one use of the key, and this call has many.
         if usable.needs_login() {
             return Err(ReturnCode::KeyFunctionNotPermitted);
         }

@@ -33,9 +33,11 @@ impl Cryptoki {
         let goes_on = match &result {
             Ok(StepEnd::More(_)) => true,
             Ok(StepEnd::Done(_)) => false,
+            // The operation stays busy. `finish_pending` puts it back.
             Ok(StepEnd::Waits(code)) => return Err(*code),
             Err(code) => matches!(code, ReturnCode::BufferTooSmall | ReturnCode::UserNotLoggedIn),
         };
+        // If the session was closed during the step, the call fails and the operation is dropped.
         self.sessions.with(session, |found| {
             operation_of(found).put_back(goes_on.then_some(operation));
             Ok(())

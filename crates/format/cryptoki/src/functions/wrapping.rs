@@ -38,6 +38,7 @@ impl Cryptoki {
         let caller = self.caller(session)?;
         let wrapping = caller.usable_key(wrapping_key, mechanism, WRAP, KeyFaults::WRAPPING)?;
         let object = caller.key_object(key, ReturnCode::KeyHandleInvalid)?;
+        // Checked before the key is opened: no secret is read for a call that is not allowed.
         check_extractable(&object, &wrapping.object)?;
         let value = wrapped_value(&object, &object.key(caller.slot.objects.token())?)?;
         let family = wrapping.facts.family;
@@ -48,6 +49,7 @@ impl Cryptoki {
         if output.has_space(len)? {
             let call = caller.call("C_WrapKey", Some(output));
             let wrapped = self.compute(call, operation.plan_whole(&value), |wrapped| match wrapped {
+                // The data are the key, so a wrong length is the wrong size of a key.
                 Err(ReturnCode::DataLenRange) => Err(ReturnCode::KeySizeRange),
                 wrapped => wrapped.map(CallResult::of_bytes),
             })?;
@@ -73,6 +75,7 @@ impl Cryptoki {
         const UNWRAP: (u64, A) = (mechanism_flags::UNWRAP, A::UNWRAP);
         let caller = self.caller(session)?;
         let unwrapping = caller.usable_key(unwrapping_key, mechanism, UNWRAP, KeyFaults::UNWRAPPING)?;
+        // C_UnwrapKey has no step in which the PIN could come.
         if unwrapping.needs_login() {
             return Err(ReturnCode::UserNotLoggedIn);
         }
@@ -82,6 +85,7 @@ impl Cryptoki {
             return Err(ReturnCode::TemplateInconsistent);
         }
         let mut template = parse(template, class)?;
+        // The unwrapping key may demand more than the call asks for, and the checks below must see it.
         apply_template(&mut template, unwrapping.object.attributes.template(A::UNWRAP_TEMPLATE))?;
         expect(&mut template, A::CLASS, class.0)?;
         let key_type = template.number(A::KEY_TYPE).ok_or(ReturnCode::TemplateIncomplete)?;
@@ -139,6 +143,7 @@ fn wrapped_value(object: &Object, key: &Key) -> Result<Zeroizing<Vec<u8>>, Retur
 
 fn check_wrappable(object: &Object, family: MechanismFamily, len: usize) -> Result<(), ReturnCode> {
     match family {
+        // The standard has RSA wrap secret keys only. PKCS#11 3.2 6.1.6 and 6.1.8.
         MechanismFamily::RsaPkcs1(_) | MechanismFamily::RsaOaep
             if object.class == ObjectClass::PRIVATE_KEY =>
         {

@@ -164,6 +164,7 @@ impl<'a> Mechanism<'a> {
             (ParameterForm::KeyHandle, ULONG) => {
                 MechanismParameters::KeyHandle(ulong(bytes, 0).ok_or(invalid)?)
             }
+            // The structure has no padding: a CK_ULONG and sixteen bytes.
             (ParameterForm::Counter, found) if found == ULONG + 16 => MechanismParameters::Counter {
                 bits: ulong(bytes, 0).ok_or(invalid)?,
                 block: bytes.get(ULONG..).and_then(|block| block.try_into().ok()).ok_or(invalid)?,
@@ -203,6 +204,7 @@ impl ParameterForm {
 
 /// Returns the `CK_ULONG` at `index`.
 fn ulong(bytes: &[u8], index: usize) -> Option<u64> {
+    // Copied out of bytes and not read through a pointer, so the structure may lie at any address.
     let field = bytes.get(index * ULONG..(index + 1) * ULONG)?;
     Some(usize::from_ne_bytes(field.try_into().ok()?) as u64)
 }

@@ -240,6 +240,8 @@ const MECHANISMS: &[MechanismFacts] = &[
         ParameterForm::Ecdh,
         MechanismFamily::Ecdh,
     ),
+    // The cofactor of P-256 and P-384 is 1, and the scalars of X25519 are multiples of its cofactor. So the mechanism
+    // agrees on the same secret as the one above.
     row(
         MechanismType::ECDH1_COFACTOR_DERIVE,
         EC,

@@ -98,6 +98,7 @@ impl NamedCurve {
 /// Returns the content of an octet string of less than 256 bytes.
 pub(crate) fn unwrap_octets(value: &[u8]) -> Option<&[u8]> {
     match value {
+        // DER has one way to write a length: one byte below 128, and 0x81 before the byte from there on.
         [4, len @ 0..=0x7f, content @ ..] | [4, 0x81, len @ 0x80..=0xff, content @ ..]
             if content.len() == usize::from(*len) =>
         {
@@ -109,6 +110,7 @@ pub(crate) fn unwrap_octets(value: &[u8]) -> Option<&[u8]> {
 
 /// Wraps less than 256 bytes into an octet string.
 pub(crate) fn wrap_octets(content: &[u8]) -> Vec<u8> {
+    // The longest content is a point of P-384 with 97 bytes, so nothing is cut off.
     let len = content.len() as u8;
     let header: &[u8] = if len < 0x80 { &[4, len] } else { &[4, 0x81, len] };
     [header, content].concat()

@@ -111,6 +111,7 @@ impl Object {
         // Values that were a key when they were stored and are none now are damage.
         let key = key_from_values(self.class, key_type, [&self.attributes, &secrets])
             .map_err(|_| ReturnCode::DeviceError)?;
+        // `keep_secrets` takes no lock, so a key may have been set meanwhile. It is the same, and the first one stays.
         Ok(self.secrets.key.get_or_init(|| key).clone())
     }
 
@@ -145,6 +146,7 @@ impl Object {
         if is_held && attributes.is_true(A::TOKEN) {
             return Err(ReturnCode::KeyUnextractable);
         }
+        // Data without CKA_VALUE among the attributes are private, and their value is a secret.
         let has_value = self.class == ObjectClass::DATA && !self.attributes.contains(A::VALUE);
         let mut new = NewObject { attributes, key, private_value: None };
         if has_value {
@@ -172,6 +174,7 @@ impl Object {
         query: &mut AttributeQuery<'_>,
         token: &dyn TokenObjects,
     ) -> Result<(), ReturnCode> {
+        // CK_UNAVAILABLE_INFORMATION, until the query is answered. PKCS#11 3.2 5.7.5.
         query.len = None;
         if let Some(value) = self.attributes.get(query.kind) {
             if value.as_template().is_some() && query.buffer.is_some() {
@@ -183,6 +186,7 @@ impl Object {
         if !is_secret_kind(self.class, self.key_type(), query.kind) {
             return Err(ReturnCode::AttributeTypeInvalid);
         }
+        // Private data are visible to the user alone, who may also read them.
         if self.class == ObjectClass::DATA {
             let value = self.private_value(token)?;
             return answer(query, value.len(), |out| out.copy_from_slice(value.expose()));
@@ -191,6 +195,7 @@ impl Object {
             return Err(ReturnCode::AttributeSensitive);
         }
         let key = self.key(token)?;
+        // A key that a server holds has no value in this process.
         let value = secret_value(&key, query.kind).ok_or(ReturnCode::AttributeSensitive)?;
         answer(query, value.len(), |out| out.copy_from_slice(value.expose()))
     }
@@ -220,6 +225,7 @@ fn answer(
     match &mut query.buffer {
         None => query.len = Some(len),
         Some(buffer) => {
+            // A buffer that is too short gets CK_UNAVAILABLE_INFORMATION and not the length. PKCS#11 3.2 5.7.5.
             write(buffer.get_mut(..len).ok_or(ReturnCode::BufferTooSmall)?);
             query.len = Some(len);
         }

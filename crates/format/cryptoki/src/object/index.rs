@@ -31,6 +31,7 @@ impl ObjectIndex {
 
     /// Inserts an object, or replaces the one with this handle.
     pub(crate) fn insert(&mut self, handle: ObjectHandle, object: Arc<Object>) {
+        // The maps have the earlier version under its label and its id, which may be others now.
         self.remove(handle);
         let attributes = &object.attributes;
         for (map, kind) in [(&mut self.by_id, A::ID), (&mut self.by_label, A::LABEL)] {
@@ -52,11 +53,13 @@ impl ObjectIndex {
                 && let Some(handles) = map.get_mut(value)
             {
                 handles.remove(&handle);
+                // Otherwise a program that makes and destroys keys with random ids would fill the memory.
                 if handles.is_empty() {
                     map.remove(value);
                 }
             }
         }
+        // There are only a few classes, so an empty set may stay.
         if let Some(handles) = self.by_class.get_mut(&object.class) {
             handles.remove(&handle);
         }

@@ -143,6 +143,7 @@ fn set_key_defaults(
     if class == ObjectClass::PRIVATE_KEY {
         attributes.set_default(A::ALWAYS_AUTHENTICATE, false);
     }
+    // A value that comes from outside may be known there, so only generated keys have always been protected.
     let is_generated = matches!(kind, CreationKind::Generated(_));
     attributes.set(A::ALWAYS_SENSITIVE, is_generated && attributes.is_true(A::SENSITIVE));
     attributes.set(A::NEVER_EXTRACTABLE, is_generated && !attributes.is_true(A::EXTRACTABLE));
@@ -180,6 +181,7 @@ fn set_use_defaults(
 /// True if a key of this type can be used so at all.
 fn is_sensible(key_type: Option<KeyTypeNumber>, kind: A) -> bool {
     match key_type {
+        // No mechanism of the table recovers messages.
         _ if matches!(kind, A::SIGN_RECOVER | A::VERIFY_RECOVER) => false,
         Some(KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS) => matches!(kind, A::SIGN | A::VERIFY),
         Some(KeyTypeNumber::EC_MONTGOMERY) => false,
@@ -253,6 +255,7 @@ pub(crate) fn change(
         check_direction(attributes, kind, value, context)?;
         changed.set(kind, value.clone());
     }
+    // Two changes that are allowed one by one may contradict each other.
     check_uses(&changed, context)?;
     Ok(changed)
 }
@@ -273,6 +276,7 @@ pub(crate) fn complete_copy(
     }
     let key_type = attributes.number(A::KEY_TYPE).map(KeyTypeNumber);
     let mut copy = attributes.clone();
+    // The identifier of an object is never that of another: `with_unique_id` makes a new one.
     copy.remove(A::UNIQUE_ID);
     for (kind, value) in template.iter() {
         let rule = rule(class, key_type, kind).ok_or(ReturnCode::AttributeTypeInvalid)?;

@@ -73,6 +73,7 @@ pub(crate) fn key_from_values(
 fn rsa_private<'a>(find: impl Fn(A) -> Option<&'a [u8]>) -> Result<Key, ReturnCode> {
     let need = |kind| find(kind).ok_or(ReturnCode::TemplateIncomplete);
     let (n, e, d) = (need(A::MODULUS)?, need(A::PUBLIC_EXPONENT)?, need(A::PRIVATE_EXPONENT)?);
+    // A template may leave these out, and then the primes are computed from the three numbers above. PKCS#11 3.2 6.1.3.
     let crt = [A::PRIME_1, A::PRIME_2, A::EXPONENT_1, A::EXPONENT_2, A::COEFFICIENT].map(find);
     let key = match crt {
         [Some(p), Some(q), Some(dp), Some(dq), Some(qinv)] => {
@@ -127,6 +128,7 @@ pub(crate) fn new_key_object(
     key: Key,
     class: ObjectClass,
 ) -> Result<NewObject, ReturnCode> {
+    // Only the key keeps secret values, because attributes are copied and compared freely.
     for kind in SECRET_KINDS {
         attributes.remove(kind);
     }
@@ -143,6 +145,7 @@ pub(crate) fn new_key_object(
             attributes.set(kind, value.clone());
         }
     }
+    // A template may state the public key, but a wrong one would let programs trust another key.
     let info = export::spki_der(&key).map_err(|_| ReturnCode::FunctionFailed)?;
     if attributes.bytes(A::PUBLIC_KEY_INFO).is_some_and(|given| !given.is_empty() && given != info) {
         return Err(ReturnCode::TemplateInconsistent);

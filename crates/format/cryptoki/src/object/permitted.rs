@@ -89,6 +89,7 @@ fn certificate(kind: A) -> Option<SettingRule> {
 fn key(kind: A) -> Option<SettingRule> {
     Some(match kind {
         A::KEY_TYPE | A::ALLOWED_MECHANISMS => SettingRule::Birth,
+        // CKA_DERIVE may change, but only to false: `check_direction` of the laws.
         A::ID | A::START_DATE | A::END_DATE | A::DERIVE => SettingRule::Always,
         A::LOCAL | A::KEY_GEN_MECHANISM => SettingRule::Never,
         _ => return None,
@@ -164,6 +165,7 @@ fn private(key_type: KeyTypeNumber, kind: A) -> Option<SettingRule> {
     Some(match (key_type, kind) {
         (KeyTypeNumber::RSA, A::MODULUS | A::PUBLIC_EXPONENT) => SettingRule::Values,
         (KeyTypeNumber::RSA, _) => return None,
+        // Not for generated keys: the template of the public key has the curve of a pair.
         (_, A::EC_PARAMS) => SettingRule::Values,
         _ => return None,
     })

@@ -57,6 +57,7 @@ impl CipherOperation {
     ) -> Result<Self, ReturnCode> {
         let method = CipherMethod::new(&key, facts.family, &mechanism.parameters)?;
         let operation = Self::with_method(key, method, direction);
+        // A forked child may end a decryption: that makes no second message under the IV.
         let owns_iv = direction == CipherDirection::Encrypt && operation.needs_fresh_iv();
         Ok(Self { owner: owns_iv.then(ProcessMark::current), ..operation })
     }
@@ -121,6 +122,7 @@ impl CipherOperation {
             CipherDirection::Decrypt => Direction::Decrypt,
         };
         Some(match &self.method {
+            // No engine has a shape for ECB: `plan_blocks` makes a record of CBC with a zero IV for each block.
             CipherMethod::Ecb(alg) | CipherMethod::Cbc { alg, .. } => {
                 Shape::Cipher { alg: *alg, mode: CipherMode::Cbc, direction }
             }
@@ -180,10 +182,12 @@ impl CipherOperation {
                 let suffix = pkcs7(data.len());
                 Ok(RecordInputs { suffix, output_len: data.len() + suffix.len(), ..plain })
             }
+            // Even an empty message has a block of padding.
             CipherMethod::Cbc { is_padded: true, .. } if data.is_empty() => Err(length),
             CipherMethod::Cbc { .. } if data.len().is_multiple_of(BLOCK) => Ok(plain),
             CipherMethod::Cbc { .. } => Err(length),
             CipherMethod::Ctr { counter, .. } => {
+                // The engine counts over all 128 bits, so a counter that would run into the fixed bits is found here.
                 let block = iv.try_into().map_err(|_| ReturnCode::MechanismParamInvalid)?;
                 counter.restarted(block).check_len(data.len())?;
                 Ok(plain)
@@ -204,6 +208,7 @@ impl CipherOperation {
                 };
                 Ok(RecordInputs { output_len, ..plain })
             }
+            // unreachable because the callers plan these methods without records
             CipherMethod::Ecb(_)
             | CipherMethod::RsaPkcs1
             | CipherMethod::RsaOaep { .. }
@@ -308,6 +313,8 @@ impl CipherOperation {
             Some(iv) => {
                 let inputs = RecordInputs { iv, input: now, output_len: len, ..RecordInputs::default() };
                 let computation = plan_gathered_record(shape, key, &inputs, rule);
+                // The next IV of a decryption is in this input. That of an encryption comes with the output, in
+                // `chain`.
                 if let (CipherDirection::Decrypt, Some(last)) = (direction, now.last_chunk()) {
                     *iv = *last;
                 }
@@ -361,6 +368,7 @@ pub(super) fn gather(
     piece: &[u8],
     too_long: ReturnCode,
 ) -> Result<(), ReturnCode> {
+    // The message never exceeds the limit, so the difference cannot wrap.
     if piece.len() > MAX_GATHERED_LEN - message.len() {
         return Err(too_long);
     }

@@ -46,6 +46,7 @@ impl CipherMethod {
                 Self::gcm(key, iv, aad, tag_bits)?
             }
             (MechanismFamily::ChaCha20Poly1305, MechanismParameters::ChaCha20Poly1305 { nonce, aad }) => {
+                // RFC 8439 2.8. PKCS#11 also has nonces of other lengths, for which there is no engine.
                 if nonce.len() != 12 {
                     return Err(invalid);
                 }
@@ -101,6 +102,7 @@ impl CipherMethod {
 fn check_initial_value(parameters: MechanismParameters<'_>, default: &[u8]) -> Result<(), ReturnCode> {
     match parameters {
         MechanismParameters::None => Ok(()),
+        // The engines know the value of the RFC only, so a caller may name that one.
         MechanismParameters::Iv(iv) if iv == default => Ok(()),
         _ => Err(ReturnCode::MechanismParamInvalid),
     }

@@ -82,6 +82,7 @@ enum Queued {
 impl<'a> Computation<'a> {
     /// Returns a computation that has its output already.
     pub(crate) fn done(output: ComputedBytes) -> Self {
+        // The rule is for errors of engines, and here no engine takes part.
         Self { kind: ComputationKind::Done(output), rule: FailureRule::SIGN, finish: Finish::Whole }
     }
 
@@ -122,6 +123,7 @@ impl<'a> Computation<'a> {
         accelerator: &Accelerator,
     ) -> impl Future<Output = ComputedBytes> + Send + use<> {
         let Self { kind, rule, finish } = self;
+        // Submitted now and not at the first poll, so that computations of other sessions join the batch meanwhile.
         let queued = kind.submit(accelerator, rule).unwrap_or_else(|code| Queued::Done(Err(code)));
         async move { finish.apply(queued.output(rule).await) }
     }
@@ -208,6 +210,7 @@ impl Finish {
 /// # Errors
 /// [`ReturnCode::SignatureInvalid`].
 pub(crate) fn compare_mac(found: &[u8], expected: &[u8]) -> Result<(), ReturnCode> {
+    // In constant time: otherwise a forger learns byte by byte how much of a guess is right.
     let is_equal = found.get(..expected.len()).is_some_and(|found| found.ct_eq(expected).into());
     if is_equal { Ok(()) } else { Err(ReturnCode::SignatureInvalid) }
 }
@@ -222,6 +225,7 @@ pub(crate) fn compare_message(found: ComputedBytes, message: &[u8]) -> Result<()
         ReturnCode::DataInvalid => ReturnCode::SignatureInvalid,
         code => code,
     })?;
+    // RSA works on integers, so a message that is shorter than the modulus comes back with zeros before it.
     let zeros = found.len().checked_sub(message.len()).ok_or(ReturnCode::DataLenRange)?;
     compare_mac(&found, &[&vec![0; zeros][..], message].concat())
 }
@@ -233,6 +237,7 @@ fn first_result(results: &Results, rule: FailureRule) -> ComputedBytes {
 
 /// Returns the outputs of all records, side by side.
 fn all_outputs(outcomes: &Outcomes, shape: Shape, rule: FailureRule) -> ComputedBytes {
+    // The records are parts of one message, so the error of one is the error of all.
     outcomes.statuses().iter().try_for_each(|status| check_status(*status, shape, rule))?;
     // Only a lone record has an output that is shorter than its span.
     let len = outcomes.short_len(0, 0).unwrap_or(outcomes.bytes().len());
@@ -271,6 +276,7 @@ impl SecretRecords<'_> {
         for (slot, span) in (0..).zip(&spans) {
             let input = span.of_mut(&mut data)?;
             slots.fill(slot, input.len())?.copy_from_slice(input);
+            // What is left of `data` is public: IVs, associated data and tags.
             input.zeroize();
         }
         let inputs: Vec<_> = (0..).take(len).map(InputSource::Slot).collect();
@@ -317,6 +323,7 @@ where
     T: Send + 'static,
     F: FnOnce() -> Result<T, ReturnCode> + Send + 'static,
 {
+    // The ticket of a task has no value, so the result comes through this slot.
     let answer = Arc::new(Mutex::new(None));
     let slot = Arc::clone(&answer);
     let run = move || *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(task());
@@ -325,6 +332,7 @@ where
         let failed = |error| to_return_code(&error, FailureRule::SIGN);
         let results = ticket.map_err(failed)?.await;
         let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Without an answer the task has not run, and the ticket has the reason.
         answer.unwrap_or_else(|| Err(failed(refusal(&results))))
     }
 }

@@ -81,6 +81,7 @@ impl CounterState {
         };
         let computation = plan_gathered_record(ctr_shape(alg), key, &inputs, FailureRule::ENCRYPT)?;
         let whole = (end / BLOCK) as u128;
+        // `check_len` has excluded a carry into the fixed bits, except after the last block that may follow.
         self.block = u128::from_be_bytes(self.block).wrapping_add(whole).to_be_bytes();
         (self.used, self.left) = (end % BLOCK, self.left - whole);
         Ok(computation.with_finish(Finish::Cut { start, len: data.len() }))

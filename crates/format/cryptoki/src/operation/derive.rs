@@ -54,6 +54,7 @@ impl<'a> Derivation<'a> {
                 joined(data, secret()?)
             }
             (MechanismFamily::XorData, MechanismParameters::DerivationData(data)) => {
+                // The standard cuts both to the shorter one, and `zip` does so.
                 let pairs = secret()?.iter().zip(data);
                 Self::Joined(Zeroizing::new(pairs.map(|(left, right)| left ^ right).collect()))
             }
@@ -130,6 +131,7 @@ fn stretch(
     len: Option<usize>,
 ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
     let alg = match kdf {
+        // Without a function the shared information would be ignored silently, so it is an error.
         value::CKD_NULL if shared.is_empty() => return Ok(agreed),
         value::CKD_SHA1_KDF => DigestAlg::Sha1,
         value::CKD_SHA224_KDF => DigestAlg::Sha224,
@@ -139,7 +141,9 @@ fn stretch(
         _ => return Err(ReturnCode::MechanismParamInvalid),
     };
     let len = len.unwrap_or(alg.output_len());
+    // Long enough for the last digest before it is cut: a growing vector would leave copies in freed memory.
     let mut bytes = Zeroizing::new(Vec::with_capacity(len.next_multiple_of(alg.output_len())));
+    // The counter of ANSI X9.63 begins at 1, and that of MGF1 at 0.
     for counter in 1_u32.. {
         if bytes.len() >= len {
             break;

@@ -49,6 +49,7 @@ pub(crate) fn new_pair(
         (KeyTypeNumber::RSA, _) => {
             // A big integer may begin with zeros.
             let is_other = |exponent: &[u8]| !exponent.iter().skip_while(|digit| **digit == 0).eq(F4);
+            // FIPS 186-5 wants an exponent above 2^16.
             if exponent.is_some_and(is_other) {
                 return Err(ReturnCode::AttributeValueInvalid);
             }

@@ -63,6 +63,7 @@ pub(crate) fn check_verified_len(
     };
     let whole = match family {
         MechanismFamily::Hmac { alg, .. } => alg.output_len(),
+        // AES has one block size, so codes of both key lengths are equally long.
         _ => MacAlg::Aes128Cmac.tag_len(),
     };
     if *len < whole as u64 / 2 { Err(ReturnCode::MechanismParamInvalid) } else { Ok(()) }

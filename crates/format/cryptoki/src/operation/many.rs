@@ -101,6 +101,7 @@ impl ManyInputs<'_> {
 
     /// Returns the start and the length of a piece, or `None` if it is not in the buffer.
     pub(crate) fn span(&self, index: usize) -> Option<(usize, usize)> {
+        // The numbers come from a caller: a product or a sum that wraps must not name a piece inside of the buffer.
         let (start, len) = match self.spans {
             ManySpans::Stride { count, len, stride } if index < count => (index.checked_mul(stride)?, len),
             ManySpans::Stride { .. } => return None,

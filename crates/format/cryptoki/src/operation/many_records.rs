@@ -50,6 +50,7 @@ fn compute_macs(
     let shape = Shape::Mac { alg: mac.alg };
     let column = RecordColumn::new(inputs, 0, |_| len)?;
     let mut answers = column.run(accelerator, shape, key, Cow::Borrowed(inputs.data), FailureRule::SIGN)?;
+    // An engine computes whole codes, and a shorter code is the start of the whole one.
     answers.cut(mac.len);
     Ok(answers)
 }
@@ -163,6 +164,7 @@ fn ecb_many(
     });
     let all = Zeroizing::new(pieces.clone().flatten().collect::<Vec<_>>().concat());
     let bytes = plan_blocks(shape, operation.key(), &all, rule)?.run(accelerator)?;
+    // Inputs with errors have added no blocks, so they do not move the start.
     let mut start = 0;
     let answers = pieces.map(|piece| {
         let len = piece?.len();
@@ -286,6 +288,7 @@ impl RecordColumn {
         output_len: usize,
     ) -> Result<Self, ReturnCode> {
         let too_many = ReturnCode::ArgumentsBad;
+        // Spans have 32 bits. If the last input fits into them, all inputs do.
         Span::new(last, len).ok_or(too_many)?;
         let all = count.checked_mul(output_len).ok_or(too_many)?;
         let (input, output) = (Span::new(first, len), Span::new(0, output_len));
@@ -314,6 +317,8 @@ impl RecordColumn {
             if found.is_none() {
                 outside.push(index);
             }
+            // An input outside of the buffer becomes an empty record, so that indices stay. `answers` replaces its
+            // result.
             let (start, len) = found.unwrap_or_default();
             let out = output_len(len);
             sources.push(InputSource::Data(Span::new(shift + start, len).ok_or(too_many)?));

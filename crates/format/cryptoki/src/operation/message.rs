@@ -157,6 +157,7 @@ impl MessageCipher {
         parameters: &mut MessageParameters<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, ReturnCode> {
         self.check(parameters)?;
+        // As in `CipherOperation`: a child may end a decryption, because that uses no IV twice.
         let is_ours = |message: &PartialMessage| {
             self.direction == CipherDirection::Decrypt || message.process == ProcessMark::current()
         };
@@ -201,6 +202,7 @@ impl MessageCipher {
             };
             self.counter = Some((process, counter.wrapping_add(1)));
             let digits = counter.to_be_bytes();
+            // The low digits stand at the end, and the bits that are not fixed are there as well.
             generated.iter_mut().rev().zip(digits.iter().rev()).for_each(|(to, from)| *to = *from);
         } else {
             rand::fill(&mut generated).map_err(|_| ReturnCode::RandomNoRng)?;

@@ -78,6 +78,7 @@ impl MessagePieces {
 /// Appends without leaving a copy of the bytes in freed memory.
 pub(crate) fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
     if bytes.capacity() - bytes.len() < data.len() {
+        // At least doubled: exact sizes would copy the whole message for each small piece.
         let mut larger = Zeroizing::new(Vec::with_capacity((bytes.len() + data.len()).next_power_of_two()));
         larger.extend_from_slice(bytes);
         *bytes = larger;

@@ -35,6 +35,7 @@ impl RecordInputs<'_> {
 
     /// Returns all inputs, in the order in which they lie in the data of a record.
     fn pieces(&self) -> [&[u8]; 5] {
+        // `RecordSpans::new` counts in the same order.
         [self.iv, self.aad, self.input, self.suffix, self.expected_tag]
     }
 }
@@ -49,6 +50,7 @@ pub(crate) fn plan_record<'a>(
     inputs: &RecordInputs<'a>,
     rule: FailureRule,
 ) -> Result<Computation<'a>, ReturnCode> {
+    // There is nothing but the input, so the caller's memory is lent and not copied.
     if inputs.input_bytes() == inputs.input.len() {
         let keys = std::slice::from_ref(key);
         return plan_bare_record(shape, keys, Cow::Borrowed(inputs.input), inputs.output_len, rule);
@@ -158,6 +160,7 @@ impl CipherBatch {
     /// Adds a record, or the error of an input that cannot be one.
     pub(crate) fn push(&mut self, inputs: Result<RecordInputs<'_>, ReturnCode>) {
         let index = inputs.and_then(|inputs| {
+            // Made before the bytes are added: an input with an error leaves nothing in the batch.
             let spans = RecordSpans::new(&inputs, self.data.len(), self.output_len);
             self.records.push(spans.ok_or(self.rule.length)?);
             inputs.pieces().iter().for_each(|piece| self.data.extend_from_slice(piece));
@@ -227,6 +230,7 @@ impl RecordSpans {
         Some(Self {
             iv: next(inputs.iv.len())?,
             aad: next(inputs.aad.len())?,
+            // To an engine, the input and its suffix are one piece.
             input: next(inputs.input.len() + inputs.suffix.len())?,
             expected_tag: next(inputs.expected_tag.len())?,
             output: Span::new(output_start, inputs.output_len)?,

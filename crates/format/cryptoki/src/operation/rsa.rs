@@ -68,6 +68,7 @@ pub(crate) fn operate_many<B: AsRef<[u8]>>(
     let mut set = OperationSet::with_capacity(operation.shape(key)?, count, count * modulus_len(key)?);
     let pushed: Vec<_> = inputs.map(|input| push(&mut set, key, input?.as_ref(), rule)).collect();
     let results = accelerator.raw().run(&set);
+    // The set has only the inputs without errors, so its results are counted apart.
     let mut indices = 0..;
     let answers = pushed.into_iter().map(|pushed| {
         pushed?;
@@ -102,6 +103,7 @@ pub(crate) fn encode_pkcs1(message: &[u8], len: usize) -> Result<Zeroizing<Vec<u
     let mut encoded = Zeroizing::new(Vec::with_capacity(len));
     encoded.extend_from_slice(&[0, 2]);
     while encoded.len() < 2 + padding_len {
+        // A zero would end the padding, so zeros are left out and more bytes are drawn until there are enough.
         let mut bytes = Zeroizing::new([0; 64]);
         rand::fill(&mut *bytes).map_err(|_| ReturnCode::RandomNoRng)?;
         let missing = 2 + padding_len - encoded.len();

@@ -148,6 +148,7 @@ impl SignatureOperation {
             SignatureMethod::RawRsa { .. } => {
                 self.check_bare_len(&message)?;
                 let recovery = rsa::plan(BareRsa::Public, &self.key, signature, rule);
+                // An error of the plan must pass `CompareMessage` too, which makes a bad signature of it.
                 let recovery = recovery.unwrap_or_else(|code| Computation::done(Err(code)));
                 Ok(recovery.with_finish(Finish::CompareMessage(Zeroizing::new(message.to_vec()))))
             }
@@ -301,6 +302,7 @@ impl SignatureMethod {
         let invalid = ReturnCode::MechanismParamInvalid;
         let len = rsa::modulus_len(key)?;
         let salt_len = u16::try_from(salt_len).map_err(|_| invalid)?;
+        // RFC 8017 9.1.1 step 3.
         if digest.output_len() + usize::from(salt_len) + 2 > len {
             return Err(invalid);
         }

@@ -173,6 +173,7 @@ impl<T> ActiveOperation<T> {
 
     fn cancel_if(&mut self, is_cancelled: bool) {
         if is_cancelled {
+            // Also if a thread computes a step: it finds the operation idle, and does not put it back.
             *self = Self::Idle;
         }
     }

@@ -79,6 +79,8 @@ impl SessionTable {
         let mut entry = lock_open(entry, session)?;
         entry.is_open = false;
         let closed = entry.session.close();
+        // Released before the other lock is taken, so that no thread holds both. Only then may another session get the
+        // entry.
         drop(entry);
         lock(&self.unused).closed.push(index);
         Ok(closed)
@@ -101,6 +103,7 @@ impl SessionTable {
     pub(crate) fn handles(&self, slot: usize) -> Vec<SessionHandle> {
         let used = lock(&self.unused).used;
         let open = (0..used).filter_map(|index| {
+            // `open` may have reserved an entry that it has not made yet. No session is in it.
             let entry = lock(self.entry(index)?);
             let is_meant = entry.is_open && entry.session.slot == slot;
             is_meant.then(|| handle(index, entry.generation))

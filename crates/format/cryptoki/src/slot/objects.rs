@@ -98,6 +98,7 @@ impl SlotObjects {
             objects.insert(handle, Arc::new(entity(object, ObjectOrigin::Session(session))));
             handles.push((position, handle));
         }
+        // Back to the order of the call: the first handle of a pair is the public key.
         handles.sort_unstable();
         Ok(handles.into_iter().map(|(_, handle)| handle).collect())
     }
@@ -109,6 +110,7 @@ impl SlotObjects {
         let contents: Vec<_> = new.iter().map(|(object, _)| object.content()).collect();
         let write = self.begin_write();
         let ids = self.token.create(&contents)?;
+        // `zip` below would stop early, and objects would be missing without an error.
         if ids.len() != new.len() {
             return Err(ReturnCode::DeviceError);
         }
@@ -150,6 +152,7 @@ impl SlotObjects {
             ObjectOrigin::Session(_) => {
                 let mut objects = self.session_objects.write().unwrap_or_else(PoisonError::into_inner);
                 let now = objects.get(handle).ok_or(ReturnCode::ObjectHandleInvalid)?;
+                // Compared under the lock under which it is replaced, so that no change of another thread is lost.
                 if now.attributes != object.attributes {
                     return Ok(false);
                 }
@@ -179,6 +182,7 @@ impl SlotObjects {
             }
             ObjectOrigin::Token(id) => {
                 let write = self.begin_write();
+                // The token first: if it fails, the object must stay in the index too.
                 self.token.destroy(id)?;
                 write.end(|index| drop(index.remove(handle)));
                 Ok(())
@@ -197,6 +201,7 @@ impl SlotObjects {
     pub(crate) fn forget_private(&self) {
         let mut objects = self.session_objects.write().unwrap_or_else(PoisonError::into_inner);
         objects.remove_if(Object::is_private);
+        // Released before the locks of the token, which a write may hold as long as the disk needs.
         drop(objects);
         // A write that has begun would put its object into the index later, with its key.
         let _writes = self.lock_writes();
@@ -204,6 +209,7 @@ impl SlotObjects {
         let mut index = (*self.snapshot()).clone();
         index.forget_secrets(|object| object.is_private() || object.class != ObjectClass::PUBLIC_KEY);
         self.replace(index);
+        // The token lists other objects after a logout, so the next look must read them.
         *version = None;
     }
 
@@ -229,6 +235,8 @@ impl SlotObjects {
     }
 
     fn refresh_locked(&self, version: &mut Option<u64>) -> Result<(), ReturnCode> {
+        // Asked before the list: after a change in between, the version is older than the list, which only costs
+        // another reading.
         let current = self.token.data_version()?;
         self.checked_ms.store(self.now_ms(), Ordering::Relaxed);
         if *version == Some(current) {
@@ -303,6 +311,8 @@ impl TokenWrite<'_> {
         let objects = self.objects;
         let mut version = objects.lock_version();
         objects.change(change);
+        // One more than before means that nobody else has changed the data, and that the index is complete without a
+        // reading.
         *version = match (self.before, objects.token.data_version()) {
             // Another version: a search has read the objects during the write, and maybe the change, which another
             // process may have undone since.
@@ -335,6 +345,7 @@ fn rebuild(earlier: &ObjectIndex, listed: Vec<TokenObject>) -> ObjectIndex {
         let new = Object::new(attributes, ObjectOrigin::Token(id));
         let known = earlier.handle_of(id).and_then(|handle| Some((handle, earlier.get(handle)?)));
         let (handle, new) = match (known, key) {
+            // A key from a file or a server comes anew with each list, and may be another one than before.
             (Some((handle, _)), key @ Some(_)) => (handle, new.with_key(key)),
             (Some((handle, known)), None) => (handle, new.with_secrets_of(known)),
             (None, key) => (new_handle(false), new.with_key(key)),

@@ -119,6 +119,7 @@ impl TokenObjects for MemoryToken {
 
     fn create(&self, objects: &[ObjectContent]) -> Result<Vec<TokenObjectId>, ReturnCode> {
         let mut state = self.lock();
+        // One step for all objects: `TokenWrite::end` takes more for the change of somebody else.
         state.version += 1;
         let mut ids = Vec::with_capacity(objects.len());
         for object in objects {
@@ -161,6 +162,7 @@ impl TokenObjects for MemoryToken {
         }
         if user != UserType::ContextSpecific {
             state.user = Some(user);
+            // Private objects are visible from now on, so the index must be read again.
             state.version += 1;
         }
         Ok(())
@@ -200,6 +202,7 @@ impl TokenObjects for MemoryToken {
             UserType::SecurityOfficer => &mut state.so_pin,
             UserType::User | UserType::ContextSpecific => &mut state.user_pin,
         };
+        // Counts wrong tries as a login does. Otherwise C_SetPIN would be a way around the lock.
         pin.check(old)?;
         pin.value = Some(SecretBytes::from(new));
         Ok(())
@@ -209,6 +212,7 @@ impl TokenObjects for MemoryToken {
 impl MemoryPin {
     fn check(&mut self, pin: Option<&[u8]>) -> Result<(), ReturnCode> {
         let value = self.value.as_ref().ok_or(ReturnCode::UserPinNotInitialized)?;
+        // A locked PIN is not even compared: the right one must not open the token.
         if self.failures >= MAX_TRIES {
             return Err(ReturnCode::PinLocked);
         }
