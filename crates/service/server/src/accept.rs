@@ -35,6 +35,7 @@ impl TcpAcceptor {
     pub(crate) async fn run(self, listener: TcpListener, protection: ListenerProtection) {
         let mut handshakes = JoinSet::new();
         loop {
+            // A task that has ended keeps its memory until it is taken out of the set.
             while handshakes.try_join_next().is_some() {}
             let failed = |error| give_way(&error, &self.admission);
             let (stream, _) = accept_next(|| listener.accept(), failed).await;
@@ -80,6 +81,8 @@ impl TcpAcceptor {
                 let client = service.clients.introduce(client.with_address(from));
                 match self.admission.admit(ListenerKind::Network, &client.account, service) {
                     Ok(connection_slot) => {
+                        // Given back only now, because the connection has its other slot: at every moment it counts
+                        // somewhere.
                         drop(slot);
                         debug!(client = %client.identity, peer = ?from, "a client has connected");
                         let transport =
@@ -225,6 +228,7 @@ pub(crate) async fn accept_unix(
     let mut connections = JoinSet::new();
     let mut draining = Box::pin(service.drain.thrown());
     loop {
+        // As for TCP: ended tasks must be taken out of the set.
         while connections.try_join_next().is_some() {}
         let failed = |error| give_way(&error, &admission);
         let (stream, _) = tokio::select! {

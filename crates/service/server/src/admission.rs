@@ -66,6 +66,8 @@ impl Admission {
     ) -> Result<ConnectionSlot, AdmissionError> {
         let max = self.max_connections_per_client;
         let more = |open: usize| (open < max).then_some(open + 1);
+        // One update checks and adds, so two connections cannot both take the last number. Relaxed: it guards no other
+        // memory.
         if client.connections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             return Err(AdmissionError::Client { max });
         }

@@ -148,6 +148,7 @@ impl HeldBytes {
 
     /// Adds bytes that are held for the same client.
     pub(crate) fn merge(&mut self, mut other: Self) {
+        // Taken out, so that dropping `other` gives nothing back.
         self.bytes += std::mem::take(&mut other.bytes);
     }
 }

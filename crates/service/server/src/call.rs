@@ -103,6 +103,7 @@ impl GrpcCall {
         // Bytes of the next message may have arrived already. They stay counted.
         state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
         state.longest = state.longest.max(bytes + PREFIX_BYTES);
+        // The message is counted beside `held`, which still stands for the buffer of gRPC.
         HeldBytes::new(&client.bytes, bytes)
     }
 
@@ -172,6 +173,7 @@ impl<B: Body<Data = Bytes, Error: Display> + Unpin> Body for RequestBody<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        // The body is asked before the clock: a frame that has arrived is not late.
         let frame = match Pin::new(&mut self.body).poll_frame(context) {
             Poll::Pending => return self.poll_late(context).map(|late| Some(Err(late))),
             Poll::Ready(None) => return Poll::Ready(None),

@@ -36,6 +36,7 @@ pub fn check(
         SocketFile::check(path)?;
     }
     if let Some(audit) = &config.audit {
+        // Not by opening the log, which would create the file.
         check_audit(&audit.file)
             .map_err(|error| CryptoserverError::Audit { path: audit.file.clone(), error })?;
     }

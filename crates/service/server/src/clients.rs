@@ -89,6 +89,7 @@ impl ClientAccounts {
         if let Some(account) = known.get(&name) {
             return Arc::clone(account);
         }
+        // Only when the map is about to grow, so that the search costs no more than the growth.
         if known.len() >= MIN_KNOWN && known.len() == known.capacity() {
             known.retain(|_, account| !account.is_forgettable());
             // Without this, each new client would search the space of a crowd that has left.
@@ -109,6 +110,7 @@ impl ClientAccounts {
 impl ClientAccount {
     /// Returns true if a new account would hold the same values.
     fn is_forgettable(self: &Arc<Self>) -> bool {
+        // The map has this reference, and under its lock nobody can get another.
         Arc::strong_count(self) == 1
             && self.connections.load(Ordering::Relaxed) == 0
             // Held bytes and reservations outlive the connection that made them: each keeps a reference.

@@ -480,6 +480,7 @@ impl GrantConfig {
     /// Checks that clients and operations can match the patterns.
     fn check(&self, number: usize) -> Result<(), ConfigError> {
         for client in &self.clients {
+            // Parsed for its faults only. `ActiveGrant::activate` keeps the parsed patterns.
             ClientPattern::parse(client.as_str()).map_err(|error| ConfigError::Client { number, error })?;
         }
         let names = operation_names();
@@ -507,6 +508,7 @@ impl ListenConfig {
         let certificates = "a section [tls] with certificate, private_key and client_ca";
         expect("[listen] tcp", certificates, self.tcp.is_none() || has_certificates, "none")?;
         let is_loopback = |address: SocketAddr| address.ip().is_loopback();
+        // Clients without certificates are only known to be on this machine, so others must not reach the listener.
         if let Some(found) = self.plaintext {
             let found_and_hint = format_args!("{found}; tcp with [tls] is for networks");
             expect("[listen] plaintext", "a loopback address", is_loopback(found), found_and_hint)?;

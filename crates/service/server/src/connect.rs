@@ -80,6 +80,7 @@ where
     let mut body = pin!(body);
     let answered = async {
         let (call, format) = accepted?;
+        // Bounded, because `RequestBody` refuses more than `max_unary_bytes`.
         let text = body.as_mut().collect().await?.to_bytes();
         run(call, format, routes, Request::from_parts(head, text), caller).await
     };
@@ -233,6 +234,7 @@ async fn run(
         MessageFormat::Binary => body,
         MessageFormat::Json => read_json(call, body, caller).await?,
     };
+    // These describe the text that the client has sent, and not the message of the inner call.
     for name in [CONTENT_LENGTH, CONTENT_ENCODING] {
         head.headers.remove(name);
     }

@@ -68,6 +68,7 @@ const FILES: [(&str, &str, &str); 4] = [
 impl Dashboard {
     pub(crate) fn new(service: Arc<SharedService>) -> Self {
         let dashboard = Self { service, document: RwLock::default(), engines: Arc::default() };
+        // Published once before the first tick, so that the page has data from the start.
         let totals = ServerTotals::read(&dashboard.service, Instant::now());
         dashboard.publish(&TotalsWindow::new(totals), &History::default());
         dashboard
@@ -83,6 +84,7 @@ impl Dashboard {
         let mut ticks = interval(TICK);
         // After a pause of the process the missed ticks would all measure the same moment.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick is ready at once, and a window without length has no rates.
         ticks.tick().await;
         loop {
             ticks.tick().await;

@@ -49,6 +49,7 @@ impl Stream for AnswerStream {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        // The next answer is asked for, so the one before has been taken over.
         this.sent = None;
         this.driver.begin_turn();
         loop {

@@ -219,6 +219,7 @@ async fn report_health(health: HealthReporter, service: Arc<SharedService>) {
         for name in ["", <CryptoserverServer<GrpcService> as tonic::server::NamedService>::NAME] {
             health.set_service_status(name, status).await;
         }
+        // After the update, so that clients see NotServing before the server ends.
         if service.drain.is_thrown() {
             return;
         }

@@ -159,6 +159,7 @@ impl JsonCall {
     /// The text is not JSON, names an unknown field, has a value that does not fit its field, or a list that is too
     /// long.
     pub fn read_request(&self, json: &[u8]) -> Result<Vec<u8>, JsonError> {
+        // Checked before anything is built: a message may take many times the memory of its text.
         check::check(json, &self.0.input())?;
         let mut text = serde_json::Deserializer::from_slice(json);
         let message = DynamicMessage::deserialize(self.0.input(), &mut text);

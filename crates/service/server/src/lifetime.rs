@@ -126,6 +126,7 @@ impl ConnectionLifetimes {
         // Certificates end by the calendar, connections by the monotonic clock, which no administrator sets back.
         let (now, elapsed) = (self.clock.signed_now_s(), self.clock.elapsed());
         for entry in self.lock().values_mut() {
+            // The last second of a certificate still counts. RFC 5280 4.1.2.5.
             if entry.not_after.is_some_and(|not_after| not_after < now) {
                 self.end(entry, EndReason::CertificateEnded);
             } else if entry.max_age_at <= elapsed {

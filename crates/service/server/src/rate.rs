@@ -18,6 +18,7 @@ const SECOND: u64 = 1_000_000_000;
 
 impl RateLimit {
     pub(crate) fn new(per_second: u32) -> Self {
+        // The settings refuse zero, by which this would divide.
         let unit_ns = SECOND / u64::from(per_second.max(1));
         Self { began: Instant::now(), unit_ns, used_until: AtomicU64::new(0) }
     }
@@ -44,7 +45,9 @@ impl RateLimit {
     fn take_at(&self, units: u32, now: u64) -> Result<(), Duration> {
         let taken_ns = self.unit_ns.saturating_mul(u64::from(units));
         let allowed_ns = taken_ns.max(SECOND);
+        // One number is the whole state, so a single update decides, without a lock.
         let next = |used: u64| {
+            // Time without use does not add up: a limit that rested begins now, with the units of one second.
             let until = used.max(now).saturating_add(taken_ns);
             (until - now <= allowed_ns).then_some(until)
         };

@@ -198,6 +198,7 @@ impl Reloader {
 
     fn apply_keys(&self, mut found: KeyChanges) {
         log_key_changes(&found);
+        // Written before the keyring is in use, so that the entry about a key precedes those of its operations.
         audit_keys(&found, &self.service.audit);
         if let Some(keyring) = found.keyring.take() {
             self.service.replace_keyring(keyring);
@@ -206,6 +207,7 @@ impl Reloader {
 
     fn apply_tls(&self, state: TlsState) {
         let Some(store) = &self.service.tls else { return };
+        // Replaced first: a handshake in progress compares its state with the new one when it ends.
         let old = store.replace(state);
         let new = store.get();
         info!("the certificates were read again");

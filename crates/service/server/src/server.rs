@@ -146,6 +146,7 @@ impl BoundServer {
         }
         let service = SharedService::new(accelerator, keyring, limits, audit, tls, lifetimes);
         let listeners = Listeners::bind(&config, passed).await?;
+        // Only a server that could bind all its addresses has started.
         service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
         audit_keys(&first, &service.audit);
         let (handle, reloads) = ReloadHandle::new();
@@ -218,6 +219,7 @@ impl BoundServer {
         tasks.shutdown().await;
         let rest = async {
             if let Some(unix) = unix {
+                // A panic of the task is an end as well.
                 let _ = unix.await;
             }
             grpc.await

@@ -76,6 +76,7 @@ impl SharedService {
     }
 
     pub(crate) fn replace_keyring(&self, keyring: Keyring) {
+        // Before the keys are in use, so that no key is used without its counter.
         self.key_uses.keep(keyring.names());
         self.keyring.replace(keyring);
     }

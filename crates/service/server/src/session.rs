@@ -177,6 +177,7 @@ impl ClientSession {
         if now.generation == self.keyring.generation {
             return;
         }
+        // Copied if a batch in progress shares the handles: it ends with the keys that it began with.
         for opened in Arc::make_mut(&mut self.handles).iter_mut().flatten() {
             if matches!(opened.source, OpenedSource::Own(_) | OpenedSource::OwnSymmetric(_)) {
                 // A key that came while keys were allowed does not outlive that.
@@ -284,6 +285,7 @@ impl ClientSession {
         }
         let index = handle as usize;
         let more = (index + 1).saturating_sub(self.handles.len());
+        // Counted before the memory is allocated: the client chooses the handle, and with it the length of the list.
         self.held.resize(self.held.len() + more * HANDLE_BYTES).map_err(too_many_bytes)?;
         let handles = Arc::make_mut(&mut self.handles);
         if more > 0 {

@@ -256,6 +256,7 @@ impl FrameBuffers {
     /// Waits with a time limit: for a client that takes its answers, for the rest of a message, or for anything at all.
     fn wait(&mut self, is_idle: bool, context: &mut Context<'_>) -> Poll<Result<(), UnixEnd>> {
         let is_half = self.is_reading && !self.received.is_empty();
+        // The first that applies: while answers wait for the client, it need not send anything.
         let timer = match () {
             () if !self.outgoing.is_empty() => &mut self.untaken,
             () if is_half => &mut self.late,
@@ -272,6 +273,7 @@ impl FrameBuffers {
         if let Some(ring) = &mut self.ring
             && ring.write(&answer.response)?
         {
+            // The ring has a copy, and its memory is counted already. So `held` is given back here.
             return Ok(());
         }
         let HeldAnswer { response, held } = answer;
@@ -287,6 +289,7 @@ impl FrameBuffers {
             && ring.must_wake_client()
             && self.outgoing.is_empty()
         {
+            // Zeros are the header of a frame without a message, which does nothing but wake the client.
             self.outgoing.extend_from_slice(&[0; frame::HEADER_BYTES]);
         }
         self.write_socket(stream, context).map_err(UnixEnd::Io)

@@ -251,6 +251,7 @@ impl ValueCall {
     }
 
     async fn run(&mut self, values: ValueBatch) -> Result<ValueResults, Fault> {
+        // Every value was refused before, so there is nothing to compute.
         if values.is_empty() {
             return Ok(values.finish(RecordResults::default()));
         }

@@ -31,6 +31,7 @@ impl LinkedLines {
         let mut linked = Self { bytes, ends: Vec::with_capacity(count) };
         let (mut last, torn) = (last, file.torn());
         if torn.count > 0 {
+            // The half line must end first, or the entry would continue it.
             if file.has_half_a_line() {
                 linked.bytes.push(b'\n');
             }

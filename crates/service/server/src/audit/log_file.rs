@@ -73,6 +73,7 @@ impl LogFile {
     /// Writes some of the bytes.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.file.write(bytes)? {
+            // Nothing written and no error: without this the writer would try the same bytes in an endless loop.
             0 => Err(ErrorKind::WriteZero.into()),
             written => Ok(written),
         }
@@ -87,6 +88,7 @@ impl LogFile {
             (self.end.torn, self.end.half) = (TornLines::NONE, rest.to_vec());
             return;
         }
+        // The bytes begin with the line end that ends the half line before them. Then that line is complete, and torn.
         match rest.strip_prefix(b"\n") {
             Some(rest) => {
                 self.end.torn = self.torn();

@@ -178,6 +178,7 @@ impl AuditQueue {
     /// Accepts lines in the space that was reserved for them.
     pub(super) fn put(&self, lines: &[u8], entries: usize, reserved: usize) -> Result<(), AuditError> {
         let mut state = self.state();
+        // Given back and used under one lock, so that nobody takes the space in between.
         state.used -= reserved;
         state.reserved -= reserved;
         // A reservation is honoured even if the lines are longer than their bound.

@@ -50,6 +50,7 @@ impl SyslogSink {
             changed: Condvar::new(),
             lost: AtomicU64::new(0),
         });
+        // Not connected: each message names the socket, so a daemon that was started again is found at once.
         let datagrams = UnixDatagram::unbound()?;
         datagrams.set_write_timeout(Some(SEND_LIMIT))?;
         let thread = SyslogThread { sink: Arc::clone(&sink), datagrams, is_failing: false };
@@ -70,6 +71,7 @@ impl SyslogSink {
         }
         state.bytes += lines.len();
         state.blocks.push_back(lines.to_vec());
+        // All, because `close` waits for the same condition as the thread.
         self.changed.notify_all();
     }
 

@@ -57,6 +57,7 @@ impl AuditWriter {
         if self.has_written && file.is_regular() {
             self.keep_chain(write_chain_end(&self.path, self.last));
         }
+        // Last of all: `close` waits for it, and the process may end right afterwards.
         self.queue.end();
     }
 
@@ -70,6 +71,7 @@ impl AuditWriter {
 
     fn replace(&mut self, file: &mut LogFile, new: LogFile) {
         let former = std::mem::replace(file, new);
+        // An error changes nothing: the kernel has the lines, and the former file is closed either way.
         let _ = former.sync();
         self.queue.put_own(&entry::event(EventKind::Reopen, "the file was opened again"));
         tracing::info!(file = %self.path.display(), "the audit log was opened again");
@@ -86,6 +88,7 @@ impl AuditWriter {
         let mut at = 0;
         while at < piece.bytes.len() {
             let lines = LinkedLines::new(&piece.bytes[at..], self.last, file);
+            // Lines that are tried again in another file went to syslog the first time.
             if at == 0
                 && let Some(syslog) = &self.syslog
             {

@@ -219,6 +219,7 @@ enum LineEnd {
 
 /// Reads a line without its line end. The rest of a line beyond the maximum is skipped, so it is not an entry.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<LineEnd> {
+    // One byte more than the maximum tells a line that is too long from one that ends with the input.
     input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
     if line.last() == Some(&b'\n') {
         line.pop();

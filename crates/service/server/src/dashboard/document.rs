@@ -273,6 +273,7 @@ fn batches(window: &TotalsWindow) -> Vec<BatchSizeRow> {
             engine: runs.engine,
             shape: shape_name(runs.shape),
             batches_per_s: rounded(per_second(&recent, window)),
+            // An engine that had nothing to do in the last seconds shows its mean since the start.
             mean: recent.mean().or_else(|| all.mean()).map(rounded),
             sizes: all.buckets().to_vec(),
             run_p50_s: seconds(&times, 0.5),

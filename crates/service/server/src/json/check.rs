@@ -23,6 +23,7 @@ pub(super) fn check(json: &[u8], message: &MessageDescriptor) -> Result<(), Json
     let checked = text.deserialize_map(MessageCheck { message, flaw: &flaw });
     let Err(error) = checked.and_then(|()| text.end()) else { return Ok(()) };
     let (line, column) = (error.line(), error.column());
+    // A syntax error inside of a field also leaves its flaw behind, although the value is not at fault.
     Err(match flaw.into_inner().filter(|_| error.classify() == Category::Data) {
         Some(flaw) => flaw.at(line, column),
         None if error.classify() == Category::Data => {
@@ -123,6 +124,7 @@ impl<'de> Visitor<'de> for MessageCheck<'_> {
                 return Err(unfit());
             }
             seen.push(field.number());
+            // Set before the value is read: an error in the reader has no field, and takes this one.
             self.flaw.replace(Some(JsonFlaw::Value(field.clone())));
             map.next_value_seed(ValueCheck { field: &field, is_element: false, flaw: self.flaw })?;
             self.flaw.replace(None);

@@ -140,6 +140,7 @@ impl KeyChain {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Refreshed::Absent,
             Err(error) => (None, Some(error)),
         };
+        // If the key has changed, its former certificates must not stay in use, even if the file is the same.
         let old = old.filter(|old| old.key == key.fingerprint);
         if let Some(old) = old {
             if old.stamp == stamp {

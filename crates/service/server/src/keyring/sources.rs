@@ -210,6 +210,7 @@ impl KeySources {
             generation: 0,
         };
         let mut first = sources.refresh();
+        // At the start there is no last content that could stay in use, so a fault of a source ends it.
         match first.faults.pop() {
             Some(fault) => Err(fault),
             None => {
@@ -440,6 +441,7 @@ fn read_records(
 ) -> Result<Option<LoadedKeys>, ResidentKeysError> {
     let Some(RecordsFile { path, nonce_field, seen, is_sealed }) = records else { return Ok(None) };
     let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
+    // Taken before the file is read, so that a change in between is found the next time.
     let about = path.metadata().map_err(failed)?;
     let stamp = FileStamp::from(&about);
     // A stamp has the inode and the times: a replaced file differs even at the same length.
@@ -459,6 +461,7 @@ fn read_records(
         other => failed(io::Error::other(other)),
     })?;
     let text = text.bytes;
+    // Anybody may be able to read a sealed file, so the mode is checked only when the form is known.
     if !*is_sealed {
         let setting = "records";
         check_secret_mode_for(counters.reader(), path, &about)

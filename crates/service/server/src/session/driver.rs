@@ -127,6 +127,7 @@ impl RequestDriver {
             return Poll::Pending;
         }
         if self.begun == MAX_BEGUN {
+            // Nothing else would wake the task: the requests that wait have arrived already.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

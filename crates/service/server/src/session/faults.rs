@@ -20,6 +20,7 @@ pub(super) fn unaudited(error: AuditError) -> Fault {
     let (code, blame, retry_after_ms) = match error {
         AuditError::Full => (Code::Unavailable, Blame::Machine, 100),
         AuditError::TooMany { .. } => (Code::ResourceExhausted, Blame::Caller, 100),
+        // The same request never fits, so there is no time after which to try again.
         AuditError::TooLarge { .. } => (Code::ResourceExhausted, Blame::Caller, 0),
         AuditError::Closed => (Code::Unavailable, Blame::Machine, 0),
     };

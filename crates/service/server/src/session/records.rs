@@ -95,6 +95,7 @@ fn is_small(message: &proto::Records) -> bool {
 
 /// Predicts how long a batch takes. Each task is assumed to have the same share of the records.
 fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration {
+    // A task that cannot be read makes the batch fail later, with its reason. Here it only takes no time.
     let tasks: Vec<BatchTask> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
     let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
     // Records may all read the same data, so the length of the data alone says little.
