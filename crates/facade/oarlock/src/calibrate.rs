@@ -162,6 +162,7 @@ fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], min: Duration) -> 
     let mut outcomes: Vec<Outcomes> = batches.iter().map(Outcomes::for_jobs).collect();
     let mut best = vec![f64::INFINITY; batches.len()];
     let (mut rounds, mut worked_ns) = (0, 0.0);
+    // One round more than counts, for the first one only warms up.
     while rounds <= ROUNDS || worked_ns < min.as_nanos() as f64 {
         for ((jobs, outcomes), best) in batches.iter().zip(&mut outcomes).zip(&mut best) {
             outcomes.reset(jobs);
@@ -302,6 +303,7 @@ fn processor() -> String {
     let known =
         ["vendor_id", "cpu family", "model", "model name", "stepping", "CPU part", "flags"].map(field);
     let whole = known.into_iter().flatten().collect::<Vec<_>>().join("/");
+    // The list of flags is long, and it is only compared with that of another start.
     let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, whole.as_bytes());
     let short: String = digest.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{} {short}", std::env::consts::ARCH)

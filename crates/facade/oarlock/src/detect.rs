@@ -191,6 +191,7 @@ fn lanes(rules: &LeafRules, table_bytes: Option<usize>) -> Result<EngineCandidat
         Some(bytes) => detect()?.with_table_bytes(bytes),
         None => detect()?,
     };
+    // Detected three times, because the forms must not share their tables.
     Ok(EngineCandidate {
         serving: Arc::new(serving),
         plain: Arc::new(detect()?.with_table_bytes(0)),
@@ -350,6 +351,7 @@ impl SelfTestedEngine {
     /// Returns the cost of a shape whose self test has passed.
     pub(crate) fn cost(&self, shape: Shape, costs: &FirstUseCosts) -> Option<EngineCost> {
         let known = &self.known.get(&shape)?.cost;
+        // This runs the self test if it is missing. An engine that fails it is not worth a measurement.
         self.offers(shape)?;
         // Two threads may measure at once. The first result counts, and both are right.
         *known.get_or_make(|| costs.cost(&self.plain(), shape))

@@ -68,6 +68,7 @@ impl DigestChain {
             return Ok(());
         }
         let too_much = || JobError::Malformed { what: "more than 4 GiB to hash at a time" };
+        // The chaining value is at the start of the data, and again at the start of the output.
         let value = Span { start: 0, len: state as u32 };
         let records = Records {
             len: 1,
@@ -85,6 +86,7 @@ impl DigestChain {
         }
         // State and rest lie in one buffer, so that a record reads both from the same data.
         self.data.drain(..whole);
+        // As many bytes as the state has are left in front of the rest, and they are old.
         self.data[..state].copy_from_slice(outcomes.bytes());
         Ok(())
     }

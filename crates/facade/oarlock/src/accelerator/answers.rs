@@ -20,6 +20,7 @@ pub struct Answers {
 
 impl Answers {
     pub(super) fn unanswered(jobs: usize) -> Self {
+        // Cancelled until it is answered, so that a forgotten job is an error and no empty answer.
         let results = std::iter::repeat_n(Err(JobError::Cancelled), jobs).collect();
         Self { bytes: Vec::new(), results }
     }
@@ -93,6 +94,7 @@ impl Answers {
     pub(super) fn take(&mut self, index: usize, answer: Result<&[u8], JobError>) {
         let start = self.bytes.len();
         self.results[index] = answer.and_then(|bytes| {
+            // A vector that grows by itself would leave earlier answers in freed memory.
             reserve_erasing(&mut self.bytes, bytes.len());
             self.bytes.extend_from_slice(bytes);
             span(start, self.bytes.len())

@@ -253,6 +253,7 @@ impl AcceleratorBuilder {
         let found = detect::find(|name| self.is_named(name), &rules, self.table_bytes)
             .ok_or(BuildError::NoReferee)?;
         let others = found.others.iter().map(|candidate| &*candidate.serving);
+        // The scalar engine comes first, because `dispatcher` takes the first one as the referee.
         let mut candidates = vec![found.scalar(others.chain(self.extra.iter().map(|engine| &**engine)))];
         // The referee is a plain scalar engine even if the scalar engine also serves: its tables may not
         // decide disputes about their own results.
@@ -340,6 +341,7 @@ impl AcceleratorBuilder {
         let mut engines = proved.iter().map(|engine| Arc::clone(engine) as Arc<dyn Engine>);
         // unreachable because the referee was put first
         let first = engines.next().unwrap_or_else(|| Arc::clone(referee));
+        // If it is the only engine, it serves without being named: somebody must answer.
         let referee_serves = self.is_named("scalar") || proved.len() == 1;
         let probed = proved.to_vec();
         let passes = move |engine: &dyn Engine, shape| {
@@ -373,6 +375,7 @@ impl AcceleratorBuilder {
             return Err(BuildError::UnknownLeaf { found: found.clone(), known });
         }
         let share = self.cross_check.unwrap_or(self.config.cross_check);
+        // NaN is in no range, so it is refused too.
         if !(0.0..=1.0).contains(&share) {
             return Err(BuildError::CrossCheck { found: share.to_string() });
         }

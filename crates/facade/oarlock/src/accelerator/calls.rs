@@ -35,6 +35,7 @@ impl RecordCalls<'_> {
         outcomes: &mut Outcomes,
     ) -> Result<(), JobError> {
         if let Some(holder) = held_batches::find_holder(&self.0.about.holders, &records.keys)? {
+            // Emptied first, so that an error leaves nothing of an earlier call.
             *outcomes = Outcomes::default();
             *outcomes = held_batches::run_records(holder, shape, records)?;
             return Ok(());

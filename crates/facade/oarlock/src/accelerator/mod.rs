@@ -323,6 +323,7 @@ impl Future for PendingAnswers {
         let this = &mut *self;
         // Polled again after the end: a future may not panic for that, so it is empty.
         let Some(answers) = &mut this.answers else { return Poll::Ready(Answers::default()) };
+        // Every group is polled, not only the first one that is not ready: each must know whom to wake.
         this.pending.retain_mut(|pending| !pending.poll(context, answers));
         if this.pending.is_empty() {
             Poll::Ready(this.answers.take().unwrap_or_default())

@@ -41,7 +41,9 @@ impl FirstUseCosts {
     ///
     /// A row is lost if two threads write at once or the file cannot be written. The next process measures it again.
     fn keep(&self, row: CacheRow) {
+        // Never waited for: after a fork the thread that would open the lock may not exist.
         let (Some(path), Ok(_guard)) = (&self.cache, self.writing.try_lock()) else { return };
+        // Read again, because other processes may have added rows.
         let mut rows = read_rows(path).unwrap_or_default();
         rows.retain(|kept| !kept.is_of(&row.engine, &row.shape));
         rows.push(row);

@@ -95,6 +95,7 @@ fn solve(rows: &[Constants], set: &[usize]) -> Option<Constants> {
     // Columns of length 1 keep the normal equations from losing digits to units.
     let norm = |column: usize| rows.iter().map(|row| row[column] * row[column]).sum::<f64>().sqrt();
     let norms: Vec<f64> = set.iter().map(|column| norm(*column)).collect();
+    // A column of zeros determines no constant: the bytes of operations whose input has one length.
     if norms.iter().any(|norm| *norm <= 0.0) {
         return None;
     }

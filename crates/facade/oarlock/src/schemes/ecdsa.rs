@@ -94,6 +94,7 @@ fn read_element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Writes a non-negative, minimally encoded INTEGER right-aligned; None if it is anything else or too wide.
 fn put_integer(content: &[u8], out: &mut [u8]) -> Option<()> {
     let magnitude = match content {
+        // Zero is good DER and a bad signature, which is for the engine to say.
         [0] => content,
         // X.690 8.3.2: a leading zero is allowed only in front of a bit that would be a sign.
         [0, rest @ ..] if rest.first().is_some_and(|byte| *byte >= 0x80) => rest,
@@ -110,6 +111,7 @@ pub(super) fn write_der(fixed: &[u8], out: &mut Vec<u8>) {
     let (r, s) = fixed.split_at(fixed.len() / 2);
     let (r, s) = (without_zeros(r), without_zeros(s));
     let body_len = integer_len(r) + integer_len(s);
+    // At most 102 bytes with P-384, so the length has one byte.
     out.extend([0x30, body_len as u8]);
     for integer in [r, s] {
         out.extend([0x02, (integer_len(integer) - 2) as u8]);

@@ -132,6 +132,7 @@ pub(super) fn mgf1_xor(mgf: &Digester, seed: &[u8], target: &mut [u8]) {
 /// SHA-256 of a secret of at most the longest modulus's length, padded on the left with zeros to `len`.
 pub(crate) fn sha256_padded(secret: &[u8], len: usize) -> [u8; 32] {
     let mut context = digest::Context::new(&digest::SHA256);
+    // Hashed as two pieces: a padded copy of the secret would have to be erased.
     context.update(&[0; MAX_MODULUS_LEN][..len.saturating_sub(secret.len())]);
     context.update(secret);
     let mut out = [0; 32];

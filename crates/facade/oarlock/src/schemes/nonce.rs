@@ -38,6 +38,7 @@ impl NonceSource {
     }
 
     fn draw(&mut self, shape: Shape) -> Result<(), JobError> {
+        // A guess: not every job needs a nonce, and bytes that are left over are erased on drop.
         let count = self.jobs_left.clamp(1, MAX_AT_ONCE);
         self.jobs_left = self.jobs_left.saturating_sub(count);
         self.drawn.resize(count * 32, 0);

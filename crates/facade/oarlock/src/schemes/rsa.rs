@@ -5,6 +5,7 @@ use oarlock_core::{JobError, Key, OperationSet, SecondInput, Shape};
 /// Returns the number of bytes of the modulus, if there are at least `min`. A shorter modulus cannot hold the
 /// encoding.
 pub(super) fn modulus_len(key: &Key, min: usize) -> Result<usize, JobError> {
+    // Without a modulus the length is 0, which is below every minimum.
     let len = key.rsa_public_shape().and_then(Shape::input_len).unwrap_or(0);
     check_min("modulus", min, len)?;
     Ok(len)

@@ -76,6 +76,7 @@ pub(super) fn is_encoding_of([prefix, hash]: [&[u8]; 2], recovered: &[u8]) -> bo
 /// Writes `00 01 FF .. FF 00 T` into a buffer of the modulus's length, which is long enough for it.
 fn encode([prefix, hash]: [&[u8]; 2], out: &mut [u8]) {
     let (padding, info) = out.split_at_mut(out.len() - prefix.len() - hash.len());
+    // The last byte of this part stays zero: it separates the padding from T.
     let (start, end) = (2, padding.len() - 1);
     padding[start..end].fill(0xFF);
     padding[1] = 1;

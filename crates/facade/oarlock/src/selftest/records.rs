@@ -213,6 +213,7 @@ impl<'r> KnownColumns<'r> {
 
     /// Slots for key and input of `row`, filled, and one for its output.
     fn fill_slots(&mut self, row: &KnownRecord) {
+        // At least 64 bytes, because a MAC that is cut in an output is whole in a slot.
         let lens = [row.key.len(), row.input.len(), row.reserved_len.max(64)];
         self.slots = SecretSlots::with_capacities(&lens.map(|len| len as u32)).unwrap_or_default();
         for (slot, bytes) in [(0, &row.key), (1, &row.input)] {

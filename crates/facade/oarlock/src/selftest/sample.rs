@@ -125,6 +125,7 @@ fn sizes(shape: Shape, len: usize) -> RecordSizes {
             RecordSizes { iv: alg.state_len(), input, output: alg.state_len(), ..none }
         }
         Shape::Wrap { alg, .. } => {
+            // RFC 3394 section 2: at least two half-blocks.
             let input = len.max(16).next_multiple_of(8);
             RecordSizes { key: alg.key_len(), input, output: input + 8, ..none }
         }
@@ -272,6 +273,7 @@ fn bytes(len: usize, seed: usize) -> Vec<u8> {
     let mut state = seed as u64 ^ 0x9E37_79B9_7F4A_7C15;
     let next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // The high bits of a congruential generator have the longest period.
         (state >> 56) as u8
     };
     std::iter::repeat_with(next).take(len).collect()

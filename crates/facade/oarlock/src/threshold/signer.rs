@@ -79,6 +79,7 @@ impl ShareSigner {
     ) -> Result<StartedRequest, ThresholdError> {
         let encoded = self.ring.read(&request.encoded(self.key())?)?;
         let half = self.ring.power(&encoded, 2 * lagrange::factorial(self.key()));
+        // x^(2 l!) is known, so x^(4 l!) costs one squaring.
         let base = self.ring.write(&half.square());
         let nonce = self.nonce(&base)?;
         let exponent = work.long.exponent(nonce.expose())?;
