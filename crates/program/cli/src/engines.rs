@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::error::ProgramError;
 
 pub(crate) fn run(global: &GlobalOptions) -> Result<(), ProgramError> {
+    // Not lazy: the command shows every self test and every cost.
     let accelerator = global.builder().build()?;
     if global.json {
         global.warn_absent_engines(&accelerator);

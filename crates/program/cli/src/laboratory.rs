@@ -95,6 +95,7 @@ pub(crate) fn hand_over(command: &'static str) -> LaboratoryError {
     }
     let found = match version_of(&laboratory) {
         Some(version) if version == VERSION => {
+            // Replaces this process, so that signals and the exit code are those of the laboratory.
             let error = Command::new(&laboratory).args(std::env::args_os().skip(1)).exec();
             return start_error(&laboratory, error);
         }
@@ -106,6 +107,7 @@ pub(crate) fn hand_over(command: &'static str) -> LaboratoryError {
 
 /// Asks a laboratory for its version, with the commit if the build knew it.
 fn version_of(laboratory: &Path) -> Option<String> {
+    // Without the input of this command, which the laboratory itself may read later.
     let output =
         Command::new(laboratory).arg("-V").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -72,6 +72,7 @@ fn run_rows(
     let (plan, header) =
         source.look(|chunk| FilePlan::new(job, keys.names, format, chunk).map_err(RecordsError::Plan))?;
     let secret = args.writes_plaintext();
+    // Opened after the plan, so that options that do not fit leave no file behind.
     let output = OutputFile::open(&files.output, secret)?;
     let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;
     let accelerator = build_accelerator(global)?;
@@ -153,6 +154,7 @@ fn is_same(left: &Path, right: &Path) -> bool {
     if is_standard(left) || is_standard(right) {
         return false;
     }
+    // A file that does not exist yet has no canonical path, and is compared by its name.
     let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| PathBuf::from(path));
     resolved(left) == resolved(right)
 }
@@ -164,6 +166,7 @@ impl FileArgs {
         if let Some(path) = written.iter().find(|path| is_same(path, &self.input)) {
             return Err(RecordsError::OverInput { path: (*path).clone() });
         }
+        // `is_same` compares files only, so `-` given twice is found by its name.
         if let Some(rejects) = &self.rejects
             && (is_same(rejects, &self.output) || rejects == &self.output)
         {

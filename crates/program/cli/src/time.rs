@@ -78,6 +78,7 @@ impl FromStr for TimeSpan {
             [.., b's'] => (&text[..text.len() - 1], 1),
             _ => (text, 1),
         };
+        // `parse` alone would also take a sign.
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let number: Option<u32> = number.parse().ok().filter(|_| is_number);
         let seconds =

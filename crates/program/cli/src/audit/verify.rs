@@ -51,6 +51,7 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyAuditArgs) -> Result<(), 
         verifier.read(&path.display().to_string(), &mut input).map_err(failed)?;
     }
     let report = verifier.finish();
+    // Printed before the error: the report is the answer also if the chain is broken.
     print_report(global.json, &report, |_| text(&report))?;
     match report.faults.first() {
         None => Ok(()),

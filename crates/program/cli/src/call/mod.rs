@@ -138,6 +138,7 @@ impl CallSession<'_> {
         let mut table = TextTable::with_columns(head, []);
         for key in &list.keys {
             let fingerprint = match lasting_fingerprint(key) {
+                // Never too short: `lasting_fingerprint` takes eight bytes or more.
                 Some(whole) => TableCell::from(&whole[..16]),
                 None => TableCell::none(),
             };
@@ -216,6 +217,7 @@ impl CallSession<'_> {
 
     async fn job(&self, job: Job<'_>) -> Result<Zeroizing<Vec<u8>>, CallError> {
         let answer = self.peers.job(job).await;
+        // Also after an error: then the reports say which server has caused it.
         self.peers.report(self.global);
         answer
     }
@@ -284,6 +286,7 @@ fn peer(bytes: &[u8], scheme: Scheme) -> Result<Vec<u8>, CallError> {
         ),
         _ => (32, "--peer: expected an X25519 public key, as 32 bytes, PEM or DER"),
     };
+    // No PEM or DER of a public key is as short as its raw bytes.
     if bytes.len() == raw_len {
         return Ok(bytes.to_vec());
     }
@@ -331,6 +334,7 @@ fn read_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
 
 /// Reads the caller's own key. Everybody may read the file of a public key.
 fn read_own(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
+    // Read first, because only the content tells whether the file must be private.
     let bytes = read(path)?;
     if import::private_key_format(&bytes).is_some() { read_key(path) } else { Ok(bytes) }
 }

@@ -38,6 +38,7 @@ impl CallPeers {
         config.agreement = args.servers.agree.map_or(1, usize::from);
         config.threshold_keys = threshold_keys(args)?;
         config.observer = connect_observer(global);
+        // Here only the answers of servers are checked, for which the scalar engine is enough.
         let builder = || global.builder().engines(["scalar"]).lazy();
         let remote = RemoteHolder::new(config, builder().build()?)?;
         let client = Box::new(builder().holder(Arc::new(remote.clone())).build()?);

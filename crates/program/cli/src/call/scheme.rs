@@ -33,6 +33,7 @@ pub(super) fn sign(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError
 pub(super) fn verify(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
     Ok(match family(name, key)? {
         SchemeFamily::Pkcs1(digest) => Scheme::RsaPkcs1Verify { digest },
+        // The name does not say how long the salt of another signer is, so any length is accepted.
         SchemeFamily::Pss(digest) => Scheme::RsaPssVerify { digest, mgf: digest, salt: SaltLength::Any },
         SchemeFamily::Ecdsa(digest, encoding) => Scheme::EcdsaVerify { curve: curve(key), digest, encoding },
         SchemeFamily::Ed25519 => Scheme::Ed25519Verify,
@@ -72,6 +73,7 @@ pub(super) fn derive(key: KeyKind) -> Result<Scheme, CallError> {
 fn curve(key: KeyKind) -> Curve {
     match key {
         KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
+        // unreachable because `family` gives ECDSA to EC keys only
         _ => Curve::P256,
     }
 }

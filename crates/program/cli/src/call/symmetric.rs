@@ -37,6 +37,7 @@ impl CallSession<'_> {
         let mut builder = BatchBuilder::new();
         let record = BatchEntry::new(cipher.encryption()).iv(iv).aad_if_any(aad).input(&value);
         let answer = self.last_record(&mut builder, record).await?;
+        // The answer has an IV only if the server has made it.
         let iv = given.as_ref().map_or(&answer.iv[..], |iv| iv);
         self.write_sealed(&args.output, &[iv, &answer.result, &answer.tag].concat(), cipher, key)
     }
@@ -59,6 +60,7 @@ impl CallSession<'_> {
 
     pub(super) async fn rewrap(&self, args: &CallRewrapArgs) -> Result<(), CallError> {
         let from = self.open_symmetric("rewrap", 0, &args.key).await?;
+        // Without --to-key the value moves to the newest version, whose name has no number.
         let newest = split_version(&args.key).map_or(&*args.key, |(base, _)| base);
         let to = self.open_symmetric("rewrap", 1, args.to_key.as_deref().unwrap_or(newest)).await?;
         let old = cipher("--cipher", args.cipher, from.key_type)?;
@@ -161,6 +163,7 @@ impl CallSession<'_> {
         // The first record that failed is the reason for those after it.
         let mut codes = records::codes(&results, batch.records.len).map_err(CallError::Wire)?;
         let failed = codes.find(|code| *code != Code::Done);
+        // The iterator borrows the results, and their faults are moved below.
         drop(codes);
         match failed {
             None => CallAnswer::read(&batch, last, &results),

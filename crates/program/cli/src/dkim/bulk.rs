@@ -73,8 +73,10 @@ pub(super) fn run<T: Send>(
             let (sender, work, mails, is_stopped) = (sender.clone(), &work, &mails, &is_stopped);
             scope.spawn(move || thread(mails, work, is_stopped, &sender));
         }
+        // The threads have clones of it. The loop below ends when the last one is dropped.
         drop(sender);
         let mut first = Ok(());
+        // Emptied also after an error: a thread that waits to send would not see that it must stop.
         for batch in receiver {
             let result = batch.and_then(|batch| order.add(batch, &bar, &mut take));
             bar.set_position(mails.bytes_done());
@@ -178,6 +180,7 @@ impl<T> ResultOrder<T> {
                 }
                 Err(error) => {
                     self.unreadable += 1;
+                    // Otherwise the bar would overwrite the line.
                     bar.suspend(|| eprintln!("oarlock: {error}"));
                 }
             }

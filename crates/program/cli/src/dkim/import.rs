@@ -54,6 +54,7 @@ pub(super) fn run(global: &GlobalOptions, args: &OpendkimArgs) -> Result<(), Dki
     }
     let imported = import(&sources, &oarlock_files::read_text)?;
     if let Some((settings, table)) = &files {
+        // The table first: the settings must not name a table that is missing.
         write(table, &imported.table)?;
         write(settings, &imported.settings)?;
     }

@@ -29,6 +29,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), D
         MailKeyType::Ed25519 => generate::ed25519()?,
     };
     let path = args.out.clone().unwrap_or_else(|| format!("{}.{}.pem", args.selector, args.domain).into());
+    // Made for its checks: no key is written for a domain or selector that cannot sign.
     let signer = DkimSigner::new(&args.domain, &args.selector, key.clone())
         .map_err(|error| DkimError::Signer { path: path.clone(), error })?;
     let options = RecordOptions { is_testing: args.test, is_strict: args.strict, notes: args.notes.clone() };

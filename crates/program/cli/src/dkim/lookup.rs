@@ -23,9 +23,11 @@ pub(super) struct KeyRecordSource {
 
 impl KeyRecordSource {
     pub(super) fn open(args: &LookupArgs) -> Result<Self, DkimError> {
+        // One worker drives the sockets, while any number of threads wait in `block_on`.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(DkimError::Threads)?;
         let source = {
+            // `open` needs a runtime around it.
             let _guard = runtime.enter();
             args.open()?
         };

@@ -42,6 +42,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), Dki
     };
     let totals = bulk::run(global, &args.mail, |batch| work.sign(&batch), take);
     if global.json {
+        // Also after an error, so that the document on standard output ends.
         let summary = totals.as_ref().ok().map(|totals| totals.summary(counts));
         results.finish(summary.as_ref(), &mut out)?;
     }
@@ -155,6 +156,7 @@ impl MailSigning {
                 Err(error) => Some(format!("the message is malformed: {error}")),
             });
         }
+        // Only messages that could be parsed are in the intake, so its results are counted apart.
         let mut signed = intake.sign(&self.accelerator)?.into_iter();
         let done = batch.iter().zip(&mails).zip(errors).map(|((loaded, (mail, replaced)), error)| {
             let fields = match error {

@@ -39,6 +39,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), D
     };
     let totals = bulk::run(global, &args.mail, |batch| verifier.verify(&batch), take);
     if global.json {
+        // As in `sign`: the document ends also after an error.
         let summary = totals.as_ref().ok().map(|totals| totals.summary(counts));
         results.finish(summary.as_ref(), &mut out)?;
     }
@@ -218,6 +219,7 @@ impl VerdictCounts {
         if totals.unreadable > 0 && totals.messages == 0 {
             return Err(DkimError::Usage("nothing could be read"));
         }
+        // Messages whose keys could not be looked up may be good, so this is an error and not an answer.
         match (others, self.temperror) {
             (0, _) => Ok(()),
             (_, 0) => Err(DkimError::No(format!(

@@ -152,6 +152,7 @@ fn read(path: &Path, text: TextArgs) -> Result<(ZoneRecords, usize), DnssecError
         if taken == 0 {
             break;
         }
+        // The rest is the beginning of an entry that the next block continues.
         text.drain(..used);
     }
     let (faults, more) = reader.into_faults();

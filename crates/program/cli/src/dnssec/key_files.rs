@@ -139,6 +139,7 @@ impl KeyFiles {
     ) -> Result<ZoneSigningKey, super::DnssecError> {
         let private = private_path(path);
         let unread = |error| super::DnssecError::Read { path: private.clone(), error };
+        // One byte more than the parser takes, so that a longer file is refused and not cut.
         let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1).map_err(unread)?;
         let key = self
             .signing_key(&private, &bytes, zone, wanted)
@@ -172,6 +173,7 @@ impl KeyFiles {
         let public = public_path(path);
         let beside = match fs::read(&public) {
             Ok(text) => Some(dnskey_of(&public, &text, &key, zone)?),
+            // Without a readable file beside it, only the options and the key itself count.
             Err(_) => None,
         };
         let known = beside.as_deref().map(Dnskey::parse).transpose()?;
@@ -291,6 +293,7 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Resul
     let is_own = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY && record.owner == zone.name();
     let record = records.iter().find(is_own).ok_or_else(none)?;
     let dnskey = Dnskey::parse(record.data)?;
+    // The same key with the same flags has the same bytes, so a comparison is enough.
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
         Ok(rdata) if rdata == record.data => Ok(rdata),
         _ => Err(SigningKeyError::OtherKey { path: path.to_owned() }),

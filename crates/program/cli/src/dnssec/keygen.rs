@@ -176,6 +176,7 @@ fn tags(directory: &Path, zone: DomainName<'_>) -> Result<HashSet<u16>, DnssecEr
     for entry in fs::read_dir(directory).map_err(unreadable)? {
         let name = entry.map_err(unreadable)?.file_name();
         let rest = name.to_str().and_then(|name| name.strip_prefix(&start));
+        // After `K<zone>+` stand three digits of the algorithm and a plus, and then five of the tag.
         let tag: Option<u16> = rest.and_then(|rest| rest.get(4..9)?.parse().ok());
         tags.extend(tag);
     }
@@ -199,6 +200,7 @@ fn write(
     let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     let role = if key.is_key_signing() { "key" } else { "zone" };
     let text = format!("; This is a {role}-signing key, keyid {}, for {zone}\n{dnskey}\n", key.key_tag);
+    // Written first: a DNSKEY whose private half is missing must not be published.
     write_private(args, &private_file, &key.key, over)?;
     key_file::write_text(&public_file, text.as_bytes(), false, over)?;
     let ds = key_text::line(zone, key_text::NO_TTL, RecordType::DS, &ds);

@@ -133,6 +133,7 @@ impl<'a> VerifiedZone<'a> {
     /// Returns the verdict of the zone in a word.
     fn word(&self) -> &'static str {
         match self.failures() {
+            // Nothing is wrong, but nothing was verified either.
             0 if self.report.counts.good_signatures == 0 => "unsupported",
             0 => "good",
             _ => "bad",
@@ -162,6 +163,7 @@ impl<'a> VerifiedZone<'a> {
 impl<'a> FindingLine<'a> {
     fn bare(reason: &'static str, text: String, position: Option<(String, u32)>) -> Self {
         let (file, line) = position.unzip();
+        // Line 0 stands for the file as a whole.
         let line = line.filter(|line| *line > 0);
         Self { severity: "failure", reason, text, owner: None, rtype: None, key_tag: None, file, line }
     }

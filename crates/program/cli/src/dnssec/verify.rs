@@ -133,6 +133,7 @@ fn verify(
                     let has_failed = report.is_err();
                     // unreachable because no thread panics while it holds the lock
                     done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((piece, report));
+                    // The other threads find no further piece, and end after the one that they have.
                     if has_failed {
                         next.store(pieces, Ordering::Relaxed);
                     }
@@ -142,6 +143,7 @@ fn verify(
     });
     bar.finish_and_clear();
     let mut reports = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // Back to the order of the zone: the threads end in any order.
     reports.sort_by_key(|(piece, _)| *piece);
     let mut all = VerifyReport::default();
     for (_, report) in reports {

@@ -46,6 +46,7 @@ impl FromStr for TextBytes {
         let units = [('k', 10), ('M', 20), ('G', 30), ('T', 40)];
         let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
         let (number, shift) = unit.unwrap_or((text, 0));
+        // `parse` alone would also take a sign.
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let number: Option<u64> = number.parse().ok().filter(|_| is_number);
         number.and_then(|number| number.checked_mul(1 << shift)).map(Self).ok_or(EXPECTED)
@@ -95,6 +96,7 @@ impl ZoneFile {
         let mut include = move |name: &str| includes.read(name).map_err(include_fault);
         let mut reader = reader(&mut include);
         let mut records = ZoneRecords::new();
+        // Only a file that is not compressed says how long its text is.
         if let (None, Some(len)) = (input.format(), input.len_bytes()) {
             records.reserve_for_text(usize::try_from(len).unwrap_or(0));
         }
@@ -130,6 +132,7 @@ impl ZoneFile {
         });
         bar.finish_and_clear();
         match result {
+            // Nothing was read, so there is no zone to report about.
             Err(error) if self.text_bytes == 0 => {
                 let error = io::Error::new(error.kind(), damage_of(&error));
                 Err(DnssecError::Read { path: self.path.clone(), error })

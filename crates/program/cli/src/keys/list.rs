@@ -66,6 +66,7 @@ impl KeyList {
         let changes = match directory.refresh() {
             Ok(changes) => changes,
             Err(error) => {
+                // Reported like a broken file, so that the symmetric keys are still listed.
                 self.refuse(&error);
                 return Ok(());
             }

@@ -79,6 +79,7 @@ pub(super) fn add(
     over: Overwrite,
 ) -> Result<usize, KeysError> {
     let AddedKey { name, key_type, rights } = new;
+    // Made and checked before the lock is taken, so that others do not wait for it.
     let line = NewKeyLine::new(name, key_type, rights, generate).map_err(KeysError::Generate)?;
     line.check().map_err(KeysError::Rights)?;
     let _lock = lock(path)?;
@@ -91,12 +92,14 @@ pub(super) fn add(
         }
         about => {
             let about = about.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
+            // Read under the lock: a text that was read before it could lack the change of another process.
             let (old, form) = read(path, access.identities.as_ref())?;
             access.check_form(path, form)?;
             if old.has_key(name) && over == Overwrite::Nothing {
                 return Err(KeysError::NameTaken { path: path.to_owned(), name: name.to_owned() });
             }
             let text = access.apply(path, &old.with_line(&line), form)?;
+            // With the permissions of the old file: a server may read it as a member of a group.
             write_file(path, &text, about.permissions(), Overwrite::AnyFile)?;
         }
     }
@@ -129,7 +132,9 @@ pub(super) fn rotate(
 /// Locks a file of keys until it is renamed: another process that changes it at the same time would write a text
 /// without this change.
 fn lock(path: &Path) -> Result<File, KeysError> {
+    // The folder of the target, so that a link to the file takes the same lock.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // The folder and not the file, because a rename replaces the file.
     let lock = File::open(folder_of(&real)).and_then(|folder| folder.lock().map(|()| folder));
     Ok(lock.map_err(|error| OutputError::Create { path: path.to_owned(), error })?)
 }

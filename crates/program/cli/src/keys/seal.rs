@@ -178,6 +178,7 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
     let from = if key_file::is_stdin(path) { Path::new("/dev/stdin") } else { path };
     let failed = |error| KeysError::Read { path: path.to_owned(), error };
     let content = read_secret(from, MAX_BYTES + 1).map_err(failed)?;
+    // Before the mode is checked: everybody may read a sealed file.
     if is_sealed(&content) {
         return Err(KeysError::SealedAlready { path: path.to_owned() });
     }

@@ -121,6 +121,7 @@ fn check_footer(file: &mut (impl Read + Seek)) -> Result<Option<u64>, BatchFault
     let footer = root_as_footer(&footer).map_err(|_| BatchFault::Malformed)?;
     let lies_inside = |block: &Block| {
         let mut parts = [block.offset(), block.metaDataLength().into(), block.bodyLength()].into_iter();
+        // The numbers come from the file: a negative one, or a sum that wraps, lies nowhere.
         let end = parts.try_fold(0u64, |sum, part| sum.checked_add(u64::try_from(part).ok()?));
         end.is_some_and(|end| end <= footer_start)
     };
@@ -263,12 +264,14 @@ struct CountedOutput {
 
 impl Write for CountedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The error travels inside of an `io::Error`, and `of_write` takes it out again.
         self.file.write(bytes).map_err(io::Error::other)?;
         self.len_bytes += bytes.len() as u64;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        // Nothing is buffered here, and `finish` syncs once at the end.
         Ok(())
     }
 }

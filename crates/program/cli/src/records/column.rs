@@ -85,6 +85,7 @@ impl ColumnEditor<'_> {
             let others: Vec<_> = (1..parts).map(|number| scope.spawn(move || part(number))).collect();
             let panicked = || ColumnError::Machine("a thread has panicked".to_owned());
             let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| Err(panicked())));
+            // This thread computes the first part while the others compute theirs.
             [part(0)].into_iter().chain(others).collect()
         });
         let results = results.into_iter().map(|result| Ok(result?.array));

@@ -79,6 +79,7 @@ impl<R: Read> Read for CheckedStream<R> {
 
 /// Checks the message of a block of a file. The block must lie in the file.
 pub(super) fn check_block(file: &mut (impl Read + Seek), block: &Block) -> Result<(), BatchFault> {
+    // `check_footer` has excluded negative numbers.
     let (start, len) = (block.offset().cast_unsigned(), u64::from(block.metaDataLength().cast_unsigned()));
     file.seek(SeekFrom::Start(start))?;
     let mut message = Vec::new();

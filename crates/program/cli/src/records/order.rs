@@ -113,6 +113,7 @@ impl<'o> ChunkOrder<'o> {
         state.waiting.insert(number, (done, len_bytes));
         let state = &mut *state;
         while let Some((done, len_bytes)) = state.waiting.remove(&state.next) {
+            // Written under the lock, because chunks must reach the file one after the other.
             self.write(state, &done, len_bytes)?;
             state.spare.push(done);
             state.next += 1;

@@ -30,6 +30,7 @@ impl RecordPipeline<'_> {
         let line = PipelineThread { plan, accelerator, table, source: &source, order: &order };
         let ends = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| line.work())).collect();
+            // This thread works too, so one thread less is started.
             let mut ends = vec![line.work()];
             ends.extend(others.into_iter().map(|thread| thread.join().unwrap_or(Err(RecordsError::Stopped))));
             ends

@@ -37,6 +37,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportTokenArgs) -> Result<(), 
             return Err(TokenError::OtherKey { certificate: path.clone(), key: args.key.clone() });
         }
     }
+    // Made before the PIN is asked for: a key that does not fit is refused without a question.
     let templates = templates(&key, &certificates, args)?;
     let pin = PinQuestion::USER.read(args.pin_file.as_deref())?;
     // The store's own error says how many tries are left.
@@ -84,6 +85,7 @@ impl<'a> TokenSession<'a> {
         let failed = |code| TokenError::Library { path: args.path.clone(), action: "open the token", code };
         let flags = session_flags::SERIAL_SESSION | session_flags::RW_SESSION;
         let session = cryptoki.open_session(SLOT, flags).map_err(failed)?;
+        // The library has to log in by itself. The login before this one only gave the better error.
         cryptoki.login(session, UserType::User, Some(pin)).map_err(failed)?;
         Ok(Self { cryptoki, session, args })
     }
@@ -97,6 +99,7 @@ impl<'a> TokenSession<'a> {
                 Ok(handle) => created.push(handle),
                 Err(code) => {
                     for handle in created {
+                        // An error here would hide the first one, which is the reason.
                         let _ = self.cryptoki.destroy_object(self.session, handle);
                     }
                     return Err(self.failed("create the objects", code));

@@ -106,6 +106,7 @@ impl QuietTerminal {
 
 impl Drop for QuietTerminal {
     fn drop(&mut self) {
+        // A terminal that is gone needs no echo.
         let _ = tcsetattr(&self.tty, OptionalActions::Flush, &self.before);
     }
 }

@@ -38,6 +38,7 @@ fn key(
     let flags = match role {
         Some(KeyRole::Ksk) => Some(KEY_SIGNING),
         Some(KeyRole::Zsk) => Some(ZONE_SIGNING),
+        // A key that signs everything may have either flags, so its file decides.
         Some(KeyRole::Csk) | None => None,
     };
     let key = files.load(path, zone, WantedKey { algorithm: args.algorithm, flags })?;

@@ -54,6 +54,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let threads = global.threads.map_or_else(cores, usize::from);
     let mut plan = SigningPlan::new(&draft, previous).map_err(fail)?;
     let signatures = sign(&accelerator, &plan, threads).map_err(fail)?;
+    // After all other signatures, because the digest of the zone covers them. RFC 8976.
     let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;
     global.note(|| format!("signed after {:.2} s", started.0.elapsed().as_secs_f64()));
     write(&plan, &signatures, threads, args.out.as_deref())?;
@@ -124,6 +125,7 @@ fn write(
     });
     bar.finish_and_clear();
     result?;
+    // Synced before it gets its name: a crash leaves the old zone or the whole new one.
     target.sync()?;
     Ok(target.name()?)
 }

@@ -29,10 +29,12 @@ pub(super) fn run<P: Clone + Sync, T: Send, E: Send>(
                 }
             });
         }
+        // Otherwise the loop below would wait for a sender that nobody uses.
         drop(sender);
         let mut waiting = BTreeMap::new();
         let mut taken = 0;
         for (index, done) in receiver {
+            // An error leaves the loop and drops the receiver. Then the threads cannot send any more, and end.
             waiting.insert(index, done?);
             while let Some(done) = waiting.remove(&taken) {
                 take(all[taken].clone(), done)?;
