@@ -172,6 +172,7 @@ impl NamedOperation {
     pub fn parse_public_key(name: &str) -> Result<Self, OperationError> {
         match name.parse() {
             Ok(operation) if Self::is_public_key(operation) => Ok(operation),
+            // Another length would not help: no record operation is taken here.
             Ok(_) | Err(OperationError::RecordLen { .. }) => Err(OperationError::not_public_key(name)),
             Err(_) => {
                 Err(OperationError::Unknown { found: name.to_owned(), expected: Self::public_key_names() })
@@ -237,6 +238,7 @@ impl FromStr for NamedOperation {
         if let Some(found) = Self::public_key().into_iter().find(|known| known.to_string() == text) {
             return Ok(found);
         }
+        // Names of families have dashes too, so the last one separates the length.
         let record = text.rsplit_once('-').and_then(|(family, len)| {
             let known = RECORDS.iter().find(|(known, ..)| *known == family)?;
             Some(record(known.0, known.2, len))

@@ -21,6 +21,7 @@ impl SplitMix64 {
 
     /// Returns a number uniform in (0, 1]. It is never zero, so its logarithm is finite.
     pub fn unit(&mut self) -> f64 {
+        // An `f64` holds 53 bits exactly.
         ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 

@@ -63,6 +63,7 @@ impl ObservedTraffic {
 
     /// Reads files one after the other. A fault in one does not stop the others.
     pub(super) fn read_files(&mut self, paths: &[PathBuf]) -> Result<(), CapacityError> {
+        // All are opened before the first is read, so that a wrong path is found at once.
         let inputs = paths.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
         let bytes = inputs.iter().filter_map(DecompressedInput::len_bytes).sum();
         let bar = bar(bytes, "{bar:20} {percent:>3} % {wide_msg}");
@@ -98,6 +99,7 @@ impl ObservedTraffic {
             CaptureEvent::Message { at_s, side, is_tcp, bytes } => {
                 self.has_clients |= side == Some(ResolverSide::Client);
                 self.has_upstream |= side == Some(ResolverSide::Upstream);
+                // The transport matters only in captures, whose messages have no side.
                 match self.side.takes(side) && (side.is_some() || self.transport.takes(is_tcp)) {
                     true => self.traffic.message(at_s, bytes),
                     false => self.left_out += 1,

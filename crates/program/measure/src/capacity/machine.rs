@@ -103,6 +103,7 @@ impl AlgorithmRate {
         let n = per_s.len() as f64;
         let mean_per_s = per_s.iter().sum::<f64>() / n;
         let squares: f64 = per_s.iter().map(|rate| (rate - mean_per_s).powi(2)).sum();
+        // The runs are a sample of all possible runs, so the divisor is one less than their number.
         let sigma_per_s = (per_s.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
         Self { algorithm, implementation, mean_per_s, sigma_per_s }
     }
@@ -122,6 +123,7 @@ impl MachineRates {
         if self.rates.is_empty() {
             return Err("it has no rates".into());
         }
+        // The verdict divides by these numbers.
         match self.rates.iter().find(|rate| !(rate.mean_per_s.is_finite() && rate.mean_per_s > 0.0)) {
             Some(rate) => Err(format!("{} {} of {}/s", rate.algorithm, rate.implementation, rate.mean_per_s)),
             None => Ok(()),
@@ -180,6 +182,7 @@ impl MachineRates {
 /// Returns the processor's name in /proc/cpuinfo.
 pub(super) fn processor() -> String {
     let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // x86 has the first line, small Arm boards have the second, and other Arm machines only the third.
     let names = ["model name", "Model", "CPU part"];
     let named = names.iter().find_map(|name| about.lines().find(|line| line.starts_with(name)));
     let value = named.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned());

@@ -81,6 +81,7 @@ impl RateSession {
             return Err(CapacityError::NoEngine(algorithm.to_string()));
         }
         let mut measured = vec![Vec::new(); contenders.len()];
+        // Not counted: the first batch of each finds cold caches.
         for (_, contender) in &mut contenders {
             contender.run()?;
         }
@@ -107,6 +108,7 @@ impl RateSession {
             contenders.push((name, works.cold.contender(&engine.cold, batch)));
             if let Some(hot) = &works.hot {
                 let tables = hot.work.warm(&engine.hot).map_err(|error| hot.fail(error))?;
+                // Without tables the rate would be that of the row above.
                 if tables > 0 {
                     contenders.push((format!("{} hot", engine.name), hot.contender(&engine.hot, batch)));
                 }
@@ -160,6 +162,7 @@ impl AlgorithmWork {
 impl VerifyWork {
     fn new(operation: NamedOperation, all: &Accelerator) -> Result<Self, SpeedError> {
         let keys = operation.usual_keys();
+        // A multiple, so that every key is used equally often.
         let work = operation.work(all, keys, JOBS.next_multiple_of(keys))?;
         Ok(Self { operation, name: operation.to_string(), work })
     }

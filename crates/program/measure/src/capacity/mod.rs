@@ -58,6 +58,7 @@ pub fn run<F: Future<Output = ()>>(
     args: &CapacityArgs,
     stop: impl FnOnce() -> F,
 ) -> Result<bool, CapacityError> {
+    // Before the traffic is read, which may take hours.
     for path in args.outputs() {
         let failed = |error| CapacityError::Write { path: path.clone(), error };
         check_writable(path).map_err(failed)?;

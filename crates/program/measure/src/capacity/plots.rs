@@ -42,11 +42,13 @@ fn queries(traffic: &Traffic) -> String {
     }
     let (unit, unit_s) = unit(span);
     let at = |stretch: u64| (stretch * step) as f64 / unit_s;
+    // A stretch without queries becomes a point at zero. A line across it would hide that there were none.
     let stretches = || (0..span.div_ceil(step)).map(|stretch| (stretch, stretches.get(&stretch).copied()));
     let max = stretches().map(|(stretch, counts)| (at(stretch), counts.map_or(0.0, |(max, _)| max as f64)));
     let mean = stretches()
         .map(|(stretch, counts)| (at(stretch), counts.map_or(0.0, |(_, sum)| sum as f64 / step as f64)));
     let mut lines = vec![("busiest second".to_owned(), max.collect::<Vec<_>>())];
+    // If each point is one second, both lines would be the same.
     if step > 1 {
         lines.push((format!("mean of {step} seconds"), mean.collect()));
     }

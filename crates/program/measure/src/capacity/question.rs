@@ -54,6 +54,7 @@ impl LoadQuestion {
 fn busiest(observed: &ObservedTraffic) -> Result<f64, CapacityError> {
     let traffic = &observed.traffic;
     if traffic.totals().queries == 0 {
+        // If a file could not be read, its fault explains best why there are no queries.
         return Err(match observed.first_fault() {
             Some((path, fault)) => CapacityError::Traffic { path: path.to_owned(), fault },
             None => CapacityError::NoQueries,

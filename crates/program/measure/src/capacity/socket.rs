@@ -39,6 +39,7 @@ pub(super) fn listen<F: Future<Output = ()>>(
 ) -> Result<(), CapacityError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(CapacityError::Runtime)?;
+    // Local tasks may borrow nothing, so the counts move into the `Rc` and back.
     let counting = SocketCounts { observed: std::mem::take(observed), ..SocketCounts::default() };
     let shared = Rc::new(RefCell::new(counting));
     let listened = LocalSet::new().block_on(&runtime, serve(path, listen_for, stop, &shared));
@@ -63,12 +64,14 @@ async fn serve<F: Future<Output = ()>>(
         () = pause(listen_for) => Ok(()),
         error = accept(&listener, shared) => Err(error),
     };
+    // If the socket stays, the next process replaces it.
     let _ = std::fs::remove_file(path);
     ended
 }
 
 /// Binds the socket. The socket of a dead process is replaced, that of a living one is not.
 fn bind(path: &Path) -> io::Result<UnixListener> {
+    // A file of another kind is never removed. Then `UnixListener::bind` fails.
     if path.symlink_metadata().is_ok_and(|about| about.file_type().is_socket()) {
         if std::os::unix::net::UnixStream::connect(path).is_ok() {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process answers there"));
@@ -93,10 +96,12 @@ async fn accept(listener: &UnixListener, shared: &Rc<RefCell<SocketCounts>>) -> 
                 let shared = Rc::clone(shared);
                 tokio::task::spawn_local(async move {
                     if let Err(fault) = take(stream, &shared).await {
+                        // Only this connection ends. The report has the first fault of all.
                         shared.borrow_mut().fault.get_or_insert(fault);
                     }
                 });
             }
+            // The writer has left before it was accepted.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => return error,
         }

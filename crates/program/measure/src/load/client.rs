@@ -92,6 +92,7 @@ pub(super) async fn measure(
         sleep_until(span.end.into()).await;
         // Without any, it is said below that answers were missing.
         let _ = timeout_at((span.end + PATIENCE).into(), span.first.notified()).await;
+        // Not the planned length: the span ends later if its first answer does.
         let length = begin.elapsed();
         let client_cpu = own_before.elapsed();
         let after = usage(&observer).await?;
@@ -146,6 +147,7 @@ async fn warm_up(plan: &LoadPlan, links: &[(&LoadWork, ServerLink)]) {
     let end = Instant::now() + MAX_WARM_UP;
     while !growth.has_ended() && Instant::now() < end {
         let begin = Instant::now();
+        // As if an answer had counted already, so that the turn ends in time.
         let span =
             CountedSpan { begin, end: begin + WARM_UP_TURN, counted: Cell::new(true), first: Notify::new() };
         let clients = (0_u64..).zip(links).map(|(seed, (work, link))| client(plan, work, link, &span, seed));
@@ -244,6 +246,7 @@ async fn client(
     loop {
         let next_due = arrivals.as_ref().map(|arrivals| arrivals.due).filter(|due| *due < span.end);
         tokio::select! {
+            // Requests that are due are sent first: many answers must not delay them.
             biased;
             () = until(next_due) => {
                 if let Some(arrivals) = &mut arrivals {
@@ -251,6 +254,7 @@ async fn client(
                 }
             }
             answer = under_way.next() => match answer {
+                // The latency begins when the request was due: a client that sends too late would hide the waiting.
                 Some((due, answer)) => {
                     let now = Instant::now();
                     seen.answered += work.operations as u64;
@@ -260,10 +264,12 @@ async fn client(
                     } else if let Err(error) = answer {
                         seen.fail(work.operations as u64, error);
                     }
+                    // After an error the row counts for nothing, so the client stops.
                     if arrivals.is_none() && now < span.end && seen.errors == 0 {
                         under_way.push(ask(now));
                     }
                 }
+                // An empty set is ready at once, and without this waiting the loop would spin.
                 None if next_due.is_some() => until(next_due).await,
                 None => return seen,
             },
@@ -316,6 +322,7 @@ impl Arrivals {
     /// Returns the time of the next arrival, and draws the one after it.
     fn next(&mut self) -> Instant {
         let due = self.due;
+        // The inverse of the exponential distribution. It is infinite for 1, which `from_secs_f64` does not take.
         let gap = -(1.0 - self.random.unit()).ln() * self.mean;
         self.due += Duration::from_secs_f64(gap.min(3600.0));
         due

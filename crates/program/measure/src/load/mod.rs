@@ -42,6 +42,7 @@ use crate::cores::DividedCores;
 /// # Errors
 /// Wrong arguments, a server that cannot be reached or that answers wrongly.
 pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -> Result<(), LoadError> {
+    // Before the measurement, whose result would be lost.
     if let Some(path) = &args.plot {
         oarlock_terminal::check_writable(path)
             .map_err(|error| LoadError::Write { path: path.clone(), error })?;

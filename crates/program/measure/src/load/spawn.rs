@@ -74,6 +74,7 @@ impl SpawnedServer {
         let there = cores.visit();
         let program = std::env::current_exe().map_err(LoadError::Spawn)?;
         let mut child = Command::new(program)
+            // In JSON, the first line has the ports, which the system chooses.
             .args(["--json", "serve", "--config"])
             .arg(&files.config)
             .stdout(Stdio::piped())
@@ -126,6 +127,7 @@ impl Drop for SpawnedServer {
 }
 
 fn last_words(child: &mut Child) -> String {
+    // Otherwise the reading below would wait for the end of a process that still runs.
     let _ = child.kill();
     let mut text = String::new();
     if let Some(mut log) = child.stderr.take() {
@@ -140,6 +142,7 @@ fn config(global: &GlobalOptions, engines: Option<&str>) -> String {
         Some::<&Vec<String>>(names) => format!("allowed = {names:?}\n"),
         None => String::new(),
     };
+    // The limits are far above any load, so that the work is measured and not a limit.
     format!(
         "[listen]\ntcp = \"127.0.0.1:0\"\nplaintext = \"127.0.0.1:0\"\nunix = \"oarlock.sock\"\n\n\
          [tls]\ncertificate = \"server.pem\"\nprivate_key = \"server-key.pem\"\nclient_ca = \"ca.pem\"\n\n\

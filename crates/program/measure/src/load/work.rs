@@ -142,6 +142,7 @@ impl LoadWork {
             let name = format!("{name}-{index}");
             let pem = match export::private_pkcs8_pem(key) {
                 Ok(pem) => pem,
+                // The keys of verifications have no private half.
                 Err(_) => Zeroizing::new(export::spki_pem(key).map_err(key_error)?),
             };
             let path = directory.join(format!("{name}.pem"));
@@ -163,6 +164,7 @@ impl LoadWork {
             response::Body::RecordResults(results) => (&results.faults, &results.codes, &results.output),
             _ => return Some((self.operations, "the answer belongs to another request".into())),
         };
+        // Codes are left out of an answer if all operations are done.
         if !codes.is_empty() {
             let wrong = codes.iter().filter(|code| **code != 0).count().max(1);
             let first = faults

@@ -96,6 +96,7 @@ impl NamedOperation {
             }
             _ => 32,
         };
+        // The seed is `oarlock` in ASCII.
         let mut random = SplitMix64::new(0x6f61_726c_6f63_6b00);
         Ok(std::iter::repeat_with(|| random.bytes(len)).take(count).collect())
     }
@@ -154,6 +155,7 @@ impl PublicKeyWork {
     /// # Errors
     /// The error of a job that fails.
     pub fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
+        // Tables of earlier work would count as bytes of this one.
         accelerator.diagnostics().drop_tables();
         if accelerator.max_prepared_bytes() == 0 {
             return Ok(0);
@@ -203,6 +205,7 @@ impl PublicKeyWork {
         let public = |key: &Key| import::spki_der(&export::spki_der(key)?);
         let keys = self.keys.iter().map(public).collect::<Result<Vec<_>, KeyError>>();
         let keys = keys.map_err(|error| OperationError::Key { operation: operation.to_string(), error })?;
+        // unreachable because records, which have no scheme, have no work either
         let scheme = operation.scheme(OperationVerb::Verify).unwrap_or(self.scheme);
         Ok(Self { keys, signatures, scheme, ..self })
     }

@@ -75,6 +75,7 @@ pub(crate) fn parse(output: &str) -> OpensslRates {
             ["+F4", _, bits @ ("256" | "384"), sign, verify, ..] => {
                 signatures(format!("p{bits}"), sign, verify)
             }
+            // `openssl speed` counts X25519 as a key of 253 bits.
             ["+F5", _, "253", derive, ..] => vec![("x25519-derive".into(), rate(derive))],
             ["+F5", _, bits @ ("256" | "384"), derive, ..] => {
                 vec![(format!("p{bits}-derive"), rate(derive))]
@@ -135,6 +136,8 @@ fn find_program(library: &Libcrypto) -> Result<PathBuf, OpensslSpeedError> {
 fn candidates(library: &Path) -> Vec<PathBuf> {
     let folder = library.parent().filter(|folder| !folder.as_os_str().is_empty());
     let beside = folder.into_iter().flat_map(|folder| {
+        // Of an installation, of a build tree, and of an installation whose libraries are in a folder of their
+        // architecture.
         ["../bin/openssl", "apps/openssl", "../../bin/openssl"].map(|program| folder.join(program))
     });
     beside.chain([PathBuf::from("openssl")]).collect()

@@ -120,6 +120,7 @@ enum AlgorithmContexts {
 
 impl AlgorithmContexts {
     fn new(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
+        // It decides the cipher, which then refuses keys of another length.
         let first_key_len = task.key(0).len();
         Ok(match task.algorithm {
             PeerAlgorithm::RsaSign | PeerAlgorithm::EcdsaSign => Self::sign(library, task)?,
@@ -159,6 +160,7 @@ impl AlgorithmContexts {
             }
             PeerAlgorithm::AesCmac => Self::Cmac(PeerMac::aes_cmac(library, first_key_len)?),
             PeerAlgorithm::Chain(CbcCipher::Aes, hash) => Self::stitched(library, task, hash)?,
+            // For triple DES, libcrypto has no cipher that computes the HMAC too.
             PeerAlgorithm::Chain(_, hash) => {
                 let (mac, cipher) =
                     (PeerMac::hmac(library, hash)?, PeerCipher::new(library, c"DES-EDE3-CBC")?);
@@ -308,6 +310,7 @@ fn seal_chain(
     // Below a block.
     let padding = (end - text.len() - 1) as u8;
     text.resize(end, padding);
+    // The MAC covers header and length, but they are not encrypted.
     cipher.run(task.key(item), iv, &text[start..], out)
 }
 

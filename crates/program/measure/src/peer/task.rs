@@ -86,6 +86,7 @@ impl PeerAlgorithm {
         Some(match (family, verb) {
             // The SSH form of ChaCha20-Poly1305 is not in libcrypto.
             ("chacha20", "poly1305") if second == Some("ssh") => return None,
+            // Before the plain modes below, whose names begin in the same way.
             (cipher @ ("tdes" | "aes128" | "aes256"), "cbc") if matches!(second, Some("sha1" | "sha256")) => {
                 let hash = if second == Some("sha1") { ChainHash::Sha1 } else { ChainHash::Sha256 };
                 Self::Chain(if cipher == "tdes" { CbcCipher::Tdes } else { CbcCipher::Aes }, hash)

@@ -56,6 +56,7 @@ impl LineChart {
         let below_legend = legend(&mut drawing, &self.series, [MARGIN, MARGIN + 26.0], WIDTH - MARGIN);
         let top = below_legend + 30.0;
         let bottom = top + PLOT_HEIGHT;
+        // From bottom to top, because SVG counts pixels downwards.
         let y_scale = self.y_axis.scale(self.points().map(|(_, y)| y), [bottom, top]);
         drawing.text(
             [MARGIN - 8.0, (top + bottom) / 2.0],

@@ -17,6 +17,7 @@ impl PixelScale {
     pub(super) fn from_zero(max: f64, pixels: [f64; 2]) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
         let step = round_step(max / 5.0);
+        // A quotient that rounding has made a little too large must not give another tick.
         let count = (max / step - 1e-9).ceil().max(1.0);
         let ticks = (0..=count as u32).map(|tick| f64::from(tick) * step).collect();
         Self { values: [0.0, count * step], pixels, is_log: false, ticks }
@@ -29,6 +30,7 @@ impl PixelScale {
         let steps = log_steps(min, max);
         let first = steps.first().copied().unwrap_or(min);
         let last = steps.last().copied().unwrap_or(max);
+        // Over so many decades, labels at 2 and 5 would have no space.
         let spans_decades = last / first > 2000.0;
         let ticks = steps.into_iter().filter(|tick| !spans_decades || is_decade(*tick)).collect();
         Self { values: [first, last], pixels, is_log: true, ticks }
@@ -37,6 +39,7 @@ impl PixelScale {
     /// Makes a linear scale, or a logarithmic one if small values would be invisible on a linear one.
     pub(super) fn fitting(values: impl Iterator<Item = f64>, pixels: [f64; 2]) -> Self {
         let (min, max) = bounds(values);
+        // From below the smallest value, whose bar would have no length otherwise.
         if max / min > LOG_FROM { Self::log(min * 0.8, max, pixels) } else { Self::from_zero(max, pixels) }
     }
 
@@ -57,6 +60,7 @@ impl PixelScale {
     }
 
     fn measure(&self, value: f64) -> f64 {
+        // Zero has no logarithm. It is drawn at the lower end.
         if self.is_log { value.max(f64::MIN_POSITIVE).log10() } else { value }
     }
 }
@@ -93,6 +97,7 @@ fn log_steps(min: f64, max: f64) -> Vec<f64> {
     let decades = (min.log10().floor() as i32)..=(max.log10().ceil() as i32);
     let all: Vec<f64> =
         decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|step| step * 10f64.powi(decade))).collect();
+    // `powi` and the factors round, so a step may differ a little from a value that is equal to it.
     let first = all.iter().rposition(|step| *step <= min * 1.0001).unwrap_or(0);
     let last = all.iter().position(|step| *step >= max * 0.9999).unwrap_or(all.len() - 1);
     all.into_iter().take(last.max(first + 1) + 1).skip(first).collect()

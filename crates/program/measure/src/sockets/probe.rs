@@ -219,6 +219,7 @@ fn seal_costs(accelerator: &Accelerator, suite: SocketSuite) -> Option<TransferC
         }
         Some(began.elapsed().as_secs_f64() * 1e9 / f64::from(RECORDS))
     };
+    // The slope between two lengths is the cost of a byte. Noise could make it negative.
     let (short, long) = (per_record(SHORT)?, per_record(MAX_CONTENT)?);
     let byte_ns = ((long - short) / (MAX_CONTENT - SHORT) as f64).max(0.0);
     Some(TransferCosts { call_ns: (short - byte_ns * SHORT as f64).max(0.0), byte_ns })

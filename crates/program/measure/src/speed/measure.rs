@@ -43,6 +43,7 @@ pub(crate) fn compete(
             .map(|(index, contenders)| {
                 let barrier = &barrier;
                 scope.spawn(move || {
+                    // All begin together, so that each thread is measured under the load of the others.
                     barrier.wait();
                     take_turns(contenders, time, &|share| {
                         if index == 0 {
@@ -86,6 +87,7 @@ fn take_turns(
     time: Duration,
     tick: &dyn Fn(f64),
 ) -> Result<Vec<SpeedRate>, SpeedError> {
+    // Not counted: the first batch of each finds cold caches.
     for contender in &mut contenders {
         contender.run()?;
     }

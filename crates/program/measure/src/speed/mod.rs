@@ -142,6 +142,7 @@ impl SingleEngine {
     pub(crate) fn new(name: &'static str, builder: AcceleratorBuilder) -> Result<Self, SpeedError> {
         let builder = builder.engines([name]).lazy();
         let hot = builder.clone().build()?;
+        // Without tables both would be the same, and one is enough.
         let has_tables = hot.max_prepared_bytes() > 0;
         let cold = if has_tables { builder.table_bytes(0).build()? } else { hot.clone() };
         Ok(Self { name, cold, hot })
@@ -163,6 +164,7 @@ impl SingleEngine {
             let mut reports = accelerator.engines_of(shape).into_iter();
             reports.find(|engine| engine.name == self.name)?.shapes.pop()
         };
+        // Only for its effect: each of the two tests and measures by itself.
         of_engine(&self.cold);
         of_engine(&self.hot)
     }
@@ -276,6 +278,7 @@ impl<'a> SpeedSession<'a> {
         let void = |rates: &[SpeedRate], at: usize| {
             self.void(&op, checks.get(at)?.as_ref()?, rates, *indices.get(at)?)
         };
+        // Once more, because other work on the machine may have slowed one of both measurements.
         if (0..indices.len()).any(|at| void(&rates, at).is_some()) {
             rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
         }
@@ -314,6 +317,7 @@ impl<'a> SpeedSession<'a> {
         if let Some(records) = RecordWork::new(operation, self.args.records as usize, keys) {
             return Ok(SpeedWork::Records(records?));
         }
+        // A multiple, so that every key has equally many jobs.
         let jobs = (JOBS.max(self.args.batch as usize)).next_multiple_of(keys);
         Ok(SpeedWork::Public(operation.work(&self.all, keys, jobs)?))
     }
@@ -353,6 +357,7 @@ impl<'a> SpeedSession<'a> {
             SpeedWork::Records(_) => ours[item] == output,
             SpeedWork::Public(work) => is_right(&self.all, work, item, output),
         };
+        // All threads have the same task, so the check of one is enough.
         prepared.first_mut().map_or(Ok(()), |first| first.check_all(is_right)).map_err(fail)?;
         Ok(Some(prepared))
     }
@@ -362,7 +367,9 @@ impl<'a> SpeedSession<'a> {
         if self.args.no_check {
             return None;
         }
+        // The program takes whole seconds only.
         let seconds = self.args.seconds.as_secs().clamp(1, 3) as u32;
+        // Without the program the rates are printed unchecked.
         openssl_speed::measure(library, &[op], seconds).ok()
     }
 

@@ -176,6 +176,7 @@ impl RecordLayout {
     fn records(self, keys: Vec<Key>, first_keys: usize) -> Option<Records<'static>> {
         let Self { count, iv, aad, input, output, tag } = self;
         let first = |start: usize, len: usize| {
+            // Later spans are computed from the first, so the end of the last one is checked here.
             Span::new(start + count * len, 0)?;
             Span::new(start, len)
         };

@@ -140,6 +140,7 @@ pub(crate) fn plot(rows: &[SpeedRow], path: &Path) -> std::io::Result<()> {
     engines.dedup();
     let library = rows.iter().find_map(|row| row.libcrypto.clone());
     let mut operations: Vec<&str> = rows.iter().map(|row| row.op.as_str()).collect();
+    // Not sorted: the rows of one operation are neighbours, and the order of the table is kept.
     operations.dedup();
     let is_compared = library.is_some();
     let value = |op: &str, engine: &str| {

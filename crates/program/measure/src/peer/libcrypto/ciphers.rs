@@ -118,6 +118,7 @@ impl PeerCipher {
         // SAFETY: key and IV have the lengths of the method, as `check_lengths` saw.
         let done = unsafe { (functions.EVP_EncryptInit_ex)(context, method, null_mut(), key, iv) };
         library.expect_one(done, "EVP_EncryptInit_ex")?;
+        // After the context is set up, as the manual of EVP_CIPHER_CTX_set_padding asks.
         if !self.is_set {
             // SAFETY: the context has its method.
             let done = unsafe { (functions.EVP_CIPHER_CTX_set_padding)(context, 0) };
@@ -158,6 +159,7 @@ impl StitchedCipher {
             return Err(fault(&format!("a key of {key_len} bytes"), key.len()));
         }
         let functions = library.functions();
+        // A copy, because the control takes a pointer to bytes that it may change.
         let mut mac_key = mac_key.to_vec();
         let mac_len = c_int::try_from(mac_key.len()).unwrap_or(0);
         // SAFETY: the key has the length of the method, and no IV is set yet.
@@ -203,6 +205,7 @@ impl StitchedCipher {
             let (what, header_len) = (EVP_CTRL_AEAD_TLS1_AAD, aad.len() as c_int);
             (functions.EVP_CIPHER_CTX_ctrl)(context, what, header_len, aad.as_mut_ptr().cast())
         };
+        // The control returns how many bytes MAC and padding add to a record with this header.
         if usize::try_from(added).ok().and_then(|added| len.checked_add(added)) != Some(record.len()) {
             let expected = format!("{} bytes for MAC and padding", record.len() - len);
             return Err(fault(&expected, added));
@@ -257,6 +260,7 @@ impl PeerMac {
         key_len: Option<usize>,
     ) -> Result<Self, PeerError> {
         let functions = library.functions();
+        // A copy, because the parameter has a pointer to text that may change.
         let mut value = value.to_owned().into_bytes_with_nul();
         // SAFETY: a null context is the default one; the name is a C string.
         let raw = unsafe { (functions.EVP_MAC_fetch)(null_mut(), name.as_ptr(), null()) };
@@ -295,6 +299,7 @@ impl PeerMac {
                 .min((functions.EVP_MAC_update)(context, message.as_ptr(), message.len()))
                 .min((functions.EVP_MAC_final)(context, out.as_mut_ptr(), &raw mut len, out.len()))
         };
+        // The smallest result is 1 only if all three calls succeeded.
         library.expect_one(done, "EVP_MAC_final").map(|()| len)
     }
 }

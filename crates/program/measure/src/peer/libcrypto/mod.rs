@@ -21,6 +21,7 @@ pub(super) use ciphers::{HEADER_LEN, PeerCipher, PeerMac, StitchedCipher, TAG_LE
 /// glibc: a library prefers its own symbols, so two versions of libcrypto in one process do not mix.
 const RTLD_DEEPBIND: c_int = if cfg!(all(target_os = "linux", target_env = "gnu")) { 0x8 } else { 0 };
 
+// The name without a version is last, because it may be that of an older library.
 #[cfg(not(target_os = "macos"))]
 const DEFAULT_NAMES: [&str; 3] = ["libcrypto.so.3", "libcrypto.so.4", "libcrypto.so"];
 #[cfg(target_os = "macos")]
@@ -371,6 +372,7 @@ impl PeerKey {
         call: &'static str,
     ) -> Result<Self, PeerError> {
         let mut cursor = der.as_ptr();
+        // No key is that long, and with 0 bytes the function fails.
         let len = c_long::try_from(der.len()).unwrap_or(0);
         // SAFETY: reads at most `len` bytes behind the cursor; with a null first argument a new key is made.
         let raw = unsafe { decode(null_mut(), &raw mut cursor, len) };
@@ -599,6 +601,7 @@ impl PeerDigest {
                 .min((functions.EVP_DigestUpdate)(context, message.as_ptr().cast(), message.len()))
                 .min((functions.EVP_DigestFinal_ex)(context, out.as_mut_ptr(), &raw mut len))
         };
+        // The smallest result is 1 only if all three calls succeeded.
         library.expect_one(done, "EVP_DigestFinal_ex").map(|()| len as usize)
     }
 }
