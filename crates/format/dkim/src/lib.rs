@@ -75,7 +75,7 @@ pub use self::chain::{ArcChain, ChainFault};
 pub use self::domain::{ascii_form, host_form};
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};
-pub use self::line_ending::{CrlfReader, LineEnding, to_crlf};
+pub use self::line_ending::{LineEnding, to_crlf};
 pub use self::message::{FieldLayout, HeaderField, MailLimits, MailParseError, ParsedMail};
 pub use self::policy::VerifyPolicy;
 pub use self::record::{KeyRecord, KeyRecordError, RecordOptions, record_strings, record_text, zone_line};

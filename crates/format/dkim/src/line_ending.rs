@@ -5,7 +5,6 @@
 //! sent. Otherwise each bare LF stands for CRLF, and each CRLF stays one. A bare CR is never changed.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, Read};
 
 use memchr::{memchr, memchr_iter};
 
@@ -42,107 +41,16 @@ impl LineEnding {
 #[must_use]
 pub fn to_crlf(message: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = bare_lf_of_header(message) else { return Cow::Borrowed(message) };
-    let (before, rest) = message.split_at(first);
-    let mut out = Vec::with_capacity(message.len() + memchr_iter(b'\n', rest).count());
-    out.extend_from_slice(before);
-    Converter { mode: LineMode::Convert, line_len: 0, is_after_cr: false }.push(rest, &mut out);
+    let mut out = Vec::with_capacity(message.len() + memchr_iter(b'\n', &message[first..]).count());
+    let mut start = 0;
+    for at in memchr_iter(b'\n', message) {
+        let line = &message[start..at];
+        out.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+        out.extend_from_slice(b"\r\n");
+        start = at + 1;
+    }
+    out.extend_from_slice(&message[start..]);
     Cow::Owned(out)
-}
-
-/// Converts a stream to the form of the wire. It yields the same bytes as [`to_crlf`], in memory that does not grow
-/// with the message. As a [`BufRead`] it lends its chunks without another copy.
-#[derive(Debug)]
-pub struct CrlfReader<R> {
-    inner: R,
-    converter: Converter,
-    chunk: Vec<u8>,
-    at: usize,
-}
-
-/// The maximum number of bytes that are converted at once.
-const MAX_CHUNK_BYTES: usize = 64 << 10;
-
-impl<R: BufRead> CrlfReader<R> {
-    /// Makes a reader of one message, from its first byte on.
-    pub fn new(inner: R) -> Self {
-        Self { inner, converter: Converter::default(), chunk: Vec::new(), at: 0 }
-    }
-}
-
-impl<R: BufRead> BufRead for CrlfReader<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.at == self.chunk.len() {
-            self.chunk.clear();
-            self.at = 0;
-            let given = self.inner.fill_buf()?;
-            let taken = given.len().min(MAX_CHUNK_BYTES);
-            self.converter.push(&given[..taken], &mut self.chunk);
-            self.inner.consume(taken);
-        }
-        Ok(&self.chunk[self.at..])
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.at = self.chunk.len().min(self.at + amount);
-    }
-}
-
-impl<R: BufRead> Read for CrlfReader<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(into)?;
-        self.consume(read);
-        Ok(read)
-    }
-}
-
-/// The state between two chunks.
-#[derive(Debug, Default)]
-struct Converter {
-    mode: LineMode,
-    /// The length of the current line.
-    line_len: usize,
-    is_after_cr: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum LineMode {
-    /// Every line so far ends with CRLF. The other two modes treat CRLF alike, so nothing has to be held back.
-    #[default]
-    Header,
-    Convert,
-    AsIs,
-}
-
-impl Converter {
-    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        let mut from = 0;
-        for at in memchr_iter(b'\n', chunk) {
-            if self.mode == LineMode::AsIs {
-                break;
-            }
-            // The CR may be the last byte of the chunk before.
-            let is_bare = if at == from { !self.is_after_cr } else { chunk[at - 1] != b'\r' };
-            let line_len = self.line_len + (at - from);
-            if is_bare {
-                self.mode = LineMode::Convert;
-                out.extend_from_slice(&chunk[from..at]);
-                out.extend_from_slice(b"\r\n");
-            } else {
-                // A line of CR alone, with its LF, is the empty line that ends the header section.
-                if self.mode == LineMode::Header && line_len == 1 {
-                    self.mode = LineMode::AsIs;
-                }
-                out.extend_from_slice(&chunk[from..=at]);
-            }
-            from = at + 1;
-            (self.line_len, self.is_after_cr) = (0, false);
-        }
-        let rest = &chunk[from..];
-        out.extend_from_slice(rest);
-        // A line may be longer than memory. Its length matters up to 1 only.
-        self.line_len = self.line_len.saturating_add(rest.len());
-        self.is_after_cr = rest.last().map_or(self.is_after_cr, |last| *last == b'\r');
-    }
 }
 
 /// Returns the position of the first bare LF in the header section and the empty line after it.
@@ -160,8 +68,6 @@ fn bare_lf_of_header(message: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
-
     use super::*;
 
     /// Messages, and their form on the wire.
@@ -195,45 +101,5 @@ mod tests {
         assert_eq!(LineEnding::detect(CASES[6].0), LineEnding::CrLf);
         assert_eq!(LineEnding::detect(CASES[7].0), LineEnding::Lf);
         assert_eq!(LineEnding::detect(b"no line"), LineEnding::Lf);
-    }
-
-    #[test]
-    fn chunks_may_end_anywhere() {
-        for (message, wire) in CASES {
-            for first in 0..=message.len() {
-                for second in first..=message.len() {
-                    let (mut converter, mut out) = (Converter::default(), Vec::new());
-                    for part in [&message[..first], &message[first..second], &message[second..]] {
-                        converter.push(part, &mut out);
-                    }
-                    let at = (message.escape_ascii().to_string(), first, second);
-                    assert_eq!(out.escape_ascii().to_string(), wire.escape_ascii().to_string(), "{at:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_stream_gives_the_same_bytes_as_a_message_in_memory() {
-        let long: Vec<u8> = b"A: b\nC: d\r\n\nline\r\nline\nlast\r".repeat(9000);
-        for message in CASES.iter().map(|(message, _)| *message).chain([&*long]) {
-            for capacity in [1, 2, 3, 7, 1 << 20] {
-                let mut out = Vec::new();
-                CrlfReader::new(BufReader::with_capacity(capacity, message)).read_to_end(&mut out).unwrap();
-                assert_eq!(out, *to_crlf(message));
-            }
-        }
-    }
-
-    #[test]
-    fn a_stream_buffers_at_most_one_chunk() {
-        let mut reader = CrlfReader::new(BufReader::with_capacity(8 << 20, io::repeat(b'\n').take(1 << 20)));
-        let mut len = 0;
-        while let Some(amount) = Some(reader.fill_buf().unwrap().len()).filter(|amount| *amount > 0) {
-            assert!(amount <= 2 * MAX_CHUNK_BYTES);
-            len += amount;
-            reader.consume(amount);
-        }
-        assert_eq!(len, 2 << 20);
     }
 }

@@ -22,7 +22,7 @@ pub enum MailFault {
     /// The system cannot read or write the message.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The message exceeds the limit for messages in memory. [`MailSource::open`] reads it as a stream.
+    /// The message exceeds the limit for messages in memory.
     #[error("expected at most {max_bytes} bytes, found {len_bytes}")]
     TooLarge {
         /// The length of the message; for a stream, the number of bytes read.

@@ -10,7 +10,7 @@ use oarlock_files::FileStamp;
 
 use super::discover::MailEntry;
 use super::mbox::{MBOX_BEGINNING, is_mbox};
-use super::source::{MboxPart, STDIN};
+use super::source::STDIN;
 use super::{
     MailAmount, MailError, MailFault, MailFolders, MailOptions, MailSource, MboxBorder, MboxMessage,
     MboxReader,
@@ -195,8 +195,8 @@ impl MailReader {
     }
 
     fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<StoredMail, MailError> {
-        let MboxMessage { number, start, len_bytes, envelope, message } = piece;
-        let source = mbox.part(MboxPart { number, start, len_bytes, quoting: self.options.quoting });
+        let MboxMessage { number, len_bytes, envelope, message, .. } = piece;
+        let source = mbox.part(number);
         match message {
             Some(bytes) => Ok(StoredMail { source, bytes, envelope: Some(envelope), stamp: None }),
             None => Err(MailError::new(source, self.too_large(len_bytes))),

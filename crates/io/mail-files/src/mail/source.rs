@@ -2,13 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use super::MboxQuoting;
-use super::quoting::UnquotedReader;
 
 /// The path that stands for standard input.
 pub(super) const STDIN: &str = "-";
@@ -21,30 +16,23 @@ pub struct MailSource {
     /// The number of path components that the caller gave.
     depth: usize,
     is_stream: bool,
-    part: Option<MboxPart>,
-}
-
-/// The position of a message in an mbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MboxPart {
-    pub(super) number: u64,
-    pub(super) start: u64,
-    pub(super) len_bytes: u64,
-    pub(super) quoting: MboxQuoting,
+    /// The number in an mbox, from 1.
+    number: Option<u64>,
 }
 
 impl MailSource {
     /// Makes the location of a file that was found below the first `depth` components of its path.
     pub(super) fn file(path: impl Into<Arc<Path>>, depth: usize) -> Self {
-        Self { path: path.into(), depth, is_stream: false, part: None }
+        Self { path: path.into(), depth, is_stream: false, number: None }
     }
 
     pub(super) fn stream(path: &Path) -> Self {
         Self { is_stream: true, ..Self::file(path, 0) }
     }
 
-    pub(super) fn part(&self, part: MboxPart) -> Self {
-        Self { part: Some(part), ..self.clone() }
+    /// Makes the location of a message in the mbox that is here.
+    pub(super) fn part(&self, number: u64) -> Self {
+        Self { number: Some(number), ..self.clone() }
     }
 
     /// Returns the path as it was given or found.
@@ -56,7 +44,7 @@ impl MailSource {
     /// Returns the number of the message in an mbox, from 1.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
-        self.part.map(|part| part.number)
+        self.number
     }
 
     /// Returns true for standard input, pipes and the like, which can be read once.
@@ -68,23 +56,7 @@ impl MailSource {
     /// Returns true if the message is a file of its own.
     #[must_use]
     pub fn is_file(&self) -> bool {
-        !self.is_stream && self.part.is_none()
-    }
-
-    /// Reads the message again as a stream, because it is too long for the memory. Lines end as in the file, see
-    /// [`CrlfReader`](oarlock_dkim::CrlfReader).
-    ///
-    /// # Errors
-    /// The file cannot be opened any more, or it is a stream.
-    pub fn open(&self) -> io::Result<Box<dyn BufRead + Send>> {
-        if self.is_stream {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "a stream can be read once"));
-        }
-        let mut file = File::open(&self.path)?;
-        let Some(part) = self.part else { return Ok(Box::new(BufReader::new(file))) };
-        file.seek(SeekFrom::Start(part.start))?;
-        let quoted = BufReader::new(file.take(part.len_bytes));
-        Ok(Box::new(BufReader::new(UnquotedReader::new(quoted, part.quoting))))
+        !self.is_stream && self.number.is_none()
     }
 
     /// Returns the path of the message below a directory for results: its path below the given directory, or the name
@@ -94,9 +66,9 @@ impl MailSource {
             true => "stream".into(),
             false => self.path.components().skip(self.depth).collect(),
         };
-        if let Some(part) = self.part {
+        if let Some(number) = self.number {
             let mut name = below.file_name().unwrap_or(OsStr::new("mbox")).to_owned();
-            name.push(format!(".{}.eml", part.number));
+            name.push(format!(".{number}.eml"));
             below.set_file_name(name);
         }
         below
@@ -112,6 +84,6 @@ impl fmt::Display for MailSource {
                 false => f.write_char(character)?,
             }
         }
-        self.part.map_or(Ok(()), |part| write!(f, ":{}", part.number))
+        self.number.map_or(Ok(()), |number| write!(f, ":{number}"))
     }
 }

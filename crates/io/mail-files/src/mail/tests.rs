@@ -1,11 +1,9 @@
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, UNIX_EPOCH};
-
-use oarlock_dkim::CrlfReader;
 
 use super::*;
 
@@ -162,7 +160,7 @@ fn threads_get_each_message_once() {
 }
 
 #[test]
-fn reads_a_message_beyond_the_limit_as_a_stream() {
+fn a_message_beyond_the_limit_is_an_error_with_its_length() {
     let long = format!("From x\nA: 1\n\n>From here\n{}\nFrom y\nB: 2\n", "0123456789\n".repeat(100));
     let tree = MailTree::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
     let options = MailOptions { max_bytes: 1000, ..MailOptions::default() };
@@ -172,15 +170,6 @@ fn reads_a_message_beyond_the_limit_as_a_stream() {
     assert_eq!(found, expected.map(|(name, len)| (name.to_owned(), len)));
     let mails = discover([tree.0.path()], options).mails();
     let large: Vec<_> = (&mails).map(|item| item.mail.err()).collect();
-    let read = |at: usize| {
-        let mut text = String::new();
-        let source = &large[at].as_ref().unwrap().location;
-        CrlfReader::new(source.open().unwrap()).read_to_string(&mut text).unwrap();
-        text
-    };
-    let body = "0123456789\r\n".repeat(100);
-    assert_eq!(read(1), format!("A: 1\r\n\r\nFrom here\r\n{body}"));
-    assert_eq!(read(3), MESSAGE.repeat(50).replace('\n', "\r\n"));
     assert_eq!(large[1].as_ref().unwrap().location.number(), Some(1));
 }
 
@@ -201,7 +190,7 @@ fn piped(text: &'static str, options: MailOptions) -> Vec<MailItem> {
 fn a_stream_is_a_message_or_an_mbox() {
     let one = piped(MESSAGE, MailOptions::default());
     assert_eq!(one[0].mail.as_ref().unwrap().bytes, MESSAGE.as_bytes());
-    assert!(one[0].mail.as_ref().unwrap().source.open().is_err());
+    assert!(one[0].mail.as_ref().unwrap().source.is_stream());
     let many = piped(MBOX, MailOptions::default());
     assert_eq!(many.len(), 3);
     assert!(many[2].mail.as_ref().unwrap().source.to_string().ends_with(":3"));
