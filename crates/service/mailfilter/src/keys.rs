@@ -12,15 +12,12 @@ use oarlock_dkim::{DkimSigner, SignerError};
 use oarlock_files::FileStamp;
 use oarlock_key_files::sealed::is_sealed;
 use oarlock_key_files::{ExposedSecret, check_secret_mode, read_secret};
-use oarlock_service_kit::ServiceClock;
+use oarlock_service_kit::{CRYPTOSERVER_HOLDER, ServiceClock};
 use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
 use tracing::warn;
 
 use oarlock_milter::counters::count;
-
-/// The name of the holder of keys at a cryptoserver.
-pub(crate) const HOLDER: &str = "cryptoserver";
 
 /// The recommended minimum for RSA keys. RFC 8301 3.2.
 const ADVISED_RSA_BITS: u16 = 2048;
@@ -175,7 +172,9 @@ impl SigningKeyFile {
             return Err(SigningKeyFault::NoServer { path: self.path.clone(), name });
         };
         match spki {
-            Some(spki) => held::from_spki(&spki, HOLDER, &name).map_err(|error| self.malformed(error)),
+            Some(spki) => {
+                held::from_spki(&spki, CRYPTOSERVER_HOLDER, &name).map_err(|error| self.malformed(error))
+            }
             None => remote.key(&name).map_err(|error: RemoteError| self.refused(&error)),
         }
     }

@@ -7,7 +7,6 @@
 //! | `service`, `error` | the service: opened, bound, running, reloaded |
 //! | `state` | the settings in force and the resources that outlive them |
 //! | `style` | the settings that all signatures have in common |
-//! | `cryptoserver` | the client of the server that holds keys |
 //! | `host_name` | the full name of this host |
 //! | `client_list` | lists of clients and of authors' domains |
 //! | `filter` | the path of a message from its first field to its verdict |
@@ -27,7 +26,6 @@
 mod author;
 mod client_list;
 pub mod config;
-mod cryptoserver;
 mod error;
 mod filter;
 mod host_name;

@@ -8,14 +8,13 @@ use std::time::Duration;
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
 use oarlock_mail_files::dns::TxtLookup;
-use oarlock_service_kit::ServiceClock;
 use oarlock_service_kit::settings::SettingsError;
+use oarlock_service_kit::{ServiceClock, open_cryptoserver};
 use oarlock_wire::RemoteHolder;
 use tracing::warn;
 
 use crate::client_list::ClientList;
 use crate::config::{ExemptSettings, FilterConfig, FilterConfigError, FilterMode, SealSettings};
-use crate::cryptoserver::open_remote;
 use crate::error::FilterServiceError;
 use crate::host_name;
 use crate::keys::{KeyReader, SigningKeyFile};
@@ -47,7 +46,7 @@ impl FilterResources {
     ) -> Result<Self, FilterServiceError> {
         let engines = config.engines.builder(engines);
         let remote = match &config.cryptoserver {
-            Some(server) => Some(open_remote(server, engines.clone().build()?)?),
+            Some(server) => Some(open_cryptoserver(server, engines.clone().build()?)?),
             None => None,
         };
         let engines = remote.iter().fold(engines, |engines, remote| engines.holder(Arc::new(remote.clone())));

@@ -8,7 +8,6 @@
 //! | `state` | the settings in force and the resources that outlive them |
 //! | [`certificate`] | the table of certificates, keys and OCSP responses |
 //! | `tls`, `tickets`, `clients` | the configuration of TLS, session tickets, certificates of clients |
-//! | `cryptoserver` | the client of the server that holds keys |
 //! | `listen`, `worker` | listening sockets, and a thread for each core |
 //! | `admission` | the limits of connections |
 //! | `connection`, `term` | the path of a connection from its first byte to its end |
@@ -27,7 +26,6 @@ mod clients;
 pub mod config;
 mod connection;
 mod counters;
-mod cryptoserver;
 mod error;
 mod handover;
 pub mod header;

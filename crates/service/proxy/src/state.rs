@@ -9,7 +9,7 @@ use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_files::FileStamp;
 use oarlock_network::{HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
-use oarlock_service_kit::{Current, ServiceClock};
+use oarlock_service_kit::{Current, ServiceClock, open_cryptoserver};
 use rustls::crypto::CryptoProvider;
 
 use crate::admission::{ConnectionLimits, ConnectionMaxima};
@@ -20,7 +20,6 @@ use crate::certificate::{
 };
 use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
 use crate::counters::ProxyCounters;
-use crate::cryptoserver::open_remote;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
 use crate::tickets::{TicketPolicy, max_session_seconds};
@@ -89,7 +88,7 @@ impl ProxyResources {
             Some(server) => {
                 // The answers of the server are checked by an accelerator that does not know the server.
                 let checker = Accelerator::builder().lazy().build()?;
-                let remote = open_remote(server, checker)?;
+                let remote = open_cryptoserver(server, checker)?;
                 (builder.holder(Arc::new(remote.clone())).build()?, Some(remote))
             }
         };

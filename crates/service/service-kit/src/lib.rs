@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`settings`], [`EngineSettings`] | settings files, their errors, and the section that all of them have |
 //! | [`Current`] | a value that a reload replaces as a whole |
+//! | [`open_cryptoserver`] | the client of the server that holds keys |
 //! | [`ServiceClock`] | the clock of a service, which a test can set |
 //! | [`metrics`] | a page for Prometheus |
 //! | [`bind_tcp`] | sockets that are bound here or by systemd |
@@ -18,6 +19,7 @@ pub mod admission;
 pub mod certificate;
 mod client_verifier;
 mod clock;
+mod cryptoserver;
 mod current;
 mod engines;
 mod harden;
@@ -29,6 +31,7 @@ pub mod signals;
 
 pub use client_verifier::{ClientRule, RuledClientVerifier};
 pub use clock::ServiceClock;
+pub use cryptoserver::{CRYPTOSERVER_HOLDER, open_cryptoserver};
 pub use current::Current;
 pub use engines::EngineSettings;
 pub use harden::{Hardening, give_memory_back, harden, keep_little_memory, raise_open_files};

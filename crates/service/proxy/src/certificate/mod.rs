@@ -22,7 +22,6 @@ use smallvec::SmallVec;
 pub(crate) use directory::list_certificates;
 pub use directory::{CertificateFiles, CertificateSource};
 pub use error::{CertificateFault, CertificateTableError};
-pub(crate) use read::CERTIFICATE_HOLDER;
 pub use read::{CertificateEntry, CertificateKeySources};
 pub(crate) use resolver::CertificateResolver;
 pub(crate) use warning::ChainProperties;

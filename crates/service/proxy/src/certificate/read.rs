@@ -12,6 +12,7 @@ use oarlock_key_files::check_secret_mode;
 use oarlock_key_files::sealed::is_sealed;
 use oarlock_network::HostName;
 use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
+use oarlock_service_kit::CRYPTOSERVER_HOLDER;
 use oarlock_service_kit::certificate::CertificateValidity;
 use oarlock_wire::RemoteHolder;
 use rustls::pki_types::CertificateDer;
@@ -24,9 +25,6 @@ use zeroize::Zeroizing;
 use super::directory::CertificateFiles;
 use super::error::CertificateFault;
 use super::warning::{CertificateWarning, ChainProperties};
-
-/// The name of the holder of keys at a cryptoserver.
-pub(crate) const CERTIFICATE_HOLDER: &str = "cryptoserver";
 
 /// The maximum length of a file. A chain has a few kilobytes.
 const MAX_FILE_BYTES: usize = 1 << 20;
@@ -211,7 +209,7 @@ fn read_reference(
     };
     let key: Key = match spki {
         Some(spki) => {
-            held::from_spki(&spki, CERTIFICATE_HOLDER, &name).map_err(|error| fault(error.into()))?
+            held::from_spki(&spki, CRYPTOSERVER_HOLDER, &name).map_err(|error| fault(error.into()))?
         }
         None => remote
             .key(&name)

@@ -1,17 +1,21 @@
-//! The client of the cryptoserver that holds signing keys.
+//! The client of the cryptoserver that holds the keys of another service.
 
 use oarlock::Accelerator;
 use oarlock_wire::{ConnectObserver, LinkTransport, RemoteHolder, ServerSettings, ServerSettingsError};
 use tracing::{debug, warn};
 
-use crate::keys::HOLDER;
+/// The holder of the keys that are at the cryptoserver.
+pub const CRYPTOSERVER_HOLDER: &str = "cryptoserver";
 
-/// Opens the client. It connects when it is first needed.
-pub(crate) fn open_remote(
+/// Opens the client as [`CRYPTOSERVER_HOLDER`]. It connects when it is first needed, and logs each connection.
+///
+/// # Errors
+/// As for [`ServerSettings::open`].
+pub fn open_cryptoserver(
     server: &ServerSettings,
     checker: Accelerator,
 ) -> Result<RemoteHolder, ServerSettingsError> {
-    server.open(HOLDER, checker, ConnectObserver::new(log_connection))
+    server.open(CRYPTOSERVER_HOLDER, checker, ConnectObserver::new(log_connection))
 }
 
 fn log_connection(server: &str, transport: &LinkTransport) {
