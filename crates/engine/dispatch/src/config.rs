@@ -121,12 +121,6 @@ impl SchedulerConfig {
         Self { target_latency, ..self }
     }
 
-    /// Sets the maximal time of a batch while another queue waits.
-    #[must_use]
-    pub fn with_longest_batch(self, longest_batch: Duration) -> Self {
-        Self { longest_batch, ..self }
-    }
-
     /// Sets the minimal time after which a running batch counts as hung.
     #[must_use]
     pub fn with_hang_after(self, hang_after: Duration) -> Self {
@@ -137,12 +131,6 @@ impl SchedulerConfig {
     #[must_use]
     pub fn with_probe_after(self, probe_after: Duration) -> Self {
         Self { probe_after, ..self }
-    }
-
-    /// Sets the time that a held job without a deadline waits for its holder.
-    #[must_use]
-    pub fn with_holder_patience(self, holder_patience: Duration) -> Self {
-        Self { holder_patience, ..self }
     }
 
     /// Sets the share of all results that is recomputed on a different engine, 0 to 1.
