@@ -234,6 +234,7 @@ impl CacheRow {
 fn read_rows(path: &Path) -> Option<Vec<CacheRow>> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
+    // Costs of another processor or build say nothing about this one.
     (lines.next()? == machine()).then(|| lines.filter_map(CacheRow::parse).collect())
 }
 
@@ -268,6 +269,7 @@ fn write_rows(rows: &[CacheRow], path: &Path) -> io::Result<()> {
     // Threads and processes write at once, so each needs a file of its own.
     let beside = path.with_extension(format!("{}-{number}", std::process::id()));
     fs::write(&beside, text)?;
+    // Each try has another name, so a failed one must not leave its file.
     fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 

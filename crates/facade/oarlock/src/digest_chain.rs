@@ -55,6 +55,7 @@ impl DigestChain {
         self.data.resize(state + end - 8, 0);
         self.data.extend_from_slice(&(8 * self.len_bytes).to_be_bytes());
         self.absorb(accelerator)?;
+        // SHA-224 and SHA-384 are the first bytes of a longer state. FIPS 180-4 6.3 and 6.5.
         self.data.truncate(self.alg.output_len());
         Ok(self.data)
     }

@@ -51,6 +51,7 @@ impl LookupArgs {
     /// Opens the source. Needs a tokio runtime.
     pub(crate) fn open(&self) -> Result<Arc<dyn TxtLookup>, SourceError> {
         let servers: Vec<_> = self.dns.iter().map(|text| server_address(text)).collect::<Result<_, _>>()?;
+        // The option is the time of an attempt, and `open` takes the time of a question.
         open(self.keys_file.as_deref(), &servers, Duration::from_secs(self.dns_timeout) * ATTEMPTS)
     }
 }

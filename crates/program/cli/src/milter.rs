@@ -99,6 +99,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     log(args.log, global.verbose);
     // A few files are not connections: listeners, logs, keys that are being read.
     raise_open_files(config.limits.max_connections.saturating_add(32));
+    // Before a key is read.
     harden(args.check);
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     run_future(&runtime, async {

@@ -99,6 +99,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
     log(args.log, global.verbose);
     // A connection has two sockets. A few files are not connections.
     raise_open_files(config.limits.max_connections.saturating_mul(2).saturating_add(64));
+    // Before the runtime starts threads, and the next line before a key is read.
     oarlock_service_kit::keep_little_memory();
     harden(args.check);
     let runtime = Runtime::new().map_err(ProxyError::Runtime)?;
@@ -141,6 +142,7 @@ fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, Setting
     }
     config.listen.share_ports |= args.share_ports;
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
+    // Checked again, because options have changed what the file says.
     config.check()?;
     Ok(config)
 }

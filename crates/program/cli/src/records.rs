@@ -84,6 +84,7 @@ fn run_rows(
     let order = ChunkOrder::new(&plan, output, rejects, header, &bar)?;
     let shared = RecordPipeline { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
     let totals = shared.run(threads);
+    // Before an error is returned, because the bar would stay on the terminal.
     bar.finish_and_clear();
     let totals = totals?;
     totals.warn_of_no_rows(&name);

@@ -98,6 +98,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
         (None, Some(development)) => development.config(),
         (None, None) => return Err(DevelopmentError::NoDirectory.into()),
     };
+    // Before the files of a development server are made: a check changes nothing.
     if args.check {
         return check(global, args, &path);
     }
@@ -109,6 +110,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
     }
     let config = read(&path, global.engine_names())?;
     oarlock_service_kit::raise_open_files();
+    // Before the runtime starts threads, and the next line before a key is read.
     oarlock_service_kit::keep_little_memory();
     harden(false);
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;

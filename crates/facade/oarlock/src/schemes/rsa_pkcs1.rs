@@ -34,6 +34,7 @@ pub(super) fn lower_verify(
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
     let hash = digest.digest(job)?;
+    // A modulus that is too short is not a bad signature. RFC 8017 8.2.2 step 3.
     checked_len(job, digest)?;
     rsa::push_from_peer(job.key, job.second, set)?;
     Ok(Finisher(FinishStep::Pkcs1Verify { digest, hash }))

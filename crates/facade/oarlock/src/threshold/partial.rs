@@ -80,6 +80,7 @@ impl PartialSignature {
     /// x_i in [1, n-1], z below 2^(n's bits + 512), neither z nor c zero.
     pub(super) fn check_range(&self, key: &ThresholdKey) -> Result<(), ThresholdError> {
         let refused = |what| ThresholdError::PartialRange { index: self.index, what };
+        // Both have the same length, so their bytes compare as the numbers do.
         if is_zero(self.root()) || self.root() >= key.modulus() {
             return Err(refused("x_i"));
         }

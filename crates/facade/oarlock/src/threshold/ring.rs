@@ -19,6 +19,7 @@ impl RsaRing {
     pub(super) fn of(key: &ThresholdKey) -> Result<Self, JobError> {
         let (n, len) = (key.modulus(), key.modulus_len());
         let n = BoxedUint::from_be_slice(n, precision(len)).map_err(|_| out_of_range("modulus"))?;
+        // Montgomery's form needs an odd modulus.
         let n = n.into_odd().into_option().ok_or(out_of_range("modulus"))?;
         Ok(Self { params: BoxedMontyParams::new_vartime(n), len })
     }
@@ -36,6 +37,7 @@ impl RsaRing {
     /// Big-endian, at n's width.
     pub(super) fn write(&self, residue: &Residue) -> Vec<u8> {
         let bytes = residue.retrieve().to_be_bytes();
+        // The precision is in whole limbs, so there may be zeros in front.
         bytes[bytes.len() - self.len..].to_vec()
     }
 

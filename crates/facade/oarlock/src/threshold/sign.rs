@@ -49,6 +49,7 @@ pub fn submit(
     let signer = ShareSigner::new(share)?;
     let (work, started) = signer.start(requests);
     let powers = [work.short, work.long].map(|powers| powers.submit(accelerator, options));
+    // If one is refused, `?` drops the ticket of the other, which cancels it.
     let [roots, commitments] = powers;
     Ok(PendingPartials {
         signer,

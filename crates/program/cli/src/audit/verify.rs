@@ -68,6 +68,7 @@ fn is_chain_end(path: &Path) -> bool {
 
 /// Returns the hash that a server left beside one of the files when it stopped.
 fn kept_end(files: &[&PathBuf]) -> Result<Option<LineHash>, AuditCommandError> {
+    // Standard input has no path beside which a hash could be.
     for path in files.iter().filter(|path| path.as_path() != Path::new(STDIN)) {
         let kept = read_chain_end(path);
         let kept = kept.map_err(|error| AuditCommandError::Read {

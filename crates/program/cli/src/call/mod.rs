@@ -159,6 +159,7 @@ impl CallSession<'_> {
         let response::Body::Key(info) = self.peers.one()?.call(body).await? else {
             return Err(CallError::Unexpected);
         };
+        // Symmetric keys have no public half.
         if info.public_key.is_empty() {
             return Err(CallError::NoPublicKey { name: args.name.clone() });
         }

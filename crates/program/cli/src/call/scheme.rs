@@ -21,6 +21,7 @@ pub(super) fn sign(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError
     Ok(match family(name, key)? {
         SchemeFamily::Pkcs1(digest) => Scheme::RsaPkcs1Sign { digest },
         SchemeFamily::Pss(digest) => {
+            // A salt as long as the digest, as TLS 1.3 asks for. RFC 8446 4.2.3.
             Scheme::RsaPssSign { digest, mgf: digest, salt_len: digest.output_len() as u16 }
         }
         SchemeFamily::Ecdsa(digest, encoding) => {

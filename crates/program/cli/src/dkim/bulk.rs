@@ -82,6 +82,7 @@ pub(super) fn run<T: Send>(
             bar.set_position(mails.bytes_done());
             if first.is_ok() && result.is_err() {
                 first = result;
+                // Relaxed, because a thread may well finish another batch before it sees this.
                 is_stopped.store(true, Ordering::Relaxed);
             }
         }

@@ -34,6 +34,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     let record = record_text(&key, &options)?;
     // The record is parsed as a verifier does it, so that no unusable record is published.
     let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
+    // Verifiers need not take keys of other lengths. RFC 8301 3.2.
     if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
         return Err(unsuitable());
     }

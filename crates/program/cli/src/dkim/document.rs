@@ -20,6 +20,7 @@ impl ResultList {
 
     /// Writes the end. There is no summary if something has failed.
     pub(super) fn finish(self, summary: Option<&impl Serialize>, out: &mut impl Write) -> io::Result<()> {
+        // Without a result, `push` has not begun the list.
         write!(out, "{}", if self.written == 0 { "{\"results\":[" } else { "\n" })?;
         writeln!(out, "],\"summary\":{}}}", serde_json::to_string(&summary).map_err(io::Error::other)?)
     }

@@ -98,6 +98,7 @@ fn written(imported: &ImportedFilter, settings: &Path, table: &Path) -> String {
 }
 
 fn refuse_existing(path: &Path) -> Result<(), DkimError> {
+    // A link whose target is missing counts as a file too.
     match fs::symlink_metadata(path) {
         Ok(_) => Err(DkimError::Exists(path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -28,6 +28,7 @@ fn fields(message: &[u8]) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
         let start = at;
         at = line_end(message, at)?;
+        // An empty line ends the header, but a line of spaces continues a field. RFC 5322 2.2.3.
         if message[start..at].trim_ascii().is_empty() && !matches!(message[start], b' ' | b'\t') {
             return None;
         }
@@ -45,6 +46,7 @@ fn line_end(message: &[u8], start: usize) -> Option<usize> {
 }
 
 fn is_own(field: &[u8], signers: &[DkimSigner]) -> bool {
+    // Quick, because most fields have other names. A longer name with the same beginning is found below.
     if !field.get(..FIELD.len()).is_some_and(|name| name.eq_ignore_ascii_case(FIELD)) {
         return false;
     }

@@ -86,6 +86,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneDsArgs) -> Result<(), Dnsse
         Some(zone) => {
             let files = args.keys.open(global)?;
             let keys = signing_keys(args, &files, &super::zone(zone)?)?;
+            // After the keys, because the builder has the server only if a file has named a key there.
             (keys, 0, files.builder(global).lazy().build()?)
         }
         None => {

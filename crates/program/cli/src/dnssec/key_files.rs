@@ -202,8 +202,10 @@ impl KeyFiles {
 
     fn held(&self, bytes: &[u8]) -> Result<Key, SigningKeyError> {
         let Reference { name, spki } = Reference::parse_pem(bytes)?;
+        // Made in any case: the builder takes it as the holder that signs.
         let remote = self.remote()?;
         match spki {
+            // Nothing to ask the server: the reference has the public half.
             Some(spki) => Ok(held::from_spki(&spki, HOLDER, &name)?),
             None => Ok(remote.key(&name)?),
         }
@@ -223,6 +225,7 @@ impl KeyFiles {
             .build()
             .map_err(CallError::Build)?;
         let remote = RemoteHolder::new(config, checker)?;
+        // In two steps, because `OnceCell::get_or_try_init` is not stable yet.
         Ok(self.remote.get_or_init(|| remote))
     }
 }
@@ -269,6 +272,7 @@ fn holds_private(path: &Path) -> bool {
 /// Returns the file of the DNSKEY beside a private key.
 fn public_path(private: &Path) -> PathBuf {
     let public = with_ending(&stem(private), ".key");
+    // A private key may be in a `.key` file, which must not be taken for that of its DNSKEY.
     if public == private { with_ending(&public, ".key") } else { public }
 }
 

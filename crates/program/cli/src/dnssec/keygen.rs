@@ -138,6 +138,7 @@ fn make(args: &ZoneKeygenArgs) -> Result<ZoneSigningKey, DnssecError> {
         other => return Err(DnskeyError::UnsupportedAlgorithm(other).into()),
     };
     let flags = if args.role.zsk { ZONE_SIGNING } else { KEY_SIGNING };
+    // The file is named by the tag, which the key has only after this.
     let path = PathBuf::new();
     ZoneSigningKey::new(key, args.algorithm, flags, &path)
         .map_err(|error| DnssecError::KeyFile { path, error: Box::new(error) })
@@ -194,6 +195,7 @@ fn write(
     let private_file = args.out_dir.join(format!("{stem}.{ending}"));
     let public_file = args.out_dir.join(format!("{stem}.key"));
     let dnskey = key_text::line(zone, key_text::NO_TTL, RecordType::DNSKEY, &key.dnskey);
+    // Computed before a file is written, because it may fail.
     let accelerator = global.builder().lazy().build()?;
     let ds = ds_rdata(&accelerator, zone, &Dnskey::parse(&key.dnskey)?, DigestType::SHA256)
         .map_err(|error| DnssecError::Ds { path: public_file.clone(), error })?;

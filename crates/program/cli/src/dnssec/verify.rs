@@ -61,6 +61,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneVerifyArgs) -> Result<(), D
         global.warn_absent_engines(&accelerator);
     }
     let origin = origin(args.origin.as_deref())?;
+    // Before the zone, which may take minutes to read.
     let anchors = anchors(&args.anchors, args.text.limit())?;
     let zone = ZoneFile::read(
         &args.zone,

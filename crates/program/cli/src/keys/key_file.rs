@@ -107,6 +107,7 @@ pub(super) fn read_sealed(
 }
 
 fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
+    // A path also for standard input, because `read_secret` opens files itself.
     let from = if is_stdin(path) { Path::new("/dev/stdin") } else { path };
     read_secret(from, import::MAX_INPUT_LEN + 1)
         .map_err(|error| KeysError::Read { path: path.to_owned(), error })
@@ -153,6 +154,7 @@ pub(crate) fn write_text(
 
 fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>, KeyError> {
     match passphrase {
+        // First, because a public key is not secret and is never encrypted.
         _ if about::is_public(key) => export::spki_pem(key).map(Zeroizing::new),
         Some(passphrase) => export::encrypted_pkcs8_pem(key, passphrase, Protection::default()),
         None => export::private_pkcs8_pem(key),

@@ -82,6 +82,7 @@ pub(super) fn add(
     // Made and checked before the lock is taken, so that others do not wait for it.
     let line = NewKeyLine::new(name, key_type, rights, generate).map_err(KeysError::Generate)?;
     line.check().map_err(KeysError::Rights)?;
+    // With a name: `let _ =` would release the lock at once.
     let _lock = lock(path)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {

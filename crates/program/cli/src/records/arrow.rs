@@ -54,6 +54,7 @@ pub(super) fn run(
     let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;
 
     let started = Instant::now();
+    // An output whose name says nothing gets the form of the input.
     let is_file = container_of(&files.output).unwrap_or(container) == ArrowContainer::File;
     let mut output = CountedOutput { file: output, len_bytes: 0 };
     let mut rejects = RejectList::new(rejects, &bar)?;
@@ -69,6 +70,7 @@ pub(super) fn run(
     } else {
         copy.run(StreamWriter::try_new(buffered, &schema).map_err(of_write(&name, None))?)?;
     }
+    // The length of a pipe is known only after it was read.
     rejects.totals.bytes_in = len_bytes.unwrap_or_else(|| bar.position());
     rejects.totals.bytes_out = output.len_bytes;
     bar.finish_and_clear();
@@ -108,6 +110,7 @@ fn read_file(mut input: impl Read + Seek + 'static) -> Result<BatchSource, Batch
 /// `arrow-ipc` reserves and fills as much memory as they say. Returns the position of the footer's version, if it has
 /// one.
 fn check_footer(file: &mut (impl Read + Seek)) -> Result<Option<u64>, BatchFault> {
+    // The length of the footer in four bytes, and a magic number of six.
     let mut tail = [0; 10];
     let len = file.seek(SeekFrom::End(0))?;
     let footer_end = len.checked_sub(tail.len() as u64).ok_or(BatchFault::Truncated)?;
@@ -131,6 +134,7 @@ fn check_footer(file: &mut (impl Read + Seek)) -> Result<Option<u64>, BatchFault
         true => messages::check_block(file, block),
         false => Err(BatchFault::Malformed),
     })?;
+    // The generated code reads the version, but does not tell its position.
     let field = usize::from(footer._tab.vtable().get(Footer::VT_VERSION));
     Ok((field > 0).then(|| footer_start + (footer._tab.loc() + field) as u64))
 }

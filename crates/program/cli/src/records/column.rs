@@ -96,6 +96,7 @@ impl ColumnEditor<'_> {
 
     fn run(&self, values: &dyn Array, beside: Option<&dyn Array>) -> Result<ColumnResult, ColumnError> {
         let beside = beside.map_or(AssociatedData::None, AssociatedData::Column);
+        // With `Struct`, a bad value is reported in its row and does not end the batch.
         let (keys, key, on_error) = (&self.keys, &*self.key, OnError::Struct);
         match &self.job.operation {
             ArrowOperation::Encrypt(cipher, iv) => {

@@ -139,6 +139,7 @@ impl<'o> ChunkOrder<'o> {
             rejects.sync()?;
             rejects.name()?;
         }
+        // Last, so that a program that waits for the output finds the rejected rows too.
         files.output.name()?;
         Ok(state.totals)
     }

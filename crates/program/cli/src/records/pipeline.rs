@@ -32,6 +32,7 @@ impl RecordPipeline<'_> {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| line.work())).collect();
             // This thread works too, so one thread less is started.
             let mut ends = vec![line.work()];
+            // A panic has printed its message already, so it counts as a stop.
             ends.extend(others.into_iter().map(|thread| thread.join().unwrap_or(Err(RecordsError::Stopped))));
             ends
         });

@@ -75,6 +75,7 @@ impl InputFile {
     /// Returns the file, read from its beginning, if it is not a pipe.
     pub(super) fn into_file(self) -> Option<File> {
         let mut file = self.file.filter(|_| self.len_bytes.is_some())?;
+        // `peek` has read the first bytes.
         file.rewind().ok()?;
         Some(file)
     }

@@ -56,6 +56,7 @@ impl TokenCertificate {
 /// Encodes an INTEGER of at most 20 bytes, the maximum of RFC 5280 4.1.2.2, and its sign byte.
 fn integer(content: &[u8]) -> Option<Vec<u8>> {
     let len = u8::try_from(content.len()).ok().filter(|len| (1..=21).contains(len))?;
+    // Such a length is one byte, the short form of X.690 8.1.3.4.
     Some([&[2, len], content].concat())
 }
 

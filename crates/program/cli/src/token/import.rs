@@ -114,6 +114,7 @@ impl<'a> TokenSession<'a> {
         let id = &self.args.id.0;
         let find = || {
             self.cryptoki.find_objects_init(self.session, &[TemplateEntry::new(A::ID, id)])?;
+            // One object is enough to know that the id is taken.
             let count = self.cryptoki.find_objects(self.session, &mut [ObjectHandle(0)])?;
             self.cryptoki.find_objects_final(self.session)?;
             Ok(count == 0)

@@ -32,6 +32,7 @@ pub(super) fn run(global: &GlobalOptions, args: &InitArgs) -> Result<(), TokenEr
         None => ObjectStore::create(&args.path, &args.label, &so_pin, PinRules::default())?,
     };
     if let Some(pin) = user_pin {
+        // Only the security officer may set the first user PIN, as for `C_InitPIN`.
         let officer = store.login(PinRole::SecurityOfficer, &so_pin)?;
         store.init_pin(&officer, &pin)?;
     }

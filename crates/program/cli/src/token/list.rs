@@ -37,6 +37,7 @@ fn read_list(store: ObjectStore, pin: Option<&[u8]>, args: &ListTokenArgs) -> Re
     let objects = TokenFile::from_store(store);
     let failed = |code| TokenError::Library { path: args.path.clone(), action: "list the objects", code };
     if let Some(pin) = pin {
+        // The library has to log in by itself.
         objects.login(UserType::User, Some(pin)).map_err(failed)?;
     }
     let listed = objects.list().map_err(failed)?;

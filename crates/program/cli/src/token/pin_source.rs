@@ -53,6 +53,7 @@ impl PinQuestion {
 
     fn open_terminal(self) -> Result<QuietTerminal, TokenError> {
         let Self { name, option } = self;
+        // Not standard input, which may be a pipe with other data.
         let tty = File::options().read(true).write(true).open("/dev/tty");
         let tty = tty.map_err(|_| TokenError::NoTerminal { name, option })?;
         QuietTerminal::new(tty).map_err(TokenError::Terminal)
@@ -88,6 +89,7 @@ impl QuietTerminal {
         self.tty.write_all(question.as_bytes())?;
         // A buffer that grew would leave the PIN in freed memory.
         let mut line = Zeroizing::new(Vec::with_capacity(MAX_LINE));
+        // Byte by byte: a buffered reader would leave the PIN in memory that is not wiped.
         let mut byte = Zeroizing::new([0]);
         loop {
             if self.tty.read(&mut *byte)? == 0 {

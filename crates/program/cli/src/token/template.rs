@@ -50,6 +50,7 @@ impl ObjectTemplate {
         let uses: &[A] = match key.kind() {
             KeyKind::RsaPrivate(_) => &[A::VERIFY, A::ENCRYPT],
             KeyKind::EcPrivate(_) | KeyKind::Ed25519Private => &[A::VERIFY],
+            // An agreement uses the private key, and gets the other public key as bytes.
             KeyKind::X25519Private => &[],
             _ => return None,
         };

@@ -40,6 +40,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let previous = previous.as_ref().map(|previous| &previous.records);
     let files = args.keys.files.open(global)?;
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
+    // After the keys, because the builder has the server only if a file has named a key there.
     let accelerator = files.builder(global).lazy().build()?;
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&accelerator);
